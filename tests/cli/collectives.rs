@@ -119,7 +119,7 @@ fn wrong_scenarios_are_refused_with_field_value_and_what_is_valid() {
         (
             "/demand",
             custom(json!([{"source": 16, "dests": [1]}])),
-            &["chunks[0].source", "a switch", "give a GPU"],
+            &["chunks[0].source", "a switch", "use a GPU"],
         ),
         ("/demand", custom(json!([{"source": 0, "dests": [16]}])), &["chunks[0].dests[0]", "a switch"]),
         ("/demand", custom(json!([{"source": 0, "dests": [0]}])), &["chunks[0].dests[0]", "the source"]),

@@ -246,12 +246,12 @@ fn strict_imports_take_nothing_for_granted_in_any_format() {
         ),
         (
             &["import", "msccl", "preset:amdx2-allgather-1gb", "teccl_amd_32.xml.gz"],
-            "2 as in the schedule, not 1",
+            "2 as in the schedule instead of 1",
             "leave out --strict",
         ),
         (
             &["import", "mscclpp", "two.json", "one.mscclpp.json"],
-            "1 as in the schedule, not 2",
+            "1 as in the schedule instead of 2",
             "leave out --strict",
         ),
     ];

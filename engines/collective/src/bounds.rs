@@ -21,16 +21,16 @@ pub enum BoundReason {
     Nothing,
     /// The path of one chunk.
     Path {
-        /// Node that has it.
+        /// Node at which the chunk starts.
         from: u32,
-        /// Node that wants it.
+        /// Node that needs the chunk.
         to: u32,
     },
     /// The links into a set of nodes.
     Cut {
         /// The set, ascending.
         inside: Vec<u32>,
-        /// Chunks that have to cross.
+        /// Chunks that must cross into the set.
         items: u64,
         /// Earliest epoch at which the first of them can cross.
         head: u32,
@@ -39,7 +39,7 @@ pub enum BoundReason {
     },
     /// All links together.
     Metric {
-        /// `true` if links are weighed by the epochs that a chunk takes on them.
+        /// `true` if each link is weighted by the epochs that a chunk occupies it, `false` if by hops.
         weighed: bool,
     },
 }
@@ -47,7 +47,7 @@ pub enum BoundReason {
 /// Bound on the finish of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EpochBound {
-    /// Epochs that every schedule of whole chunks takes.
+    /// Minimum number of epochs of every schedule of whole chunks.
     pub epochs: u32,
     /// Path, cut or metric that binds it.
     pub reason: BoundReason,
@@ -80,7 +80,7 @@ impl EpochBound {
     }
 }
 
-/// Name of a set of nodes: groups if it is made of whole ones, all but one node, or the nodes.
+/// Name of a set of nodes: its groups if the set consists of whole groups, "all but" one node, or a list of the nodes.
 pub fn set_name(network: &LinkNetwork, inside: &[u32]) -> String {
     let name = |node: u32| network.nodes()[node as usize].name.clone();
     let is_in = |node: u32| inside.binary_search(&node).is_ok();
@@ -123,12 +123,12 @@ pub fn set_name(network: &LinkNetwork, inside: &[u32]) -> String {
     }
 }
 
-/// Candidate sets of a task, ascending nodes each, those that bind most often first.
+/// Candidate sets of a task, nodes ascending; sets that bind most often come first.
 pub(crate) fn candidates(task: &CollectiveTask) -> Vec<Vec<u32>> {
     sets::candidates(task)
 }
 
-/// The best bound on the finish of a task that is found.
+/// Returns the best bound on the finish of a task that the paths, cuts and metrics give.
 ///
 /// # Errors
 /// The reason to stop.
@@ -140,7 +140,7 @@ pub fn bound<W: Watch<S>, S>(task: &CollectiveTask, watch: &mut W) -> Result<Epo
         let row = task.distances.from(&task.network, source);
         for chunk in chunk_begin..chunk_end {
             for dest in task.chunks.dests(chunk) {
-                // Ties keep the first reason, so that equal runs name the same reason.
+                // Ties keep the first reason, so that equal runs report the same reason.
                 best.raise(row[dest as usize], || BoundReason::Path { from: source, to: dest });
             }
         }

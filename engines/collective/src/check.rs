@@ -1,7 +1,7 @@
 //! The independent checker of schedules.
 //!
-//! It shares with the rest of the crate the types of scenarios and plans and nothing else: links are cut into epochs
-//! again, every piece is followed from send to send, and bounds are worked out for the very cut that a plan names.
+//! Apart from the types of scenarios and plans, it shares no code with the rest of the crate: it divides links into
+//! epochs again, follows every piece from send to send, and recomputes the bounds for the cut that a plan names.
 
 mod bound;
 pub mod compact;
@@ -33,29 +33,29 @@ use std::collections::BTreeMap;
 
 /// Rules that a plan can break.
 pub mod code {
-    /// Epochs or abilities of switches are not those that the scenario allows.
+    /// The epochs or the capabilities of switches are not those that the scenario allows.
     pub const TIME: &str = "time";
     /// A piece is no part of a chunk, or the pieces of a chunk leave gaps or overlap.
     pub const PIECE: &str = "piece";
     /// A send uses a link that does not exist or has failed, or the sends are not sorted.
     pub const LINK: &str = "link";
-    /// More starts on a link than it has room for.
+    /// More starts on a link than it has capacity for.
     pub const CAPACITY: &str = "capacity";
     /// A link carries data while it is down.
     pub const DOWN: &str = "down";
-    /// Something is sent before it is there, or waits at a switch.
+    /// A node sends data before it has it, or data waits at a switch.
     pub const CAUSALITY: &str = "causality";
-    /// A switch copies or adds up though it cannot.
+    /// A switch copies or reduces although it cannot.
     pub const SWITCH: &str = "switch";
     /// A destination does not get its data.
     pub const DEMAND: &str = "demand";
     /// Data is delivered twice, sent back, or of no use to any destination.
     pub const USELESS: &str = "useless";
-    /// A GPU holds more than its buffer takes.
+    /// A GPU holds more data than fits into its buffer.
     pub const BUFFER: &str = "buffer";
     /// A figure is wrong.
     pub const CLAIM: &str = "claim";
-    /// A claimed bound is above what the schedule reaches, or is not proven by what it names.
+    /// A claimed bound is above what the schedule reaches, or the cut, path or sum that it names does not prove it.
     pub const BOUND: &str = "bound";
     /// Ranges of sizes leave gaps or overlap, or are not those of the scenario.
     pub const RANGE: &str = "range";
@@ -70,17 +70,18 @@ pub mod code {
 pub struct ScheduleEnvelope<'a> {
     /// Objective value.
     pub value: f64,
-    /// Claimed bound on it.
+    /// Claimed bound on the objective.
     pub bound: Option<f64>,
-    /// The plans it covers, if not all.
+    /// The plans that the bound covers, if not all.
     pub bound_covers: Option<&'a str>,
     /// Figures of the envelope.
     pub metrics: &'a BTreeMap<String, f64>,
 }
 
-/// Rounding of sums of bytes that a linear program divides.
+/// Rounding of sums of bytes in the solution of a linear program.
 const TOLERANCE: f64 = 1e-9;
-/// Rounding of a ratio in floating point, as a share of it. Above it a piece does not fit into its epochs.
+/// Tolerance for the rounding of a ratio in floating point, relative. A piece whose ratio exceeds it does not fit into
+/// its epochs.
 const ROUNDING: f64 = 1e-12;
 
 /// Rounds a ratio up to whole epochs.
@@ -108,7 +109,7 @@ pub fn check(
         violations.extend(compare_metrics(envelope.metrics, &judged.figures));
         let (trust, verified) = trust(result, envelope, judged.proven_us, judged.floor_us, &mut found);
         let covers = floor_covers(result.time.alpha_threshold);
-        // A finish that counts less than the floor does is not measured by it.
+        // The floor does not apply to a finish that counts less latency than the floor does.
         let floor_us = judged.floor_us.filter(|floor_us| *floor_us <= result.claims.finish_us * (1.0 + 1e-9));
         verdict.wider = floor_us
             .map(|floor_us| VerifiedBound::of(Sense::Min, result.claims.finish_us, floor_us, Some(covers)));
@@ -122,17 +123,17 @@ pub fn check(
     verdict
 }
 
-/// Figures of a schedule that keeps to all rules, worked out again.
+/// Recomputed figures of a schedule that satisfies all rules.
 struct Judged {
     figures: Vec<Figure>,
     /// Bound in epochs that the cuts of the plan prove, µs.
     proven_us: Option<f64>,
-    /// Floor under the finish, µs.
+    /// Lower bound (floor) on the finish, µs.
     floor_us: Option<f64>,
 }
 
-/// Checks the schedule of one size and its claims, for an objective `value`. `None` if it breaks a rule that figures rest
-/// on.
+/// Checks the schedule of one size and its claims, for an objective `value`. Returns `None` if the schedule breaks a
+/// rule on which figures depend.
 fn schedule(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,
@@ -160,20 +161,20 @@ fn schedule(
     Some(Judged { figures, proven_us, floor_us })
 }
 
-/// Returns when each send of a plan is usable, and when it transmits; `None` if some send has no link, or no data at its
-/// start.
+/// Returns when each send of a plan is usable, and when it transmits; `None` if some send has no link, or its data is
+/// missing at its start.
 pub fn send_times(scenario: &CollectiveScenario, result: &CollectiveResult) -> Option<SendTimes> {
     links::CheckedLinks::of(scenario, result, &mut Findings::default()).map(|links| links.times)
 }
 
-/// Time of the last delivery of a plan without epochs, with pieces `scale` times as large as it says, µs.
+/// Time of the last delivery of a plan without epochs, with pieces `scale` times as large as in the plan, µs.
 #[cfg(test)]
 pub(crate) fn replay_of(scenario: &CollectiveScenario, result: &CollectiveResult, scale: f64) -> Option<f64> {
     let links = links::CheckedLinks::of(scenario, result, &mut Findings::default())?;
     replay::replay_us(scenario, result, &links, scale)
 }
 
-/// Trust in the bound of the envelope, and the bound that was worked out again: in epochs, or for any of them.
+/// Trust in the bound of the envelope, and the recomputed bound: in epochs, or for any epochs.
 fn trust(
     result: &CollectiveResult,
     envelope: &ScheduleEnvelope<'_>,

@@ -1,4 +1,4 @@
-//! Plans from schedules: parts played forwards or backwards, one after the other, with their figures
+//! Plans from schedules: each part runs forwards or backwards, one after the other, with the figures of the plan
 //! (docs/methods/collective.md, section 3).
 
 mod begins;
@@ -39,13 +39,13 @@ pub mod figure {
     pub const ALGBW: &str = "algbw_gbyte_per_s";
     /// Finish without epochs.
     pub const REPLAY: &str = "replay_us";
-    /// Finish that no schedule of whole chunks in these epochs can beat.
+    /// Lower bound on the finish of schedules of whole chunks in these epochs.
     pub const LOWER_BOUND: &str = "lower_bound_us";
-    /// Finish that no schedule can beat, for any chunks and epochs.
+    /// Lower bound on the finish for any chunks and epochs.
     pub const FLOOR: &str = "floor_us";
-    /// Replay that no schedule can beat, for any chunks and epochs.
+    /// Lower bound on the replay for any chunks and epochs.
     pub const LATENCY_FLOOR: &str = "latency_floor_us";
-    /// Finish divided by that floor, minus 1.
+    /// Finish divided by its lower bound (floor), minus 1.
     pub const FLOOR_GAP: &str = "gap_to_floor";
     /// Starts of pieces on links.
     pub const SENDS: &str = "sends";
@@ -53,14 +53,14 @@ pub mod figure {
     pub const BUSIEST: &str = "busiest_link_share";
 }
 
-/// A plan of whole chunks from a schedule for each task, with a bound for each if they are known.
+/// A plan of whole chunks from a schedule for each task, with the bound of each if it is known.
 pub fn whole_chunks(
     scenario: &CollectiveScenario,
     tasks: &CollectiveTasks,
     schedules: &[EpochSchedule],
     bounds: Option<&[EpochBound]>,
 ) -> Candidate<CollectiveResult> {
-    // Parts begin when the one before has ended.
+    // Each part begins when the one before has ended.
     let time = time(scenario, tasks, Discipline::WholeChunk);
     let (mut pieces, mut sends) = (Vec::new(), Vec::new());
     let begins = begins(tasks, schedules);
@@ -98,20 +98,20 @@ pub fn whole_chunks(
         }
         replay_us += schedule.replay_us(task);
     }
-    // One order for all plans, so that equal schedules give equal files.
+    // All plans use the same order, so that equal schedules give equal files.
     sends.sort_unstable_by_key(|send| (send.epoch, send.from, send.to, send.piece));
     let claims = claims(scenario, tasks, &time, begins.last().copied().unwrap_or(0), Some(replay_us), bounds);
     let result = CollectiveResult { time, pieces, sends, trees: Vec::new(), ranges: Vec::new(), claims };
     Candidate { value: result.claims.finish_us, metrics: figures_of(&result, scenario), result }
 }
 
-/// Returns `true` if a plan that lists that many sends and pieces is read back: its text stays below the limit of the
-/// reader.
+/// Returns `true` if a plan with that number of sends and pieces can be read again: its text stays below the limit of
+/// the reader.
 pub fn is_readable(scenario: &CollectiveScenario, sends: usize, pieces: usize) -> bool {
     listed_bytes(scenario, sends, pieces) <= MAX_FILE_BYTES
 }
 
-/// Bytes that the text of a plan takes at most which lists that many sends and pieces.
+/// Maximum number of bytes of the text of a plan with that number of sends and pieces.
 fn listed_bytes(scenario: &CollectiveScenario, sends: usize, pieces: usize) -> u64 {
     // Lengths of entries with ids of seven digits, as they are written. Upper limits, so that no plan is too large to
     // read.
@@ -124,7 +124,7 @@ fn listed_bytes(scenario: &CollectiveScenario, sends: usize, pieces: usize) -> u
     ENVELOPE + SEND * sends as u64 + PIECE * pieces as u64 + RECORD * records as u64
 }
 
-/// Epochs of a plan, and the abilities of its switches.
+/// Epochs of a plan, and the capabilities of its switches.
 fn time(scenario: &CollectiveScenario, tasks: &CollectiveTasks, discipline: Discipline) -> PlanTime {
     let model = &scenario.topology.switch_model;
     let alpha_threshold = tasks.tasks.first().map_or(0.0, |task| task.epochs.alpha_threshold);
@@ -165,13 +165,13 @@ fn claims(
         replay_us,
         lower_bound_epochs: lower,
         bounds: bounds.map_or_else(Vec::new, |bounds| tasks.tasks.iter().zip(bounds).map(named).collect()),
-        // Only a finish that meets its bound is optimal.
+        // A finish is optimal only if it equals its bound.
         optimal: lower == Some(finish),
         floor: floor_claim(scenario, tasks, finish_us, time.alpha_threshold),
     }
 }
 
-/// Floors of a scenario for a finish in epochs that ignore latencies up to a fraction of an epoch.
+/// Lower bounds (floors) of a scenario for a finish in epochs that ignore latencies up to a fraction of an epoch.
 fn floor_claim(
     scenario: &CollectiveScenario,
     tasks: &CollectiveTasks,
@@ -183,7 +183,7 @@ fn floor_claim(
     Some(FloorClaim::of(without, with, finish_us, alpha_threshold))
 }
 
-/// Bytes that the figure for bandwidth counts: the buffer of collectives by name, else the most that a GPU receives.
+/// Bytes for the algorithm bandwidth: the buffer of a named collective, else the maximum that a GPU receives.
 pub fn buffer_bytes(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -> f64 {
     let demand = &scenario.demand;
     if demand.collective.is_named() {
@@ -193,7 +193,7 @@ pub fn buffer_bytes(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -> f
     }
     let mut received: FxHashMap<u32, u64> = FxHashMap::default();
     for task in &tasks.tasks {
-        // What arrives at every GPU.
+        // Bytes that arrive at every GPU.
         for chunk in 0..task.chunks.len() {
             task.chunks.dests(chunk).for_each(|dest| *received.entry(dest).or_default() += 1);
         }
@@ -208,7 +208,7 @@ pub fn figures_of(result: &CollectiveResult, scenario: &CollectiveScenario) -> B
     for send in sends {
         *load.entry((send.from, send.to)).or_default() += pieces[send.piece as usize].size_bytes;
     }
-    // Time that each link transmits.
+    // Time for which each link transmits.
     let busy = scenario.topology.links.iter().map(|link| {
         let bytes = load.get(&(link.from, link.to)).copied().unwrap_or(0.0);
         bytes * link.beta_scale / (1000.0 * link.capacity_gbyte_per_s)
@@ -220,7 +220,7 @@ pub fn figures_of(result: &CollectiveResult, scenario: &CollectiveScenario) -> B
         (figure::ALGBW.to_owned(), claims.algbw_gbyte_per_s),
     ]);
     metrics.extend(claims.replay_us.map(|replay_us| (figure::REPLAY.to_owned(), replay_us)));
-    // Trees in compact form represent transmissions that are not counted yet.
+    // Trees in compact form represent transmissions that have not been counted yet.
     if trees.is_empty() {
         metrics.insert(figure::SENDS.to_owned(), sends.len() as f64);
         let share = if claims.finish_us > 0.0 { busiest / claims.finish_us } else { 0.0 };
@@ -238,7 +238,7 @@ pub fn figures_of(result: &CollectiveResult, scenario: &CollectiveScenario) -> B
     metrics
 }
 
-/// A plan on another scenario: as it is if nothing that it rests on has changed.
+/// A plan on another scenario: unchanged if everything that it depends on is the same.
 ///
 /// # Errors
 /// A sentence on what has changed.
@@ -248,7 +248,7 @@ pub fn carry(
     to: &CollectiveScenario,
 ) -> Result<Carried<CollectiveResult>, String> {
     let (before, after) = (&from.topology, &to.topology);
-    // The first difference is named.
+    // The message names the first difference.
     let what = if before.nodes.len() != after.nodes.len() || before.links != after.links {
         "links"
     } else if before.switch_model != after.switch_model {
@@ -262,12 +262,15 @@ pub fn carry(
     } else if from.time.alpha_threshold != to.time.alpha_threshold {
         "times"
     } else {
-        // The epochs of a plan are its own, whatever rule the scenario gives for new ones.
+        // The plan keeps its own epochs, whichever rule the scenario has for new plans.
         let metrics = figures_of(result, to);
         let candidate = Candidate { value: result.claims.finish_us, metrics, result: result.clone() };
         return Ok(Carried { candidate, repairs: Vec::new() });
     };
-    Err(format!("the scenario has other {what} than the plan is for: every send would start at another time"))
+    Err(format!(
+        "the scenario has other {what} than the scenario of the plan: every send would start at \
+         another time"
+    ))
 }
 
 #[cfg(test)]

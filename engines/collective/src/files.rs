@@ -40,11 +40,11 @@ use lightbay_core::param::{ParamValue, Params};
 use lightbay_core::problem::{Problem, Problems};
 use std::borrow::Cow;
 
-/// Maximum number of sends to which a plan in compact form is unfolded for a file.
+/// Maximum number of sends to which a plan in compact form is unfolded for an exported file.
 const MOST_SENDS: u64 = 10_000_000;
 
-/// Part of a plan of several sizes that files of one size leave out.
-const OTHER_SIZES: &str = "schedules for the other sizes of a plan of several";
+/// What files of one size omit from a plan of several sizes.
+const OTHER_SIZES: &str = "schedules for the other sizes of a plan of several sizes";
 
 /// All formats that are written.
 pub(crate) fn formats() -> Vec<FormatInfo> {
@@ -59,12 +59,12 @@ pub(crate) fn formats() -> Vec<FormatInfo> {
         tuner::format(),
     ]
 }
-/// Remarks on a file that depend on the scenario.
+/// Remarks on a file, which depend on the scenario.
 pub(crate) fn remarks(subject: SubjectOf<'_, Collective>, format: &str) -> Vec<String> {
     if format == tuner::NAME { vec![tuner::remark(&subject.scenario().body)] } else { Vec::new() }
 }
 
-/// Writes a plan.
+/// Writes a plan to a file.
 ///
 /// # Errors
 /// A scenario, or a plan that the format cannot express.
@@ -100,7 +100,7 @@ pub(crate) fn export(
     }
 }
 
-/// The plan with every send, which trees in short form represent.
+/// The plan with every send, including those that its trees in compact form represent.
 fn listed<'p>(
     scenario: &CollectiveScenario,
     result: &'p CollectiveResult,
@@ -109,16 +109,16 @@ fn listed<'p>(
         return Ok(Cow::Borrowed(result));
     }
     unfolded(scenario, result, MOST_SENDS).map(Cow::Owned).map_err(|why| {
-        let message = format!("needs every send, and the plan keeps its trees in compact form: {why}");
+        let message = format!("needs every send, but the plan stores its trees in compact form: {why}");
         Problem::new(
             "to",
             message,
-            "export lightbay, traffic or svg, or solve with trees and fewer most_pieces",
+            "export lightbay, traffic or svg, or solve with trees and a smaller most_pieces",
         )
     })
 }
 
-/// The schedule of one size as a program of an executor.
+/// The schedule of one size as a program for an executor.
 fn program(
     format: &str,
     name: &str,
@@ -135,7 +135,7 @@ fn program(
     Ok(Artifact::new(format!("{stem}.mscclpp.json"), lightbay_formats::mscclpp::write(&plan)))
 }
 
-/// A program for each range of sizes, each used from the size behind that of the one before.
+/// A program for each range of sizes; each range begins at the size after the range before.
 fn programs_of_ranges(
     format: &str,
     name: &str,
@@ -143,7 +143,7 @@ fn programs_of_ranges(
     params: &Params,
 ) -> Result<Vec<Artifact>, Problems> {
     let given = ["min_bytes", "max_bytes"].into_iter().filter(|knob| params.int(knob).is_some());
-    let why = "on a plan of several sizes, whose ranges say it";
+    let why = "on a plan of several sizes, because its ranges set it";
     let mut problems = Problems::new();
     without_effect(given, why, "leave it out").for_each(|problem| problems.push(problem));
     problems.into_result(())?;

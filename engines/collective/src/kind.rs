@@ -1,4 +1,4 @@
-//! The kind `collective`: ties scenario, result, checker and reports to the contract of the core.
+//! The kind `collective`: implements the traits of the core for scenario, result, checker and reports.
 
 mod listed;
 mod metrics;
@@ -88,7 +88,7 @@ impl Kind for Collective {
         verdict
     }
 
-    /// A plan stays as it is where only names change; a schedule of other sizes or links is another one.
+    /// A plan stays valid if only names change; it does not if its schedule has other sizes or links.
     fn carry(
         result: &CollectiveResult,
         from: &CollectiveScenario,

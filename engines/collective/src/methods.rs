@@ -1,4 +1,4 @@
-//! The methods of kind `collective`, one file each, and what they share.
+//! The methods of kind `collective`, one file each, and their shared parts.
 
 mod asking;
 mod astar;
@@ -40,7 +40,7 @@ pub fn all() -> Vec<Arc<dyn Method<Collective>>> {
     ]
 }
 
-/// Methods whose question is one integer program, for other solvers.
+/// Methods that solve a single integer program, which can be exported to other solvers.
 pub fn models() -> Vec<Arc<dyn Modelled<Collective>>> {
     vec![Arc::new(modelled::CopyModel)]
 }

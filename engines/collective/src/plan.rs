@@ -1,4 +1,4 @@
-//! The result: which link starts which piece in which epoch, and what is claimed of it.
+//! The result: the epochs in which links start pieces, and the claims about the plan.
 
 pub mod compact;
 
@@ -10,34 +10,34 @@ use lightbay_core::{record, words};
 use schemars::SchemaGenerator;
 use serde_json::Value;
 
-/// Largest number of a plan.
+/// Largest number that a plan may contain.
 const HUGE: f64 = 1e18;
 /// Largest id or epoch.
 const MOST: i64 = u32::MAX as i64 / 8;
-/// Largest size of a range, bytes.
+/// Largest buffer size of a range, bytes.
 const MOST_BYTES: i64 = 1 << 60;
 
 record! {
     /// Fields of `result` in a plan of kind `collective`.
     pub struct CollectiveResult {
-        /// Epochs and abilities of switches that the sends are made for.
+        /// Epochs and capabilities of switches that the sends assume.
         pub time: PlanTime = any(),
         /// Parts of chunks, in order of id.
         pub pieces: Vec<ChunkPiece> = any(),
-        /// Starts of pieces on links, by epoch, from, to and piece. A piece that starts several times on a link in one epoch,
-        /// because a switch at its end cannot copy or reduce it, is listed as often.
+        /// Starts of pieces on links, by epoch, from, to and piece. A piece that starts several times on a link in one
+        /// epoch, because a switch at its end cannot copy or reduce it, is listed once for each start.
         pub sends: Vec<PieceSend> = any(),
-        /// Trees in short form in place of pieces and sends, for each part of the collective; none of other plans.
+        /// Trees in compact form instead of pieces and sends, for each part of the collective; empty in other plans.
         /// Reduced data takes the hops of a tree in reverse, from the end of its part.
         pub trees: Vec<CompactPlan> = list(),
-        /// Schedules for other sizes of the buffer, where the scenario lists sizes: ranges that follow each other.
+        /// Schedules for other buffer sizes, if the scenario lists sizes: ranges that follow each other.
         pub ranges: Vec<SizeRange> = list(),
-        /// Figures of the plan, and the bound that it was made with.
+        /// Figures of the plan, and the bound with which it was made.
         pub claims: ScheduleClaims = any(),
     }
 }
 
-/// Reads the schedule of a range of sizes, which has no ranges of its own.
+/// Reads the schedule of a range of sizes, which contains no ranges.
 fn of_one_size(value: &Value, place: &Place<'_>, problems: &mut Problems) -> Option<CollectiveResult> {
     let schedule: CollectiveResult = FieldType::read(value, place, NumberRange::Any, problems)?;
     if !schedule.ranges.is_empty() {
@@ -55,22 +55,22 @@ words! {
     pub enum Discipline {
         /// Equal pieces of chunks, or one for every chunk; a slow link is occupied for several epochs.
         WholeChunk = "whole_chunk",
-        /// Any pieces; a link carries what it can in every epoch.
+        /// Pieces of any size; a link carries as much as it can in every epoch.
         Fluid = "fluid",
     }
 }
 
 record! {
-    /// Sizes of the buffer that one schedule serves.
+    /// Buffer sizes that one schedule serves.
     pub struct SizeRange {
         /// Smallest size, bytes.
         pub min_bytes: u64 = within(0..=MOST_BYTES),
         /// Largest size, bytes.
         pub max_bytes: u64 = within(0..=MOST_BYTES),
-        /// Size that the epochs of the schedule are for, bytes. Other sizes are sent in the same order, each send as soon as
-        /// its data is there and its link is free.
+        /// Buffer size for which the epochs of the schedule are made, bytes. Other sizes use the same order; each send
+        /// starts as soon as its data has arrived and its link is free.
         pub planned_for_bytes: u64 = within(0..=MOST_BYTES),
-        /// The schedule, without ranges of its own.
+        /// The schedule, which contains no ranges.
         pub schedule: CollectiveResult = any().by(of_one_size, SchemaGenerator::subschema_for::<CollectiveResult>),
         /// Sizes of the scenario inside the range, ascending.
         pub points: Vec<SizePoint> = any(),
@@ -78,19 +78,20 @@ record! {
 }
 
 record! {
-    /// A size of the buffer with its finish.
+    /// A buffer size with its completion time.
     pub struct SizePoint {
         /// Size, bytes.
         pub output_buffer_bytes: u64 = within(1..=MOST_BYTES),
-        /// Time until the last delivery, µs: the replay of the schedule with this size, the finish of trees in short form.
+        /// Time until the last delivery, µs: the replay of the schedule with this size; for trees in compact form,
+        /// their finish.
         pub finish_us: f64 = within(0.0..=HUGE),
-        /// Time with latencies that no schedule can beat; missing if none was worked out.
+        /// Lower bound on the time with latencies; missing if none was computed.
         pub floor: Option<FloorProof> = any(),
     }
 }
 
 record! {
-    /// Epochs and abilities of switches.
+    /// Epochs and capabilities of switches.
     #[derive(Copy)]
     pub struct PlanTime {
         /// Length of an epoch, µs.
@@ -99,9 +100,9 @@ record! {
         pub alpha_threshold: f64 = within(0.0..=HUGE),
         /// Whole chunks or any amounts.
         pub discipline: Discipline = any(),
-        /// Equal pieces that every chunk is sent in with `whole_chunk`.
+        /// Number of equal pieces of every chunk with `whole_chunk`.
         pub pieces_per_chunk: u32 = within(1..=MOST).or(1).omitted(),
-        /// `true` if one arrival leaves switches over several links.
+        /// `true` if switches send one arrival over several links.
         pub switch_copy: bool = any().or(true),
         /// Way in which switches pass data on.
         pub switch_hop: SwitchHop = any(),
@@ -109,7 +110,7 @@ record! {
 }
 
 impl PlanTime {
-    /// Size of what links carry as a whole, for chunks of a size, bytes.
+    /// Size of the unit that links carry as a whole, for chunks of a given size, bytes.
     pub fn piece_bytes(&self, chunk_bytes: f64) -> f64 {
         chunk_bytes / f64::from(self.pieces_per_chunk.max(1))
     }
@@ -118,17 +119,18 @@ impl PlanTime {
 record! {
     /// A part of a chunk.
     pub struct ChunkPiece {
-        /// Its place in the list, from 0.
+        /// Its position in the list, from 0.
         pub id: u32 = within(0..=MOST),
         /// The chunk.
         pub chunk: u32 = within(0..=MOST),
-        /// Bytes of the chunk in front of it.
+        /// Bytes of the chunk before it.
         pub offset_bytes: f64 = within(0.0..=HUGE),
         /// Size.
         pub size_bytes: f64 = within(0.0..=HUGE),
         /// `true` if it is reduced on its way to the rank that the chunk belongs to, instead of spread from there.
         pub adds_up: bool = any().or(false).omitted(),
-        /// The destinations that it is for, if not all of the chunk: chunks that are sent to each one by one.
+        /// The destinations of the piece, if they are not all destinations of the chunk: chunks that are sent to each
+        /// destination separately.
         pub dests: Option<Vec<u32>> = index(),
     }
 }
@@ -143,7 +145,7 @@ record! {
         pub from: u32 = within(0..=MOST),
         /// Node that receives.
         pub to: u32 = within(0..=MOST),
-        /// Epoch at whose beginning it starts.
+        /// Epoch at the beginning of which it starts.
         pub epoch: u32 = within(0..=MOST),
     }
 }
@@ -155,36 +157,37 @@ record! {
         pub finish_epochs: u32 = within(0..=MOST),
         /// Time until the last delivery, µs.
         pub finish_us: f64 = within(0.0..=HUGE),
-        /// Bytes of the buffer by time until the last delivery, GB/s.
+        /// Bytes of the buffer divided by the time until the last delivery, GB/s.
         pub algbw_gbyte_per_s: f64 = within(0.0..=HUGE),
-        /// Time of the last delivery if every send starts as soon as its data is there and its link is free, µs;
-        /// missing where trees represent sends.
+        /// Time of the last delivery if every send starts as soon as its data has arrived and its link is free, µs;
+        /// missing if trees represent sends.
         pub replay_us: Option<f64> = within(0.0..=HUGE),
-        /// Epochs that every schedule of this discipline in epochs of this length takes; missing if nothing is proven.
+        /// Minimum number of epochs of schedules of this discipline with this epoch length; missing if nothing is
+        /// proven.
         pub lower_bound_epochs: Option<u32> = within(0..=MOST),
-        /// Path, cut or metric that binds that bound, one entry for each part of the collective.
+        /// Path, cut or metric that gives that bound, one entry for each part of the collective.
         pub bounds: Vec<BoundClaim> = list(),
-        /// `true` if the finish meets that bound.
+        /// `true` if the finish equals that bound.
         pub optimal: bool = any().or(false),
-        /// Times that no schedule can beat, for any chunks and epochs; missing if none were worked out.
+        /// Lower bounds on times, for any chunks and epochs; missing if none were computed.
         pub floor: Option<FloorClaim> = any(),
     }
 }
 
 record! {
-    /// Times that no schedule can beat, for any chunks and epochs.
+    /// Lower bounds on times, for any chunks and epochs.
     pub struct FloorClaim, ignoring "cut_through_credit" {
-        /// Floor under the finish of every schedule, also of those in epochs that leave latencies out.
+        /// Lower bound on the finish of every schedule, including schedules in epochs that omit latencies.
         pub without_latency: FloorProof = any(),
-        /// Floor under the replay of every schedule, and under its finish if no latency is left out.
+        /// Lower bound on the replay of every schedule, and on its finish if no latency is omitted.
         pub with_latency: FloorProof = any(),
-        /// Finish divided by the floor under it, minus one.
+        /// Finish divided by its floor, minus 1.
         pub gap_to_floor: f64 = within(0.0..=HUGE),
     }
 }
 
 record! {
-    /// A floor with what proves it.
+    /// A floor with its proof.
     #[derive(Default)]
     pub struct FloorProof {
         /// The floor, µs.
@@ -193,38 +196,38 @@ record! {
         pub because: String = any(),
         /// Nodes inside the cut, ascending; none for paths and sums over all links.
         pub inside: Vec<u32> = index().or(Vec::new()).omitted(),
-        /// GPU inside the cut whose data is looked at, if not that of all.
+        /// GPU inside the cut to which the floor applies, if it does not apply to all of them.
         pub target: Option<u32> = within(0..=MOST),
     }
 }
 
-/// Usual size of the smallest piece of a chunk that is sent, bytes; pieces below it cost more than replays count.
+/// Default minimum size of a piece of a chunk, bytes; smaller pieces have costs that replays do not include.
 pub const MIN_PIECE_BYTES: f64 = 1024.0;
 
-/// Words of proofs of floors that name no nodes.
+/// Texts of proofs of floors that name no nodes.
 pub mod floor_words {
-    /// Nothing has to move.
+    /// No data has to move.
     pub const NOTHING: &str = "nothing has to move";
-    /// Every delivery takes as many links as its shortest path has.
+    /// Every delivery uses at least as many links as its shortest path.
     pub const HOPS: &str = "hops of all data against all links";
-    /// Every delivery takes as much time of links as its cheapest path does.
+    /// Every delivery uses at least as much link time as its cheapest path.
     pub const TIMES: &str = "time of all data on all links";
-    /// Sums need two transfers of every byte for each GPU but one.
+    /// Reductions need two transfers of every byte for each GPU but one.
     pub const GPUS: &str = "two transfers of all data for each GPU but one";
-    /// Sums need two transfers of every byte for each group but one.
+    /// Reductions need two transfers of every byte for each group but one.
     pub const GROUPS: &str = "two transfers of all data for each group but one";
 }
 
-/// Finish and floor up to which both count as one.
+/// Tolerance within which finish and floor count as equal.
 pub const AT_FLOOR: f64 = 1e-9;
 
 impl FloorClaim {
-    /// The floor under the finish of schedules whose epochs leave out latencies up to a share of an epoch.
+    /// The floor on the finish of schedules whose epochs omit latencies up to a fraction of an epoch.
     pub fn under_finish(&self, alpha_threshold: f64) -> &FloorProof {
         if alpha_threshold == 0.0 { &self.with_latency } else { &self.without_latency }
     }
 
-    /// Both floors, with the gap of a finish.
+    /// Both floors, and the gap of a finish to its floor.
     pub fn of(
         without_latency: FloorProof,
         with_latency: FloorProof,
@@ -238,7 +241,7 @@ impl FloorClaim {
     }
 }
 
-/// The schedules that a floor covers, in words.
+/// Text: the schedules that a floor covers.
 pub fn floor_covers(alpha_threshold: f64) -> &'static str {
     if alpha_threshold == 0.0 {
         "schedules of any number of chunks in any epochs that leave no latency out"
@@ -248,7 +251,7 @@ pub fn floor_covers(alpha_threshold: f64) -> &'static str {
 }
 
 record! {
-    /// Path, cut or metric that binds the bound of a part of a collective.
+    /// Path, cut or metric that gives the bound of a part of a collective.
     #[derive(Eq)]
     pub struct BoundClaim {
         /// Epochs.
@@ -260,16 +263,16 @@ record! {
     }
 }
 
-/// Floors under every schedule of a scenario: without latencies, and with them.
+/// Lower bounds on every schedule of a scenario: without latencies, and with them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScenarioFloors {
     /// Floor without latencies.
     pub without_latency: FloorProof,
-    /// Floor with latencies, at least the other one.
+    /// Floor with latencies; it is at least the floor without them.
     pub with_latency: FloorProof,
 }
 
-/// The schedules that a bound in epochs covers, in words.
+/// Text: the schedules that a bound in epochs covers.
 pub fn covers(epoch_us: f64, discipline: Discipline, pieces_per_chunk: u32, in_parts: bool) -> String {
     let what = match (discipline, pieces_per_chunk) {
         (Discipline::WholeChunk, 1) => "whole chunks of this size".to_owned(),

@@ -35,10 +35,10 @@ use lightbay_core::report::{Report, RunSort, Section, SectionInfo, Surroundings,
 use lightbay_core::scenario::Scenario;
 use std::borrow::Cow;
 
-/// Sends up to which plans in short form are listed for a section.
+/// Maximum number of sends for which plans in compact form are listed for a section.
 const MOST_SENDS: u64 = 1_000_000;
 
-/// Rows that an overview shows of long tables.
+/// Number of rows of long tables in an overview.
 const OVERVIEW: usize = 16;
 
 /// Every section.
@@ -53,20 +53,22 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         "How much bandwidth do floor, trees and baselines reach from 1 KB to 1 GB?",
     ).place(3)
     .forms(&["curves", "points", "ranges"]),
-    SectionInfo::of_plan("finish", "Finish", "When is the last delivery, and what is it measured by?").place(8),
+    SectionInfo::of_plan("finish", "Finish", "When is the last delivery, and how close is it to its lower \
+         bound?").place(8),
     SectionInfo::of_plan(
         "bounds",
         "Bounds",
-        "What can no schedule beat, which ones does that cover, and why?",
+        "Which times can no schedule beat, which schedules do these bounds cover, and what proves them?",
     ).place(7),
-    SectionInfo::of_plan("occupancy", "Occupancy", "Which link transmits what when, and which links bind?")
+    SectionInfo::of_plan("occupancy", "Occupancy", "Which link transmits which chunk at what time, and \
+         which links determine the bound?")
         .place(2)
         .forms(&["links", "grid"]),
     SectionInfo::of_plan("links", "Links", "How much does each link carry?").place(6),
     SectionInfo::of_plan("chunks", "Chunks", "When does each chunk reach its destinations, and on which \
          paths?").place(4)
         .items("chunk"),
-    SectionInfo::of_plan("deliveries", "Deliveries", "How much is delivered by when?")
+    SectionInfo::of_plan("deliveries", "Deliveries", "How much data is delivered by what time?")
         .forms(&["curve", "points"]),
     SectionInfo::of_plan("sends", "Sends", "Which link starts which chunk in which epoch?"),
     SectionInfo::of_scenario(
@@ -83,7 +85,7 @@ pub(crate) struct CollectiveReport<'a> {
     plan: Option<&'a Plan<Collective>>,
 }
 
-/// A plan to be explained.
+/// A plan to explain.
 #[derive(Clone, Copy)]
 struct ExplainedPlan<'a> {
     scenario: &'a CollectiveScenario,
@@ -101,14 +103,14 @@ impl ExplainedPlan<'_> {
     }
 }
 
-/// The plan with every send, which trees in short form represent.
+/// The plan with every send, including those that its trees in compact form represent.
 fn listed(subject: ExplainedPlan<'_>) -> Result<Cow<'_, CollectiveResult>, Unavailable> {
     if subject.result.trees.is_empty() {
         return Ok(Cow::Borrowed(subject.result));
     }
     unfolded(subject.scenario, subject.result, MOST_SENDS).map(Cow::Owned).map_err(|why| {
         let message = format!("the plan keeps its trees in compact form, without a list of sends: {why}");
-        Unavailable::absent(message, "look at the trees of section finish, or solve with fewer most_pieces")
+        Unavailable::absent(message, "see the trees in section finish, or solve with a smaller most_pieces")
     })
 }
 
@@ -119,15 +121,15 @@ impl<'a> CollectiveReport<'a> {
 }
 
 impl CollectiveReport<'_> {
-    /// The plan, where there is one.
+    /// The plan, if there is one.
     fn as_explained(&self) -> Option<ExplainedPlan<'_>> {
         self.plan.map(|plan| ExplainedPlan { scenario: &plan.scenario.body, result: &plan.result })
     }
 
-    /// The plan, for sections of plans.
+    /// The plan, for sections that need a plan.
     fn explained(&self) -> Result<ExplainedPlan<'_>, Unavailable> {
         self.as_explained().ok_or_else(|| {
-            Unavailable::absent("it is a section of plans", "solve the scenario and show the plan")
+            Unavailable::absent("this section needs a plan", "solve the scenario and show the plan")
         })
     }
 }
@@ -167,9 +169,7 @@ impl Report for CollectiveReport<'_> {
                 let result = listed(subject)?;
                 tree::of_chunk(ExplainedPlan { result: &result, ..subject }, item)
             }
-            _ => {
-                Err(Unavailable::absent(format!("section '{name}' has no item {item}"), "leave the item out"))
-            }
+            _ => Err(Unavailable::absent(format!("section '{name}' has no item {item}"), "omit the item")),
         }
     }
 

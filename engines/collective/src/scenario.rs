@@ -1,4 +1,4 @@
-//! The input: GPUs, switches and links, who wants which chunks, and how time is cut into epochs.
+//! The input: GPUs, switches and links, the chunks and their destinations, and the division of time into epochs.
 
 mod demand;
 pub mod families;
@@ -31,13 +31,13 @@ pub const MAX_CHUNKS: usize = 1 << 21;
 pub const MAX_DELIVERIES: usize = 1 << 25;
 /// Largest number in a file: bytes, microseconds, GB/s.
 const HUGE: f64 = 1e18;
-/// Largest number of chunks of a rank.
+/// Maximum number of chunks of a rank.
 const MAX_PER_RANK: i64 = 1 << 16;
-/// Smallest and largest rate, GB/s.
+/// Minimum and maximum rate, GB/s.
 const RATES: [f64; 2] = [1e-9, 1e9];
 /// Largest latency, µs.
 const MAX_ALPHA: f64 = 1e12;
-/// Smallest and largest factor of a straggler.
+/// Minimum and maximum factor of a straggler.
 const SCALES: [f64; 2] = [1e-6, 1e6];
 
 record! {
@@ -51,11 +51,12 @@ record! {
         pub time: TimeRule = any().or(TimeRule::default()),
         /// Failed links, as pairs of nodes.
         pub failed_links: Vec<[u32; 2]> = index().or(Vec::new()).omitted(),
-        /// Chunks that a GPU may hold at a time beside those that it has from the beginning or wants; no limit if missing.
+        /// Maximum number of chunks that a GPU may hold at a time, not counting chunks that it starts with or needs; no
+        /// limit if missing.
         pub buffer_limit_chunks: Option<u32> = within(1..=1 << 30),
-        /// Family of networks that the topology is a member of, so that another one can be made.
+        /// Family of networks to which the topology belongs, so that another size can be generated.
         pub family: Option<NetworkFamily> = any(),
-        /// The plan that the network comes from.
+        /// The plan from which the network comes.
         pub derived_from: Option<DerivedFrom> = any(),
     }
 }
@@ -69,9 +70,9 @@ record! {
         pub nodes: Vec<NodeRecord> = any().by(read::nodes, read::nodes_schema),
         /// Directed links, at most one for each ordered pair of nodes.
         pub links: Vec<LinkRecord> = any(),
-        /// Abilities of the switches.
+        /// Capabilities of the switches.
         pub switch_model: SwitchModel = any().or(SwitchModel { copy: true, hop: SwitchHop::StoreAndForward, reduce: false }),
-        /// Permutations of the nodes that map every link to one of equal capacity and latency.
+        /// Permutations of the nodes that map every link to a link of equal capacity and latency.
         pub symmetry_generators: Vec<Vec<u32>> = index().or(Vec::new()),
         /// Remarks.
         pub notes: String = any().or(String::new()).omitted(),
@@ -81,9 +82,9 @@ record! {
 words! {
     /// GPU or switch.
     pub enum NodeSort {
-        /// Keeps what it receives and may copy it.
+        /// Keeps data that it receives and may copy it.
         Gpu = "gpu",
-        /// Passes on what arrives at once.
+        /// Passes data on in the epoch in which it arrives.
         Switch = "switch",
     }
 }
@@ -92,13 +93,13 @@ record! {
     /// A node of a topology.
     #[derive(Eq)]
     pub struct NodeRecord {
-        /// Its place in the list, from 0.
+        /// Its position in the list, from 0.
         pub id: u32 = within(0..=MAX_NODES as i64),
         /// Name, for people.
         pub name: String = any().or(String::new()),
         /// GPU or switch.
         pub kind: NodeSort = any().or(NodeSort::Gpu),
-        /// Chassis, box or pod that it belongs to.
+        /// Chassis, box or pod to which it belongs.
         pub group: Option<u32> = within(0..=MAX_NODES as i64).or_null(),
     }
 }
@@ -114,13 +115,14 @@ record! {
         pub capacity_gbyte_per_s: f64 = within(RATES[0]..=RATES[1]),
         /// Fixed latency, µs.
         pub alpha_us: f64 = within(0.0..=MAX_ALPHA).or(0.0),
-        /// Sort of the link, such as `nvlink`, `infiniband` or `ocs`.
+        /// Type of the link, such as `nvlink`, `infiniband` or `ocs`.
         pub kind: String = any().or("link".to_owned()),
         /// Factor of a straggler's latency.
         pub alpha_scale: f64 = within(0.0..=SCALES[1]).or(1.0).omitted(),
         /// Factor of a straggler's time per byte: 2 halves the rate.
         pub beta_scale: f64 = within(SCALES[0]..=SCALES[1]).or(1.0).omitted(),
-        /// Times at which the link carries data, µs from the start, ascending and apart; always if there are none.
+        /// Intervals in which the link carries data, µs from the start, ascending and disjoint; always if there are
+        /// none.
         pub up_us: Vec<[f64; 2]> = list(),
     }
 }
@@ -128,15 +130,15 @@ record! {
 words! {
     /// Way in which a switch passes data on.
     pub enum SwitchHop {
-        /// Transmission time is paid on the way in and on the way out.
+        /// Store-and-forward: both the link into the switch and the link out of it add their transmission time.
         StoreAndForward = "store_and_forward",
-        /// Transmission time is paid on the way in only.
+        /// Cut-through: only the link into the switch adds its transmission time.
         CutThrough = "cut_through",
     }
 }
 
 record! {
-    /// Abilities of the switches.
+    /// Capabilities of the switches.
     #[derive(Copy, Eq)]
     pub struct SwitchModel {
         /// `true` if switches copy an incoming chunk to several links.
@@ -182,8 +184,8 @@ impl Default for TimeRule {
 }
 
 impl TimeRule {
-    /// Returns `true` if the scenario chooses its epochs: schedules are then sought in these alone. A threshold of 0, which
-    /// leaves no latency out, chooses none.
+    /// Returns `true` if the scenario sets its epochs: schedules are then searched only in these epochs. A threshold of
+    /// 0, which omits no latency, does not count.
     pub fn is_chosen(&self) -> bool {
         let usual = Self::default();
         let as_usual = Self { alpha_threshold: usual.alpha_threshold, ..*self } == usual;
@@ -192,7 +194,7 @@ impl TimeRule {
 }
 
 impl LinkRecord {
-    /// A link that is always up and no straggler.
+    /// A link that is always up and not a straggler.
     pub fn new(from: u32, to: u32, capacity_gbyte_per_s: f64, alpha_us: f64, kind: &str) -> Self {
         let kind = kind.to_owned();
         Self {

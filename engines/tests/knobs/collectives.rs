@@ -369,7 +369,7 @@ fn a_collective_from_a_region_says_which_layer_and_demand_it_takes() {
     let made = |text: &str| convert("collective", &[("from".to_owned(), region.clone())], &settings(text));
     let notes = |text: &str| made(text).unwrap().notes.join("\n");
     let usual = notes("");
-    assert!(usual.contains("assumed: the layer whose exchange takes longest (from_layer=)"), "{usual}");
+    assert!(usual.contains("assumed: the layer whose all-to-all takes longest (from_layer=)"), "{usual}");
     assert!(usual.contains("bytes of the layers other than layer "), "{usual}");
     assert!(usual.contains("demand: ") && !usual.contains("all_gather"), "{usual}");
     let first = notes("from_layer=0");
@@ -378,7 +378,10 @@ fn a_collective_from_a_region_says_which_layer_and_demand_it_takes() {
     let told = exchange.notes.join("\n");
     assert!(!told.contains("all_gather") && !told.contains("demand: "), "{told}");
     assert!(told.contains("assumed: the buffer has 1000000000 bytes"), "{told}");
-    assert!(told.contains("not in the scenario but in the plan: its bytes (demand=traffic)"), "{told}");
+    assert!(
+        told.contains("missing from the scenario but present in the plan: its bytes (demand=traffic)"),
+        "{told}"
+    );
     assert_eq!(exchange.scenario.knob("collective").unwrap().to_string(), "all_to_all");
     let sized = notes("collective=all_reduce output_buffer_bytes=1e6");
     assert!(!sized.contains("(collective=)") && !sized.contains("the buffer has"), "{sized}");

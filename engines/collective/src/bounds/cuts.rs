@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// choices can only raise it.
 const MOST_THRESHOLDS: usize = 12;
 
-/// Raises a bound by the cuts of all candidate sets.
+/// Raises a bound with the cuts of all candidate sets.
 pub(super) fn raise<W: Watch<S>, S>(
     task: &CollectiveTask,
     best: &mut EpochBound,
@@ -32,7 +32,7 @@ pub fn cut_bound(task: &CollectiveTask, inside: &[u32]) -> EpochBound {
     best
 }
 
-/// Chunks that have to cross for one source and one target.
+/// Chunks that must cross for one source and one target.
 struct Item {
     source: u32,
     target: u32,
@@ -43,13 +43,13 @@ struct Item {
 
 fn raise_by(task: &CollectiveTask, inside: &[u32], best: &mut EpochBound) {
     let is_in = task.membership(inside);
-    // Links into the set; lanes of one share its room.
+    // Links into the set; the lanes of a link share its capacity.
     let lanes = entry_lanes(task, &is_in);
     if lanes.is_empty() {
         return;
     }
     let entries: Vec<u32> = lanes.iter().map(|lanes| lanes[0].link).collect();
-    // Starts on lanes of one link are compared by the times at which they transmit.
+    // Starts on lanes of one link are compared by the times at which the link transmits.
     let before = |at: usize, source: u32| {
         let of = |lane: &EntryLane<'_>| lane.to_tail[source as usize].saturating_sub(lane.shift);
         lanes[at].iter().map(of).min().unwrap_or(FAR)
@@ -60,15 +60,15 @@ fn raise_by(task: &CollectiveTask, inside: &[u32], best: &mut EpochBound) {
     };
     let tail_of = |target: u32| (0..entries.len()).map(|at| after(at, target)).min().unwrap_or(FAR);
     let head_of = |source: u32| (0..entries.len()).map(|at| before(at, source)).min().unwrap_or(FAR);
-    // Chunks that no node can bring in, or that no node waits for, are omitted.
+    // Omits chunks that no node can bring in, or that no node waits for.
     let mut items = items(task, &is_in, &tail_of, &head_of);
     items.retain(|item| item.head < FAR && item.tail < FAR);
     if items.is_empty() {
         return;
     }
     let all: u64 = items.iter().map(|item| item.count).sum();
-    // Quick test: with the latest start and the longest path of any item on every link, no choice of items can bind
-    // more.
+    // Quick test: give every link the latest start and the longest path of any item; if that does not raise the bound,
+    // no choice of items can.
     let latest = |at: usize| {
         let head = items.iter().map(|item| before(at, item.source)).max().unwrap_or(0);
         let tail = items.iter().map(|item| after(at, item.target)).max().unwrap_or(0);
@@ -80,7 +80,7 @@ fn raise_by(task: &CollectiveTask, inside: &[u32], best: &mut EpochBound) {
     }
     let heads = thresholds(items.iter().map(|item| item.head));
     let tails = thresholds(items.iter().map(|item| item.tail));
-    // Items with at least a head and at least a tail: the Pareto thresholds of the one-machine bound.
+    // Items with at least a given head and at least a given tail: the Pareto thresholds of the one-machine bound.
     for &tail in &tails {
         for &head in &heads {
             let taken: Vec<&Item> =
@@ -89,7 +89,7 @@ fn raise_by(task: &CollectiveTask, inside: &[u32], best: &mut EpochBound) {
             if count == 0 {
                 continue;
             }
-            // Minimum head and tail of these items for each link: a relaxation, so the bound stays valid.
+            // Minimum head and tail of these items on each link. This is a relaxation, so the bound stays valid.
             let limits: Vec<(u32, u32)> = (0..entries.len())
                 .map(|at| {
                     let first = taken.iter().map(|item| before(at, item.source)).min().unwrap_or(FAR);
@@ -107,13 +107,13 @@ fn raise_by(task: &CollectiveTask, inside: &[u32], best: &mut EpochBound) {
 struct EntryLane<'t> {
     /// The lane.
     link: u32,
-    /// Epochs by which its starts are later than those of the first lane, for one time of transmission.
+    /// Epochs by which starts on this lane are later than those on the first lane, for the same time of transmission.
     shift: u32,
-    /// The same and its latency.
+    /// The same number of epochs plus the latency of the lane.
     after: u32,
-    /// Epochs from every node to its tail.
+    /// Epochs from every node to the tail of the lane.
     to_tail: &'t [u32],
-    /// Epochs from its head to every node.
+    /// Epochs from the head of the lane to every node.
     from_head: &'t [u32],
 }
 
@@ -135,7 +135,7 @@ fn entry_lanes<'t>(task: &'t CollectiveTask, is_in: &[bool]) -> Vec<Vec<EntryLan
     of_link.into_values().collect()
 }
 
-/// Occurring values, thinned out if there are many.
+/// The values that occur, thinned out if there are many.
 pub(super) fn thresholds(values: impl Iterator<Item = u32>) -> Vec<u32> {
     let mut values: Vec<u32> = values.collect();
     values.sort_unstable();
@@ -160,7 +160,7 @@ fn items(
         if is_in[source as usize] {
             continue;
         }
-        // One crossing serves all destinations inside, so the one that is served last counts.
+        // One crossing serves all destinations inside the set, so the destination that is served last counts.
         let dests = task.chunks.dests(chunk).filter(|dest| is_in[*dest as usize]);
         let Some((tail, target)) = dests.map(|dest| (tail_of(dest), dest)).max_by_key(|(tail, _)| *tail)
         else {
@@ -175,18 +175,18 @@ fn items(
     items
 }
 
-/// Smallest finish at which the entry links have room for a number of starts, each link from a first epoch on and with
-/// a path of some length behind it. Room only grows with the finish, so bisection finds the smallest.
+/// Smallest finish by which the entry links have capacity for a number of starts. Each link has a first epoch, and a
+/// path of a given length follows it. Capacity only grows with the finish, so bisection finds the smallest finish.
 fn least_finish(task: &CollectiveTask, entries: &[u32], limits: &[(u32, u32)], count: u64) -> u32 {
     let room = |finish: u32| {
         let of = |(link, (head, tail)): (&u32, &(u32, u32))| {
-            // Epochs in which a start on this link can still be of use.
+            // Epochs in which a start on this link can still arrive in time.
             let epochs = i64::from(finish) - i64::from(*head) - i64::from(*tail) + 1;
             task.epochs.links[*link as usize].starts_in(epochs)
         };
         entries.iter().zip(limits).map(of).fold(0u64, u64::saturating_add)
     };
-    // Doubling first, then bisection.
+    // Doubles an upper limit first, then bisects.
     let (mut low, mut high) = (0u32, 1u32);
     while room(high) < count {
         if high >= FAR {

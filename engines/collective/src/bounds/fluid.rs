@@ -1,4 +1,4 @@
-//! Bounds for chunks in any parts that nobody copies: paths, cuts with heads and tails, and metrics
+//! Bounds for chunks that are split into any parts and never copied: paths, cuts with heads and tails, and metrics
 //! (docs/methods/collective.md, section 4).
 
 use super::cuts::thresholds;
@@ -10,9 +10,9 @@ use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 use rustc_hash::FxHashMap;
 
-/// Fixed point of lengths that are no whole numbers; any lengths give a bound, so rounding does no harm.
+/// Scale of fractional lengths, which are rounded to integers; any lengths give a valid bound, so rounding is safe.
 const POINT: f64 = 256.0;
-/// Rounding of sums, as a share.
+/// Tolerance for the rounding of sums, relative.
 const SLACK: f64 = 1e-9;
 
 /// Parts of chunks that go from a source to a destination.
@@ -22,8 +22,8 @@ struct FluidShare {
     chunks: u64,
 }
 
-/// The best bound on the finish that is found for schedules of parts of chunks without copies, where every destination
-/// gets its own.
+/// Returns the best bound on the finish of schedules that split chunks into parts and do not copy: every destination
+/// gets its own data.
 ///
 /// # Errors
 /// The reason to stop.
@@ -86,7 +86,7 @@ fn raise_by_cut(
         links.links[entries[at] as usize].latency.saturating_add(behind[at][dest as usize]).min(FAR)
     };
     let each = 0..entries.len();
-    // Head and tail of what has to cross.
+    // Head and tail of the data that must cross.
     let items: Vec<(&FluidShare, u32, u32)> = shares
         .iter()
         .filter(|share| !is_in[share.source as usize] && is_in[share.dest as usize])
@@ -102,7 +102,7 @@ fn raise_by_cut(
         for &head in &heads {
             let taken: Vec<&FluidShare> = items
                 .iter()
-                // Thresholds as for whole chunks.
+                // The same thresholds as for whole chunks.
                 .filter(|(_, earliest, way)| *earliest >= head && *way >= tail)
                 .map(|(share, ..)| *share)
                 .collect();
@@ -112,7 +112,7 @@ fn raise_by_cut(
             }
             let room: Vec<(f64, u32)> = each
                 .clone()
-                // A link carries from its head on, until its tail before the finish.
+                // A link carries useful data from its head until its tail before the finish.
                 .map(|at| {
                     let first = taken.iter().map(|share| before[at][share.source as usize]).min();
                     let last = taken.iter().map(|share| after(at, share.dest)).min();
@@ -127,13 +127,13 @@ fn raise_by_cut(
 }
 
 fn raise_by_metric(task: &CollectiveTask, links: &FluidLinks, shares: &[FluidShare], best: &mut EpochBound) {
-    // Hops, then epochs that a chunk occupies a link.
+    // Lengths: first hops, then the epochs that a chunk occupies a link.
     for weighed in [false, true] {
         let length = |per_epoch: f64| if weighed { (POINT / per_epoch).clamp(1.0, 1e6) } else { POINT };
         let lengths: Vec<u32> = links.links.iter().map(|link| length(link.per_epoch) as u32).collect();
         let distances = EpochDistances::new(&task.network, lengths.clone());
         let way = |share: &FluidShare| distances.from(&task.network, share.source)[share.dest as usize];
-        // Amounts times shortest paths: no routing has less.
+        // Amounts times shortest paths: every routing uses at least this much.
         let needed: f64 = shares.iter().map(|share| share.chunks as f64 * f64::from(way(share))).sum();
         let room: Vec<(f64, u32)> = links
             .links
@@ -145,10 +145,10 @@ fn raise_by_metric(task: &CollectiveTask, links: &FluidLinks, shares: &[FluidSha
     }
 }
 
-/// Smallest finish by which links, each with its rate and the epochs that it loses, have carried an amount.
+/// Smallest finish by which links have carried an amount, each with its rate and the epochs that it loses.
 fn least_finish(links: &[(f64, u32)], amount: f64) -> u32 {
     let carries = |finish: u32| {
-        // An epoch is lost for the head and the tail of every link.
+        // Every link loses its head and its tail.
         let of = |(rate, lost): &(f64, u32)| rate * (f64::from(finish) - f64::from(*lost) + 1.0).max(0.0);
         links.iter().map(of).sum::<f64>() >= amount * (1.0 - SLACK)
     };

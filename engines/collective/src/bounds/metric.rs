@@ -1,5 +1,5 @@
-//! All links together: hops, and epochs, that chunks take against those that links have (docs/methods/collective.md,
-//! section 4).
+//! Bounds from all links together: the hops or epochs that chunks need, compared with those that the links offer
+//! (docs/methods/collective.md, section 4).
 
 use super::{BoundReason, EpochBound};
 use crate::model::distances::{EpochDistances, FAR};
@@ -7,10 +7,10 @@ use crate::model::task::CollectiveTask;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
-/// Fixed point of lengths that are no whole numbers; any lengths give a bound, so rounding does no harm.
+/// Scale of fractional lengths, which are rounded to integers; any lengths give a valid bound, so rounding is safe.
 const POINT: u64 = 1 << 8;
 
-/// Raises a bound by what all links carry until some epoch.
+/// Raises a bound with the data that all links can carry up to an epoch.
 pub(super) fn raise<W: Watch<S>, S>(
     task: &CollectiveTask,
     best: &mut EpochBound,
@@ -48,16 +48,16 @@ pub(super) fn raise<W: Watch<S>, S>(
             best.raise(epochs, || BoundReason::Metric { weighed });
         }
     } else {
-        // With copies every delivery still is the end of one send into its GPU.
+        // With copies, every delivery is still the end of one send into its GPU.
         let into_gpu = |link: u32| u64::from(!network.is_switch(network.links()[link as usize].to));
         best.raise(least_finish(task, into_gpu, deliveries), || BoundReason::Metric { weighed: false });
     }
     Ok(())
 }
 
-/// Smallest finish by which the links, each weighed, have room for an amount.
+/// Smallest finish by which the links, weighted by their lengths, have capacity for an amount.
 fn least_finish(task: &CollectiveTask, weight: impl Fn(u32) -> u64, needed: u64) -> u32 {
-    // Epochs from a transmission to its delivery, the least of all lanes of a link: starts later than that deliver
+    // Minimum number of epochs from a transmission to its delivery over all lanes of a link: later starts deliver
     // nothing.
     let mut after = vec![u32::MAX; task.real.links().len()];
     for model in &task.epochs.links {
@@ -65,7 +65,7 @@ fn least_finish(task: &CollectiveTask, weight: impl Fn(u32) -> u64, needed: u64)
         *least = (*least).min(model.latency + model.shift);
     }
     let room = |finish: u32| {
-        // The first lane of a link has its number.
+        // The first lane of a link has the number of the link.
         let of = |(id, after): (u32, &u32)| {
             let epochs = i64::from(finish) - i64::from(*after) + 1;
             weight(id).saturating_mul(task.epochs.links[id as usize].starts_in(epochs))

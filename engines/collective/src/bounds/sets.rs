@@ -5,18 +5,20 @@ use crate::model::task::CollectiveTask;
 use crate::scenario::network::LinkNetwork;
 use rustc_hash::FxHashSet;
 
-/// Groups up to which every union is tried: 63 unions.
+/// Maximum number of groups for which every union is tried: 63 unions.
 const MOST_UNIONS: usize = 6;
-/// GPUs of a group up to which pairs and triples are tried: 680 sets of 16.
+/// Maximum number of GPUs of a group for which pairs and triples are tried: 680 sets for 16 GPUs.
 const MOST_TRIPLES: usize = 16;
-/// Nodes up to which every subset is tried without switches: 254 subsets.
+/// Maximum number of nodes for which every subset is tried, without switches: 254 subsets.
 const MOST_SUBSETS: usize = 8;
-/// GPUs up to which balls and half-spaces are tried around every node: their number grows with GPUs times radii.
+/// Maximum number of GPUs for which balls and half-spaces are tried around every node: there are GPUs times radii of
+/// them.
 const MOST_BALLS: usize = 64;
-/// GPUs above which one node represents its orbit; below that every one is tried.
+/// Number of GPUs above which one node represents its orbit; with fewer GPUs, every node is tried.
 const MOST_SINGLES: usize = 128;
 
-/// Sources with the range of their chunks; in large tasks one of every orbit, if the demand looks the same from all.
+/// Sources with the range of their chunks. In large tasks, one source represents its orbit if all sources have equal
+/// demand.
 pub(super) fn sources(task: &CollectiveTask) -> Vec<(u32, usize, usize)> {
     let mut ranges: Vec<(u32, usize, usize)> = Vec::new();
     // Chunks of a source are listed together.
@@ -33,7 +35,7 @@ pub(super) fn sources(task: &CollectiveTask) -> Vec<(u32, usize, usize)> {
     ranges
 }
 
-/// Orbits of nodes if there are many GPUs and every GPU sends the same to all others.
+/// Orbits of nodes, if there are many GPUs and every GPU sends the same to all others.
 fn orbits(task: &CollectiveTask) -> Option<Vec<u32>> {
     let gpus = task.network.gpus().len();
     if gpus <= MOST_SINGLES || task.real.generators().is_empty() {
@@ -58,7 +60,7 @@ fn orbits(task: &CollectiveTask) -> Option<Vec<u32>> {
     (even(&per_source) && even(&wanted) && all_pairs).then(|| task.real.node_orbits())
 }
 
-/// Candidate sets, ascending nodes each, those that bind most often first.
+/// Candidate sets, nodes ascending; sets that bind most often come first.
 pub(super) fn candidates(task: &CollectiveTask) -> Vec<Vec<u32>> {
     let network = &task.real;
     let nodes = network.node_count() as u32;
@@ -99,7 +101,8 @@ pub(super) fn candidates(task: &CollectiveTask) -> Vec<Vec<u32>> {
     sets.sets
 }
 
-/// Groups, unions of few groups, halves of many; with and without switches that belong to no group.
+/// Groups, unions of a few groups, and halves of many groups, each with and without the switches that belong to no
+/// group.
 fn groups(network: &LinkNetwork, sets: &mut SetList) {
     let groups = network.group_count();
     let masks: Vec<u64> = if groups <= MOST_UNIONS {
@@ -108,7 +111,7 @@ fn groups(network: &LinkNetwork, sets: &mut SetList) {
         (0..groups.min(64)).map(|group| 1 << group).chain([(1u64 << (groups.min(64) / 2)) - 1]).collect()
     };
     for mask in masks {
-        // Switches of no group on either side.
+        // Switches without a group, on either side.
         for free_switches in [false, true] {
             let is_in = |node: &u32| match network.nodes()[*node as usize].group {
                 Some(group) => group < 64 && mask >> group & 1 == 1,
@@ -119,7 +122,8 @@ fn groups(network: &LinkNetwork, sets: &mut SetList) {
     }
 }
 
-/// Nodes near a node, and nodes nearer to one end of a link than to the other: on tori and meshes the half-spaces.
+/// Balls around a node, and sets of nodes nearer to one end of a link than to the other: on tori and meshes, these are
+/// half-spaces.
 fn balls(task: &CollectiveTask, sets: &mut SetList) {
     for &gpu in task.real.gpus() {
         let row = task.distances.from(&task.network, gpu);
@@ -147,7 +151,7 @@ struct SetList {
 
 impl SetList {
     fn add(&mut self, set: Vec<u32>) {
-        // Each set once; the empty and the full one have no entry links.
+        // Keeps each set once; the empty and the full set have no entry links.
         if !set.is_empty() && set.len() < self.nodes as usize && self.seen.insert(set.clone()) {
             self.sets.push(set);
         }

@@ -1,4 +1,4 @@
-//! The bound of a plan, worked out again: for the path, cut or sum over links that it names.
+//! The bound of a plan, recomputed for the path, cut or sum over links that it names.
 
 use super::lanes::{Lanes, LinkLane};
 use super::links::{CheckedLink, CheckedLinks};
@@ -6,18 +6,18 @@ use super::{Findings, code, words};
 use crate::plan::{CollectiveResult, Discipline};
 use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort, SwitchHop};
 
-/// Distance to nodes that no path leads to.
+/// Distance to unreachable nodes.
 pub(super) const FAR: u64 = u64::MAX / 8;
 
-/// The plans that a bound of epochs covers, in words.
+/// Text: the plans that a bound in epochs covers.
 pub(super) fn covers(result: &CollectiveResult) -> String {
     let time = &result.time;
     crate::plan::covers(time.epoch_us, time.discipline, time.pieces_per_chunk, result.claims.bounds.len() > 1)
 }
 
-/// Returns `true` if words on the plans that a bound covers are those of some bound in epochs. One for parts of chunks
-/// holds for whole ones too, and one in epochs of another length may stand beside a plan that ends as early; neither is
-/// worked out again here.
+/// Returns `true` if a text on the plans that a bound covers is the text of some bound in epochs. A bound for parts of
+/// chunks also holds for whole chunks, and a bound in epochs of another length may accompany a plan that ends as early;
+/// neither is recomputed here.
 pub(super) fn may_cover(result: &CollectiveResult, said: &str) -> bool {
     let in_parts = result.claims.bounds.len() > 1;
     let lengths = said.split_whitespace().filter_map(|word| word.trim_end_matches(',').parse::<f64>().ok());
@@ -31,7 +31,8 @@ pub(super) fn may_cover(result: &CollectiveResult, said: &str) -> bool {
     })
 }
 
-/// The claimed bound in µs if what it names proves it; nothing is proven of bounds by other means.
+/// Returns the claimed bound in µs if the path, cut or sum that it names proves it; bounds by other means count as
+/// unproven.
 pub(super) fn prove(
     scenario: &CollectiveScenario,
     chunks: &ChunkList,
@@ -53,7 +54,7 @@ pub(super) fn prove(
         if let Some(right) = words::wrong(scenario, &proof, claim, turned, whole) {
             found.add_with(code::BOUND, || {
                 format!(
-                    "'{}' is not what a bound of {} epochs rests on: it takes {right}",
+                    "'{}' does not prove a bound of {} epochs: this needs {right}",
                     claim.because, claim.epochs
                 )
             });
@@ -80,17 +81,17 @@ pub(super) fn prove(
     whole.then_some(sum as f64 * result.time.epoch_us)
 }
 
-/// Ways, cuts and sums on the network of a part of the collective.
+/// Paths, cuts and sums on the network of a part of the collective.
 pub(super) struct BoundProof<'a> {
     chunks: &'a ChunkList,
-    /// The lanes of all links, reversed where the collective is planned backwards.
+    /// The lanes of all links, reversed if the collective is planned backwards.
     lanes: Lanes<'a>,
 }
 
 /// Links into a set of nodes.
 struct Entries<'a> {
     links: Vec<&'a CheckedLink>,
-    /// Epochs from every node to the first start on each that its chunks can have.
+    /// Epochs from every node to the first possible start of a chunk on each link.
     before: Vec<Vec<u64>>,
     /// Epochs from that start to every node.
     after: Vec<Vec<u64>>,
@@ -102,14 +103,14 @@ impl Entries<'_> {
     }
 }
 
-/// A chunk that has to cross into a set of nodes.
+/// A chunk that must cross into a set of nodes.
 pub(super) struct CrossingChunk {
     source: u32,
-    /// Destination inside that it reaches last.
+    /// Destination inside the set that it reaches last.
     target: u32,
-    /// Epochs that it takes to the set at least.
+    /// Minimum number of epochs until it reaches the set.
     pub(super) head: u64,
-    /// Epochs from its start into the set to that destination at least.
+    /// Minimum number of epochs from its start on a link into the set to that destination.
     pub(super) tail: u64,
 }
 
@@ -143,7 +144,7 @@ impl<'a> BoundProof<'a> {
         longest
     }
 
-    /// Links into a set, with the ways to and from them.
+    /// Links into a set, with the paths to and from them.
     fn entries(&self, inside: &[u32]) -> Entries<'_> {
         let is_in = |node: u32| inside.binary_search(&node).is_ok();
         let crosses = |(tail, head, lanes): &&'_ (u32, u32, Vec<LinkLane<'a>>)| {
@@ -151,7 +152,7 @@ impl<'a> BoundProof<'a> {
         };
         let entries: Vec<&Vec<LinkLane<'_>>> =
             self.lanes.links.iter().filter(crosses).map(|(.., lanes)| lanes).collect();
-        // Starts at different paces of one link are compared by the times at which they transmit.
+        // Starts at different paces of one link are compared by the times at which the link transmits.
         let least = |lanes: &Vec<LinkLane<'_>>, row: &dyn Fn(&LinkLane<'_>) -> Vec<u64>| {
             let rows: Vec<Vec<u64>> = lanes.iter().map(row).collect();
             (0..self.lanes.count).map(|node| rows.iter().map(|row| row[node]).min().unwrap_or(FAR)).collect()
@@ -171,7 +172,7 @@ impl<'a> BoundProof<'a> {
         }
     }
 
-    /// Chunks that have to cross into a set, with the earliest and the latest that each can cross.
+    /// Chunks that must cross into a set, with the earliest and the latest epoch at which each can cross.
     pub(super) fn items(&self, inside: &[u32]) -> Vec<CrossingChunk> {
         self.crossing(inside, &self.entries(inside))
     }
@@ -192,7 +193,7 @@ impl<'a> BoundProof<'a> {
         items
     }
 
-    /// Epochs from a node to all others.
+    /// Epochs from a node to all other nodes.
     pub(super) fn latency_from(&self, node: u32) -> Vec<u64> {
         self.lanes.distances(node as usize, false, |lane| lane.latency)
     }
@@ -204,7 +205,7 @@ impl<'a> BoundProof<'a> {
         })
     }
 
-    /// Chunks that have to cross into a set, against the starts that the links into it have.
+    /// Bound from the chunks that must cross into a set and the starts that the links into it allow.
     fn cut(&self, inside: &[u32], claimed: u64) -> u64 {
         let entries = self.entries(inside);
         let items = self.crossing(inside, &entries);
@@ -247,10 +248,10 @@ impl<'a> BoundProof<'a> {
         best
     }
 
-    /// Bound from the load of all links until some epoch against the shortest ways of all chunks.
+    /// Bound from the load of all links until some epoch and the shortest paths of all chunks.
     pub(super) fn metric(&self, weighed: bool) -> u64 {
         let unicast = self.chunks.is_unicast();
-        // Lengths in 256ths, as claims are made.
+        // Lengths in multiples of 1/256, as in claims.
         let length = |link: &CheckedLink| match (unicast, weighed) {
             (true, true) => u64::from(link.window) * 256 / (link.limit as u64).max(1),
             _ => 256,
@@ -286,12 +287,12 @@ impl<'a> BoundProof<'a> {
     }
 }
 
-/// Most starts on a link in the epochs from 0 to `end`, without the last or first `less` of them.
+/// Maximum number of starts on a link in the epochs from 0 to `end`, without the last or first `less` of them.
 fn starts(link: &CheckedLink, end: u64, less: u64) -> u64 {
     end.saturating_sub(less).div_ceil(u64::from(link.window)).saturating_mul(link.limit as u64)
 }
 
-/// Smallest finish at which there is room for an amount.
+/// Smallest finish at which there is capacity for an amount.
 fn first_with_room(needed: u64, room: impl Fn(u64) -> u64) -> u64 {
     let (mut low, mut high) = (0u64, 1u64);
     while room(high) < needed {

@@ -1,5 +1,5 @@
-//! Check of plans in short form, from topology and plan alone: what holds for the trees of one root and one link of each
-//! orbit holds for their images.
+//! Check of plans in compact form, from topology and plan alone: what holds for the trees of one root and one link of
+//! each orbit holds for their images.
 
 mod buffers;
 mod orbits;
@@ -12,26 +12,26 @@ use orbits::LinkOrbits;
 use rustc_hash::{FxHashMap, FxHashSet};
 use shares::fraction;
 
-/// Rounding of sums of shares, as a share of a capacity or a buffer.
+/// Rounding of sums of shares, relative to a capacity or a buffer.
 const TOLERANCE: f64 = 1e-9;
 
-/// Data that a plan in short form has to carry.
+/// Data that a plan in compact form must carry.
 #[derive(Clone, Copy, Debug)]
 pub struct CompactDemand<'a> {
     /// GPUs with data.
     pub sources: &'a [u32],
     /// GPUs that receive data of every source.
     pub receivers: &'a [u32],
-    /// `true` if every receiver has data of its own at each source, `false` if all receive the same.
+    /// `true` if every source has separate data for each receiver, `false` if all receive the same.
     pub each: bool,
     /// Fraction of an epoch up to which a latency is ignored.
     pub alpha_threshold: f64,
-    /// Bytes that a GPU may hold at a time without wanting them; no limit if missing.
+    /// Maximum number of bytes that a GPU may hold at a time for others; no limit if missing.
     pub most_held_bytes: Option<f64>,
 }
 
-/// Returns everything that is wrong with a plan, each with a class word first; nothing if it holds. Every GPU has to
-/// receive the data of every GPU.
+/// Returns everything that is wrong with a plan, each problem after the name of its class; empty if the plan is valid.
+/// Every GPU must receive the data of every GPU.
 pub fn violations(topology: &Topology, plan: &CompactPlan) -> Vec<String> {
     let gpus: Vec<u32> = topology.gpus().collect();
     let demand = CompactDemand {
@@ -56,7 +56,7 @@ pub fn violations_for(topology: &Topology, plan: &CompactPlan, demand: CompactDe
         && plan.shard_bytes.is_finite())
         || plan.pieces_per_tree == 0
     {
-        found.push("time: epoch, shard and pieces have to be positive".to_owned());
+        found.push("time: epoch, shard and pieces must be positive".to_owned());
         return found;
     }
     let orbits = match LinkOrbits::of(topology, &plan.generators) {
@@ -73,7 +73,7 @@ pub fn violations_for(topology: &Topology, plan: &CompactPlan, demand: CompactDe
             nodes.iter().all(|node| images.get(*node as usize).is_some_and(|image| nodes.contains(image)))
         };
         if !keeps(&sources) || !keeps(&receivers) {
-            found.push(format!("symmetry: generators[{place}] maps a rank to a GPU that is none"));
+            found.push(format!("symmetry: generators[{place}] maps a rank to a GPU that is not a rank"));
         }
         if plan.generators.iter().take(place).any(|before| before == images) {
             found.push(format!("symmetry: generators[{place}] is listed twice"));
@@ -102,7 +102,8 @@ pub fn violations_for(topology: &Topology, plan: &CompactPlan, demand: CompactDe
     checker.loads();
     checker.buffers();
     if checker.finish != plan.finish_epochs {
-        let text = format!("claim: it ends after {} epochs, not {}", checker.finish, plan.finish_epochs);
+        let text =
+            format!("claim: the plan ends after {} epochs, not {}", checker.finish, plan.finish_epochs);
         checker.found.push(text);
     }
     checker.found
@@ -114,15 +115,15 @@ struct Checker<'c> {
     orbits: &'c LinkOrbits,
     /// GPUs with data.
     sources: FxHashSet<u32>,
-    /// GPUs that receive it.
+    /// GPUs that receive the data.
     receivers: FxHashSet<u32>,
-    /// `true` if every receiver has data of its own.
+    /// `true` if every receiver gets separate data.
     each: bool,
     /// Fraction of an epoch up to which a latency is ignored.
     alpha_threshold: f64,
-    /// Bytes that a GPU may hold at a time without wanting them.
+    /// Maximum number of bytes that a GPU may hold at a time for others.
     most_held_bytes: Option<f64>,
-    /// Changes of what a GPU holds for others, by orbit of GPUs: epoch and bytes.
+    /// Changes of the data that a GPU holds for others, by orbit of GPUs: epoch and bytes.
     held: FxHashMap<u32, Vec<(u64, f64)>>,
     found: Vec<String>,
     /// By orbit of links: starts of whole pieces, or shares.
@@ -140,20 +141,20 @@ impl Checker<'_> {
         link.capacity_gbyte_per_s / link.beta_scale
     }
 
-    /// Epochs that a whole piece occupies a link, and how many may start in them.
+    /// Epochs for which a whole piece occupies a link, and how many pieces may start in them.
     fn window(&self, link: u32) -> (u64, u64) {
         let starts = 1000.0 * self.rate(link) * self.plan.epoch_us / self.piece_bytes();
         let epochs = rounded_up(1.0 / starts).max(1.0);
         (epochs as u64, rounded_down(epochs * starts) as u64)
     }
 
-    /// Epochs that a whole piece, or the share of an epoch, occupies a link.
+    /// Epochs for which a whole piece, or the share of an epoch, occupies a link.
     fn occupies(&self, link: u32) -> u64 {
         if self.plan.discipline == CompactDiscipline::Fluid { 1 } else { self.window(link).0 }
     }
 
-    /// Every link of a path through switches with the epochs, from the start of the path, at which its data can start
-    /// on it and at which the link begins to transmit it; and those until the end of the path. Where switches cut
+    /// Every link of a path through switches, with the epochs, from the start of the path, at which its data can start
+    /// on the link and at which the link begins to transmit; and the epochs until the end of the path. If switches cut
     /// through, the path takes its slowest transmission once.
     fn passes(&self, links: &[u32]) -> (Vec<(u32, u64, u64)>, u64) {
         let cuts_through = self.topology.switch_model.hop == SwitchHop::CutThrough;
@@ -173,7 +174,8 @@ impl Checker<'_> {
         (passes, time)
     }
 
-    /// A tree spans, its hops follow each other in place and time; its uses of links are noted.
+    /// Checks that a tree spans the GPUs and that its hops follow each other in place and time; records its uses of
+    /// links.
     fn tree(&mut self, place: usize, tree: &CompactTree) {
         let nodes = &self.topology.nodes;
         let is = |node: u32, sort: NodeSort| nodes.get(node as usize).is_some_and(|node| node.kind == sort);
@@ -184,7 +186,7 @@ impl Checker<'_> {
             let links: Option<Vec<u32>> =
                 edge.windows(2).map(|ends| self.orbits.by_ends.get(&(ends[0], ends[1])).copied()).collect();
             let (Some(links), Some(&from), Some(&to)) = (links, edge.first(), edge.last()) else {
-                self.found.push(format!("link: trees[{place}] takes {edge:?}, where a link is missing"));
+                self.found.push(format!("link: trees[{place}] uses {edge:?}, where no link exists"));
                 return;
             };
             let through = edge.get(1..edge.len().saturating_sub(1)).unwrap_or_default();
@@ -194,7 +196,10 @@ impl Checker<'_> {
                 && apart
                 && through.iter().all(|node| is(*node, NodeSort::Switch));
             if links.is_empty() || !sorts {
-                self.found.push(format!("link: trees[{place}] takes {edge:?}, which is no way between GPUs"));
+                self.found.push(format!(
+                    "link: trees[{place}] uses {edge:?}, which is not a path between \
+                     GPUs"
+                ));
                 return;
             }
             if !reached.contains_key(&from) {
@@ -233,7 +238,7 @@ impl Checker<'_> {
         let share = fraction(&tree.share).map_or(0.0, |(top, bottom)| top as f64 / bottom as f64);
         if !tree.starts.is_empty() {
             self.found
-                .push(format!("format: trees[{place}] has starts, which the periodic form does not have"));
+                .push(format!("format: trees[{place}] has starts, which the periodic form does not allow"));
         }
         let mut ends: Vec<u64> = Vec::with_capacity(hops.len());
         for (from, _, links) in hops {
@@ -244,7 +249,7 @@ impl Checker<'_> {
             }
         }
         let pieces = u64::from(self.plan.pieces_per_tree);
-        // What arrives in an epoch leaves in it.
+        // Data leaves a switch in the epoch in which it arrives.
         self.hold(tree, hops, (&ends, &[]), (share * self.piece_bytes(), pieces));
         let last = pieces - 1;
         self.finish = self.finish.max(ends.into_iter().max().map_or(0, |end| end + last));
@@ -262,7 +267,8 @@ impl Checker<'_> {
             fraction(&tree.share).and_then(|(top, bottom)| top.checked_mul(pieces).map(|top| (top, bottom)));
         let fits = counted.is_some_and(|(top, bottom)| top == tree.starts.len() as u128 * bottom);
         if !fits || tree.starts.iter().any(|starts| starts.len() != hops.len()) {
-            self.found.push(format!("format: trees[{place}] has not one start for every hop of its pieces"));
+            self.found
+                .push(format!("format: trees[{place}] must have one start for every hop of its pieces"));
             return;
         }
         let copies = self.topology.switch_model.copy;
@@ -295,7 +301,7 @@ impl Checker<'_> {
         }
     }
 
-    /// No link carries more than it can.
+    /// Checks that no link exceeds its capacity.
     fn loads(&mut self) {
         let mut uses: Vec<(u32, (Vec<u64>, f64))> = std::mem::take(&mut self.uses).into_iter().collect();
         uses.sort_by_key(|(link, _)| *link);
@@ -307,14 +313,18 @@ impl Checker<'_> {
                 (most as usize..starts.len()).find(|at| starts[*at] < starts[*at - most as usize] + epochs);
             if most == 0 && !starts.is_empty() || over.is_some() {
                 let at = over.map_or(0, |at| starts[at]);
-                let text =
-                    format!("capacity: link {}->{} starts too much at epoch {at}", record.from, record.to);
+                let text = format!(
+                    "capacity: link {}->{} starts more than its capacity at epoch {at}",
+                    record.from, record.to
+                );
                 self.found.push(text);
             }
             let room = 1000.0 * self.rate(link) * self.plan.epoch_us;
             if share * self.piece_bytes() > room * (1.0 + TOLERANCE) {
-                let text =
-                    format!("capacity: link {}->{} has more than an epoch carries", record.from, record.to);
+                let text = format!(
+                    "capacity: link {}->{} carries more than its capacity in an epoch",
+                    record.from, record.to
+                );
                 self.found.push(text);
             }
         }

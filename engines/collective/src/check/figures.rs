@@ -1,4 +1,4 @@
-//! Times and figures of a plan, worked out again.
+//! Times and figures of a plan, recomputed.
 
 use super::flow::Deliveries;
 use super::links::CheckedLinks;
@@ -14,11 +14,14 @@ pub(super) fn time(scenario: &CollectiveScenario, result: &CollectiveResult, fou
     if !(time.epoch_us.is_finite() && time.epoch_us > 0.0) {
         found.add_with(code::TIME, || format!("an epoch takes {} us", time.epoch_us));
     }
-    // A plan may leave out none, whatever the scenario lets it.
+    // A plan must state all of them, even if the scenario omits some.
     if time.alpha_threshold != scenario.time.alpha_threshold && time.alpha_threshold != 0.0 {
         found.add_with(code::TIME, || {
             let given = scenario.time.alpha_threshold;
-            format!("latencies up to {} epochs are left out, the scenario says {given}", time.alpha_threshold)
+            format!(
+                "latencies of up to {} epochs are omitted, but the scenario says {given}",
+                time.alpha_threshold
+            )
         });
     }
     if time.pieces_per_chunk == 0 || (time.pieces_per_chunk > 1 && time.discipline == Discipline::Fluid) {
@@ -26,17 +29,21 @@ pub(super) fn time(scenario: &CollectiveScenario, result: &CollectiveResult, fou
     }
     if time.switch_copy != model.copy {
         found.add_with(code::TIME, || {
-            format!("'switch_copy' is {}, in the scenario it is {}", time.switch_copy, model.copy)
+            format!("'switch_copy' is {}, but it is {} in the scenario", time.switch_copy, model.copy)
         });
     }
     if time.switch_hop != model.hop {
         found.add_with(code::TIME, || {
-            format!("'switch_hop' is {}, in the scenario it is {}", time.switch_hop.word(), model.hop.word())
+            format!(
+                "'switch_hop' is {}, but it is {} in the scenario",
+                time.switch_hop.word(),
+                model.hop.word()
+            )
         });
     }
 }
 
-/// Claims against what the sends give; the metrics that the plan has to carry.
+/// Compares claims with the recomputed values; returns the metrics that the plan must state.
 pub(super) fn compare(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,
@@ -56,7 +63,7 @@ pub(super) fn compare(
                 let (from, to, us) = (name(send.from), name(send.to), f64::from(finish) * tau);
                 format!(": sends[{at}] from {from} to {to} arrives at {us} us")
             });
-            format!("'finish_epochs' is {}, the sends give {finish}{arrives}", claims.finish_epochs)
+            format!("'finish_epochs' is {}, but the sends give {finish}{arrives}", claims.finish_epochs)
         });
     }
     let finish_us = f64::from(finish) * tau;
@@ -67,19 +74,19 @@ pub(super) fn compare(
         ("the objective", value, finish_us),
     ] {
         if !same(claimed, exact) {
-            found.add_with(code::CLAIM, || format!("{name} is {claimed}, the sends give {exact}"));
+            found.add_with(code::CLAIM, || format!("{name} is {claimed}, but the sends give {exact}"));
         }
     }
     bound_claims(claims, finish, found);
     match replay::replay_us(scenario, result, links, 1.0) {
         Some(exact) if claims.replay_us.is_none_or(|said| (said - exact).abs() > 1e-9 * exact.max(1e-9)) => {
             found.add_with(code::CLAIM, || match claims.replay_us {
-                Some(said) => format!("'replay_us' is {said}, the sends give {exact}"),
+                Some(said) => format!("'replay_us' is {said}, but the sends give {exact}"),
                 None => format!("'replay_us' is missing, the sends give {exact}"),
             });
         }
         Some(_) => {}
-        None => found.add_with(code::CLAIM, || "'replay_us' cannot be worked out from the sends".to_owned()),
+        None => found.add_with(code::CLAIM, || "'replay_us' cannot be computed from the sends".to_owned()),
     }
     let mut load: HashMap<u32, f64> = HashMap::new();
     for (send, &link) in result.sends.iter().zip(&links.of_send) {
@@ -89,7 +96,7 @@ pub(super) fn compare(
         load.iter().map(|(link, bytes)| bytes / links.links[*link as usize].bytes_per_us).fold(0.0, f64::max);
     if busiest > finish_us * (1.0 + TOLERANCE) {
         found.add_with(code::CAPACITY, || {
-            format!("the busiest link takes {busiest} us for its data, and the plan ends after {finish_us}")
+            format!("the busiest link needs {busiest} us for its data, but the plan ends after {finish_us}")
         });
     }
     let exactly = |name, value| Figure::exactly(name, code::CLAIM, value);
@@ -108,7 +115,7 @@ pub(super) fn compare(
     figures
 }
 
-/// Checks that what is claimed of the bound in epochs fits together, and a finish.
+/// Checks that the claims on the bound in epochs agree with each other and with the finish.
 pub(super) fn bound_claims(claims: &ScheduleClaims, finish: u32, found: &mut Findings) {
     if let Some(lower) = claims.lower_bound_epochs.filter(|lower| *lower > finish) {
         found
@@ -123,7 +130,7 @@ pub(super) fn bound_claims(claims: &ScheduleClaims, finish: u32, found: &mut Fin
     }
 }
 
-/// Figures of the floors that a plan claims.
+/// Figures of the lower bounds (floors) that a plan claims.
 pub(super) fn of_floor(result: &CollectiveResult) -> Vec<Figure> {
     let Some(floor) = &result.claims.floor else { return Vec::new() };
     let exactly = |name, value| Figure::exactly(name, code::CLAIM, value);
@@ -134,7 +141,7 @@ pub(super) fn of_floor(result: &CollectiveResult) -> Vec<Figure> {
     ]
 }
 
-/// Bytes of the buffer, or the most that a GPU wants.
+/// Bytes of the buffer, or the maximum that a GPU receives.
 pub(super) fn buffer_bytes(scenario: &CollectiveScenario, links: &CheckedLinks) -> f64 {
     let demand = &scenario.demand;
     let per_rank = u64::from(demand.chunks_per_rank);

@@ -1,4 +1,4 @@
-//! Floors of a plan, worked out again: for the path, cut or sum over links that each names.
+//! Lower bounds (floors) of a plan, recomputed for the path, cut or sum over links that each of them names.
 
 use super::links::{CheckedLink, CheckedLinks};
 use super::{Findings, code, words};
@@ -6,7 +6,7 @@ use crate::plan::{AT_FLOOR, CollectiveResult, FloorClaim, FloorProof, floor_word
 use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort};
 use lightbay_core::checked::same;
 
-/// Floors against what they name, and the finish and the replay against them.
+/// Checks each floor against its proof, and the finish and the replay against the floors.
 pub(super) fn check(
     scenario: &CollectiveScenario,
     chunks: &ChunkList,
@@ -27,9 +27,9 @@ pub(super) fn check(
             holds = false;
             found.add_with(code::BOUND, || match exact {
                 Some(exact) => {
-                    format!("floor.{name} is {} us, '{}' gives {exact}", floor.floor_us, floor.because)
+                    format!("floor.{name} is {} us, but '{}' gives {exact}", floor.floor_us, floor.because)
                 }
-                None => format!("floor.{name} names '{}', which is not what it gives", floor.because),
+                None => format!("floor.{name} names '{}', which does not give its value", floor.because),
             });
         }
     }
@@ -40,8 +40,8 @@ pub(super) fn check(
     holds.then(|| claim.under_finish(result.time.alpha_threshold).floor_us)
 }
 
-/// The floor with latencies that a proof gives for data `scale` times as large as that of the scenario, µs; `None` if its
-/// words do not fit it.
+/// Returns the floor with latencies that a proof gives for `scale` times the data of the scenario, µs; `None` if the
+/// text of the proof does not match it.
 pub(super) fn proven_us(
     scenario: &CollectiveScenario,
     chunks: &ChunkList,
@@ -56,13 +56,16 @@ pub(super) fn proven_us(
     check.floor_us(proof, true)
 }
 
-/// The finish and the replay next to their floors.
+/// Checks the finish and the replay against their floors.
 fn beside(result: &CollectiveResult, claim: &FloorClaim, found: &mut Findings) {
     let (without, with) = (claim.without_latency.clone(), claim.with_latency.clone());
     let right = FloorClaim::of(without, with, result.claims.finish_us, result.time.alpha_threshold);
     if !same(right.gap_to_floor, claim.gap_to_floor) {
         found.add_with(code::CLAIM, || {
-            format!("'gap_to_floor' is {}, finish and floor give {}", claim.gap_to_floor, right.gap_to_floor)
+            format!(
+                "'gap_to_floor' is {}, but finish and floor give {}",
+                claim.gap_to_floor, right.gap_to_floor
+            )
         });
     }
     let claims = &result.claims;
@@ -78,11 +81,11 @@ fn beside(result: &CollectiveResult, claim: &FloorClaim, found: &mut Findings) {
     }
 }
 
-/// Cuts, paths and sums on the network as the collective is planned.
+/// Cuts, paths and sums on the network, in the direction in which the collective is planned.
 struct FloorCheck<'a> {
     scenario: &'a CollectiveScenario,
     chunks: &'a ChunkList,
-    /// Tail, head and the link, reversed where the collective is planned backwards.
+    /// Tail, head and the link; reversed if the collective is planned backwards.
     links: Vec<(u32, u32, &'a CheckedLink)>,
     is_switch: &'a [bool],
     turned: bool,
@@ -121,7 +124,7 @@ impl<'a> FloorCheck<'a> {
         self.chunk_bytes * f64::from(self.scenario.demand.chunks_per_rank) * self.ranks.len() as f64
     }
 
-    /// The floor that a proof gives, µs; `None` if its words do not fit it.
+    /// Returns the floor that a proof gives, µs; `None` if the text of the proof does not match it.
     fn floor_us(&self, proof: &FloorProof, latency: bool) -> Option<f64> {
         let inside = &proof.inside;
         if !inside.is_empty() {
@@ -130,9 +133,9 @@ impl<'a> FloorCheck<'a> {
                 && inside.iter().all(|node| (*node as usize) < self.is_switch.len())
                 && proof.because.strip_prefix(into)? == words::set_name(self.scenario, inside);
             let plain = self.cut_us(inside);
-            // A floor with latencies may be the one without.
+            // A floor with latencies may equal the floor without them.
             let is_plain = !latency || self.sums_for_all() || same(plain, proof.floor_us);
-            // What is not counted for one destination names none.
+            // A floor that covers all destinations names none.
             let fits = fits && !(is_plain && proof.target.is_some());
             return fits.then(|| if is_plain { plain } else { self.latency_cut_us(inside, proof.target) });
         }
@@ -152,7 +155,7 @@ impl<'a> FloorCheck<'a> {
         }
     }
 
-    /// Data that has to cross into a set, against the links into it.
+    /// Time for the data that must cross into a set, on the links into it.
     fn cut_us(&self, inside: &[u32]) -> f64 {
         let is_in = |node: u32| inside.binary_search(&node).is_ok();
         let bytes = if self.sums_for_all() {
@@ -168,7 +171,7 @@ impl<'a> FloorCheck<'a> {
         if bytes == 0.0 { 0.0 } else { bytes / rate }
     }
 
-    /// Smallest sums of lengths from a node, or to it.
+    /// Smallest sums of link lengths from a node, or to it.
     fn shortest(&self, node: u32, into: bool, length: impl Fn(&CheckedLink) -> f64) -> Vec<f64> {
         let mut best = vec![f64::INFINITY; self.is_switch.len()];
         best[node as usize] = 0.0;
@@ -189,8 +192,9 @@ impl<'a> FloorCheck<'a> {
         }
     }
 
-    /// Data for a destination inside, or for any of them: links into the set are of use only from the time at which the
-    /// first of it can be there until the last of it can still arrive. The best over the sources that are far enough.
+    /// Floor for the data of one destination inside a set, or of any of them. A link into the set is useful only from
+    /// the time at which the first data can reach it until the time from which the last data can still arrive. Returns
+    /// the largest value over the sources that are far enough.
     fn latency_cut_us(&self, inside: &[u32], target: Option<u32>) -> f64 {
         let is_in = |node: u32| inside.binary_search(&node).is_ok();
         let entries: Vec<_> =
@@ -205,7 +209,7 @@ impl<'a> FloorCheck<'a> {
             }
             dests.for_each(|dest| tails[dest as usize] = 0.0);
         }
-        // Time from the head of a link to the nearest destination: all of them at once, as from one node behind them.
+        // Time from the head of a link to the nearest destination: all destinations are treated as one node.
         loop {
             let mut changed = false;
             for (tail, head, link) in &self.links {
@@ -249,7 +253,7 @@ impl<'a> FloorCheck<'a> {
         best
     }
 
-    /// Bytes times the length of the shortest way, over all deliveries.
+    /// Bytes times the length of the shortest path, over all deliveries.
     fn ways(&self, length: impl Fn(&CheckedLink) -> f64) -> f64 {
         let mut sum = 0.0;
         let mut row: Option<(u32, Vec<f64>)> = None;
@@ -280,7 +284,7 @@ impl<'a> FloorCheck<'a> {
         })
     }
 
-    /// Every byte of a sum for all takes two transfers for each part but one; parts are single GPUs or groups.
+    /// Every reduced byte takes two transfers for each part but one; parts are single GPUs or groups.
     fn partition_us(&self, groups: bool) -> Option<f64> {
         let nodes = &self.scenario.topology.nodes;
         let model = &self.scenario.topology.switch_model;
@@ -310,12 +314,12 @@ impl<'a> FloorCheck<'a> {
         };
         let needed = 2.0 * (parts.len() - 1) as f64 * self.all_bytes();
         let into = needed / rate(true);
-        // What a switch outside copies leaves parts fewer times than it enters them.
+        // If switches outside copy, data leaves the parts fewer times than it enters them.
         Some(if loose && model.copy { into } else { into.max(needed / rate(false)) })
     }
 }
 
-/// Time at which links, each of use from its own time on, have carried some bytes.
+/// Time at which links have carried some bytes; each link is useful from its own start time on.
 fn filled_us(links: &[(f64, f64)], bytes: f64) -> f64 {
     let (mut rate, mut weighed) = (0.0, 0.0);
     for (at, (offset, bytes_per_us)) in links.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! Every piece from send to send: nothing leaves before it is there, everything gets where it is wanted, once.
+//! Follows every piece from send to send: no node sends data before it has arrived, and every destination gets its data
+//! exactly once.
 
 use super::links::CheckedLinks;
 use super::pieces::{Part, PieceParts};
@@ -17,12 +18,12 @@ pub(super) struct Hop {
     pub(super) link: u32,
 }
 
-/// Deliveries that following the pieces showed.
+/// Deliveries, from following the pieces.
 #[derive(Debug, Default)]
 pub(super) struct Deliveries {
     /// Epoch of the last delivery.
     pub(super) finish: u32,
-    /// Epochs until all sums are complete.
+    /// Epochs until all reductions are complete.
     pub(super) sums_finish: u32,
 }
 
@@ -46,7 +47,7 @@ pub(super) fn follow(
     }
     let mut deliveries = Deliveries::default();
     let mut held: BTreeMap<u32, Vec<(u32, i32)>> = BTreeMap::new();
-    // Sums first: what they give is spread afterwards.
+    // Reductions first, because their results are spread afterwards.
     let mut complete: HashMap<u32, u32> = HashMap::new();
     for (piece, part) in parts.parts.iter().enumerate().filter(|(_, part)| part.adds_up) {
         let end =
@@ -71,7 +72,10 @@ pub(super) fn follow(
                 now += change;
                 if i64::from(now) > i64::from(limit) * i64::from(result.time.pieces_per_chunk) {
                     found.add_with(code::BUFFER, || {
-                        format!("node {node} holds {now} pieces of chunks for others in epoch {epoch}, its buffer takes {limit} chunks")
+                        format!(
+                            "node {node} holds {now} pieces of chunks for others in epoch {epoch}, but \
+                             its buffer holds {limit} chunks"
+                        )
                     });
                     break;
                 }
@@ -81,8 +85,8 @@ pub(super) fn follow(
     deliveries
 }
 
-/// Times at which GPUs hold a piece that they neither have from the beginning nor want. What is added up on the way is one
-/// piece from its first part on.
+/// Times at which GPUs hold a piece that they neither start with nor need. Data that is reduced on the way counts as
+/// one piece from its first part on.
 fn relays(part: &Part, hops: &[Hop], links: &CheckedLinks, held: &mut BTreeMap<u32, Vec<(u32, i32)>>) {
     let mut last: HashMap<u32, u32> = HashMap::new();
     let mut first: BTreeMap<u32, u32> = BTreeMap::new();
@@ -95,13 +99,13 @@ fn relays(part: &Part, hops: &[Hop], links: &CheckedLinks, held: &mut BTreeMap<u
     for (node, arrival) in first {
         if !links.is_switch[node as usize] && node != part.root && !part.ends.contains(&node) {
             let until = last.get(&node).copied().unwrap_or(arrival);
-            // It is gone with the epoch in which it last leaves.
+            // The buffer is free again after the epoch in which the piece leaves for the last time.
             held.entry(node).or_default().extend([(arrival, 1), (until.max(arrival) + 1, -1)]);
         }
     }
 }
 
-/// Follows a piece that is spread; the epoch of its last delivery.
+/// Follows a piece that is spread; returns the epoch of its last delivery.
 fn spread(
     piece: usize,
     part: &Part,
@@ -112,7 +116,7 @@ fn spread(
     found: &mut Findings,
 ) -> u32 {
     let is_switch = |node: u32| links.is_switch[node as usize];
-    // First arrival at GPUs; arrivals at switches by epoch, with how many departures each may serve.
+    // First arrival at GPUs; arrivals at switches by epoch, with the number of departures that each may serve.
     let mut at_gpu: HashMap<u32, usize> = HashMap::new();
     let mut at_switch: HashMap<(u32, u32), Vec<usize>> = HashMap::new();
     for (index, hop) in hops.iter().enumerate() {
@@ -131,7 +135,7 @@ fn spread(
             });
         }
     }
-    // A switch that cannot copy sends on as often as it receives.
+    // A switch that cannot copy sends a piece on as often as it receives the piece.
     let mut departures: HashMap<(u32, u32), usize> = HashMap::new();
     for hop in hops {
         let node = hop.from;
@@ -142,7 +146,8 @@ fn spread(
             if arrived == 0 {
                 found.add_with(code::CAUSALITY, || {
                     format!(
-                        "piece {piece} leaves switch {node} in epoch {}, when it does not arrive there",
+                        "piece {piece} leaves switch {node} in epoch {}, but does not arrive there in that \
+                         epoch",
                         hop.epoch
                     )
                 });
@@ -155,14 +160,18 @@ fn spread(
             if hop.epoch < begin {
                 found.add_with(code::CAUSALITY, || {
                     format!(
-                        "piece {piece} leaves node {node} in epoch {}, its sum is complete in {begin}",
+                        "piece {piece} leaves node {node} in epoch {}, but its reduction is complete only \
+                         in epoch {begin}",
                         hop.epoch
                     )
                 });
             }
         } else if at_gpu.get(&node).is_none_or(|first| hops[*first].arrival > hop.epoch) {
             found.add_with(code::CAUSALITY, || {
-                format!("piece {piece} leaves node {node} in epoch {}, before it is there", hop.epoch)
+                format!(
+                    "piece {piece} leaves node {node} in epoch {}, before it has arrived there",
+                    hop.epoch
+                )
             });
         }
     }
@@ -176,7 +185,7 @@ fn spread(
         };
         finish = finish.max(hops[last].arrival);
         let mut at = Some(last);
-        // Back to the root, until a send is met that is known to be needed.
+        // Goes back to the root until it meets a send that is known to be needed.
         while let Some(here) = at.filter(|here| !std::mem::replace(&mut needed[*here], true)) {
             let hop = hops[here];
             at = if hop.from == part.root {
@@ -186,7 +195,7 @@ fn spread(
                 let used = taken.entry((hop.from, hop.epoch)).or_default();
                 let place = if switch_copy { 0 } else { *used };
                 *used += 1;
-                // Of several arrivals at a copying switch one is enough.
+                // One of several arrivals at a copying switch is enough.
                 arrived.get(place).copied()
             } else {
                 at_gpu.get(&hop.from).copied()
@@ -196,7 +205,7 @@ fn spread(
     for (hop, _) in hops.iter().zip(&needed).filter(|(_, needed)| !**needed) {
         found.add_with(code::USELESS, || {
             format!(
-                "piece {piece} goes {}->{} in epoch {} without a destination",
+                "piece {piece} goes {}->{} in epoch {}, but no destination needs this send",
                 hop.from, hop.to, hop.epoch
             )
         });

@@ -1,4 +1,4 @@
-//! Times of sends, from send to send: what a hop out of a switch that cuts through takes depends on the hops before it.
+//! Times of sends: the time of a hop out of a cut-through switch depends on the hops before it.
 
 use super::links::{CheckedLink, CheckedLinks};
 use super::{Findings, code};
@@ -8,36 +8,36 @@ use std::collections::HashMap;
 /// When each send of a plan is usable, and when it transmits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SendTimes {
-    /// Epoch from which on the data of each send is usable at its end.
+    /// Epoch from which the data of each send is usable at its head.
     pub arrivals: Vec<u32>,
     /// First epoch in which each send occupies its link.
     pub begins: Vec<u32>,
 }
 
 impl CheckedLink {
-    /// Epochs from a start until the data is usable, for a slowest transmission of `pace` epochs before it on its chain
-    /// of switches: a hop out of a switch that cuts through ends with its own transmission, which began when the first
-    /// byte arrived, but not before the last byte arrived.
+    /// Epochs from a start until the data is usable, if the slowest transmission before it on its chain of switches
+    /// took `pace` epochs. A hop out of a cut-through switch ends with its own transmission, which began when the first
+    /// byte arrived, but not before the last byte has arrived.
     pub(super) const fn latency(&self, pace: u32) -> u32 {
         self.delay + if self.is_through { self.window.saturating_sub(pace) } else { self.window }
     }
 
-    /// Epochs between the first in which it transmits and its start, at which the last byte is there.
+    /// Epochs between the first epoch in which it transmits and its start, at which the last byte has arrived.
     pub(super) fn early(&self, pace: u32) -> u32 {
         if self.is_through { self.window.min(pace) } else { 0 }
     }
 
-    /// Slowest transmission up to its end.
+    /// Slowest transmission up to and including this hop.
     pub(super) fn pace(&self, before: u32) -> u32 {
         if self.is_through { self.window.max(before) } else { self.window }
     }
 }
 
-/// Slowest and fastest pace of what arrives at a switch in an epoch.
+/// Slowest and fastest pace of arrivals at a switch in an epoch.
 type Paces = HashMap<(u32, u32), (u32, u32)>;
 
-/// Follows every piece through its switches. A departure that two arrivals of different pace could feed is a violation
-/// where they make a difference, but for sums that the switch adds up, which take the faster pace.
+/// Follows every piece through its switches. If two arrivals of different pace could feed a departure and this changes
+/// its time, it is a violation; sums that the switch reduces take the faster pace instead.
 pub(super) fn times(
     result: &CollectiveResult,
     links: &CheckedLinks,
@@ -84,7 +84,7 @@ fn follow(
         }
         all
     };
-    // A chain passes each switch once, so every sweep settles one more hop of each.
+    // A chain passes each switch once, so every sweep determines one more hop of each chain.
     for _ in 0..=links.is_switch.len() {
         let all = arrived(paces);
         let mut changed = false;
@@ -105,8 +105,8 @@ fn follow(
         if paces[at] != least || (!adds && link.latency(least) != link.latency(most)) {
             found.add_with(code::SWITCH, || {
                 format!(
-                    "piece {} arrives at switch {} in epoch {} over links of different rates, and \
-                     nothing says which arrival continues to node {}",
+                    "piece {} arrives at switch {} in epoch {} over links of different rates, so it is \
+                     ambiguous which arrival continues to node {}",
                     send.piece, send.from, send.epoch, send.to
                 )
             });

@@ -1,34 +1,35 @@
-//! Paths of chunks through switches that cut through, where a hop takes the longer the faster what arrives was sent: a
-//! switch counts once for every pace at which chunks can arrive.
+//! Paths of chunks through cut-through switches. A hop out of such a switch takes longer if the incoming transmission
+//! was faster, so each switch is represented once for every pace at which chunks can arrive.
 
 use super::links::CheckedLink;
 
-/// A link as it leaves a switch at which chunks arrive at some pace.
+/// A link out of a node or, at a switch, for one pace of arrivals.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LinkLane<'a> {
-    /// Node, or switch at a pace, that it leaves.
+    /// Node (or switch at a pace) that the lane leaves.
     pub(super) tail: usize,
-    /// Node, or switch at a pace, that it enters.
+    /// Node (or switch at a pace) that the lane enters.
     pub(super) head: usize,
     pub(super) link: &'a CheckedLink,
     /// Epochs from a start until the data is usable.
     pub(super) latency: u64,
-    /// Epochs by which starts at this pace are later, for one time of transmission, than at the pace that starts first.
+    /// Epochs by which starts at this pace are later than at the pace that starts first, for the same time of
+    /// transmission.
     pub(super) shift: u64,
 }
 
 /// All lanes, link by link.
 #[derive(Debug)]
 pub(super) struct Lanes<'a> {
-    /// Tail and head of every link, in the direction of planning, with its lanes.
+    /// Tail and head of every link in the direction of planning, with the lanes of the link.
     pub(super) links: Vec<(u32, u32, Vec<LinkLane<'a>>)>,
-    /// Number of nodes, with switches at each pace beyond the first.
+    /// Number of nodes, including one more for every further pace of a switch.
     pub(super) count: usize,
     is_switch: &'a [bool],
 }
 
 impl<'a> Lanes<'a> {
-    /// The lanes of links with tails and heads.
+    /// Builds the lanes of links with tails and heads.
     pub(super) fn new(
         links: &[(u32, u32, &'a CheckedLink)],
         is_switch: &'a [bool],
@@ -92,7 +93,7 @@ impl<'a> Lanes<'a> {
         Self { links: lanes.collect(), count, is_switch }
     }
 
-    /// Shortest paths from a node, or to it, for lengths of lanes; to nodes and switches at a pace.
+    /// Shortest paths from a node or to it, by the lengths of lanes, for all nodes and switches at a pace.
     pub(super) fn distances(
         &self,
         node: usize,

@@ -1,15 +1,15 @@
-//! Least time that data takes into and out of single GPUs and groups: worked out of every plan, whatever it claims.
+//! Minimum time to move data into and out of single GPUs and groups, recomputed for every plan, whichever bounds it
+//! claims.
 
 use super::links::{CheckedLink, CheckedLinks};
 use super::{Findings, code};
 use crate::plan::CollectiveResult;
 use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort};
 
-/// Finish and floor up to which both count as one.
+/// Tolerance within which finish and floor count as equal.
 const ROUNDING: f64 = 1e-9;
 
-/// Checks that neither the finish nor the replay is earlier than the links allow that lead into or out of any GPU or
-/// group.
+/// Checks that the links into or out of every GPU and group can carry its data before the finish and before the replay.
 pub(super) fn check(
     scenario: &CollectiveScenario,
     chunks: &ChunkList,
@@ -36,13 +36,13 @@ pub(super) fn check(
                     None => format!("group {}", least.part),
                 };
                 let way = if least.enters { "into" } else { "out of" };
-                format!("{name} is {said}, but the links {way} {part} take {} us for its data", least.us)
+                format!("{name} is {said}, but the links {way} {part} need {} us for its data", least.us)
             });
         }
     }
 }
 
-/// The longest time that the links into or out of a part of the network take for the data that has to cross them.
+/// Maximum time that the links into or out of a part of the network need for the data that must cross them.
 #[derive(Clone, Copy, Debug, Default)]
 struct PartTime {
     us: f64,
@@ -50,7 +50,7 @@ struct PartTime {
     enters: bool,
 }
 
-/// The longest time over all parts; `part` names the part of a node, below `count`.
+/// Returns the maximum over all parts; `part` returns the part of a node, below `count`.
 fn least(
     scenario: &CollectiveScenario,
     chunks: &ChunkList,
@@ -84,7 +84,7 @@ fn least(
             }
         }
     } else {
-        // What is collected goes from its destinations to its source.
+        // Reduced data goes from its destinations to its source.
         let (enters, leaves) = if sort.starts_backwards() { (1, 0) } else { (0, 1) };
         let mut last = vec![usize::MAX; count];
         for chunk in 0..chunks.len() {

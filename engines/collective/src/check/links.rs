@@ -1,4 +1,4 @@
-//! Links in epochs, cut again, and what starts on them.
+//! Links in epochs, recomputed, and the transmissions that start on them.
 
 use super::hops::{SendTimes, times};
 use super::{Findings, ROUNDING, TOLERANCE, code, rounded_down, rounded_up};
@@ -15,11 +15,11 @@ pub(super) struct CheckedLink {
     pub(super) alpha_us: f64,
     /// Epochs that a start occupies.
     pub(super) window: u32,
-    /// Pieces that may start in a window.
+    /// Number of pieces that may start in a window.
     pub(super) limit: f64,
     /// Latency alone, epochs.
     pub(super) delay: u32,
-    /// `true` if it leaves a switch that cuts through.
+    /// `true` if the link leaves a cut-through switch.
     pub(super) is_through: bool,
     up_us: Vec<[f64; 2]>,
 }
@@ -33,11 +33,11 @@ pub(super) struct CheckedLinks {
     /// Times of the sends.
     pub(super) times: SendTimes,
     pub(super) chunk_bytes: f64,
-    /// Size of what links carry as a whole, bytes.
+    /// Size of the unit that links carry as a whole, bytes.
     piece_bytes: f64,
 }
 
-/// Longest time of a hop: longer ones would not be counted exactly.
+/// Maximum time of a hop in epochs; longer times would not be represented exactly.
 const MOST_EPOCHS: f64 = (1u32 << 24) as f64;
 
 /// A number of epochs rounded up.
@@ -81,7 +81,8 @@ impl CheckedLinks {
         if let Some(link) = links.iter().find(|link| is_long(link.window) || is_long(link.delay)) {
             found.add_with(code::TIME, || {
                 format!(
-                    "a piece takes link {}->{} more than {MOST_EPOCHS} epochs of {} us; use longer epochs",
+                    "a piece needs link {}->{} for more than {MOST_EPOCHS} epochs of {} us; use longer \
+                     epochs",
                     link.from, link.to, time.epoch_us
                 )
             });
@@ -93,7 +94,7 @@ impl CheckedLinks {
         for (index, send) in result.sends.iter().enumerate() {
             let Some(&link) = ids.get(&(send.from, send.to)) else {
                 found.add_with(code::LINK, || {
-                    format!("sends[{index}] goes {}->{}, where there is no link", send.from, send.to)
+                    format!("sends[{index}] goes {}->{}, where no link exists", send.from, send.to)
                 });
                 continue;
             };
@@ -104,15 +105,15 @@ impl CheckedLinks {
             }
             if send.piece as usize >= result.pieces.len() {
                 found.add_with(code::PIECE, || {
-                    format!("sends[{index}] carries piece {}, which is not there", send.piece)
+                    format!("sends[{index}] carries piece {}, which does not exist", send.piece)
                 });
             }
             let key = (send.epoch, send.from, send.to, send.piece);
-            // A piece that a switch cannot copy may start on the way to it as often as it leaves it: following it shows
-            // what is of use.
+            // A piece may start on the way to a switch that cannot copy as often as it leaves the switch; following the
+            // piece shows which starts are needed.
             if before.is_some_and(|before| before > key) {
                 found.add_with(code::LINK, || {
-                    format!("sends[{index}] is not in the order of epoch, from, to and piece")
+                    format!("sends[{index}] is not sorted by epoch, from, to and piece")
                 });
             }
             before = Some(key);
@@ -127,7 +128,8 @@ impl CheckedLinks {
         found.is_empty().then_some(all)
     }
 
-    /// Transmissions in every window against what the link has room for, and links that are down.
+    /// Checks the transmissions in every window against the capacity of the link, and that no link transmits while it
+    /// is down.
     pub(super) fn check_capacity(&self, result: &CollectiveResult, found: &mut Findings) {
         let mut starts: Vec<Vec<(u32, f64)>> = vec![Vec::new(); self.links.len()];
         for ((send, &link), &begin) in result.sends.iter().zip(&self.of_send).zip(&self.times.begins) {
@@ -139,7 +141,7 @@ impl CheckedLinks {
             if result.time.discipline == Discipline::Fluid {
                 check_drift(link, starts, found);
             }
-            // A window slides over them.
+            // A window slides over the epochs.
             let (mut first, mut sum) = (0, 0.0);
             for (at, &(epoch, share)) in starts.iter().enumerate() {
                 sum += share;
@@ -152,7 +154,8 @@ impl CheckedLinks {
                     found.add_with(code::CAPACITY, || {
                         let begin = (epoch + 1).saturating_sub(link.window);
                         format!(
-                            "link {}->{} starts {sum} pieces in epochs {begin} to {epoch}, it has room for {}",
+                            "link {}->{} starts {sum} pieces in epochs {begin} to {epoch}, but has \
+                             capacity for {}",
                             link.from, link.to, link.limit
                         )
                     });
@@ -163,7 +166,7 @@ impl CheckedLinks {
     }
 }
 
-/// What a link carries too much in epochs that follow each other, each by less than rounding explains, must not add up.
+/// Checks that small excesses, each within the rounding tolerance, do not add up over consecutive epochs.
 fn check_drift(link: &CheckedLink, starts: &[(u32, f64)], found: &mut Findings) {
     let (mut excess, mut carried, mut before) = (0.0f64, 0.0, 0);
     for of_epoch in starts.chunk_by(|a, b| a.0 == b.0) {
@@ -174,7 +177,7 @@ fn check_drift(link: &CheckedLink, starts: &[(u32, f64)], found: &mut Findings) 
         if excess > TOLERANCE * (1.0 + carried) {
             found.add_with(code::CAPACITY, || {
                 format!(
-                    "link {}->{} carries {excess} chunks more up to epoch {epoch} than it has room for",
+                    "link {}->{} carries {excess} chunks more than its capacity up to epoch {epoch}",
                     link.from, link.to
                 )
             });
@@ -190,12 +193,12 @@ fn check_up(link: &CheckedLink, epoch: u32, result: &CollectiveResult, found: &m
     let tau = result.time.epoch_us;
     let latency = if result.time.discipline == Discipline::Fluid { 0.0 } else { link.alpha_us };
     let (begin, end) = (f64::from(epoch) * tau, f64::from(epoch + link.window) * tau + latency);
-    // Twice what rounds the first and the last epoch of a link that is up for a while.
+    // Twice the rounding of the first and last epoch in which the link is up.
     let slack = 2.0 * ROUNDING * end;
     if !link.up_us.iter().any(|[from, to]| *from <= begin + slack && end <= to + slack) {
         found.add_with(code::DOWN, || {
             format!(
-                "link {}->{} carries data from {begin} to {end} us, when it is not up",
+                "link {}->{} carries data from {begin} to {end} us, but it is not up all that time",
                 link.from, link.to
             )
         });

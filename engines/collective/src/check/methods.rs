@@ -1,4 +1,4 @@
-//! The method and the status of a plan against its body.
+//! Checks that the method and the status of a plan match its content.
 
 use super::code;
 use crate::plan::{CollectiveResult, Discipline};
@@ -39,12 +39,12 @@ pub fn violations(
             unless(time.alpha_threshold == 0.0, "leaves latencies out");
             unless(!proves_in_epochs, "proves a bound in epochs");
         }
-        // What other methods do, and what files of other tools hold.
+        // Plans of other methods, and of imported files of other tools.
         _ => {}
     }
     if baseline {
         unless(!proves_in_epochs, "proves a bound");
-        unless(matches!(status, Status::Heuristic | Status::Stopped), "ends with such a status");
+        unless(matches!(status, Status::Heuristic | Status::Stopped), "ends with this status");
     } else if matches!(method, "auto" | "construct" | "trees" | "teccl-milp" | "teccl-lp" | "teccl-astar") {
         unless(status != Status::Heuristic, "ends as a heuristic");
     }

@@ -1,26 +1,26 @@
-//! Pieces of chunks: which destinations each is for, and that they make up the chunks.
+//! Pieces of chunks: the destinations of each piece, and a check that the pieces cover the chunks.
 
 use super::{Findings, code};
 use crate::plan::{CollectiveResult, Discipline};
 use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Rounding of sums of sizes, as a share of a chunk.
+/// Rounding of sums of sizes, relative to a chunk.
 const ROUNDING: f64 = 1e-9;
 
-/// Stands for the destination of chunks that no node wants.
+/// Placeholder for the destination of chunks that no node needs.
 const NOBODY: u32 = u32::MAX;
 
 /// A piece as the checker sees it.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
-    /// Node that it begins at; if it is added up, the node that it ends at.
+    /// Node at which the piece begins; if it is reduced, the node at which it ends.
     pub(super) root: u32,
-    /// Nodes that it ends at; if it is added up, those that parts of it begin at.
+    /// Nodes at which the piece ends; if it is reduced, those at which parts of it begin.
     pub(super) ends: Vec<u32>,
-    /// `true` if it is added up.
+    /// `true` if the piece is reduced.
     pub(super) adds_up: bool,
-    /// Chunk that it belongs to.
+    /// Chunk to which the piece belongs.
     pub(super) chunk: u32,
 }
 
@@ -39,8 +39,8 @@ impl PieceParts {
     ) -> Option<Self> {
         let sort = scenario.demand.collective;
         let bytes = scenario.demand.chunk_size(&scenario.topology);
-        // Byte ranges that each destination gets of a chunk, apart for adding up and spreading; of a chunk that nobody
-        // wants, those that it is listed with.
+        // Byte ranges that each destination gets of a chunk, separately for reducing and spreading; for a chunk that no
+        // node needs, the destinations that its pieces list.
         let mut got: BTreeMap<(u32, bool, u32), Vec<(f64, f64)>> = BTreeMap::new();
         let mut parts = Vec::with_capacity(result.pieces.len());
         for (index, piece) in result.pieces.iter().enumerate() {
@@ -49,7 +49,7 @@ impl PieceParts {
             }
             if piece.chunk as usize >= chunks.len() {
                 found.add_with(code::PIECE, || {
-                    format!("pieces[{index}] is of chunk {}, which is not there", piece.chunk)
+                    format!("pieces[{index}] is part of chunk {}, which does not exist", piece.chunk)
                 });
                 continue;
             }
@@ -57,7 +57,11 @@ impl PieceParts {
             let may_spread = sort != CollectiveSort::ReduceScatter;
             if (piece.adds_up && !may_add) || (!piece.adds_up && !may_spread) {
                 found.add_with(code::PIECE, || {
-                    format!("pieces[{index}] has adds_up {}, which {} does not", piece.adds_up, sort.label())
+                    format!(
+                        "pieces[{index}] has adds_up {}, which {} does not allow",
+                        piece.adds_up,
+                        sort.label()
+                    )
                 });
             }
             let chunk = piece.chunk as usize;
@@ -75,7 +79,7 @@ impl PieceParts {
             for end in &ends {
                 if !wanted.contains(end) {
                     found.add_with(code::PIECE, || {
-                        format!("pieces[{index}] is for node {end}, which does not want it")
+                        format!("pieces[{index}] is for node {end}, which does not need its chunk")
                     });
                 }
                 got.entry((piece.chunk, piece.adds_up, *end)).or_default().push(range);
@@ -85,12 +89,17 @@ impl PieceParts {
             let whole = (piece.offset_bytes - turn * equal).abs() <= bytes * ROUNDING
                 && (piece.size_bytes - equal).abs() <= equal * ROUNDING;
             if result.time.discipline == Discipline::WholeChunk && !whole {
-                found.add_with(code::PIECE, || format!("pieces[{index}] is no whole piece of {equal} bytes"));
+                found.add_with(code::PIECE, || {
+                    format!(
+                        "pieces[{index}] is not a whole piece of {equal} \
+                     bytes"
+                    )
+                });
             }
             if piece.size_bytes <= 0.0 {
                 found.add_with(code::PIECE, || format!("pieces[{index}] is empty"));
             }
-            // What is gathered goes the other way: from each rank to the root.
+            // Gathered data goes the other way: from each rank to the root.
             let (root, ends) = match (sort, ends.as_slice()) {
                 (CollectiveSort::Gather, [rank]) => (*rank, vec![chunks.source(chunk)]),
                 _ => (chunks.source(chunk), ends),
@@ -117,7 +126,7 @@ impl PieceParts {
     }
 }
 
-/// Ranges have to follow each other from the first byte to the last.
+/// Checks that ranges follow each other from the first byte to the last.
 fn tile(chunk: usize, dest: &str, mut ranges: Vec<(f64, f64)>, bytes: f64, found: &mut Findings) {
     ranges.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut end = 0.0;
@@ -132,7 +141,7 @@ fn tile(chunk: usize, dest: &str, mut ranges: Vec<(f64, f64)>, bytes: f64, found
     }
     if (end - bytes).abs() > bytes * ROUNDING {
         found.add_with(code::PIECE, || {
-            format!("pieces of chunk {chunk} for {dest} end at byte {end} of {bytes}")
+            format!("pieces of chunk {chunk} for {dest} end at byte {end}, but the chunk has {bytes}")
         });
     }
 }

@@ -1,4 +1,5 @@
-//! Ranges of sizes: each schedule on its own, its replay with every size of the range, and the floors beside them.
+//! Ranges of sizes: checks each schedule by itself, its replay for every size of the range, and the floors of the
+//! sizes.
 
 use super::links::CheckedLinks;
 use super::{Findings, code, floor, replay, schedule};

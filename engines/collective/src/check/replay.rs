@@ -5,10 +5,10 @@ use crate::plan::{CollectiveResult, Discipline};
 use crate::scenario::{CollectiveScenario, CollectiveSort, SwitchHop};
 use std::collections::HashMap;
 
-/// A transmission as it is replayed: from the rank that has or collects the data, in either direction of the schedule.
+/// A transmission in the replay, in either direction of the schedule: from the rank that has or collects the data.
 #[derive(Clone, Copy)]
 struct Replayed {
-    /// Epoch in which its transmission begins: the order in which sends are replayed.
+    /// Epoch in which its transmission begins; sends are replayed in this order.
     begin: u32,
     /// Epoch at which it starts.
     epoch: u32,
@@ -20,17 +20,17 @@ struct Replayed {
     link: u32,
 }
 
-/// Times at which the first and the last byte of a piece are at a node, µs.
+/// Times at which a node has the first and the last byte of a piece, µs.
 #[derive(Clone, Copy)]
 struct Passing {
     first_us: f64,
     last_us: f64,
 }
 
-/// Time of the last delivery if every send starts as soon as its data is there and its link is free, µs.
+/// Time of the last delivery if every send starts as soon as its data has arrived and its link is free, µs.
 ///
-/// Pieces are `scale` times as large as the plan says. Collectives that are played backwards are replayed as they are planned, with all links reversed; AllReduce takes
-/// the sum of both halves.
+/// Pieces are `scale` times as large as in the plan. A collective that is planned backwards is replayed in the
+/// direction of planning, with all links reversed; for an AllReduce, the result is the sum of both halves.
 pub(super) fn replay_us(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,
@@ -101,8 +101,9 @@ fn replay_part(
     }
     let mut waiting: Vec<Replayed> = Vec::new();
     for of_epoch in sends.chunk_by(|a, b| a.begin == b.begin) {
-        // A transmission may feed another one of the same epoch, so the epoch is processed until nothing changes. A
-        // hop that waits then is fed by a fast one after a slow one, which transmits in the last of its epochs.
+        // A transmission may feed another transmission of the same epoch, so the epoch is processed until nothing
+        // changes. A hop out of a switch then waits for a fast transmission that follows a slow one, which transmits in
+        // the last of its epochs.
         waiting.extend(of_epoch);
         loop {
             let before = waiting.len();
@@ -118,14 +119,15 @@ fn replay_part(
 struct PieceReplay<'a> {
     links: &'a CheckedLinks,
     cuts_through: bool,
-    /// Node that a piece begins at.
+    /// Node at which a piece begins.
     source: &'a dyn Fn(u32) -> u32,
-    /// `true` if one arrival at a switch serves all departures, `false` if each takes an arrival of its own.
+    /// `true` if one arrival at a switch serves all departures, `false` if every departure needs its own arrival.
     switch_copies: bool,
-    /// Times at which a piece is at a node: at a switch by the epoch in which it has to leave, at a GPU from then on.
+    /// Times at which a node has a piece: at a switch for the epoch in which the piece must leave, at a GPU from then
+    /// on.
     there_us: HashMap<(u32, u32, u32), Vec<Passing>>,
-    /// Departures from a switch to another one that are not replayed yet. They take what arrives before departures to GPUs
-    /// do: parts that cross between two switches would go round in a circle else.
+    /// Departures from a switch to another switch that are not replayed yet. They use arrivals before departures to
+    /// GPUs do; otherwise parts that cross between two switches would wait for each other in a cycle.
     onward: HashMap<(u32, u32, u32), u32>,
     free_us: Vec<f64>,
     end_us: f64,
@@ -162,7 +164,7 @@ impl PieceReplay<'_> {
         let free_us = &mut self.free_us[send.link as usize];
         let start_us = free_us.max(if is_through { data.first_us } else { data.last_us });
         *free_us = start_us + takes_us;
-        // It ends with its own transmission, but not before the last byte is there.
+        // The hop ends with its own transmission, but not before the last byte has arrived.
         let end_us = (start_us + takes_us).max(data.last_us);
         let passing = Passing { first_us: start_us + link.alpha_us, last_us: end_us + link.alpha_us };
         let leaves = self.place(send.piece, send.to, send.arrival);
@@ -173,7 +175,8 @@ impl PieceReplay<'_> {
         true
     }
 
-    /// Number of links that a piece has passed before each send; `None` if one leaves from where its piece never is.
+    /// Number of links that a piece has passed before each send; `None` if a send leaves a node that its piece never
+    /// reaches.
     fn steps(&self, sends: &[Replayed]) -> Option<Vec<u32>> {
         let mut passed: HashMap<(u32, u32, u32), u32> = HashMap::new();
         let mut steps: Vec<Option<u32>> = vec![None; sends.len()];
@@ -200,7 +203,7 @@ impl PieceReplay<'_> {
     }
 }
 
-/// The piece that is there first of some, which is used up if it is taken.
+/// The piece that arrives first among several; taking it may use it up.
 fn first(pieces: &mut Vec<Passing>, is_taken: bool) -> Option<Passing> {
     let earlier =
         |a: &Passing, b: &Passing| a.last_us.total_cmp(&b.last_us).then(a.first_us.total_cmp(&b.first_us));

@@ -1,4 +1,4 @@
-//! Pieces that are added up on the way: every part arrives exactly once, and a node sends only after all of its parts
+//! Pieces that are reduced on the way: every part arrives exactly once, and a node sends only after all of its parts
 //! have arrived.
 
 use super::flow::Hop;
@@ -7,7 +7,7 @@ use super::pieces::Part;
 use super::{Findings, code};
 use std::collections::{HashMap, HashSet};
 
-/// Follows a piece that is added up; the epoch at which the sum is complete.
+/// Follows a piece that is reduced; returns the epoch at which the reduction is complete.
 pub(super) fn follow(
     piece: usize,
     part: &Part,
@@ -19,7 +19,7 @@ pub(super) fn follow(
     let is_switch = |node: u32| links.is_switch[node as usize];
     let mut departure: HashMap<u32, Hop> = HashMap::new();
     let mut last_arrival: HashMap<u32, u32> = HashMap::new();
-    // Arrivals and departures of switches by epoch: what arrives leaves at once.
+    // Arrivals and departures of switches by epoch: data leaves a switch in the epoch in which it arrives.
     let mut through: HashMap<(u32, u32), (usize, usize)> = HashMap::new();
     for hop in hops {
         if is_switch(hop.to) {
@@ -32,7 +32,7 @@ pub(super) fn follow(
             through.entry((hop.from, hop.epoch)).or_default().1 += 1;
         } else if hop.from == part.root {
             found.add_with(code::USELESS, || {
-                format!("piece {piece} leaves node {}, where its sum belongs", hop.from)
+                format!("piece {piece} leaves node {}, the destination of its reduction", hop.from)
             });
         } else if let Some(first) = departure.insert(hop.from, *hop) {
             found.add_with(code::USELESS, || {
@@ -52,7 +52,10 @@ pub(super) fn follow(
             });
         } else if left > arrived || (!switches_add && left < arrived) {
             found.add_with(code::SWITCH, || {
-                format!("{arrived} parts of piece {piece} reach switch {node} in epoch {epoch} and {left} leave it")
+                format!(
+                    "{arrived} parts of piece {piece} reach switch {node} in epoch {epoch}, but {left} \
+                     leave it"
+                )
             });
         }
     }
@@ -67,18 +70,18 @@ pub(super) fn follow(
         if last.is_some_and(|last| last > hop.epoch) {
             found.add_with(code::CAUSALITY, || {
                 format!(
-                    "node {node} sends piece {piece} in epoch {}, before all parts of it are there",
+                    "node {node} sends piece {piece} in epoch {}, before all of its parts have arrived",
                     hop.epoch
                 )
             });
         }
         if last.is_none() && !parts.contains(node) {
             found.add_with(code::USELESS, || {
-                format!("node {node} sends piece {piece}, of which it has no part")
+                format!("node {node} sends piece {piece}, but has no part of it")
             });
         }
     }
-    // Parts arrive at GPUs that send nothing on only at the root.
+    // Parts may end at a GPU that sends nothing on only if it is the root.
     for node in last_arrival.keys().filter(|node| **node != part.root && !departure.contains_key(node)) {
         found.add_with(code::DEMAND, || format!("parts of piece {piece} stay at node {node}"));
     }

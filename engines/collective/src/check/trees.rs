@@ -1,4 +1,4 @@
-//! Plans of trees in short form: each part on the network as it is planned, and the figures that follow.
+//! Plans of trees in compact form: each part on the network in its direction of planning, and the figures that follow.
 
 use super::compact::{self, CompactDemand};
 use super::links::CheckedLinks;
@@ -30,7 +30,7 @@ pub(super) fn check(
     };
     if parts.len() != result.trees.len() || !result.pieces.is_empty() || !result.sends.is_empty() {
         found.add_with(code::PIECE, || {
-            format!("trees stand for {} parts, without pieces and sends beside them", parts.len())
+            format!("the compact form needs trees for {} parts, and no `pieces` or `sends`", parts.len())
         });
         return None;
     }
@@ -63,12 +63,16 @@ pub(super) fn check(
         }
         if part.adds_up.is_some_and(|says| says != adds) {
             found.add_with(code::PIECE, || {
-                format!("trees[{place}] has adds_up {}, part {place} of {} has {adds}", !adds, sort.label())
+                format!(
+                    "trees[{place}] has adds_up {}, but part {place} of {} has {adds}",
+                    !adds,
+                    sort.label()
+                )
             });
         }
         if !same(part.shard_bytes, shard) {
             found.add_with(code::PIECE, || {
-                format!("trees[{place}] carries {} bytes of each rank, not {shard}", part.shard_bytes)
+                format!("trees[{place}] carries {} bytes of each rank instead of {shard}", part.shard_bytes)
             });
         }
         let topology = planned(scenario, adds);
@@ -92,7 +96,7 @@ pub(super) fn check(
     Some(Judged { figures, proven_us, floor_us })
 }
 
-/// Code of a rule by its class word.
+/// Code of a rule by the name of its class.
 fn code_of(word: &str) -> &'static str {
     let rules = [
         code::CAPACITY,
@@ -107,7 +111,7 @@ fn code_of(word: &str) -> &'static str {
     rules.into_iter().find(|code| *code == word).unwrap_or(code::PIECE)
 }
 
-/// The network that a part is planned on: without failed links; reversed where data is added up.
+/// The network on which a part is planned: without failed links; reversed if the part reduces data.
 fn planned(scenario: &CollectiveScenario, adds: bool) -> Topology {
     let topology = &scenario.topology;
     let links = topology.links.iter().filter(|link| !scenario.failed_links.contains(&[link.from, link.to]));
@@ -127,7 +131,7 @@ fn planned(scenario: &CollectiveScenario, adds: bool) -> Topology {
     }
 }
 
-/// Claims against what the trees give; the metrics that the plan has to carry.
+/// Compares claims with what the trees give; returns the metrics that the plan must state.
 fn claims(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,
@@ -142,7 +146,7 @@ fn claims(
     let algbw = if finish == 0 { 0.0 } else { figures::buffer_bytes(scenario, links) / finish_us / 1000.0 };
     if u64::from(claims.finish_epochs) != finish {
         found.add_with(code::CLAIM, || {
-            format!("'finish_epochs' is {}, the trees give {finish}", claims.finish_epochs)
+            format!("'finish_epochs' is {}, but the trees give {finish}", claims.finish_epochs)
         });
     }
     for (name, claimed, exact) in [
@@ -151,16 +155,16 @@ fn claims(
         ("the objective", value, finish_us),
     ] {
         if !same(claimed, exact) {
-            found.add_with(code::CLAIM, || format!("{name} is {claimed}, the trees give {exact}"));
+            found.add_with(code::CLAIM, || format!("{name} is {claimed}, but the trees give {exact}"));
         }
     }
     if claims.replay_us.is_some() {
-        found.add_with(code::CLAIM, || "trees in compact form claim no replay".to_owned());
+        found.add_with(code::CLAIM, || "trees in compact form must not claim a replay".to_owned());
     }
     if scenario.demand.collective == CollectiveSort::AllToAll {
         figures::bound_claims(claims, u32::try_from(finish).unwrap_or(u32::MAX), found);
     } else if claims.lower_bound_epochs.is_some() || !claims.bounds.is_empty() || claims.optimal {
-        found.add_with(code::CLAIM, || "trees in compact form claim no bound in epochs".to_owned());
+        found.add_with(code::CLAIM, || "trees in compact form must not claim a bound in epochs".to_owned());
     }
     let exactly = |name, value| Figure::exactly(name, code::CLAIM, value);
     let mut figures = vec![

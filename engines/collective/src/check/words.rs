@@ -1,4 +1,4 @@
-//! The words of a bound: they have to say of the plan what is so.
+//! Text of a bound: it must be true of the plan.
 
 use super::bound::BoundProof;
 use crate::plan::BoundClaim;
@@ -7,8 +7,8 @@ use crate::scenario::{CollectiveScenario, NodeSort};
 /// Nodes of a set that a name lists.
 const MOST_NAMED: usize = 6;
 
-/// Words that a bound should have instead of its own; `None` if these are right. `proves` says that bounds are
-/// proven in whole chunks, so that a path has to be as long as is claimed.
+/// Returns the text that a bound should have instead of its own; `None` if its own text is right. `proves` is true if
+/// bounds are proven for whole chunks; a path must then be as long as is claimed.
 pub(super) fn wrong(
     scenario: &CollectiveScenario,
     proof: &BoundProof<'_>,
@@ -18,7 +18,7 @@ pub(super) fn wrong(
 ) -> Option<&'static str> {
     let text = claim.because.as_str();
     if !claim.inside.is_sorted_by(|a, b| a < b) {
-        return Some("the nodes inside of the cut ascending, each once");
+        return Some("the nodes inside the cut in ascending order, each once");
     }
     if claim.inside.is_empty() {
         let right = match text {
@@ -29,7 +29,8 @@ pub(super) fn wrong(
             "epochs of all chunks on all links" => !proves || proof.metric(true) >= u64::from(claim.epochs),
             _ => is_path(scenario, proof, claim, turned, proves),
         };
-        return (!right).then_some("a path of that length, or a sum over all links that gives as much");
+        return (!right)
+            .then_some("a path of that length, or a sum over all links that gives the same value");
     }
     let into = if turned { "cut out of " } else { "cut into " };
     let rest = text.strip_prefix(into).and_then(|rest| rest.strip_prefix(&set_name(scenario, &claim.inside)));
@@ -42,7 +43,7 @@ pub(super) fn wrong(
         proof.items(&claim.inside).iter().filter(|item| item.head >= head && item.tail >= tail).count()
             == chunks
     });
-    (!right).then_some("the nodes inside of the cut, and the chunks that cross it with that head and tail")
+    (!right).then_some("the nodes inside the cut, and the chunks that cross it with that head and tail")
 }
 
 fn is_path(
@@ -67,7 +68,7 @@ fn is_path(
     proof.pairs().any(|(source, dest)| is_named(source, dest) && long_enough(source, dest))
 }
 
-/// Name of a set of nodes: groups if it is made of whole ones, all but one GPU, or the nodes.
+/// Name of a set of nodes: its groups if the set consists of whole groups, "all but" one GPU, or a list of the nodes.
 pub(super) fn set_name(scenario: &CollectiveScenario, inside: &[u32]) -> String {
     let nodes = &scenario.topology.nodes;
     let name = |node: u32| nodes.get(node as usize).map_or("", |node| node.name.as_str());

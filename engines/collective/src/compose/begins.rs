@@ -3,10 +3,10 @@
 use crate::model::schedule::EpochSchedule;
 use crate::model::task::CollectiveTasks;
 
-/// Epochs at which the parts of a plan begin, and that of its last delivery after them: a part begins where the one before
-/// ends, because no link transmits beyond the last arrival.
+/// Epochs at which the parts of a plan begin, then the epoch of the last delivery. A part begins when the part before
+/// it ends, because no link transmits after the last arrival.
 pub fn begins(tasks: &CollectiveTasks, schedules: &[EpochSchedule]) -> Vec<u32> {
-    // No link transmits beyond the last arrival, so parts never overlap.
+    // No link transmits after the last arrival, so parts never overlap.
     let mut begins = vec![0];
     let ends = tasks.tasks.iter().zip(schedules).scan(0, |end, (_, schedule)| {
         *end += schedule.finish;
@@ -16,7 +16,7 @@ pub fn begins(tasks: &CollectiveTasks, schedules: &[EpochSchedule]) -> Vec<u32> 
     begins
 }
 
-/// Epochs until the last delivery of schedules one after the other.
+/// Epochs until the last delivery of schedules that run one after the other.
 pub fn epochs_of(tasks: &CollectiveTasks, schedules: &[EpochSchedule]) -> u32 {
     begins(tasks, schedules).last().copied().unwrap_or(0)
 }

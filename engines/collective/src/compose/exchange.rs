@@ -1,4 +1,5 @@
-//! Schedules of exchanges in short form: the paths of one chunk of each orbit (docs/methods/collective.md, section 11).
+//! Schedules of AllToAlls in compact form: the paths of one chunk of each orbit (docs/methods/collective.md, section
+//! 11).
 
 use super::{claims, figures_of, time};
 use crate::bounds::EpochBound;
@@ -11,11 +12,12 @@ use crate::scenario::{CollectiveScenario, CollectiveSort};
 use lightbay_core::kind::Candidate;
 use rustc_hash::FxHashSet;
 
-/// Sends above which exchanges are kept in short form.
+/// Number of sends above which an AllToAll is stored in compact form.
 pub const MOST_LISTED_SENDS: usize = 250_000;
 
-/// A plan of an AllToAll in short form, if symmetries that move every GPU and every link map its schedule to itself.
-/// `None` if there are none, and for schedules that the form does not express: chunks in pieces, links that come and go.
+/// An AllToAll plan in compact form, if symmetries that move every GPU and every link map its schedule to itself.
+/// `None` if there are no such symmetries, or if the form cannot express the schedule: chunks in pieces, time-varying
+/// links.
 pub fn exchange_in_short(
     scenario: &CollectiveScenario,
     tasks: &CollectiveTasks,
@@ -28,13 +30,13 @@ pub fn exchange_in_short(
     if demand.collective != CollectiveSort::AllToAll || tasks.pieces != 1 || comes_and_goes {
         return None;
     }
-    // The largest group; its elements must fix no link, or two images would share it.
+    // Uses the largest group whose elements fix no link; otherwise two images would share a link.
     let folding = Folding::largest(&task.network, &task.chunks);
     let moves_links = folding.links.iter().all(|(_, keeping)| *keeping == 1);
     if folding.is_trivial() || !moves_links || !is_symmetric(&folding, schedule) {
         return None;
     }
-    // Starts by chunk, so that each chunk's are neighbours.
+    // Starts sorted by chunk, so that the starts of a chunk are neighbours.
     let mut starts = schedule.starts.clone();
     starts.sort_unstable_by_key(|start| (start.chunk, start.epoch, start.link));
     let mut trees = Vec::with_capacity(folding.chunks.len());
@@ -70,7 +72,7 @@ pub fn exchange_in_short(
 /// Returns `true` if the images of every start are starts of the schedule.
 fn is_symmetric(folding: &Folding, schedule: &EpochSchedule) -> bool {
     let all: FxHashSet<ChunkStart> = schedule.starts.iter().copied().collect();
-    // Representatives' starts, and the number of their images.
+    // Starts of representatives, and the number of their images.
     let firsts: FxHashSet<u32> = folding.chunks.iter().copied().collect();
     let mut images = 0;
     for start in schedule.starts.iter().filter(|start| firsts.contains(&start.chunk)) {
@@ -82,7 +84,7 @@ fn is_symmetric(folding: &Folding, schedule: &EpochSchedule) -> bool {
             images += 1;
         }
     }
-    // Every start is an image of one.
+    // Every start is the image of a representative.
     images == all.len()
 }
 
@@ -95,7 +97,7 @@ fn real_generators(task: &CollectiveTask, folding: &Folding) -> Vec<Vec<u32>> {
     generators
 }
 
-/// The path of a chunk with one destination; `None` if its starts are no path.
+/// The path of a chunk with one destination; `None` if its starts do not form a path.
 fn path(
     task: &CollectiveTask,
     chunk: u32,
@@ -110,13 +112,13 @@ fn path(
     while at != dest {
         let mut edge = vec![at];
         loop {
-            // A switch passes on at once; a GPU may keep the chunk.
+            // A switch passes a chunk on at once; a GPU may hold it.
             let through = edge.len() > 1;
             let goes = |start: &&ChunkStart| {
                 let from = task.network.links()[start.link as usize].from;
                 from == at && if through { start.epoch == there } else { start.epoch >= there }
             };
-            // No start continues from here: the starts are no path.
+            // No start continues from here, so the starts do not form a path.
             let start = starts.iter().find(goes)?;
             if !through {
                 begins.push(start.epoch);
@@ -128,7 +130,7 @@ fn path(
             if !task.network.is_switch(at) {
                 break;
             }
-            // A cycle of switches without an end.
+            // An endless cycle of switches.
             if edge.len() > task.network.node_count() {
                 return None;
             }
@@ -139,7 +141,7 @@ fn path(
         }
     }
     let links: usize = edges.iter().map(|edge| edge.len() - 1).sum();
-    // The remaining starts belong to no path.
+    // The remaining starts do not belong to the path.
     (links == starts.len()).then(|| CompactTree {
         root,
         share: format!("1/{chunks_per_rank}"),

@@ -36,8 +36,8 @@ pub fn parts_of_chunks(
             let ends = &task.real.links()[link as usize];
             let (from, to, epoch) = if task.backwards {
                 let model = &links.links[link as usize];
-                // Links carry in the mirrored epochs; what leaves a switch starts an epoch later, because it passes on
-                // at once.
+                // Links carry data in the mirrored epochs; data leaves a switch in the next epoch, because the switch
+                // passes it on at once.
                 let early = u32::from(task.real.is_cut_through() && task.real.is_switch(ends.to));
                 let carried = start - model.early + 1 + task.epochs.links[link as usize].delay;
                 (ends.to, ends.from, schedule.finish - carried + early)
@@ -55,8 +55,8 @@ pub fn parts_of_chunks(
     Some(Candidate { value: result.claims.finish_us, metrics: figures_of(&result, scenario), result })
 }
 
-/// Time of the last delivery if every part starts as soon as it is there and its link is free, in the order of epochs,
-/// µs.
+/// Time of the last delivery if every part starts as soon as it has arrived and its link is free, in the order of
+/// epochs, µs.
 fn replay_us(task: &CollectiveTask, parts: &[FluidPiece]) -> f64 {
     let mut order: Vec<(u32, usize, usize, u32)> = Vec::new();
     for (part, piece) in parts.iter().enumerate() {
@@ -65,8 +65,8 @@ fn replay_us(task: &CollectiveTask, parts: &[FluidPiece]) -> f64 {
             (*epoch - u32::from(task.epochs.links[*link as usize].through), hop, part, *link)
         }));
     }
-    // Hops of a part that fall into one epoch, through switches that cut through, follow each other in order of the
-    // hops.
+    // Hops of a part that fall into one epoch, through cut-through switches, follow each other in the order of the
+    // path.
     order.sort_unstable();
     let mut there = vec![Passing::whole(0.0); parts.len()];
     let mut free_us = vec![0.0f64; task.real.links().len()];

@@ -1,4 +1,4 @@
-//! Plans of trees: as sends of equal pieces, or in short form (docs/methods/collective.md, section 11).
+//! Plans of trees: as sends of equal pieces, or in compact form (docs/methods/collective.md, section 11).
 
 use super::{claims, figures_of, time};
 use crate::model::schedule::{ChunkStart, EpochSchedule};
@@ -10,11 +10,11 @@ use crate::trees::sends::ListSends;
 use lightbay_core::kind::Candidate;
 use lightbay_core::problem::Problems;
 
-/// Schedules of equal pieces that are sent along trees, with the tasks that they answer: sends of each part of the
-/// collective, in epochs of a length, with `pieces` pieces of every chunk.
+/// Schedules of equal pieces that are sent along trees, with the tasks that they solve: the sends of each part of the
+/// collective, in epochs of one length, with `pieces` pieces of every chunk.
 ///
 /// # Errors
-/// Networks that cannot be held exactly.
+/// Networks that cannot be represented exactly.
 pub fn pieces_along_trees(
     scenario: &CollectiveScenario,
     epoch_us: f64,
@@ -24,8 +24,8 @@ pub fn pieces_along_trees(
     let tasks = CollectiveTasks::in_pieces(scenario, Some(epoch_us), pieces, 0.0)?;
     let mut schedules = Vec::with_capacity(parts.len());
     for (task, part) in tasks.tasks.iter().zip(parts) {
-        // Chunks of a source are listed one after the other, as pieces of a root are.
-        // First chunk of every source: going backwards leaves the smallest.
+        // Chunks of a source are listed one after the other, as pieces of a root are. The first chunk of every source:
+        // planning backwards leaves the smallest.
         let mut next: Vec<Option<u32>> = vec![None; task.network.node_count()];
         for chunk in (0..task.chunks.len()).rev() {
             next[task.chunks.source(chunk) as usize] = Some(chunk as u32);
@@ -50,10 +50,11 @@ pub fn pieces_along_trees(
     Ok((tasks, schedules))
 }
 
-/// A plan of trees in short form, one for each part of the collective. Floors are worked out unless they are given.
+/// A plan of trees in compact form, with trees for each part of the collective. Floors are worked out unless they are
+/// given.
 ///
 /// # Errors
-/// Networks that cannot be held exactly.
+/// Networks that cannot be represented exactly.
 pub fn trees_in_short(
     scenario: &CollectiveScenario,
     parts: Vec<CompactPlan>,

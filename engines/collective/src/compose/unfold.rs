@@ -1,4 +1,4 @@
-//! Plans in short form as lists of pieces and sends (docs/methods/collective.md, section 11).
+//! Plans in compact form as lists of pieces and sends (docs/methods/collective.md, section 11).
 
 use crate::model::epochs::EpochModel;
 use crate::model::group::generated;
@@ -9,7 +9,7 @@ use crate::scenario::network::LinkNetwork;
 use crate::scenario::{ChunkList, CollectiveScenario};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The plan with its trees as pieces and sends, of which there may be at most `most`.
+/// The plan with its trees as pieces and at most `most` sends.
 ///
 /// # Errors
 /// A sentence on why the plan cannot be listed.
@@ -28,12 +28,12 @@ pub fn unfolded(
     let mut sends = 0;
     for part in &parts {
         let group = generated(&part.network, &part.part.generators)?;
-        // Sends are counted before any is listed.
+        // Counts the sends before listing any.
         sends += part.sends() * group.len() as u64;
         elements.push(group);
     }
     if sends > most {
-        return Err(format!("its trees stand for {sends} sends, and at most {most} are listed"));
+        return Err(format!("its trees represent {sends} sends, but at most {most} are listed"));
     }
     for (part, elements) in parts.iter().zip(&elements) {
         part.list(elements, &mut listed)?;
@@ -42,7 +42,7 @@ pub fn unfolded(
     Ok(listed)
 }
 
-/// The parts of a plan in short form, ready to be followed.
+/// The parts of a plan in compact form, ready to be unfolded.
 pub(super) fn unfoldings<'u>(
     scenario: &CollectiveScenario,
     result: &'u CollectiveResult,
@@ -62,10 +62,10 @@ pub(super) fn unfoldings<'u>(
     Ok(parts)
 }
 
-/// Links of a hop, and the place of the hop before it.
+/// Links of a hop, and the position of the hop before it.
 pub(super) type UnfoldedHop = (Vec<u32>, Option<usize>);
 
-/// One part of a collective on its way into a list.
+/// One part of a collective that is being unfolded into a list.
 pub(super) struct Unfolding<'u> {
     pub(super) network: LinkNetwork,
     pub(super) part: &'u CompactPlan,
@@ -73,7 +73,7 @@ pub(super) struct Unfolding<'u> {
     pub(super) piece_bytes: f64,
     pub(super) adds: bool,
     pub(super) begin: u32,
-    /// Chunks of the scenario by source and, of an exchange, destination.
+    /// Chunks of the scenario by source and, for an AllToAll, by destination.
     chunks: FxHashMap<(u32, Option<u32>), Vec<u32>>,
 }
 
@@ -106,7 +106,7 @@ impl<'u> Unfolding<'u> {
         Self { network, part, epochs, piece_bytes, adds, begin, chunks }
     }
 
-    /// Sends of all trees, those of their images aside; of hops that share links more than there are.
+    /// Number of sends of all trees without their images; an upper limit, because hops may share links.
     fn sends(&self) -> u64 {
         let links = |tree: &CompactTree| {
             let hops: usize = tree.edges.iter().map(|edge| edge.len().saturating_sub(1)).sum();
@@ -118,8 +118,8 @@ impl<'u> Unfolding<'u> {
     /// Adds the pieces and sends.
     fn list(&self, elements: &[Vec<u32>], listed: &mut CollectiveResult) -> Result<(), String> {
         for images in elements {
-            // Bytes that the pieces so far carry, by root and destination.
-            // Pieces fill the chunks of their root one after the other.
+            // Bytes of the pieces so far, by root and destination. Pieces fill the chunks of their root one after the
+            // other.
             let mut filled: FxHashMap<(u32, Option<u32>), f64> = FxHashMap::default();
             for tree in &self.part.trees {
                 self.list_tree(tree, images, &mut filled, listed)?;
@@ -128,7 +128,7 @@ impl<'u> Unfolding<'u> {
         Ok(())
     }
 
-    /// Epoch at which a hop of a piece starts: of periodic schedules, `there` is the end of the hop before.
+    /// Epoch at which a hop of a piece starts; in periodic schedules, `there` is the end of the hop before.
     pub(super) fn start(
         &self,
         tree: &CompactTree,
@@ -160,11 +160,15 @@ impl<'u> Unfolding<'u> {
         filled: &mut FxHashMap<(u32, Option<u32>), f64>,
         listed: &mut CollectiveResult,
     ) -> Result<(), String> {
-        let image =
-            |node: u32| images.get(node as usize).copied().ok_or("a tree names no node of the network");
+        let image = |node: u32| {
+            images.get(node as usize).copied().ok_or(
+                "a tree names a node that is not in the \
+                 network",
+            )
+        };
         let root = image(tree.root)?;
         let dest = tree.dests.first().map(|dest| image(*dest)).transpose()?;
-        let of_root = self.chunks.get(&(root, dest)).ok_or("a tree begins where there is no data")?;
+        let of_root = self.chunks.get(&(root, dest)).ok_or("a tree begins at a node without data")?;
         let size_bytes = match self.part.discipline {
             CompactDiscipline::Fluid => self.piece_bytes * part_of_one(&tree.share)?,
             CompactDiscipline::WholeChunk => self.piece_bytes,
@@ -173,15 +177,15 @@ impl<'u> Unfolding<'u> {
         let hops = self.hops(tree, &image)?;
         for piece in 0..self.pieces(tree) {
             let at = filled.entry((root, dest)).or_insert(0.0);
-            // Which chunk the piece begins in, with room for rounding.
+            // The chunk in which the piece begins, with a tolerance for rounding.
             let whole = (*at / chunk_bytes + 1e-6).floor();
             let (offset_bytes, place) = ((*at - whole * chunk_bytes).max(0.0), whole as usize);
             *at += size_bytes;
-            // A piece must not span two chunks: their ends are ends of pieces.
+            // A piece must not span two chunks: chunks end where pieces end.
             if offset_bytes + size_bytes > chunk_bytes * (1.0 + 1e-6) {
-                return Err("a piece of a tree is part of two chunks".to_owned());
+                return Err("a piece of a tree spans two chunks".to_owned());
             }
-            let chunk = *of_root.get(place).ok_or("the trees of a root carry more than its data")?;
+            let chunk = *of_root.get(place).ok_or("the trees of a root carry more data than the root has")?;
             let id = u32::try_from(listed.pieces.len()).map_err(|_| "it has too many pieces".to_owned())?;
             listed.pieces.push(ChunkPiece {
                 id,
@@ -196,7 +200,7 @@ impl<'u> Unfolding<'u> {
         Ok(())
     }
 
-    /// Links of every hop of the image of a tree, and the place of the hop before it.
+    /// Links of every hop of the image of a tree, and the position of the hop before it.
     pub(super) fn hops(
         &self,
         tree: &CompactTree,
@@ -207,21 +211,21 @@ impl<'u> Unfolding<'u> {
         for (place, edge) in tree.edges.iter().enumerate() {
             let between = |ends: &[u32]| {
                 let link = self.network.link_between(image(ends[0])?, image(ends[1])?);
-                link.ok_or("a tree takes a link that is missing")
+                link.ok_or("a tree uses a link that does not exist")
             };
             let links: Vec<u32> = edge.windows(2).map(between).collect::<Result<_, _>>()?;
             let (Some(from), Some(to)) = (edge.first(), edge.last()) else {
                 return Err("a hop of a tree is empty".to_owned());
             };
             hops.push((links, into.get(from).copied()));
-            // The hop into a GPU is the parent of those out of it.
+            // The hop into a GPU is the parent of the hops out of it.
             into.insert(*to, place);
         }
         Ok(hops)
     }
 
-    /// Passages over the links of a hop in their order, each beside that of data that is reduced, which takes the way
-    /// from its end; and the epochs that the hop takes.
+    /// Transmissions over the links of a hop in their order, each with its reversed counterpart for reduced data, and
+    /// the epochs that the hop takes.
     pub(super) fn way(&self, links: &[u32]) -> (Vec<(u32, Passage, Passage)>, u32) {
         let hops = || links.iter().map(|link| self.epochs.links[*link as usize].hop());
         let forwards = passages(hops(), self.network.is_cut_through());
@@ -254,7 +258,10 @@ impl<'u> Unfolding<'u> {
                     // Reduced data takes the reversed path, mirrored in time.
                     let (from, to, epoch) = if self.adds {
                         let finish = self.part.finish_epochs as u32;
-                        let begins = finish.checked_sub(start + takes).ok_or("a tree ends too late")?;
+                        let begins = finish.checked_sub(start + takes).ok_or(
+                            "a tree ends after the last \
+                             representable epoch",
+                        )?;
                         (ends.to, ends.from, begins + back.starts)
                     } else {
                         (ends.from, ends.to, time)
@@ -274,6 +281,6 @@ pub(super) fn part_of_one(share: &str) -> Result<f64, String> {
     let parts = share.split_once('/').and_then(|(top, bottom)| Some((number(top)?, number(bottom)?)));
     match parts {
         Some((top, bottom)) if bottom > 0.0 => Ok(top.max(0.0) / bottom),
-        _ => Err(format!("the share '{share}' of a tree is no fraction")),
+        _ => Err(format!("the share '{share}' of a tree is not a fraction")),
     }
 }

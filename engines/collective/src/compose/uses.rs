@@ -1,6 +1,6 @@
-//! What links carry under a plan in short form, without a list of its sends: links of an orbit carry the same at the
-//! same time, because each element of the group maps a hop to another link of its orbit (docs/methods/collective.md,
-//! section 11).
+//! Transmissions on links under a plan in compact form, without a list of its sends. Links of an orbit carry the same
+//! at the same time, because each element of the group maps a hop to another link of its orbit
+//! (docs/methods/collective.md, section 11).
 
 use super::unfold::{Unfolding, part_of_one, unfoldings};
 use crate::plan::CollectiveResult;
@@ -11,21 +11,21 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// Data on a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkUse {
-    /// Epoch at whose beginning the link begins to transmit.
+    /// Epoch at the beginning of which the link starts to transmit.
     pub transmits: u32,
-    /// Epoch at whose beginning it starts: its last byte is at the link.
+    /// Epoch at the beginning of which the send starts: its last byte has reached the link.
     pub epoch: u32,
-    /// Epoch at whose beginning all of it can be used at the other end.
+    /// Epoch at the beginning of which all of the data is usable at the other end.
     pub usable: u32,
-    /// Pieces, which follow each other epoch by epoch.
+    /// Number of pieces, which follow each other epoch by epoch.
     pub pieces: u32,
-    /// Size of all of them, bytes.
+    /// Size of all pieces, bytes.
     pub bytes: f64,
-    /// `true` if it is reduced on its way.
+    /// `true` if the data is reduced on its way.
     pub adds_up: bool,
 }
 
-/// What each link carries under a plan in short form, by parts of the collective.
+/// Transmissions on each link under a plan in compact form, by parts of the collective.
 #[derive(Clone, Debug)]
 pub struct LinkUses {
     parts: Vec<PartUses>,
@@ -33,14 +33,14 @@ pub struct LinkUses {
 
 #[derive(Clone, Debug, Default)]
 struct PartUses {
-    /// Orbit of each link, by its ends.
+    /// Orbit of each link, keyed by the ends of the link.
     orbits: FxHashMap<(u32, u32), u32>,
     /// Uses of one link of each orbit, by epoch.
     uses: FxHashMap<u32, Vec<LinkUse>>,
 }
 
 impl LinkUses {
-    /// What links carry under a plan in short form.
+    /// Computes the transmissions on links under a plan in compact form.
     ///
     /// # Errors
     /// A sentence on why the plan cannot be followed.
@@ -50,7 +50,7 @@ impl LinkUses {
         Ok(Self { parts })
     }
 
-    /// What a link carries, part by part and by epoch.
+    /// Transmissions on a link, part by part and by epoch.
     pub fn of_link(&self, ends: (u32, u32)) -> impl Iterator<Item = &LinkUse> {
         self.parts.iter().flat_map(move |part| {
             let uses = part.orbits.get(&ends).and_then(|orbit| part.uses.get(orbit));
@@ -111,7 +111,12 @@ impl PartUses {
                         // Mirrored in time: the last piece of the reversed plan comes first.
                         let last = start + takes + pieces - 1;
                         let finish = part.part.finish_epochs as u32;
-                        (finish.checked_sub(last).ok_or("a tree ends too late")?, back)
+                        (
+                            finish
+                                .checked_sub(last)
+                                .ok_or("a tree ends after the last representable epoch")?,
+                            back,
+                        )
                     } else {
                         (start, passage)
                     };

@@ -1,7 +1,7 @@
-//! Scenarios from plans of other kinds: the network that a plan lays, for a collective to be carried out on.
+//! Scenarios from plans of other kinds: the collective runs on the network that a plan builds.
 //!
-//! Kinds whose plans are networks hand over nodes and links with their rates. Kinds that lay circuits hand over pods and
-//! how many circuits join them; a pod is one GPU then, or several at a switch.
+//! If the plan of a kind is a network, it provides nodes and links with their rates. If a kind plans circuits, it
+//! provides pods and the number of circuits between them; a pod is then one GPU, or several GPUs at a switch.
 
 use crate::Collective;
 use crate::scenario::{
@@ -26,13 +26,13 @@ mod tests;
 const FROM: &str = "from";
 /// Knob of the demand.
 const DEMAND: &str = "demand";
-/// Value of [`DEMAND`] for the bytes between the places of the plan.
+/// Value of [`DEMAND`] for the bytes between the nodes of the plan.
 const TRAFFIC: &str = "traffic";
 /// Value of [`DEMAND`] for an AllGather.
 const ALL_GATHER: &str = "all_gather";
-/// Knob of the layer whose network and bytes are wanted.
+/// Knob of the layer whose network and bytes are used.
 const LAYER: &str = "from_layer";
-/// Knobs of scenarios that take the place of the demand that is assumed.
+/// Knobs of scenarios that replace the assumed demand.
 const DEMANDED: [&str; 2] = ["collective", "output_buffer_bytes"];
 /// Largest number of a layer.
 const MOST_LAYERS: i64 = 1 << 20;
@@ -45,21 +45,21 @@ const GPUS_PER_POD: &str = "gpus_per_pod";
 /// Knob of the rate of GPUs inside of a pod.
 const POD_GBYTE_PER_S: &str = "pod_gbyte_per_s";
 
-/// Rate of a circuit that nothing gives, Gb/s.
+/// Assumed rate of a circuit, Gb/s.
 const USUAL_GBPS: f64 = 400.0;
-/// Latency of a circuit that nothing gives, µs.
+/// Assumed latency of a circuit, µs.
 const USUAL_ALPHA_US: f64 = 1.3;
-/// Rate of a GPU inside of a pod that nothing gives, GB/s.
+/// Assumed rate of a GPU inside a pod, GB/s.
 const USUAL_POD_GBYTE_PER_S: f64 = 450.0;
 /// Latency between a GPU and the switch of its pod, µs.
 const POD_ALPHA_US: f64 = 0.35;
-/// Buffer of the collective, bytes.
+/// Assumed buffer of the collective, bytes.
 const USUAL_BYTES: f64 = 1e9;
-/// Chunks of the pair with the most bytes, of which other pairs have as many as come next to their bytes: no pair is off
-/// by more than half a chunk, 2 % of the largest.
+/// Number of chunks of the pair with the most bytes. The other pairs get as many chunks as come closest to their bytes,
+/// so no pair is off by more than half a chunk, 2 % of the largest pair.
 const MOST_CHUNKS: f64 = 24.0;
 
-/// Parameters that can be requested.
+/// Parameters that can be set.
 pub(crate) fn conversion() -> Conversion {
     Conversion {
         plans: vec![ParamInfo::text(
@@ -71,7 +71,8 @@ pub(crate) fn conversion() -> Conversion {
                 DEMAND,
                 &[TRAFFIC, ALL_GATHER],
                 ALL_GATHER,
-                "Demand: the bytes that the plan has between its nodes, or an AllGather of 1 GB. Default: the bytes, if the plan is a network that has them.",
+                "Demand: the bytes that the plan has between its nodes, or an AllGather of 1 GB. Default: \
+                 the bytes, if the plan is a network with bytes between its nodes.",
             )
             .derived(),
             ParamInfo::int(
@@ -79,8 +80,8 @@ pub(crate) fn conversion() -> Conversion {
                 0,
                 MOST_LAYERS,
                 0,
-                "For a plan with a network and bytes per layer, such as one of a region: the layer to \
-                 use. Default: the one whose all-to-all takes longest.",
+                "For a plan with a network and bytes per layer, such as the plan of a region: the layer to \
+                 use. Default: the layer whose all-to-all takes longest.",
             )
             .derived(),
             ParamInfo::float(
@@ -88,7 +89,7 @@ pub(crate) fn conversion() -> Conversion {
                 1e-3,
                 1e6,
                 USUAL_GBPS,
-                "Rate of a circuit each way. Default: that of the plan, or 400.",
+                "Rate of a circuit in each direction. Default: that of the plan, or 400.",
             )
             .unit("Gb/s")
             .derived(),
@@ -115,7 +116,7 @@ pub(crate) fn conversion() -> Conversion {
                 1e-3,
                 1e6,
                 USUAL_POD_GBYTE_PER_S,
-                "Rate of a GPU at the switch of its pod, with several GPUs in a pod. Default: 450.",
+                "Rate of a GPU to the switch of its pod, if a pod has several GPUs. Default: 450.",
             )
             .unit("GB/s")
             .derived(),
@@ -130,7 +131,7 @@ pub(crate) fn conversion() -> Conversion {
 /// Everything that does not fit.
 pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Collective>, Problems> {
     let Some(from) = sources.plan(FROM) else {
-        let remedy = "give the plan whose network is used, such as a pod design: --set from=PLAN";
+        let remedy = "set the plan whose network is used, such as a pod design: --set from=PLAN";
         return Err(Problem::new(FROM, "is missing", remedy).into());
     };
     let header = from.header();
@@ -150,7 +151,8 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Collecti
         }
         (None, None) => {
             let message = format!("is a plan of kind {} without a network", header.kind);
-            let remedy = "give a pod design, cross-connects, or a plan for a training job (not for an instance with mirrors)";
+            let remedy = "use a pod design, cross-connects, or a plan for a training job (not for an \
+                 instance with mirrors)";
             return Err(Problem::new(FROM, message, remedy).into());
         }
     };
@@ -160,13 +162,13 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Collecti
     if is_named && wants_traffic(sources) {
         let name = DEMANDED.into_iter().find(|name| sources.value(name).is_some()).unwrap_or_default();
         let message = format!("has no effect with {DEMAND}={TRAFFIC}: the plan says which bytes are sent");
-        return Err(Problem::new(name, message, "leave one of the two out").into());
+        return Err(Problem::new(name, message, "omit one of the two").into());
     }
     let demand = match (sources.value(DEMAND), traffic) {
         (_, None) if wants_traffic(sources) => {
             let message =
-                format!("is traffic, and the plan of kind {} has none between its nodes", header.kind);
-            return Err(Problem::new(DEMAND, message, "leave it out, or set it to all_gather").into());
+                format!("is traffic, but the plan of kind {} has no bytes between its nodes", header.kind);
+            return Err(Problem::new(DEMAND, message, "omit it, or set it to all_gather").into());
         }
         (Some(ParamValue::Text(given)), _) if given == ALL_GATHER => all_gather(sources, &mut notes),
         (_, Some(bytes)) if !is_named && (has_graph || sources.value(DEMAND).is_some()) => {
@@ -174,7 +176,10 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Collecti
         }
         (_, traffic) => {
             if traffic.is_some() && has_graph {
-                notes.push(format!("not in the scenario but in the plan: its bytes ({DEMAND}={TRAFFIC})"));
+                notes.push(format!(
+                    "missing from the scenario but present in the plan: its bytes \
+                     ({DEMAND}={TRAFFIC})"
+                ));
             }
             all_gather(sources, &mut notes)
         }
@@ -194,12 +199,12 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Collecti
     Ok(ConvertedScenario { scenario: Scenario::new(header.name, body), notes })
 }
 
-/// Returns `true` if the bytes of the plan are requested.
+/// Returns `true` if the scenario uses the bytes of the plan.
 fn wants_traffic(sources: Sources<'_>) -> bool {
     matches!(sources.value(DEMAND), Some(ParamValue::Text(given)) if given == TRAFFIC)
 }
 
-/// Network and bytes of the plan: of the layer that is requested, if one is.
+/// Network and bytes of the plan, or of one layer if the parameter selects it.
 fn of_layer(
     from: &SharedPlan,
     sources: Sources<'_>,
@@ -207,23 +212,23 @@ fn of_layer(
 ) -> Result<(Option<Graph>, Option<TrafficMatrix>), Problem> {
     let Some(layer) = sources.value(LAYER).and_then(ParamValue::as_i64) else {
         if from.network_of_layer(0).is_some() {
-            notes.push(format!("assumed: the layer whose exchange takes longest ({LAYER}=)"));
+            notes.push(format!("assumed: the layer whose all-to-all takes longest ({LAYER}=)"));
         }
         return Ok((from.graph(), from.traffic()));
     };
     let of = |layer: i64| u32::try_from(layer).ok().and_then(|layer| from.network_of_layer(layer));
     let Some((graph, traffic)) = of(layer) else {
         let message = match of(0) {
-            Some(_) => format!("is {layer}, a layer that the plan does not have"),
-            None => format!("is given, but plans of kind {} have no networks of layers", from.header().kind),
+            Some(_) => format!("is {layer}, but the plan has no such layer"),
+            None => format!("is set, but plans of kind {} have no networks of layers", from.header().kind),
         };
-        let remedy = "leave it out, or give a plan of a region and one of its layers, from 0";
+        let remedy = "omit it, or use a plan of a region and one of its layers, from 0";
         return Err(Problem::new(LAYER, message, remedy));
     };
     Ok((Some(graph), Some(traffic)))
 }
 
-/// An AllGather; what is not given of it is assumed.
+/// An AllGather; parameters that are not set are assumed.
 fn all_gather(sources: Sources<'_>, notes: &mut Vec<String>) -> Demand {
     let [collective, bytes] = DEMANDED.map(|name| sources.value(name).is_some());
     if !collective {
@@ -235,7 +240,7 @@ fn all_gather(sources: Sources<'_>, notes: &mut Vec<String>) -> Demand {
     Demand::named(CollectiveSort::AllGather, USUAL_BYTES)
 }
 
-/// Bytes between GPUs by their place among the GPUs, if every place of a matrix is one of them by name.
+/// Bytes between GPUs by their position among the GPUs, if the matrix names only GPUs.
 fn placed(topology: &Topology, traffic: &TrafficMatrix) -> Option<Vec<Vec<f64>>> {
     let ranks: BTreeMap<&str, usize> = topology
         .gpus()
@@ -264,7 +269,8 @@ fn of_traffic(topology: &Topology, bytes: &[Vec<f64>], notes: &mut Vec<String>) 
         (pairs().map(amount).sum(), pairs().map(chunks).sum::<f64>() * chunk_bytes);
     let off = pairs().map(|pair| (chunks(pair) * chunk_bytes - amount(pair)).abs()).fold(0.0, f64::max);
     notes.push(format!(
-        "demand: {wanted:.0} bytes between {} GPUs as chunks of {chunk_bytes:.0} bytes, {:+.2} % in all and at most {off:.0} bytes off for a pair",
+        "demand: {wanted:.0} bytes between {} GPUs as chunks of {chunk_bytes:.0} bytes; the total differs \
+         by {:+.2} %, a pair by at most {off:.0} bytes",
         topology.gpus().count(),
         100.0 * (sent / wanted - 1.0),
     ));
@@ -272,7 +278,7 @@ fn of_traffic(topology: &Topology, bytes: &[Vec<f64>], notes: &mut Vec<String>) 
     Demand { matrix: (0..bytes.len()).map(row).collect(), ..Demand::custom(chunk_bytes, Vec::new()) }
 }
 
-/// Refuses knobs of circuits on a plan that gives nodes and links with their rates.
+/// Refuses knobs of circuits for a plan that gives nodes and links with their rates.
 fn given_rates(sources: Sources<'_>) -> Result<(), Problems> {
     let mut problems = Problems::new();
     for name in [CIRCUIT_GBPS, CIRCUIT_ALPHA_US, GPUS_PER_POD, POD_GBYTE_PER_S] {
@@ -287,7 +293,7 @@ fn given_rates(sources: Sources<'_>) -> Result<(), Problems> {
     problems.into_result(())
 }
 
-/// A link under construction: rate and latency of all that join its ends.
+/// A link under construction: rate and latency of all circuits or links between its ends.
 #[derive(Clone, Copy, Default)]
 struct JoinedLinks {
     gbyte_per_s: f64,
@@ -298,7 +304,7 @@ struct JoinedLinks {
 fn of_graph(name: &str, graph: &Graph) -> Result<(Topology, Vec<String>), Problems> {
     if graph.nodes.len() > crate::scenario::MAX_NODES {
         let message = format!("has {} nodes", graph.nodes.len());
-        let remedy = format!("give a plan with at most {}", crate::scenario::MAX_NODES);
+        let remedy = format!("use a plan with at most {}", crate::scenario::MAX_NODES);
         return Err(Problem::new(FROM, message, remedy).into());
     }
     let mut joined: BTreeMap<(u32, u32), JoinedLinks> = BTreeMap::new();
@@ -334,13 +340,13 @@ fn of_graph(name: &str, graph: &Graph) -> Result<(Topology, Vec<String>), Proble
     if several > 0 {
         let links = counted(several, "link stands", "links stand");
         notes.push(format!(
-            "{links} for several between the same nodes: rates are added, the longest latency counts"
+            "{links} for several between the same nodes: rates are added, and the maximum latency counts"
         ));
     }
     if loops > 0 {
-        notes.push(format!("{} of a node to itself left out", counted(loops, "link", "links")));
+        notes.push(format!("{} from a node to itself omitted", counted(loops, "link", "links")));
     }
-    notes.extend(enumerated("not in the scenario but in the plan", &graph.left_out));
+    notes.extend(enumerated("missing from the scenario but present in the plan", &graph.left_out));
     Ok((topology(name, nodes.collect(), links.collect()), notes))
 }
 
@@ -353,10 +359,8 @@ fn of_circuits(
     let gpus = sources.value(GPUS_PER_POD).and_then(ParamValue::as_i64).unwrap_or(1) as u32;
     let pods = matrix.pods.len() as u32;
     if gpus == 1 && sources.value(POD_GBYTE_PER_S).is_some() {
-        let message = format!("has no effect with {GPUS_PER_POD}=1: there is nothing inside of a pod");
-        return Err(
-            Problem::new(POD_GBYTE_PER_S, message, format!("leave it out, or set {GPUS_PER_POD}")).into()
-        );
+        let message = format!("has no effect with {GPUS_PER_POD}=1: a pod has no internal links");
+        return Err(Problem::new(POD_GBYTE_PER_S, message, format!("omit it, or set {GPUS_PER_POD}")).into());
     }
     if u64::from(pods) * (u64::from(gpus) + 1) > crate::scenario::MAX_NODES as u64 {
         let message = format!("gives {pods} pods of {gpus} GPUs");
@@ -370,7 +374,10 @@ fn of_circuits(
         counted(matrix.circuits.iter().map(|(_, _, count)| u64::from(*count)).sum(), "circuit", "circuits"),
     )];
     let gbps = number(CIRCUIT_GBPS).or(matrix.circuit_gbps).unwrap_or_else(|| {
-        notes.push(format!("assumed: rate of a circuit is {USUAL_GBPS} Gb/s each way ({CIRCUIT_GBPS}=)"));
+        notes.push(format!(
+            "assumed: rate of a circuit is {USUAL_GBPS} Gb/s in each direction \
+             ({CIRCUIT_GBPS}=)"
+        ));
         USUAL_GBPS
     });
     let alpha_us = number(CIRCUIT_ALPHA_US).unwrap_or_else(|| {
@@ -382,7 +389,7 @@ fn of_circuits(
     }
     let mut nodes = Vec::new();
     let mut links = Vec::new();
-    // GPUs first, then the switches of the pods, which circuits end at.
+    // GPUs first, then the switches of the pods, at which circuits end.
     for (pod, pod_name) in (0..pods).zip(&matrix.pods) {
         for gpu in 0..gpus {
             let name = if gpus == 1 { pod_name.clone() } else { format!("{pod_name} gpu {gpu}") };
@@ -393,13 +400,13 @@ fn of_circuits(
     if gpus > 1 {
         let rate = number(POD_GBYTE_PER_S).unwrap_or_else(|| {
             notes.push(format!(
-                "assumed: rate of a GPU inside of its pod is {USUAL_POD_GBYTE_PER_S} GB/s ({POD_GBYTE_PER_S}=)"
+                "assumed: rate of a GPU inside its pod is {USUAL_POD_GBYTE_PER_S} GB/s ({POD_GBYTE_PER_S}=)"
             ));
             USUAL_POD_GBYTE_PER_S
         });
         notes.push(format!(
-            "assumed: latency between a GPU and the switch of its pod is {POD_ALPHA_US} us; switches copy nothing \
-             (switch_copy=)"
+            "assumed: latency between a GPU and the switch of its pod is {POD_ALPHA_US} us; switches do \
+             not copy (switch_copy=)"
         ));
         for (pod, pod_name) in (0..pods).zip(&matrix.pods) {
             let name = format!("{pod_name} switch");
@@ -433,7 +440,7 @@ fn topology(name: &str, nodes: Vec<NodeRecord>, links: Vec<LinkRecord>) -> Topol
     }
 }
 
-/// To a millionth: products and quotients leave digits that mean nothing.
+/// Rounds to a millionth: products and quotients leave meaningless digits.
 fn rounded(number: f64) -> f64 {
     (number * 1e6).round() / 1e6
 }

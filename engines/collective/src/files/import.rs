@@ -33,7 +33,7 @@ pub const NCCL: &str = "nccl";
 /// Name of the format of the published TE-CCL program.
 pub const TECCL: &str = "teccl";
 
-/// Latency of a link inside of a machine, µs.
+/// Latency of a link inside a machine, µs.
 const ALPHA_US: f64 = 0.7;
 
 /// All formats that are read.
@@ -49,7 +49,8 @@ pub(crate) fn formats() -> Vec<FormatInfo> {
     .with(vec![
         ParamInfo::choice("collective", &collectives, "all_gather", "Collective that the GPUs perform."),
         ParamInfo::float("output_buffer_bytes", 1e-6, 1e18, 1e9, "Output buffer size of the collective.").unit("bytes"),
-        ParamInfo::float("alpha_us", 0.0, 1e6, ALPHA_US, "Latency of every link, which the file does not give.")
+        ParamInfo::float("alpha_us", 0.0, 1e6, ALPHA_US, "Latency of every link; the file does not contain \
+             it.")
             .unit("us"),
         ParamInfo::float(
             "link_gbyte_per_s",
@@ -62,7 +63,8 @@ pub(crate) fn formats() -> Vec<FormatInfo> {
         .unit("GB/s"),
         ParamInfo::text(
             "intra",
-            "Links between GPUs where the file lists none: 'nvswitch:300' (GB/s of each GPU), 'mesh:50' (of each pair) or 'pcie' (nothing but PCI Express).",
+            "Links between GPUs if the file lists none: 'nvswitch:300' (GB/s of each GPU), 'mesh:50' (of \
+             each pair) or 'pcie' (only PCI Express).",
         ),
     ]);
     let teccl = FormatInfo::new(
@@ -88,9 +90,9 @@ fn collective_names() -> Vec<&'static str> {
     CollectiveSort::ALL.iter().filter(|(_, sort)| sort.is_named()).map(|(name, _)| *name).collect()
 }
 
-/// Collective of a topology that gives none.
+/// Collective for a topology that names none.
 const USUAL: (&str, CollectiveSort) = ("all_gather", CollectiveSort::AllGather);
-/// Buffer of a topology that gives none, bytes.
+/// Buffer for a topology that sets none, bytes.
 const USUAL_BYTES: f64 = 1e9;
 
 /// The knob for the collective.
@@ -110,13 +112,13 @@ fn given_sort(params: &Params) -> CollectiveSort {
     CollectiveSort::ALL.iter().find(|(name, _)| *name == word).map_or(USUAL.1, |(_, sort)| *sort)
 }
 
-/// The demand that the knobs ask for, with so many chunks of every rank.
+/// The demand that the knobs set, with a given number of chunks per rank.
 fn demand(params: &Params, chunks_per_rank: u32) -> Demand {
     let bytes = params.float("output_buffer_bytes").unwrap_or(USUAL_BYTES);
     Demand { chunks_per_rank, ..Demand::named(given_sort(params), bytes) }
 }
 
-/// Says what of the demand is not given.
+/// Adds the assumptions about the demand.
 fn add_demand<T>(made: &mut Imported<T>, params: &Params) {
     if params.text("collective").is_none() {
         made.assume("collective", USUAL.0, "collective=");
@@ -126,7 +128,7 @@ fn add_demand<T>(made: &mut Imported<T>, params: &Params) {
     }
 }
 
-/// Makes a scenario of a file.
+/// Makes a scenario from a file.
 ///
 /// # Errors
 /// Every problem of the file; with `strict`, everything that has to be assumed.
@@ -202,13 +204,13 @@ pub(crate) fn import_plan(
     schedule::played(scenario, &read.value, strict)
 }
 
-/// Refuses what had to be assumed.
+/// Refuses the file if something had to be assumed.
 fn refuse_assumed<T>(made: &Imported<T>, strict: bool) -> Result<(), Problems> {
     let mut problems = Problems::new();
     for assumed in made.assumed.iter().filter(|_| strict) {
         problems.add(
             assumed.what.as_str(),
-            format!("is not in the file; {} would be assumed", assumed.value),
+            format!("is not in the file; it would be assumed to be {}", assumed.value),
             format!("set {}, or leave out --strict", assumed.set_with),
         );
     }
@@ -235,7 +237,7 @@ fn of_nccl(input: &Input, params: &Params) -> Result<Imported<CollectiveScenario
     let alpha_us = params.float("alpha_us").unwrap_or(ALPHA_US);
     let topology = topology(&scenario_name(&input.name, NCCL), &chassis.value, alpha_us);
     if !chassis.value.ports.is_empty() {
-        read.note(format!("ports out of the machine, left aside: {}", chassis.value.ports.len()));
+        read.note(format!("external ports of the machine, ignored: {}", chassis.value.ports.len()));
     }
     let word = params.text("collective").unwrap_or_default();
     let sort = CollectiveSort::ALL.iter().find(|(name, _)| *name == word);
@@ -245,8 +247,8 @@ fn of_nccl(input: &Input, params: &Params) -> Result<Imported<CollectiveScenario
     let sums = matches!(sort, CollectiveSort::AllReduce | CollectiveSort::ReduceScatter);
     if sums && chassis.value.nodes.iter().any(|node| node.switch) {
         made.assume(
-            "sums in the switch",
-            "none: it copies and adds nothing up",
+            "reduction in the switch",
+            "none: the switch neither copies nor reduces",
             "switch_reduce= of the scenario",
         );
     }
@@ -269,7 +271,8 @@ fn intra(text: Option<&str>) -> Result<Option<IntraLinks>, Problem> {
             Err(Problem::new(
                 "intra",
                 message,
-                "give 'nvswitch:300' (GB/s of each GPU), 'mesh:50' (of each pair) or 'pcie' (nothing but PCI Express)",
+                "set 'nvswitch:300' (GB/s of each GPU), 'mesh:50' (of each pair) or 'pcie' (only PCI \
+                 Express)",
             ))
         }
     }
@@ -297,7 +300,7 @@ fn topology(name: &str, chassis: &ChassisNetwork, alpha_us: f64) -> Topology {
         name: name.to_owned(),
         nodes: (0..).zip(&chassis.nodes).map(node).collect(),
         links: chassis.links.iter().map(link).collect(),
-        // Bridges and CPUs pass data on and copy none.
+        // Bridges and CPUs pass data on and do not copy it.
         switch_model: SwitchModel { copy: !over_pcie, hop: SwitchHop::CutThrough, reduce: false },
         symmetry_generators: Vec::new(),
         notes: String::new(),
@@ -332,13 +335,14 @@ fn of_teccl(input: &Input) -> Result<Imported<CollectiveScenario>, Problems> {
     let mut made = read.map(|_| CollectiveScenario { time, ..presets::of(topology.0, family, demand) });
     if let Some(epochs) = given.epochs {
         made.note(format!(
-            "{epochs} epochs are given; methods find the fewest, or --set epochs={epochs} asks for them"
+            "the file sets {epochs} epochs; methods find the minimum, or --set epochs={epochs} tests this \
+             number"
         ));
     }
     Ok(made)
 }
 
-/// The network that the published program has under a name.
+/// The network with this name in the published program.
 fn network_of(given: &TecclInput) -> Result<(Topology, NetworkFamily), Problem> {
     let name = given.topology.to_ascii_lowercase();
     let side = given.side_length;
@@ -352,14 +356,14 @@ fn network_of(given: &TecclInput) -> Result<(Topology, NetworkFamily), Problem> 
         _ => {
             return Err(Problem::new(
                 "TopologyParams.name",
-                format!("is '{}', a network that is not known here", printable(&given.topology)),
-                "give NDv2, DGX1, DGX2, AMD, Mesh or Torus",
+                format!("is '{}', which is not a known network", printable(&given.topology)),
+                "set NDv2, DGX1, DGX2, AMD, Mesh or Torus",
             ));
         }
     };
     let family = NetworkFamily { network, size };
     let topology = family.topology().map_err(|problem| {
-        Problem::new("TopologyParams", format!("is no network: {}", problem.message), problem.remedy)
+        Problem::new("TopologyParams", format!("is not a network: {}", problem.message), problem.remedy)
     })?;
     Ok((topology, family))
 }

@@ -1,8 +1,8 @@
 //! Schedules as programs of thread blocks.
 //!
-//! One thread block for each pair of ranks and direction, its steps in order of epochs. A send waits for the receive that
-//! brought its chunk, and sums wait for each other. All waits follow the order of the schedule, so that none can close a
-//! circle. What has been written is executed before it leaves.
+//! There is one thread block for each pair of ranks and direction, with its steps in order of epochs. A send waits for
+//! the receive that brought its chunk, and sums wait for each other. All waits follow the order of the schedule, so
+//! that they cannot form a cycle. The exporter executes the program as a test before it returns the file.
 
 use super::places::{ChunkPlaces, size_knobs, size_range};
 use super::transfers::{Transfer, transfers};
@@ -20,7 +20,7 @@ use rustc_hash::FxHashMap;
 /// Name of the format.
 pub const NAME: &str = "msccl";
 
-/// Channels that thread blocks are spread over at most.
+/// Maximum number of channels over which thread blocks are spread.
 const MOST_CHANNELS: u32 = 64;
 
 /// The format.
@@ -60,7 +60,7 @@ pub fn algorithm(
     for transfer in &transfers {
         programs.transfer(&buffers, result, transfer);
     }
-    let remedy = "take fewer ranks or chunks";
+    let remedy = "use fewer ranks or chunks";
     let gpus = programs.built.finish().map_err(|why| Problem::new("to", why, remedy))?;
     let protocol = Protocol::ALL
         .iter()
@@ -92,7 +92,7 @@ struct Programs {
     channels: u32,
     /// The step that last wrote to a place of a rank.
     wrote: FxHashMap<(u32, Buffer, u32), StepPlace>,
-    /// Room of pieces that pass through a rank.
+    /// Buffer space for pieces that pass through a rank.
     passing: FxHashMap<(u32, u32), u32>,
 }
 
@@ -142,7 +142,7 @@ impl Programs {
         let brought = self.wrote.get(&(from, source.buffer, source.offset)).copied();
         let key = (to, destination.buffer, destination.offset);
         let before = self.wrote.get(&key).copied();
-        // The first part that passes through finds nothing to be added to.
+        // The first part that passes through is not added to anything.
         let adds = result.pieces[piece as usize].adds_up
             && (destination.buffer != Buffer::Scratch || before.is_some());
         let adds_after = adds.then_some(before);
@@ -159,7 +159,7 @@ impl Programs {
     }
 }
 
-/// Minimum number of channels over which no rank has more thread blocks on one than executors take.
+/// Minimum number of channels such that no rank has more thread blocks on one channel than executors support.
 fn channels(transfers: &[Transfer]) -> u32 {
     let mut pairs: Vec<(u32, u32)> = transfers.iter().map(|one| (one.from, one.to)).collect();
     pairs.sort_unstable();

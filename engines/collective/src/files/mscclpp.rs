@@ -1,9 +1,10 @@
 //! Schedules as execution plans of MSCCL++.
 //!
-//! The sends of a schedule fall into levels: those of what ranks have from the beginning, then those of what has
-//! arrived by a send of the level before. On every rank a thread block for each peer puts what it sends at a level,
-//! signals once, and waits for what its peer sends; before the next level the blocks meet. What is reduced arrives in
-//! room of its own and is added by one of the blocks. What has been written is executed before it leaves.
+//! The sends of a schedule form levels: first the sends of data that ranks have from the beginning, then the sends of
+//! data that arrived in the level before. On every rank, one thread block per peer puts its data of a level, signals
+//! once, and waits for the data of the peer; all blocks synchronise before the next level. Data to be reduced arrives
+//! in separate buffer space, and one of the blocks adds it. The exporter executes the plan as a test before it returns
+//! the file.
 
 use super::places::{ChunkPlaces, size_knobs, size_range};
 use super::transfers::transfers;
@@ -23,7 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Name of the format.
 pub const NAME: &str = "mscclpp";
 
-/// Channels of memory inside of a group of GPUs, of ports between groups.
+/// Value for memory channels inside a group of GPUs and port channels between groups.
 const BY_GROUP: &str = "by_group";
 
 /// The format.
@@ -79,10 +80,11 @@ pub fn plan(
             gpu.blocks.iter().enumerate().find(|(_, operations)| operations.len() > MOST_OPERATIONS)
         {
             let message = format!(
-                "needs {} operations in thread block {block} of rank {rank}, executors take {MOST_OPERATIONS}",
+                "needs {} operations in thread block {block} of rank {rank}, but executors support at most \
+                 {MOST_OPERATIONS}",
                 operations.len()
             );
-            return Err(Problem::new("to", message, "take fewer ranks or chunks, or export to msccl").into());
+            return Err(Problem::new("to", message, "use fewer ranks or chunks, or export to msccl").into());
         }
         gpus.push(gpu);
     }
@@ -99,23 +101,23 @@ pub fn plan(
     done.findings.into_result(plan)
 }
 
-/// Source in the buffer of the sender, destination in that of the receiver.
+/// Source in the buffer of the sender, destination in the buffer of the receiver.
 type PlacePair = [BufferPlace; 2];
 
-/// A sum at a rank: where it is, and the room of the parts that arrive.
+/// A sum at a rank: its location, and the buffer space of the parts that arrive.
 type SumParts = (BufferPlace, Vec<u32>);
 
 /// Sends by level.
 struct Levels {
     /// Puts by sender, level and receiver.
     puts: BTreeMap<(u32, u32, u32), Vec<PlacePair>>,
-    /// Ranks that a rank receives from, by receiver and level.
+    /// Ranks from which a rank receives, by receiver and level.
     from: BTreeMap<(u32, u32), BTreeSet<u32>>,
     /// Sums by rank and level.
     sums: BTreeMap<(u32, u32), Vec<SumParts>>,
     /// Peers of every rank.
     peers: Vec<BTreeSet<u32>>,
-    /// Chunks of room at every rank.
+    /// Chunks of additional buffer space at every rank.
     scratch: Vec<u32>,
     /// Last level.
     last: u32,
@@ -137,7 +139,7 @@ impl Levels {
             last: 0,
         };
         let mut passing: FxHashMap<(u32, u32), u32> = FxHashMap::default();
-        // Levels at which places can be sent from.
+        // Level from which each place can be sent.
         let mut there: FxHashMap<(u32, BufferPlace), u32> = FxHashMap::default();
         for transfer in transfers(scenario, result)? {
             let mut place = |rank: u32, scratch: &mut Vec<u32>| {
@@ -232,16 +234,16 @@ impl Levels {
     }
 }
 
-/// The program of a rank under construction, a thread block for each peer.
+/// The program of a rank under construction, with a thread block for each peer.
 struct RankProgram {
-    /// Channel of each block, by its place among those of the GPU.
+    /// Channel of each block, by the position of the block among those of the GPU.
     channels: Vec<u32>,
     sorts: Vec<ChannelSort>,
     blocks: Vec<Vec<PlanOperation>>,
 }
 
 impl RankProgram {
-    /// Copies of what the rank keeps, and the news that it has begun.
+    /// Copies of data that the rank keeps, and the signal that the rank has begun.
     fn begin(&mut self, own: &[PlacePair]) {
         for (block, operations) in self.blocks.iter_mut().enumerate() {
             if block == 0 {
@@ -260,7 +262,7 @@ impl RankProgram {
         }
     }
 
-    /// Puts to a peer followed by one signal, and the wait for those of the peer.
+    /// Puts to a peer followed by one signal, then the wait for the puts of the peer.
     fn exchange(&mut self, block: usize, puts: &[PlacePair], peer: u32, waits: bool) {
         let (sort, channel) = (self.sorts[block], self.channels[block]);
         let operations = &mut self.blocks[block];
@@ -297,7 +299,7 @@ impl RankProgram {
         }
     }
 
-    /// Adds the parts that have arrived, the sums by turns on the blocks.
+    /// Adds the parts that have arrived; the blocks take the sums in turn.
     fn add(&mut self, sums: &[SumParts]) {
         let blocks = self.blocks.len();
         for (turn, (place, parts)) in sums.iter().enumerate() {
@@ -319,7 +321,7 @@ impl RankProgram {
         }
     }
 
-    /// Waits until what ports carry has left.
+    /// Waits until the data of port channels has been sent.
     fn end(&mut self) {
         for (block, operations) in self.blocks.iter_mut().enumerate() {
             let puts = operations.iter().any(|one| one.action == PlanAction::PutWithSignal);
@@ -335,7 +337,7 @@ const fn span(rank: Option<u32>, place: BufferPlace, size: u32) -> Span {
     Span { rank, buffer: place.buffer, index: place.offset, size }
 }
 
-/// Pairs of places that follow each other in both buffers, joined.
+/// Joins pairs of places that follow each other in both buffers.
 fn runs(pairs: &[PlacePair]) -> Vec<(PlacePair, u32)> {
     let mut sorted = pairs.to_vec();
     sorted.sort_unstable_by_key(|pair| pair.map(|place| (place.buffer, place.offset)));

@@ -1,4 +1,4 @@
-//! Transmissions of a schedule on its links: what tables, timelines and pictures of links are made from.
+//! Transmissions of a schedule on its links: the data for tables, timelines and pictures of links.
 
 use super::transfers::times;
 use crate::compose::{LinkUse, LinkUses};
@@ -21,13 +21,14 @@ pub(crate) struct Transmission {
     pub(crate) chunk: u32,
     /// Its size, bytes.
     pub(crate) bytes: f64,
-    /// Epoch at whose beginning it starts.
+    /// Epoch at the beginning of which it starts.
     pub(crate) epoch: u32,
-    /// Time at which the link begins to carry it, µs: with its first byte, or at the end of what the link carries before.
+    /// Time at which the link begins to carry it, µs: when its first byte arrives, or when the transmission before it
+    /// ends.
     pub(crate) begins_us: f64,
     /// Time at which the link is free again, µs.
     pub(crate) ends_us: f64,
-    /// Beginning of the epoch in which it can be used at the other end, µs.
+    /// Beginning of the epoch in which it is usable at the other end, µs.
     pub(crate) usable_us: f64,
     /// `true` if it is reduced on its way.
     pub(crate) adds_up: bool,
@@ -36,7 +37,7 @@ pub(crate) struct Transmission {
 /// All transmissions in the order of the sends of a plan.
 ///
 /// # Errors
-/// Rates that cannot be held exactly.
+/// Rates that cannot be represented exactly.
 pub(crate) fn transmissions(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,
@@ -68,7 +69,7 @@ pub(crate) fn transmissions(
     Ok(result.sends.iter().zip(times).map(of_send).collect())
 }
 
-/// Bytes that each link carries, of those that carry something.
+/// Bytes of each link that carries data.
 ///
 /// # Errors
 /// Trees that cannot be followed.
@@ -99,7 +100,7 @@ fn uses(scenario: &CollectiveScenario, result: &CollectiveResult) -> Result<Link
     LinkUses::of(scenario, result).map_err(|why| Problem::new("result.trees", why, "solve again"))
 }
 
-/// Transmissions on some links, those of each in order of time. Pieces of plans in short form have no numbers.
+/// Transmissions on some links; those of each link in order of time. Pieces of plans in compact form have no numbers.
 ///
 /// # Errors
 /// As for [`transmissions`] and [`totals`].
@@ -152,7 +153,7 @@ pub(super) fn rates(scenario: &CollectiveScenario) -> BTreeMap<(u32, u32), f64> 
     scenario.topology.links.iter().map(rate).collect()
 }
 
-/// Returns `true` if a link enters a cut that binds a bound of the plan.
+/// Returns `true` if a link enters the cut of a bound.
 pub(super) fn binds(scenario: &CollectiveScenario, result: &CollectiveResult, ends: (u32, u32)) -> bool {
     let backwards = scenario.demand.collective.starts_backwards();
     result.claims.bounds.iter().enumerate().any(|(part, bound)| {
@@ -163,27 +164,27 @@ pub(super) fn binds(scenario: &CollectiveScenario, result: &CollectiveResult, en
     })
 }
 
-/// Load of the links from one place to another.
+/// Load of the links from one place (node or group) to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct PlaceLoad {
-    /// Bytes that they carry.
+    /// Bytes that the links carry.
     pub(super) bytes: f64,
-    /// Rate of all of them together, bytes per µs.
+    /// Total rate of the links, bytes per µs.
     pub(super) rate: f64,
     /// Links.
     pub(super) links: u32,
-    /// `true` if one of them enters a cut that binds a bound.
+    /// `true` if one of the links enters the cut of a bound.
     pub(super) binding: bool,
 }
 
 impl PlaceLoad {
-    /// Time in which the links carry it if all of them share it, µs.
+    /// Time that the links need for the data if all of them share it, µs.
     pub(super) fn busy_us(&self) -> f64 {
         if self.rate > 0.0 { self.bytes / self.rate } else { 0.0 }
     }
 }
 
-/// Loads by the places that a rule gives for both ends of a link; links inside of a place are left out.
+/// Loads between the places that a rule gives for the ends of a link; links inside a place are omitted.
 pub(super) fn loads(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,
@@ -204,11 +205,11 @@ pub(super) fn loads(
     loads
 }
 
-/// The pair of places whose links are busy longest, of those that enter a binding cut if there are some.
+/// The pair of places whose links are busy longest; only pairs with links into a binding cut count, if there are any.
 pub(super) fn next_circuit(loads: &BTreeMap<(u32, u32), PlaceLoad>) -> Option<(u32, u32)> {
     let cut = loads.values().any(|load| load.binding && load.bytes > 0.0);
     let candidates = loads.iter().filter(|(_, load)| load.bytes > 0.0 && (load.binding || !cut));
-    // Of equal ones the first.
+    // Ties go to the first pair.
     let best = candidates.max_by(|a, b| a.1.busy_us().total_cmp(&b.1.busy_us()).then(b.0.cmp(a.0)));
     best.map(|(pair, _)| *pair)
 }
@@ -220,7 +221,7 @@ pub(super) fn group_of(scenario: &CollectiveScenario) -> impl Fn(u32) -> u32 + '
     move |node| nodes.get(node as usize).and_then(|node| node.group).unwrap_or(count + node)
 }
 
-/// Name of what [`group_of`] gives.
+/// Name for the result of [`group_of`].
 pub(super) fn group_name(scenario: &CollectiveScenario, group: u32) -> String {
     let nodes = &scenario.topology.nodes;
     let count = nodes.iter().filter_map(|node| node.group).max().map_or(0, |group| group + 1);
@@ -230,7 +231,7 @@ pub(super) fn group_name(scenario: &CollectiveScenario, group: u32) -> String {
     }
 }
 
-/// A sentence on the pair of groups, or of nodes where there is one group, that the next circuit would help most.
+/// A sentence on the pair of groups (of nodes, if there is one group) for which one more circuit would help most.
 pub(super) fn advice(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,
@@ -253,9 +254,9 @@ pub(super) fn advice(
         }
     };
     let why = if load.binding {
-        "its links enter the cut that binds the bound"
+        "its links enter the cut that proves the bound"
     } else {
-        "no cut binds the bound, and its links are busy longest"
+        "no cut proves the bound, and its links are busy longest"
     };
     let finish_us = result.claims.finish_us;
     let share = if finish_us > 0.0 { 100.0 * load.busy_us() / finish_us } else { 0.0 };

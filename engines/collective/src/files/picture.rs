@@ -1,4 +1,4 @@
-//! The picture of a schedule for a review: when every link carries something.
+//! The picture of a schedule for a review: when every link is busy.
 
 use super::OTHER_SIZES;
 use super::occupation::{Transmission, advice, binds, rates, totals, transmissions_on};
@@ -16,15 +16,15 @@ pub const NAME: &str = "svg";
 const WIDTH: f64 = 1120.0;
 /// Space around it.
 const MARGIN: f64 = 30.0;
-/// Width of the names of links.
+/// Width of the column for the names of links.
 const NAMES: f64 = 150.0;
 /// Height of a row.
 const ROW: f64 = 12.0;
-/// Links that are drawn.
+/// Maximum number of links in the picture.
 const MOST_LINKS: usize = 64;
-/// Gap below which two transmissions are drawn as one.
+/// Maximum gap between two transmissions that are drawn as one.
 const GAP: f64 = 0.4;
-/// Marks along the time.
+/// Number of marks on the time axis.
 const MARKS: u32 = 8;
 
 const BODY: Font = Font::plain(11.0);
@@ -49,7 +49,7 @@ pub(super) fn format() -> FormatInfo {
 /// The file.
 ///
 /// # Errors
-/// Rates that cannot be held exactly.
+/// Rates that cannot be represented exactly.
 pub fn svg(name: &str, scenario: &CollectiveScenario, result: &CollectiveResult) -> Result<String, Problems> {
     let (totals, rates) = (totals(scenario, result)?, rates(scenario));
     let used = totals.len();
@@ -106,7 +106,7 @@ fn node(scenario: &CollectiveScenario, id: u32) -> &str {
     scenario.topology.nodes.get(id as usize).map_or("", |node| node.name.as_str())
 }
 
-/// Finish, bound, and what the rows are.
+/// Text on the finish, the bound, and the rows.
 fn lines(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,
@@ -131,9 +131,9 @@ fn lines(
         format!("{first}{}.", letters.as_str())
     }));
     let rows = if used > MOST_LINKS {
-        format!("Rows are the {MOST_LINKS} busiest of {used} links that carry something")
+        format!("Rows are the {MOST_LINKS} busiest of the {used} links that carry data")
     } else {
-        "Rows are the links that carry something, the busiest first".to_owned()
+        "Rows are the links that carry data, the busiest first".to_owned()
     };
     lines.push(format!(
         "{rows}; names of links into the binding cut are bold; hatched pieces are reduced; the dashed \
@@ -142,7 +142,7 @@ fn lines(
     lines
 }
 
-/// Transmissions of a link with those that touch joined: begin and end, how many, whether they are reduced.
+/// Transmissions of a link, with adjacent ones joined: begin, end, number, and whether they are reduced.
 fn blocks(row: &[Transmission], gap_us: f64) -> Vec<(f64, f64, u64, bool)> {
     let mut blocks: Vec<(f64, f64, u64, bool)> = Vec::new();
     for one in row {

@@ -1,4 +1,4 @@
-//! Places of chunks in the buffers of executors: input, output, and room for what passes through.
+//! Places of chunks in the buffers of executors: input, output, and space for chunks that pass through.
 
 use crate::plan::{ChunkPiece, CollectiveResult, Discipline};
 use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort};
@@ -7,23 +7,23 @@ use lightbay_core::problem::{Problem, Problems};
 use lightbay_formats::collective::{Buffer, BufferPlace, CollectiveOp, Contribution, Wanted};
 use rustc_hash::FxHashMap;
 
-/// Largest buffer that a schedule is written for if nothing else is said, bytes.
+/// Default maximum buffer size for which a schedule is written, bytes.
 const LARGEST: u64 = 1 << 40;
 
-/// Knobs of the smallest and the largest buffer that a schedule is written for.
+/// Knobs of the minimum and the maximum buffer size for which a schedule is written.
 pub(super) fn size_knobs() -> [ParamInfo; 2] {
-    let smallest = "Minimum buffer size for which the runtime uses the schedule. Default: any; of a plan \
-         of several sizes, that of each range.";
-    let largest = "Maximum buffer size for which the runtime uses the schedule. Default: any; of a plan \
-         of several sizes, that of each range.";
+    let smallest = "Minimum buffer size for which the runtime uses the schedule. Default: no limit; for a \
+         plan of several sizes, the limit of each range.";
+    let largest = "Maximum buffer size for which the runtime uses the schedule. Default: no limit; for a \
+         plan of several sizes, the limit of each range.";
     [
         ParamInfo::int("min_bytes", 0, 1 << 50, 0, smallest).unit("B").derived(),
         ParamInfo::int("max_bytes", 0, 1 << 50, LARGEST as i64, largest).unit("B").derived(),
     ]
 }
 
-/// Smallest and largest buffer that a schedule is written for, bytes. `what` names one of the files, and several:
-/// `["a program of MSCCL", "programs of MSCCL"]`.
+/// Minimum and maximum buffer size for which a schedule is written, bytes. `what` names one of the files, and several
+/// of them: `["a program of MSCCL", "programs of MSCCL"]`.
 ///
 /// # Errors
 /// An empty range, demands that are no collective by name, and parts of chunks of unlike sizes.
@@ -37,15 +37,19 @@ pub(super) fn size_range(
     let range = (bytes("min_bytes", 0), bytes("max_bytes", LARGEST));
     if range.0 > range.1 {
         let message = format!("is {}, below min_bytes {}", range.1, range.0);
-        return Err(Problem::new("max_bytes", message, "give at least min_bytes").into());
+        return Err(Problem::new("max_bytes", message, "set at least min_bytes").into());
     }
     let sort = scenario.demand.collective;
     if !sort.is_named() {
-        let message = format!("is {}, and {} is for one collective by name", sort.word(), what[0]);
+        let message = format!("is {}, but {} supports only one named collective", sort.word(), what[0]);
         return Err(Problem::new("demand.collective", message, "export it as sends or chakra").into());
     }
     if result.time.discipline == Discipline::Fluid {
-        let message = format!("the schedule sends parts of chunks of unlike sizes, {} whole chunks", what[1]);
+        let message = format!(
+            "the schedule sends parts of chunks of unequal sizes, but {} needs whole \
+             chunks",
+            what[1]
+        );
         return Err(Problem::new("to", message, "solve with construct or teccl-milp").into());
     }
     Ok(range)
@@ -58,9 +62,9 @@ pub(super) struct ChunkPlaces {
     pub(super) in_place: bool,
     /// Pieces of chunks of every rank, or of every pair.
     per_rank: u32,
-    /// Chunks put in by every rank.
+    /// Number of input chunks of every rank.
     pub(super) input: u32,
-    /// Chunks got out by every rank.
+    /// Number of output chunks of every rank.
     pub(super) output: u32,
     pub(super) ranks: Vec<u32>,
     rank_of: FxHashMap<u32, u32>,
@@ -71,7 +75,7 @@ pub(super) struct ChunkPlaces {
 }
 
 impl ChunkPlaces {
-    /// Every piece of a chunk is a chunk of the program.
+    /// Every piece of a chunk becomes a chunk of the program.
     pub(super) fn of(scenario: &CollectiveScenario, pieces: u32) -> Self {
         let demand = &scenario.demand;
         let (sort, per_rank) = (demand.collective, demand.chunks_per_rank * pieces);
@@ -105,7 +109,7 @@ impl ChunkPlaces {
         self.rank_of.get(&node).copied().unwrap_or(0)
     }
 
-    /// Rank that is listed as the one that has a chunk, and the ranks that are listed as those that want it.
+    /// The rank that has a chunk according to the listing, and the ranks that need it.
     fn ends(&self, result: &CollectiveResult, piece: u32) -> (u32, Vec<u32>) {
         let piece = &result.pieces[piece as usize];
         let chunk = piece.chunk as usize;
@@ -116,7 +120,7 @@ impl ChunkPlaces {
         (self.rank(self.chunks.source(chunk)), dests)
     }
 
-    /// Place of a piece at a rank before anything has happened, or at the end; `None` where it only passes through.
+    /// Place of a piece at a rank before anything has happened, or at the end; `None` if it only passes through.
     pub(super) fn place(&self, result: &CollectiveResult, piece: u32, rank: u32) -> Option<BufferPlace> {
         let (source, dests) = self.ends(result, piece);
         let (begins, ends) = (rank == source, dests.contains(&rank));
@@ -141,7 +145,7 @@ impl ChunkPlaces {
         })
     }
 
-    /// Copies of what a rank keeps for itself, from input to output.
+    /// Copies, from input to output, of data that a rank keeps for itself.
     pub(super) fn own(&self, rank: u32) -> Vec<(u32, u32)> {
         let (own, root) = (rank * self.per_rank, rank == self.root);
         let pair = |local: u32| match self.sort {
@@ -153,7 +157,7 @@ impl ChunkPlaces {
         (0..self.per_rank).filter_map(pair).collect()
     }
 
-    /// Content of the outputs at the end, where the word for the collective does not say it.
+    /// Content of the outputs at the end, if the name of the collective does not define it.
     pub(super) fn wanted(&self) -> Vec<Wanted> {
         let p = self.per_rank;
         let one = |rank: u32, offset: u32, from: u32, chunk: u32| Wanted {

@@ -26,7 +26,7 @@ pub(super) fn format() -> FormatInfo {
 /// The table of sends by epoch, from, to and piece.
 ///
 /// # Errors
-/// Rates that cannot be held exactly.
+/// Rates that cannot be represented exactly.
 pub fn sends(scenario: &CollectiveScenario, result: &CollectiveResult) -> Result<String, Problems> {
     let times = times(scenario, result)?;
     let epoch_us = result.time.epoch_us;

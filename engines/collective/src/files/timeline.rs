@@ -21,13 +21,13 @@ pub(super) fn format() -> FormatInfo {
         SubjectSort::Plan,
         "json",
     )
-    .leaving_out(&["links that carry nothing", OTHER_SIZES, "what proves the bound"])
+    .leaving_out(&["links that carry no data", OTHER_SIZES, "what proves the bound"])
 }
 
 /// The timeline.
 ///
 /// # Errors
-/// Rates that cannot be held exactly.
+/// Rates that cannot be represented exactly.
 pub fn trace(
     name: &str,
     scenario: &CollectiveScenario,
@@ -36,7 +36,7 @@ pub fn trace(
     let transmissions = transmissions(scenario, result)?;
     let group = group_of(scenario);
     let node = |id: u32| scenario.topology.nodes.get(id as usize).map_or("", |node| node.name.as_str());
-    // Links by the group that they leave, those that leave it apart from those inside.
+    // Links by the group that they leave; links between groups are separate from links inside.
     let mut tracks: BTreeMap<(u32, bool), BTreeMap<(u32, u32), usize>> = BTreeMap::new();
     for one in &transmissions {
         let leaves = group(one.from) != group(one.to);

@@ -31,7 +31,7 @@ pub(super) fn format() -> FormatInfo {
     FormatInfo { folder: true, ..info }
 }
 
-/// The trace of every rank. A send depends on the receives that brought what it sends.
+/// The trace of every rank. A send depends on the receives of the data that it sends.
 ///
 /// # Errors
 /// A GPU that passes data on without being a rank.
@@ -44,8 +44,8 @@ pub fn files(
     let ranks = scenario.demand.rank_nodes(&scenario.topology).len();
     let mut traces = vec![ChakraTrace { version: VERSION.to_owned(), ..ChakraTrace::default() }; ranks];
     let mut tags: FxHashMap<(u32, u32), u32> = FxHashMap::default();
-    // The receives of a rank on which its sends of a chunk depend. What is spread after it was reduced depends on the
-    // sums, which are pieces of their own.
+    // The receives of a rank on which its sends of a chunk depend. Data that is spread after a reduction depends on the
+    // sums, which are separate pieces.
     let mut brought: FxHashMap<(u32, u32, bool), Vec<u64>> = FxHashMap::default();
     for one in &transfers {
         let piece = &result.pieces[one.piece as usize];

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 /// Name of the format.
 pub const NAME: &str = "traffic";
 
-/// Pairs of groups instead of links.
+/// Value for pairs of groups instead of links.
 const GROUPS: &str = "groups";
 /// A row for each source and a column for each destination.
 const DENSE: &str = "dense";
@@ -34,8 +34,7 @@ pub(super) fn format() -> FormatInfo {
             "between",
             &["nodes", GROUPS],
             "nodes",
-            "What a row stands for: one link between two nodes, or all links between two groups of \
-             nodes.",
+            "Meaning of a row: one link between two nodes, or all links between two groups of nodes.",
         ),
         ParamInfo::choice(
             "form",
@@ -49,7 +48,7 @@ pub(super) fn format() -> FormatInfo {
 /// The table.
 ///
 /// # Errors
-/// Rates that cannot be held exactly.
+/// Rates that cannot be represented exactly.
 pub fn table(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,

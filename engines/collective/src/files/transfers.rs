@@ -1,4 +1,4 @@
-//! Transfers from rank to rank: sends with the switches between them taken out.
+//! Transfers from rank to rank: sends, with the switches between the ranks removed.
 
 use crate::check::{SendTimes, send_times};
 use crate::plan::CollectiveResult;
@@ -15,15 +15,15 @@ pub struct Transfer {
     pub from: u32,
     /// Rank that receives.
     pub to: u32,
-    /// Epoch at whose beginning it starts.
+    /// Epoch at the beginning of which it starts.
     pub epoch: u32,
-    /// Epoch at whose beginning it is there.
+    /// Epoch at the beginning of which it has arrived.
     pub arrival: u32,
     /// Size, bytes.
     pub bytes: f64,
 }
 
-/// A send with the epoch in which it can be used.
+/// A send with the epoch in which its data is usable.
 #[derive(Clone, Copy)]
 struct TimedSend {
     from: u32,
@@ -38,7 +38,7 @@ struct TimedSend {
 /// Sends without a link.
 pub fn times(scenario: &CollectiveScenario, result: &CollectiveResult) -> Result<SendTimes, Problems> {
     send_times(scenario, result).ok_or_else(|| {
-        let why = "has sends without a link, or that are not in order";
+        let why = "has sends without a link, or sends that are not sorted";
         Problems::one(Problem::new("result.sends", why, "run `check` on the plan, and solve again"))
     })
 }
@@ -64,7 +64,7 @@ pub fn transfers(
     let mut all = Vec::new();
     for (piece, sends) in result.pieces.iter().zip(&of_piece) {
         let adds = piece.adds_up;
-        // Spread data is traced back from its arrivals, reduced data forwards from its departures.
+        // Spread data is traced back from its arrivals, reduced data forward from its departures.
         let mut used: FxHashMap<(u32, u32), usize> = FxHashMap::default();
         for send in sends.iter().filter(|send| !is_switch(if adds { send.from } else { send.to })) {
             let (mut first, mut last) = (*send, *send);
@@ -76,7 +76,7 @@ pub fn transfers(
                     sends.iter().filter(|send| (send.to, send.arrival) == (node, epoch)).collect()
                 };
                 let turn = used.entry((node, epoch)).or_default();
-                // Of switches that copy or add up, all share what there is.
+                // At switches that copy or reduce, all departures share one arrival.
                 let Some(next) = next.get(*turn % next.len().max(1)) else { break };
                 *turn += 1;
                 if adds {
@@ -90,8 +90,11 @@ pub fn transfers(
                     let name = nodes.get(node as usize).map_or("", |node| node.name.as_str());
                     Problem::new(
                         "demand.ranks",
-                        format!("node {node} ({name}) passes data on and is no rank, so nothing runs there"),
-                        "name it among the ranks, or solve with another method",
+                        format!(
+                            "node {node} ({name}) passes data on but is not a rank, so it runs no \
+                             program"
+                        ),
+                        "add it to the ranks, or solve with another method",
                     )
                 })
             };

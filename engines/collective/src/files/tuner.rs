@@ -1,4 +1,4 @@
-//! Hints for the library: the built-in algorithm by size that is faster on the network of a scenario.
+//! Hints for NCCL: for each size, the built-in algorithm that is faster on the network of a scenario.
 //!
 //! The paths of both algorithms are fixed once and replayed without epochs for every size.
 
@@ -16,13 +16,13 @@ use std::collections::BTreeSet;
 /// Name of the format.
 pub const NAME: &str = "nccl_tuner";
 
-/// Sizes that are looked at: powers of two, as exponents.
+/// Sizes that are compared: powers of two, as exponents.
 const SIZES: std::ops::RangeInclusive<u32> = 10..=34;
 /// Upper end of the last range, bytes.
 const LAST: u64 = 1 << 40;
-/// Maximum number of ranks that paths are fixed for.
+/// Maximum number of ranks for which paths are fixed.
 const MOST_RANKS: usize = 256;
-/// Channels of the library at most.
+/// Maximum number of channels of the library.
 const MOST_CHANNELS: u32 = 32;
 
 /// The format.
@@ -36,7 +36,7 @@ pub(super) fn format() -> FormatInfo {
     )
     .leaving_out(&[
         "the schedule itself: the plug-in chooses among the algorithms of the library",
-        "what protocols cost: the one given is written for every size",
+        "the cost of protocols: the given protocol is written for every size",
     ])
     .with(vec![
         ParamInfo::choice("protocol", &PROTOCOLS, "simple", "Protocol of every row."),
@@ -62,14 +62,14 @@ const fn word_of(sort: CollectiveSort) -> Option<&'static str> {
     })
 }
 
-/// Returns what the plug-in does with collectives that have no row. No row is neutral: one that applies also forces its
-/// algorithm and protocol.
+/// Returns a remark on what the plug-in does with collectives that have no row. The table cannot contain a neutral row:
+/// a row that matches also forces its algorithm and protocol.
 pub(super) fn remark(scenario: &CollectiveScenario) -> String {
     let own = word_of(scenario.demand.collective);
     let others: Vec<&str> = COLLECTIVES.iter().copied().filter(|word| Some(*word) != own).collect();
     format!(
-        "while the plug-in is loaded, NCCL runs every collective without a row on one channel: {}; unload it for jobs \
-         that depend on those",
+        "while the plug-in is loaded, NCCL runs every collective without a row on one channel: {}; unload \
+         it for jobs that depend on these collectives",
         others.join(", ")
     )
 }
@@ -77,13 +77,13 @@ pub(super) fn remark(scenario: &CollectiveScenario) -> String {
 /// The table.
 ///
 /// # Errors
-/// A collective that the plug-in does not know, more ranks than are compared, and a network that the paths cannot be
-/// laid in.
+/// A collective that the plug-in does not support, more ranks than are compared, and a network in which the paths do
+/// not exist.
 pub fn table(scenario: &CollectiveScenario, params: &Params) -> Result<String, Problems> {
     let sort = scenario.demand.collective;
     let Some(collective) = word_of(sort) else {
-        let message = format!("is {}, which the plug-in does not know", sort.word());
-        let remedy = "give all_reduce, all_gather, reduce_scatter or broadcast";
+        let message = format!("is {}, which the plug-in does not support", sort.word());
+        let remedy = "use all_reduce, all_gather, reduce_scatter or broadcast";
         return Err(Problem::new("demand.collective", message, remedy).into());
     };
     let ranks = scenario.demand.rank_nodes(&scenario.topology);
@@ -92,7 +92,7 @@ pub fn table(scenario: &CollectiveScenario, params: &Params) -> Result<String, P
         return Err(Problem::new("to", message, format!("algorithms are compared up to {MOST_RANKS}")).into());
     }
     let tasks = CollectiveTasks::of(scenario, None)?;
-    // The library has trees for AllReduce alone.
+    // The library has trees only for AllReduce.
     let ways: &[(&str, FixedWays)] = if sort == CollectiveSort::AllReduce {
         &[("ring", FixedWays::Ring), ("tree", FixedWays::SingleTree)]
     } else {
@@ -146,7 +146,7 @@ impl Replays {
         for task in &tasks.tasks {
             let found = by_fixed_ways::<_, ()>(task, ways, &mut Unwatched::default());
             let schedule = found.ok().flatten().ok_or_else(|| {
-                Problem::new("to", "the ways of ring and tree do not reach every rank", "check the links")
+                Problem::new("to", "the paths of ring and tree do not reach every rank", "check the links")
             })?;
             parts.push((task.clone(), schedule));
         }

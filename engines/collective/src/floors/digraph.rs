@@ -1,6 +1,6 @@
-//! A directed graph with whole capacities, the form in which flows and cuts are computed without rounding.
+//! A directed graph with integer capacities, so that flows and cuts are computed without rounding.
 
-/// A directed graph with whole capacities. Links keep the order in which they were given.
+/// A directed graph with integer capacities. Links keep the order in which they are added.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Digraph {
     nodes: usize,
@@ -69,7 +69,7 @@ impl Digraph {
         self.into(node).iter().map(|arc| self.arcs[*arc as usize].capacity).sum()
     }
 
-    /// The same graph with all links turned round; positions of links stay.
+    /// The same graph with all links reversed; positions of links stay.
     #[must_use]
     pub fn reversed(&self) -> Self {
         Self::with_arcs(self.nodes, self.arcs.iter().map(|arc| (arc.to, arc.from, arc.capacity)))

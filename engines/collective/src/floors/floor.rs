@@ -1,5 +1,5 @@
-//! Floors of the collectives whose data may be copied, on a network (ForestColl; docs/methods/collective.md, section
-//! 5).
+//! Lower bounds (floors) of the collectives whose data may be copied, on a network (ForestColl;
+//! docs/methods/collective.md, section 5).
 
 use super::digraph::Digraph;
 use super::scale::{Overflow, scale};
@@ -7,13 +7,13 @@ use super::spread::{SpreadData, SpreadFloor, spread_floor};
 use crate::scenario::network::LinkNetwork;
 use crate::scenario::rational::Rational;
 
-/// Returns the network as a graph of whole capacities, and the GB/s that a capacity of one represents.
+/// Returns the network as a graph with integer capacities, and the GB/s that a capacity of one represents.
 ///
 /// # Errors
 /// If the capacities need more than 128 bits.
 pub fn whole(network: &LinkNetwork) -> Result<(Digraph, Rational), Overflow> {
     let capacities: Vec<Rational> = network.links().iter().map(|link| link.capacity).collect();
-    // Rational capacities become whole numbers: flows are exact.
+    // Rational capacities are scaled to integers, so flows are exact.
     let scaled = scale(&capacities)?;
     let arcs =
         network.links().iter().zip(&scaled.numbers).map(|(link, number)| (link.from, link.to, *number));
@@ -21,8 +21,8 @@ pub fn whole(network: &LinkNetwork) -> Result<(Digraph, Rational), Overflow> {
 }
 
 /// Returns the largest rate per unit of shard, GB/s, at which every rank can receive the shards of all nodes, and the
-/// cut that says so; `None` if nothing has to move. Symmetries of the network have to keep shards and ranks, or
-/// `symmetric` is not set.
+/// cut that limits it; `None` if no data has to move. Set `symmetric` only if the symmetries of the network map shards
+/// to shards and ranks to ranks.
 ///
 /// # Errors
 /// If the numbers need more than 128 bits.

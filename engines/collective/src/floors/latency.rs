@@ -1,6 +1,6 @@
-//! Floors that count latencies: the longest path, and cuts whose links are of use only between the time at which the
-//! first data can reach them and the time at which the last data can still arrive (docs/methods/collective.md, section
-//! 5).
+//! Lower bounds (floors) that count latencies: the longest path, and cuts whose links are useful only from the time at
+//! which the first data can reach them until the time from which the last data can still arrive
+//! (docs/methods/collective.md, section 5).
 
 use crate::model::distances::arrivals;
 use crate::scenario::network::LinkNetwork;
@@ -9,30 +9,30 @@ use rustc_hash::FxHashMap;
 /// Latency floor of a collective, for any amount of data.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LatencyFloor {
-    /// Longest of the smallest latencies between a source and a destination, µs.
+    /// Maximum over all pairs of source and destination of their smallest latency, µs.
     pub path_us: f64,
     /// Source and destination of that path.
     pub path: Option<(u32, u32)>,
-    /// Cuts whose floor may exceed it.
+    /// Cuts whose floor may exceed that of the path.
     pub cuts: Vec<LatencyCut>,
 }
 
-/// A cut with the times at which its links are of use.
+/// A cut with the times at which its links are useful.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LatencyCut {
     /// Nodes that the data leaves, `S`.
     pub inside: Vec<bool>,
-    /// The destination that is looked at, if not all outside.
+    /// The destination of this cut, if it is not all nodes outside.
     pub target: Option<u32>,
-    /// Share of the unit of data that has to cross: shards for collectives that copy, pairs for those that do not.
+    /// Fraction of the unit of data that has to cross: shards for collectives that copy, pairs for those that do not.
     pub amount: f64,
-    /// Time that each link of the cut is of no use, µs, and its capacity, GB/s; ascending.
+    /// Time for which each link of the cut cannot carry useful data, µs, and its capacity, GB/s; ascending.
     pub links: Vec<(f64, f64)>,
 }
 
 impl LatencyCut {
-    /// Returns the least time in which `bytes` per unit of data get across, µs: the `T` at which the capacities times
-    /// what is left of `T` add up to the data.
+    /// Returns the minimum time in which `bytes` per unit of data can cross, µs: the `T` at which the sum of the
+    /// capacities, each multiplied by the useful part of `T`, equals the data.
     pub fn floor_us(&self, bytes: f64) -> f64 {
         // sum rate (T - offset) = needed, over the links that are of use by T: links join in order of their offsets.
         let needed = self.amount * bytes / 1000.0;
@@ -41,7 +41,7 @@ impl LatencyCut {
             capacity += rate;
             weighted += rate * offset;
             let time = (needed + weighted) / capacity;
-            // The next link would be of use only after that.
+            // The next link would become useful only after that.
             if self.links.get(place + 1).is_none_or(|next| time <= next.0) {
                 return time;
             }
@@ -51,7 +51,7 @@ impl LatencyCut {
 }
 
 impl LatencyFloor {
-    /// Returns the floor for `bytes` per unit of data, µs, and the cut that says so, unless it is the path.
+    /// Returns the floor for `bytes` per unit of data, µs, and the cut that gives it, unless the path does.
     pub fn at(&self, bytes: f64) -> (f64, Option<&LatencyCut>) {
         let mut best = (self.path_us, None);
         for cut in &self.cuts {
@@ -64,7 +64,7 @@ impl LatencyFloor {
     }
 }
 
-/// Data whose latency floor is requested.
+/// Data whose latency floor is computed.
 #[derive(Clone, Copy, Debug)]
 pub struct LatencyQuestion<'n> {
     /// The network.
@@ -73,8 +73,8 @@ pub struct LatencyQuestion<'n> {
     pub sources: &'n [(u32, f64)],
     /// Nodes that receive.
     pub destinations: &'n [u32],
-    /// `true` if every destination receives the same data, so that it may be copied; else each pair has data of its
-    /// own.
+    /// `true` if every destination receives the same data, so that it may be copied; otherwise each pair has its own
+    /// data.
     pub copies: bool,
 }
 
@@ -96,8 +96,8 @@ pub fn distances(network: &LinkNetwork, node: u32, towards: bool) -> Vec<f64> {
     arrivals(network, node, towards, |link, at| at + network.links()[link as usize].alpha_us)
 }
 
-/// Returns the latency floor over the path bound and the cuts around single destinations, around groups and those
-/// given.
+/// Returns the latency floor from the path bound and the cuts around single destinations, around groups, and those in
+/// the arguments.
 pub fn latency_floor(question: &LatencyQuestion<'_>, given: &[Vec<bool>]) -> LatencyFloor {
     let network = question.network;
     let orbits = network.node_orbits();
@@ -118,7 +118,7 @@ pub fn latency_floor(question: &LatencyQuestion<'_>, given: &[Vec<bool>]) -> Lat
     }
     seen.fill(false);
     let mut sets: Vec<(Vec<bool>, Option<u32>)> = Vec::new();
-    // Everything but one destination: its in-links.
+    // All nodes except one destination: its in-links.
     for &destination in question.destinations {
         if !std::mem::replace(&mut seen[orbits[destination as usize] as usize], true) {
             let mut inside = vec![true; network.node_count()];
@@ -126,7 +126,7 @@ pub fn latency_floor(question: &LatencyQuestion<'_>, given: &[Vec<bool>]) -> Lat
             sets.push((inside, Some(destination)));
         }
     }
-    // Groups, and the cuts that bind without latencies.
+    // Groups, and the cuts that determine the floor without latencies.
     sets.extend(group_sets(network).into_iter().map(|inside| (inside, None)));
     sets.extend(given.iter().map(|inside| (inside.clone(), None)));
     for (inside, target) in sets {
@@ -135,8 +135,8 @@ pub fn latency_floor(question: &LatencyQuestion<'_>, given: &[Vec<bool>]) -> Lat
     floor
 }
 
-/// Unions of groups if there are at most six, else groups and what is outside of each; switches of no group are left
-/// outside of the first and inside of the second.
+/// Unions of groups if there are at most six, else each group and its complement; switches without a group are outside
+/// the former and inside the latter.
 fn group_sets(network: &LinkNetwork) -> Vec<Vec<bool>> {
     let groups = network.group_count();
     let has = |node: usize, chosen: &dyn Fn(u32) -> bool| network.nodes()[node].group.map(chosen);
@@ -154,7 +154,7 @@ fn group_sets(network: &LinkNetwork) -> Vec<Vec<bool>> {
         return sets;
     }
     if groups <= 6 {
-        // Of equal cuts the one into the groups of lowest number comes first.
+        // Ties go to the cut into the groups with the lowest numbers.
         for mask in (1..(1_u32 << groups) - 1).rev() {
             add(&|group| mask >> group & 1 == 1);
         }
@@ -175,7 +175,8 @@ fn group_sets(network: &LinkNetwork) -> Vec<Vec<bool>> {
     sets
 }
 
-/// Adds the cuts of one node set: for each target, or for all at once, and each threshold of the sources' heads.
+/// Adds the cuts of one node set: for each target, or for all targets together, and each threshold of the sources'
+/// heads.
 fn cuts_of(
     question: &LatencyQuestion<'_>,
     inside: &[bool],
@@ -183,7 +184,7 @@ fn cuts_of(
     distances: &mut Distances<'_>,
     cuts: &mut Vec<LatencyCut>,
 ) {
-    // Links out of the set; data with a source inside and a destination outside has to cross them.
+    // Links out of the set; data with a source inside and a destination outside must cross them.
     let network = question.network;
     let leaving: Vec<u32> = (0..network.links().len() as u32)
         .filter(|link| {
@@ -198,7 +199,7 @@ fn cuts_of(
     if leaving.is_empty() || outside.is_empty() || sources.is_empty() {
         return;
     }
-    // Sources by their smallest latency to a link of the cut, farthest first: thresholds take a prefix each.
+    // Sources by their smallest latency to a link of the cut, farthest first: each threshold takes a prefix.
     let mut heads: Vec<(f64, u32, f64)> = sources
         .iter()
         .map(|&(source, units)| {
@@ -232,7 +233,7 @@ fn cuts_of(
             .collect();
         let mut heads_of = vec![f64::INFINITY; leaving.len()];
         let mut amount = 0.0;
-        // Sources from the farthest on: each threshold adds one, and may lower the heads of the links.
+        // Sources, the farthest first: each threshold adds one, and may lower the heads of the links.
         for (place, &(head, source, units)) in heads.iter().enumerate() {
             for (link, least) in leaving.iter().zip(&mut heads_of) {
                 *least = least.min(distances.to(network.links()[*link as usize].from)[source as usize]);
@@ -246,7 +247,7 @@ fn cuts_of(
                 .iter()
                 .zip(heads_of.iter().zip(&tails))
                 .map(|(link, (head, tail))| {
-                    // Time before the first data and after the last: the link is of no use then.
+                    // Time before the first data and after the last, when the link carries no useful data.
                     (head + tail, network.links()[*link as usize].capacity_gbyte_per_s)
                 })
                 .filter(|(offset, _)| offset.is_finite())
@@ -260,7 +261,7 @@ fn cuts_of(
 /// Maximum number of targets of a cut that are tried one by one.
 const TARGETS: usize = 16;
 
-/// Targets of different distances from a cut, farthest first.
+/// Targets with different distances from a cut, farthest first.
 fn farthest(
     network: &LinkNetwork,
     leaving: &[u32],

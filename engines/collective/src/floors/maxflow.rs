@@ -1,16 +1,17 @@
-//! Maximum flows by Dinic's algorithm, on capacities that may be changed between flows. Whole numbers: no rounding.
+//! Maximum flows by Dinic's algorithm, on capacities that may be changed between flows. Capacities and flows are
+//! integers, so there is no rounding.
 
 use std::collections::VecDeque;
 
-/// A network for maximum flows. Arcs are added, then any number of flows is computed; a capacity may be set again in
+/// A network for maximum flows. Add all arcs first, then compute any number of flows; capacities may be changed in
 /// between.
 #[derive(Clone, Debug)]
 pub struct FlowNetwork {
-    /// Head of each directed edge; the edges of arc `a` are `2a` and, turned round, `2a + 1`.
+    /// Head of each directed edge; the edges of arc `a` are `2a` and its reverse `2a + 1`.
     heads: Vec<u32>,
     capacities: Vec<i128>,
     residual: Vec<i128>,
-    /// Edges by tail, and where each tail's begin.
+    /// Edges sorted by tail, and the position at which each tail's edges begin.
     edges: Vec<u32>,
     starts: Vec<u32>,
     sorted: bool,
@@ -64,7 +65,7 @@ impl FlowNetwork {
         self.residual[2 * arc + 1]
     }
 
-    /// Edges by tail, by counting.
+    /// Sorts the edges by tail, with counting sort.
     fn sort(&mut self) {
         // The reverse edge ends at the tail.
         let tail = |edge: usize| self.heads[edge ^ 1] as usize;
@@ -91,7 +92,7 @@ impl FlowNetwork {
         if !self.sorted {
             self.sort();
         }
-        // Every flow starts from the capacities.
+        // Every flow starts from the unused capacities.
         self.residual.clear();
         self.residual.extend_from_slice(&self.capacities);
         if source == sink {

@@ -1,15 +1,16 @@
-//! Floors of AllReduce by partitions of the ranks: what crosses between the parts of any schedule.
+//! Lower bounds (floors) of an AllReduce from partitions of the ranks: the data that must cross between the parts in
+//! every schedule.
 
 use crate::scenario::network::{LinkNetwork, NetworkLink};
 
-/// Floors of AllReduce for a byte that every rank has, µs: each byte needs `2(m-1)` transfers between the `m` parts of
-/// a partition. `true` if partitions into groups exist too.
+/// Lower bounds of an AllReduce for one byte of data per rank, µs: each byte needs `2(m-1)` transfers between the `m`
+/// parts of a partition. The flag is `true` if partitions into groups exist too.
 pub(super) fn partition_floors(network: &LinkNetwork, ranks: &[u32]) -> Vec<(f64, bool)> {
     let mut floors = Vec::new();
     // Parts are single GPUs, then groups.
     for (groups, parts) in [false, true].into_iter().zip(partitions(network, ranks)) {
         let count = parts.iter().copied().max().map_or(0, |part| part + 1);
-        // Switches outside all parts can copy or reduce for several of them at once.
+        // Switches outside all parts may copy or reduce for several parts at once.
         let loose = (0..network.node_count()).any(|node| parts[node] == OUTSIDE);
         let crossing = |enters: bool| -> f64 {
             let counted = |link: &&NetworkLink| {
@@ -18,10 +19,11 @@ pub(super) fn partition_floors(network: &LinkNetwork, ranks: &[u32]) -> Vec<(f64
             };
             network.links().iter().filter(counted).map(|link| link.capacity_gbyte_per_s).sum()
         };
-        // m - 1 transfers to sum, m - 1 to spread.
+        // Reducing takes m - 1 transfers, and spreading takes m - 1.
         let needed = 2.0 * f64::from(count.max(1) - 1);
         let time_us = |rate: f64| if rate > 0.0 { needed / (1000.0 * rate) } else { f64::INFINITY };
-        // Links into the parts count if nothing outside reduces; links out of them if nothing outside copies.
+        // Links into the parts count if nothing outside reduces; links out of the parts count if nothing outside
+        // copies.
         if !(loose && network.switch_reduces()) {
             floors.push((time_us(crossing(true)), groups));
             if !(loose && network.switch_copies()) {
@@ -32,10 +34,11 @@ pub(super) fn partition_floors(network: &LinkNetwork, ranks: &[u32]) -> Vec<(f64
     floors
 }
 
-/// Part of nodes outside all parts.
+/// Part number of nodes outside all parts.
 const OUTSIDE: i32 = -1;
 
-/// Partitions of the ranks: single GPUs, and groups; none if some GPU is no rank, for it could add up on the way.
+/// Partitions of the ranks: into single GPUs, and into groups; none if some GPU is not a rank, because it could reduce
+/// data on the way.
 fn partitions(network: &LinkNetwork, ranks: &[u32]) -> Vec<Vec<i32>> {
     if ranks.len() != network.gpus().len() {
         return Vec::new();
@@ -49,7 +52,7 @@ fn partitions(network: &LinkNetwork, ranks: &[u32]) -> Vec<Vec<i32>> {
     let groups: Option<Vec<u32>> =
         network.gpus().iter().map(|gpu| network.nodes()[*gpu as usize].group).collect();
     if let Some(mut groups) = groups {
-        // Groups that hold all GPUs.
+        // Groups that contain all GPUs.
         groups.sort_unstable();
         groups.dedup();
         if groups.len() > 1 {

@@ -1,5 +1,5 @@
-//! Floors of scenarios with what proves them, in a form that can be worked out again: cuts, paths, and sums over all
-//! links (docs/methods/collective.md, section 5).
+//! Lower bounds (floors) of scenarios, each with a proof that can be recomputed: cuts, paths, and sums over all links
+//! (docs/methods/collective.md, section 5).
 
 use super::floor::network_floor;
 use super::latency::{LatencyFloor, LatencyQuestion, distances, latency_floor};
@@ -11,15 +11,15 @@ use crate::plan::{FloorProof, ScenarioFloors, floor_words};
 use crate::scenario::network::LinkNetwork;
 use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort};
 
-/// Maximum number of looks at chunks and links that cuts, or paths, may take: floors never take longer than schedules.
+/// Maximum number of visits to chunks and links during the search for cuts or paths: floors must not take longer than
+/// schedules.
 const MOST_WORK: usize = 20_000_000;
-/// Nodes up to which smallest cuts of AllReduce are looked for by flows.
+/// Maximum number of nodes for which minimum cuts of an AllReduce are computed by flows.
 const PLAIN_NODES: usize = 150;
-/// Nodes up to which every set is tried: some 1000 sets.
+/// Maximum number of nodes for which every set is tried: about 1000 sets.
 const MOST_SUBSETS: usize = 10;
 
-/// Returns the floors of a scenario whose tasks are at hand, which keep them once they are worked out; `None` as for
-/// [`scenario_floors`].
+/// Returns the floors of a scenario from its tasks, which cache them; `None` as for [`scenario_floors`].
 pub fn floors_of<'t>(
     scenario: &CollectiveScenario,
     tasks: &'t CollectiveTasks,
@@ -27,19 +27,19 @@ pub fn floors_of<'t>(
     tasks.floors.get_or_init(|| scenario_floors(scenario, tasks)).as_ref()
 }
 
-/// Returns the floors of a scenario whose tasks are at hand; `None` if some data cannot arrive, or if capacities need
-/// numbers beyond 128 bits.
+/// Returns the floors of a scenario from its tasks; `None` if some data cannot arrive, or if capacities need numbers of
+/// more than 128 bits.
 pub fn scenario_floors(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -> Option<ScenarioFloors> {
     let question = FloorSearch::of(scenario, tasks)?;
     let without_latency = question.without_latency()?;
-    // Latency cuts start from the cut that binds without them.
+    // Latency cuts start from the cut that binds without latencies.
     let latency = question.latencies(&without_latency);
     let with_latency = question.with_latency(&without_latency, 1.0, latency.as_ref());
     let finite = without_latency.floor_us.is_finite() && with_latency.floor_us.is_finite();
     finite.then_some(ScenarioFloors { without_latency, with_latency })
 }
 
-/// Returns the floors of a collective by name for sizes of its buffer, bytes, from one search; `None` as for
+/// Returns the floors of a named collective for several buffer sizes, bytes, from one search; `None` as for
 /// [`scenario_floors`].
 pub fn floors_of_sizes(
     scenario: &CollectiveScenario,
@@ -52,7 +52,7 @@ pub fn floors_of_sizes(
     let buffer = question.sort.buffer_chunks(ranks, per_rank) as f64 * question.chunk_bytes;
     let latency = question.latencies(&without)?;
     let at = |bytes: &f64| {
-        // Floors without latency are in proportion to the data.
+        // Floors without latency are proportional to the data.
         let share = bytes / buffer;
         let without_latency = FloorProof { floor_us: without.floor_us * share, ..without.clone() };
         let with_latency = question.with_latency(&without_latency, share, Some(&latency));
@@ -61,7 +61,7 @@ pub fn floors_of_sizes(
     without.floor_us.is_finite().then(|| sizes_bytes.iter().map(at).collect())
 }
 
-/// Data whose floors are looked for, on the network as it is planned.
+/// Data whose floors are computed, on the network in its direction of planning.
 struct FloorSearch<'t> {
     task: &'t CollectiveTask,
     network: &'t LinkNetwork,
@@ -105,11 +105,11 @@ impl<'t> FloorSearch<'t> {
         self.rank_bytes * self.ranks.len() as f64
     }
 
-    /// Bytes that have to cross into a set.
+    /// Bytes that must cross into a set.
     fn crossing(&self, inside: &[bool]) -> f64 {
         if self.is_sum_for_all() {
             let within = self.ranks.iter().filter(|rank| inside[**rank as usize]).count();
-            // Both sides hold ranks: every sum has to get in, and out.
+            // Both sides contain ranks: every sum has to get in, and out.
             let both = within > 0 && within < self.ranks.len();
             return if both { self.all_bytes() } else { 0.0 };
         }
@@ -121,10 +121,10 @@ impl<'t> FloorSearch<'t> {
         (0..self.chunks.len()).filter(crosses).count() as f64 * self.chunk_bytes
     }
 
-    /// Time that the links into a set take for what has to cross, µs.
+    /// Time that the links into a set need for the data that must cross, µs.
     fn cut_us(&self, inside: &[bool]) -> f64 {
         let bytes = self.crossing(inside);
-        // Without data even a cut without links costs no time.
+        // Without data, even a cut without links takes no time.
         if bytes == 0.0 {
             return 0.0;
         }
@@ -145,17 +145,17 @@ impl<'t> FloorSearch<'t> {
         let mut inside = vec![false; self.network.node_count()];
         let mut work = MOST_WORK;
         let each = self.chunks.len() + self.network.links().len() + inside.len();
-        // Sets that flows find, then the candidates of the bounds in epochs, then all subsets of small networks.
+        // Tries the sets from flows, then the candidates of the bounds in epochs, then all subsets of small networks.
         for set in self.exact()?.into_iter().chain(candidates(self.task)).chain(self.subsets()) {
             let Some(left) = work.checked_sub(each) else { break };
             work = left;
-            // Only whole sets are looked at, so equal input gives equal floors.
+            // Each set is evaluated completely or not at all, so equal input gives equal floors.
             inside.fill(false);
             for node in &set {
                 inside[*node as usize] = true;
             }
             let floor_us = self.cut_us(&inside);
-            // Rounding decides no tie.
+            // A tolerance keeps rounding from deciding ties.
             if floor_us > best.floor_us * (1.0 + 1e-12) {
                 best = FloorProof { floor_us, because: self.words(&set), inside: set, target: None };
             }
@@ -191,7 +191,7 @@ impl<'t> FloorSearch<'t> {
         Some(best)
     }
 
-    /// Binding cuts that flows find, as sets that data has to get into.
+    /// Binding cuts from flows, as sets into which data has to get.
     fn exact(&self) -> Option<Vec<Vec<u32>>> {
         let nodes = self.network.node_count();
         let all_gpus = self.ranks.len() == self.network.gpus().len();
@@ -211,13 +211,13 @@ impl<'t> FloorSearch<'t> {
         let mut sets = Vec::new();
         match (self.sort, root) {
             (CollectiveSort::AllGather | CollectiveSort::ReduceScatter, _) if self.copies => {
-                // The nodes that data has to get into are those outside the cut.
+                // Data has to get into the nodes outside the source side of the cut.
                 sets.extend(find(self.network, &self.ranks, &self.ranks)?.map(|found| set(found.cut, false)));
             }
             (CollectiveSort::Broadcast, Some(root)) if self.copies => {
                 sets.extend(find(self.network, &root, &self.ranks)?.map(|found| set(found.cut, false)));
             }
-            // From the root to each rank: reversed, all data gathers at one GPU.
+            // From the root to each rank: on the reversed network, all data gathers at one GPU.
             (CollectiveSort::Scatter | CollectiveSort::Gather | CollectiveSort::Broadcast, Some(root)) => {
                 let turned = self.network.reversed();
                 sets.extend(find(&turned, &self.ranks, &root)?.map(|found| set(found.cut, true)));
@@ -233,7 +233,7 @@ impl<'t> FloorSearch<'t> {
         Some(sets)
     }
 
-    /// All sets of few nodes.
+    /// All sets of nodes of a small network.
     fn subsets(&self) -> Vec<Vec<u32>> {
         let nodes = self.network.node_count() as u32;
         if nodes as usize > MOST_SUBSETS {
@@ -243,7 +243,7 @@ impl<'t> FloorSearch<'t> {
         (1..(1_u32 << nodes) - 1).map(of).collect()
     }
 
-    /// Sources with their first chunk and the one after their last.
+    /// Sources, each with its first chunk and the chunk after its last.
     fn sources(&self) -> Vec<(u32, usize, usize)> {
         let mut ranges: Vec<(u32, usize, usize)> = Vec::new();
         for chunk in 0..self.chunks.len() {
@@ -269,7 +269,7 @@ impl<'t> FloorSearch<'t> {
         sum * self.chunk_bytes
     }
 
-    /// The floor with latencies for a share of the data, from the one `without` them.
+    /// The floor with latencies for a fraction of the data, from the floor `without` latencies.
     fn with_latency(&self, without: &FloorProof, share: f64, found: Option<&LatencyFloor>) -> FloorProof {
         let name = |node: u32| self.network.nodes()[node as usize].name.clone();
         let path = |(from, to): (u32, u32)| {
@@ -288,7 +288,7 @@ impl<'t> FloorSearch<'t> {
             return best;
         };
         take_path(found.path_us, found.path);
-        // Cuts with latencies assume that data is spread or exchanged; sums for all are neither.
+        // Cuts with latencies assume that data is spread or exchanged; an AllReduce does neither.
         if self.is_sum_for_all() {
             return best;
         }
@@ -302,7 +302,8 @@ impl<'t> FloorSearch<'t> {
         best
     }
 
-    /// Floors with latencies of a collective by name, for any size; the binding cut without them among its cuts.
+    /// Floors with latencies of a named collective, for any size; its cuts include the cut that binds without
+    /// latencies.
     fn latencies(&self, without: &FloorProof) -> Option<LatencyFloor> {
         let (sources, destinations, copies) = self.named()?;
         let units: Vec<(u32, f64)> = sources.iter().map(|source| (*source, 1.0)).collect();
@@ -320,7 +321,7 @@ impl<'t> FloorSearch<'t> {
         Some(latency_floor(&question, &given))
     }
 
-    /// Sources and destinations of a collective by name, and whether all get the same data.
+    /// Sources and destinations of a named collective, and whether all destinations get the same data.
     fn named(&self) -> Option<(Vec<u32>, Vec<u32>, bool)> {
         let ranks = self.ranks.clone();
         match (self.sort, self.root) {
@@ -333,7 +334,7 @@ impl<'t> FloorSearch<'t> {
         }
     }
 
-    /// Longest of the smallest latencies of all deliveries of listed chunks, µs.
+    /// Maximum, over all deliveries of listed chunks, of the smallest latency from source to destination, µs.
     fn longest_path(&self) -> (f64, Option<(u32, u32)>) {
         let mut longest = (0.0, None);
         for (source, begin, end) in self.sources() {

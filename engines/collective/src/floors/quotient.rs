@@ -1,9 +1,9 @@
-//! Equitable partition of a graph around one node, on which flows to that node have the value they have on the graph
+//! Equitable partition of a graph around one node; flows to that node have the same value as on the graph
 //! (docs/methods/collective.md, section 5).
 //!
-//! Nodes of a cell have equal capacity to, and from, every other cell. A flow between two cells spread over the links
-//! between them in proportion to their capacities therefore keeps conservation and capacities, so that the quotient
-//! loses nothing; and a flow of the graph added up over the cells is one of the quotient.
+//! Nodes of a cell have equal total capacity to, and from, every other cell. A flow between two cells can be spread
+//! over the links between them in proportion to their capacities. This keeps conservation and capacities, so the
+//! quotient loses nothing; conversely, a flow of the graph, summed over the cells, is a flow of the quotient.
 
 use super::digraph::Digraph;
 use rustc_hash::FxHashMap;
@@ -13,18 +13,17 @@ use rustc_hash::FxHashMap;
 pub struct Quotient {
     /// Cell of each node.
     pub cells: Vec<u32>,
-    /// The cells with the capacities between them added up.
+    /// The cells, with the capacities between them summed.
     pub graph: Digraph,
     /// Shards of the cells.
     pub shards: Vec<i128>,
-    /// Cell of the node around which the partition is made; it holds nothing else.
+    /// Cell of the node around which the partition is made; it contains no other node.
     pub alone: u32,
 }
 
-/// Returns the coarsest equitable partition that tells apart nodes of different shards and has `alone` in a cell of
-/// its own.
+/// Returns the coarsest equitable partition that separates nodes of different shards and puts `alone` in its own cell.
 pub fn quotient(graph: &Digraph, shards: &[i128], alone: u32) -> Quotient {
-    // First cells: by shard, and the node alone.
+    // First cells: by shard, and the single node.
     let mut known: FxHashMap<(bool, i128), u32> = FxHashMap::default();
     let mut cells: Vec<u32> = Vec::with_capacity(graph.nodes());
     for (node, &shard) in shards.iter().enumerate() {
@@ -37,7 +36,7 @@ pub fn quotient(graph: &Digraph, shards: &[i128], alone: u32) -> Quotient {
         let refined = refine(graph, &cells);
         let cells_now = refined.iter().max().map_or(0, |cell| *cell as usize + 1);
         cells = refined;
-        // A refinement that makes no new cell is stable.
+        // The partition is stable when a refinement makes no new cell.
         if cells_now == count {
             break;
         }
@@ -45,7 +44,7 @@ pub fn quotient(graph: &Digraph, shards: &[i128], alone: u32) -> Quotient {
     }
     let mut sums: FxHashMap<(u32, u32), i128> = FxHashMap::default();
     let mut order = Vec::new();
-    // Capacities between cells add up; links inside a cell carry nothing that counts.
+    // Sums the capacities between cells; links inside a cell do not affect the flow.
     for arc in graph.arcs() {
         let ends = (cells[arc.from as usize], cells[arc.to as usize]);
         if ends.0 != ends.1 {
@@ -81,7 +80,7 @@ fn refine(graph: &Digraph, cells: &[u32]) -> Vec<u32> {
             }
             sums.sort_unstable();
             let begin = key.len() + 1;
-            // A separator that no cell uses divides the two lists.
+            // A number that no cell has separates the two lists.
             key.push((u32::MAX, 0));
             for &(cell, capacity) in &sums {
                 match key[begin..].last() {

@@ -1,4 +1,4 @@
-//! Data that no schedule of any chunks and epochs can deliver, because links are up too early.
+//! Data that no schedule with any chunking and any epochs can deliver, because links are up too early.
 
 use crate::model::distances::arrivals;
 use crate::model::task::CollectiveTask;
@@ -6,7 +6,7 @@ use crate::scenario::network::{LinkNetwork, NetworkLink};
 use lightbay_core::problem::few;
 
 /// Returns the reason that some chunk of a task cannot reach a destination, for any number of pieces; `None` if every
-/// chunk by itself reaches all.
+/// chunk by itself reaches all of its destinations.
 pub fn out_of_reach(task: &CollectiveTask) -> Option<String> {
     let network = &task.real;
     let mut known: Vec<Option<Vec<f64>>> = vec![None; network.node_count()];
@@ -20,7 +20,7 @@ pub fn out_of_reach(task: &CollectiveTask) -> Option<String> {
 }
 
 /// The earliest times at which data of a node can be at every node, µs; infinite where it never arrives. Transmission
-/// takes no time here, and data may wait everywhere, so that no schedule is earlier.
+/// takes no time here, and data may wait everywhere, so no schedule is earlier.
 fn earliest(network: &LinkNetwork, source: u32) -> Vec<f64> {
     arrivals(network, source, false, |link, at| {
         let link = &network.links()[link as usize];
@@ -50,8 +50,8 @@ fn reason(network: &LinkNetwork, times: &[f64], (source, lost): (u32, u32)) -> S
         })
         .collect();
     format!(
-        "the delivery of the data of node {source} to node {lost} and the times 'up_us' of these links cannot all \
-         hold: {}; lengthen 'up_us' of one of them, or omit it",
+        "the data of node {source} cannot reach node {lost}, because the 'up_us' times of these links do \
+         not fit together: {}; lengthen 'up_us' of one of them, or omit it",
         few(&links)
     )
 }
@@ -80,7 +80,10 @@ mod tests {
         let scenario = between(vec![[0.0, 0.1]]);
         let tasks = CollectiveTasks::of(&scenario, None).unwrap();
         let why = out_of_reach(&tasks.tasks[0]).unwrap();
-        assert!(why.contains("cannot all hold") && why.contains("(up until 0.1 us, needed from"), "{why}");
+        assert!(
+            why.contains("do not fit together") && why.contains("(up until 0.1 us, needed from"),
+            "{why}"
+        );
         for enough in [Vec::new(), vec![[0.0, 0.1], [1e6, 2e6]]] {
             let tasks = CollectiveTasks::of(&between(enough), None).unwrap();
             assert_eq!(out_of_reach(&tasks.tasks[0]), None);

@@ -1,23 +1,23 @@
-//! Whole numbers that represent exact fractions, as flows need them.
+//! Integers that represent exact fractions, for flows.
 
 use crate::scenario::rational::Rational;
 use thiserror::Error;
 
 /// Numbers that do not fit into 128 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("capacities and shards need whole numbers beyond 128 bits: give them with fewer digits")]
+#[error("capacities and shards need integers of more than 128 bits: give them with fewer digits")]
 pub struct Overflow;
 
-/// Whole numbers in proportion to fractions: `fraction = number * unit`, with the largest unit there is.
+/// Integers proportional to fractions: `fraction = number * unit`, with the largest unit there is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scaled {
-    /// The numbers, without a common divisor.
+    /// The integers, without a common divisor.
     pub numbers: Vec<i128>,
-    /// Quantity that a number of one represents.
+    /// Quantity that the number 1 represents.
     pub unit: Rational,
 }
 
-/// Returns the smallest whole numbers in proportion to fractions that are not negative.
+/// Returns the smallest integers that are proportional to non-negative fractions.
 ///
 /// # Errors
 /// If they need more than 128 bits.
@@ -35,7 +35,7 @@ pub fn scale(fractions: &[Rational]) -> Result<Scaled, Overflow> {
         divisor = gcd(divisor, number);
         numbers.push(number);
     }
-    // A common divisor would make flows larger for nothing.
+    // A common divisor would make the flows larger than necessary.
     let divisor = divisor.max(1);
     for number in &mut numbers {
         *number /= divisor;
@@ -43,7 +43,7 @@ pub fn scale(fractions: &[Rational]) -> Result<Scaled, Overflow> {
     Ok(Scaled { numbers, unit: Rational::new(divisor, common).ok_or(Overflow)? })
 }
 
-/// Returns the greatest common divisor of two numbers that are not negative; zero of two zeros.
+/// Returns the greatest common divisor of two non-negative numbers; 0 for two zeros.
 pub const fn gcd(mut a: i128, mut b: i128) -> i128 {
     while b != 0 {
         (a, b) = (b, a % b);

@@ -7,27 +7,29 @@ use super::quotient::{Quotient, quotient};
 use super::scale::Overflow;
 use crate::scenario::rational::Rational;
 
-/// Number of nodes above which flows are computed on a quotient of the graph; in small graphs it would save no time.
+/// Number of nodes above which flows are computed on a quotient of the graph; for smaller graphs it would not save
+/// time.
 const PLAIN_NODES: usize = 150;
 
-/// Data that every destination has to receive.
+/// Data that every destination must receive.
 #[derive(Clone, Debug)]
 pub struct SpreadData<'g> {
     /// The network.
     pub graph: &'g Digraph,
-    /// Data whose source is a node, in any unit; one entry per node.
+    /// Amount of data whose source is the node, in any unit; one entry per node.
     pub shards: &'g [i128],
-    /// Nodes that receive everything. Of nodes that a symmetry of graph and shards maps to each other one is enough.
+    /// Nodes that receive all data. One node is enough for several nodes that symmetries of graph and shards map to
+    /// each other.
     pub destinations: &'g [u32],
 }
 
-/// Largest rate at which everything can be received, and the cut that says so.
+/// Largest rate at which all destinations can receive everything, and the cut that limits it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpreadFloor {
     /// Capacity per unit of shard: all data takes at least the time in which a link of this capacity carries one unit.
     /// Zero if some data cannot reach a destination.
     pub rate: Rational,
-    /// The nodes whose data has to leave together, `S`; true for those inside.
+    /// The nodes whose data has to leave together, `S`; `true` for nodes inside.
     pub cut: Vec<bool>,
 }
 
@@ -43,7 +45,7 @@ pub fn spread_floor(spread: &SpreadData<'_>) -> Result<Option<SpreadFloor>, Over
         if needs == 0 {
             continue;
         }
-        // First rate: the links into each destination, a cut without a flow.
+        // Initial rate: the links into each destination, a cut that needs no flow.
         let rate = Rational::new(spread.graph.in_capacity(destination), needs).ok_or(Overflow)?;
         if best.as_ref().is_none_or(|best| rate < best.rate) {
             let mut cut = vec![true; spread.graph.nodes()];
@@ -52,7 +54,7 @@ pub fn spread_floor(spread: &SpreadData<'_>) -> Result<Option<SpreadFloor>, Over
         }
     }
     let Some(mut best) = best else { return Ok(None) };
-    // The best rate so far continues to the next destination: one flow shows whether that has a worse cut.
+    // Each destination starts from the best rate so far: one flow shows whether it has a worse cut.
     for &destination in spread.destinations {
         if total == spread.shards[destination as usize] {
             continue;
@@ -77,7 +79,7 @@ pub fn spread_floor(spread: &SpreadData<'_>) -> Result<Option<SpreadFloor>, Over
     Ok(Some(best))
 }
 
-/// One destination of a spread.
+/// One destination of the data.
 struct Destination<'g> {
     graph: &'g Digraph,
     shards: &'g [i128],
@@ -85,9 +87,9 @@ struct Destination<'g> {
 }
 
 impl Destination<'_> {
-    /// Dinkelbach's method: while a flow shows a cut of a lower rate, continues from that cut. Each rate is that of a
-    /// real cut, and rates fall strictly, so the search ends. `None` if the destination can receive everything at
-    /// `rate`.
+    /// Dinkelbach's method: as long as a flow shows a cut of a lower rate, continues from that cut. Each rate is the
+    /// rate of an actual cut, and the rates decrease strictly, so the search ends. `None` if the destination can
+    /// receive everything at `rate`.
     fn lower(&self, mut rate: Rational) -> Result<Option<SpreadFloor>, Overflow> {
         let mut found = None;
         while !rate.is_zero() {
@@ -101,15 +103,15 @@ impl Destination<'_> {
         Ok(found)
     }
 
-    /// Returns the source side of a smallest cut if not everything gets through at a rate.
+    /// Returns the source side of a minimum cut if the destination cannot receive everything at a rate.
     fn violated(&self, rate: Rational) -> Result<Option<Vec<bool>>, Overflow> {
-        // Both sides times the denominator: whole numbers.
+        // Multiplies both sides by the denominator, for integers.
         let (numerator, denominator) = (rate.numerator(), rate.denominator());
         let source = self.graph.nodes() as u32;
         let total: i128 = self.shards.iter().sum();
         let wanted = total.checked_mul(numerator).ok_or(Overflow)?;
         let all: i128 = self.graph.arcs().iter().map(|arc| arc.capacity).sum();
-        // No sum of flows exceeds these two, so that nothing below overflows.
+        // Sums of flows do not exceed these two numbers, so nothing below overflows.
         let most = all.checked_mul(denominator).ok_or(Overflow)?;
         most.checked_add(wanted).ok_or(Overflow)?;
         let mut network = FlowNetwork::new(self.graph.nodes() + 1);
@@ -125,7 +127,7 @@ impl Destination<'_> {
         if network.max_flow(source, self.node, wanted) == wanted {
             return Ok(None);
         }
-        // Without the artificial source.
+        // Removes the artificial source.
         let mut side = network.source_side(source);
         side.truncate(self.graph.nodes());
         Ok(Some(side))

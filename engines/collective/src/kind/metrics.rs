@@ -5,11 +5,11 @@ use lightbay_core::kind::{ObjectiveInfo, Sense};
 use lightbay_core::metric::MetricInfo;
 use lightbay_core::report::Unit;
 
-/// Time in files, read as it is.
+/// A time in files, used without conversion.
 pub(crate) const MICROSECONDS: Unit = Unit::new("µs", 1.0, Some(3));
 /// Bound on a time in files.
 const LOWER_BOUND: Unit = MICROSECONDS.bounding(Sense::Min);
-/// Rate in files, read as it is.
+/// A rate in files, used without conversion.
 pub(crate) const GBYTE_PER_S: Unit = Unit::new("GB/s", 1.0, Some(3));
 
 /// The objective.

@@ -1,12 +1,12 @@
-//! Words of collective communication.
+//! Terms of collective communication.
 
 use lightbay_core::term::Term;
 
-/// TE-CCL, where it says what a word means.
+/// The TE-CCL paper, for terms that it defines.
 const PAPER: &str =
     "Rethinking Machine Learning Collective Communication as a Multi-Commodity Flow Problem, section 3";
 
-/// Words of this kind in addition to its figures.
+/// Terms of this kind in addition to the names of its figures.
 pub(super) const TERMS: &[Term] = &[
     Term::new("collective", "Exchange of data among all ranks of a job, such as AllGather or AllReduce.")
         .also(&["collectives", "collective communication"]),

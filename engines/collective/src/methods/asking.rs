@@ -1,4 +1,4 @@
-//! Parts that the methods on programs share: knobs, the solver of a run, and questions requested all tasks of a
+//! Parts that the MILP and LP methods share: knobs, the solver of a run, and the feasibility problems of all tasks of a
 //! scenario.
 
 use super::session::EpochSession;
@@ -24,14 +24,14 @@ use std::sync::Arc;
 
 /// Number of the random stream that seeds the solver.
 const STREAM: u64 = 17;
-/// Columns of a program, before it is folded, that one run still writes.
+/// Maximum number of columns of a model, before symmetry reduction, that one run still builds.
 pub(super) const MOST_COLUMNS: u64 = 20_000_000;
-/// Entries of a program, before it is folded, that one run still writes: with 200 million a program took 2.5 GB of
-/// memory, and its message to the solver 1.2 GB.
+/// Maximum number of entries of a model, before symmetry reduction, that one run still builds: with 200 million
+/// entries, a model took 2.5 GB of memory, and its message to the solver 1.2 GB.
 const MOST_ENTRIES: u64 = 40_000_000;
 
-/// Returns `true` if the program of this number of epochs is small enough to be written. A link that a chunk occupies for several
-/// epochs has a start of each of them in each of its rows.
+/// Returns `true` if the model for this number of epochs is small enough to be built. If a chunk occupies a link for
+/// several epochs, each row of the link contains the starts of all these epochs.
 pub(super) fn fits(task: &CollectiveTask, epochs: u32) -> bool {
     let links: u64 = task.epochs.links.iter().map(|link| u64::from(link.occupied.max(1))).sum();
     let entries = (task.chunks.len() as u64)
@@ -40,12 +40,12 @@ pub(super) fn fits(task: &CollectiveTask, epochs: u32) -> bool {
     entries <= MOST_ENTRIES
 }
 
-/// Knobs of the solver that act on programs without an objective.
+/// Knobs of the solver that act on models without an objective.
 pub(super) fn solver_knobs(names: &[&str]) -> Vec<ParamInfo> {
     solve::knobs().into_iter().filter(|knob| names.contains(&&*knob.name)).collect()
 }
 
-/// The knob of seconds for one question.
+/// The knob for the time limit of one feasibility problem, s.
 pub(super) fn question_s(usual: f64) -> ParamInfo {
     let help = "Time limit for one feasibility problem: whether a schedule of K epochs exists.";
     ParamInfo::float("question_s", 0.1, 1e6, usual, help).unit("s").effect(Effect::Warm)
@@ -58,7 +58,7 @@ pub(super) fn fold() -> ParamInfo {
     ParamInfo::bool("fold", true, help).effect(Effect::Warm)
 }
 
-/// Options of the solver: knobs of other searches that have the same names are not meant for it.
+/// Options of the solver; knobs of other searches with the same names are excluded.
 pub(super) fn options(params: &Params, names: &[&str], seed: u64) -> Options {
     // Only knobs that the method has.
     let knobs = solver_knobs(names);
@@ -72,11 +72,11 @@ pub(super) fn seed(cx: &Context<'_, Collective>) -> u64 {
     cx.stream(STREAM).next_u64()
 }
 
-/// Solves programs in the solver process of a run.
+/// Solves models in the solver process of a run.
 pub(super) struct RunSolver<'c, 'a> {
     pub(super) cx: &'c mut Context<'a, Collective>,
     pub(super) isolated: bool,
-    /// `true` to name the constraints of a program without a point.
+    /// If true, names the constraints in conflict of an infeasible model.
     pub(super) explains: bool,
 }
 
@@ -129,7 +129,7 @@ impl ProgramSolver for RunSolver<'_, '_> {
     }
 }
 
-/// The deliveries, links and buffers in a conflict of a program; its other rows say where chunks are.
+/// The deliveries, links and buffers in a conflict of an infeasible model; its other rows describe where chunks are.
 fn constraints(conflict: &Conflict) -> Vec<String> {
     let of = |party: &Party| {
         let words: Vec<&str> = party.name.split(' ').collect();
@@ -146,7 +146,7 @@ fn constraints(conflict: &Conflict) -> Vec<String> {
     conflict.rows.iter().chain(&conflict.columns).filter_map(of).collect()
 }
 
-/// Leaves points and bounds of a solve to its end: the objective of a program is not that of plans.
+/// Drops the points and bounds that a solve reports on the way: the objective of a model is not the objective of plans.
 struct EndReader;
 
 impl Reader<Collective> for EndReader {
@@ -169,17 +169,21 @@ impl Reader<Collective> for EndReader {
     }
 }
 
-/// Says what became of a question; `proves` is `false` if the model leaves schedules of the network out.
+/// Describes the answer to a feasibility problem; `proves` is `false` if the model excludes some schedules of the
+/// network.
 pub(super) fn tell(cx: &mut Context<'_, Collective>, asked: &AskedQuestion, proves: bool) {
     let epochs = asked.program.epochs;
     let answer = match (asked.outcome, asked.program.folded_by) {
-        (QuestionOutcome::Feasible, _) => format!("there is a schedule of {epochs} epochs"),
-        (QuestionOutcome::Infeasible, 1) if proves => format!("there is no schedule of {epochs} epochs"),
+        (QuestionOutcome::Feasible, _) => format!("a schedule of {epochs} epochs exists"),
+        (QuestionOutcome::Infeasible, 1) if proves => format!("no schedule of {epochs} epochs exists"),
         (QuestionOutcome::Infeasible, 1) => {
-            format!("no schedule of {epochs} epochs is found on the reversed network, which proves nothing")
+            format!(
+                "no schedule of {epochs} epochs exists on the reversed network, which proves nothing \
+                 for the network itself"
+            )
         }
         (QuestionOutcome::Infeasible, order) => {
-            format!("no schedule of {epochs} epochs has those {order} symmetries")
+            format!("no schedule of {epochs} epochs has the symmetries of order {order}")
         }
         (QuestionOutcome::Unknown, _) => {
             format!("undecided within question_s whether {epochs} epochs suffice; raise question_s")
@@ -191,7 +195,7 @@ pub(super) fn tell(cx: &mut Context<'_, Collective>, asked: &AskedQuestion, prov
     }
 }
 
-/// Symmetries of a task: declared ones, or those that a search finds; the identity alone if they are not wanted.
+/// Symmetries of a task: the declared ones, or those that a search finds; only the identity if symmetries are disabled.
 pub(super) fn folding_of(task: &crate::model::task::CollectiveTask, wanted: bool) -> Folding {
     if !wanted {
         return Folding::none(&task.network, &task.chunks);
@@ -199,30 +203,30 @@ pub(super) fn folding_of(task: &crate::model::task::CollectiveTask, wanted: bool
     Folding::largest(&task.network, &task.chunks)
 }
 
-/// Question to all tasks of a session.
+/// Feasibility problem for all tasks of a session.
 pub(super) struct Asking<'p> {
     pub(super) limits: QuestionLimits,
     pub(super) params: &'p Params,
-    /// Epochs to ask for, instead of all from the bound upward.
+    /// Number of epochs to test, instead of all numbers from the bound upward.
     pub(super) only: Option<u32>,
-    /// `true` if symmetric schedules are requested first.
+    /// `true` if symmetric schedules are searched first.
     pub(super) fold: bool,
-    /// Columns of a program, with all chunks in all epochs, above which nothing is asked.
+    /// Number of columns of a model, with all chunks in all epochs, above which it is not solved.
     pub(super) most_columns: u64,
-    /// `true` if what is proven is a bound of the best plan that is known.
+    /// `true` if a proven bound applies to the best known plan.
     pub(super) states: bool,
 }
 
-/// Answers to the questions.
+/// Answers to the feasibility problems.
 pub(super) struct AskedAll {
     /// The best schedule of each task.
     pub(super) schedules: Vec<EpochSchedule>,
-    /// Epochs that every schedule of all tasks takes.
+    /// Minimum number of epochs that schedules of all tasks are proven to take.
     pub(super) proven: u32,
 }
 
-/// Looks for schedules of fewer epochs, task by task, and hands each one over that makes all of it end earlier. `tops`
-/// are upper limits on the epochs of the schedules that are searched.
+/// Searches for schedules of fewer epochs, task by task, and reports each schedule with which the whole collective
+/// completes earlier. `tops` are upper limits on the epochs of the schedules that are searched.
 pub(super) fn ask_all(
     session: &EpochSession,
     schedules: Vec<EpochSchedule>,
@@ -232,23 +236,25 @@ pub(super) fn ask_all(
 ) -> Result<AskedAll, MethodError> {
     let tasks = Arc::clone(&session.tasks);
     let mut proven: Vec<u32> = session.bounds.iter().map(|bound| bound.epochs).collect();
-    // Bounds of the session are the first that is proven.
+    // The bounds of the session are the first proven ones.
     let mut all = AskedAll { schedules, proven: 0 };
     for (at, task) in tasks.tasks.iter().enumerate() {
         let below = (proven[at], tops.get(at).copied().unwrap_or(0));
         let (bound, top) = asking.only.map_or(below, |only| (only, only + 1));
-        // Size of the program in full: its memory while it is written.
+        // Size of the full model, which determines its memory while it is built.
         let columns = (task.chunks.len() as u64)
             .saturating_mul((task.network.links().len() + task.network.gpus().len()) as u64)
             .saturating_mul(u64::from(top) + 1);
         if columns > asking.most_columns || !fits(task, top) {
-            let text =
-                format!("skipped the integer program: {columns} columns and their entries exceed the limit");
+            let text = format!(
+                "skipped the integer program: its {columns} columns or their entries exceed the \
+                     limit"
+            );
             cx.note(Severity::Warning, text);
             continue;
         }
         let folding = folding_of(task, asking.fold);
-        // In the solver process, which a stop ends at once.
+        // Runs in the solver process, which can be stopped at once.
         let mut solver = RunSolver {
             cx: &mut *cx,
             isolated: solve::isolated(asking.params),
@@ -256,7 +262,7 @@ pub(super) fn ask_all(
         };
         fewest_epochs(task, bound, top, &folding, &asking.limits, &mut solver, |solver, asked, found| {
             tell(solver.cx, asked, !task.slides);
-            // Only the whole program of the network as it is proves something about all schedules.
+            // Only the full model of the unreversed network proves a statement about all schedules.
             let whole = asked.program.folded_by == 1 && !task.slides;
             if asked.outcome == QuestionOutcome::Infeasible && whole {
                 proven[at] = proven[at].max(asked.program.epochs + 1);
@@ -267,7 +273,7 @@ pub(super) fn ask_all(
             let known = all.schedules[at].finish;
             if let Some(schedule) = found.filter(|schedule| schedule.finish < known) {
                 all.schedules[at] = schedule.clone();
-                // Every improvement is handed over with the other parts as they are.
+                // Every improvement is reported together with the current schedules of the other parts.
                 session.offer(all.schedules.clone(), "integer program", solver.cx)?;
             }
             Ok(())
@@ -277,7 +283,7 @@ pub(super) fn ask_all(
     Ok(all)
 }
 
-/// States a bound of epochs that questions proved.
+/// States a bound in epochs that feasibility problems proved.
 pub(super) fn state(session: &EpochSession, epochs: u32, cx: &mut Context<'_, Collective>) {
     let parts = session.tasks.tasks.len() > 1;
     // Parts follow each other, so their epochs add up.

@@ -1,4 +1,4 @@
-//! `teccl-astar`: whole chunks round by round, each round an integer program.
+//! `teccl-astar`: plans whole chunks round by round; each round is an integer program.
 
 use super::asking::{RunSolver, fits, fold, folding_of, options, seed, solver_knobs};
 use super::session::{EpochSession, end};
@@ -17,15 +17,16 @@ use std::sync::Arc;
 /// Rounds.
 pub(super) struct RoundsMethod;
 
-/// Default time limit per round, s. A judgement, not a measurement: a plan of several rounds then takes a few minutes at most.
+/// Default time limit per round, s. This value is a judgement, not a measurement: a plan of several rounds then takes a
+/// few minutes at most.
 const ROUND_S: f64 = 15.0;
-/// Knobs of the solver that act.
+/// Knobs of the solver that have an effect here.
 const KNOBS: [&str; 3] = ["mip_gap", "solver_process", "presolve"];
 
 impl Method<Collective> for RoundsMethod {
     fn info(&self) -> MethodInfo {
-        let epochs = "Epochs per round; 0 uses the fewest in which every path through switches fits.";
-        let seconds = "Time limit for one round; after it, the round uses the best point found.";
+        let epochs = "Epochs per round; 0 uses the fewest epochs in which every path through switches fits.";
+        let seconds = "Time limit for one round; when it expires, the round uses the best point found.";
         let mut params = vec![
             ParamInfo::int("round_epochs", 0, 1_000_000, 0, epochs).effect(Effect::Warm),
             ParamInfo::float("round_s", 0.1, 1e6, ROUND_S, seconds).unit("s").effect(Effect::Warm),
@@ -34,8 +35,8 @@ impl Method<Collective> for RoundsMethod {
         params.extend(solver_knobs(&KNOBS));
         MethodInfo {
             name: "teccl-astar",
-            help: "Plans round by round: a MILP model of a few epochs rewards deliveries, and chunks \
-                 that come near their destinations.",
+            help: "Plans round by round: a MILP model of a few epochs rewards deliveries, and chunks that \
+                 come closer to their destinations.",
             proves: true,
             hot_start: false,
             params,
@@ -61,15 +62,15 @@ impl Method<Collective> for RoundsMethod {
                 cx.note(
                     Severity::Warning,
                     format!(
-                        "rounds of {wanted} epochs are too short for some link or way through switches: {epochs} are \
-                         taken"
+                        "rounds of {wanted} epochs are too short for some link or path through switches; \
+                         uses {epochs}"
                     ),
                 );
             }
             if !fits(task, epochs) {
                 let message =
-                    format!("makes rounds of {epochs} epochs, whose programs exceed the limit of memory");
-                let remedy = "take longer epochs, such as epoch=slowest_link, or another method";
+                    format!("makes rounds of {epochs} epochs, whose models exceed the memory limit");
+                let remedy = "use longer epochs, such as epoch=slowest_link, or another method";
                 return Err(Problems::one(Problem::new("epoch", message, remedy)).into());
             }
             cx.phase("rounds", format!("of {epochs} epochs"));
@@ -83,7 +84,7 @@ impl Method<Collective> for RoundsMethod {
             let mut solver = RunSolver { cx: &mut *cx, isolated: solve::isolated(params), explains: false };
             let told = |solver: &mut RunSolver<'_, '_>, end: crate::search::rounds::RoundEnd| {
                 let text =
-                    format!("round {}: {} of {} deliveries wait", end.round, end.waiting, end.deliveries);
+                    format!("round {}: {} of {} deliveries remain", end.round, end.waiting, end.deliveries);
                 solver.cx.note(Severity::Info, text);
                 Ok(())
             };
@@ -95,13 +96,13 @@ impl Method<Collective> for RoundsMethod {
     }
 }
 
-/// Refuses what the rounds do not plan for.
+/// Refuses scenario features that the rounds do not support.
 fn suits(scenario: &CollectiveScenario) -> Result<(), Problems> {
     match scenario.buffer_limit_chunks {
         Some(_) => Err(Problems::one(Problem::new(
             "buffer_limit_chunks",
             "is not supported by teccl-astar",
-            "leave it out, or take teccl-milp",
+            "omit it, or use teccl-milp",
         ))),
         None => Ok(()),
     }

@@ -1,5 +1,6 @@
-//! `auto`: bound and construction in several lengths of epochs, of which the best in microseconds is kept; where that
-//! is not proven to be the best, programs are asked (docs/methods/collective.md, sections 6, 10 and 11).
+//! `auto`: computes bounds and constructs schedules for several epoch lengths and keeps the one that completes first;
+//! if that schedule is not proven optimal, it solves LP and MILP models (docs/methods/collective.md, sections 6, 10 and
+//! 11).
 
 use super::asking::{Asking, ask_all, options, seed, state};
 use super::construct::limits;
@@ -29,33 +30,34 @@ use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
 use std::sync::Arc;
 
-/// Bound and construction in several lengths of epochs.
+/// Bounds and constructed schedules for several epoch lengths.
 pub(super) struct AutoMethod;
 
 /// Default number of restarts per epoch length: fewer than in `construct`, because `auto` tries several epoch lengths.
 const RESTARTS: i64 = 24;
-/// Default time limit for LP and MILP models, s: `auto` is to answer within seconds; `teccl-milp` and `teccl-lp` take longer.
+/// Default time limit for LP and MILP models, s: `auto` should answer within seconds; `teccl-milp` and `teccl-lp` may
+/// take longer.
 const PROGRAMS_S: f64 = 5.0;
-/// Columns, with all chunks in all epochs, above which a program would not be solved in some seconds.
+/// Number of columns, with all chunks in all epochs, above which a model would not be solved within seconds.
 const MOST_COLUMNS: u64 = 400_000;
-/// Maximum number of deliveries that are placed chunk by chunk if spanning trees are possible: more take minutes, and their
-/// transmissions fill files that nobody reads back.
+/// Maximum number of deliveries that are placed chunk by chunk if spanning trees are possible. More deliveries take
+/// minutes, and files with their transmissions would be too large to be read again.
 const MOST_WHOLE: usize = 100_000;
-/// Divisors of the shortest default epoch if links are up at times only: a link that comes up within an epoch wastes the rest
+/// Divisors of the shortest default epoch for time-varying links: a link that comes up within an epoch wastes the rest
 /// of it, and each step divides that waste by 4.
 const FINER: [f64; 3] = [4.0, 16.0, 64.0];
-/// Relative difference below which two epochs are the same.
+/// Relative difference below which two epoch lengths count as equal.
 const SAME: f64 = 1e-9;
 
-/// Lengths of epochs to try, µs: that of the scenario, and, unless the scenario chooses its epochs, those that the slowest
-/// link, the fastest link and their geometric mean give.
+/// Epoch lengths to try, µs: that of the scenario and, unless the scenario sets its epochs, those of the slowest link,
+/// the fastest link and their geometric mean.
 pub(super) fn epochs(scenario: &CollectiveScenario, others: bool) -> Result<Vec<f64>, MethodError> {
     let network = LinkNetwork::in_order(scenario)?;
     let chunk_bytes = scenario.demand.chunk_size(&scenario.topology);
     let of = |time: &TimeRule| epoch_us(time, &network, chunk_bytes).0;
     let ruled = |epoch| of(&TimeRule { epoch, epoch_us: None, epoch_multiplier: 1.0, ..scenario.time });
     let mut epochs = vec![of(&scenario.time)];
-    // Epochs that the scenario sets are binding. Otherwise each rule is best for another kind of network.
+    // Epochs that the scenario sets are binding. Otherwise, each rule is the best for some networks.
     if others && !scenario.time.is_chosen() {
         let (slow, fast) = (ruled(EpochRule::SlowestLink), ruled(EpochRule::FastestLink));
         for epoch in [slow, fast, (slow * fast).sqrt()] {
@@ -92,11 +94,11 @@ impl Method<Collective> for AutoMethod {
     }
 
     fn idle(&self, scenario: &CollectiveScenario, _params: &Params) -> Vec<Problem> {
-        // Chunks in pieces take shorter epochs, by the same rule.
+        // Chunks in pieces use shorter epochs, by the same rule.
         let fixed = (scenario.time.epoch == EpochRule::Fixed).then_some("pieces");
         let names = scenario.time.is_chosen().then_some("other_epochs").into_iter().chain(fixed);
-        let remedy = "leave it out, or leave epoch, epoch_multiplier and alpha_threshold at their defaults";
-        without_effect(names, "in epochs that the scenario chooses", remedy).collect()
+        let remedy = "omit it, or leave epoch, epoch_multiplier and alpha_threshold at their defaults";
+        without_effect(names, "with epochs that the scenario sets", remedy).collect()
     }
 
     fn solve(
@@ -115,7 +117,7 @@ impl Method<Collective> for AutoMethod {
     }
 }
 
-/// Plans the size of the buffer that the scenario is about.
+/// Plans the buffer size that the scenario sets.
 fn one_size(
     scenario: &Arc<CollectiveScenario>,
     limits: ConstructLimits,
@@ -124,13 +126,13 @@ fn one_size(
 ) -> Result<Outcome, MethodError> {
     let pieces = params.bool("pieces");
     if scenario.time.is_chosen() {
-        let text =
-            "the scenario chooses its epochs: other lengths, and trees in epochs of their own, are not tried";
+        let text = "the scenario sets its epochs, so other epoch lengths and trees with separate epochs are not \
+             tried";
         cx.note(Severity::Info, text.to_owned());
     } else if pieces && trees::suits(scenario).is_ok() {
-        // Exact latencies: sizes are compared by them.
+        // Uses exact latencies, because sizes are compared by them.
         let exact = CollectiveTasks::in_pieces(scenario, None, 1, 0.0)?;
-        // Placing chunk by chunk takes minutes, and its transmissions make files too large to read back.
+        // Placing chunk by chunk takes minutes, and files with its transmissions are too large to be read again.
         if exact.deliveries() > MOST_WHOLE
             && let Some(kept) = along_trees(scenario, &exact, f64::INFINITY, cx)?
         {
@@ -148,9 +150,9 @@ fn one_size(
     let best_us = kept.finish_us();
     let bound_us = f64::from(session.bound_epochs()) * session.tasks.epoch_us;
     let seconds = params.float("programs_s").unwrap_or(0.0);
-    // Programs only where the bound leaves room below everything known.
+    // Solves models only if the bound is below everything known.
     if finish > session.bound_epochs() && bound_us < best_us * (1.0 - SAME) && seconds > 0.0 {
-        // Trees are handed over before the programs begin, so that a stop loses nothing.
+        // Trees are reported before the models are solved, so that a stop loses nothing.
         if let KeptSchedule::Trees { candidate, .. } = &kept {
             trees::offer(candidate.clone(), "trees", cx)?;
         }
@@ -160,7 +162,7 @@ fn one_size(
             Ok(found)
                 if is_better
                     || matches!(
-                        // Either plan of whole chunks has the bound that the programs improved.
+                        // Each plan of whole chunks gets the bound that the models improved.
                         (&kept, &found),
                         (KeptSchedule::Whole { .. }, KeptSchedule::Whole { .. })
                     ) =>
@@ -169,7 +171,7 @@ fn one_size(
             }
             Ok(_) => {}
             Err(error) => {
-                // The plan that is kept has a bound also where the run ends here.
+                // The kept plan has a bound even if the run ends here.
                 if is_better {
                     session.state_bound(cx);
                 } else {
@@ -187,11 +189,11 @@ fn one_size(
     kept.conclude(cx)
 }
 
-/// Tasks with a schedule of each.
+/// Tasks with a schedule for each.
 type Constructed = (EpochSession, Vec<EpochSchedule>);
 
-/// Constructs a schedule of each task in epochs of one length. The inner error says why there is none in these epochs;
-/// others may have one.
+/// Constructs a schedule for each task in epochs of one length. The inner error says why there is no schedule in these
+/// epochs; other epoch lengths may allow one.
 fn constructed(
     scenario: &Arc<CollectiveScenario>,
     epoch_us: Option<f64>,
@@ -211,7 +213,7 @@ fn constructed(
     }
 }
 
-/// The best schedule of whole chunks in epochs of several lengths.
+/// The best schedule of whole chunks over several epoch lengths.
 fn whole(
     scenario: &Arc<CollectiveScenario>,
     limits: ConstructLimits,
@@ -222,7 +224,7 @@ fn whole(
     let mut refused = None;
     let others = params.bool("other_epochs");
     let usual = epochs(scenario, others)?;
-    // Links may be up for times that no usual epoch begins and ends in: finer ones may.
+    // The times at which links are up may not fit the default epochs, but may fit shorter epochs.
     let timed = scenario.topology.links.iter().any(|link| !link.up_us.is_empty());
     let shortest_us = usual.iter().copied().fold(f64::INFINITY, f64::min);
     let finer = FINER.map(|parts| shortest_us / parts);
@@ -234,15 +236,15 @@ fn whole(
         }
         let (session, schedules) = match constructed(scenario, Some(length_us), 1, limits, cx)? {
             Ok(made) => made,
-            // The refusal of the scenario's own epochs is the one to report.
+            // Reports the refusal for the scenario's own epochs.
             Err(why) => {
                 refused.get_or_insert(why);
                 continue;
             }
         };
-        // Epochs of other lengths are compared in microseconds.
+        // Schedules with different epoch lengths are compared in microseconds.
         let finish_us = f64::from(session.epochs_of(&schedules)) * length_us;
-        // Of schedules that end at once the one with fewer sends is kept as the plan.
+        // Of schedules that end at the same time, the plan is the schedule with fewer sends.
         let sends = schedules.iter().map(|schedule| schedule.starts.len()).sum();
         let earlier = |&((known_us, known), ..): &((f64, usize), _, _)| {
             finish_us < known_us * (1.0 - SAME) || (finish_us <= known_us * (1.0 + SAME) && sends < known)
@@ -255,7 +257,7 @@ fn whole(
     found.ok_or_else(|| refused.unwrap_or_else(|| super::session::never(None)))
 }
 
-/// The end of a run whose schedule of whole chunks meets a floor, which is then stated.
+/// Ends the run if its schedule of whole chunks meets a floor, and states the floor.
 fn at_floor(
     scenario: &CollectiveScenario,
     session: &EpochSession,
@@ -265,7 +267,7 @@ fn at_floor(
     let finish_us = f64::from(finish) * session.tasks.epoch_us;
     let threshold = scenario.time.alpha_threshold;
     let floors = floors_of(scenario, &session.tasks)?;
-    // The floor that fits the finish: epochs may leave latencies out.
+    // The floor that applies to the finish: epochs may omit latencies.
     let floor = if threshold == 0.0 { &floors.with_latency } else { &floors.without_latency };
     same(finish_us, floor.floor_us).then(|| {
         cx.bound_over(floor.floor_us.min(finish_us), floor_covers(threshold));
@@ -273,13 +275,14 @@ fn at_floor(
     })
 }
 
-/// Numbers of pieces per chunk that are constructed: each doubling halves the time until a piece can be forwarded. Schedules
-/// of more pieces come from spanning trees.
+/// Numbers of pieces per chunk for which schedules are constructed: each doubling halves the time until a piece can be
+/// forwarded. Schedules with more pieces come from spanning trees.
 pub(super) const PIECES: [u32; 3] = [2, 4, 8];
-/// Maximum number of deliveries of pieces that are constructed: each is placed by itself, for every order and number of pieces.
+/// Maximum number of deliveries of pieces in a construction: it places each delivery separately, for every order and
+/// number of pieces.
 pub(super) const MOST_DELIVERIES: usize = 10_000;
 
-/// The best schedule of more pieces than one for every chunk: constructed ones, and trees. `None` if none ends earlier
+/// The best schedule with more than one piece per chunk: constructed schedules, and trees. `None` if none ends earlier
 /// than the first of `known_us`.
 fn more_pieces(
     scenario: &Arc<CollectiveScenario>,
@@ -291,7 +294,7 @@ fn more_pieces(
     }
     let exact = CollectiveTasks::in_pieces(scenario, None, 1, 0.0)?;
     let Some(floors) = floors_of(scenario, &exact) else { return Ok(None) };
-    // At the floor nothing is left to gain.
+    // A schedule that meets the floor cannot be improved.
     if known_us <= floors.without_latency.floor_us * (1.0 + SAME) {
         return Ok(None);
     }
@@ -309,7 +312,7 @@ fn more_pieces(
             }
         }
     }
-    // Trees have to beat the pieces, too.
+    // Trees must also beat the schedules in pieces.
     let piece_us = best.as_ref().map_or(known_us, |(best_us, _)| *best_us);
     // Constructions respect buffer limits, trees do not.
     if !scenario.time.is_chosen()
@@ -323,7 +326,7 @@ fn more_pieces(
     Ok(best.map(|(finish_us, session)| KeptSchedule::Pieces { session, finish_us }))
 }
 
-/// Returns `true` if no GPU ever holds a chunk for others alone: every GPU wants all of them.
+/// Returns `true` if no GPU ever holds a chunk only for others: every GPU needs all chunks.
 fn holds_nothing(scenario: &CollectiveScenario) -> bool {
     let demand = &scenario.demand;
     let spreads = matches!(
@@ -336,13 +339,13 @@ fn holds_nothing(scenario: &CollectiveScenario) -> bool {
     spreads && demand.rank_nodes(&scenario.topology).len() == scenario.topology.gpus().count()
 }
 
-/// Returns `true` if the buffers have room for less than all chunks together.
+/// Returns `true` if the buffers cannot hold all chunks together.
 fn buffers_bind(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -> bool {
     let chunks = tasks.tasks.iter().map(|task| task.chunks.len()).max().unwrap_or(0);
     scenario.buffer_limit_chunks.is_some_and(|limit| (limit as usize) < chunks)
 }
 
-/// The best schedule along trees if it ends before `known_us`: with its sends where there are few, else in short form.
+/// The best schedule along trees if it ends before `known_us`: with its sends if there are few, else in compact form.
 /// [`KeptSchedule::conclude`] hands it over, with its bound.
 fn along_trees(
     scenario: &CollectiveScenario,
@@ -354,7 +357,7 @@ fn along_trees(
     cx.phase("trees", "shares of spanning trees, and numbers of pieces");
     let parts = trees.parts(cx);
     let floor_us = floors_of(scenario, tasks).map_or(0.0, |floors| floors.with_latency.floor_us);
-    // Pieces have to make up whole chunks.
+    // The pieces must form whole chunks.
     let effort = TreeEffort { multiple: scenario.demand.chunks_per_rank, ..TreeEffort::default() };
     let Some(plan) = parts.plan(trees::shard_bytes(scenario), floor_us, &effort, cx)? else {
         return Ok(None);
@@ -366,8 +369,8 @@ fn along_trees(
     Ok(Some(KeptSchedule::Trees { candidate: made.candidate(scenario)?, floor_us }))
 }
 
-/// Asks programs for a schedule that ends before `best_us`: a linear one where nothing is copied, integer ones
-/// elsewhere. A bound is stated only where the schedules of the session are the best that are known.
+/// Solves models for a schedule that ends before `best_us`: LP models if nothing is copied, otherwise MILP models.
+/// States a bound only if the schedules of the session are the best known ones.
 fn improve(
     session: &EpochSession,
     schedules: Vec<EpochSchedule>,
@@ -376,7 +379,7 @@ fn improve(
     params: &Params,
     cx: &mut Context<'_, Collective>,
 ) -> Result<KeptSchedule, MethodError> {
-    // Half of the time for each question, so that one cannot take all.
+    // Half of the time for each feasibility problem, so that one problem cannot use all of it.
     let limits = QuestionLimits {
         seconds: seconds / 2.0,
         until_s: cx.elapsed_s() + seconds,
@@ -385,12 +388,12 @@ fn improve(
     };
     let epoch_us = session.tasks.epoch_us;
     let finish = session.epochs_of(&schedules);
-    // The first number of epochs that ends no earlier than what is known.
+    // The smallest number of epochs that ends no earlier than the known schedules.
     let top = ((best_us / epoch_us * (1.0 - SAME)).ceil() as u32).min(finish);
-    // Only then a proof is about the best plan.
+    // Only in this case does a proof apply to the best plan.
     let states = best_us >= f64::from(finish) * epoch_us * (1.0 - SAME);
     let asking = Asking { limits, params, only: None, fold: true, most_columns: MOST_COLUMNS, states };
-    // Without copies the linear program is smaller, and decides.
+    // Without copies, the LP model is smaller and decides the problem.
     if lp::suits(&session.scenario, session).is_ok() {
         let mut kept = FluidBest { finish_us: f64::from(top) * epoch_us, finish: top, proven: 0, epoch_us };
         ask_fluid_below(session, &asking, &mut kept, cx)?;
@@ -404,7 +407,7 @@ fn improve(
         session.state_bound(cx);
     }
     let tops: Vec<u32> = match schedules.as_slice() {
-        // Both halves of AllReduce: each has its own finish to beat.
+        // Both halves of an AllReduce: each must complete before its own known finish.
         [_] => vec![top],
         all => all.iter().map(|schedule| schedule.finish).collect(),
     };
@@ -413,16 +416,16 @@ fn improve(
     Ok(KeptSchedule::Whole { session: session.clone(), finish, proven: all.proven })
 }
 
-/// The best plan that is known, with what its bound is made of.
-#[expect(clippy::large_enum_variant, reason = "a run keeps one")]
+/// The best known plan, with the data for its bound.
+#[expect(clippy::large_enum_variant, reason = "a run keeps a plan")]
 enum KeptSchedule {
-    /// Whole chunks, and the epochs that all of them are proven to take.
+    /// Whole chunks, and the number of epochs that all of them are proven to take.
     Whole { session: EpochSession, finish: u32, proven: u32 },
     /// Equal pieces of chunks.
     Pieces { session: EpochSession, finish_us: f64 },
     /// Parts of chunks.
     Parts(FluidBest),
-    /// Trees, and the floor.
+    /// Trees, and their floor.
     Trees { candidate: Candidate<CollectiveResult>, floor_us: f64 },
 }
 
@@ -436,7 +439,7 @@ impl KeptSchedule {
         }
     }
 
-    /// States the bound, which is one of the epochs and chunks of the plan that is kept.
+    /// States the bound for the epochs and chunks of the kept plan.
     fn conclude(self, cx: &mut Context<'_, Collective>) -> Result<Outcome, MethodError> {
         Ok(match self {
             Self::Whole { session, finish, proven } => {
@@ -446,7 +449,7 @@ impl KeptSchedule {
             Self::Pieces { session, finish_us } => {
                 session.state_bound(cx);
                 let bound_us = f64::from(session.bound_epochs()) * session.tasks.epoch_us;
-                // The bound of pieces is about these pieces.
+                // The bound for pieces covers only schedules of these pieces.
                 if same(finish_us, bound_us) { end(0, 0) } else { end(1, 0) }
             }
             Self::Parts(best) => {
@@ -455,7 +458,7 @@ impl KeptSchedule {
             }
             Self::Trees { candidate, floor_us } => {
                 let outcome = trees::stated(candidate.value, floor_us, cx);
-                // Also where it was handed over before, without its bound.
+                // Also reports a schedule that was reported before without its bound.
                 let sends = candidate.result.sends.len() as f64;
                 cx.supersede(candidate.value, sends, "trees", move || candidate)?;
                 outcome

@@ -1,4 +1,4 @@
-//! `ring`, `shortest-path` and `single-tree`: what schedules with fixed paths take.
+//! `ring`, `shortest-path` and `single-tree`: completion times of schedules with fixed paths.
 
 use super::session::EpochSession;
 use crate::Collective;
@@ -40,8 +40,8 @@ impl Method<Collective> for FixedWaysMethod {
     }
 
     fn idle(&self, _scenario: &CollectiveScenario, _params: &Params) -> Vec<Problem> {
-        let why = "on a baseline, which makes one plan";
-        without_effect(["gap"], why, "leave it out, or take a method that proves, such as auto").collect()
+        let why = "for a baseline, which makes a single plan";
+        without_effect(["gap"], why, "omit it, or use a method that proves bounds, such as auto").collect()
     }
 
     fn solve(
@@ -56,32 +56,32 @@ impl Method<Collective> for FixedWaysMethod {
             let tasks = Arc::unwrap_or_clone(session.tasks);
             session.tasks = Arc::new(tasks.one_by_one());
         }
-        cx.phase(self.info().name, "ways that are fixed before anything is sent");
+        cx.phase(self.info().name, "paths that are fixed before anything is sent");
         let mut schedules = Vec::new();
         for task in &session.tasks.tasks {
             schedules.push(by_fixed_ways::<_, ()>(task, self.ways, cx)?.ok_or_else(late)?);
         }
         match session.offer(schedules, self.info().name, cx) {
-            // Paths that were fixed before times are known may meet at a switch such that no order of its arrivals
-            // serves all of them.
+            // Paths fixed without regard to times may meet at a switch such that no order of its arrivals serves all of
+            // them.
             Err(MethodError::Rejected(found)) => Err(unsuited(self.info().name, &found)),
             offered => offered.map(|()| Outcome::done(Status::Heuristic)),
         }
     }
 }
 
-/// The refusal of fixed paths of which the checker finds no schedule.
+/// The refusal of fixed paths for which the checker finds no schedule.
 fn unsuited(name: &str, found: &[Violation]) -> MethodError {
     let why = found.first().map_or_else(String::new, |violation| format!(": {}", violation.message));
-    let message = format!("has ways on which {name} cannot send{why}");
+    let message = format!("has paths on which {name} cannot send{why}");
     MethodError::Invalid(
-        Problem::new("topology", message, "solve with auto, which chooses other ways").into(),
+        Problem::new("topology", message, "solve with auto, which chooses other paths").into(),
     )
 }
 
-/// The refusal of fixed paths over links at times when they are down.
+/// The refusal of fixed paths over links that are down when needed.
 fn late() -> MethodError {
-    let message = "lets a link be up too early or too short for fixed ways";
-    let remedy = "lengthen it, or solve with auto, which chooses other ways";
+    let message = "makes a link available too early or too briefly for fixed paths";
+    let remedy = "lengthen it, or solve with auto, which chooses other paths";
     MethodError::Invalid(Problem::new("topology.links.up_us", message, remedy).into())
 }

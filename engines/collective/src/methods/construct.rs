@@ -1,4 +1,4 @@
-//! `construct`: bound, and schedules chunk by chunk in the epochs of the scenario.
+//! `construct`: a bound, and schedules that are built chunk by chunk in the epochs of the scenario.
 
 use super::session::{EpochSession, end, restarts};
 use crate::Collective;
@@ -13,10 +13,10 @@ use std::sync::Arc;
 /// Bound and construction.
 pub(super) struct Construct;
 
-/// Default number of restarts: the most of all methods, because the construction is all that this method has.
+/// Default number of restarts: the largest of all methods, because this method only constructs.
 const RESTARTS: i64 = 60;
 
-/// Limits that parameters give.
+/// Limits from parameters.
 pub(super) fn limits(params: &Params, cx: &Context<'_, Collective>) -> ConstructLimits {
     ConstructLimits { restarts: params.count("restarts") as u32, seed: cx.stream(0).next_u64() }
 }
@@ -25,8 +25,8 @@ impl Method<Collective> for Construct {
     fn info(&self) -> MethodInfo {
         MethodInfo {
             name: "construct",
-            help: "Places one chunk after another along trees of earliest arrival, in the order of the \
-                 binding cut; bounds come from paths, cuts and metrics.",
+            help: "Places one chunk after another along trees of earliest arrival, in the order that the \
+                 binding cut gives; bounds come from paths, cuts and metrics.",
             proves: true,
             hot_start: false,
             params: vec![restarts(RESTARTS)],

@@ -1,4 +1,4 @@
-//! Methods of several steps: a step that fails, or whose plan the checker refuses, does not cost the plans before it.
+//! Methods of several steps: if a step fails, or the checker refuses its plan, the earlier plans remain.
 
 use crate::Collective;
 use crate::scenario::CollectiveScenario;
@@ -28,7 +28,7 @@ impl<M: Method<Collective>> Method<Collective> for KeepsBest<M> {
         params: &Params,
         cx: &mut Context<'_, Collective>,
     ) -> Result<Outcome, MethodError> {
-        // Errors other than refusals pass.
+        // Returns errors other than refusals unchanged.
         let ended = self.0.solve(scenario, params, cx);
         let ended = ended.and_then(|outcome| cx.best_plan().map(|_| outcome));
         let error = match ended {
@@ -43,8 +43,8 @@ impl<M: Method<Collective>> Method<Collective> for KeepsBest<M> {
             MethodError::Rejected(violations) => {
                 let first = violations.first().map_or_else(String::new, ToString::to_string);
                 format!(
-                    "the checker refuses a better plan ({} violations, the first is {first}): the best checked plan \
-                     is kept; please report this defect",
+                    "the checker refuses a better plan ({} violations, the first is {first}), so the best \
+                     checked plan is kept; please report this defect",
                     violations.len()
                 )
             }

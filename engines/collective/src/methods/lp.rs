@@ -1,4 +1,5 @@
-//! `teccl-lp`: the fewest epochs for parts of chunks without copies, by linear programs, coarse epochs first.
+//! `teccl-lp`: minimises the number of epochs for parts of chunks without copies, with LP models, starting with coarse
+//! epochs.
 
 use super::asking::{
     Asking, MOST_COLUMNS, RunSolver, fold, folding_of, options, question_s, seed, solver_knobs, tell,
@@ -28,17 +29,17 @@ pub(super) struct FluidMethod;
 
 /// Default number of restarts of the construction: it only gives the first upper bound, which the linear program improves.
 const RESTARTS: i64 = 4;
-/// Default time limit per feasibility problem, s. A judgement, not a measurement.
+/// Default time limit per feasibility problem, s. This value is a judgement, not a measurement.
 const QUESTION_S: f64 = 120.0;
-/// Knobs of the solver that act.
+/// Knobs of the solver that have an effect here.
 pub(super) const KNOBS: [&str; 3] = ["solver_process", "presolve", "lp_method"];
-/// Factor from an epoch length to the next finer one. Columns grow by it, so the coarser programs together take at most a
-/// third of the work of the finest (1/4 + 1/16 + ...).
+/// Factor from an epoch length to the next finer one. The number of columns grows by it, so the coarser models together
+/// take at most a third of the work of the finest (1/4 + 1/16 + ...).
 const FINER: i64 = 4;
-/// Rounding of finishes in µs, as a share.
+/// Rounding of finishes in µs, relative.
 const SAME: f64 = 1e-9;
 
-/// The best plan of parts of chunks so far, and what is proven for its epochs.
+/// The best plan of parts of chunks so far, and the bound that is proven for its epochs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FluidBest {
     pub(super) finish_us: f64,
@@ -48,14 +49,14 @@ pub(super) struct FluidBest {
 }
 
 impl FluidBest {
-    /// States what is proven, with what it covers.
+    /// States the proven bound and the plans that it covers.
     pub(super) fn state_bound(&self, cx: &mut Context<'_, Collective>) {
         let bound_us = f64::from(self.proven) * self.epoch_us;
         cx.bound_over(bound_us, &covers(self.epoch_us, Discipline::Fluid, 1, false));
     }
 }
 
-/// Columns of the linear program of a task with all sources in all epochs.
+/// Columns of the LP model of a task with all sources in all epochs.
 fn columns_of(task: &CollectiveTask, epochs: u32) -> u64 {
     let mut sources: Vec<u32> = (0..task.chunks.len()).map(|chunk| task.chunks.source(chunk)).collect();
     sources.sort_unstable();
@@ -107,7 +108,7 @@ impl Method<Collective> for FluidMethod {
             {
                 break Err(error);
             }
-            // Schedules in finer epochs cannot complete before their bound.
+            // Schedules in finer epochs cannot complete before the bound for those epochs.
             if factor == 1 || best.is_some_and(|best| best.finish_us <= least_us * (1.0 + SAME)) {
                 break Ok(());
             }
@@ -123,7 +124,7 @@ impl Method<Collective> for FluidMethod {
     }
 }
 
-/// Refuses what the linear program does not cover.
+/// Refuses scenarios that the LP model does not support.
 pub(super) fn suits(scenario: &CollectiveScenario, session: &EpochSession) -> Result<(), Problems> {
     let mut problems = Problems::new();
     let tasks = &session.tasks.tasks;
@@ -131,27 +132,27 @@ pub(super) fn suits(scenario: &CollectiveScenario, session: &EpochSession) -> Re
         let sort = scenario.demand.collective.label();
         problems.add(
             "demand.collective",
-            format!("is {sort}, which adds data up; the linear program only moves it"),
-            "take teccl-milp or construct",
+            format!("is {sort}, which reduces data; the LP model only moves data"),
+            "use teccl-milp or construct",
         );
     } else if !tasks.iter().all(|task| task.chunks.is_unicast()) {
         problems.add(
             "demand.copy",
-            "is true, and some chunks have several destinations; the linear program does not copy",
-            "set it to false to send every destination its own, or take teccl-milp",
+            "is true, and some chunks have several destinations; the LP model does not copy",
+            "set it to false to send each destination a separate chunk, or use teccl-milp",
         );
     }
     if scenario.buffer_limit_chunks.is_some() {
         problems.add(
             "buffer_limit_chunks",
-            "counts whole chunks, and the linear program sends parts of them",
-            "leave it out, or take teccl-milp",
+            "limits whole chunks, but the LP model sends parts of chunks",
+            "omit it, or use teccl-milp",
         );
     }
     problems.into_result(())
 }
 
-/// Looks for schedules in epochs of one length.
+/// Searches for schedules in epochs of one length.
 fn coarse(
     scenario: &Arc<CollectiveScenario>,
     (epoch_us, is_coarse): (f64, bool),
@@ -188,7 +189,7 @@ fn coarse(
     ended
 }
 
-/// Looks for schedules of parts of chunks that end before a known finish, and hands them over.
+/// Searches for schedules of parts of chunks that end before a known finish, and reports them.
 pub(super) fn ask_fluid_below(
     session: &EpochSession,
     asking: &Asking<'_>,
@@ -227,7 +228,7 @@ pub(super) fn ask_fluid_below(
     Ok(())
 }
 
-/// Hands a schedule of parts of chunks over.
+/// Reports a schedule of parts of chunks.
 fn offer(
     session: &EpochSession,
     links: &FluidLinks,

@@ -1,4 +1,4 @@
-//! `teccl-milp`: the fewest epochs for whole chunks, by integer programs.
+//! `teccl-milp`: minimises the number of epochs for whole chunks, with MILP models.
 
 use super::asking::{
     Asking, MOST_COLUMNS, RunSolver, ask_all, fold, folding_of, options, question_s, seed, solver_knobs,
@@ -24,9 +24,9 @@ pub(super) struct CopyMethod;
 
 /// Default number of restarts of the construction: it gives the upper bound and the first start point.
 const RESTARTS: i64 = 24;
-/// Default time limit per feasibility problem, s. A judgement, not a measurement.
+/// Default time limit per feasibility problem, s. This value is a judgement, not a measurement.
 const QUESTION_S: f64 = 60.0;
-/// Knobs of the solver that act.
+/// Knobs of the solver that have an effect here.
 const KNOBS: [&str; 3] = ["solver_process", "presolve", "heuristic_effort"];
 
 impl CopyMethod {
@@ -43,8 +43,8 @@ pub(super) fn epochs_knob() -> ParamInfo {
 
 /// The knob of early deliveries.
 pub(super) fn reward_knob() -> ParamInfo {
-    let help =
-        "If true, a second MILP then makes deliveries early, weighted by priority, within the fewest epochs.";
+    let help = "If true, a second MILP model makes deliveries as early as possible, weighted by priority, within \
+         the minimum number of epochs.";
     ParamInfo::bool("early", false, help).effect(Effect::Warm)
 }
 
@@ -103,7 +103,7 @@ impl Method<Collective> for CopyMethod {
     }
 }
 
-/// Makes deliveries of all tasks early without changing when the last one is made.
+/// Makes the deliveries of all tasks early without changing the finish.
 fn make_early(
     session: &EpochSession,
     mut schedules: Vec<EpochSchedule>,

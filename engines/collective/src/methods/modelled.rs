@@ -1,4 +1,4 @@
-//! The integer program of `teccl-milp` for other solvers, and the way back from its points.
+//! The MILP model of `teccl-milp` for other solvers, and the conversion of their points into plans.
 
 use super::milp::{CopyMethod, epochs_knob, reward_knob};
 use super::one_size::refuse_sizes;
@@ -18,13 +18,13 @@ use lightbay_core::watch::Unwatched;
 use lightbay_highs::model::Model;
 use lightbay_highs::modelled::Modelled;
 
-/// Feasibility of points that other solvers wrote with few digits.
+/// Feasibility tolerance for points that other solvers write with few digits.
 const TOLERANCE: f64 = 1e-5;
 
-/// The whole program of schedules within some epochs.
+/// The full model of schedules within a given number of epochs.
 pub(super) struct CopyModel;
 
-/// Runs something on the program of a scenario.
+/// Calls a function with the model of a scenario.
 fn with_program<T>(
     scenario: &Scenario<Collective>,
     params: &Params,
@@ -36,8 +36,8 @@ fn with_program<T>(
     let [task] = &tasks.tasks[..] else {
         return Err(Problems::one(Problem::new(
             "demand.collective",
-            format!("is {}, which is two programs, one after the other", body.demand.collective.label()),
-            "take one of its halves, reduce_scatter or all_gather",
+            format!("is {}, which needs two models, one after the other", body.demand.collective.label()),
+            "use one of its halves, reduce_scatter or all_gather",
         ))
         .into());
     };
@@ -79,8 +79,8 @@ impl Modelled<Collective> for CopyModel {
             let columns = program.model.columns();
             if values.len() != columns {
                 return Err(MethodError::Failed(format!(
-                    "the point has {} values, the model {columns} columns; give a point of the model as it was \
-                     exported",
+                    "the point has {} values, but the model has {columns} columns; use a point of the \
+                     exported model",
                     values.len()
                 )));
             }
@@ -116,7 +116,7 @@ mod tests {
         let longer = ParamValue::Int(i64::from(claims.finish_epochs) + 1);
         let longer = Params::resolve(&CopyModel.params(), [("epochs", &longer)]).unwrap();
         let refused = CopyModel.plan(&scenario, &longer, &found.values.unwrap());
-        assert!(refused.unwrap_err().to_string().contains("as it was exported"));
+        assert!(refused.unwrap_err().to_string().contains("of the exported model"));
         let both = Scenario::new("two".to_owned(), preset("dgx1-allreduce-200kb"));
         assert!(CopyModel.model(&both, &usual).is_err());
     }

@@ -1,4 +1,4 @@
-//! Methods that plan the one size of the buffer that a scenario is about, and refuse lists of sizes.
+//! Methods that plan only the buffer size that a scenario sets, and refuse lists of sizes.
 
 use crate::Collective;
 use crate::scenario::CollectiveScenario;
@@ -13,13 +13,13 @@ pub(super) fn refuse_sizes(scenario: &CollectiveScenario, method: &str) -> Resul
     match scenario.demand.sizes_bytes.len() {
         0 => Ok(()),
         sizes => {
-            let message = format!("lists {sizes} sizes, and {method} plans one");
+            let message = format!("lists {sizes} sizes, but {method} plans only one");
             Err(Problem::new("demand.sizes_bytes", message, "solve with auto, or set sizes=none").into())
         }
     }
 }
 
-/// A method for one size.
+/// A method for a single size.
 pub(super) struct OneSize<M>(pub(super) M);
 
 impl<M: Method<Collective>> Method<Collective> for OneSize<M> {
@@ -29,9 +29,8 @@ impl<M: Method<Collective>> Method<Collective> for OneSize<M> {
 
     fn idle(&self, scenario: &CollectiveScenario, params: &Params) -> Vec<Problem> {
         let listed = (!scenario.demand.sizes_bytes.is_empty()).then_some("sizes");
-        let why = format!("on {}, which plans output_buffer_bytes alone", self.0.info().name);
-        let mut idle: Vec<Problem> =
-            without_effect(listed, &why, "leave it out, or solve with auto").collect();
+        let why = format!("for {}, which plans only output_buffer_bytes", self.0.info().name);
+        let mut idle: Vec<Problem> = without_effect(listed, &why, "omit it, or solve with auto").collect();
         idle.extend(self.0.idle(scenario, params));
         idle
     }

@@ -1,7 +1,7 @@
 //! Schedules for every size of a list: the certified frontier of latency and bandwidth.
 //!
-//! Each size is planned on its own. The schedules are then replayed with the sizes beside their own, and the fewest that
-//! come close to the best of each size are kept.
+//! Plans each size separately. Then replays each schedule with the sizes around its own, and keeps the smallest set of
+//! schedules that come close to the best time of each size.
 
 use super::auto::{MOST_DELIVERIES, PIECES, epochs};
 use super::trees::{self, MIN_PIECE_BYTES, ScenarioTrees, ScheduleForm};
@@ -23,25 +23,25 @@ use lightbay_core::kind::Candidate;
 use lightbay_core::method::MethodError;
 use lightbay_core::problem::Problems;
 
-/// Maximum relative excess over the best time of a size at which a schedule still serves it, so that few schedules serve all
-/// sizes.
+/// Maximum excess over the best time of a size, relative, with which a schedule still serves the size; the tolerance
+/// reduces the number of schedules.
 const CLOSE: f64 = 0.01;
 /// Rounding of times.
 const SAME: f64 = 1e-9;
 /// Maximum number of transmissions of the schedule of a range: a plan holds one schedule per range.
 const MOST_SENDS: u64 = 60_000;
 
-/// A schedule with the size that it was planned for.
+/// A schedule with the size for which it was planned.
 struct SizedSchedule {
     form: ScheduleForm,
-    /// Place of that size in the list.
+    /// Position of that size in the list.
     planned_for: usize,
     /// Time with that size, µs.
     time_us: f64,
 }
 
-/// Plans a schedule for every size of the scenario and adds them to the best plan. What is planned when a run is stopped
-/// is kept.
+/// Plans a schedule for every size of the scenario and adds them to the best plan. If a run is stopped, keeps the
+/// schedules planned so far.
 pub(super) fn plan_ranges(
     scenario: &CollectiveScenario,
     limits: ConstructLimits,
@@ -64,7 +64,7 @@ pub(super) fn plan_ranges(
         metrics: plan.metrics.clone(),
         result: CollectiveResult { ranges, ..plan.result.clone() },
     };
-    // The plan stays the same but for its ranges.
+    // Only the ranges of the plan change.
     cx.supersede(candidate.value, secondary, "ranges of sizes", move || candidate)?;
     ended
 }
@@ -73,9 +73,9 @@ struct RangeSearch<'s> {
     scenario: &'s CollectiveScenario,
     limits: ConstructLimits,
     sizes: Vec<u64>,
-    /// Tasks of the scenario's own size, whose networks are those of all sizes.
+    /// Tasks for the scenario's own size; the networks are the same for all sizes.
     tasks: CollectiveTasks,
-    /// Floors of each size; none if they are not known.
+    /// Floors of each size; none if they are unknown.
     floors: Option<Vec<ScenarioFloors>>,
     schedules: Vec<SizedSchedule>,
     /// Best time of each size, µs.
@@ -111,7 +111,7 @@ impl<'s> RangeSearch<'s> {
         let along_trees = ScenarioTrees::of(self.scenario, &self.tasks);
         let mut parts = None;
         if !self.scenario.time.is_chosen() && trees::suits(self.scenario).is_ok() {
-            // Trees serve all sizes: their shares do not depend on the bytes.
+            // Trees serve all sizes, because their shares do not depend on the bytes.
             cx.phase("trees", "shares of spanning trees for all sizes");
             parts = Some(along_trees.parts(cx));
         }
@@ -123,7 +123,7 @@ impl<'s> RangeSearch<'s> {
             if let Some(parts) = &parts {
                 self.plan_along_trees(at, &sized, parts, cx)?;
             }
-            // Large demands are constructed for few sizes, and only where there is nothing else.
+            // Large demands are constructed only for few sizes, and only if no other schedule exists.
             let every = deliveries <= MOST_DELIVERIES;
             let few = parts.is_none() && [0, count / 2, count - 1].contains(&at);
             if every || few {
@@ -142,7 +142,7 @@ impl<'s> RangeSearch<'s> {
         Ok(())
     }
 
-    /// Keeps a schedule if it is the best so far for the size that it is planned for.
+    /// Keeps a schedule if it is the best so far for the size for which it is planned.
     fn keep(&mut self, schedule: SizedSchedule) {
         let best_us = &mut self.best_us[schedule.planned_for];
         // One schedule for each size.
@@ -164,7 +164,7 @@ impl<'s> RangeSearch<'s> {
         let effort = trees::effort(sized, &self.tasks, MOST_SENDS);
         let Some(plan) = parts.plan(trees::shard_bytes(sized), floor_us, &effort, cx)? else { return Ok(()) };
         let form = match trees::schedule(sized, parts, &plan, MOST_SENDS) {
-            // A size without trees is served by others.
+            // Other sizes serve a size without trees.
             Err(MethodError::Failed(why)) => {
                 cx.note(Severity::Warning, format!("no trees for {} bytes: {why}", self.sizes[at]));
                 return Ok(());
@@ -196,7 +196,7 @@ impl<'s> RangeSearch<'s> {
             let Some(schedule) = found else { return Ok(()) };
             schedules.push(schedule);
         }
-        // Time without epochs, which sizes share.
+        // Time without epochs, which is comparable across sizes.
         let time_us = replay_us(&tasks, &schedules, tasks.chunk_bytes);
         if pieces == 1 {
             self.whole_us[at] = self.whole_us[at].min(time_us);
@@ -209,14 +209,15 @@ impl<'s> RangeSearch<'s> {
         Ok(())
     }
 
-    /// Time of a schedule with a size, µs; `None` of trees in short form for any but their own, and of small pieces.
+    /// Time of a schedule with a size, µs; `None` for trees in compact form with any size but their own, and for small
+    /// pieces.
     fn time_us(&self, schedule: &SizedSchedule, bytes: u64) -> Option<f64> {
         match &schedule.form {
             ScheduleForm::Listed(tasks, schedules) => {
-                // The same schedule with other bytes.
+                // The same schedule with other chunk sizes.
                 let share = bytes as f64 / self.sizes[schedule.planned_for] as f64;
                 let piece_bytes = tasks.chunk_bytes * share;
-                // Pieces of a few bytes would cost more than the replay counts.
+                // Pieces of a few bytes would take longer than the replay predicts.
                 let is_fine = tasks.pieces > 1 && piece_bytes < MIN_PIECE_BYTES;
                 (!is_fine).then(|| replay_us(tasks, schedules, piece_bytes))
             }
@@ -224,7 +225,7 @@ impl<'s> RangeSearch<'s> {
         }
     }
 
-    /// Times of all schedules with the sizes around their own, as far as they are close to the best.
+    /// Times of all schedules with the sizes around their own, as long as they are close to the best.
     fn times(&mut self) -> Vec<TimesBySize> {
         let count = self.sizes.len();
         let mut times = Vec::with_capacity(self.schedules.len());
@@ -233,8 +234,8 @@ impl<'s> RangeSearch<'s> {
             row[schedule.planned_for] = Some(schedule.time_us);
             let up = schedule.planned_for + 1..count;
             let down = (0..schedule.planned_for).rev();
-            // Search outwards from its own size until it is no longer close: times of neighbouring sizes hardly
-            // differ.
+            // Searches outwards from the schedule's own size until it is no more close to the best: times of
+            // neighbouring sizes hardly differ.
             for sizes in [&mut up.into_iter() as &mut dyn Iterator<Item = usize>, &mut down.into_iter()] {
                 for at in sizes {
                     let Some(time_us) = self.time_us(schedule, self.sizes[at]) else { break };
@@ -242,7 +243,7 @@ impl<'s> RangeSearch<'s> {
                     if time_us > best_us * (1.0 + CLOSE) {
                         break;
                     }
-                    // A schedule of another size may be the best here.
+                    // A schedule for another size may be the best here.
                     self.best_us[at] = best_us.min(time_us);
                     row[at] = Some(time_us);
                 }
@@ -255,7 +256,7 @@ impl<'s> RangeSearch<'s> {
     /// The ranges, each with its schedule.
     fn ranges(&mut self) -> Result<Vec<SizeRange>, MethodError> {
         let times = self.times();
-        // Close to the best, and never later than whole chunks.
+        // Close to the best time, and never slower than whole chunks.
         let limit = |(best, whole): (&f64, &f64)| (best * (1.0 + CLOSE)).min(whole * (1.0 + SAME));
         let limits: Vec<f64> = self.best_us.iter().zip(&self.whole_us).map(limit).collect();
         // Interval covering.
@@ -273,8 +274,8 @@ impl<'s> RangeSearch<'s> {
         Ok(ranges)
     }
 
-    /// The last size before the next schedule takes over: where both are as fast. Trees in short form give way half way,
-    /// in ratio.
+    /// The last size before the next schedule takes over: the size at which both are equally fast. For trees in compact
+    /// form, the geometric mean of the two sizes.
     fn last_size(&self, sizes: ServedSizes, next: ServedSizes) -> u64 {
         let (from, to) = (self.sizes[sizes.last], self.sizes[next.first]);
         let (before, after) = (&self.schedules[sizes.schedule], &self.schedules[next.schedule]);
@@ -283,7 +284,7 @@ impl<'s> RangeSearch<'s> {
             return ((from as f64 * to as f64).sqrt() as u64).clamp(from, to - 1);
         }
         let time = |schedule| move |bytes| self.time_us(schedule, bytes).unwrap_or(f64::INFINITY);
-        // Bytes at which both are as fast.
+        // Bytes at which both are equally fast.
         crossover(from, to, time(before), time(after))
     }
 
@@ -318,7 +319,7 @@ impl<'s> RangeSearch<'s> {
     }
 }
 
-/// Time of schedules one after the other, without epochs, µs.
+/// Time of schedules that run one after the other, without epochs, µs.
 fn replay_us(tasks: &CollectiveTasks, schedules: &[EpochSchedule], chunk_bytes: f64) -> f64 {
     tasks.tasks.iter().zip(schedules).map(|(task, schedule)| schedule.replay_with(task, chunk_bytes)).sum()
 }

@@ -1,4 +1,5 @@
-//! Parts that the methods share: the tasks of a scenario in epochs of one length, their bounds, and plans handed over.
+//! Parts that the methods share: the tasks of a scenario in epochs of one length, their bounds, and the reporting of
+//! plans.
 
 use crate::Collective;
 use crate::bounds::{EpochBound, bound};
@@ -24,18 +25,19 @@ use std::sync::Arc;
 pub(super) struct EpochSession {
     pub(super) scenario: Arc<CollectiveScenario>,
     pub(super) tasks: Arc<CollectiveTasks>,
-    /// Bound of each task; none for methods that prove nothing.
+    /// Bound of each task; none for methods that prove no bounds.
     pub(super) bounds: Arc<Vec<EpochBound>>,
 }
 
 /// The knob of restarts.
 pub(super) fn restarts(usual: i64) -> ParamInfo {
-    let help = "Squeaky-wheel passes after the fixed chunk orders; each moves late chunks forward.";
+    let help = "Number of passes after the fixed chunk orders; each pass moves chunks that complete late \
+         forward.";
     ParamInfo::int("restarts", 0, 1_000_000, usual, help).effect(Effect::Warm)
 }
 
 impl EpochSession {
-    /// The tasks in epochs of a length, or of that which the scenario's rule gives.
+    /// The tasks in epochs of a given length, or of the length that the scenario's rule gives.
     pub(super) fn open(
         scenario: &Arc<CollectiveScenario>,
         epoch_us: Option<f64>,
@@ -44,7 +46,7 @@ impl EpochSession {
         Self::in_pieces(scenario, epoch_us, 1, cx)
     }
 
-    /// The same with every chunk in a number of equal pieces.
+    /// The same, with every chunk split into a number of equal pieces.
     pub(super) fn in_pieces(
         scenario: &Arc<CollectiveScenario>,
         epoch_us: Option<f64>,
@@ -62,7 +64,7 @@ impl EpochSession {
         Ok(Self { scenario: Arc::clone(scenario), tasks: Arc::new(tasks), bounds: Arc::default() })
     }
 
-    /// The same with a bound for each task.
+    /// The same, with a bound for each task.
     pub(super) fn bounded(mut self, cx: &mut Context<'_, Collective>) -> Result<Self, MethodError> {
         let what = match self.tasks.pieces {
             1 => "whole chunks".to_owned(),
@@ -81,17 +83,17 @@ impl EpochSession {
         Ok(self)
     }
 
-    /// Epochs that the bounds give in all.
+    /// Sum of the bounds, in epochs.
     pub(super) fn bound_epochs(&self) -> u32 {
         self.bounds.iter().map(|bound| bound.epochs).sum()
     }
 
-    /// Epochs of schedules one after the other.
+    /// Total number of epochs of schedules that run one after the other.
     pub(super) fn epochs_of(&self, schedules: &[EpochSchedule]) -> u32 {
         epochs_of(&self.tasks, schedules)
     }
 
-    /// States the bound of the session, with what it covers.
+    /// States the bound of the session and the plans that it covers.
     pub(super) fn state_bound(&self, cx: &mut Context<'_, Collective>) {
         let bound_us = f64::from(self.bound_epochs()) * self.tasks.epoch_us;
         let parts = self.tasks.tasks.len() > 1;
@@ -101,13 +103,13 @@ impl EpochSession {
         );
     }
 
-    /// Chunks, or pieces of them, in all tasks.
+    /// Number of chunks, or pieces of chunks, in all tasks.
     pub(super) fn pieces(&self) -> usize {
         self.tasks.tasks.iter().map(|task| task.chunks.len()).sum()
     }
 
-    /// Hands a schedule for each task over: its sends, or the short form where they are many. A schedule too large to
-    /// be read back is omitted.
+    /// Reports a schedule for each task: its sends, or the compact form if there are many sends. Omits a schedule that
+    /// is too large to be read again.
     pub(super) fn offer(
         &self,
         schedules: Vec<EpochSchedule>,
@@ -139,7 +141,7 @@ impl EpochSession {
         Ok(())
     }
 
-    /// Constructs a schedule for each task and hands them over.
+    /// Constructs a schedule for each task and reports the schedules.
     pub(super) fn construct(
         &self,
         limits: ConstructLimits,
@@ -159,7 +161,7 @@ impl EpochSession {
         Ok(schedules)
     }
 
-    /// Constructs a schedule of a task that fits the buffers. `found` is called with every better one.
+    /// Constructs a schedule of a task that fits the buffers. Calls `found` with every better schedule.
     pub(super) fn constructed(
         &self,
         at: usize,
@@ -171,7 +173,7 @@ impl EpochSession {
         let Some(limit) = self.scenario.buffer_limit_chunks else {
             return construct::<_, ()>(task, bound, limits, cx, found)?.ok_or_else(|| never(Some(task)));
         };
-        // The construction plans without buffers. Its best schedule that fits them all the same is kept.
+        // The construction ignores buffer limits. Keeps its best schedule that happens to fit them.
         let most = limit.saturating_mul(self.tasks.pieces);
         let mut fitting = None;
         construct::<_, ()>(task, bound, limits, cx, |cx, schedule| {
@@ -202,7 +204,7 @@ impl EpochSession {
         match held {
             Some(held) if held > most => {
                 let message =
-                    format!("is {limit}, and a GPU holds {held} chunks for others in this schedule");
+                    format!("is {limit}, but a GPU holds {held} chunks for others in this schedule");
                 let remedy = "raise it, or solve with auto, construct or teccl-milp";
                 Err(MethodError::Invalid(Problem::new("buffer_limit_chunks", message, remedy).into()))
             }
@@ -211,19 +213,19 @@ impl EpochSession {
     }
 }
 
-/// The remark on a schedule that is left out because of its size.
+/// The remark on a schedule that is omitted because of its size.
 pub(super) fn unreadable(sends: usize) -> String {
     format!(
-        "a schedule of {sends} sends is left out: its file would be larger than the {} MiB that are read back; solve with \
-         auto or trees, which keep symmetric plans small, or for fewer GPUs",
+        "a schedule of {sends} sends is omitted: its file would be larger than the {} MiB that can be read \
+         again; solve with auto or trees, which store symmetric plans in compact form, or use fewer GPUs",
         MAX_FILE_BYTES >> 20
     )
 }
 
-/// Epochs of links that schedules may occupy in all: searches keep a number for each.
+/// Maximum number of link epochs of schedules: searches store a number for each.
 const MOST_OCCUPIED: f64 = (1_u64 << 26) as f64;
 
-/// Returns the problem of epochs so short that searches would need gigabytes to keep which of them are taken.
+/// Returns the problem of epochs so short that searches would need gigabytes to store which link epochs are taken.
 fn too_fine(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -> Option<Problem> {
     let network = &tasks.tasks.first()?.network;
     let (mut quickest, mut longest) = (f64::INFINITY, 0.0_f64);
@@ -245,28 +247,29 @@ fn too_fine(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -> Option<Pr
     let digit = 10_f64.powf(least.log10().floor() - 1.0);
     let least = (least / digit).ceil() * digit;
     let message = format!(
-        "makes epochs of {} us, of which links are occupied for {occupied:.0} in all; at most {MOST_OCCUPIED} are planned",
+        "makes epochs of {} us, in which links are occupied for {occupied:.0} epochs in total; the maximum \
+         is {MOST_OCCUPIED}",
         tasks.epoch_us
     );
     Some(Problem::new(format!("time.{name}"), message, format!("set {name} to at least {least:e}")))
 }
 
-/// The refusal of a buffer limit that lets no chunk pass through relaying GPUs, if some chunk has no other path.
+/// The refusal of a buffer limit of 0, with which GPUs cannot relay, if some chunk has no other path.
 fn no_room() -> MethodError {
-    let message = "is 0, and a chunk reaches a destination only by way of a GPU that does not want it";
+    let message = "is 0, but a chunk reaches a destination only through a GPU that does not need it";
     MethodError::Invalid(Problem::new("buffer_limit_chunks", message, "set it to at least 1").into())
 }
 
-/// The failure of a construction on links that are not up in time: a proof, if a chunk cannot arrive even by itself.
+/// The failure of a construction because links are not up in time; a proof if some chunk cannot arrive even by itself.
 pub(super) fn never(task: Option<&CollectiveTask>) -> MethodError {
     if let Some(why) = task.and_then(out_of_reach) {
         return MethodError::Infeasible(why);
     }
-    let why = "in these epochs, some chunk cannot reach a destination in the times at which links are up";
+    let why = "in these epochs, some chunk cannot reach a destination while the links are up";
     MethodError::Failed(format!("{why}: lengthen 'up_us', or set shorter epochs"))
 }
 
-/// The end of a run that found a schedule of a number of epochs.
+/// Ends a run that found a schedule with a given number of epochs.
 pub(super) fn end(finish: u32, bound: u32) -> Outcome {
     if finish == bound {
         return Outcome::done(Status::Optimal);

@@ -230,7 +230,7 @@ fn chunks_wait_for_room_in_buffers() {
     );
     assert!(solved("auto", &scenario).plan().objective.value <= 7e6);
     let refused = Ask::of(&all(), "shortest-path", scenario.clone()).run().done;
-    let said = "buffer_limit_chunks: is 1, and a GPU holds 2 chunks for others in this schedule";
+    let said = "buffer_limit_chunks: is 1, but a GPU holds 2 chunks for others in this schedule";
     assert!(refused.status == EndStatus::Invalid && refused.message.contains(said), "{refused:?}");
     // Nothing passes a GPU that does not want it, but a switch and a GPU that wants it are no buffers.
     scenario.buffer_limit_chunks = Some(0);

@@ -1,4 +1,4 @@
-//! `trees`: data cut into pieces that run along spanning trees.
+//! `trees`: splits data into pieces that follow spanning trees.
 
 use super::session::end;
 use crate::Collective;
@@ -25,9 +25,9 @@ use lightbay_core::scenario::Scenario;
 pub(super) struct TreesMethod;
 
 pub(super) use crate::plan::MIN_PIECE_BYTES;
-/// Usual most sends that a plan lists.
+/// Default maximum number of sends that a plan lists.
 pub(super) const MOST_SENDS: i64 = 200_000;
-/// Minimum number of pieces of every rank that are worth a list of sends.
+/// Minimum number of pieces per rank for which a list of sends is made.
 const LEAST_PIECES: u64 = 16;
 /// Usual most pieces.
 const MOST_PIECES: i64 = 65_536;
@@ -38,13 +38,13 @@ impl Method<Collective> for TreesMethod {
         let pieces = "Maximum number of pieces per rank (per tree in periodic schedules).";
         let sorts = TreeSorts::ALL.map(|(name, _)| name);
         let schedule = "Order of the pieces: along few trees, each piece as soon as its link is free \
-             (list); one piece of every tree per epoch (periodic); each piece along its own tree, grown \
-             over free links (matching; networks without switches); or the one that completes first (auto).";
+             (list); one piece of every tree per epoch (periodic); each piece along its own tree over free \
+             links (matching; networks without switches); or whichever completes first (auto).";
         let sends = "Maximum number of transmissions that a plan lists; larger plans store their trees \
              in compact form.";
         MethodInfo {
             name: "trees",
-            help: "Cuts data into pieces that follow spanning trees; together, the trees reach the rate \
+            help: "Splits data into pieces that follow spanning trees; together, the trees reach the rate \
                  of the binding cut. Any number of pieces and any epoch length.",
             proves: true,
             hot_start: false,
@@ -61,7 +61,8 @@ impl Method<Collective> for TreesMethod {
 
     fn idle(&self, _scenario: &CollectiveScenario, _params: &Params) -> Vec<Problem> {
         let names = ["epoch", "epoch_us", "epoch_multiplier", "alpha_threshold"];
-        without_effect(names, "on trees, whose epochs suit their pieces", "leave it out").collect()
+        without_effect(names, "for trees, which choose the epoch length for their pieces", "leave it out")
+            .collect()
     }
 
     fn solve(
@@ -76,8 +77,8 @@ impl Method<Collective> for TreesMethod {
         let sorts = sorts.map_or(TreeSorts::All, |(_, sorts)| sorts);
         let ranks = scenario.demand.rank_nodes(&scenario.topology).len();
         if sorts == TreeSorts::Matching && ranks < scenario.topology.nodes.len() {
-            let message =
-                "is matching, and some nodes are switches or no ranks, through which nothing is matched";
+            let message = "is matching, but some nodes are switches or GPUs that are not ranks, which matching does \
+                 not support";
             return Err(MethodError::Invalid(Problem::new("schedule", message, "use list or auto").into()));
         }
         let tasks = CollectiveTasks::in_pieces(scenario, None, 1, 0.0)?;
@@ -97,7 +98,7 @@ impl Method<Collective> for TreesMethod {
             return Err(super::session::never(tasks.tasks.first()));
         };
         for library in parts.libraries().iter().filter(|library| !library.variants().is_empty()) {
-            cx.note(Severity::Info, format!("trees reach {:.6} GB/s of every rank", library.rate()));
+            cx.note(Severity::Info, format!("trees send {:.6} GB/s of data of every rank", library.rate()));
         }
         let made = schedule(scenario, &parts, &plan, params.count("most_sends") as u64)?;
         let candidate = made.candidate(scenario)?;
@@ -107,7 +108,7 @@ impl Method<Collective> for TreesMethod {
     }
 }
 
-/// Hands a plan over.
+/// Reports a plan.
 pub(super) fn offer(
     candidate: Candidate<CollectiveResult>,
     source: &str,
@@ -118,10 +119,11 @@ pub(super) fn offer(
     Ok(())
 }
 
-/// States the floor as a bound, and the end of a run with a finish.
+/// States the floor as a bound, and ends the run with a finish.
 pub(super) fn stated(finish_us: f64, floor_us: f64, cx: &mut Context<'_, Collective>) -> Outcome {
     if finish_us < floor_us * (1.0 - AT_FLOOR) {
-        let why = "hops out of switches that cut through count no transmission, so the floor is passed";
+        let why = "hops out of cut-through switches add no transmission time, so the finish can be below \
+             the floor";
         cx.note(Severity::Info, why);
         return end(1, 0);
     }
@@ -129,16 +131,16 @@ pub(super) fn stated(finish_us: f64, floor_us: f64, cx: &mut Context<'_, Collect
     if finish_us <= floor_us * (1.0 + AT_FLOOR) { end(0, 0) } else { end(1, 0) }
 }
 
-/// Networks and data of a scenario whose trees are looked for.
+/// Networks and data of a scenario for its trees.
 pub(super) struct ScenarioTrees {
-    /// The network of each part, as it is planned.
+    /// The network of each part, in its direction of planning.
     networks: Vec<LinkNetwork>,
     roots: Vec<u32>,
     ranks: Vec<u32>,
 }
 
 impl ScenarioTrees {
-    /// The trees of a scenario that suits them.
+    /// The trees of a scenario that the method supports.
     pub(super) fn of(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -> Self {
         let demand = &scenario.demand;
         let ranks = demand.rank_nodes(&scenario.topology);
@@ -152,12 +154,13 @@ impl ScenarioTrees {
         Self { networks, roots, ranks }
     }
 
-    /// The trees, and a word on their symmetries.
+    /// The trees, and a remark on their symmetries.
     pub(super) fn parts(&self, cx: &mut Context<'_, Collective>) -> TreeParts<'_> {
         let parts = TreeParts::new(&self.networks, &self.roots, &self.ranks);
         if let Some(library) = parts.libraries().first() {
             let text = match library.fold().order() {
-                1 => "no symmetries that move every GPU are declared or found: each GPU has trees of its own"
+                1 => "no symmetries that move every GPU are declared or found, so each GPU has separate \
+                     trees"
                     .to_owned(),
                 order => format!("trees of one GPU serve {order} GPUs by symmetry"),
             };
@@ -167,11 +170,11 @@ impl ScenarioTrees {
     }
 }
 
-/// A schedule with every send, or in short form.
+/// A schedule with every send, or in compact form.
 pub(super) enum ScheduleForm {
     /// Every send.
     Listed(Box<CollectiveTasks>, Vec<EpochSchedule>),
-    /// Trees in short form.
+    /// Trees in compact form.
     Short(Vec<CompactPlan>),
 }
 
@@ -188,7 +191,7 @@ impl ScheduleForm {
     }
 }
 
-/// The schedule of a plan for a size of the buffer: as sends if there are at most so many, else in short form.
+/// The schedule of a plan for a buffer size: as sends if their number is at most the limit, else in compact form.
 pub(super) fn schedule(
     sized: &CollectiveScenario,
     parts: &TreeParts<'_>,
@@ -217,7 +220,7 @@ pub(super) fn shard_bytes(scenario: &CollectiveScenario) -> f64 {
     scenario.demand.chunk_size(&scenario.topology) * f64::from(scenario.demand.chunks_per_rank)
 }
 
-/// Effort for schedules of at most that many sends, of which lists are preferred where they can hold some pieces.
+/// Effort for schedules with at most that many sends; prefers lists if they can contain some pieces.
 pub(super) fn effort(scenario: &CollectiveScenario, tasks: &CollectiveTasks, most_sends: u64) -> TreeEffort {
     let ranks = scenario.demand.rank_nodes(&scenario.topology).len() as u64;
     // Two links for each hop.
@@ -235,7 +238,7 @@ pub(super) fn effort(scenario: &CollectiveScenario, tasks: &CollectiveTasks, mos
     effort
 }
 
-/// Refuses collectives that trees do not carry out.
+/// Refuses collectives that trees do not implement.
 pub(super) fn suits(scenario: &CollectiveScenario) -> Result<(), Problems> {
     let demand = &scenario.demand;
     let copied = matches!(
@@ -247,8 +250,10 @@ pub(super) fn suits(scenario: &CollectiveScenario) -> Result<(), Problems> {
     );
     let mut problems = Problems::new();
     if !copied {
-        let message =
-            format!("is {}, whose chunks have one destination each or are listed", demand.collective.word());
+        let message = format!(
+            "is {}, whose chunks have one destination each or are listed explicitly",
+            demand.collective.word()
+        );
         problems.add(
             "demand.collective",
             message,
@@ -258,16 +263,16 @@ pub(super) fn suits(scenario: &CollectiveScenario) -> Result<(), Problems> {
     if !demand.copy {
         problems.add(
             "demand.copy",
-            "is false, and trees copy on the way",
+            "is false, but trees copy data on the way",
             "set copy=true, or solve with auto",
         );
     }
     if let Some(at) = scenario.topology.links.iter().position(|link| !link.up_us.is_empty()) {
         let path = format!("topology.links[{at}].up_us");
-        problems.add(path, "makes a link time-varying", "leave it out, or solve with construct");
+        problems.add(path, "makes a link time-varying", "omit it, or solve with construct");
     }
     if demand.rank_nodes(&scenario.topology).len() < 2 && copied {
-        problems.add("demand.ranks", "are fewer than 2, so nothing has to move", "name more ranks");
+        problems.add("demand.ranks", "has fewer than 2 entries, so no data has to move", "name more ranks");
     }
     problems.into_result(())
 }

@@ -1,10 +1,10 @@
-//! Chunks that GPUs hold for others on their way.
+//! Chunks that GPUs hold for other GPUs on their way.
 
 use super::schedule::ChunkStart;
 use super::task::CollectiveTask;
 use std::collections::BTreeMap;
 
-/// Stay of a chunk at a GPU that neither has it from the beginning nor wants it.
+/// Stay of a chunk at a GPU that neither starts with it nor needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stay {
     /// The GPU.
@@ -40,7 +40,7 @@ pub fn stays(task: &CollectiveTask, starts: &[ChunkStart]) -> Vec<Stay> {
     arrivals.into_iter().filter(|(place, _)| is_held(place)).map(stay).collect()
 }
 
-/// Maximum number of chunks that a GPU holds at a time without having them from the beginning or wanting them.
+/// Maximum number of chunks that a GPU holds at a time although it neither starts with them nor needs them.
 pub fn most_held(task: &CollectiveTask, starts: &[ChunkStart]) -> usize {
     let mut changes: BTreeMap<u32, Vec<(u32, i32)>> = BTreeMap::new();
     for stay in stays(task, starts) {

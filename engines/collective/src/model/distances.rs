@@ -23,12 +23,12 @@ impl EpochDistances {
         Self { from: rows(), to: rows(), lengths }
     }
 
-    /// Distances from a node to all.
+    /// Distances from a node to all nodes.
     pub fn from(&self, network: &LinkNetwork, node: u32) -> &[u32] {
         self.from[node as usize].get_or_init(|| distances(network, &self.lengths, node, false))
     }
 
-    /// Distances from all nodes to one.
+    /// Distances from all nodes to a node.
     pub fn to(&self, network: &LinkNetwork, node: u32) -> &[u32] {
         self.to[node as usize].get_or_init(|| distances(network, &self.lengths, node, true))
     }
@@ -37,18 +37,18 @@ impl EpochDistances {
 /// Distances from a node, or to it.
 fn distances(network: &LinkNetwork, lengths: &[u32], node: u32, towards: bool) -> Box<[u32]> {
     let ways = arrivals(network, node, towards, |link, at| at + f64::from(lengths[link as usize]));
-    // Sums of epochs are whole, and infinity becomes the largest number.
+    // Sums of epochs are integers, and infinity becomes the largest number.
     ways.into_iter().map(|way| (way as u32).min(FAR)).collect()
 }
 
-/// Earliest times at all nodes for data that is at `node` at time 0, by Dijkstra's algorithm; infinite where no path
-/// leads. With `towards`, links are followed backwards: the shortest paths from all nodes to `node`.
+/// Earliest times at which data that `node` has at time 0 can reach every node, by Dijkstra's algorithm; infinite for
+/// unreachable nodes. With `towards`, links are followed backwards: the shortest paths from all nodes to `node`.
 ///
-/// `arrival(link, at)` is the time at the other end of a link for data that is at this end at time `at`, or infinity. It is
-/// not before `at`, and later data does not arrive earlier.
+/// `arrival(link, at)` is the time at the other end of a link for data that is at this end at time `at`, or infinity.
+/// It must not be before `at`, and data that starts later must not arrive earlier.
 ///
-/// petgraph's `dijkstra` knows no costs that depend on the time. For others it takes 1.3 to 2.0 times as long on the presets
-/// (584 to 16 nodes).
+/// petgraph's `dijkstra` does not support costs that depend on the time. For constant costs it takes 1.3 to 2.0 times
+/// as long on the presets (584 to 16 nodes).
 pub fn arrivals(
     network: &LinkNetwork,
     node: u32,
@@ -57,7 +57,7 @@ pub fn arrivals(
 ) -> Vec<f64> {
     let mut best = vec![f64::INFINITY; network.node_count()];
     best[node as usize] = 0.0;
-    // Times are not negative, so their bits have the order of the numbers.
+    // Times are not negative, so their bits sort in the same order as the numbers.
     let mut open = BinaryHeap::from([Reverse((0_u64, node))]);
     while let Some(Reverse((bits, node))) = open.pop() {
         let at = f64::from_bits(bits);

@@ -1,45 +1,46 @@
-//! Links in epochs: how long a chunk occupies a link, and when it is on the other side.
+//! Links in epochs: how long a chunk occupies a link, and when it arrives at the other end.
 
 use crate::scenario::network::LinkNetwork;
 use crate::scenario::{EpochRule, TimeRule};
 
-/// Rounding of a ratio in floating point, as a share of it: 0.7/0.1 takes 7 epochs. Above it a chunk does not fit.
+/// Tolerance for rounding of a ratio in floating point, relative: 0.7/0.1 gives 7 epochs. A chunk whose ratio exceeds
+/// it does not fit.
 const ROUNDING: f64 = 1e-12;
 /// Largest ratio of a latency to an epoch.
 const MOST_EPOCHS_OF_ALPHA: f64 = 200.0;
-/// Share of a link that rounding may waste without a remark.
+/// Fraction of a link's rate that rounding may waste without a remark.
 const WASTE: f64 = 0.05;
-/// Longest latency in epochs that sums of latencies may hold.
+/// Maximum latency in epochs for which sums of latencies do not overflow.
 const LONGEST: f64 = (1u32 << 24) as f64;
 
 /// A link in epochs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkEpochs {
-    /// Chunks that fit in an epoch, u.
+    /// Number of chunks that fit into an epoch, u.
     pub per_epoch: f64,
     /// Latency alone, d.
     pub delay: u32,
     /// Epochs that a chunk occupies the link, kappa.
     pub occupied: u32,
-    /// Chunks that may start in any `occupied` consecutive epochs, w; 1 wherever `occupied` is above 1.
+    /// Number of chunks that may start in any `occupied` consecutive epochs, w; 1 if `occupied` is above 1.
     pub starts: u32,
-    /// Epochs from the start until the chunk can be used on the other side, L: `d + max(0, kappa - pace)`.
+    /// Epochs from the start until the chunk is usable at the other end, L: `d + max(0, kappa - pace)`.
     pub latency: u32,
-    /// Slowest transmission before the link on the chain of a chunk, epochs; 0 for links that leave no switch that cuts
-    /// through: see [`super::lanes`].
+    /// Slowest transmission before the link on the path of a chunk through switches, epochs; 0 for links that do not
+    /// leave a cut-through switch: see [`super::lanes`].
     pub pace: u32,
-    /// Epochs between the first in which it transmits a chunk and its start, at which the last byte is there.
+    /// Epochs between the first epoch in which it transmits a chunk and the start, at which the last byte has arrived.
     pub early: u32,
-    /// The same beyond the least of all lanes of the link.
+    /// The same number minus the minimum over all lanes of the link.
     pub shift: u32,
     /// Link of the real network.
     pub carrier: u32,
-    /// First and last epochs in which the transmission of a chunk may begin, ascending; always if there are none and the
-    /// link is not timed.
+    /// First and last epochs in which the transmission of a chunk may begin, ascending; if empty and the link is not
+    /// timed, every epoch.
     pub up: Vec<[u32; 2]>,
-    /// `true` if the link comes and goes.
+    /// `true` if the link is time-varying.
     pub timed: bool,
-    /// `true` if the link leaves a switch that cuts through.
+    /// `true` if the link leaves a cut-through switch.
     pub through: bool,
 }
 
@@ -56,7 +57,7 @@ pub struct EpochModel {
     pub links: Vec<LinkEpochs>,
 }
 
-/// Length of an epoch by a rule for chunks of a size, µs; with a remark if the rule gave a shorter one.
+/// Epoch length that a rule gives for chunks of a size, µs, with a remark if it had to be increased.
 pub fn epoch_us(time: &TimeRule, network: &LinkNetwork, chunk_bytes: f64) -> (f64, Option<String>) {
     let rates = network.links().iter().map(|link| link.capacity_gbyte_per_s);
     let rate = match (time.epoch, time.epoch_us) {
@@ -72,7 +73,8 @@ pub fn epoch_us(time: &TimeRule, network: &LinkNetwork, chunk_bytes: f64) -> (f6
     let least = alphas.fold(f64::INFINITY, f64::min) / MOST_EPOCHS_OF_ALPHA;
     if least.is_finite() && least > wanted {
         let why = format!(
-            "epochs of {wanted} us would cut latencies into more than {MOST_EPOCHS_OF_ALPHA}: {least} us are used"
+            "epochs of {wanted} us would divide latencies into more than {MOST_EPOCHS_OF_ALPHA} epochs; \
+             uses {least} us"
         );
         return (least, Some(why));
     }
@@ -90,7 +92,7 @@ pub fn rounded_down(ratio: f64) -> f64 {
 }
 
 impl EpochModel {
-    /// The links of a network in epochs, each for itself, as if it left a GPU.
+    /// The links of a network in epochs, each considered separately, as if it left a GPU.
     pub fn new(network: &LinkNetwork, epoch_us: f64, chunk_bytes: f64, alpha_threshold: f64) -> Self {
         let links = (0u32..)
             .zip(network.links())
@@ -127,18 +129,19 @@ impl EpochModel {
         Self { epoch_us, chunk_bytes, alpha_threshold, links }
     }
 
-    /// Epochs from the start of a send until it can be used.
+    /// Epochs from the start of a send until its data is usable.
     pub fn latency(&self, link: u32) -> u32 {
         self.links[link as usize].latency
     }
 
-    /// A link that a chunk takes more epochs than sums of them may hold.
+    /// A link that a chunk occupies for more epochs than sums can represent.
     pub fn too_long(&self) -> Option<u32> {
         let is_long = |link: &LinkEpochs| f64::from(link.occupied.max(link.delay)) >= LONGEST;
         self.links.iter().position(is_long).map(|link| link as u32)
     }
 
-    /// Share of its rate that a link loses because chunks are whole: epochs that share, and the link that loses most.
+    /// Maximum fraction of its rate that a link loses because chunks are whole: the number of sharing epochs, and the
+    /// link that loses most.
     pub fn waste(&self) -> Option<(u32, f64)> {
         let lost = |link: &LinkEpochs| {
             let room = f64::from(link.occupied) * link.per_epoch;

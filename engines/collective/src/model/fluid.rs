@@ -1,4 +1,4 @@
-//! Links that carry any part of a chunk in every epoch.
+//! Links that can carry any fraction of a chunk in every epoch.
 
 use super::distances::EpochDistances;
 use super::epochs::{rounded_down, rounded_up};
@@ -7,13 +7,13 @@ use super::task::CollectiveTask;
 /// A link that carries parts of chunks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FluidLink {
-    /// Chunks that fit in an epoch.
+    /// Number of chunks that fit into an epoch.
     pub per_epoch: f64,
-    /// Epochs from the start until the data can be used on the other side.
+    /// Epochs from the start until the data is usable at the other end.
     pub latency: u32,
-    /// Epochs between the one in which it carries data and the start, at which the data is there.
+    /// Epochs between the epoch in which it carries data and the start, at which the data has arrived.
     pub early: u32,
-    /// First and last epochs in which it carries data; always if missing.
+    /// First and last epochs in which it carries data; every epoch if missing.
     up: Option<Vec<[u32; 2]>>,
 }
 
@@ -27,7 +27,7 @@ pub struct FluidLinks {
 }
 
 impl FluidLink {
-    /// Returns `true` if data may start on it at an epoch.
+    /// Returns `true` if data may start on the link at an epoch.
     pub fn is_up(&self, epoch: u32) -> bool {
         let epoch = epoch.saturating_sub(self.early);
         self.up.as_ref().is_none_or(|up| up.iter().any(|[first, last]| (*first..=*last).contains(&epoch)))
@@ -35,8 +35,9 @@ impl FluidLink {
 }
 
 impl FluidLinks {
-    /// The links of a task for parts. A part of a chunk takes one epoch besides the latency, but not on a link out of a
-    /// switch that cuts through, which carries it in the same epoch as the link into the switch.
+    /// The links of a task for parts of chunks. A part of a chunk takes one epoch plus the latency. On a link out of a
+    /// cut-through switch it takes only the latency, because the link carries it in the same epoch as the link into the
+    /// switch.
     pub fn of(task: &CollectiveTask) -> Self {
         let tau = task.epochs.epoch_us;
         let links: Vec<FluidLink> = task

@@ -1,18 +1,18 @@
-//! Groups of symmetries in which nothing but the identity keeps a GPU where it is, and what they do to chunks.
+//! Groups of symmetries in which only the identity maps a GPU to itself, and their action on chunks.
 //!
-//! Such a group acts freely on GPUs, and so on chunks and on links between GPUs: a program needs one chunk of every
-//! orbit, and its solutions unfold to schedules of all chunks.
+//! Such a group acts freely on GPUs, and therefore on chunks and on links between GPUs: a model needs only one chunk of
+//! every orbit, and its solutions unfold to schedules of all chunks.
 
 use crate::scenario::ChunkList;
 use crate::scenario::network::{LinkNetwork, Symmetry};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Maximum number of elements of which subgroups are made.
+/// Maximum number of elements from which subgroups are built.
 const MOST_ELEMENTS: usize = 1024;
-/// Maximum number of elements at which the search for a subgroup begins.
+/// Maximum number of elements from which the search for a subgroup starts.
 const MOST_SEEDS: usize = 64;
 
-/// A group of symmetries of a network and of chunks in which nothing but the identity keeps a GPU where it is.
+/// A group of symmetries of a network and of chunks in which only the identity maps a GPU to itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Folding {
     /// The elements, the identity first.
@@ -35,16 +35,16 @@ enum ChunkImages {
     OfPairs(PairChunks),
 }
 
-/// Chunks with one destination each, all of one weight, by source and destination.
+/// Chunks with one destination each, all of the same weight, by source and destination.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct PairChunks {
-    /// Source and destination of every chunk, and its place among those of the pair.
+    /// Source and destination of every chunk, and its position among the chunks of the pair.
     ends: Vec<(u32, u32, u32)>,
     /// Chunks of each pair, ascending.
     of_pair: FxHashMap<(u32, u32), Vec<u32>>,
 }
 
-/// Images of chunks by all elements above which they are looked up.
+/// Number of images of chunks, over all elements, above which they are looked up instead of stored.
 const MOST_IMAGES: usize = 1 << 22;
 
 impl PairChunks {
@@ -65,7 +65,7 @@ impl PairChunks {
         Some(all)
     }
 
-    /// Returns `true` if a permutation of nodes keeps the wishes.
+    /// Returns `true` if a permutation of nodes preserves the demand.
     fn keeps(&self, nodes: &[u32]) -> bool {
         self.of_pair.iter().all(|((source, dest), chunks)| {
             let image = (nodes[*source as usize], nodes[*dest as usize]);
@@ -73,7 +73,7 @@ impl PairChunks {
         })
     }
 
-    /// Image of a chunk under a permutation of nodes that keeps the wishes.
+    /// Image of a chunk under a permutation of nodes that preserves the demand.
     fn image(&self, nodes: &[u32], chunk: u32) -> u32 {
         let (source, dest, place) = self.ends[chunk as usize];
         self.of_pair[&(nodes[source as usize], nodes[dest as usize])][place as usize]
@@ -89,7 +89,7 @@ impl Symmetry {
         }
     }
 
-    /// This symmetry and then another one.
+    /// This symmetry followed by another one.
     #[must_use]
     pub fn then(&self, other: &Self) -> Self {
         let through =
@@ -97,7 +97,7 @@ impl Symmetry {
         Self { nodes: through(&self.nodes, &other.nodes), links: through(&self.links, &other.links) }
     }
 
-    /// Returns `true` if it keeps some GPU where it is.
+    /// Returns `true` if it maps some GPU to itself.
     pub fn fixes_gpu(&self, network: &LinkNetwork) -> bool {
         network.gpus().iter().any(|gpu| self.nodes[*gpu as usize] == *gpu)
     }
@@ -121,7 +121,7 @@ impl ChunkClasses {
         Self { members }
     }
 
-    /// Image of every chunk under a permutation of nodes, if the wishes are the same from its point of view.
+    /// Image of every chunk under a permutation of nodes, if the permutation preserves the demand.
     fn images(&self, count: usize, nodes: &[u32]) -> Option<Vec<u32>> {
         let mut images = vec![0; count];
         for ((source, dests, weight), members) in &self.members {
@@ -131,7 +131,7 @@ impl ChunkClasses {
             if others.len() != members.len() {
                 return None;
             }
-            // Pair members by their order within the class, so that image(g h) = image(g) image(h).
+            // Pairs members by their order within the class, so that image(g h) = image(g) image(h).
             members.iter().zip(others).for_each(|(chunk, image)| images[*chunk as usize] = *image);
         }
         Some(images)
@@ -158,18 +158,18 @@ fn closure(network: &LinkNetwork, generators: &[&Symmetry], most: usize) -> Opti
     Some(elements)
 }
 
-/// Images of all nodes under every element of the group that permutations of nodes generate, in which only the identity
-/// keeps a GPU in place.
+/// Images of all nodes under every element of the group that permutations of nodes generate; only the identity may map
+/// a GPU to itself.
 ///
 /// # Errors
 /// A sentence on a permutation that is no symmetry, or a larger group.
 pub fn generated(network: &LinkNetwork, generators: &[Vec<u32>]) -> Result<Vec<Vec<u32>>, String> {
     for (place, nodes) in generators.iter().enumerate() {
-        network.symmetry(nodes).map_err(|why| format!("symmetry {place} of its trees {why}"))?;
+        network.symmetry(nodes).map_err(|why| format!("symmetry {place} of the trees {why}"))?;
     }
     let identity: Vec<u32> = (0..network.node_count() as u32).collect();
     let Some(first) = network.gpus().first().map(|gpu| *gpu as usize) else { return Ok(vec![identity]) };
-    // Where no element but the identity keeps a GPU, the image of the first GPU tells elements apart.
+    // Because only the identity maps a GPU to itself, the image of the first GPU identifies an element.
     let mut places: FxHashMap<u32, usize> = FxHashMap::from_iter([(identity[first], 0)]);
     let mut elements = vec![identity];
     let mut at = 0;
@@ -178,7 +178,7 @@ pub fn generated(network: &LinkNetwork, generators: &[Vec<u32>]) -> Result<Vec<V
             let next: Vec<u32> = elements[at].iter().map(|node| generator[*node as usize]).collect();
             match places.get(&next[first]) {
                 Some(&known) if elements[known] == next => {}
-                Some(_) => return Err("the symmetries of its trees keep a GPU in place".to_owned()),
+                Some(_) => return Err("the symmetries of the trees map a GPU to itself".to_owned()),
                 None => {
                     places.insert(next[first], elements.len());
                     elements.push(next);
@@ -190,8 +190,8 @@ pub fn generated(network: &LinkNetwork, generators: &[Vec<u32>]) -> Result<Vec<V
     Ok(elements)
 }
 
-/// The elements that generators produce, if none but the identity keeps a GPU or a link in place. An element is then
-/// known by the image of the first GPU, so that there are at most as many as GPUs.
+/// The elements that generators produce, if only the identity maps a GPU or a link to itself. The image of the first
+/// GPU then identifies an element, so there are at most as many elements as GPUs.
 pub fn freely_generated(network: &LinkNetwork, generators: &[&Symmetry]) -> Option<Vec<Vec<u32>>> {
     let first = *network.gpus().first()? as usize;
     let mut elements = vec![(0..network.node_count() as u32).collect::<Vec<u32>>()];
@@ -204,7 +204,8 @@ pub fn freely_generated(network: &LinkNetwork, generators: &[&Symmetry]) -> Opti
             let product: Vec<u32> =
                 elements[next].iter().map(|image| generator.nodes[*image as usize]).collect();
             match by_image.get(&product[first]) {
-                // Two elements with one image of the first GPU: their quotient fixes it, so the action is not free.
+                // Two elements with the same image of the first GPU: their quotient fixes that GPU, so the action is
+                // not free.
                 Some(&known) if elements[known] == product => {}
                 Some(_) => return None,
                 None => {
@@ -215,7 +216,7 @@ pub fn freely_generated(network: &LinkNetwork, generators: &[&Symmetry]) -> Opti
         }
         next += 1;
     }
-    // No element but the identity may keep a GPU, or both ends of a link.
+    // Only the identity may map a GPU, or both ends of a link, to itself.
     let moves_all = elements.iter().skip(1).all(|images| {
         let moves = |gpu: &u32| images[*gpu as usize] != *gpu;
         let keeps = |node: u32| images[node as usize] == node;
@@ -225,7 +226,7 @@ pub fn freely_generated(network: &LinkNetwork, generators: &[&Symmetry]) -> Opti
     moves_all.then_some(elements)
 }
 
-/// Elements of the group that symmetries generate, those that are met first.
+/// Elements of the group that symmetries generate, in the order in which they are found.
 fn some_elements(network: &LinkNetwork, generators: &[&Symmetry]) -> Vec<Symmetry> {
     let mut elements = vec![Symmetry::identity(network)];
     let mut seen: FxHashSet<Vec<u32>> = FxHashSet::from_iter([elements[0].nodes.clone()]);
@@ -242,9 +243,9 @@ fn some_elements(network: &LinkNetwork, generators: &[&Symmetry]) -> Vec<Symmetr
     elements
 }
 
-/// The largest group that is found among products of generators in which nothing but the identity keeps a GPU.
+/// The largest group found among products of generators in which only the identity maps a GPU to itself.
 fn free_group(network: &LinkNetwork, generators: &[&Symmetry]) -> Vec<Symmetry> {
-    // Orbits of GPUs have as many members as such a group has elements.
+    // In such a group, each orbit of GPUs has as many members as the group has elements.
     let most = network.gpus().len();
     let is_free = |elements: &[Symmetry]| elements.iter().skip(1).all(|element| !element.fixes_gpu(network));
     let identity = || vec![Symmetry::identity(network)];
@@ -283,13 +284,13 @@ fn free_group(network: &LinkNetwork, generators: &[&Symmetry]) -> Vec<Symmetry> 
 }
 
 impl Folding {
-    /// The group of the identity alone: nothing is folded.
+    /// The trivial group: no symmetry reduction.
     pub fn none(network: &LinkNetwork, chunks: &ChunkList) -> Self {
         Self::of(network, chunks, vec![Symmetry::identity(network)])
     }
 
-    /// The largest group that is found among the declared symmetries of a network that keep the wishes; that of the
-    /// identity if there is no other.
+    /// The largest group found among the declared symmetries of a network that preserve the demand; the trivial group
+    /// if there is no other.
     pub fn largest(network: &LinkNetwork, chunks: &ChunkList) -> Self {
         if chunks.len().saturating_mul(network.gpus().len()) > MOST_IMAGES
             && let Some(pairs) = PairChunks::new(chunks)
@@ -318,7 +319,7 @@ impl Folding {
     }
 
     fn of_pairs(network: &LinkNetwork, pairs: PairChunks, elements: Vec<Symmetry>) -> Self {
-        // One element maps a GPU to the first of its orbit, so one chunk of every orbit begins there.
+        // An element maps every GPU to the first GPU of its orbit, so one chunk of every orbit begins there.
         let is_first = |gpu: u32| elements.iter().all(|element| element.nodes[gpu as usize] >= gpu);
         let begins: FxHashSet<u32> = network.gpus().iter().copied().filter(|gpu| is_first(*gpu)).collect();
         let ends = (0u32..).zip(&pairs.ends);
@@ -346,7 +347,7 @@ impl Folding {
         Self { elements, chunk_images, chunks, links, nodes }
     }
 
-    /// Image of a chunk under an element, by its place.
+    /// Image of a chunk under an element, by the position of the element.
     pub fn image(&self, element: usize, chunk: u32) -> u32 {
         match &self.chunk_images {
             ChunkImages::Listed(images) => images[element][chunk as usize],
@@ -354,7 +355,7 @@ impl Folding {
         }
     }
 
-    /// A few elements, as images of all nodes, of which all others are products.
+    /// A few generators of the group, as images of all nodes.
     pub fn generators(&self, network: &LinkNetwork) -> Vec<Vec<u32>> {
         let mut taken: Vec<&Symmetry> = Vec::new();
         let mut reached: FxHashSet<Vec<u32>> = FxHashSet::default();
@@ -374,7 +375,7 @@ impl Folding {
         self.elements.len()
     }
 
-    /// Returns `true` if nothing is folded.
+    /// Returns `true` if the group is trivial.
     pub fn is_trivial(&self) -> bool {
         self.order() == 1
     }

@@ -1,8 +1,8 @@
-//! Networks in which the time of a hop does not depend on the hops before it: a switch that cuts through counts once
-//! for every pace at which chunks arrive, and each link out of it once for every one of them.
+//! Networks in which the time of a hop does not depend on the hops before it: a cut-through switch is represented once
+//! for every pace at which chunks arrive, and each link out of it once for every pace.
 //!
-//! A pace is the slowest transmission of a chunk on its chain of links through switches, in epochs. Those above what any
-//! later hop of a chain can take count as one. Links of one switch with one pace stay as they are.
+//! The pace is the slowest transmission of a chunk on its path through switches so far, in epochs. All paces above the
+//! slowest possible later hop of the path count as one pace. Links of a switch with a single pace stay unchanged.
 
 use super::epochs::{EpochModel, LinkEpochs};
 use crate::scenario::network::{LinkNetwork, NetworkLink, NetworkNode, Symmetry};
@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 /// A network of lanes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LaneNetwork {
-    /// Nodes with switches at each pace, those of the real network first; links with lanes, those of the real network
-    /// first.
+    /// Nodes, with switches at each pace; the nodes of the real network come first. Links with lanes; the links of the
+    /// real network come first.
     pub network: LinkNetwork,
     /// The lanes in epochs.
     pub epochs: EpochModel,
@@ -20,7 +20,7 @@ pub struct LaneNetwork {
     pub origins: Vec<u32>,
 }
 
-/// Paces at which chunks arrive at every node, ascending; none at GPUs, and at switches that store and forward.
+/// Paces at which chunks arrive at every node, ascending; none at GPUs and at store-and-forward switches.
 struct Paces {
     of_node: Vec<Vec<u32>>,
     /// Number of the node for the second pace of every node.
@@ -29,11 +29,11 @@ struct Paces {
 }
 
 impl Paces {
-    /// Paces where each link transmits a chunk for so long, in any unit.
+    /// Paces, given the transmission time of a chunk on each link in any unit.
     fn new(network: &LinkNetwork, occupied: &[u32]) -> Self {
         let links = || network.links().iter().zip(occupied.iter().copied());
         let through = |node: u32| network.is_cut_through() && network.is_switch(node);
-        // Slowest transmission of any hop of a chain that continues from a switch.
+        // Slowest transmission of any later hop of a path from a switch.
         let mut caps = vec![0u32; network.node_count()];
         let mut changed = true;
         while std::mem::take(&mut changed) {
@@ -74,15 +74,15 @@ impl Paces {
         if at == 0 { node } else { self.next[node as usize] + at as u32 - 1 }
     }
 
-    /// The same at the end of a hop of a pace.
+    /// The same node number, at the end of a hop with a pace.
     fn reached(&self, node: u32, pace: u32) -> u32 {
         let paces = &self.of_node[node as usize];
-        // Paces above the slowest later hop count as it.
+        // Paces above the slowest later hop count as that pace.
         let at = paces.partition_point(|known| *known <= pace).saturating_sub(1);
         self.node(node, at)
     }
 
-    /// Paces at which chunks leave a node, with the number of the node.
+    /// Paces at which chunks leave a node, each with the node number.
     fn leaving(&self, node: u32) -> Vec<(u32, u32)> {
         let paces = &self.of_node[node as usize];
         if paces.is_empty() {
@@ -98,7 +98,7 @@ impl LaneNetwork {
         self.origins.iter().zip(0u32..).any(|(origin, node)| *origin != node)
     }
 
-    /// The lanes of a network whose links are in epochs each for itself.
+    /// The lanes of a network whose links are given in epochs, each link considered separately.
     pub fn new(network: &LinkNetwork, mut epochs: EpochModel) -> Self {
         let occupied: Vec<u32> = epochs.links.iter().map(|link| link.occupied).collect();
         let paces = Paces::new(network, &occupied);
@@ -148,7 +148,8 @@ impl LaneNetwork {
     }
 }
 
-/// Epochs of transmission over each link such that all rates differ; which paces there are depends on their order alone.
+/// Epochs of transmission over each link such that all rates differ; the set of paces depends only on the order of the
+/// rates.
 fn by_rate(network: &LinkNetwork) -> Vec<u32> {
     let mut rates: Vec<f64> = network.links().iter().map(|link| link.capacity_gbyte_per_s).collect();
     rates.sort_unstable_by(|a, b| b.total_cmp(a));
@@ -157,15 +158,16 @@ fn by_rate(network: &LinkNetwork) -> Vec<u32> {
     network.links().iter().map(|link| place(link.capacity_gbyte_per_s)).collect()
 }
 
-/// Returns `true` if chunks arrive at some switch at several paces in epochs that tell all rates apart, or if links slide
-/// in them.
+/// Returns `true` if chunks arrive at some switch at several paces when all rates differ in epochs, or if links slide
+/// in these epochs.
 pub fn differ_by_rate(network: &LinkNetwork) -> bool {
     let occupied = by_rate(network);
     Paces::new(network, &occupied).count as usize > network.node_count() || slides(network, &occupied)
 }
 
 /// Returns `true` if some link between switches that cut through is faster than hops before and after it by differences
-/// that are not the same for all chains: see [`super::mirror`]. Links transmit a chunk for so long.
+/// that are not the same for all chains: see [`super::mirror`]. The arguments give the transmission time of a chunk on
+/// each link.
 pub fn slides(network: &LinkNetwork, occupied: &[u32]) -> bool {
     let (there, back) = (Paces::new(network, occupied), Paces::new(&network.reversed(), occupied));
     network.links().iter().zip(occupied).any(|(link, occupied)| {

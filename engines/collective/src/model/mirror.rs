@@ -1,10 +1,10 @@
-//! Schedules that are planned on the reversed network, as they are on the network as it is.
+//! Converts schedules that are planned on the reversed network to the actual network.
 //!
-//! A hop out of a switch that cuts through transmits in the last epochs before its last byte is there, and in those of its
-//! own transmission. So a fast link between two switches transmits late behind a slow hop, and reversed it does the
-//! same: the epochs of its transmission are not those of the plan reversed, but later by
-//! `min(slowest hop before, slowest hop after) - its own`. Where that is the same for all that a link carries, nothing
-//! meets that did not meet before; elsewhere starts are settled once more: see [`settled`].
+//! A hop out of a cut-through switch begins to transmit before its start, which is the epoch at which its last byte has
+//! arrived at the switch. A fast link between two switches therefore transmits late after a slow hop, and it does the
+//! same on the reversed network: its transmission is not in the reversed epochs of the plan, but later by `min(slowest
+//! hop before, slowest hop after) - its own`. If this shift is the same for everything that a link carries, no new
+//! conflicts arise; otherwise the starts are scheduled again: see [`settled`].
 
 use super::passing::passages;
 use super::schedule::ChunkStart;
@@ -12,21 +12,21 @@ use super::task::CollectiveTask;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// A start on a link of the network as it is, of a schedule that is planned backwards.
+/// A start on a link of the actual network, of a schedule that is planned backwards.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MirroredStart {
-    /// The epoch at whose beginning it starts.
+    /// The epoch at the beginning of which it starts.
     pub epoch: u32,
-    /// The epoch from which on its data is usable.
+    /// The epoch from which its data is usable.
     pub arrival: u32,
     /// The link of the real network.
     pub link: u32,
-    /// Slowest transmission before the link on the chain, epochs.
+    /// Slowest transmission before the link on the path through switches, epochs.
     pub pace: u32,
 }
 
-/// Starts that follow each start without a wait, out of the switch that it enters. Where switches do not copy, each takes
-/// a departure of its own.
+/// For each start, the starts that follow it without a wait, out of the switch that it enters. If switches do not copy,
+/// each arrival feeds a separate departure.
 fn following(task: &CollectiveTask, starts: &[ChunkStart]) -> Vec<Vec<usize>> {
     let mut after: Vec<Vec<usize>> = vec![Vec::new(); starts.len()];
     if !task.real.is_cut_through() {
@@ -53,14 +53,14 @@ fn following(task: &CollectiveTask, starts: &[ChunkStart]) -> Vec<Vec<usize>> {
     after
 }
 
-/// The starts of a schedule that ends at `finish`, one by one, as they are on the reversed network and played
-/// backwards. Paths begin in the mirrored epochs; a hop out of a switch starts when the last byte is there.
+/// The starts of a schedule that ends at `finish`, one by one, each reversed in time and converted to the actual
+/// network. Paths begin in the mirrored epochs; a hop out of a switch starts when the last byte has arrived.
 pub fn mirrored(task: &CollectiveTask, starts: &[ChunkStart], finish: u32) -> Vec<MirroredStart> {
     let model = |at: usize| &task.epochs.links[starts[at].link as usize];
     let after = following(task, starts);
     let mut known: Vec<Option<MirroredStart>> = vec![None; starts.len()];
     for first in 0..starts.len() {
-        // Hops that follow each other without a wait, at most as many as there are switches.
+        // Hops that follow each other without a wait; there are at most as many as switches.
         let mut open = vec![first];
         while let Some(&at) = open.last() {
             let unknown =
@@ -85,14 +85,14 @@ pub fn mirrored(task: &CollectiveTask, starts: &[ChunkStart], finish: u32) -> Ve
     known.into_iter().map(Option::unwrap_or_default).collect()
 }
 
-/// Transmissions that links have taken, by the epoch in which they begin.
+/// Transmissions that occupy links, by the epoch in which they begin.
 struct Taken(Vec<BTreeMap<u32, u32>>);
 
 impl Taken {
-    /// First epoch from `begin` on at which a link has room; `begin` itself if it has room there.
+    /// First epoch from `begin` at which a link has capacity; `begin` itself if it has capacity there.
     fn free_from(&self, task: &CollectiveTask, link: u32, begin: u32) -> u32 {
         let (model, taken) = (&task.epochs.links[link as usize], &self.0[link as usize]);
-        // Several chunks start in an epoch only where each takes one.
+        // Several chunks start in an epoch only if each occupies a single epoch.
         let near = taken.range((begin + 1).saturating_sub(model.occupied)..begin + model.occupied);
         let meets = near.filter(|(_, count)| **count >= model.starts).map(|(at, _)| at + model.occupied);
         meets.max().unwrap_or(begin)
@@ -103,18 +103,18 @@ impl Taken {
     }
 }
 
-/// A path from GPU to GPU as it is on the real network.
+/// A path from GPU to GPU on the actual network.
 struct MirroredWay {
     /// Epoch in which it is planned to begin.
     begins: u32,
-    /// Its hops, in the order of the real network.
+    /// Its hops, in the order of the actual network.
     hops: Vec<usize>,
 }
 
-/// Settles the starts of a schedule played backwards whose transmissions, as they are on the real network, could meet,
-/// or whose chunks could meet in a switch at several paces: paths are put in the order of their epochs, none earlier
-/// than planned or than what it waits for, and each as soon as all of its links are free (list scheduling). Returns
-/// the finish.
+/// Schedules the starts of a reversed schedule again if their transmissions could collide on the actual network, or if
+/// chunks could meet in a switch at several paces. List scheduling: takes the paths in the order of their epochs and
+/// starts each as soon as all of its links are free, but not before its planned epoch or its inputs. Returns the
+/// finish.
 pub fn settled(task: &CollectiveTask, starts: &mut [ChunkStart], finish: u32) -> u32 {
     let ends = |start: &ChunkStart| &task.network.links()[start.link as usize];
     let real = mirrored(task, starts, finish);
@@ -130,9 +130,9 @@ pub fn settled(task: &CollectiveTask, starts: &mut [ChunkStart], finish: u32) ->
     }
     ways.sort_unstable_by(|a, b| a.begins.cmp(&b.begins).then(a.hops.cmp(&b.hops)));
     let mut taken = Taken(vec![BTreeMap::new(); task.real.links().len()]);
-    // Pace of what arrives at switches, by chunk, node and epoch: what meets there has to arrive at one pace.
+    // Pace of arrivals at switches, by chunk, node and epoch: data that meets there must arrive at one pace.
     let mut paces: FxHashMap<(u32, u32, u32), u32> = FxHashMap::default();
-    // Epochs from which on GPUs have all of a chunk that they pass on.
+    // Epochs from which GPUs have all of a chunk that they pass on.
     let mut there: FxHashMap<(u32, u32), u32> = FxHashMap::default();
     let mut settled: Vec<(u32, u32)> = Vec::with_capacity(ways.len());
     for way in &ways {

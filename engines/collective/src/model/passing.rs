@@ -1,11 +1,11 @@
-//! Data on its way through links and switches: what a hop takes beyond the hops before it.
+//! Data on its way through links and switches: the time of a hop, given the hops before it.
 //!
-//! A hop out of a switch that cuts through starts when the first byte arrives. It ends when its own transmission is over,
-//! but not before the last byte has arrived: a chain of hops takes the sum of its latencies and its slowest transmission.
+//! A hop out of a cut-through switch starts when the first byte arrives. It ends when its own transmission is over, but
+//! not before the last byte has arrived: a chain of hops takes the sum of its latencies and its slowest transmission.
 
 use super::epochs::LinkEpochs;
 
-/// Times at which the first and the last byte of a piece are at a node, µs.
+/// Times at which a node has the first and the last byte of a piece, µs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Passing {
     /// Time of the first byte.
@@ -15,13 +15,13 @@ pub struct Passing {
 }
 
 impl Passing {
-    /// A piece that is at a node as a whole.
+    /// A piece that a node has completely.
     pub const fn whole(time_us: f64) -> Self {
         Self { first_us: time_us, last_us: time_us }
     }
 
-    /// The piece at the other end of a link that is free from `free_us` on, and that transmits it for `takes_us`; `through`
-    /// says that it leaves a switch that cuts through.
+    /// The piece at the other end of a link that is free from `free_us` and transmits the piece for `takes_us`;
+    /// `through` is true if the link leaves a cut-through switch.
     #[must_use]
     pub fn over(self, through: bool, takes_us: f64, alpha_us: f64, free_us: &mut f64) -> Self {
         let start_us = free_us.max(if through { self.first_us } else { self.last_us });
@@ -31,19 +31,19 @@ impl Passing {
     }
 }
 
-/// A link on a way from GPU to GPU through switches, in epochs from the start of the path.
+/// A link on a path from GPU to GPU through switches, in epochs from the start of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passage {
-    /// Epochs until the data starts on the link: those at whose beginning its last byte is there.
+    /// Epochs until the data starts on the link, at which its last byte has arrived.
     pub starts: u32,
     /// Epochs until the link begins to transmit it.
     pub transmits: u32,
-    /// Epochs until the data can be used at the end of the link.
+    /// Epochs until the data is usable at the end of the link.
     pub arrives: u32,
 }
 
-/// Passages over links in order, each with its latency and the epochs that it is occupied. Where switches cut through,
-/// the path takes its slowest transmission once.
+/// Hops over links in order, each with its latency and the epochs for which the link is occupied. If switches cut
+/// through, the path takes its slowest transmission once.
 pub fn passages(links: impl IntoIterator<Item = (u32, u32)>, cuts_through: bool) -> Vec<Passage> {
     let (mut starts, mut pace) = (0u32, 0);
     let pass = |(delay, occupied): (u32, u32)| {
@@ -62,7 +62,7 @@ pub fn passages(links: impl IntoIterator<Item = (u32, u32)>, cuts_through: bool)
 }
 
 impl LinkEpochs {
-    /// Latency, and epochs that a chunk occupies the link.
+    /// Latency, and the number of epochs for which a chunk occupies the link.
     pub const fn hop(&self) -> (u32, u32) {
         (self.delay, self.occupied)
     }

@@ -1,4 +1,4 @@
-//! Starts of chunks on links: which ones are needed, and when they would end without epochs.
+//! Starts of chunks on links: the starts that are needed, and the completion time without epochs.
 
 use super::mirror::{MirroredStart, mirrored, settled};
 use super::passing::Passing;
@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 /// A chunk that starts on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ChunkStart {
-    /// The epoch at whose beginning it starts.
+    /// The epoch at the beginning of which it starts.
     pub epoch: u32,
     /// The link.
     pub link: u32,
@@ -16,7 +16,7 @@ pub struct ChunkStart {
     pub chunk: u32,
 }
 
-/// Starts that answer a [`CollectiveTask`].
+/// Starts that solve a [`CollectiveTask`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EpochSchedule {
     /// The starts by epoch, link and chunk.
@@ -42,20 +42,20 @@ impl EpochSchedule {
         Self { starts: kept, finish }
     }
 
-    /// Time of the last delivery if every send starts as soon as its data is there and its link is free, in the order
-    /// of epochs, µs.
+    /// Time of the last delivery if every send starts as soon as its data has arrived and its link is free, in the
+    /// order of epochs, µs.
     pub fn replay_us(&self, task: &CollectiveTask) -> f64 {
         self.replay_with(task, task.epochs.chunk_bytes)
     }
 
-    /// The same with chunks of another size, bytes.
+    /// The same with another chunk size, bytes.
     pub fn replay_with(&self, task: &CollectiveTask, chunk_bytes: f64) -> f64 {
         replay(task, self, chunk_bytes)
     }
 }
 
-/// Starts a schedule that is played backwards as soon as its first transmission may: epochs in which nothing starts
-/// would be played after the last delivery. Returns the finish.
+/// Moves a reversed schedule forward so that its first transmission begins as early as possible: otherwise epochs
+/// without starts would follow the last delivery. Returns the finish.
 fn without_wait(task: &CollectiveTask, starts: &mut [ChunkStart], finish: u32) -> u32 {
     let last = mirrored(task, starts, finish).iter().map(|real| real.arrival).max().unwrap_or(finish);
     let first = starts.iter().map(|start| start.epoch - task.epochs.links[start.link as usize].early).min();
@@ -66,7 +66,7 @@ fn without_wait(task: &CollectiveTask, starts: &mut [ChunkStart], finish: u32) -
     finish - wait
 }
 
-/// Calls with the starts of each chunk, by epoch.
+/// Calls a function with the starts of each chunk, by epoch.
 fn for_each_chunk(mut starts: Vec<ChunkStart>, mut each: impl FnMut(&[ChunkStart])) {
     starts.sort_unstable_by_key(|start| (start.chunk, start.epoch, start.link));
     for of_chunk in starts.chunk_by(|a, b| a.chunk == b.chunk) {
@@ -74,7 +74,7 @@ fn for_each_chunk(mut starts: Vec<ChunkStart>, mut each: impl FnMut(&[ChunkStart
     }
 }
 
-/// Adds the starts of a chunk that lie on the way of some delivery; the epoch of its last delivery.
+/// Adds the starts of a chunk that lie on the path of some delivery; returns the epoch of its last delivery.
 fn prune(task: &CollectiveTask, starts: &[ChunkStart], kept: &mut Vec<ChunkStart>) -> u32 {
     let Some(first) = starts.first() else { return 0 };
     let chunk = first.chunk as usize;
@@ -123,18 +123,18 @@ fn prune(task: &CollectiveTask, starts: &[ChunkStart], kept: &mut Vec<ChunkStart
     finish
 }
 
-/// A start as it is replayed.
+/// A start in the replay.
 #[derive(Clone, Copy)]
 struct Replayed {
     /// Epoch in which its transmission begins.
     begin: u32,
-    /// Epoch at which it starts, and that from which on its data is usable.
+    /// Epoch at which it starts, and the epoch from which its data is usable.
     epoch: u32,
     arrival: u32,
     start: ChunkStart,
 }
 
-/// The starts of a schedule with their epochs; those of what is played backwards as they happen, reversed.
+/// The starts of a schedule with their epochs; those of a reversed schedule in the order in which they happen.
 fn replayed(task: &CollectiveTask, schedule: &EpochSchedule) -> Vec<Replayed> {
     if task.backwards {
         let real = mirrored(task, &schedule.starts, schedule.finish);
@@ -155,14 +155,14 @@ fn replayed(task: &CollectiveTask, schedule: &EpochSchedule) -> Vec<Replayed> {
 
 fn replay(task: &CollectiveTask, schedule: &EpochSchedule, chunk_bytes: f64) -> f64 {
     let mut free = vec![0.0f64; task.real.links().len()];
-    // Times at which a chunk is at a GPU, and those of arrivals at a switch by the epoch in which it has to leave.
+    // Times at which a GPU has a chunk, and arrival times at a switch, by the epoch in which the chunk must leave.
     let mut at_gpu: FxHashMap<(u32, u32), Passing> = FxHashMap::default();
     let mut at_switch: FxHashMap<(u32, u32, u32), Vec<Passing>> = FxHashMap::default();
     for chunk in 0..task.chunks.len() {
         at_gpu.insert((chunk as u32, task.chunks.source(chunk)), Passing::whole(0.0));
     }
     let mut end = 0.0f64;
-    // Sums share an arrival wherever switches add up, even if no search plans for it.
+    // Reductions share an arrival at every switch that reduces, even if no search plans for it.
     let shares = if task.adds { task.real.switch_reduces() } else { task.switch_copies };
     // Departures from a switch to another switch are served before departures to GPUs; otherwise parts that cross
     // between two switches could circulate.
@@ -208,15 +208,15 @@ fn replay(task: &CollectiveTask, schedule: &EpochSchedule, chunk_bytes: f64) -> 
         }
         true
     };
-    // In the order of transmission, then in that in which plans list sends: on a link that starts several at once it
-    // decides.
+    // In the order of transmission, then in the order in which plans list sends: the latter decides for several starts
+    // at once on a link.
     order.sort_unstable_by_key(|send| {
         let link = &task.real.links()[task.epochs.links[send.start.link as usize].carrier as usize];
         (send.begin, link.from, link.to, send.start.chunk)
     });
     // A transmission may feed another one of the same epoch, so an epoch is processed until nothing changes before the
-    // next one begins. What still waits is fed by a fast hop after a slow one, which transmits later than a slow one
-    // after it.
+    // next one begins. A hop that still waits is fed by a fast hop after a slow one, which transmits later than a slow
+    // hop after it.
     let mut pending: Vec<Replayed> = Vec::new();
     for of_epoch in order.chunk_by(|a, b| a.begin == b.begin) {
         pending.extend(of_epoch);
@@ -231,7 +231,7 @@ fn replay(task: &CollectiveTask, schedule: &EpochSchedule, chunk_bytes: f64) -> 
     end
 }
 
-/// The chunk that is there first of some, which is used up if it is taken.
+/// The chunk that arrives first among several; taking it may use it up.
 fn first(pieces: &mut Vec<Passing>, is_taken: bool) -> Option<Passing> {
     let earlier =
         |a: &Passing, b: &Passing| a.last_us.total_cmp(&b.last_us).then(a.first_us.total_cmp(&b.first_us));

@@ -1,25 +1,26 @@
-//! Symmetries of a network that declares none: searched for by refining colours of nodes and trying images one by one
+//! Symmetries of a network that declares none, found by colour refinement of nodes and trying images one by one
 //! (docs/methods/collective.md, section 6).
 //!
-//! What serves plans is a group in which nothing but the identity keeps a GPU or a link in place. It is built one
-//! generator after the other. A new generator is looked for among the symmetries that commute with those that are there:
-//! with the image of one node the images of its whole orbit are known then, so that hardly anything is left to try.
-//! Tori, boxes at rails and rings have such groups that reach every GPU. Where they end early, symmetries that do not
-//! commute are tried as well.
+//! Plans need a group in which only the identity maps a GPU or a link to itself. It is built one generator after the
+//! other. The search takes a new generator from the symmetries that commute with the existing generators: the image of
+//! one node then determines the images of its whole orbit, so hardly any choices remain. Tori, rail-connected boxes and
+//! rings have such groups that reach every GPU. If this search ends early, symmetries that do not commute are also
+//! tried.
 
 use super::group::freely_generated;
 use crate::scenario::CollectiveScenario;
 use crate::scenario::network::{LinkNetwork, NetworkLink, Symmetry};
 use std::sync::{Mutex, PoisonError};
 
-/// Visits of links and nodes after which a search ends: about a second.
+/// Maximum number of visits to links and nodes in a search: about a second.
 const MOST_VISITS: usize = 100_000_000;
-/// Symmetries with one image of the first GPU that are tried; most do not act freely with the others for the same reason.
+/// Maximum number of symmetries tried for one image of the first GPU; most of them fail to act freely for the same
+/// reason.
 const MOST_LEAVES: u32 = 16;
-/// Networks whose symmetries are kept: those of a run and of the one before it.
+/// Number of networks whose symmetries are cached: those of a run and of the run before it.
 const KEPT: usize = 4;
 
-/// What symmetries depend on.
+/// Data on which symmetries depend.
 #[derive(Debug, PartialEq)]
 struct Searched {
     kinds: Vec<bool>,
@@ -27,11 +28,11 @@ struct Searched {
     colours: Vec<u32>,
 }
 
-/// Networks with their symmetries, the last one last. A run asks for those of its network for each length of epochs.
+/// Networks with their symmetries, the most recent last. A run requests those of its network for each epoch length.
 static FOUND: Mutex<Vec<(Searched, Vec<Symmetry>)>> = Mutex::new(Vec::new());
 
 /// Symmetries of the network of a scenario that keep its ranks and its root. They generate a group in which only the
-/// identity keeps a GPU or a link in place. An early end of the search leaves some out.
+/// identity keeps a GPU or a link in place. If the search ends early, some symmetries are missing.
 pub fn symmetries_of(scenario: &CollectiveScenario, network: &LinkNetwork) -> Vec<Symmetry> {
     let demand = &scenario.demand;
     let mut colours: Vec<u32> =
@@ -57,17 +58,17 @@ pub fn symmetries_of(scenario: &CollectiveScenario, network: &LinkNetwork) -> Ve
     symmetries
 }
 
-/// Symmetries of a network that keep colours of nodes, as [`symmetries_of`] returns them.
+/// Symmetries of a network that preserve colours of nodes, as [`symmetries_of`] returns them.
 pub fn find_symmetries(network: &LinkNetwork, colours: Vec<u32>) -> Vec<Symmetry> {
     let mut search = SymmetrySearch::new(network);
     let Some((start, _)) = search.refine(colours.clone(), colours) else { return Vec::new() };
     let mut cells = cells(&start);
     cells.retain(|cell| !network.is_switch(cell[0]));
-    // A group that moves every GPU has orbits of one size, which divides the size of every cell.
+    // A group that moves every GPU has orbits of equal size, and this size divides the size of every cell.
     let most = cells.iter().fold(0, |most, cell| gcd(most, cell.len()));
     let Some(cell) = cells.into_iter().min_by_key(Vec::len).filter(|_| most > 1) else { return Vec::new() };
     let mut best = FreeGroup::of_identity(network);
-    // A first generator that leaves few others to commute with spoils an attempt, not the next one.
+    // A first generator with which few others commute spoils one attempt, not the next.
     for attempt in Attempt::ALL {
         search.visits_left = MOST_VISITS / Attempt::ALL.len();
         search.salt = attempt.salt;
@@ -82,11 +83,11 @@ pub fn find_symmetries(network: &LinkNetwork, colours: Vec<u32>) -> Vec<Symmetry
     best.generators
 }
 
-/// A way in which a group is built.
+/// A strategy for building a group.
 struct Attempt {
-    /// `true` to look for generators first that are their own inverses.
+    /// `true` to search first for generators that are their own inverses.
     involutions: bool,
-    /// Order of the images that are tried; 0: that of their numbers.
+    /// Order in which images are tried; 0: by their numbers.
     salt: u64,
 }
 
@@ -118,15 +119,15 @@ fn cells(colours: &[u32]) -> Vec<Vec<u32>> {
 /// Requirements on a symmetry.
 #[derive(Clone, Copy)]
 struct Asked<'g> {
-    /// Elements that it commutes with.
+    /// Elements with which it must commute.
     group: &'g [Vec<u32>],
-    /// Whether it is its own inverse.
+    /// `true` if it must be its own inverse.
     involution: bool,
 }
 
 impl Asked<'_> {
-    /// Two colourings in which a node and its image have a colour of their own, and so have their images under what the
-    /// symmetry commutes with.
+    /// Two colourings: a node and its image have a separate colour, and so have their images under the elements with
+    /// which the symmetry commutes.
     fn with(self, (from, to): (&[u32], &[u32]), node: u32, image: u32) -> (Vec<u32>, Vec<u32>) {
         let (mut from, mut to) = (from.to_vec(), to.to_vec());
         let pairs = [(node, image), (image, node)];
@@ -152,7 +153,7 @@ impl FreeGroup {
         Self { generators: Vec::new(), elements: vec![(0..network.node_count() as u32).collect()] }
     }
 
-    /// Adds a generator unless the group would no longer act freely; whether it did.
+    /// Adds a generator unless the group would then not act freely; returns whether it was added.
     fn extend(&mut self, network: &LinkNetwork, symmetry: Symmetry) -> bool {
         self.generators.push(symmetry);
         let generators: Vec<&Symmetry> = self.generators.iter().collect();
@@ -167,15 +168,15 @@ impl FreeGroup {
 
 struct SymmetrySearch<'n> {
     network: &'n LinkNetwork,
-    /// Sort of every link: links of one type are alike.
+    /// Type of every link: links of one type are interchangeable.
     sorts: Vec<u64>,
     visits_left: usize,
     leaves_left: u32,
     salt: u64,
 }
 
-/// Scrambles a number (SplitMix64), so that sums of scrambled numbers tell multisets apart. Two that meet by chance leave
-/// a colouring coarser, and every symmetry is verified.
+/// Scrambles a number (SplitMix64), so that sums of scrambled numbers tell multisets apart. If two multisets collide, a
+/// colouring stays coarser; every symmetry is verified.
 const fn scrambled(number: u64) -> u64 {
     let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -233,9 +234,9 @@ impl<'n> SymmetrySearch<'n> {
         group
     }
 
-    /// Looks for a symmetry that maps every colour of one colouring to the same colour of another one, meets the
-    /// requirements, and is accepted; returns whether there was one. `last` is the image that was chosen last, `shift`
-    /// the distance of the first node and its image.
+    /// Searches for a symmetry that maps every colour of one colouring to the same colour of another one, meets the
+    /// requirements, and is accepted; returns whether it found one. `last` is the image that was chosen last, `shift`
+    /// is the distance between the first node and its image.
     fn complete(
         &mut self,
         (from, to): (Vec<u32>, Vec<u32>),
@@ -245,11 +246,11 @@ impl<'n> SymmetrySearch<'n> {
     ) -> bool {
         let Some((from, to)) = self.refine(from, to) else { return false };
         let cells = cells(&from);
-        // The last image first, so that cycles continue, then the smallest cell.
+        // Tries the last image first, so that cycles continue, then the smallest cell.
         let open = || cells.iter().filter(|cell| cell.len() > 1);
         let chain = open().find(|cell| cell.contains(&last)).map(|_| last);
-        // GPUs before switches, whose numbers are shifted differently; of equal cells the first node, whose image no
-        // other number comes around to.
+        // GPUs come before switches, whose numbers shift differently; ties between cells go to the cell with the first
+        // node.
         let rank = |cell: &&Vec<u32>| (self.network.is_switch(cell[0]), cell.len(), cell[0]);
         let smallest = || open().min_by_key(rank).map(|cell| cell[0]);
         let Some(node) = chain.or_else(smallest) else {
@@ -262,8 +263,8 @@ impl<'n> SymmetrySearch<'n> {
         let colour = from[node as usize];
         let mut images: Vec<u32> =
             (0u32..).zip(&to).filter(|(_, other)| **other == colour).map(|(image, _)| image).collect();
-        // Symmetries that fix no GPU are the useful ones, so the GPU's own position is tried last; numbers of regular
-        // networks are shifted evenly.
+        // Symmetries without fixed GPUs are the useful ones, so the GPU's own position is tried last; numbers of
+        // regular networks shift evenly.
         let salt = self.salt;
         images.sort_by_key(|image| {
             let shifted = (i64::from(*image) - i64::from(node) - shift).unsigned_abs();
@@ -282,8 +283,8 @@ impl<'n> SymmetrySearch<'n> {
         false
     }
 
-    /// Tells nodes apart by what they are joined to until nothing changes; `None` as soon as the two colourings differ
-    /// in the number of nodes of some colour, or the search is to end.
+    /// Separates nodes by their neighbours until nothing changes; `None` as soon as the two colourings differ in the
+    /// number of nodes of some colour, or the search must end.
     fn refine(&mut self, mut from: Vec<u32>, mut to: Vec<u32>) -> Option<(Vec<u32>, Vec<u32>)> {
         let mut colours = 0;
         // Nodes are sorted several times.
@@ -312,7 +313,7 @@ impl<'n> SymmetrySearch<'n> {
         }
     }
 
-    /// Colour of every node with sorts and colours of what it is joined to, as one number.
+    /// Colour of every node, combined with the types and colours of its neighbours into one number.
     fn surroundings(&self, colours: &[u32]) -> Vec<u64> {
         let mut sums: Vec<u64> = colours.iter().map(|colour| scrambled(u64::from(*colour))).collect();
         let colour = |node: u32| u64::from(colours[node as usize]);

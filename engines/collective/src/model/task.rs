@@ -1,4 +1,4 @@
-//! The question that searches answer: a network in epochs and the chunks that it has to spread.
+//! The problem that searches solve: a network in epochs and the chunks that must spread over it.
 
 use super::distances::EpochDistances;
 use super::epochs::{EpochModel, epoch_us};
@@ -12,17 +12,17 @@ use std::sync::OnceLock;
 
 /// A network in epochs with chunks to spread.
 ///
-/// Collectives that collect or add up are planned on the network with every link reversed. Link numbers stay, and a
-/// transmission in epochs k to k + kappa becomes one of the real link that ends at F − k less the latency, where F is the
-/// finish: see [`super::mirror::mirrored`].
+/// Collectives that gather or reduce are planned on the network with every link reversed. Link numbers stay. A
+/// transmission in epochs k to k + kappa becomes a transmission of the real link that ends at F − k minus the latency,
+/// where F is the finish: see [`super::mirror::mirrored`].
 #[derive(Clone, Debug)]
 pub struct CollectiveTask {
-    /// Nodes and lanes that schedules of whole chunks use: the network itself unless chunks arrive at a switch that cuts
-    /// through at several paces; see [`super::lanes`].
+    /// Nodes and lanes that schedules of whole chunks use. They equal the network unless chunks arrive at a cut-through
+    /// switch at several paces; see [`super::lanes`].
     pub network: LinkNetwork,
-    /// Nodes and links, reversed if the task is played backwards.
+    /// Nodes and links, reversed if the task is planned backwards.
     pub real: LinkNetwork,
-    /// Node of `real` of every node of `network`.
+    /// Node of `real` for every node of `network`.
     pub origins: Vec<u32>,
     /// The lanes in epochs.
     pub epochs: EpochModel,
@@ -30,38 +30,39 @@ pub struct CollectiveTask {
     pub chunks: ChunkList,
     /// Shortest times between nodes.
     pub distances: EpochDistances,
-    /// `true` if switches may send one arrival over several links; backwards: add several arrivals up.
+    /// `true` if switches may send one arrival over several links; on the reversed network: reduce several arrivals.
     pub switch_copies: bool,
-    /// `true` if a schedule is played backwards.
+    /// `true` if the schedule is reversed in time.
     pub backwards: bool,
     /// `true` if data is reduced on the way.
     pub adds: bool,
-    /// `true` if a schedule is played backwards and starts have to be settled for it: see [`super::mirror::settled`]. What
-    /// the reversed network does not allow then proves nothing of the network as it is, and no switch reduces.
+    /// `true` if the schedule is reversed in time and its starts must be scheduled again for it: see
+    /// [`super::mirror::settled`]. Infeasibility on the reversed network then proves nothing for the actual network,
+    /// and no switch reduces.
     pub slides: bool,
 }
 
-/// Tasks of a scenario, to be carried out one after the other: two for AllReduce, one for all others.
+/// Tasks of a scenario, one after the other: two for AllReduce, one for all other collectives.
 #[derive(Clone, Debug)]
 pub struct CollectiveTasks {
     /// The tasks in order of time.
     pub tasks: Vec<CollectiveTask>,
     /// Length of an epoch, µs.
     pub epoch_us: f64,
-    /// Size of what is sent as a whole, bytes.
+    /// Size of the unit that is sent as a whole, bytes.
     pub chunk_bytes: f64,
-    /// Equal pieces of every chunk of the scenario, each of which is a chunk of the tasks.
+    /// Number of equal pieces of every chunk of the scenario; each piece is a chunk of the tasks.
     pub pieces: u32,
     /// Remarks on the epochs.
     pub remarks: Vec<String>,
-    /// Chunk of the scenario and destination of every chunk, where every delivery has a chunk of its own.
+    /// Chunk of the scenario and destination of every chunk, if every delivery has a separate chunk.
     pub copies: Option<Vec<(u32, u32)>>,
-    /// Floors of the scenario, once they are requested: see [`crate::floors::proof::floors_of`].
+    /// Floors of the scenario, computed on first use: see [`crate::floors::proof::floors_of`].
     pub floors: OnceLock<Option<ScenarioFloors>>,
 }
 
 impl CollectiveTasks {
-    /// The tasks of a scenario, in epochs of a length or of that which the scenario's rule gives.
+    /// The tasks of a scenario, in epochs of a given length or of the length that the scenario's rule gives.
     ///
     /// # Errors
     /// Everything that is wrong with the network.
@@ -69,7 +70,7 @@ impl CollectiveTasks {
         Self::in_pieces(scenario, epoch, 1, scenario.time.alpha_threshold)
     }
 
-    /// The same for chunks that are sent in equal pieces, in epochs that leave out latencies up to a share of an epoch.
+    /// The same for chunks that are sent in equal pieces, in epochs that omit latencies up to a fraction of an epoch.
     ///
     /// # Errors
     /// As for [`Self::of`].
@@ -92,7 +93,8 @@ impl CollectiveTasks {
         if let Some(link) = epochs.too_long() {
             let ends = &network.links()[link as usize];
             let why = format!(
-                "epochs of {epoch_us} us are too short: a chunk takes link {}->{} 16777216 of them or more",
+                "epochs of {epoch_us} us are too short: a chunk occupies link {}->{} for 16777216 epochs \
+                 or more",
                 ends.from, ends.to
             );
             return Err(Problems::one(Problem::new("time.epoch_us", why, "use longer epochs")));
@@ -100,7 +102,8 @@ impl CollectiveTasks {
         if let Some((link, lost)) = epochs.waste() {
             let ends = &network.links()[link as usize];
             remarks.push(format!(
-                "whole chunks leave {:.0} % of link {}->{} unused: another epoch than {epoch_us} us fits better",
+                "whole chunks leave {:.0} % of link {}->{} unused: an epoch other than {epoch_us} us fits \
+                 better",
                 lost * 100.0,
                 ends.from,
                 ends.to
@@ -119,7 +122,7 @@ impl CollectiveTasks {
                 let model = EpochModel::new(&real, epoch_us, chunk_bytes, alpha_threshold);
                 let mut task =
                     CollectiveTask::over(real, model, chunks.clone(), switch_copies, (backwards, adds));
-                // What a switch adds up has to arrive at one pace.
+                // Data that a switch reduces must arrive at one pace.
                 let occupied: Vec<u32> = epochs.links.iter().map(|link| link.occupied).collect();
                 task.slides = backwards
                     && (LaneNetwork::new(&network, epochs.clone()).has_lanes()
@@ -131,7 +134,7 @@ impl CollectiveTasks {
         Ok(Self { tasks, epoch_us, chunk_bytes, pieces, remarks, copies: None, floors: OnceLock::new() })
     }
 
-    /// The same with floors that are known, if there are any.
+    /// The same with known floors, if there are any.
     #[must_use]
     pub fn with_floors(mut self, floors: Option<ScenarioFloors>) -> Self {
         if floors.is_some() {
@@ -140,12 +143,12 @@ impl CollectiveTasks {
         self
     }
 
-    /// Deliveries of chunks, or of pieces, in all tasks.
+    /// Number of deliveries of chunks, or of pieces, in all tasks.
     pub fn deliveries(&self) -> usize {
         self.tasks.iter().map(|task| task.chunks.deliveries()).sum()
     }
 
-    /// The same with a chunk of its own for every delivery: nothing is copied on the way.
+    /// The same with a separate chunk for every delivery: nothing is copied on the way.
     #[must_use]
     pub fn one_by_one(mut self) -> Self {
         if let Some(task) = self.tasks.first() {
@@ -160,7 +163,7 @@ impl CollectiveTasks {
 }
 
 impl CollectiveTask {
-    /// A task on a network with links in epochs each for itself.
+    /// A task on a network with its links in epochs, each considered separately.
     fn over(
         real: LinkNetwork,
         epochs: EpochModel,
@@ -185,7 +188,7 @@ impl CollectiveTask {
         }
     }
 
-    /// The task on its reversed network, as what is planned backwards happens.
+    /// The task on its reversed network, in the direction in which a reversed schedule runs.
     #[must_use]
     pub fn turned(&self) -> Self {
         let real = self.real.reversed();
@@ -194,7 +197,7 @@ impl CollectiveTask {
         Self::over(real, epochs, self.chunks.clone(), self.switch_copies, (self.backwards, self.adds))
     }
 
-    /// The task for parts of chunks, which take an epoch on every link for any rate, so that links have no lanes.
+    /// The task for parts of chunks. A part takes one epoch on every link for any rate, so links have no lanes.
     #[must_use]
     pub fn in_parts(mut self) -> Self {
         if self.has_lanes() {
@@ -207,23 +210,24 @@ impl CollectiveTask {
         self
     }
 
-    /// Returns `true` if some switch cuts through at several paces.
+    /// Returns `true` if chunks arrive at some cut-through switch at several paces.
     pub fn has_lanes(&self) -> bool {
         self.network.node_count() > self.real.node_count()
     }
 
-    /// The network for trees, whose epochs are not those of the task: its switches add up what arrives at one rate alone.
+    /// The network for trees, whose epochs differ from those of the task: its switches reduce only data that arrives at
+    /// one rate.
     pub fn for_trees(&self) -> LinkNetwork {
         let copies = self.switch_copies && !(self.adds && differ_by_rate(&self.real.reversed()));
         self.real.clone().with_copying(copies)
     }
 
-    /// The lane of a link that data takes whose slowest transmission before it takes `pace` epochs.
+    /// The lane of a link for data whose slowest transmission before it takes `pace` epochs.
     pub fn lane(&self, link: u32, pace: u32) -> u32 {
         if !self.has_lanes() {
             return link;
         }
-        // Lanes beyond the first of every link follow the links, by link and pace.
+        // Lanes beyond the first of every link have numbers after all links, by link and pace.
         let (count, models) = (self.real.links().len(), &self.epochs.links);
         let fits = models[count..].partition_point(|model| (model.carrier, model.pace) <= (link, pace));
         match fits.checked_sub(1).map(|last| count + last) {
@@ -232,7 +236,7 @@ impl CollectiveTask {
         }
     }
 
-    /// Nodes of `network`, each with `true` if its node of `real` is in a set.
+    /// Nodes of `network`, each with `true` if its node in `real` is in a set.
     pub fn membership(&self, inside: &[u32]) -> Vec<bool> {
         let mut is_in = vec![false; self.real.node_count()];
         for node in inside {
@@ -246,7 +250,7 @@ impl CollectiveTask {
         self.distances.from(&self.network, from)[to as usize]
     }
 
-    /// Largest of the shortest times from the source of a chunk to its destinations, epochs; 0 for a chunk without
+    /// Maximum of the shortest times from the source of a chunk to its destinations, epochs; 0 for a chunk without
     /// destinations.
     pub fn eccentricity(&self, chunk: usize) -> u32 {
         let row = self.distances.from(&self.network, self.chunks.source(chunk));

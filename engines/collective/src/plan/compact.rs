@@ -1,11 +1,12 @@
-//! Trees in short form, `lightbay.ccl_trees/1`: those of one root per orbit and the symmetries that make the others, so
-//! that a plan for thousands of GPUs stays small. Of an exchange, a tree is the path of data with one destination.
+//! Trees in compact form, `lightbay.ccl_trees/1`: the trees of one root per orbit, and the symmetries that generate the
+//! others, so that a plan for thousands of GPUs stays small. In an AllToAll, a tree is the path of the data for one
+//! destination.
 
 use super::{HUGE, MOST};
 use lightbay_core::record::{any, index, within};
 use lightbay_core::{record, words};
 
-/// Name and version of the form.
+/// Name and version of the format.
 pub const FORMAT: &str = "lightbay.ccl_trees/1";
 
 words! {
@@ -19,26 +20,27 @@ words! {
 }
 
 record! {
-    /// A plan of trees in short form.
+    /// A plan of trees in compact form.
     pub struct CompactPlan {
         /// Always `lightbay.ccl_trees/1`.
         pub format: String = any(),
         /// Way in which pieces are sent.
         pub discipline: CompactDiscipline = any(),
-        /// `true` if its data is reduced on the way to the root, `false` if it is spread from there; missing in plans that do
-        /// not state it, where the place of the part in the plan decides.
+        /// `true` if its data is reduced on the way to the root, `false` if it is spread from there; missing in plans
+        /// that do not state it, where the position of the part in the plan decides.
         pub adds_up: Option<bool> = any(),
-        /// Length of an epoch, µs; no latency is left out.
+        /// Length of an epoch, µs; no latency is omitted.
         pub epoch_us: f64 = within(1e-12..=HUGE),
-        /// Data of each root, or of each root for each destination, bytes.
+        /// Data of each root (for an AllToAll, of each root for each destination), bytes.
         pub shard_bytes: f64 = within(1e-12..=HUGE),
-        /// Pieces into which the share of each tree is cut (`fluid`), or that data (`whole_chunk`).
+        /// Number of pieces into which the share of each tree (`fluid`), or the data of a root (`whole_chunk`), is
+        /// divided.
         pub pieces_per_tree: u32 = within(1..=MOST),
         /// Epochs until everything has arrived.
         pub finish_epochs: u64 = within(0..=MOST),
         /// Trees of one root for each orbit.
         pub trees: Vec<CompactTree> = any(),
-        /// Symmetries that make the trees of the other roots, as images of all nodes.
+        /// Symmetries that generate the trees of the other roots, as images of all nodes.
         pub generators: Vec<Vec<u32>> = index().or(Vec::new()),
     }
 }
@@ -48,11 +50,11 @@ record! {
     pub struct CompactTree {
         /// GPU whose data it carries.
         pub root: u32 = within(0..=MOST),
-        /// Share of that data, a fraction such as `13/40`.
+        /// Share of the root's data, a fraction such as `13/40`.
         pub share: String = any(),
-        /// The one rank that the data is for; none if it is for all.
+        /// The only rank that receives the data; none if all ranks receive it.
         pub dests: Vec<u32> = index().or(Vec::new()).omitted(),
-        /// Hops from GPU to GPU with the switches between, parents first.
+        /// Hops from GPU to GPU with the switches between them, parents first.
         pub edges: Vec<Vec<u32>> = index().or(Vec::new()),
         /// Epoch at which each hop of each piece starts (`whole_chunk`): by piece, then hop.
         pub starts: Vec<Vec<u32>> = index().or(Vec::new()).omitted(),
@@ -60,7 +62,7 @@ record! {
 }
 
 impl CompactPlan {
-    /// Returns `true` if each receiver has data of its own at every root.
+    /// Returns `true` if every root sends separate data to each receiver.
     pub fn is_exchange(&self) -> bool {
         self.trees.iter().any(|tree| !tree.dests.is_empty())
     }

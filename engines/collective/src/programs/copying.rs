@@ -26,7 +26,7 @@ use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 use lightbay_highs::model::{Column, Model};
 
-/// A program on the schedules of some epochs.
+/// A model of the schedules within a given number of epochs.
 #[derive(Debug)]
 pub struct CopyProgram<'t> {
     task: &'t CollectiveTask,
@@ -38,37 +38,37 @@ pub struct CopyProgram<'t> {
     pub whole: ProgramExtent,
     /// Columns and rows of all chunks with the starts that can be in time.
     pub pruned: ProgramExtent,
-    /// Starts on every link, by place of the chunk in the folding.
+    /// Starts on every link, by position of the chunk in the fold.
     starts: Vec<Vec<ColumnSpan>>,
-    /// Presence at every node, by place of the chunk in the folding.
+    /// Presence at every node, by position of the chunk in the fold.
     presence: Vec<Vec<ColumnSpan>>,
 }
 
-/// A question about the schedules of a task.
+/// A feasibility problem on the schedules of a task.
 #[derive(Clone, Copy, Debug)]
 pub struct CopyQuestion<'t> {
     /// The task.
     pub task: &'t CollectiveTask,
-    /// Symmetries that schedules have.
+    /// Symmetries that the schedules must have.
     pub folding: &'t Folding,
     /// Epochs of the schedules.
     pub epochs: u32,
-    /// Chunks that a GPU may hold for others at a time.
+    /// Maximum number of chunks that a GPU may hold for others at a time.
     pub buffer_limit: Option<u32>,
 }
 
 impl<'t> CopyProgram<'t> {
-    /// The program of the schedules that end within some epochs; any point will do.
+    /// The model of the schedules that end within the given epochs; it has no objective.
     ///
     /// # Errors
     /// The reason to stop.
     pub fn new<W: Watch>(question: CopyQuestion<'t>, watch: &mut W) -> Result<Self, MethodError> {
-        // From the sources, until everything is delivered.
+        // Starts at the sources and ends with all deliveries made.
         let beginning = CopyBeginning::sources(question.task, question.folding);
         Self::from(question, &beginning, CopyEnd::Delivered, watch)
     }
 
-    /// The program of what follows a beginning.
+    /// The model of the epochs after a given initial state.
     ///
     /// # Errors
     /// The reason to stop.
@@ -95,8 +95,8 @@ impl<'t> CopyProgram<'t> {
         Ok(program)
     }
 
-    /// Makes early deliveries the objective, weighed by the priority of their chunks: the sum of B\[c, d, k\] / k,
-    /// which is the paper's objective (TE-CCL, section 3.1). It does not make the finish early by itself.
+    /// Makes early deliveries the objective, weighted by the priority of their chunks: the sum of B\[c, d, k\] / k,
+    /// which is the paper's objective (TE-CCL, section 3.1). This objective does not necessarily make the finish early.
     pub fn reward_early(&mut self) {
         self.model.maximise = true;
         for (at, &chunk) in self.folding.chunks.iter().enumerate() {
@@ -113,7 +113,7 @@ impl<'t> CopyProgram<'t> {
         }
     }
 
-    /// Size of the program, reported before it is solved.
+    /// Size of the model, reported before it is solved.
     pub fn built(&self) -> BuiltProgram {
         BuiltProgram {
             epochs: self.epochs,
@@ -124,12 +124,12 @@ impl<'t> CopyProgram<'t> {
         }
     }
 
-    /// Column of the presence of a chunk, by its place in the folding.
+    /// Column of the presence of a chunk, by position in the fold.
     pub(crate) fn present(&self, at: usize, node: u32, epoch: u32) -> Option<Column> {
         self.presence[at][node as usize].at(epoch)
     }
 
-    /// Columns of the starts of a chunk on a link with their epochs.
+    /// Columns of the starts of a chunk on a link, with their epochs.
     pub(crate) fn starts_on(&self, at: usize, link: u32) -> impl Iterator<Item = (u32, Column)> + '_ {
         self.starts[at][link as usize].iter()
     }
@@ -140,7 +140,7 @@ impl<'t> CopyProgram<'t> {
         for (at, &chunk) in self.folding.chunks.iter().enumerate() {
             for (link, span) in (0u32..).zip(&self.starts[at]) {
                 let counted = span.iter().flat_map(|(epoch, column)| {
-                    // Binaries are whole up to the tolerance of the solver.
+                    // Binaries are integers up to the tolerance of the solver.
                     let count = point[column.index()].round().max(0.0) as usize;
                     std::iter::repeat_n(epoch, count)
                 });
@@ -163,7 +163,7 @@ impl<'t> CopyProgram<'t> {
         EpochSchedule::pruned(self.task, self.starts(point))
     }
 
-    /// The point of a schedule, to start from: `None` if it starts what has no column, or is not symmetric.
+    /// The point of a schedule, as a start point: `None` if a start has no column, or the schedule is not symmetric.
     pub fn point(&self, schedule: &EpochSchedule) -> Option<Vec<f64>> {
         let mut point = vec![0.0; self.model.columns()];
         // Only representatives have columns.
@@ -186,9 +186,9 @@ impl<'t> CopyProgram<'t> {
                 point[column.index()] = 1.0;
             }
         }
-        // Every orbit of starts is counted once if the schedule has the symmetry.
+        // Counts every orbit of starts once if the schedule has the symmetry.
         let symmetric = kept * self.folding.order() == schedule.starts.len();
-        // The point is tested: drops and ranks of the program are left at 0.
+        // Tests the point: drops and ranks of the model stay 0.
         (symmetric && self.model.first_broken(&point, 1e-6).is_none()).then_some(point)
     }
 
@@ -196,8 +196,8 @@ impl<'t> CopyProgram<'t> {
         let task = self.task;
         let (chunks, links) = (task.chunks.len() as u64, task.network.links().len() as u64);
         let (gpus, steps) = (task.network.gpus().len() as u64, u64::from(self.epochs) + 1);
-        // A start on every link and presence at every GPU, for every chunk in every epoch; a row for each of them and
-        // for every link in every epoch.
+        // Upper limit: a start on every link and presence at every GPU, for every chunk in every epoch; a row for each
+        // of these columns, and for every link in every epoch.
         let columns = chunks * (links + gpus) * steps;
         self.whole = ProgramExtent { columns, rows: columns + links * steps };
         let (order, size) = (self.folding.order() as u64, self.model.size());

@@ -32,7 +32,7 @@ use lightbay_core::watch::Watch;
 use lightbay_highs::model::Model;
 use std::collections::BTreeMap;
 
-/// A source with what everybody wants of it.
+/// A source with the data that all destinations need from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct FluidSource {
     node: u32,
@@ -40,18 +40,18 @@ struct FluidSource {
     wanted: BTreeMap<u32, Vec<u32>>,
 }
 
-/// The program of schedules of parts of chunks that end within some epochs.
+/// The model of schedules of parts of chunks that end within a given number of epochs.
 #[derive(Debug)]
 pub struct FluidProgram<'t> {
     task: &'t CollectiveTask,
     links: &'t FluidLinks,
     folding: &'t Folding,
     epochs: u32,
-    /// The program; any point will do.
+    /// The model, without an objective.
     pub model: Model,
     /// Columns and rows with all epochs and sources.
     pub whole: ProgramExtent,
-    /// Columns and rows of all sources with the amounts that can be in time.
+    /// Columns and rows of all sources with the amounts that can arrive in time.
     pub pruned: ProgramExtent,
     sources: Vec<FluidSource>,
     /// Amounts on every link, by source.
@@ -61,7 +61,7 @@ pub struct FluidProgram<'t> {
 }
 
 impl<'t> FluidProgram<'t> {
-    /// The program of a task.
+    /// The model of a task.
     ///
     /// # Errors
     /// The reason to stop.
@@ -88,7 +88,7 @@ impl<'t> FluidProgram<'t> {
         program.add_rows(watch)?;
         let size = program.model.size();
         let order = folding.order() as u64;
-        // Extents without symmetries and without pruning, for comparison.
+        // Size without symmetries and without pruning, for comparison.
         let (count, steps) = (order * program.sources.len() as u64, u64::from(epochs) + 1);
         let (edges, gpus) = (task.network.links().len() as u64, task.network.gpus().len() as u64);
         program.whole = ProgramExtent {
@@ -100,7 +100,7 @@ impl<'t> FluidProgram<'t> {
         Ok(program)
     }
 
-    /// Size of the program, reported before it is solved.
+    /// Size of the model, reported before it is solved.
     pub fn built(&self) -> BuiltProgram {
         BuiltProgram {
             epochs: self.epochs,

@@ -1,8 +1,8 @@
-//! Questions as series of a run, so that a screen can list them while the run works.
+//! Feasibility problems as series of a run, so that a screen can list them while the run is in progress.
 
 use super::questions::{AskedQuestion, QuestionOutcome};
 
-/// Figures of a question, each a series of its own with one point for each question.
+/// Figures of a feasibility problem: each is a separate series, with one point per problem.
 const SERIES: [&str; 8] = [
     "question_epochs",
     "question_folded_by",
@@ -18,28 +18,28 @@ const SERIES: [&str; 8] = [
 const ANSWERS: [QuestionOutcome; 3] =
     [QuestionOutcome::Infeasible, QuestionOutcome::Feasible, QuestionOutcome::Unknown];
 
-/// A question as its series have it.
+/// A feasibility problem as recorded in the series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QuestionRecord {
-    /// Epochs of the schedules that were requested.
+    /// Number of epochs of the schedules in question.
     pub epochs: u32,
-    /// Number of symmetries that the program was folded by; 1 for the whole one.
+    /// Number of symmetries by which the model was reduced; 1 for the full model.
     pub folded_by: u32,
     /// Answer.
     pub answer: QuestionOutcome,
     /// Columns with all chunks in all epochs.
     pub columns_in_full: u64,
-    /// Columns of what can be in time.
+    /// Columns for what can happen in time.
     pub columns_in_time: u64,
-    /// Columns as it was solved.
+    /// Columns of the model that was solved.
     pub columns: u64,
-    /// Rows as it was solved.
+    /// Rows of the model that was solved.
     pub rows: u64,
     /// Seconds until the answer.
     pub seconds: f64,
 }
 
-/// Names of the series with the point that a question adds to each.
+/// Names of the series, each with the point that a problem adds to it.
 pub fn points(asked: &AskedQuestion) -> impl Iterator<Item = (&'static str, f64)> {
     let program = &asked.program;
     let answer = ANSWERS.iter().position(|answer| *answer == asked.outcome).unwrap_or_default();
@@ -56,7 +56,7 @@ pub fn points(asked: &AskedQuestion) -> impl Iterator<Item = (&'static str, f64)
     SERIES.into_iter().zip(figures)
 }
 
-/// The questions in the order in which they were asked, from the values of each series by its name.
+/// The problems in the order in which they were solved, from the values of each series by its name.
 pub fn questions(values: impl Fn(&str) -> Vec<f64>) -> Vec<QuestionRecord> {
     let series = SERIES.map(values);
     let told = |at: usize| {

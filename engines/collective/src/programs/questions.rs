@@ -1,9 +1,9 @@
-//! The fewest epochs, by a sequence of feasibility problems: is there a schedule of K epochs?
+//! The minimum number of epochs, by a sequence of feasibility problems: does a schedule of K epochs exist?
 //! (docs/methods/collective.md, section 10).
 //!
-//! A question has three answers. What the solver cannot decide within its seconds is unknown, and neither a schedule
-//! nor a proof. A program folded by symmetries asks for symmetric schedules only: what it finds counts, but only the
-//! whole program proves that there is nothing.
+//! A problem has three answers. If the solver cannot decide it within its time limit, the answer is unknown, which
+//! gives neither a schedule nor a proof. A symmetry-reduced model admits only symmetric schedules: a schedule that it
+//! finds counts, but only the full model proves that none exists.
 
 mod ladder;
 
@@ -21,19 +21,19 @@ use lightbay_core::method::MethodError;
 use lightbay_highs::options::Options;
 use serde::Serialize;
 
-/// Answer to the question for a schedule.
+/// Answer to a feasibility problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QuestionOutcome {
     /// There is one.
     Feasible,
-    /// There is none; of a folded program: none with those symmetries.
+    /// No schedule exists; for a symmetry-reduced model: none with those symmetries.
     Infeasible,
-    /// A limit came first.
+    /// A limit was reached first.
     Unknown,
 }
 
-/// A question that was asked.
+/// A feasibility problem that was solved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AskedQuestion {
     /// The program.
@@ -49,39 +49,39 @@ pub struct AskedQuestion {
 pub struct QuestionLimits {
     /// Seconds for each.
     pub seconds: f64,
-    /// Second of the run's clock at which the last one ends.
+    /// Time on the run's clock at which the last problem ends, s.
     pub until_s: f64,
     /// Options of the solver.
     pub options: Options,
-    /// Chunks that a GPU may hold for others at a time.
+    /// Maximum number of chunks that a GPU may hold for others at a time.
     pub buffer_limit: Option<u32>,
 }
 
-/// End of a series of questions.
+/// Result of a series of feasibility problems.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FewestEpochs {
-    /// The best schedule, if a better one than the known one was found.
+    /// The best schedule, if it is better than the known one.
     pub schedule: Option<EpochSchedule>,
-    /// Epochs that every schedule takes.
+    /// Minimum number of epochs that every schedule is proven to take.
     pub proven: u32,
-    /// The questions in order.
+    /// The feasibility problems in order.
     pub asked: Vec<AskedQuestion>,
 }
 
 impl QuestionLimits {
-    /// Seconds for a question that is asked at a second of the run's clock.
+    /// Seconds for a problem that starts at a given time on the run's clock.
     pub fn seconds_at(&self, elapsed_s: f64) -> f64 {
-        // A question ends at its own limit, or with the run's.
+        // A problem ends at its own limit, or with the run.
         self.seconds.min(self.until_s - elapsed_s).max(0.0)
     }
 
-    /// Returns `true` if time is left for another question.
+    /// Returns `true` if time is left for another problem.
     pub fn allow_another(&self, elapsed_s: f64) -> bool {
         elapsed_s < self.until_s
     }
 }
 
-/// Asks one question.
+/// Solves one feasibility problem.
 ///
 /// # Errors
 /// The reason to stop, or that the solver failed.
@@ -99,7 +99,7 @@ pub fn ask<S: ProgramSolver>(
     let program = CopyProgram::new(question, &mut SolverStops(solver))?;
     let built = program.built();
     solver.built(&built);
-    // Any point answers; there is no objective.
+    // Any point is an answer; there is no objective.
     let end = any_point(&program.model, limits.options.clone(), seconds, solver)?;
     let (outcome, schedule) = match end {
         FeasibilityEnd::Point(point) => (QuestionOutcome::Feasible, Some(program.schedule(&point))),
@@ -116,8 +116,9 @@ pub fn ask<S: ProgramSolver>(
     Ok((asked, schedule))
 }
 
-/// Looks for schedules of fewer epochs than the known one has, from a bound upward: folded by symmetries first, and
-/// whole where there is no symmetric one. `told` is called with every question with the schedule that was found.
+/// Searches for schedules of fewer epochs than the known one, from a bound upward: first with the symmetry-reduced
+/// model, then with the full model if no symmetric schedule exists. `told` is called with every question with the
+/// schedule that was found.
 ///
 /// # Errors
 /// The reason to stop, or that the solver failed.
@@ -130,7 +131,7 @@ pub fn fewest_epochs<S: ProgramSolver>(
     solver: &mut S,
     mut told: impl FnMut(&mut S, &AskedQuestion, Option<&EpochSchedule>) -> Result<(), MethodError>,
 ) -> Result<FewestEpochs, MethodError> {
-    // The whole program alone proves that there is no schedule.
+    // Only the full model proves that no schedule exists.
     let whole = Folding::none(&task.network, &task.chunks);
     let mut ladder = Ladder::new(bound, known);
     let mut result = FewestEpochs::default();
@@ -138,7 +139,7 @@ pub fn fewest_epochs<S: ProgramSolver>(
         if !limits.allow_another(solver.elapsed_s()) {
             break;
         }
-        // The reduced program first: it is smaller, and what it finds counts.
+        // Solves the reduced model first: it is smaller, and a schedule that it finds counts.
         let ways = [(!folding.is_trivial()).then_some(folding), Some(&whole)];
         let mut outcome = QuestionOutcome::Unknown;
         for folding in ways.into_iter().flatten() {
@@ -157,7 +158,7 @@ pub fn fewest_epochs<S: ProgramSolver>(
                 break;
             }
         }
-        // The last answer is that of the whole program, unless there is a schedule.
+        // The last answer is from the full model, unless there is a schedule.
         match outcome {
             QuestionOutcome::Feasible => {}
             QuestionOutcome::Infeasible => ladder.exclude(epochs),

@@ -1,4 +1,4 @@
-//! Solver of a program, and its outcome.
+//! Solver of a model, and its result.
 
 use lightbay_core::event::EventBody;
 use lightbay_core::method::MethodError;
@@ -9,9 +9,9 @@ use lightbay_highs::model::{Model, Size};
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::{Solution, Start, Status};
 
-/// Somebody who solves programs: a method in the solver process of its run, tests in their own process.
+/// Interface to a solver: methods use the solver process of their run, tests solve in their own process.
 pub trait ProgramSolver {
-    /// Solves a program.
+    /// Solves a model.
     ///
     /// # Errors
     /// The reason to stop, or that the solver failed.
@@ -23,10 +23,10 @@ pub trait ProgramSolver {
     /// The reason to stop.
     fn checkpoint(&mut self) -> Result<(), MethodError>;
 
-    /// Hears of a program before it is solved.
+    /// Is called with a model before it is solved.
     fn built(&mut self, _program: &BuiltProgram) {}
 
-    /// Is called with a program of all schedules that has no point.
+    /// Is called with a full model that is infeasible.
     ///
     /// # Errors
     /// The reason to stop, or that the solver failed.
@@ -34,11 +34,11 @@ pub trait ProgramSolver {
         Ok(())
     }
 
-    /// Seconds of the run's clock.
+    /// Time on the run's clock, s.
     fn elapsed_s(&self) -> f64;
 }
 
-/// Columns and rows of a program.
+/// Columns and rows of a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProgramExtent {
     /// Columns.
@@ -47,22 +47,22 @@ pub struct ProgramExtent {
     pub rows: u64,
 }
 
-/// A program that is about to be solved.
+/// A model that is about to be solved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BuiltProgram {
-    /// Epochs of the schedules that it asks for.
+    /// Number of epochs of its schedules.
     pub epochs: u32,
-    /// Number of symmetries by which it is folded; 1 for the whole one.
+    /// Number of symmetries by which it is reduced; 1 for the full model.
     pub folded_by: usize,
     /// Columns and rows with all chunks in all epochs.
     pub whole: ProgramExtent,
-    /// Columns and rows of what can be in time.
+    /// Columns and rows for what can happen in time.
     pub pruned: ProgramExtent,
-    /// Its size as it is solved.
+    /// Its size when it is solved.
     pub size: Size,
 }
 
-/// A solver in the own process.
+/// A solver in the same process.
 #[derive(Debug)]
 pub struct OwnProcess<'w, W> {
     watch: &'w mut W,
@@ -92,18 +92,18 @@ impl<W: Watch> ProgramSolver for OwnProcess<'_, W> {
     }
 }
 
-/// End of a program that asks for any point at all.
+/// Result of a model without an objective.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FeasibilityEnd {
-    /// There is a point: one value per column.
+    /// A point exists: one value per column.
     Point(Vec<f64>),
     /// There is none.
     Infeasible,
-    /// A limit came first.
+    /// A limit was reached first.
     Unknown,
 }
 
-/// Asks whether a program has a point, for some seconds at most.
+/// Tests within a time limit whether a model is feasible.
 ///
 /// # Errors
 /// The reason to stop, or that the solver failed.
@@ -118,13 +118,13 @@ pub fn any_point<S: ProgramSolver>(
         let is_broken = model.first_broken(&[], 1e-5).is_some();
         return Ok(if is_broken { FeasibilityEnd::Infeasible } else { FeasibilityEnd::Point(Vec::new()) });
     }
-    // The first point answers the question, so the solver stops at it.
+    // The first point is an answer, so the solver stops at it.
     let options = options.set("mip_max_improving_sols", 1).time_limit_s(seconds);
     let solution = solver.solve(model, options, Start::None)?;
     Ok(match (solution.status, solution.values) {
-        // Points are tested on the model: a point that breaks a row is no answer.
+        // Tests points on the model: a point that violates a row is not an answer.
         (_, Some(values)) if model.first_broken(&values, 1e-5).is_none() => FeasibilityEnd::Point(values),
-        // Both count as infeasible, because without an objective nothing is unbounded.
+        // Both count as infeasible, because a model without an objective cannot be unbounded.
         (Status::Infeasible | Status::InfeasibleOrUnbounded, _) => FeasibilityEnd::Infeasible,
         _ => FeasibilityEnd::Unknown,
     })

@@ -1,4 +1,4 @@
-//! Columns of consecutive epochs: a start, or presence, by epoch.
+//! Columns of consecutive epochs: starts, or presence, by epoch.
 
 use lightbay_highs::model::Column;
 
@@ -11,7 +11,7 @@ pub(crate) struct ColumnSpan {
 }
 
 impl ColumnSpan {
-    /// Columns from `first_column` on for the epochs from `first_epoch` on.
+    /// Columns from `first_column` for the epochs from `first_epoch`.
     pub(crate) const fn new(first_epoch: u32, first_column: Column, count: u32) -> Self {
         Self { first_epoch, first_column: first_column.0, count }
     }

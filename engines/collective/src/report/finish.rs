@@ -1,4 +1,4 @@
-//! The finish of a schedule and what bounds it.
+//! The finish of a schedule and its lower bounds.
 
 use super::ExplainedPlan;
 use crate::model::lanes::differ_by_rate;
@@ -25,9 +25,12 @@ pub(super) fn finish(subject: ExplainedPlan<'_>) -> Section {
     facts.number("algbw_gbyte_per_s", "algorithm bandwidth", rate, claims.algbw_gbyte_per_s);
     if let Some(replay_us) = claims.replay_us {
         facts.number("replay_us", "replay", MICROSECONDS, replay_us);
-        let with_all = "with every latency, also those that the epochs leave out";
+        let with_all = "with every latency, including latencies that the epochs omit";
         let later = if replay_us > claims.finish_us { with_all } else { "without epochs" };
-        facts.sentence(format!("every send as soon as its data is there and its link is free, {later}"));
+        facts.sentence(format!(
+            "every send starts as soon as its data has arrived and its link is free, \
+             {later}"
+        ));
     }
     if time.pieces_per_chunk > 1 {
         facts.add("pieces_per_chunk", "pieces of a chunk", time.pieces_per_chunk);
@@ -51,7 +54,7 @@ pub(super) fn finish(subject: ExplainedPlan<'_>) -> Section {
         .muted(" until the last delivery");
     let section = Section::empty("Finish").answer(answer).block("facts", "", facts);
     let section = match trees(&subject.result.trees) {
-        Some(table) => section.block("trees", "Trees of one root of each orbit", table),
+        Some(table) => section.block("trees", "Trees of one root per orbit", table),
         None => section,
     };
     match tenants(subject) {
@@ -60,7 +63,7 @@ pub(super) fn finish(subject: ExplainedPlan<'_>) -> Section {
     }
 }
 
-/// Distance of a finish from the floor, and the schedules that it holds for.
+/// Distance of a finish from the floor, and the schedules that the floor covers.
 fn floor_sentence(floor: &FloorClaim, because: &str) -> String {
     let whatever = "any number of chunks in any epochs";
     if floor.gap_to_floor <= AT_FLOOR {
@@ -69,7 +72,7 @@ fn floor_sentence(floor: &FloorClaim, because: &str) -> String {
     format!("the finish is {:.2} % above it; of {whatever}, {because}", 100.0 * floor.gap_to_floor)
 }
 
-/// A finish that leaves latencies out and lies below what they take, beside that time; `None` of other plans.
+/// A sentence on a finish that omits latencies and lies below the time with latencies; `None` for other plans.
 pub fn latencies_left_out(result: &CollectiveResult) -> Option<String> {
     let (claims, threshold) = (&result.claims, result.time.alpha_threshold);
     let floor_us = claims.floor.as_ref()?.with_latency.floor_us;
@@ -82,13 +85,13 @@ pub fn latencies_left_out(result: &CollectiveResult) -> Option<String> {
         .replay_us
         .map_or_else(String::new, |replay_us| format!(", and this one after {replay_us:.3} us"));
     Some(format!(
-        "the finish of {:.3} us leaves out latencies of up to {threshold} epochs (alpha_threshold): with all latencies no \
-         schedule ends before {floor_us} us{replay}",
+        "the finish of {:.3} us omits latencies of up to {threshold} epochs (alpha_threshold): with all \
+         latencies, no schedule ends before {floor_us} us{replay}",
         claims.finish_us
     ))
 }
 
-/// Says that no switch reduces in a plan, though switches can: schedules reduce only what arrives at one rate.
+/// Says that no switch reduces in a plan although switches can: schedules reduce only data that arrives at one rate.
 pub fn not_reduced(scenario: &CollectiveScenario, result: &CollectiveResult) -> Option<String> {
     if !scenario.topology.switch_model.reduce || !scenario.demand.collective.reduces() {
         return None;
@@ -97,18 +100,19 @@ pub fn not_reduced(scenario: &CollectiveScenario, result: &CollectiveResult) -> 
     if !network.is_cut_through() || !differ_by_rate(&network) {
         return None;
     }
-    // A switch that reduces sends less on than it receives.
+    // A switch that reduces sends on less data than it receives.
     let is_switch = |node| i64::from(network.is_switch(node));
     let adds = result.sends.iter().filter(|send| result.pieces[send.piece as usize].adds_up);
     let kept: i64 = adds.map(|send| is_switch(send.to) - is_switch(send.from)).sum();
     (kept == 0).then(|| {
-        "GPUs reduce everything in this plan, though switch_reduce is true: where the ports of a cut-through switch have \
-         different rates, schedules use no in-network reduction; one that does may end earlier"
+        "GPUs do all reductions in this plan, although switch_reduce is true: if the ports of a \
+         cut-through switch have different rates, schedules use no in-network reduction; a schedule with \
+         in-network reduction may end earlier"
             .to_owned()
     })
 }
 
-/// Floors under finish and replay, whatever the chunks and epochs.
+/// Floors on finish and replay, for any chunks and epochs.
 fn floors(claims: &ScheduleClaims, alpha_threshold: f64) -> Option<Table> {
     let floor = claims.floor.as_ref()?;
     let columns = vec![
@@ -136,7 +140,7 @@ fn words_of_covers(subject: ExplainedPlan<'_>) -> String {
     covers(time.epoch_us, time.discipline, time.pieces_per_chunk, subject.result.claims.bounds.len() > 1)
 }
 
-/// Trees in short form, by part of the collective.
+/// Trees in compact form, by part of the collective.
 fn trees(parts: &[CompactPlan]) -> Option<Table> {
     if parts.is_empty() {
         return None;
@@ -202,12 +206,12 @@ fn tenants(subject: ExplainedPlan<'_>) -> Option<Table> {
     Some(table)
 }
 
-/// Bounds on each part of the collective.
+/// Bounds for each part of the collective.
 pub(super) fn bounds(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
     let (claims, time) = (&subject.result.claims, &subject.result.time);
     let floors = floors(claims, time.alpha_threshold);
     if claims.bounds.is_empty() && floors.is_none() {
-        return Err(Unavailable::absent("the plan proves nothing", "solve with auto or construct"));
+        return Err(Unavailable::absent("the plan proves no bound", "solve with auto or construct"));
     }
     let columns = vec![
         Column::words("part", "part"),
@@ -231,9 +235,10 @@ pub(super) fn bounds(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable>
     let mut section = Section::empty("Bounds");
     if !claims.bounds.is_empty() {
         let covered = words_of_covers(subject);
-        section = section
-            .block("bounds", "In these epochs", table)
-            .remark(format!("Bounds in epochs cover {covered}; other chunks or epochs may end earlier."));
+        section = section.block("bounds", "In these epochs", table).remark(format!(
+            "Bounds in epochs cover {covered}; schedules with other chunks or epochs may \
+                 end earlier."
+        ));
     }
     if let Some(floors) = floors {
         section = section

@@ -7,19 +7,18 @@ use crate::scenario::{CollectiveScenario, CollectiveSort, NodeSort};
 use lightbay_core::report::{About, Cell, Column, Facts, Matrix, Phrase, Section, Table, Tone, Unit, text};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Rate in files, read as it is.
+/// A rate in files, used without conversion.
 const GBYTE_PER_S: Unit = Unit::new("GB/s", 1.0, None);
-/// Time in files, read as it is.
+/// A time in files, used without conversion.
 const MICROSECONDS: Unit = Unit::new("µs", 1.0, None);
 
 /// Forms of the network on a screen.
 pub(super) const FORMS: &[&str] = &["drawn", "matrix"];
 
-/// Nodes up to which every link has a cell of its own.
+/// Maximum number of nodes for which every link has a cell.
 const MOST_NODES: usize = 64;
 
-/// Rates of the links, by the node that they leave and the one that they enter; those into the binding cut of a plan are
-/// marked.
+/// Rates of the links, by tail and head; links into the binding cut of a plan are marked.
 fn links(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<'_>>) -> Option<Matrix> {
     let topology = &scenario.topology;
     let count = topology.nodes.len();
@@ -69,7 +68,7 @@ fn links(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<'_>>) -> Opti
     })
 }
 
-/// Nodes, and links by sort, rate and latency; on screens every link of a network of a few nodes.
+/// Nodes, and links by type, rate and latency; on screens, every link if the network has few nodes.
 pub(super) fn network(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<'_>>) -> Section {
     let topology = &scenario.topology;
     let switches = topology.nodes.iter().filter(|node| node.kind == NodeSort::Switch).count();
@@ -87,7 +86,7 @@ pub(super) fn network(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<
     facts.add("failed_links", "failed links", scenario.failed_links.len());
     let mut sorts: BTreeMap<(String, u64, u64), usize> = BTreeMap::new();
     for link in &topology.links {
-        // Positive floats have the order of their bits.
+        // The bits of positive floats sort in the same order as the numbers.
         let rate = (link.capacity_gbyte_per_s / link.beta_scale).to_bits();
         *sorts.entry((link.kind.clone(), rate, (link.alpha_us * link.alpha_scale).to_bits())).or_default() +=
             1;
@@ -109,7 +108,8 @@ pub(super) fn network(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<
     }
     let section = match links(scenario, plan) {
         Some(matrix) => Section::empty("Network").on_screens("rates", "", matrix).legend(
-            "GB/s; drawn: a colour or letter for each rate, the fastest first; bold: into the binding cut; x failed",
+            "GB/s; a colour or letter for each rate, the fastest first; bold: link into the binding cut; \
+             x: failed link",
         ),
         None => Section::empty("Network"),
     };
@@ -138,7 +138,7 @@ pub(super) fn demand(scenario: &CollectiveScenario) -> Section {
         facts.number("output_buffer_bytes", "buffer", Unit::new("bytes", 1.0, None), bytes);
     }
     if !demand.copy {
-        facts.add("copy", "copies on the way", "no: every destination gets its own from the source");
+        facts.add("copy", "copies on the way", "no: the source sends every destination a separate copy");
     }
     let section = Section::empty("Demand").block("facts", "", facts);
     if demand.collective != CollectiveSort::MultiTenant {

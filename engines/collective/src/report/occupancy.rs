@@ -1,4 +1,4 @@
-//! Links over time: what each transmits when, and how much each carries.
+//! Links over time: the transmissions of each link, and how much each link carries.
 
 use super::progress::arrivals;
 use super::{ExplainedPlan, OVERVIEW};
@@ -10,16 +10,18 @@ use lightbay_core::report::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Links that the grid shows.
+/// Number of links in the grid.
 const MOST_LINKS: usize = 256;
-/// Columns that the grid shows: more epochs share one.
+/// Number of columns in the grid; with more epochs, several share a column.
 const MOST_COLUMNS: u32 = 256;
-/// Transmissions that are intervals of their own, each with a sentence; of more those of a chunk in a row are joined.
+/// Maximum number of transmissions that are separate intervals, each with a sentence; above it, consecutive
+/// transmissions of a chunk are joined.
 const MOST_SPANS: usize = 20_000;
-/// Transmissions that can be chosen: screens number what has no number of its own from here on.
+/// First item number for transmissions that can be selected; screens number the transmissions that have no number from
+/// here on.
 const MOST_ITEMS: u32 = 1 << 20;
 
-/// Bytes of each link with traffic, by link, the most loaded first.
+/// Bytes of each link that carries data, by link, the most loaded first.
 fn loads(subject: ExplainedPlan<'_>) -> Vec<((u32, u32), f64, usize)> {
     let mut loads: BTreeMap<(u32, u32), (f64, usize)> = BTreeMap::new();
     for send in &subject.result.sends {
@@ -45,7 +47,7 @@ fn rates(subject: ExplainedPlan<'_>) -> BTreeMap<(u32, u32), f64> {
     subject.scenario.topology.links.iter().map(rate).collect()
 }
 
-/// Returns `true` if a link crosses a cut that binds a bound: one in epochs, or the one for any chunking.
+/// Returns `true` if a link crosses a cut that proves a bound: a bound in epochs, or the bound for any chunking.
 pub(super) fn binds(subject: ExplainedPlan<'_>, (from, to): (u32, u32)) -> bool {
     let claims = &subject.result.claims;
     let sort = subject.scenario.demand.collective;
@@ -60,20 +62,20 @@ pub(super) fn binds(subject: ExplainedPlan<'_>, (from, to): (u32, u32)) -> bool 
         .iter()
         .enumerate()
         .any(|(part, bound)| enters(&bound.inside, turned(sort.starts_backwards() && part == 0)));
-    // Its floor is that of its last part, which only AllReduce plans forwards.
+    // The floor applies to the last part, which only AllReduce plans forwards.
     let backwards = sort.starts_backwards() && sort != CollectiveSort::AllReduce;
     let floor = claims.floor.as_ref().map(|floor| floor.under_finish(subject.result.time.alpha_threshold));
     of_epochs || floor.is_some_and(|floor| enters(&floor.inside, turned(backwards)))
 }
 
-/// A transmission with the row of its link and its place among the sends.
+/// A transmission with the row of its link and its position among the sends.
 struct PlacedSend {
     row: usize,
     number: u32,
     of: Transmission,
 }
 
-/// Transmissions on the links of some rows, in the order of the sends.
+/// Transmissions on the links in some rows, in the order of the sends.
 fn placed(subject: ExplainedPlan<'_>, shown: &[(u32, u32)]) -> Vec<PlacedSend> {
     let rows: BTreeMap<(u32, u32), usize> =
         shown.iter().enumerate().map(|(row, ends)| (*ends, row)).collect();
@@ -84,11 +86,11 @@ fn placed(subject: ExplainedPlan<'_>, shown: &[(u32, u32)]) -> Vec<PlacedSend> {
     (0_u32..).zip(all).filter_map(of_row).collect()
 }
 
-/// Share of each link that is transmitting, by epochs.
+/// Fraction of each link that is transmitting, by epochs.
 pub(super) fn grid(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
     let (finish, epoch_us) = (subject.result.claims.finish_epochs, subject.result.time.epoch_us);
     if finish == 0 || subject.result.sends.is_empty() {
-        return Err(Unavailable::absent("nothing is sent", "nothing is to be done"));
+        return Err(Unavailable::absent("nothing is sent", "no data has to move"));
     }
     let step = finish.div_ceil(MOST_COLUMNS);
     let columns = finish.div_ceil(step) as usize;
@@ -127,7 +129,7 @@ pub(super) fn grid(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
         ..Matrix::default()
     };
     let mut chunks = super::progress::chunk_table(subject);
-    // Transmissions are the items here.
+    // The items of this section are transmissions.
     for row in &mut chunks.rows {
         row.item = None;
     }
@@ -140,7 +142,8 @@ pub(super) fn grid(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
         1 => Phrase::new().answer("1").muted(" link into the binding cut"),
         _ => Phrase::new().answer(bound.to_string()).muted(" links into the binding cut"),
     };
-    let legend = "a colour or letter for each chunk; links by load, ▌ those into the binding cut; [ ] goes through transmissions, + - zooms";
+    let legend = "a colour or letter for each chunk; links by load, ▌ links into the binding cut; [ ] step \
+         through the transmissions, + - zoom";
     let mut section = Section::empty("Occupancy")
         .block("grid", "", matrix)
         .on_screens("links", "", lanes)
@@ -154,12 +157,12 @@ pub(super) fn grid(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
         section = section.remark(format!("A column is {step} epochs."));
     }
     if busy.len() > MOST_LINKS {
-        section = section.remark(format!("The {MOST_LINKS} busiest of {} links.", busy.len()));
+        section = section.remark(format!("The grid shows the {MOST_LINKS} busiest of {} links.", busy.len()));
     }
     Ok(section)
 }
 
-/// Links with their transmissions, fullest first.
+/// Links with their transmissions, the most loaded first.
 fn lanes(
     subject: ExplainedPlan<'_>,
     words: &SendWords<'_>,
@@ -187,7 +190,7 @@ fn lanes(
     for sent in found {
         let (chunk, begin_us, end_us) = (sent.of.chunk, sent.of.begins_us, sent.of.ends_us);
         let lane = &mut lanes[sent.row].spans;
-        // Of very many transmissions those of a chunk that follow each other are one interval.
+        // If there are very many transmissions, consecutive transmissions of a chunk are one interval.
         let follows = last_row_end[sent.row] == Some((chunk, begin_us));
         last_row_end[sent.row] = Some((chunk, end_us));
         if found.len() > MOST_SPANS && follows {
@@ -213,7 +216,7 @@ fn lanes(
     Spans { lanes, end_s: finish_us / 1e6, unit: unit_of(finish_us), words: "busy %       MB" }
 }
 
-/// Unit in which a time is read.
+/// Unit in which a time is shown.
 fn unit_of(time_us: f64) -> Unit {
     if time_us < 1e4 { Unit::MICROSECONDS } else { Unit::MILLISECONDS }
 }
@@ -227,7 +230,8 @@ fn megabytes(bytes: f64) -> String {
     }
 }
 
-/// Words on the sends of a plan: piece, link, start, arrival, and when the piece is needed where it arrives.
+/// Text on the sends of a plan: piece, link, start, arrival, and the time at which the head of the link needs the
+/// piece.
 struct SendWords<'a> {
     subject: ExplainedPlan<'a>,
     known: BTreeMap<(u32, u32, u32, u32), u32>,
@@ -275,7 +279,7 @@ impl<'a> SendWords<'a> {
     }
 }
 
-/// Sends by cell of the grid, in words.
+/// Text on the sends, by cell of the grid.
 fn about(words: &SendWords<'_>, senders: &[Vec<u32>]) -> Vec<About> {
     let cell = |(at, numbers): (usize, &Vec<u32>)| -> About {
         let mut all = numbers.iter().filter_map(|number| words.of_send(*number));
@@ -292,7 +296,7 @@ fn about(words: &SendWords<'_>, senders: &[Vec<u32>]) -> Vec<About> {
     senders.iter().enumerate().map(cell).collect()
 }
 
-/// The fields of a send, by which it is found again.
+/// The fields of a send by which it is found again.
 const fn key(send: &PieceSend) -> (u32, u32, u32, u32) {
     (send.piece, send.from, send.to, send.epoch)
 }

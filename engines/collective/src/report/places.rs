@@ -1,16 +1,16 @@
-//! Places of the nodes of a network, where a screen draws it: grids by their coordinates, boxes as circles side by side,
-//! anything else as one circle.
+//! Positions of the nodes of a network on a screen: grids by their coordinates, boxes as circles next to each other,
+//! any other network as one circle.
 
 use crate::scenario::{NodeRecord, Topology};
 use std::f64::consts::TAU;
 
-/// Nodes up to which a network can be read as a picture.
+/// Maximum number of nodes for which a network is readable as a picture.
 const MOST_DRAWN: usize = 40;
 
-/// Share of its field that a box takes, so that boxes stand apart.
+/// Fraction of its field that a box fills, so that boxes are separate.
 const FILL: f64 = 0.86;
 
-/// Places as shares of width and height, one for each node; none where there are too many.
+/// Positions as fractions of width and height, one for each node; none if there are too many nodes.
 pub(super) fn places(topology: &Topology) -> Vec<[f64; 2]> {
     if topology.nodes.len() > MOST_DRAWN {
         return Vec::new();
@@ -18,7 +18,7 @@ pub(super) fn places(topology: &Topology) -> Vec<[f64; 2]> {
     grid(topology).unwrap_or_else(|| boxes(topology))
 }
 
-/// Nodes named by two or three coordinates, as the grids of this program name them: planes stand side by side.
+/// Nodes named by two or three coordinates, as in the grids of this program; planes are next to each other.
 fn grid(topology: &Topology) -> Option<Vec<[f64; 2]>> {
     let coordinates = |name: &str| -> Option<Vec<u32>> {
         name.strip_prefix('g')?.split('.').map(|part| part.parse().ok()).collect()
@@ -41,11 +41,11 @@ fn grid(topology: &Topology) -> Option<Vec<[f64; 2]>> {
     Some(all.iter().map(place).collect())
 }
 
-/// Nodes of a box on a circle, boxes in fields side by side; what belongs to no box stands between them.
+/// Nodes of a box on a circle, boxes in fields next to each other; nodes without a box are between the fields.
 fn boxes(topology: &Topology) -> Vec<[f64; 2]> {
     let groups = topology.nodes.iter().filter_map(|node| node.group).max().map_or(0, |last| last + 1);
     let count = groups.max(1);
-    // Fields are twice as wide as high on a screen.
+    // Fields are twice as wide as they are high on a screen.
     let across = (f64::from(count) * 2.0).sqrt().ceil().min(f64::from(count));
     let down = (f64::from(count) / across).ceil();
     let has_boxes = groups > 1;
@@ -59,7 +59,7 @@ fn boxes(topology: &Topology) -> Vec<[f64; 2]> {
         let (column, row) = (f64::from(group) % across, (f64::from(group) / across).floor());
         let half = if nodes.len() > 1 { FILL / 2.0 } else { 0.0 };
         for (at, node) in nodes.iter().enumerate() {
-            // From the top on, as a clock goes.
+            // From the top, clockwise.
             let angle = TAU * at as f64 / nodes.len() as f64;
             let (x, y) = (0.5 + half * angle.sin(), 0.5 - half * angle.cos());
             places[*node] = [(column + x) / across, (row + y) / down];

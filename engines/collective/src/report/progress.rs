@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 
 const MICROSECONDS: Unit = Unit::new("µs", 1.0, Some(3));
 
-/// Every send with the epoch at which what it carries is usable.
+/// Every send with the epoch at which its data is usable.
 pub(super) fn arrivals(subject: ExplainedPlan<'_>) -> Vec<(PieceSend, u32)> {
     let Some(times) = send_times(subject.scenario, subject.result) else { return Vec::new() };
     subject.result.sends.iter().copied().zip(times.arrivals).collect()
 }
 
-/// Deliveries to GPUs that want them: piece, node and epoch. Sums are delivered where they are complete.
+/// Deliveries to destinations: piece, node and epoch. A reduction is delivered when it is complete.
 fn delivered(subject: ExplainedPlan<'_>) -> Vec<(u32, u32, u32)> {
     let chunks = subject.scenario.demand.expand(&subject.scenario.topology);
     let gathers = subject.scenario.demand.collective == CollectiveSort::Gather;
@@ -40,10 +40,10 @@ fn delivered(subject: ExplainedPlan<'_>) -> Vec<(u32, u32, u32)> {
     first.into_iter().map(|((piece, node), epoch)| (piece, node, epoch)).collect()
 }
 
-/// Every chunk with its first and last delivery, those that end last first.
+/// Every chunk with its first and last delivery, the chunks that end last first.
 pub(super) fn chunks(subject: ExplainedPlan<'_>) -> Section {
-    let decides = "chunks that end last first; the bar is the epoch of the last delivery; slack is the \
-         time left until the finish";
+    let decides = "latest-ending chunks first; the bar is the epoch of the last delivery; slack is the \
+         time from its last delivery to the finish";
     Section::new("Chunks", chunk_table(subject)).legend(decides)
 }
 
@@ -89,7 +89,7 @@ pub(super) fn chunk_table(subject: ExplainedPlan<'_>) -> Table {
     table
 }
 
-/// Deliveries until each time.
+/// Number of deliveries until each time.
 pub(super) fn deliveries(subject: ExplainedPlan<'_>) -> Section {
     let epoch_us = subject.result.time.epoch_us;
     let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
@@ -144,7 +144,7 @@ pub(super) fn sends(subject: ExplainedPlan<'_>) -> Section {
     let epoch_us = subject.result.time.epoch_us;
     let mut table = Table::new(["send", "sends"], columns).overview(OVERVIEW);
     for (send, arrival) in arrivals(subject) {
-        // Rows are items of their own: several transmissions carry one chunk.
+        // Rows are separate items, because several transmissions carry one chunk.
         table.row(vec![
             Cell::new(send.epoch),
             Cell::new(f64::from(send.epoch) * epoch_us),

@@ -1,5 +1,5 @@
-//! Steps of a run with what each gained, and the feasibility problems that its programs solved: is there a schedule of
-//! K epochs?
+//! Steps of a run with the gain of each, and the feasibility problems that its models solved: does a schedule of K
+//! epochs exist?
 
 use crate::programs::question_series::{QuestionRecord, questions};
 use crate::programs::questions::QuestionOutcome;
@@ -9,7 +9,7 @@ use lightbay_core::report::{
 
 const MICROSECONDS: Unit = Unit::new("µs", 1.0, Some(3));
 
-/// Every question of a run, the newest first, and its steps.
+/// Every feasibility problem of a run, the newest first, and the steps of the run.
 pub(super) fn table(beside: &Surroundings) -> Result<Section, Unavailable> {
     let run = beside.run.as_ref().ok_or_else(|| {
         Unavailable::absent(
@@ -22,16 +22,15 @@ pub(super) fn table(beside: &Surroundings) -> Result<Section, Unavailable> {
     if asked.is_empty() && steps.rows.is_empty() {
         return Err(Unavailable::absent(
             format!("the run of {} has solved no model", run.method),
-            "models are solved where a schedule stays above the bound: solve with auto, teccl-milp or \
+            "models are solved only if a schedule stays above the bound: solve with auto, teccl-milp or \
              teccl-lp",
         ));
     }
     let section =
         Section::empty("Solver").subject(run.method.clone()).answer(standing(run, &asked, steps.rows.len()));
     if asked.is_empty() {
-        return Ok(section.block("steps", "Steps and what each gained", steps).remark(
-            "No number of epochs was tested: models are solved only where a schedule stays above \
-                 the bound.",
+        return Ok(section.block("steps", "Steps and their gains", steps).remark(
+            "No number of epochs was tested: models are solved only if a schedule stays above the bound.",
         ));
     }
     let columns = vec![
@@ -60,12 +59,13 @@ pub(super) fn table(beside: &Surroundings) -> Result<Section, Unavailable> {
     }
     Ok(section
         .block("questions", "Epoch counts tested, newest first", table)
-        .on_screens("steps", "Steps and what each gained", steps)
-        .legend("infeasible for the whole model proves a bound; columns in full, in time, and as solved after symmetries")
+        .on_screens("steps", "Steps and their gains", steps)
+        .legend("infeasible for the full model proves a bound; columns in full, in time, and as solved \
+             after symmetries")
         .remark("A symmetry-reduced model admits only symmetric schedules; if it is infeasible, others may still exist."))
 }
 
-/// Phases of a run with the best schedule at the end of each; phases that follow each other under one name are one step.
+/// Phases of a run with the best schedule at the end of each; consecutive phases with the same name are one step.
 fn steps(run: &RunBeside) -> Table {
     let columns = vec![
         Column::words("step", "step"),
@@ -111,9 +111,9 @@ fn answer(asked: &QuestionRecord) -> Cell {
 fn sentence(asked: &QuestionRecord) -> Phrase {
     let symmetric = asked.folded_by > 1;
     let words = match asked.answer {
-        QuestionOutcome::Feasible => "there is such a schedule",
+        QuestionOutcome::Feasible => "such a schedule exists",
         QuestionOutcome::Infeasible if symmetric => "no schedule with these symmetries; others may exist",
-        QuestionOutcome::Infeasible => "proven: there is no such schedule",
+        QuestionOutcome::Infeasible => "proven: no such schedule exists",
         QuestionOutcome::Unknown => "undecided: time limit reached",
     };
     Phrase::new().answer(format!("> {} epochs", asked.epochs)).muted("  ").text(words).muted(format!(
@@ -122,7 +122,7 @@ fn sentence(asked: &QuestionRecord) -> Phrase {
     ))
 }
 
-/// The question that is asked now, or the number of those that were; of steps where none was.
+/// The feasibility problem that is being solved, or the number of those solved; the number of steps if none was.
 fn standing(run: &RunBeside, asked: &[QuestionRecord], steps: usize) -> Phrase {
     let now = run.phases.last().filter(|(_, phase)| run.is_active && phase.name == "question");
     match now {

@@ -1,4 +1,4 @@
-//! Bandwidth against size: floor, trees and baselines from 1 KB to 1 GB.
+//! Bandwidth by buffer size: floor, trees and baselines from 1 KB to 1 GB.
 
 use super::ExplainedPlan;
 use crate::floors::proof::floors_of_sizes;
@@ -19,28 +19,28 @@ const MICROSECONDS: Unit = Unit::new("µs", 1.0, Some(3));
 const GBYTE_PER_S: Unit = Unit::new("GB/s", 1.0, Some(3));
 const BYTES: Unit = Unit::new("bytes", 1.0, None);
 
-/// Sizes of the buffer: 1 KB, each twice the one before.
+/// Buffer sizes: from 1 KB, each twice the size before.
 const SIZES: i32 = 21;
-/// Deliveries up to which baselines and trees are worked out here.
+/// Maximum number of deliveries for which baselines and trees are computed here.
 const MOST_DELIVERIES: usize = 1_024;
-/// Efforts for each size: this many sizes are looked at while somebody waits.
+/// Search effort for each size: these computations run while a user waits.
 const EFFORT: [u64; 2] = [5_000, 50_000];
 
 /// A curve by size: its name, and the time for each size, µs.
 type Times = (&'static str, &'static str, Vec<Option<f64>>);
 
-/// Bandwidth of schedules against the size of the buffer, below that of the floor.
+/// Bandwidth of schedules by buffer size, and the upper limit that the floor gives.
 pub(super) fn sizes(
     scenario: &CollectiveScenario,
     plan: Option<ExplainedPlan<'_>>,
     deadline: Deadline,
 ) -> Result<Section, Unavailable> {
     if !scenario.demand.collective.is_named() {
-        let remedy = "take a collective by name, such as all_gather";
-        return Err(Unavailable::absent("sizes are those of collectives by name", remedy));
+        let remedy = "use a named collective, such as all_gather";
+        return Err(Unavailable::absent("buffer sizes apply only to named collectives", remedy));
     }
     let wrong =
-        |_| Unavailable::absent("the network cannot be represented exactly", "give rates with fewer digits");
+        |_| Unavailable::absent("the network cannot be represented exactly", "use rates with fewer digits");
     let listed_sizes = &scenario.demand.sizes_bytes;
     let sizes: Vec<f64> = if listed_sizes.is_empty() {
         (0..SIZES).map(|step| 1e3 * 2_f64.powi(step)).collect()
@@ -49,7 +49,7 @@ pub(super) fn sizes(
     };
     let tasks = CollectiveTasks::in_pieces(scenario, None, 1, 0.0).map_err(wrong)?;
     let Some(floors) = floors_of_sizes(scenario, &tasks, &sizes) else {
-        return Err(Unavailable::absent("no floor is known", "give rates with fewer digits"));
+        return Err(Unavailable::absent("no floor is known", "use rates with fewer digits"));
     };
     let ranges = plan.map_or(&[][..], |plan| &plan.result.ranges);
     let mut curves: Vec<Times> = vec![(
@@ -75,15 +75,19 @@ pub(super) fn sizes(
         let time = |bytes: &f64| {
             points().find(|point| point.output_buffer_bytes as f64 == *bytes).map(|point| point.finish_us)
         };
-        // Beside the floor, where narrow screens still show it.
+        // Next to the floor, where narrow screens still show it.
         curves.insert(1, ("plan", "this plan", sizes.iter().map(time).collect()));
     }
     let mut section = Section::empty("Bandwidth against size")
-        .legend("the dotted lines stand at the first size for which another schedule is the fastest; no schedule is above the floor's curve")
+        .legend(
+            "dotted lines mark the first size at which another schedule becomes the fastest; no \
+             schedule exceeds the curve of the floor",
+        )
         .block("curves", "Bandwidth", drawn(&curves, &sizes, scenario, plan))
         .block("points", "Points", listed(&curves, &sizes, &pieces))
         .remark(
-            "No schedule of any number of chunks is above the floor's curve; times of baselines are replays.",
+            "No schedule of any number of chunks exceeds the curve of the floor; times of baselines are \
+             replays.",
         );
     let planned: usize = ranges.iter().map(|range| range.points.len()).sum();
     if plan.is_some() && planned < listed_sizes.len() {
@@ -95,10 +99,11 @@ pub(super) fn sizes(
     }
     if deliveries > MOST_DELIVERIES {
         section = section.remark(format!(
-            "Trees and baselines of more than {MOST_DELIVERIES} deliveries are not worked out here: solve with trees, ring."
+            "Trees and baselines of more than {MOST_DELIVERIES} deliveries are not computed here: solve \
+             with trees, ring."
         ));
     } else if deadline.is_over() {
-        section = section.remark("Time was over before all points were worked out.");
+        section = section.remark("The time limit was reached before all points were computed.");
     }
     Ok(section)
 }
@@ -109,7 +114,7 @@ fn baseline(scenario: &CollectiveScenario, bytes: f64, ways: FixedWays, deadline
         return None;
     }
     let mut sized = scenario.sized(bytes);
-    // A fixed epoch suits one size; of others it may make billions. Replays know none.
+    // A fixed epoch fits one size; with other sizes it could give billions of epochs. Replays know none.
     if sized.time.epoch == EpochRule::Fixed {
         sized.time =
             TimeRule { epoch: EpochRule::FastestLink, epoch_us: None, epoch_multiplier: 1.0, ..sized.time };
@@ -125,7 +130,7 @@ fn baseline(scenario: &CollectiveScenario, bytes: f64, ways: FixedWays, deadline
     tasks.tasks.iter().map(replay).sum()
 }
 
-/// Finishes of trees, with the pieces of each rank, where the collective copies.
+/// Finishes of trees, with the pieces of each rank, if the collective copies.
 fn trees(
     scenario: &CollectiveScenario,
     tasks: &CollectiveTasks,
@@ -183,7 +188,7 @@ fn drawn(
         steps: false,
     };
     let mut drawn: Vec<Curve> = curves.iter().map(curve).collect();
-    // A plan of one size is a point.
+    // A plan of one size is a single point.
     let claims = plan.filter(|plan| plan.result.ranges.is_empty()).map(|plan| &plan.result.claims);
     let claims = claims.filter(|claims| claims.finish_us > 0.0);
     if let (Some(claims), Some(bytes)) = (claims, scenario.demand.output_buffer_bytes) {
@@ -208,7 +213,7 @@ fn drawn(
     }
 }
 
-/// Sizes from which another curve is the fastest, with its name: schedules only, not their floor.
+/// Sizes from which another curve is the fastest, each with the name of the curve; only schedules, not their floor.
 fn crossovers(curves: &[Times], sizes: &[f64]) -> Vec<Mark> {
     let fastest = |at: usize| {
         let schedules = curves.iter().filter(|(name, ..)| *name != "floor");
@@ -248,7 +253,7 @@ fn listed(curves: &[Times], sizes: &[f64], pieces: &[Option<u32>]) -> Table {
     table
 }
 
-/// The ranges of a plan with what their schedules are made of.
+/// The ranges of a plan, with the kind of their schedules.
 fn range_table(ranges: &[SizeRange]) -> Table {
     let columns = vec![
         Column::numbers("min_bytes", "from", BYTES),

@@ -40,8 +40,8 @@ fn a_finish_that_leaves_latencies_out_stands_beside_its_floor() {
         let plan = downcast::<Collective>(&plan).unwrap();
         (plan.plan().objective.value, Collective::caveat(plan.plan()))
     };
-    let said = "the finish of 1000.000 us leaves out latencies of up to 0.1 epochs (alpha_threshold): with all \
-                latencies no schedule ends before 1050 us, and this one after 1050.000 us";
+    let said = "the finish of 1000.000 us omits latencies of up to 0.1 epochs (alpha_threshold): with all \
+                latencies, no schedule ends before 1050 us, and this one after 1050.000 us";
     assert_eq!(caveat(&scenario), (1000.0, Some(said.to_owned())));
     scenario.time.alpha_threshold = 0.0;
     assert_eq!(caveat(&scenario), (2000.0, None));
@@ -237,7 +237,7 @@ fn questions_are_listed_as_they_are_asked() {
     // The construction ends after 5 epochs; 4 are requested with symmetries, then whole. The newest stands first.
     let words: Vec<String> = table.rows.iter().map(|row| row.sentence.to_string()).collect();
     assert_eq!(words.len(), 2, "{words:?}");
-    assert!(words[0].contains("proven: there is no such schedule"), "{words:?}");
+    assert!(words[0].contains("proven: no such schedule exists"), "{words:?}");
     assert!(words[1].contains("others may exist"), "{words:?}");
     assert!(report.in_session("questions", &Surroundings::default(), Deadline::NEVER).is_err());
 }

@@ -1,4 +1,4 @@
-//! The paths of one chunk, as a tree from its source to all that get it.
+//! The paths of one chunk, as a tree from its source to all nodes that receive it.
 
 use super::ExplainedPlan;
 use super::progress::arrivals;
@@ -6,17 +6,17 @@ use crate::plan::PieceSend;
 use lightbay_core::report::{Cell, Column, Phrase, Section, Table, Tone, Unavailable, Unit};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Rows that are drawn of a tree; it is cut after them.
+/// Maximum number of rows of a tree.
 const MOST_ROWS: usize = 2000;
 
-/// A send of the chunk with the epoch at which it can be used.
+/// A send of the chunk with the epoch at which its data is usable.
 type Arrival = (PieceSend, u32);
 
-/// Sends of the pieces of a chunk by piece and by the node that they leave, or that they reach if they are reduced.
+/// Sends of the pieces of a chunk, by piece and by tail; by head if the pieces are reduced.
 type ByTail = BTreeMap<(u32, u32), Vec<Arrival>>;
 
-/// The paths of a chunk: every send with the node that it reaches, indented below the send that it needs. Pieces that
-/// are reduced are drawn from the GPU that gets the sum back to those that give.
+/// The paths of a chunk: every send with its head, indented below the send on which it depends. For pieces that are
+/// reduced, the tree goes from the GPU that gets the sum back to the contributors.
 pub(super) fn of_chunk(subject: ExplainedPlan<'_>, chunk: u32) -> Result<Section, Unavailable> {
     let pieces: BTreeMap<u32, bool> = subject
         .result
@@ -30,7 +30,7 @@ pub(super) fn of_chunk(subject: ExplainedPlan<'_>, chunk: u32) -> Result<Section
     if sends.is_empty() {
         return Err(Unavailable::absent(
             format!("nothing of chunk {chunk} is sent"),
-            "name a chunk that has a destination",
+            "select a chunk that has a destination",
         ));
     }
     let rows = trees(&pieces, sends);
@@ -48,7 +48,7 @@ pub(super) fn of_chunk(subject: ExplainedPlan<'_>, chunk: u32) -> Result<Section
     let finish = subject.result.claims.finish_epochs;
     let mut table = Table::new(["send", "sends"], columns);
     for (depth, (send, arrival)) in rows.iter().take(MOST_ROWS) {
-        // A sum is drawn from its end: the node that gives stands below the one that adds.
+        // A reduction is shown from its end: a contributor is below the node that reduces.
         let (node, sign) =
             if pieces.get(&send.piece) == Some(&true) { (send.from, "←") } else { (send.to, "→") };
         let tone = if *arrival == finish { Tone::Answer } else { Tone::Text };
@@ -73,16 +73,16 @@ pub(super) fn of_chunk(subject: ExplainedPlan<'_>, chunk: u32) -> Result<Section
     Ok(section)
 }
 
-/// Depth from which on it is written as a number: deeper indents would push the names out of the column.
+/// Depth above which it is written as a number: deeper indents would push the names out of the column.
 const DEEPEST: usize = 8;
 
-/// Blanks in front of a send at a depth of the tree.
+/// Indentation of a send at a depth of the tree.
 fn indent(depth: usize) -> String {
     let number = if depth > DEEPEST { format!("{depth} ") } else { String::new() };
     "  ".repeat(depth.min(DEEPEST)) + &number
 }
 
-/// The sends of all pieces in the order of a tree, each with its depth.
+/// The sends of all pieces in tree order, each with its depth.
 fn trees(pieces: &BTreeMap<u32, bool>, sends: Vec<Arrival>) -> Vec<(usize, Arrival)> {
     let mut by_tail = ByTail::new();
     let mut heads: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
@@ -97,8 +97,8 @@ fn trees(pieces: &BTreeMap<u32, bool>, sends: Vec<Arrival>) -> Vec<(usize, Arriv
     for list in by_tail.values_mut() {
         list.sort_by_key(|(send, arrival)| (*arrival, send.epoch, send.to));
     }
-    // A tree begins where nothing of its piece arrives; data that circulates through switches has no beginning and is
-    // drawn from its first transmission.
+    // A tree begins at a node at which no part of its piece arrives; data that circulates through switches has no
+    // beginning and is shown from its first transmission.
     let roots: Vec<(u32, u32)> = by_tail
         .keys()
         .filter(|(piece, tail)| heads.get(piece).is_none_or(|heads| !heads.contains(tail)))
@@ -114,7 +114,7 @@ fn trees(pieces: &BTreeMap<u32, bool>, sends: Vec<Arrival>) -> Vec<(usize, Arriv
     rows
 }
 
-/// Moves the sends that leave a node, and all that follow, into the rows.
+/// Moves the sends that leave a node, and all sends after them, into the rows.
 fn below(
     root: (u32, u32),
     by_tail: &mut ByTail,

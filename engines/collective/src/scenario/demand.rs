@@ -1,4 +1,4 @@
-//! Demands: collectives by name, lists of chunks, and several tenants.
+//! Demands: named collectives, lists of chunks, and several tenants.
 
 mod expand;
 
@@ -9,25 +9,25 @@ use lightbay_core::record::{any, index, list, within};
 use lightbay_core::{record, words};
 
 words! {
-    /// A collective by name, or a list.
+    /// A named collective, or a list.
     pub enum CollectiveSort {
-        /// Every rank's chunks to every other rank.
+        /// Every rank sends its chunks to every other rank.
         AllGather = "all_gather",
-        /// Sums of what every rank has, a part to each rank.
+        /// Sums over all ranks; each rank gets a part.
         ReduceScatter = "reduce_scatter",
-        /// Sums of what every rank has, all of them to each rank.
+        /// Sums over all ranks; each rank gets all of them.
         AllReduce = "all_reduce",
-        /// From every rank other chunks to every other rank.
+        /// Every rank sends different chunks to every other rank.
         AllToAll = "all_to_all",
-        /// The root's chunks to every other rank.
+        /// The root sends its chunks to every other rank.
         Broadcast = "broadcast",
-        /// From the root other chunks to every other rank.
+        /// The root sends different chunks to every other rank.
         Scatter = "scatter",
-        /// Every rank's chunks to the root.
+        /// Every rank sends its chunks to the root.
         Gather = "gather",
-        /// As listed in `chunks` or counted in `matrix`.
+        /// Chunks listed in `chunks` or counted in `matrix`.
         Custom = "custom",
-        /// As listed in `tenants`.
+        /// Collectives listed in `tenants`.
         MultiTenant = "multi_tenant",
     }
 }
@@ -35,19 +35,19 @@ words! {
 record! {
     /// Chunks with their sources and destinations.
     ///
-    /// The buffer is what the figure for bandwidth counts: with R ranks of p chunks each, Broadcast has p chunks in it, all
-    /// other collectives by name have R·p.
+    /// The algorithm bandwidth counts the buffer: with R ranks of p chunks each, it contains p chunks for Broadcast and
+    /// R·p chunks for all other named collectives.
     pub struct Demand, ignoring "format", "name" {
         /// Collective.
         pub collective: CollectiveSort = any(),
-        /// Size of the buffer, bytes; for collectives by name, in place of `chunk_bytes`.
+        /// Size of the buffer, bytes; replaces `chunk_bytes` for named collectives.
         pub output_buffer_bytes: Option<f64> = within(0.0..=HUGE).unit("bytes"),
-        /// Size of a chunk, bytes, in place of `output_buffer_bytes`.
+        /// Size of a chunk, bytes; replaces `output_buffer_bytes`.
         pub chunk_bytes: Option<f64> = within(0.0..=HUGE).unit("bytes"),
-        /// Sizes of the buffer, ascending, bytes, for which schedules are planned beside that of `output_buffer_bytes`; for
-        /// collectives by name.
+        /// Further buffer sizes for which schedules are planned in addition to `output_buffer_bytes`, ascending, bytes;
+        /// for named collectives.
         pub sizes_bytes: Vec<u64> = index().or(Vec::new()).omitted(),
-        /// Chunks of every rank, or of every pair of ranks.
+        /// Number of chunks of every rank, or of every pair of ranks.
         pub chunks_per_rank: u32 = within(1..=MAX_PER_RANK).or(1).cold(),
         /// GPUs that take part, in order of rank; all if missing.
         pub ranks: Option<Vec<u32>> = index(),
@@ -58,7 +58,7 @@ record! {
         pub copy: bool = any().or(true),
         /// The chunks of a custom demand.
         pub chunks: Vec<ChunkWish> = list(),
-        /// Chunks from rank to rank of a custom demand, in place of `chunks`.
+        /// Number of chunks from rank to rank of a custom demand; replaces `chunks`.
         pub matrix: Vec<Vec<u32>> = index().or(Vec::new()).omitted(),
         /// Collectives of several tenants at once.
         pub tenants: Vec<TenantDemand> = list(),
@@ -66,15 +66,15 @@ record! {
 }
 
 record! {
-    /// A chunk and who wants it.
+    /// A chunk and its destinations.
     pub struct ChunkWish, ignoring "id", "local" {
-        /// GPU that has it.
+        /// GPU that has the chunk at the start.
         pub source: u32 = within(0..=MAX_NODES as i64),
-        /// GPUs that want it.
+        /// GPUs that need the chunk.
         pub dests: Vec<u32> = index(),
-        /// Tenant that it belongs to.
+        /// Tenant to which the chunk belongs.
         pub tenant: u32 = within(0..=1 << 20).or(0).omitted(),
-        /// Priority: larger goes first.
+        /// Priority: larger values go first.
         pub priority: f64 = within(1e-6..=1e6).or(1.0).omitted(),
     }
 }
@@ -84,21 +84,21 @@ record! {
     pub struct TenantDemand {
         /// Name, for people.
         pub name: String = any(),
-        /// Collective; none that adds up, and none made of others.
+        /// Collective; reductions, custom demands and several tenants are not allowed.
         pub collective: CollectiveSort = any(),
-        /// Chunks of every rank, or of every pair of ranks.
+        /// Number of chunks of every rank, or of every pair of ranks.
         pub chunks_per_rank: u32 = within(1..=MAX_PER_RANK).or(1),
         /// GPUs that take part, in order of rank.
         pub ranks: Vec<u32> = index(),
-        /// Rank that sends or receives everything, as its place in `ranks`.
+        /// Rank that sends or receives everything, as its position in `ranks`.
         pub root: Option<u32> = within(0..=MAX_NODES as i64),
-        /// Priority among tenants: larger goes first.
+        /// Priority among tenants: larger values go first.
         pub priority: f64 = within(1e-6..=1e6).or(1.0).omitted(),
     }
 }
 
 impl Demand {
-    /// A collective by name among all GPUs.
+    /// A named collective among all GPUs.
     pub fn named(collective: CollectiveSort, output_buffer_bytes: f64) -> Self {
         Self {
             collective,
@@ -115,7 +115,7 @@ impl Demand {
         }
     }
 
-    /// Chunks that somebody lists, of one size.
+    /// Listed chunks, all of one size.
     pub fn custom(chunk_bytes: f64, chunks: Vec<ChunkWish>) -> Self {
         Self {
             output_buffer_bytes: None,
@@ -138,14 +138,14 @@ impl Demand {
 }
 
 impl ChunkWish {
-    /// A chunk of the first tenant with the usual weight.
+    /// A chunk of the first tenant with the default weight.
     pub fn new(source: u32, dests: impl Into<Vec<u32>>) -> Self {
         Self { source, dests: dests.into(), tenant: 0, priority: 1.0 }
     }
 }
 
 impl CollectiveSort {
-    /// The usual way to write it.
+    /// The conventional spelling of its name.
     pub const fn label(self) -> &'static str {
         match self {
             Self::AllGather => "AllGather",
@@ -165,12 +165,12 @@ impl CollectiveSort {
         matches!(self, Self::Broadcast | Self::Scatter | Self::Gather)
     }
 
-    /// Returns `true` if ranks, chunks per rank and a buffer say all of it.
+    /// Returns `true` if ranks, chunks per rank and a buffer define it completely.
     pub const fn is_named(self) -> bool {
         !matches!(self, Self::Custom | Self::MultiTenant)
     }
 
-    /// Returns `true` if the first part is planned on the network with all links reversed, and played backwards.
+    /// Returns `true` if its first part is planned on the network with all links reversed, and reversed in time.
     pub const fn starts_backwards(self) -> bool {
         matches!(self, Self::ReduceScatter | Self::AllReduce | Self::Gather)
     }
@@ -180,7 +180,7 @@ impl CollectiveSort {
         matches!(self, Self::ReduceScatter | Self::AllReduce)
     }
 
-    /// Chunks in the buffer of a number of ranks with p chunks each.
+    /// Number of chunks in the buffer for a number of ranks with p chunks each.
     pub const fn buffer_chunks(self, ranks: u64, per_rank: u64) -> u64 {
         match self {
             Self::Broadcast => per_rank,

@@ -1,4 +1,4 @@
-//! Families of networks: machines that are sold, and regular graphs, with their symmetries.
+//! Families of networks: commercial machines and regular graphs, with their symmetries.
 
 mod boxes;
 mod fabrics;
@@ -15,19 +15,19 @@ use lightbay_core::{record, words};
 words! {
     /// Sort of a family.
     pub enum FamilySort {
-        /// Chassis of 8 GPUs in a hybrid cube mesh, joined by InfiniBand from GPU 0 to GPU 1.
+        /// Chassis of 8 GPUs in a hybrid cube mesh; InfiniBand connects GPU 0 of a chassis to GPU 1 of another.
         Ndv2 = "ndv2",
         /// One chassis of 8 GPUs in a hybrid cube mesh.
         Dgx1 = "dgx1",
-        /// Chassis of 16 GPUs at a switch, joined by 8 links.
+        /// Chassis of 16 GPUs at a switch, connected by 8 links.
         Dgx2 = "dgx2",
-        /// Chassis of 16 dies with xGMI links, joined by a tree of switches.
+        /// Chassis of 16 dies with xGMI links, connected by a tree of switches.
         Amd = "amd",
-        /// Chassis of 16 dies with xGMI links, every die at one fabric switch.
+        /// Chassis of 16 dies with xGMI links, every die connected to one fabric switch.
         Mi250 = "mi250",
         /// Boxes of 8 GPUs at an NVSwitch, each GPU with a NIC to one of two fabric switches.
         A100 = "a100",
-        /// Boxes of 8 H800 at an NVSwitch, GPUs of equal place at one rail switch.
+        /// Boxes of 8 H800 at an NVSwitch; GPUs with the same position in their box share a rail switch.
         H800 = "h800",
         /// The same with the rates of H100.
         H100 = "h100",
@@ -52,7 +52,7 @@ record! {
 }
 
 impl FamilySort {
-    /// Size of a member that is usual.
+    /// Default size of a member.
     pub fn usual_size(self) -> Vec<u32> {
         match self {
             Self::Dgx1 => vec![1],
@@ -62,7 +62,7 @@ impl FamilySort {
         }
     }
 
-    /// Sizes that there are, in words.
+    /// Text: the valid sizes.
     const fn sizes(self) -> &'static str {
         match self {
             Self::Ndv2 | Self::Dgx1 => "1, 2 or 4 chassis (dgx1: 1)",
@@ -102,7 +102,7 @@ impl NetworkFamily {
             let size = self.size.iter().map(u32::to_string).collect::<Vec<_>>().join("x");
             Problem::new(
                 "network_size",
-                format!("'{size}' is no size of {}", self.network.word()),
+                format!("'{size}' is not a size of {}", self.network.word()),
                 format!("give {}", self.network.sizes()),
             )
         })
@@ -126,7 +126,7 @@ impl Builder {
         id
     }
 
-    /// `count` GPUs of a group, named `c0.g5` with numbers over all groups; the first id.
+    /// Adds `count` GPUs of a group, named `c0.g5` with numbers over all groups; returns the first id.
     fn gpus(&mut self, group: u32, count: u32) -> u32 {
         let first = self.nodes.len() as u32;
         for index in 0..count {
@@ -156,7 +156,7 @@ impl Builder {
     }
 }
 
-/// The permutation of a number of nodes that a rule gives.
+/// The permutation of `count` nodes that a rule gives.
 fn permutation(nodes: u32, image: impl Fn(u32) -> u32) -> Vec<u32> {
     (0..nodes).map(image).collect()
 }

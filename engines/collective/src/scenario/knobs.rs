@@ -1,4 +1,4 @@
-//! The knobs of a scenario: what forms, flags and help are made from.
+//! The knobs of a scenario, from which forms, flags and help are made.
 
 use super::families::{FamilySort, NetworkFamily};
 use super::{
@@ -13,11 +13,11 @@ use std::sync::LazyLock;
 
 /// The knob of the rates of single links.
 const CAPACITIES: &str = "capacities";
-/// Minimum size of a buffer or a chunk that a knob sets, bytes.
+/// Minimum size of a buffer or a chunk that a knob can set, bytes.
 const LEAST_BYTES: f64 = 1e-6;
-/// Word for an empty list.
+/// Value for an empty list.
 const NONE: &str = "none";
-/// Entries up to which a knob lists them.
+/// Maximum number of entries that a knob lists.
 const MOST_LISTED: usize = 64;
 
 /// The knobs of a scenario.
@@ -33,7 +33,7 @@ pub static KNOBS: LazyLock<Knobs<CollectiveScenario>> = LazyLock::new(|| {
                 LEAST_BYTES,
                 HUGE,
                 1e9,
-                "Output buffer size that the bandwidth figure uses.",
+                "Output buffer size, to which the algorithm bandwidth refers.",
             )
             .unit("bytes"),
             |scenario: &CollectiveScenario| scenario.demand.field("output_buffer_bytes"),
@@ -55,11 +55,11 @@ pub static KNOBS: LazyLock<Knobs<CollectiveScenario>> = LazyLock::new(|| {
         )
         .hidden_if(|scenario| {
             let named = scenario.demand.collective.is_named();
-            named.then_some(("beside the size of the buffer".into(), "set output_buffer_bytes"))
+            named.then_some(("together with the size of the buffer".into(), "set output_buffer_bytes"))
         }),
         demand("copy").refused_if(|scenario| {
-            let why = "where every chunk has one destination";
-            let remedy = "leave it out, or take all_gather or broadcast";
+            let why = "if every chunk has one destination";
+            let remedy = "omit it, or use all_gather or broadcast";
             scenario.sends_one_by_one().then_some((why.into(), remedy))
         }),
         time("epoch").set_by(|scenario, word| {
@@ -70,20 +70,20 @@ pub static KNOBS: LazyLock<Knobs<CollectiveScenario>> = LazyLock::new(|| {
             |scenario| {
                 let epoch = scenario.time.epoch;
                 let why = format!("with epoch={}", epoch.word());
-                (epoch != EpochRule::Fixed).then_some((why.into(), "set epoch=fixed as well"))
+                (epoch != EpochRule::Fixed).then_some((why.into(), "also set epoch=fixed"))
             },
         ),
         time("epoch_multiplier").refused_if(|scenario| {
             let fixed = scenario.time.epoch == EpochRule::Fixed;
-            fixed.then_some(("on a fixed epoch".into(), "change epoch_us"))
+            fixed.then_some(("with a fixed epoch".into(), "change epoch_us"))
         }),
         time("alpha_threshold"),
         switches("copy").described(|info| ParamInfo { name: "switch_copy".into(), ..info }),
         switches("hop").described(|info| ParamInfo { name: "switch_hop".into(), ..info }),
         switches("reduce").described(|info| ParamInfo { name: "switch_reduce".into(), ..info }).idle_if(
             |scenario| {
-                let why = "where nothing is added up";
-                let remedy = "leave it out, or take reduce_scatter or all_reduce";
+                let why = "if the collective does not reduce";
+                let remedy = "omit it, or use reduce_scatter or all_reduce";
                 let sums = scenario.demand.collective.reduces();
                 without_switches(scenario).or_else(|| (!sums).then_some((why.into(), remedy)))
             },
@@ -135,18 +135,18 @@ fn without_switches(scenario: &CollectiveScenario) -> Option<Idle> {
 
 fn where_listed(scenario: &CollectiveScenario) -> Option<Idle> {
     let listed = !scenario.demand.collective.is_named();
-    listed.then_some(("where chunks or tenants are listed".into(), "edit 'demand' in the file"))
+    listed.then_some(("if chunks or tenants are listed".into(), "edit 'demand' in the file"))
 }
 
 fn without_root(scenario: &CollectiveScenario) -> Option<Idle> {
     let collective = scenario.demand.collective;
-    let why = format!("on {}, where no rank is special", collective.label());
-    (!collective.has_root()).then_some((why.into(), "leave it out, or take broadcast, scatter or gather"))
+    let why = format!("with {}, which has no root", collective.label());
+    (!collective.has_root()).then_some((why.into(), "omit it, or use broadcast, scatter or gather"))
 }
 
 fn node_by_node(scenario: &CollectiveScenario) -> Option<Idle> {
-    let why = "on a network that is given node by node";
-    let remedy = "take a preset such as preset:ndv2x2-allgather-1gb, or edit 'topology' in the file";
+    let why = "for a network that is given node by node";
+    let remedy = "use a preset such as preset:ndv2x2-allgather-1gb, or edit 'topology' in the file";
     scenario.family.is_none().then_some((why.into(), remedy))
 }
 
@@ -176,14 +176,14 @@ fn network_size() -> Knob<CollectiveScenario> {
         |scenario, text| {
             let Some(family) = scenario.family.clone() else { return Ok(()) };
             let text = text.to_string();
-            let size = size(&text).ok_or_else(|| wrong("network_size", &text, "give '2' or '4x4x4'"))?;
+            let size = size(&text).ok_or_else(|| wrong("network_size", &text, "set '2' or '4x4x4'"))?;
             scenario.rebuild("network_size", NetworkFamily { size, ..family })
         },
     )
     .refused_if(|scenario| {
         let one = scenario.family.as_ref().is_some_and(|family| family.network == FamilySort::Dgx1);
-        let remedy = "set network to a family that has sizes first";
-        one.then_some(("on dgx1, which is one machine".into(), remedy))
+        let remedy = "first set network to a family that has sizes";
+        one.then_some(("for dgx1, which is one machine".into(), remedy))
     })
     .hidden_if(node_by_node)
 }
@@ -212,8 +212,7 @@ fn sizes_of_buffer() -> Knob<CollectiveScenario> {
         ParamInfo::text("sizes", help).effect(Effect::Cold),
         |scenario: &CollectiveScenario| listed(scenario.demand.sizes_bytes.iter().map(u64::to_string)),
         |scenario, text| {
-            let (text, remedy) =
-                (text.to_string(), "give '1e3..1e9', '1000,64000' in whole bytes, or 'none'");
+            let (text, remedy) = (text.to_string(), "set '1e3..1e9', '1000,64000' in whole bytes, or 'none'");
             scenario.demand.sizes_bytes = sizes::parse(&text).ok_or_else(|| wrong("sizes", &text, remedy))?;
             Ok(())
         },
@@ -223,7 +222,7 @@ fn sizes_of_buffer() -> Knob<CollectiveScenario> {
 
 fn set_epoch(time: &mut TimeRule, word: &ParamValue) {
     time.set_field("epoch", word);
-    // A fixed epoch has a length and no factor, the others the other way round.
+    // A fixed epoch has a length and no factor; the other rules have a factor and no length.
     if time.epoch == EpochRule::Fixed {
         time.epoch_us = Some(time.epoch_us.unwrap_or(1.0));
         time.epoch_multiplier = 1.0;
@@ -236,8 +235,7 @@ fn capacities() -> Knob<CollectiveScenario> {
     Knob::own(
         ParamInfo::text(
             CAPACITIES,
-            "Rates of single links in GB/s, '0-9:25, 3-4:12.5'; other links keep \
-             theirs.",
+            "Rates of single links in GB/s, '0-9:25, 3-4:12.5'; other links keep their rates.",
         ),
         |scenario: &CollectiveScenario| {
             let rate = |link: &LinkRecord| format!("{}-{}:{}", link.from, link.to, link.capacity_gbyte_per_s);
@@ -262,7 +260,7 @@ fn failed_links() -> Knob<CollectiveScenario> {
             listed(scenario.failed_links.iter().map(|[from, to]| format!("{from}-{to}")))
         },
         |scenario, text| {
-            let (text, remedy) = (text.to_string(), "give from-to, such as '0-9', or 'none'");
+            let (text, remedy) = (text.to_string(), "use from-to, such as '0-9', or 'none'");
             let links =
                 entries(&text).map(|entry| ends(entry).ok_or_else(|| wrong("failed_links", entry, remedy)));
             scenario.failed_links = links.collect::<Result<_, _>>()?;
@@ -330,7 +328,7 @@ impl CollectiveScenario {
         KNOBS.set(self, name, index, value)
     }
 
-    /// Returns `true` if every chunk has at most one destination, whether data may be copied or not.
+    /// Returns `true` if every chunk has at most one destination, regardless of whether data may be copied.
     fn sends_one_by_one(&self) -> bool {
         let Demand { collective, chunks, ranks, .. } = &self.demand;
         match collective {
@@ -344,7 +342,8 @@ impl CollectiveScenario {
         }
     }
 
-    /// Another member of a family. Links that were changed by hand would be lost, so it refuses then.
+    /// Replaces the network by another member of a family. Refuses if links were changed by hand, because the changes
+    /// would be lost.
     fn rebuild(&mut self, knob: &str, family: NetworkFamily) -> Result<(), Problem> {
         let model = self.topology.switch_model;
         if let Some(before) = &self.family {
@@ -353,7 +352,7 @@ impl CollectiveScenario {
                 return Err(Problem::new(
                     knob,
                     "would rebuild the network and discard your changes to single links",
-                    "set it first and the links after it, or start from the preset again",
+                    "set it before you change links, or start from the preset again",
                 ));
             }
             self.topology = family.topology()?;
@@ -365,7 +364,7 @@ impl CollectiveScenario {
         Ok(())
     }
 
-    /// Changes links as `FROM-TO:NUMBER:…` says, and drops the symmetries that do not hold any more.
+    /// Changes links as `FROM-TO:NUMBER:…` says, and drops the symmetries that are lost.
     fn set_links(
         &mut self,
         knob: &str,
@@ -373,8 +372,8 @@ impl CollectiveScenario {
         change: impl Fn(&mut super::LinkRecord, &[f64]) -> bool,
     ) -> Result<(), Problem> {
         let remedy = match knob {
-            CAPACITIES => "give from-to:rate of a link, such as '0-9:25'",
-            _ => "give from-to:alpha:beta of a link, such as '0-9:1:2', or 'none'",
+            CAPACITIES => "use from-to:rate of a link, such as '0-9:25'",
+            _ => "use from-to:alpha:beta of a link, such as '0-9:1:2', or 'none'",
         };
         for entry in entries(text) {
             let (pair, numbers) = entry.split_once(':').ok_or_else(|| wrong(knob, entry, remedy))?;

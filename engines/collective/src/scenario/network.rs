@@ -1,4 +1,4 @@
-//! Nodes and links with exact capacities, and the symmetries that map them on each other.
+//! Nodes and links with exact capacities, and the symmetries of the network.
 
 use super::rational::Rational;
 use crate::scenario::{CollectiveScenario, NodeSort, SwitchHop, Topology};
@@ -13,7 +13,7 @@ pub struct NetworkNode {
     pub name: String,
     /// GPU or switch.
     pub kind: NodeSort,
-    /// Chassis, box or pod that it belongs to.
+    /// Chassis, box or pod to which it belongs.
     pub group: Option<u32>,
 }
 
@@ -26,15 +26,15 @@ pub struct NetworkLink {
     pub to: u32,
     /// Rate in GB/s after stragglers, exact.
     pub capacity: Rational,
-    /// The same as a float.
+    /// The same rate as a float.
     pub capacity_gbyte_per_s: f64,
     /// Fixed latency after stragglers, µs.
     pub alpha_us: f64,
-    /// Times at which it carries data, µs; always if there are none.
+    /// Intervals in which it carries data, µs; always if there are none.
     pub up_us: Vec<[f64; 2]>,
 }
 
-/// A permutation of nodes that keeps links, capacities, latencies and kinds.
+/// A permutation of nodes that preserves links, capacities, latencies and kinds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symmetry {
     /// Image of every node.
@@ -93,7 +93,7 @@ impl LinkNetwork {
     /// The network of a topology.
     ///
     /// # Errors
-    /// Capacities that cannot be held exactly, links without nodes, and generators that are no symmetries.
+    /// Capacities that cannot be represented exactly, links without nodes, and generators that are not symmetries.
     pub fn of(topology: &Topology) -> Result<Self, Problems> {
         let mut problems = Problems::new();
         let nodes: Vec<NetworkNode> = topology
@@ -110,8 +110,8 @@ impl LinkNetwork {
             let Some(capacity) = exact.filter(|_| inside) else {
                 problems.add(
                     format!("topology.links[{index}]"),
-                    "has no capacity that can be held exactly, or no nodes",
-                    "give a rate with fewer digits, between nodes that exist",
+                    "has no capacity that can be represented exactly, or no nodes",
+                    "use a rate with fewer digits, and nodes that exist",
                 );
                 continue;
             };
@@ -137,14 +137,14 @@ impl LinkNetwork {
                 Err(why) => problems.push(Problem::new(
                     format!("topology.symmetry_generators[{index}]"),
                     why,
-                    "correct it or leave it out: proofs rest on it",
+                    "correct or omit it, because proofs depend on it",
                 )),
             }
         }
         problems.into_result(network)
     }
 
-    /// The network of a scenario without the failed links; of the symmetries those that are left.
+    /// The network of a scenario without the failed links, and with the symmetries that remain.
     ///
     /// # Errors
     /// As for [`Self::of`].
@@ -161,9 +161,9 @@ impl LinkNetwork {
         Ok(network)
     }
 
-    /// A network of nodes and links, without symmetries, with switches that store and forward and copy.
+    /// A network of nodes and links, without symmetries, with store-and-forward switches that copy.
     ///
-    /// Links have to end at nodes.
+    /// Both ends of every link must be nodes of the network.
     pub fn from_parts(nodes: Vec<NetworkNode>, links: Vec<NetworkLink>) -> Self {
         let count = nodes.len();
         let gpus =
@@ -188,12 +188,12 @@ impl LinkNetwork {
     pub fn reversed(&self) -> Self {
         let turned = |link: &NetworkLink| NetworkLink { from: link.to, to: link.from, ..link.clone() };
         let mut network = self.with_parts(self.nodes.clone(), self.links.iter().map(turned).collect());
-        // A permutation that keeps links keeps them reversed as well.
+        // A permutation that preserves links also preserves reversed links.
         network.generators.clone_from(&self.generators);
         network
     }
 
-    /// A network of other nodes and links with switches of the same abilities, without symmetries.
+    /// A network of other nodes and links with switches of the same capabilities, without symmetries.
     #[must_use]
     pub fn with_parts(&self, nodes: Vec<NetworkNode>, links: Vec<NetworkLink>) -> Self {
         let mut network = Self::from_parts(nodes, links);
@@ -203,7 +203,7 @@ impl LinkNetwork {
         network
     }
 
-    /// Returns `true` if a link leaves a switch that cuts through.
+    /// Returns `true` if a link leaves a cut-through switch.
     pub fn is_through(&self, link: &NetworkLink) -> bool {
         self.cut_through && self.is_switch(link.from)
     }
@@ -253,7 +253,7 @@ impl LinkNetwork {
         self.switch_copies
     }
 
-    /// Returns `true` if switches may add arrivals up.
+    /// Returns `true` if switches may reduce arrivals.
     pub const fn switch_reduces(&self) -> bool {
         self.switch_reduces
     }
@@ -263,14 +263,14 @@ impl LinkNetwork {
         self.cut_through
     }
 
-    /// The same network with switches that copy, or that do not.
+    /// The same network, with switches that copy or do not copy.
     #[must_use]
     pub const fn with_copying(mut self, copies: bool) -> Self {
         self.switch_copies = copies;
         self
     }
 
-    /// The declared symmetries; products of them are symmetries too.
+    /// The declared symmetries; their products are symmetries too.
     pub fn generators(&self) -> &[Symmetry] {
         &self.generators
     }
@@ -293,7 +293,7 @@ impl LinkNetwork {
         for &image in nodes {
             match hit.get_mut(image as usize) {
                 Some(hit) if !*hit => *hit = true,
-                _ => return Err(format!("is no permutation: {image} appears twice or is no node")),
+                _ => return Err(format!("is not a permutation: {image} appears twice or is not a node")),
             }
         }
         if let Some(node) =
@@ -312,7 +312,8 @@ impl LinkNetwork {
             let Some(image) = alike else {
                 let (from, to) = ends;
                 return Err(format!(
-                    "maps link {}->{} to {from}->{to}, which is not there or has another capacity or latency",
+                    "maps link {}->{} to {from}->{to}, which does not exist or has another capacity or \
+                     latency",
                     link.from, link.to
                 ));
             };
@@ -331,7 +332,7 @@ impl LinkNetwork {
         orbits(self.links.len(), self.generators.iter().map(|symmetry| symmetry.links.as_slice()))
     }
 
-    /// Number of groups: one more than the largest group that is named.
+    /// Number of groups: the largest group number plus 1.
     pub fn group_count(&self) -> usize {
         self.nodes.iter().filter_map(|node| node.group).max().map_or(0, |group| group as usize + 1)
     }

@@ -4,7 +4,8 @@ use super::families::{FamilySort, NetworkFamily};
 use super::{CollectiveScenario, CollectiveSort, Demand, TimeRule, Topology};
 use lightbay_core::listed::Preset;
 
-/// The usual scenarios, smallest first; any other network, collective and size of the same names can be named too.
+/// The listed scenarios, smallest first; other combinations of network, collective and size can be named in the same
+/// way.
 pub const PRESETS: &[Preset] = &[
     Preset::new("dgx1-allgather-200kb", "8 GPUs in a hybrid cube mesh, AllGather of 200 KB"),
     Preset::new("dgx1-alltoall-200kb", "8 GPUs in a hybrid cube mesh, AllToAll of 200 KB"),
@@ -12,12 +13,28 @@ pub const PRESETS: &[Preset] = &[
     Preset::new("mesh4x4-allgather-1mb", "a grid of 16 GPUs, AllGather of 1 MB"),
     Preset::new("torus4x4-alltoall-1mb", "a torus of 16 GPUs, AllToAll of 1 MB"),
     Preset::new("ndv2x1-allreduce-64mb", "one NDv2 chassis of 8 GPUs, AllReduce of 64 MB"),
-    Preset::new("ndv2x2-allgather-1gb", "2 NDv2 chassis joined by one link each way, AllGather of 1 GB"),
-    Preset::new("ndv2x2-alltoall-1gb", "2 NDv2 chassis joined by one link each way, AllToAll of 1 GB"),
+    Preset::new(
+        "ndv2x2-allgather-1gb",
+        "2 NDv2 chassis connected by one link in each direction, AllGather \
+         of 1 GB",
+    ),
+    Preset::new(
+        "ndv2x2-alltoall-1gb",
+        "2 NDv2 chassis connected by one link in each direction, AllToAll \
+         of 1 GB",
+    ),
     Preset::new("ndv2x4-allgather-1gb", "4 NDv2 chassis at a switch, AllGather of 1 GB"),
     Preset::new("dgx2x1-allgather-1mb", "one DGX2 chassis of 16 GPUs at a switch, AllGather of 1 MB"),
-    Preset::new("dgx2x2-allgather-1gb", "2 DGX2 chassis joined by 8 links each way, AllGather of 1 GB"),
-    Preset::new("dgx2x2-alltoall-1gb", "2 DGX2 chassis joined by 8 links each way, AllToAll of 1 GB"),
+    Preset::new(
+        "dgx2x2-allgather-1gb",
+        "2 DGX2 chassis connected by 8 links in each direction, AllGather \
+         of 1 GB",
+    ),
+    Preset::new(
+        "dgx2x2-alltoall-1gb",
+        "2 DGX2 chassis connected by 8 links in each direction, AllToAll of \
+         1 GB",
+    ),
     Preset::new("amdx1-allgather-1mb", "one AMD chassis of 16 dies, AllGather of 1 MB"),
     Preset::new("amdx2-allgather-1gb", "2 AMD chassis of 16 dies, AllGather of 1 GB"),
     Preset::new("mi250x2-allgather-1gb", "2 MI250 chassis of 16 dies at a fabric switch, AllGather of 1 GB"),
@@ -27,7 +44,7 @@ pub const PRESETS: &[Preset] = &[
     Preset::new("h800x64-allgather-1gb", "64 boxes of 8 H800 at 8 rails, AllGather of 1 GB"),
 ];
 
-/// Networks by the word in front of their size.
+/// Networks by the prefix of their name before the size.
 const NETWORKS: [(&str, FamilySort); 11] = [
     ("ndv2x", FamilySort::Ndv2),
     ("dgx1", FamilySort::Dgx1),
@@ -42,7 +59,7 @@ const NETWORKS: [(&str, FamilySort); 11] = [
     ("torus", FamilySort::Torus),
 ];
 
-/// Collectives by their word.
+/// Collectives by their name in presets.
 const COLLECTIVES: [(&str, CollectiveSort); 7] = [
     ("allgather", CollectiveSort::AllGather),
     ("reducescatter", CollectiveSort::ReduceScatter),
@@ -72,7 +89,7 @@ pub fn scenario(name: &str) -> Option<CollectiveScenario> {
     made.validate().ok().map(|()| made)
 }
 
-/// A scenario with the usual epochs.
+/// A scenario with the default epochs.
 pub fn of(topology: Topology, family: Option<NetworkFamily>, demand: Demand) -> CollectiveScenario {
     CollectiveScenario {
         topology,

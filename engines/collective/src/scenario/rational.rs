@@ -5,7 +5,7 @@ use std::fmt;
 
 /// A fraction in lowest terms, with a positive denominator.
 ///
-/// Operations return `None` where numerator or denominator do not fit 128 bits: there is no rounding.
+/// Operations return `None` if numerator or denominator do not fit into 128 bits: there is no rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rational {
     numerator: i128,
@@ -36,7 +36,7 @@ impl Rational {
         Self { numerator: number, denominator: 1 }
     }
 
-    /// The number that the shortest decimal text of a float says: 0.1 is a tenth.
+    /// The number that the shortest decimal text of a float represents: 0.1 is a tenth.
     pub fn of_decimal(number: f64) -> Option<Self> {
         if !number.is_finite() {
             return None;
@@ -52,12 +52,12 @@ impl Rational {
         Self::new(numerator.checked_mul(sign)?, denominator)
     }
 
-    /// Number above the line.
+    /// Numerator.
     pub const fn numerator(self) -> i128 {
         self.numerator
     }
 
-    /// Number below the line, at least 1.
+    /// Denominator, at least 1.
     pub const fn denominator(self) -> i128 {
         self.denominator
     }
@@ -72,7 +72,7 @@ impl Rational {
         self.numerator == 0
     }
 
-    /// The sum with another one.
+    /// The sum of this fraction and another one.
     pub fn plus(self, other: Self) -> Option<Self> {
         let divisor =
             i128::try_from(gcd(self.denominator.unsigned_abs(), other.denominator.unsigned_abs())).ok()?;
@@ -81,14 +81,14 @@ impl Rational {
         Self::new(numerator, self.denominator.checked_mul(left)?)
     }
 
-    /// The difference to another one.
+    /// This fraction minus another one.
     pub fn minus(self, other: Self) -> Option<Self> {
         self.plus(Self { numerator: other.numerator.checked_neg()?, ..other })
     }
 
-    /// The product with another one.
+    /// The product of this fraction and another one.
     pub fn times(self, other: Self) -> Option<Self> {
-        // Reduced crosswise first, products stay small.
+        // Reducing crosswise first keeps the products small.
         let left = Self::new(self.numerator, other.denominator)?;
         let right = Self::new(other.numerator, self.denominator)?;
         Self::new(
@@ -97,19 +97,20 @@ impl Rational {
         )
     }
 
-    /// The quotient by another one; `None` also for zero.
+    /// This fraction divided by another one; `None` also if the divisor is zero.
     pub fn over(self, other: Self) -> Option<Self> {
         self.times(Self::new(other.denominator, other.numerator)?)
     }
 
-    /// The largest whole number that is not larger.
+    /// The largest integer that is not larger.
     pub const fn floor(self) -> i128 {
         self.numerator.div_euclid(self.denominator)
     }
 
-    /// Which one is larger.
+    /// Compares this fraction with another one.
     pub fn order(self, other: Self) -> Ordering {
-        // Whole parts first, then the order of the turned-over rests, as in Euclid's algorithm: nothing can overflow.
+        // Compares the integer parts first, then the reciprocals of the remainders in reversed order, as in Euclid's
+        // algorithm: nothing can overflow.
         let (mut a, mut b, mut turned) = (self, other, false);
         loop {
             let (whole_a, whole_b) = (a.floor(), b.floor());
@@ -155,7 +156,7 @@ impl fmt::Display for Rational {
     }
 }
 
-/// Greatest common divisor; 1 of two zeros.
+/// Greatest common divisor; 1 for two zeros.
 fn gcd(mut a: u128, mut b: u128) -> u128 {
     while b != 0 {
         (a, b) = (b, a % b);

@@ -1,4 +1,4 @@
-//! Sizes of the buffer: the same scenario with another one, and lists of them.
+//! Buffer sizes: the same scenario with another size, and lists of sizes.
 
 use super::{CollectiveScenario, EpochRule};
 use lightbay_core::problem::Problems;
@@ -9,7 +9,7 @@ pub const MAX_SIZES: usize = 64;
 const LARGEST: f64 = 1e15;
 
 impl CollectiveScenario {
-    /// The scenario with another size of the buffer, and without a list of sizes.
+    /// The scenario with another buffer size, and without a list of sizes.
     #[must_use]
     pub fn sized(&self, bytes: f64) -> Self {
         let mut scenario = self.clone();
@@ -18,7 +18,7 @@ impl CollectiveScenario {
         scenario
     }
 
-    /// Adds what is wrong with the list of sizes.
+    /// Adds the problems of the list of sizes.
     pub(super) fn validate_sizes(&self, problems: &mut Problems) {
         let sizes = &self.demand.sizes_bytes;
         if sizes.is_empty() {
@@ -26,20 +26,20 @@ impl CollectiveScenario {
         }
         let path = "demand.sizes_bytes";
         if sizes.len() > MAX_SIZES {
-            problems.add(path, format!("has {} entries", sizes.len()), format!("give at most {MAX_SIZES}"));
+            problems.add(path, format!("has {} entries", sizes.len()), format!("list at most {MAX_SIZES}"));
         }
         let mut before = 0;
         for (index, &bytes) in sizes.iter().enumerate() {
             let path = format!("{path}[{index}]");
             if bytes == 0 || bytes as f64 > LARGEST {
-                problems.add(path, format!("is {bytes}"), format!("give 1 to {LARGEST:e} bytes"));
+                problems.add(path, format!("is {bytes}"), format!("use 1 to {LARGEST:e} bytes"));
             } else if bytes <= before {
                 let remedy = "list every size once, the smallest first";
-                problems.add(path, format!("is {bytes}, after {before}"), remedy);
+                problems.add(path, format!("is {bytes}, but comes after {before}"), remedy);
             }
             before = bytes;
         }
-        let leave = "leave one of the two out: schedules of sizes are replayed without it";
+        let leave = "omit one of the two: schedules of sizes are replayed without a buffer limit";
         if self.buffer_limit_chunks.is_some() {
             problems.add(path, "cannot be combined with 'buffer_limit_chunks'", leave);
         }
@@ -47,13 +47,14 @@ impl CollectiveScenario {
             problems.add(path, "cannot be combined with links that have 'up_us'", leave);
         }
         if self.time.epoch == EpochRule::Fixed {
-            let remedy = "set epoch to fastest_link or slowest_link, which follow the size";
-            problems.add(path, "cannot be combined with an epoch of fixed length", remedy);
+            let remedy = "set epoch to fastest_link or slowest_link, whose epochs depend on the size";
+            problems.add(path, "cannot be combined with epochs of fixed length", remedy);
         }
     }
 }
 
-/// Sizes from text: `none`, a list such as `1000,64000,1e6`, or a range such as `1e3..1e9`, each twice the one before.
+/// Sizes from text: `none`, a list such as `1000,64000,1e6`, or a range such as `1e3..1e9`, in which each size is twice
+/// the one before.
 pub(super) fn parse(text: &str) -> Option<Vec<u64>> {
     let number = |text: &str| {
         let bytes: f64 = text.trim().parse().ok()?;

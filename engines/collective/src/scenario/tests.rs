@@ -66,16 +66,16 @@ fn contradictions_are_refused() {
     type Change<'a> = &'a dyn Fn(&mut Value);
     let cases: [(&str, Change<'_>); 11] = [
         ("repeats links[0]", &|it| it["topology"]["links"][1] = it["topology"]["links"][0].clone()),
-        ("joins node 2 to itself", &|it| it["topology"]["links"][2]["to"] = json!(2)),
+        ("connects node 2 to itself", &|it| it["topology"]["links"][2]["to"] = json!(2)),
         ("no path from node 1 to node 0", &|it| it["failed_links"] = json!([[2, 0]])),
-        ("where there is no link", &|it| it["failed_links"] = json!([[0, 2]])),
-        ("is no permutation", &|it| it["topology"]["symmetry_generators"] = json!([[0, 0, 1]])),
+        ("where no link exists", &|it| it["failed_links"] = json!([[0, 2]])),
+        ("is not a permutation", &|it| it["topology"]["symmetry_generators"] = json!([[0, 0, 1]])),
         ("has another capacity or latency", &|it| it["topology"]["symmetry_generators"] = json!([[1, 2, 0]])),
         ("demand.ranks[1]: repeats 0", &|it| it["demand"]["ranks"] = json!([0, 0])),
         ("demand.ranks[1]: is 7, but nodes are 0 to 2", &|it| it["demand"]["ranks"] = json!([0, 7])),
         ("demand.root: has no effect on AllGather", &|it| it["demand"]["root"] = json!(0)),
         ("time.epoch_us: is missing", &|it| it["time"] = json!({"epoch": "fixed"})),
-        ("up_us[1]: is [5, 9], after 7", &|it| {
+        ("up_us[1]: is [5, 9], but comes after 7", &|it| {
             it["topology"]["links"][0]["up_us"] = json!([[0, 7], [5, 9]]);
         }),
     ];
@@ -201,5 +201,5 @@ fn what_has_one_value_is_no_parameter() {
     }
     let mut exchange = presets::scenario("dgx1-alltoall-200kb").unwrap();
     let refused = exchange.set("copy", None, &ParamValue::Bool(false)).unwrap_err().to_string();
-    assert!(refused.contains("copy: has no effect where every chunk has one destination"), "{refused}");
+    assert!(refused.contains("copy: has no effect if every chunk has one destination"), "{refused}");
 }

@@ -1,4 +1,4 @@
-//! Contradictions between fields, which a reader of single fields cannot see.
+//! Contradictions between fields, which a reader of single fields cannot find.
 
 use super::demand::{CollectiveSort, Demand};
 use super::{
@@ -9,7 +9,7 @@ use lightbay_core::problem::Problems;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 impl CollectiveScenario {
-    /// Everything that is wrong with it, destinations out of reach included.
+    /// Checks the whole scenario, including whether every destination can be reached.
     ///
     /// # Errors
     /// All problems.
@@ -45,19 +45,19 @@ impl CollectiveScenario {
             }
             (EpochRule::Fixed, Some(_)) if time.epoch_multiplier != 1.0 => problems.add(
                 "time.epoch_multiplier",
-                "has no effect on a fixed epoch",
-                "leave it out, or change epoch_us",
+                "has no effect with epochs of fixed length",
+                "omit it, or change epoch_us",
             ),
             (EpochRule::Fixed, Some(_)) | (_, None) => {}
             (rule, Some(_)) => problems.add(
                 "time.epoch_us",
                 format!("has no effect, because 'epoch' is '{}'", rule.word()),
-                "leave it out, or set epoch to fixed",
+                "omit it, or set epoch to fixed",
             ),
         }
     }
 
-    /// The family that a scenario names has its nodes and links; their rates may be others.
+    /// The family that a scenario names must have the nodes and links of the scenario; rates may differ.
     fn validate_family(&self, problems: &mut Problems) {
         let Some(family) = &self.family else { return };
         let usual = match family.topology() {
@@ -73,10 +73,10 @@ impl CollectiveScenario {
             problems.add(
                 "family",
                 format!(
-                    "is {} {size}, whose nodes and links are not those of 'topology'",
+                    "is {} {size}, but its nodes and links differ from those in 'topology'",
                     family.network.word()
                 ),
-                "remove 'family', or name the family that the topology is a member of",
+                "remove 'family', or set the family to which the topology belongs",
             );
         }
     }
@@ -88,14 +88,14 @@ impl CollectiveScenario {
         for (index, &[from, to]) in self.failed_links.iter().enumerate() {
             let path = format!("failed_links[{index}]");
             if !links.contains(&(from, to)) {
-                problems.add(path, format!("names {from}->{to}, where there is no link"), "name a link");
+                problems.add(path, format!("contains {from}->{to}, where no link exists"), "name a link");
             } else if !seen.insert((from, to)) {
                 problems.add(path, format!("repeats {from}->{to}"), "name it once");
             }
         }
     }
 
-    /// Destinations that no path leads to, one for each source.
+    /// Destinations without a path, at most one for each source.
     fn validate_reach(&self, network: &LinkNetwork, problems: &mut Problems) {
         let chunks = self.demand.expand(&self.topology);
         let backwards = self.demand.collective.starts_backwards();
@@ -103,10 +103,10 @@ impl CollectiveScenario {
             problems.add(
                 "demand.collective",
                 format!(
-                    "is {}, which is planned in reverse and does not support time-varying links",
+                    "is {}, which is planned backwards and does not support time-varying links",
                     self.demand.collective.label()
                 ),
-                "leave 'up_us' out, or take another collective",
+                "omit 'up_us', or use another collective",
             );
         }
         let both = self.demand.collective == CollectiveSort::AllReduce;
@@ -124,7 +124,7 @@ impl CollectiveScenario {
                     problems.add(
                         "demand",
                         format!("no path from node {from} to node {to}"),
-                        "add links, or leave the pair out",
+                        "add links, or omit the pair",
                     );
                 }
             }
@@ -132,7 +132,7 @@ impl CollectiveScenario {
     }
 }
 
-/// Nodes that a path leads to.
+/// Nodes that a path reaches.
 fn reach(network: &LinkNetwork, source: u32) -> Vec<bool> {
     let mut reached = vec![false; network.node_count()];
     reached[source as usize] = true;
@@ -152,7 +152,7 @@ impl Topology {
     fn validate(&self, problems: &mut Problems) {
         let (nodes, links) = (self.nodes.len(), self.links.len());
         if nodes == 0 || nodes > MAX_NODES || links > MAX_LINKS {
-            let remedy = format!("give 1 to {MAX_NODES} nodes and at most {MAX_LINKS} links");
+            let remedy = format!("use 1 to {MAX_NODES} nodes and at most {MAX_LINKS} links");
             problems.add("topology", format!("has {nodes} nodes and {links} links"), remedy);
             return;
         }
@@ -161,12 +161,12 @@ impl Topology {
                 problems.add(
                     format!("topology.nodes[{index}].id"),
                     format!("is {}", node.id),
-                    format!("list the nodes in order: {index} is expected here"),
+                    format!("list the nodes in ascending order: {index} is expected here"),
                 );
             }
             if node.group.is_some_and(|group| group as usize >= nodes) {
                 let path = format!("topology.nodes[{index}].group");
-                problems.add(path, "is larger than any number of groups", "number the groups from 0");
+                problems.add(path, "is larger than the maximum number of groups", "number the groups from 0");
             }
         }
         if self.gpus().next().is_none() {
@@ -182,24 +182,24 @@ impl Topology {
                 }
             }
             if link.from == link.to {
-                problems.add(path(), format!("joins node {} to itself", link.from), "leave it out");
+                problems.add(path(), format!("connects node {} to itself", link.from), "leave it out");
             }
             if let Some(first) = seen.insert((link.from, link.to), index) {
                 problems.add(
                     path(),
                     format!("repeats links[{first}] from {} to {}", link.from, link.to),
-                    "merge links between the same nodes: add their rates; they must share their latency",
+                    "merge links between the same nodes: add their rates; they must have the same latency",
                 );
             }
             if !(link.capacity_gbyte_per_s.is_finite() && link.capacity_gbyte_per_s > 0.0) {
                 problems.add(
                     format!("{}.capacity_gbyte_per_s", path()),
                     format!("is {}", link.capacity_gbyte_per_s),
-                    "give a positive rate, or leave the link out",
+                    "set a positive rate, or omit the link",
                 );
             }
             if !(link.alpha_us.is_finite() && link.alpha_us >= 0.0) {
-                let remedy = "give a latency of at least 0";
+                let remedy = "set a latency of at least 0";
                 problems.add(format!("{}.alpha_us", path()), format!("is {}", link.alpha_us), remedy);
             }
             let mut last = 0.0;
@@ -207,8 +207,8 @@ impl Topology {
                 if !(begin >= last && end > begin && end.is_finite()) {
                     problems.add(
                         format!("{}.up_us[{at}]", path()),
-                        format!("is [{begin}, {end}], after {last}"),
-                        "give times that ascend and do not overlap",
+                        format!("is [{begin}, {end}], but comes after {last}"),
+                        "use intervals that ascend and do not overlap",
                     );
                 }
                 last = f64::max(last, end);
@@ -227,7 +227,7 @@ impl Demand {
                 Some(NodeSort::Switch) => format!("is {node}, a switch"),
                 None => format!("is {node}, but nodes are 0 to {}", nodes.saturating_sub(1)),
             };
-            problems.add(path, what, "give a GPU: switches hold no data");
+            problems.add(path, what, "use a GPU: switches store no data");
             false
         };
         self.validate_fields(problems);
@@ -236,11 +236,11 @@ impl Demand {
             for (at, &rank) in ranks.iter().enumerate() {
                 let path = format!("{path}.ranks[{at}]");
                 if gpu(&path, rank, problems) && !seen.insert(rank) {
-                    problems.add(path, format!("repeats {rank}"), "name every GPU once");
+                    problems.add(path, format!("repeats {rank}"), "list every GPU once");
                 }
             }
             if let Some(root) = root.filter(|&root| root as usize >= ranks.len()) {
-                let remedy = format!("give a place in 'ranks': 0 to {}", ranks.len().saturating_sub(1));
+                let remedy = format!("use a position in 'ranks': 0 to {}", ranks.len().saturating_sub(1));
                 problems.add(format!("{path}.root"), format!("is {root}"), remedy);
             }
         };
@@ -256,10 +256,10 @@ impl Demand {
                             problems.add(
                                 path,
                                 format!("is {dest}, the source"),
-                                "leave it out: the chunk is there",
+                                "omit it: the source already has the chunk",
                             );
                         } else if gpu(&path, dest, problems) && !seen.insert(dest) {
-                            problems.add(path, format!("repeats {dest}"), "name every destination once");
+                            problems.add(path, format!("repeats {dest}"), "list every destination once");
                         }
                     }
                 }
@@ -277,7 +277,8 @@ impl Demand {
                         problems.add(
                             format!("{path}.collective"),
                             format!("is '{}'", tenant.collective.word()),
-                            "give one that adds nothing up and has ranks: ReduceScatter is AllGather backwards",
+                            "use a named collective that does not reduce; for ReduceScatter, use \
+                             AllGather, which is its reverse",
                         );
                     }
                 }
@@ -292,14 +293,17 @@ impl Demand {
             if chunks > MAX_CHUNKS || deliveries > MAX_DELIVERIES {
                 problems.add(
                     "demand",
-                    format!("stands for {chunks} chunks and {deliveries} deliveries"),
-                    format!("take fewer chunks or ranks: at most {MAX_CHUNKS} and {MAX_DELIVERIES}"),
+                    format!("gives {chunks} chunks and {deliveries} deliveries"),
+                    format!(
+                        "use fewer chunks or ranks: at most {MAX_CHUNKS} chunks and {MAX_DELIVERIES} \
+                         deliveries"
+                    ),
                 );
             }
         }
     }
 
-    /// Fields that belong to other collectives, and sizes.
+    /// Fields that apply only to other collectives, and sizes.
     fn validate_fields(&self, problems: &mut Problems) {
         let named = self.collective.is_named();
         let custom = self.collective == CollectiveSort::Custom;
@@ -309,16 +313,12 @@ impl Demand {
                 problems.add(format!("demand.{key}"), what, remedy.to_owned());
             }
         };
-        idle("chunks", !custom && !self.chunks.is_empty(), "leave it out, or set collective to custom");
-        idle("matrix", !custom && !self.matrix.is_empty(), "leave it out, or set collective to custom");
+        idle("chunks", !custom && !self.chunks.is_empty(), "omit it, or set collective to custom");
+        idle("matrix", !custom && !self.matrix.is_empty(), "omit it, or set collective to custom");
         let tenants = self.collective != CollectiveSort::MultiTenant && !self.tenants.is_empty();
-        idle("tenants", tenants, "leave it out, or set collective to multi_tenant");
+        idle("tenants", tenants, "omit it, or set collective to multi_tenant");
         idle("output_buffer_bytes", !named && self.output_buffer_bytes.is_some(), "give chunk_bytes");
-        idle(
-            "sizes_bytes",
-            !named && !self.sizes_bytes.is_empty(),
-            "leave it out, or take a collective by name",
-        );
+        idle("sizes_bytes", !named && !self.sizes_bytes.is_empty(), "omit it, or use a named collective");
         idle("chunks_per_rank", !named && self.chunks_per_rank != 1, "leave it out");
         let ranks = self.ranks.is_some() && !named && (!custom || self.matrix.is_empty());
         idle("ranks", ranks, "leave it out");
@@ -328,14 +328,14 @@ impl Demand {
             problems.add("demand.root", "has no effect on a custom demand", "leave it out");
         }
         if custom && !self.chunks.is_empty() && !self.matrix.is_empty() {
-            problems.add("demand.matrix", "cannot be combined with 'chunks'", "give one of the two");
+            problems.add("demand.matrix", "cannot be combined with 'chunks'", "use only one of the two");
         }
         match (self.output_buffer_bytes, self.chunk_bytes) {
             (Some(_), Some(_)) if named => {
                 problems.add(
                     "demand.chunk_bytes",
                     "cannot be combined with 'output_buffer_bytes'",
-                    "give one of the two",
+                    "use only one of the two",
                 );
             }
             (None, None) => {
@@ -345,7 +345,7 @@ impl Demand {
             (buffer, chunk) => {
                 for (key, bytes) in [("output_buffer_bytes", buffer), ("chunk_bytes", chunk)] {
                     if let Some(bytes) = bytes.filter(|bytes| !(bytes.is_finite() && *bytes > 0.0)) {
-                        problems.add(format!("demand.{key}"), format!("is {bytes}"), "give a positive size");
+                        problems.add(format!("demand.{key}"), format!("is {bytes}"), "set a positive size");
                     }
                 }
             }
@@ -361,13 +361,13 @@ impl Demand {
             problems.add(
                 "demand.matrix",
                 "has another shape",
-                format!("give {ranks} rows of {ranks}, one for each rank"),
+                format!("use {ranks} rows of {ranks}, one row for each rank"),
             );
         }
         for (at, row) in self.matrix.iter().enumerate() {
             if row.get(at).is_some_and(|count| *count > 0) {
                 let path = format!("demand.matrix[{at}][{at}]");
-                problems.add(path, "is not 0", "give 0: a rank sends nothing to itself");
+                problems.add(path, "is not 0", "set 0: a rank sends nothing to itself");
             }
         }
     }
@@ -376,7 +376,7 @@ impl Demand {
 fn validate_root(path: &str, collective: CollectiveSort, root: Option<u32>, problems: &mut Problems) {
     match (collective.has_root(), root) {
         (true, None) => {
-            problems.add(format!("{path}.root"), "is missing", "give the place of the root in 'ranks'");
+            problems.add(format!("{path}.root"), "is missing", "set the position of the root in 'ranks'");
         }
         (false, Some(_)) => {
             let what = format!("has no effect on {}", collective.label());

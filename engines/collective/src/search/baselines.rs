@@ -31,14 +31,14 @@ struct ChunkWay {
     chain: u32,
 }
 
-/// The paths of a chunk, and which GPUs they reach.
+/// The paths of a chunk, and the GPUs that they reach.
 #[derive(Debug, Default)]
 struct WayTree {
     ways: Vec<ChunkWay>,
     reached: FxHashMap<u32, Option<u32>>,
 }
 
-/// The schedule that fixed paths give; `None` if some GPU cannot be reached by them, or never.
+/// The schedule along fixed paths; `None` if the paths do not reach some GPU, or not in time.
 ///
 /// # Errors
 /// The reason to stop.
@@ -75,7 +75,7 @@ pub fn by_fixed_ways<W: Watch<S>, S>(
             return Ok(None);
         }
         trees.push(tree);
-        // A stop check every 64 chunks costs nothing compared with the paths.
+        // Checks for a stop every 64 chunks, which is cheap compared with the paths.
         if chunk % 64 == 0 {
             watch.checkpoint()?;
         }
@@ -83,7 +83,7 @@ pub fn by_fixed_ways<W: Watch<S>, S>(
     timed(task, &chains, &trees, watch)
 }
 
-/// The paths in epochs: those whose chunks are ready first go first.
+/// The paths in epochs: paths whose chunks are ready first start first.
 fn timed<W: Watch<S>, S>(
     task: &CollectiveTask,
     chains: &ChainTable,
@@ -98,7 +98,7 @@ fn timed<W: Watch<S>, S>(
         let mut next = vec![Vec::new(); tree.ways.len()];
         for (index, way) in (0u32..).zip(&tree.ways) {
             match way.after {
-                // Paths from the source are ready at once; all others after their predecessor.
+                // Paths from the source are ready at once, all others after their predecessor.
                 None => open.push(Reverse((0, chunk, index))),
                 Some(before) => next[before as usize].push(index),
             }
@@ -114,7 +114,7 @@ fn timed<W: Watch<S>, S>(
         if start >= NEVER {
             return Ok(None);
         }
-        // Switches cannot store, so all links of the chain are taken together.
+        // Switches cannot store, so a path takes all links of the chain together.
         for (link, offset) in chains.links(chain) {
             let model = &task.epochs.links[link as usize];
             tracks.take(model.carrier, model, start + offset);
@@ -131,11 +131,11 @@ fn timed<W: Watch<S>, S>(
         }
     }
     watch.count(1);
-    // Paths that end at no destination are dropped.
+    // Drops paths that end at no destination.
     Ok(Some(EpochSchedule::pruned(task, starts)))
 }
 
-/// Adds the shortest path between two GPUs, of which the first is in the tree.
+/// Adds the shortest path between two GPUs; the first GPU is already in the tree.
 fn extend(task: &CollectiveTask, chains: &ChainTable, from: u32, to: u32, tree: &mut WayTree) -> bool {
     // Greedy descent on the exact distance to the goal is a shortest path.
     let rest = task.distances.to(&task.network, to);
@@ -147,18 +147,19 @@ fn extend(task: &CollectiveTask, chains: &ChainTable, from: u32, to: u32, tree: 
         let Some(chain) = next.filter(|chain| left(chain) < FAR) else { return false };
         let head = chains.head(chain);
         let after = tree.reached.get(&at).copied().flatten();
-        // A part of the path that another destination has built already is shared.
+        // Shares a part of the path that exists for another destination.
         if !tree.reached.contains_key(&head) {
             tree.reached.insert(head, Some(tree.ways.len() as u32));
             tree.ways.push(ChunkWay { after, chain });
         }
-        // Distances fall with every step but over links without latency, of which no two follow each other.
+        // The distance decreases with every step except over links without latency, and no two of these follow each
+        // other.
         at = head;
     }
     true
 }
 
-/// All GPUs of the task, from nearest neighbour to nearest neighbour.
+/// All GPUs of the task in the order of a nearest-neighbour tour.
 fn ring(task: &CollectiveTask) -> Vec<u32> {
     let mut part: Vec<u32> = participants(task);
     let Some(first) = part.first().copied() else { return part };
@@ -174,7 +175,7 @@ fn ring(task: &CollectiveTask) -> Vec<u32> {
     order
 }
 
-/// GPUs that have or want a chunk, ascending.
+/// GPUs that have or need a chunk, ascending.
 fn participants(task: &CollectiveTask) -> Vec<u32> {
     let mut part = vec![false; task.network.node_count()];
     for chunk in 0..task.chunks.len() {
@@ -211,7 +212,7 @@ fn along_ring(
     left.is_empty()
 }
 
-/// Neighbours of every GPU in the shortest-path tree from the first one.
+/// Neighbours of every GPU in the shortest-path tree of the first GPU.
 fn tree(task: &CollectiveTask, chains: &ChainTable) -> FxHashMap<u32, Vec<u32>> {
     // The first participant is the root for all chunks.
     let part = participants(task);
@@ -221,7 +222,7 @@ fn tree(task: &CollectiveTask, chains: &ChainTable) -> FxHashMap<u32, Vec<u32>> 
     for &gpu in &part {
         extend(task, chains, root, gpu, &mut whole);
     }
-    // Undirected: a chunk of another GPU climbs towards the root and descends elsewhere.
+    // The tree is undirected: a chunk of another GPU climbs towards the root and descends elsewhere.
     for way in &whole.ways {
         let tail = way.after.map_or(root, |before| chains.head(whole.ways[before as usize].chain));
         let head = chains.head(way.chain);

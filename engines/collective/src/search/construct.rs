@@ -34,14 +34,14 @@ use rand::RngExt;
 /// Limits of a construction.
 #[derive(Clone, Copy, Debug)]
 pub struct ConstructLimits {
-    /// Passes with scores, after those with fixed orders.
+    /// Number of passes with scores, after the passes with fixed orders.
     pub restarts: u32,
     /// Seed of ties.
     pub seed: u64,
 }
 
-/// Rules for demands through copying switches. Prices of 16 and 256 keep trees off scarce links between chassis; the
-/// others suit networks without such links.
+/// Rules for demands through copying switches. Prices of 16 and 256 keep trees away from scarce links between chassis;
+/// the other rules fit networks without such links.
 const COPYING: [PlacementRule; 6] = [
     PlacementRule { fan_out: FanOut::Opportunistic, price: 16.0, noise: 0.0, slow_first: 0.0 },
     PlacementRule { fan_out: FanOut::Opportunistic, price: 256.0, noise: 0.0, slow_first: 0.0 },
@@ -50,18 +50,18 @@ const COPYING: [PlacementRule; 6] = [
     PlacementRule { fan_out: FanOut::Opportunistic, price: 1.0, noise: 0.0, slow_first: 0.0 },
     SLOW_FIRST,
 ];
-/// Rules for all others: without and with a price.
+/// Rules for all other demands: without and with a price.
 const PLAIN: [PlacementRule; 3] = [
     PlacementRule { fan_out: FanOut::None, price: 0.0, noise: 0.0, slow_first: 0.0 },
     PlacementRule { fan_out: FanOut::None, price: 1.0, noise: 0.0, slow_first: 0.0 },
     SLOW_FIRST,
 ];
-/// Rule for networks whose links take a chunk several times. A weight of 2 serves a slow GPU first as long as that
-/// makes a fast one wait for less than the difference of their paths.
+/// Rule for networks in which links take a chunk for different numbers of epochs. With a weight of 2, slow GPUs are
+/// served first unless a fast GPU would wait longer than the difference of their paths.
 const SLOW_FIRST: PlacementRule =
     PlacementRule { fan_out: FanOut::None, price: 0.0, noise: 0.0, slow_first: 2.0 };
 
-/// Rules by which chunks of a task may be placed, those that serve most often first.
+/// Rules for placing the chunks of a task; rules that help most often come first.
 fn rules(task: &CollectiveTask) -> &'static [PlacementRule] {
     // Fan-out needs copying switches and chunks with several destinations.
     let switches = (0..task.network.node_count() as u32).any(|node| task.network.is_switch(node));
@@ -72,8 +72,8 @@ fn rules(task: &CollectiveTask) -> &'static [PlacementRule] {
     if uneven { rules } else { &rules[..rules.len() - 1] }
 }
 
-/// The best schedule of a number of passes; stops as soon as it meets the bound. `found` is called with every better
-/// one. None is found only where links come and go and are not up again in time.
+/// Returns the best schedule of a number of passes; stops when it meets the bound. Calls `found` with every better
+/// schedule. Finds no schedule only if time-varying links are not up again in time.
 ///
 /// # Errors
 /// The reason to stop.
@@ -87,7 +87,7 @@ pub fn construct<W: Watch<S>, S>(
     // The bound ends the search as soon as it is met.
     let mut state = BestSchedule { schedule: None, bound: bound.epochs };
     let folding = folding(task);
-    // Many chunks: placing one by one takes too long, so the symmetry-reduced passes come first.
+    // With many chunks, placing them one by one takes too long, so the symmetry-reduced passes come first.
     if let Some(folding) = folding.as_ref().filter(|_| task.chunks.len() > MOST_ONE_BY_ONE) {
         let limits = ConstructLimits { restarts: limits.restarts.max(1), ..limits };
         let mut stream = Streams::new(limits.seed).stream(0);
@@ -97,14 +97,14 @@ pub fn construct<W: Watch<S>, S>(
         }
     }
     let mut placer = Placer::new(task);
-    // The rule of the best fixed order is kept for the restarts.
+    // Keeps the rule of the best fixed order for the restarts.
     let (mut rule, mut finishes) = (rules(task)[0], Vec::new());
-    // Fixed orders, each with all rules; the order of the binding cut first.
+    // Fixed orders, each with all rules; the order that the binding cut gives comes first.
     for order in orders::fixed(task, bound) {
         for &next in rules(task) {
             let Some(finish) = placer.pass(&order, next, watch)? else { continue };
             if state.is_improved_by(finish) {
-                // Starts that serve no delivery are pruned before the schedule is handed over.
+                // Removes starts that serve no delivery before reporting the schedule.
                 state.keep(EpochSchedule::pruned(task, placer.starts.clone()), watch, &mut found)?;
                 (rule, finishes) = (next, placer.finishes.clone());
             }
@@ -113,9 +113,9 @@ pub fn construct<W: Watch<S>, S>(
             }
         }
     }
-    // One stream for all passes: equal seeds, equal schedules.
+    // All passes use one random stream: equal seeds give equal schedules.
     let mut stream = Streams::new(limits.seed).stream(0);
-    // Few chunks: symmetric schedules are tried after the fixed orders.
+    // With few chunks, symmetric schedules are tried after the fixed orders.
     if let Some(folding) = folding.filter(|_| task.chunks.len() <= MOST_ONE_BY_ONE) {
         folded(task, &folding, limits, &mut stream, watch, &mut state, &mut found)?;
         if state.is_met() {
@@ -136,13 +136,13 @@ pub fn construct<W: Watch<S>, S>(
             return Ok(state.schedule);
         }
     }
-    // Squeaky wheel optimisation (Joslin and Clements): chunks that end late move forward.
+    // Squeaky wheel optimisation (Joslin and Clements): moves chunks that end late forward.
     let mut scores = vec![0.0f64; task.chunks.len()];
     for _ in 0..limits.restarts {
-        // Lateness relative to the bound, so that weights fit schedules of any length.
+        // Lateness relative to the bound, so that weights are comparable for schedules of any length.
         let floor = f64::from(bound.epochs.max(1));
         for (score, finish) in scores.iter_mut().zip(&finishes) {
-            // Exponential smoothing: blame of a pass fades by a fifth each time.
+            // Exponential smoothing: the blame of a pass decreases by a fifth each time.
             *score = 0.8 * *score + 4.0 * f64::from(finish.saturating_sub(bound.epochs)) / floor;
         }
         let order = orders::scored(task, &scores, || stream.random::<f64>());
@@ -186,8 +186,8 @@ impl BestSchedule {
     }
 }
 
-/// Passes over the representatives of a folded task, whose images follow. What one pass decides holds for all images at
-/// once, so schedules come out as regular as the network is.
+/// Passes over the representatives of a symmetry-reduced task; the images of a start follow from it. Each decision of a
+/// pass applies to all images at once, so schedules are as regular as the network.
 fn folded<W: Watch<S>, S>(
     task: &CollectiveTask,
     folding: &Folding,
@@ -200,26 +200,27 @@ fn folded<W: Watch<S>, S>(
     // Finish and starts of the best pass so far.
     let mut best: Option<(u32, Vec<ChunkStart>)> = None;
     let ended = folded_passes(task, folding, limits, stream, watch, |watch, finish, starts| {
-        // Only better passes are unfolded.
+        // Unfolds only better passes.
         if !state.is_improved_by(finish) || best.as_ref().is_some_and(|(known, _)| *known <= finish) {
             return Ok(false);
         }
         if task.chunks.len() > MOST_ONE_BY_ONE {
-            // Unfolding takes longer than a pass, so it waits for the last of them.
+            // Unfolding takes longer than a pass, so it is done once, after the last pass.
             best = Some((finish, starts.to_vec()));
             return Ok(finish <= state.bound);
         }
         state.keep(EpochSchedule::pruned(task, unfolded(folding, starts)), watch, found)?;
         Ok(state.is_met())
     });
-    // What is found when a run is stopped is handed over.
+    // If the run is stopped, reports what has been found.
     if let Some((_, starts)) = best {
         state.keep(EpochSchedule::pruned(task, unfolded(folding, &starts)), watch, found)?;
     }
     ended
 }
 
-/// Hands over the finish and the starts of each pass over the representatives, until `passed` wants no more of them.
+/// Calls `passed` with the finish and the starts of each pass over the representatives until it returns that no more
+/// passes are needed.
 fn folded_passes<W: Watch<S>, S>(
     task: &CollectiveTask,
     folding: &Folding,
@@ -228,13 +229,13 @@ fn folded_passes<W: Watch<S>, S>(
     watch: &mut W,
     mut passed: impl FnMut(&mut W, u32, &[ChunkStart]) -> Result<bool, MethodError>,
 ) -> Result<(), MethodError> {
-    // A start of a representative takes the tracks of all its images at once.
+    // A start of a representative occupies the tracks of all its images at once.
     let mut placer = Placer::folded(task, folding);
     // Chunks with far destinations go first; a random weight up to the longest path varies the order.
     let far: Vec<u32> = folding.chunks.iter().map(|chunk| task.eccentricity(*chunk as usize)).collect();
     let longest = f64::from(far.iter().copied().max().unwrap_or(1));
     let rules = rules(task);
-    // Passes go through the rules, and through levels of noise.
+    // Passes rotate through the rules, and through levels of noise.
     for pass in 0..limits.restarts * FOLDED_PASSES {
         let rule = rules[pass as usize % rules.len()];
         let noise = NOISE[(pass as usize / rules.len()) % NOISE.len()] * longest;
@@ -242,7 +243,7 @@ fn folded_passes<W: Watch<S>, S>(
         let weights: Vec<f64> =
             far.iter().map(|far| f64::from(*far) + longest * stream.random::<f64>()).collect();
         let mut order: Vec<usize> = (0..far.len()).collect();
-        // The first pass keeps the order of the numbers.
+        // The first pass keeps the numerical order.
         if pass > 0 {
             order.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]));
         }
@@ -257,22 +258,22 @@ fn folded_passes<W: Watch<S>, S>(
     Ok(())
 }
 
-/// The group by which a task is folded: one that also moves every link, so that no link carries two images of a start.
+/// The group by which a task is reduced: it also moves every link, so that no link carries two images of a start.
 fn folding(task: &CollectiveTask) -> Option<Folding> {
     let (chunks, gpus) = (task.chunks.len(), task.network.gpus().len());
-    // Images of chunks with one destination are looked up, those of others are listed.
+    // Images of chunks with one destination are looked up, images of other chunks are listed.
     let listed = chunks.saturating_mul(gpus) > MOST_IMAGES && !task.chunks.is_unicast();
     if task.network.generators().is_empty() || listed || task.chunks.deliveries() > MOST_DELIVERIES {
         return None;
     }
     let folding = Folding::largest(&task.network, &task.chunks);
-    // If an element kept a link, two images of one start could meet on it.
+    // If an element mapped a link to itself, two images of one start could collide on it.
     let is_free = folding.links.iter().all(|(_, count)| *count == 1);
     (is_free && !folding.is_trivial()).then_some(folding)
 }
 
-/// Starts of all chunks from those of the first chunk of every orbit.
-/// Links and chunks of a start are mapped by every element of the group.
+/// Starts of all chunks from the starts of the first chunk of every orbit. Every element of the group maps the link and
+/// the chunk of each start.
 fn unfolded(folding: &Folding, starts: &[ChunkStart]) -> Vec<ChunkStart> {
     let images = |start: &ChunkStart| {
         let ChunkStart { epoch, link, chunk } = *start;
@@ -286,15 +287,15 @@ fn unfolded(folding: &Folding, starts: &[ChunkStart]) -> Vec<ChunkStart> {
     starts.iter().flat_map(images).collect()
 }
 
-/// Images of chunks up to which tasks are folded: lists of 16 MiB.
+/// Maximum number of images of chunks for which tasks are symmetry-reduced: lists of 16 MiB.
 const MOST_IMAGES: usize = 1 << 22;
-/// Deliveries up to which tasks are folded: more take trees or short forms.
+/// Maximum number of deliveries for which tasks are symmetry-reduced; with more, trees or the compact form are used.
 const MOST_DELIVERIES: usize = 1 << 20;
-/// Chunks above which folded tasks are not placed one by one as well.
+/// Number of chunks above which the chunks of reduced tasks are not also placed one by one.
 const MOST_ONE_BY_ONE: usize = 8_192;
-/// Passes over a folded task for each restart: one costs little, because it places representatives only.
+/// Passes over a reduced task for each restart: a pass is cheap, because it places only representatives.
 const FOLDED_PASSES: u32 = 8;
-/// Passes that match chunks to links for each restart: about as long as placing all chunks one by one.
+/// Passes that match chunks to links for each restart: they take about as long as placing all chunks one by one.
 const MATCHED_PASSES: u32 = 4;
-/// Noise of paths as shares of the longest path of a chunk.
+/// Noise of paths, relative to the longest path of a chunk.
 const NOISE: [f64; 6] = [0.0, 0.02, 0.1, 0.3, 0.05, 0.6];

@@ -1,6 +1,6 @@
-//! Schedules that somebody else made: steps in an order of their own, put into epochs.
+//! Schedules from other programs: converts their steps to epochs.
 //!
-//! Every step begins when those before it are done and what it receives is there; a chunk that it sends starts in the
+//! Every step begins when its predecessors have begun and its inputs have arrived; a chunk that it sends starts in the
 //! first epoch from then on in which the links are free.
 
 use super::construct::{ChainTable, LinkTracks, NEVER};
@@ -26,32 +26,32 @@ pub struct GivenSend {
 /// A step of a schedule.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GivenStep {
-    /// Steps that have to begin before it does.
+    /// Steps that must begin before this step.
     pub after: Vec<u32>,
-    /// Steps whose chunks have to be there before it begins.
+    /// Steps whose chunks must arrive before this step begins.
     pub receives: Vec<u32>,
-    /// Chunks that it sends.
+    /// Chunks that the step sends.
     pub send: Option<GivenSend>,
 }
 
-/// A schedule in epochs, with what had to be changed.
+/// A schedule in epochs, and the changes that were necessary.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GivenSchedule {
-    /// The schedule of the task, reversed where the task is.
+    /// The schedule of the task, reversed if the task is.
     pub schedule: EpochSchedule,
     /// Transmissions between GPUs without a direct link or chain of switches, which are relayed by other GPUs.
     pub detours: usize,
-    /// Sends of a chunk to a GPU that has it already, which are left out.
+    /// Number of omitted sends: the destination already had the chunk.
     pub repeated: usize,
 }
 
-/// Puts steps into epochs.
+/// Converts steps to epochs.
 ///
 /// # Errors
 /// A sentence about steps that wait for each other, chunks that are sent before they are there, and GPUs without a way
 /// between them.
 pub fn in_epochs(task: &CollectiveTask, steps: &[GivenStep]) -> Result<GivenSchedule, String> {
-    // What is played backwards is put into epochs as it happens, and reversed at the end.
+    // A reversed task is converted in the order in which it happens, and reversed at the end.
     let turned;
     let forward = if task.backwards {
         turned = task.turned();
@@ -82,7 +82,7 @@ pub fn in_epochs(task: &CollectiveTask, steps: &[GivenStep]) -> Result<GivenSche
         };
         done += 1;
         for &later in &next[at as usize] {
-            // A step is ready when the last step before it has begun, and what it receives is there.
+            // A step is ready when its last predecessor has begun, and its inputs have arrived.
             let left = &mut waits[later as usize];
             *left -= 1;
             if *left == 0 {
@@ -105,7 +105,7 @@ pub fn in_epochs(task: &CollectiveTask, steps: &[GivenStep]) -> Result<GivenSche
             (start.epoch, start.link) = (mirrored.epoch, task.lane(mirrored.link, mirrored.pace));
         }
     }
-    // Parts of sums all count; nothing may be pruned.
+    // All parts of sums count, so nothing may be pruned.
     let schedule = if task.adds {
         starts.sort_unstable();
         EpochSchedule { starts, finish }
@@ -115,23 +115,24 @@ pub fn in_epochs(task: &CollectiveTask, steps: &[GivenStep]) -> Result<GivenSche
     Ok(GivenSchedule { schedule, detours: run.detours, repeated: run.repeated })
 }
 
-/// Epochs of a step: the one in which it begins, or its last chunk starts, and the one in which all of it is there.
+/// Epochs of a step: the epoch in which it begins or its last chunk starts, and the epoch in which all of its data has
+/// arrived.
 #[derive(Clone, Copy, Debug, Default)]
 struct StepTime {
     begins: u32,
     arrives: u32,
 }
 
-/// Links and chunks while steps are put into epochs.
+/// Links and chunks during the conversion.
 struct GivenRun<'a> {
     task: &'a CollectiveTask,
     chains: ChainTable,
     tracks: LinkTracks,
-    /// `true` if chunks are reduced: every rank has a part of each, and sends what it has to one other.
+    /// `true` if chunks are reduced: every rank has a part of each chunk, and sends its part to one other rank.
     adds: bool,
-    /// Epochs from which on GPUs have chunks.
+    /// Epochs from which GPUs have chunks.
     there: FxHashMap<(u32, u32), u32>,
-    /// Parts of sums that were sent.
+    /// Parts of sums that have been sent.
     sent: FxHashSet<(u32, u32)>,
     starts: Vec<ChunkStart>,
     used: FxHashSet<ChunkStart>,
@@ -148,7 +149,7 @@ impl<'a> GivenRun<'a> {
             chains: ChainTable::new(task),
             tracks: LinkTracks::new(task.real.links().len()),
             adds,
-            // Without sums a chunk is at its source from the beginning.
+            // Without reductions, a chunk is at its source from the beginning.
             there: if adds { FxHashMap::default() } else { sources.collect() },
             sent: FxHashSet::default(),
             starts: Vec::new(),
@@ -162,7 +163,7 @@ impl<'a> GivenRun<'a> {
     fn send(&mut self, send: &GivenSend, ready: u32) -> Result<StepTime, String> {
         let mut time = StepTime { begins: ready, arrives: ready };
         for &chunk in &send.chunks {
-            // A part of a sum leaves a GPU once, or it would be counted twice.
+            // A GPU sends its part of a sum once; otherwise the part would count twice.
             let one = if self.adds {
                 if !self.sent.insert((chunk, send.from)) {
                     return Err(format!("{} sends its part of a sum twice", self.name(send.from)));
@@ -177,14 +178,14 @@ impl<'a> GivenRun<'a> {
         Ok(time)
     }
 
-    /// Brings a chunk to a GPU, relayed by others if there is no direct chain.
+    /// Brings a chunk to a GPU, relayed by other GPUs if there is no direct chain.
     fn spread(&mut self, chunk: u32, send: &GivenSend, ready: u32) -> Result<StepTime, String> {
         let Some(&held) = self.there.get(&(chunk, send.from)) else {
             return Err(format!("{} sends a chunk that it does not have yet", self.name(send.from)));
         };
         // Not before the sender has the chunk.
         let ready = ready.max(held);
-        // A repeated send changes nothing, and a plan may not deliver twice.
+        // A repeated send changes nothing, and a plan must not deliver a chunk twice.
         if let Some(&there) = self.there.get(&(chunk, send.to)) {
             self.repeated += 1;
             return Ok(StepTime { begins: ready, arrives: there.max(ready) });
@@ -194,7 +195,7 @@ impl<'a> GivenRun<'a> {
             self.there.insert((chunk, send.to), time.arrives);
             return Ok(time);
         }
-        // No direct chain: along a shortest path, by GPUs that store the chunk.
+        // No direct chain: uses a shortest path over GPUs that store the chunk.
         self.detours += 1;
         let rest = self.task.distances.to(&self.task.network, send.to);
         let (mut at, mut begins, mut there) = (send.from, None, ready);
@@ -260,9 +261,9 @@ impl<'a> GivenRun<'a> {
     fn no_way(&self, from: u32, to: u32) -> String {
         let (from, to) = (self.name(from), self.name(to));
         if self.adds {
-            format!("{from} sends parts of sums to {to}, and no link or chain of switches joins them")
+            format!("{from} sends parts of sums to {to}, but no link or chain of switches connects them")
         } else {
-            format!("{from} sends to {to}, and no way joins them")
+            format!("{from} sends to {to}, but no path connects them")
         }
     }
 }

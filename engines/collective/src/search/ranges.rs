@@ -1,10 +1,10 @@
-//! Schedules for a list of sizes: the sizes that each of some schedules serves, and the size at which the next takes
-//! over (docs/methods/collective.md, section 12).
+//! Schedules for a list of sizes: the sizes that each of several schedules serves, and the size at which the next
+//! schedule takes over (docs/methods/collective.md, section 12).
 
-/// Times of a schedule with sizes of a list, µs; none where they are not known.
+/// Times of a schedule with sizes of a list, µs; `None` if unknown.
 pub type TimesBySize = Vec<Option<f64>>;
 
-/// Sizes that a schedule serves, by their places in the list.
+/// Sizes that a schedule serves, by their positions in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServedSizes {
     /// The schedule.
@@ -15,17 +15,17 @@ pub struct ServedSizes {
     pub last: usize,
 }
 
-/// Returns the fewest schedules that serve all sizes, each a range of them, within `limits_us`. Sizes that no schedule
-/// serves are left out, and so is all that follows them.
+/// Returns the minimum number of schedules that serve all sizes within `limits_us`, each for a range of sizes. If no
+/// schedule serves a size, omits this size and all sizes after it.
 pub fn fewest(times: &[TimesBySize], limits_us: &[f64]) -> Vec<ServedSizes> {
-    // Times above the limit of a size do not serve it.
+    // A schedule does not serve a size if its time exceeds the limit of the size.
     let within = |schedule: usize, size: usize| {
         times[schedule].get(size).copied().flatten().filter(|time| *time <= limits_us[size])
     };
     let mut served = Vec::new();
     let mut first = 0;
     while first < limits_us.len() {
-        // Interval covering: the longest range from the first size on; no choice of ranges can do with fewer.
+        // Interval covering: takes the longest range from the first size; no choice of ranges needs fewer.
         let range = |schedule: usize| {
             let (mut end, mut sum) = (first, 0.0);
             while let Some(time) = (end < limits_us.len()).then(|| within(schedule, end)).flatten() {
@@ -45,13 +45,13 @@ pub fn fewest(times: &[TimesBySize], limits_us: &[f64]) -> Vec<ServedSizes> {
     served
 }
 
-/// Returns the last size, bytes, up to which the schedule of `before_us` is not later than that of `after_us`, from `from`
-/// on and below `to`.
+/// Returns the last size, bytes, from `from` and below `to`, for which the schedule of `before_us` is not slower than
+/// that of `after_us`.
 pub fn crossover(from: u64, to: u64, before_us: impl Fn(u64) -> f64, after_us: impl Fn(u64) -> f64) -> u64 {
     let is_before = |bytes: u64| before_us(bytes) <= after_us(bytes);
     // Bisection: the first schedule is faster for small sizes, the second for large ones.
     let (mut low, mut high) = (from, to);
-    // The size `from` is served by the first schedule whichever is earlier there.
+    // The first schedule serves the size `from`, whichever schedule is faster there.
     while low + 1 < high {
         let middle = low + (high - low) / 2;
         if is_before(middle) { low = middle } else { high = middle }

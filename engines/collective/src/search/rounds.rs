@@ -1,8 +1,8 @@
-//! Schedules round by round, as A\* does (TE-CCL, section 4.2 and appendix D; docs/methods/collective.md, section 9):
-//! each round is an integer program of a few epochs that rewards deliveries, and chunks that come nearer to where they
-//! are wanted.
+//! Schedules round by round, the A\* technique of TE-CCL (section 4.2 and appendix D; docs/methods/collective.md,
+//! section 9): each round is a MILP model of a few epochs that rewards deliveries, and chunks that come closer to their
+//! destinations.
 //!
-//! Nothing is bounded by it, because a round knows of the rest of the path only its length.
+//! It gives no bound, because a round considers only the length of the remaining path.
 
 mod reward;
 
@@ -22,9 +22,10 @@ use lightbay_highs::solution::Start;
 /// Limits of the rounds.
 #[derive(Clone, Debug)]
 pub struct RoundLimits {
-    /// Epochs of a round; none is shorter than [`shortest_round`].
+    /// Epochs of a round; at least [`shortest_round`].
     pub epochs: u32,
-    /// `true` if rounds may become longer where one starts nothing: no transmission may fit what is left of it.
+    /// `true` if rounds may become longer when a round starts nothing, because no transmission may fit into the
+    /// remaining epochs.
     pub may_grow: bool,
     /// Seconds for each.
     pub seconds: f64,
@@ -32,31 +33,31 @@ pub struct RoundLimits {
     pub options: Options,
 }
 
-/// A round that is over.
+/// A completed round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoundEnd {
     /// Number of the round, from 1.
     pub round: u32,
-    /// Deliveries that are neither made nor on their way.
+    /// Number of deliveries that are neither made nor in flight.
     pub waiting: usize,
     /// Deliveries in all.
     pub deliveries: usize,
 }
 
-/// Minimum number of epochs of a round that suits a task: so many that a chunk is late by at most one round, and that
-/// what enters switches can leave them within it.
+/// Minimum number of epochs of a round for a task: a chunk is late by at most one round, and chunks that enter switches
+/// can leave them within the round.
 pub fn shortest_round(task: &CollectiveTask) -> u32 {
     let chains = ChainTable::new(task);
     // Epochs that a chunk needs through the switches of any chain.
     let all = (0..task.network.node_count() as u32).flat_map(|node| chains.of(node));
     let through = all.filter_map(|chain| chains.links(chain).last()).map(|(_, offset)| offset + 1).max();
-    // At least the longest latency, so a start of this round has arrived by the end of the next.
+    // At least the maximum latency, so a start of this round has arrived by the end of the next round.
     let longest = task.epochs.links.iter().map(|link| link.latency).max();
     longest.max(through).unwrap_or(1).max(1)
 }
 
-/// Spreads all chunks, round by round. `bound` are the epochs that every schedule takes; `told` is called with every
-/// round.
+/// Schedules all chunks, round by round. `bound` is the minimum number of epochs of every schedule; `told` is called
+/// with every round.
 ///
 /// # Errors
 /// The reason to stop; that the solver failed; that the chunks do not come nearer to their destinations.
@@ -69,7 +70,7 @@ pub fn in_rounds<S: ProgramSolver>(
     mut told: impl FnMut(&mut S, RoundEnd) -> Result<(), MethodError>,
 ) -> Result<EpochSchedule, MethodError> {
     let mut epochs = limits.epochs.max(shortest_round(task));
-    // Doubled beyond the time that every schedule takes, a round that still starts nothing is stuck for another reason.
+    // Doubling stops beyond the bound: a round that still starts nothing is stuck for another reason.
     let most_epochs = bound.saturating_mul(2).max(epochs);
     let mut first = 0;
     // A generous limit: a good schedule needs about bound / epochs rounds. Beyond the limit, the rounds are stuck.
@@ -77,7 +78,7 @@ pub fn in_rounds<S: ProgramSolver>(
     let mut state = RoundState::new(task, folding);
     let mut starts: Vec<ChunkStart> = Vec::new();
     let deliveries = task.chunks.deliveries();
-    // Each round starts from the state that the one before left.
+    // Each round starts from the state at the end of the previous round.
     for round in 1..=most_rounds {
         if state.waiting() == 0 {
             break;
@@ -92,22 +93,23 @@ pub fn in_rounds<S: ProgramSolver>(
         let solution = solver.solve(&program.model, options, Start::None)?;
         let Some(point) = solution.values else {
             return Err(MethodError::Failed(format!(
-                "round {round} has no solution after {} s; give a round more seconds or fewer epochs",
+                "round {round} has no solution after {} s; allow more seconds or fewer epochs per round",
                 limits.seconds
             )));
         };
         let of_round = program.starts(&point);
         let (before, beginning) = (state.waiting(), state.clone());
-        // What the round moved, and deliveries that it made.
+        // Records what the round moved, and the deliveries that it made.
         let moved = state.advance(task, folding, epochs, &of_round);
-        // Without progress the next round would be the same program.
+        // Without progress, the next round would be the same model.
         if !moved && state.waiting() == before {
             if limits.may_grow && epochs < most_epochs {
                 (epochs, state) = (2 * epochs, beginning);
                 continue;
             }
             return Err(MethodError::Failed(format!(
-                "round {round} starts nothing though {before} deliveries wait; give a round more epochs than {epochs}"
+                "round {round} starts nothing although {before} deliveries remain; allow more than \
+                 {epochs} epochs per round"
             )));
         }
         // Rounds follow each other in time.
@@ -118,20 +120,20 @@ pub fn in_rounds<S: ProgramSolver>(
     }
     if state.waiting() > 0 {
         return Err(MethodError::Failed(format!(
-            "{} deliveries still wait after {most_rounds} rounds of {epochs} epochs; give a round more epochs or \
-             seconds",
+            "{} deliveries remain after {most_rounds} rounds of {epochs} epochs; allow more epochs or \
+             seconds per round",
             state.waiting() * folding.order()
         )));
     }
-    // Pruned over the whole schedule: a start of one round may serve a delivery of a later one.
+    // Prunes over the whole schedule, because a start of one round may serve a delivery of a later round.
     Ok(EpochSchedule::pruned(task, starts))
 }
 
-/// State that one round leaves to the next one.
+/// State between two rounds.
 #[derive(Clone, Debug)]
 struct RoundState {
     beginning: CopyBeginning,
-    /// Destinations that neither have a chunk nor are about to receive it, by place of the chunk in the folding.
+    /// Destinations that neither have a chunk nor are about to receive it, by position of the chunk in the fold.
     unsatisfied: Vec<Vec<u32>>,
 }
 
@@ -148,7 +150,7 @@ impl RoundState {
         self.unsatisfied.iter().map(Vec::len).sum()
     }
 
-    /// Chunks without pending destinations are omitted, so that no program moves them.
+    /// Omits chunks without pending destinations, so that models do not move them.
     fn forget_done(&mut self) {
         for (held, unsatisfied) in self.beginning.held.iter_mut().zip(&self.unsatisfied) {
             if unsatisfied.is_empty() {
@@ -157,7 +159,7 @@ impl RoundState {
         }
     }
 
-    /// Goes on to the next round; whether anything moved.
+    /// Continues with the next round; returns whether anything moved.
     fn advance(
         &mut self,
         task: &CollectiveTask,
@@ -169,17 +171,17 @@ impl RoundState {
         for (at, &chunk) in folding.chunks.iter().enumerate() {
             places[chunk as usize] = Some(at);
         }
-        // Only representatives are followed; their images move along.
+        // Follows only representatives; their images move in the same way.
         let mut moved = false;
         for start in starts {
             let Some(at) = places[start.chunk as usize] else { continue };
             let node = task.network.links()[start.link as usize].to;
-            // What enters a switch leaves it within the round, so only GPUs hold chunks.
+            // Chunks that enter a switch leave it within the round, so only GPUs hold chunks.
             if task.network.is_switch(node) {
                 continue;
             }
             moved = true;
-            // Chunks in flight arrive in a later round: times may lie beyond the end.
+            // Chunks in flight arrive in a later round, so their times may lie beyond the end.
             let arrival = start.epoch + task.epochs.latency(start.link);
             let held = &mut self.beginning.held[at];
             match held.iter_mut().find(|(holder, _)| *holder == node) {
@@ -188,7 +190,7 @@ impl RoundState {
             }
         }
         for (held, unsatisfied) in self.beginning.held.iter_mut().zip(&mut self.unsatisfied) {
-            // Deliveries that are made, or on their way, are not rewarded again.
+            // Deliveries that are made or in flight are not rewarded again.
             unsatisfied.retain(|dest| held.iter().all(|(holder, _)| holder != dest));
             for (_, from) in held.iter_mut() {
                 // Times count from the beginning of the next round.
@@ -196,14 +198,14 @@ impl RoundState {
             }
         }
         self.forget_done();
-        // Windows of slow links reach back into this round, and further back if it was short.
-        // The first lane of a link has its number.
+        // Windows of slow links reach back into this round, and further back if it was short. The first lane of a link
+        // has its number.
         for (link, before) in self.beginning.before.iter_mut().enumerate() {
             let window = task.epochs.links[link].occupied;
             for back in before.iter_mut() {
                 *back += epochs;
             }
-            // Starts too old to limit any window are forgotten.
+            // Drops starts that are too old to limit any window.
             before.retain(|back| *back < window);
         }
         for start in starts {

@@ -18,7 +18,7 @@ const NONE: u32 = u32::MAX;
 struct Heaps(Vec<Entry>);
 
 impl Heaps {
-    /// Lazy offsets: an entry passes its own on to its children before it leaves the top.
+    /// Lazy offsets: an entry passes its offset on to its children before it leaves the top.
     fn push_down(&mut self, at: u32) {
         let Entry { offset, left, right, .. } = self.0[at as usize];
         if offset != 0.0 {
@@ -42,13 +42,13 @@ impl Heaps {
             if !before(&self.0[a as usize], &self.0[b as usize]) {
                 std::mem::swap(&mut a, &mut b);
             }
-            // The offset of `a` must not reach what is merged below it.
+            // The offset of `a` must not apply to what is merged below it.
             self.push_down(a);
             spine.push(a);
             a = self.0[a as usize].right;
         }
         let mut rest = if a == NONE { b } else { a };
-        // Back up the spine: the merged part becomes the left child.
+        // Goes back up the spine: the merged part becomes the left child.
         for at in spine.into_iter().rev() {
             let left = self.0[at as usize].left;
             self.0[at as usize].left = rest;
@@ -65,8 +65,8 @@ impl Heaps {
     }
 }
 
-/// Returns the arcs of a cheapest arborescence that spans all nodes from `root`, by the node each enters; `None` where
-/// nothing enters (the root). `None` in place of the whole if a node cannot be reached. Arcs are `(from, to, price)`.
+/// Returns the arcs of a cheapest arborescence that spans all nodes from `root`, by the node that each arc enters; the
+/// entry of the root is `None`. The whole result is `None` if a node cannot be reached. Arcs are `(from, to, price)`.
 pub fn cheapest_arborescence(nodes: usize, root: u32, arcs: &[(u32, u32, f64)]) -> Option<Vec<Option<u32>>> {
     let mut heaps = Heaps(
         arcs.iter()
@@ -90,8 +90,8 @@ pub fn cheapest_arborescence(nodes: usize, root: u32, arcs: &[(u32, u32, f64)]) 
             heap[*to as usize] = heaps.merge(heap[*to as usize], arc as u32);
         }
     }
-    // Contraction that each node is part of; union-find of the nodes that represent others. petgraph's `UnionFind` chooses
-    // representatives itself; here the representative is the contraction.
+    // Contraction to which each node belongs; union-find of representative nodes. petgraph's `UnionFind` chooses
+    // representatives itself; here the representative must be the contraction.
     let mut above: Vec<u32> = vec![NONE; most];
     let mut leader: Vec<u32> = (0..most as u32).collect();
     let mut chosen: Vec<u32> = vec![NONE; most];
@@ -99,7 +99,7 @@ pub fn cheapest_arborescence(nodes: usize, root: u32, arcs: &[(u32, u32, f64)]) 
     let mut count = nodes;
     mark[root as usize] = 1;
     let mut round = 1;
-    // A walk from every node against the arcs, until it meets the root, an earlier walk, or itself.
+    // Walks from every node against the arcs, until the walk meets the root, an earlier walk, or itself.
     for start in 0..nodes as u32 {
         let mut node = find(&mut leader, start);
         if mark[node as usize] != 0 {
@@ -110,7 +110,7 @@ pub fn cheapest_arborescence(nodes: usize, root: u32, arcs: &[(u32, u32, f64)]) 
         loop {
             mark[node as usize] = round;
             path.push(node);
-            // The cheapest arc from another contracted node; arcs inside it are dropped for good.
+            // The cheapest arc from another contracted node; arcs inside the contraction are dropped permanently.
             let arc = loop {
                 let top = heap[node as usize];
                 if top == NONE {
@@ -124,7 +124,7 @@ pub fn cheapest_arborescence(nodes: usize, root: u32, arcs: &[(u32, u32, f64)]) 
                 }
             };
             chosen[node as usize] = heaps.0[arc as usize].arc;
-            // Later choices pay the difference to this one: an arc that enters the cycle later replaces it.
+            // Later choices pay only the difference from this arc: an arc that enters the cycle later replaces it.
             let paid = heaps.0[arc as usize].key;
             heap[node as usize] = heaps.pop(arc);
             if heap[node as usize] != NONE {
@@ -136,7 +136,7 @@ pub fn cheapest_arborescence(nodes: usize, root: u32, arcs: &[(u32, u32, f64)]) 
             // A new node: the walk continues.
             if mark[next as usize] == 0 {
                 node = next;
-            // A node of an earlier walk, which leads to the root.
+            // A node of an earlier walk, from which arcs lead to the root.
             } else if mark[next as usize] < round {
                 break;
             } else {
@@ -165,7 +165,7 @@ pub fn cheapest_arborescence(nodes: usize, root: u32, arcs: &[(u32, u32, f64)]) 
     Some(expanded(nodes, root, arcs, &above, &chosen, count))
 }
 
-/// From the outermost contraction inwards: the arc that enters a cycle replaces the one of the member it enters.
+/// From the outermost contraction inwards: the arc that enters a cycle replaces the arc of the member that it enters.
 fn expanded(
     nodes: usize,
     root: u32,
@@ -175,7 +175,7 @@ fn expanded(
     count: usize,
 ) -> Vec<Option<u32>> {
     let mut entering: Vec<u32> = chosen.to_vec();
-    // Contractions were numbered from the inside out.
+    // Contractions are numbered from the inside out.
     for node in (0..count as u32).rev() {
         if node == root || (node as usize) < nodes || entering[node as usize] == NONE {
             continue;

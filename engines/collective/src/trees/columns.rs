@@ -1,9 +1,9 @@
-//! Shares of trees by a linear program whose columns, the trees, are made as they are wanted (column generation;
+//! Shares of trees from an LP model whose columns, the trees, are generated on demand (column generation;
 //! docs/methods/collective.md, section 11).
 //!
-//! First the rate x is maximised at which every rank's data passes through trees that together keep within all
-//! capacities. Then, at that rate or at a share of it, the latency is minimised that the data meets on its way, summed
-//! over all ranks that it reaches. One root represents its orbit and one link for its orbit.
+//! First maximises the rate x at which every rank's data flows along trees that together respect all capacities. Then,
+//! at that rate or at a fraction of it, minimises the latency of the data on its way, summed over all ranks that it
+//! reaches. One root represents its orbit, and one link its orbit.
 
 mod price;
 
@@ -21,14 +21,14 @@ use lightbay_highs::solution::{Solution, Status};
 use price::Pricing;
 use rustc_hash::FxHashSet;
 
-/// Data that is spread along trees.
+/// Data to spread along trees.
 #[derive(Clone, Copy, Debug)]
 pub struct TreeQuestion<'n> {
     /// The network.
     pub network: &'n LinkNetwork,
     /// Its fold.
     pub fold: &'n Fold,
-    /// Ranks, by node: they receive everything.
+    /// Ranks, by node: they receive all data.
     pub ranks: &'n [bool],
     /// Data of each orbit of the fold, in shards; zero for orbits without data.
     pub weights: &'n [f64],
@@ -36,19 +36,19 @@ pub struct TreeQuestion<'n> {
     pub latencies: &'n [f64],
 }
 
-/// Limits of the column generation: counted, so that results are the same on any machine.
+/// Limits of the column generation. They are counts, not times, so that results are the same on any machine.
 #[derive(Clone, Copy, Debug)]
 pub struct ColumnLimits {
     /// Maximum number of rounds of pricing for each objective.
     pub rounds: u32,
-    /// Rate at which nothing better exists, GB/s per shard.
+    /// Upper bound on the rate, GB/s per shard.
     pub enough: f64,
     /// Maximum number of hops between GPUs for which cheapest arborescences are computed.
     pub hops: usize,
 }
 
 impl ColumnLimits {
-    /// Limits that suit any network of which `rate` is the largest rate.
+    /// Limits for any network whose largest rate is `rate`.
     pub const fn new(rate: f64) -> Self {
         Self { rounds: 200, enough: rate, hops: 40_000 }
     }
@@ -57,15 +57,15 @@ impl ColumnLimits {
 /// Trees with their shares.
 #[derive(Clone, Debug, Default)]
 pub struct Packing {
-    /// Rate per shard that the trees reach together, GB/s.
+    /// Rate per shard that all trees together reach, GB/s.
     pub rate: f64,
-    /// Trees of each orbit's representative with their shares of its data, which add up to one.
+    /// Trees of each orbit's representative with their shares of its data; the shares add up to 1.
     pub trees: Vec<Vec<(Tree, f64)>>,
     /// Rounds of pricing so far.
     pub rounds: u32,
 }
 
-/// Trees as columns of a linear program.
+/// Trees as columns of an LP model.
 pub struct TreeProgram<'q, 'n> {
     question: &'q TreeQuestion<'n>,
     limits: ColumnLimits,
@@ -77,7 +77,7 @@ pub struct TreeProgram<'q, 'n> {
     orbit_rows: Vec<Option<Row>>,
     class_rows: Vec<Row>,
     class_sizes: Vec<u32>,
-    /// Largest capacity, to which all are related.
+    /// Largest capacity; all capacities are relative to it.
     scale: f64,
     /// Price of a microsecond of latency of one GPU in the objective.
     per_us: f64,
@@ -86,8 +86,8 @@ pub struct TreeProgram<'q, 'n> {
     rounds: u32,
 }
 
-/// Price below which a tree enters, related to the price it has to beat: above the tolerance of the duals, so that no
-/// tree enters twice for rounding.
+/// Price below which a tree enters, relative to the price that it must beat. It exceeds the tolerance of the duals, so
+/// that no tree enters twice because of rounding.
 const ENTERS: f64 = 1.0 - 1e-7;
 
 fn failed(error: Error) -> MethodError {
@@ -95,7 +95,7 @@ fn failed(error: Error) -> MethodError {
 }
 
 impl<'q, 'n> TreeProgram<'q, 'n> {
-    /// The program with a first tree for every root; `None` if some rank cannot be reached.
+    /// The model with a first tree for every root; `None` if some rank cannot be reached.
     ///
     /// # Errors
     /// Errors of the solver.
@@ -159,7 +159,7 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
     /// Maximises the rate.
     ///
     /// # Errors
-    /// The reason of the run to stop, or what the solver says.
+    /// The reason of the run to stop, or the error of the solver.
     pub fn maximise<W: Watch>(&mut self, watch: &mut W) -> Result<Packing, MethodError> {
         (self.per_us, self.per_depth_us) = (0.0, 0.0);
         self.instance.set_bounds(self.rate, 0.0, f64::INFINITY).map_err(failed)?;
@@ -173,8 +173,8 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
         self.generate(enough, watch)
     }
 
-    /// Minimises the latency at a rate that can be reached, GB/s per shard. `depth` is the weight of the GPU that a
-    /// tree reaches last beside the mean over all GPUs.
+    /// Minimises the latency at a feasible rate, GB/s per shard. `depth` is the weight of the last GPU that a tree
+    /// reaches, relative to the mean over all GPUs.
     ///
     /// # Errors
     /// The reason of the run to stop, or what the solver says.
@@ -186,14 +186,14 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
     ) -> Result<Packing, MethodError> {
         let slowest = self.question.latencies.iter().copied().fold(0.0, f64::max);
         let gpus = self.question.network.gpus().len().max(1) as f64;
-        // In units in which a tree costs about its mean latency related to the slowest link.
+        // Units in which the cost of a tree is about its mean latency divided by that of the slowest link.
         self.per_us = if slowest > 0.0 { 1.0 / (slowest * gpus) } else { 0.0 };
         self.per_depth_us = if slowest > 0.0 { depth / slowest } else { 0.0 };
-        // A little less than the rate, so that rounding leaves the program feasible.
+        // Slightly less than the rate, so that rounding leaves the model feasible.
         let rate = rate / self.scale * (1.0 - 1e-9);
         self.instance.set_bounds(self.rate, rate, rate).map_err(failed)?;
         self.instance.set_cost(self.rate, 0.0).map_err(failed)?;
-        // Trees that are there get their latency as cost.
+        // Existing trees get their latency as cost.
         for place in 0..self.trees.len() {
             let cost = self.latency_cost(&self.trees[place].1);
             self.instance.set_cost(Column(place as u32 + 1), -cost).map_err(failed)?;
@@ -201,12 +201,12 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
         self.generate(f64::INFINITY, watch)
     }
 
-    /// Latencies of a tree as the objective counts them.
+    /// Latencies of a tree, as in the objective.
     fn latency_cost(&self, tree: &Tree) -> f64 {
         self.pricing(&[]).latency_cost(tree)
     }
 
-    /// Solves and adds columns in turns.
+    /// Solves the model and adds columns, alternately.
     fn generate<W: Watch>(&mut self, enough: f64, watch: &mut W) -> Result<Packing, MethodError> {
         // Rounds are counted, not timed.
         let mut left = self.limits.rounds;
@@ -216,11 +216,15 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
             listener.finish()?;
             if solution.status != Status::Optimal {
                 let status = solution.status;
-                return Err(MethodError::Failed(format!("the shares of the trees ended with {status:?}")));
+                return Err(MethodError::Failed(format!(
+                    "the LP model for the shares of the trees ended \
+                     with {status:?}"
+                )));
             }
             watch.count(1);
             if left == 0
-                // At the limit, at the bound, or where no tree prices in: then the program is solved for all trees.
+                // Stops at the limit, at the bound, or if no tree has a negative reduced cost: the model is then solved
+                // for all trees.
                 || solution.objective.is_some_and(|rate| rate >= enough)
                 || !self.price(&solution, watch)?
             {
@@ -241,11 +245,11 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
         }
     }
 
-    /// Adds the trees that cost less than the last solution pays; whether there were any.
+    /// Adds the trees that cost less than the last solution pays; returns whether there were any.
     fn price<W: Watch>(&mut self, solution: &Solution, watch: &mut W) -> Result<bool, MethodError> {
         let dual = |row: Row| solution.row_duals.get(row.index()).copied().unwrap_or(0.0);
         let order = self.question.fold.order() as f64;
-        // A row represents its orbit: its dual is shared out over the links.
+        // A row represents its orbit, so its dual is divided among the links.
         let classes: Vec<f64> = self
             .class_rows
             .iter()
@@ -258,10 +262,10 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
         for orbit in 0..self.question.weights.len() {
             let Some(row) = self.orbit_rows[orbit] else { continue };
             watch.checkpoint()?;
-            // A tree enters if latency and prices together stay below what its data pays.
-            // The dual of the data row is what one more unit of data is worth.
+            // A tree enters if its latency and prices together are below the dual of its data. The dual of the data row
+            // is the value of one more unit of data.
             let pays = -dual(row);
-            // Reduced cost below 0 by more than rounding.
+            // Reduced cost below 0 by more than the rounding tolerance.
             let below = pays - (1.0 - ENTERS) * pays.abs().max(1e-9);
             let grown = self.pricing(&prices).trees(orbit, below, &self.known);
             any |= !grown.is_empty();
@@ -302,7 +306,7 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
         let mut trees: Vec<Vec<(Tree, f64)>> = vec![Vec::new(); self.question.weights.len()];
         for (place, (orbit, tree)) in self.trees.iter().enumerate() {
             let value = value(Column(place as u32 + 1));
-            // Shares of nothing but rounding are left out.
+            // Omits shares that consist only of rounding errors.
             if value > rate * 1e-9 {
                 trees[*orbit].push((tree.clone(), value));
             }

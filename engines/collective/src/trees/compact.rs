@@ -1,4 +1,4 @@
-//! Schedules of trees in short form.
+//! Schedules of trees in compact form.
 
 use super::fold::Fold;
 use super::library::{ListPlan, TreeLibrary, TreePlan, TreePlanSort};
@@ -8,12 +8,12 @@ pub use crate::plan::compact::{CompactDiscipline, CompactPlan, CompactTree, FORM
 use crate::scenario::network::LinkNetwork;
 use std::fmt;
 
-/// A share of a whole.
+/// A fraction of the whole data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// Number above the line.
+    /// Numerator.
     pub parts: u64,
-    /// Number below the line.
+    /// Denominator.
     pub of: u64,
 }
 
@@ -24,15 +24,15 @@ impl fmt::Display for Share {
     }
 }
 
-/// Denominator of shares that no small one fits: a power of two, so that parts are exact in floating point.
+/// Denominator of shares without a small common denominator: a power of two, so that parts are exact in floating point.
 const PARTS: u64 = 1 << 30;
-/// Largest denominator that shares of a linear program are taken to have: a vertex is a quotient of small determinants.
+/// Maximum denominator that is assumed for shares of an LP model: a vertex is a quotient of small determinants.
 const SMALL: u64 = 20_000;
 
-/// Returns fractions near the shares that add up to one exactly: those of the smallest common denominator that fits, as
-/// vertices of linear programs have one, else of a power of two.
+/// Returns fractions close to the shares that add up to exactly 1, with the smallest common denominator that fits
+/// (vertices of LP models have one), else with a power of two.
 pub fn exact_shares(shares: &[f64]) -> Vec<Share> {
-    // All shares are near multiples, and none vanishes.
+    // All shares are close to multiples of 1 / denominator, and none becomes 0.
     let fits = |of: &u64| {
         shares.iter().all(|share| {
             let parts = share * *of as f64;
@@ -45,7 +45,7 @@ pub fn exact_shares(shares: &[f64]) -> Vec<Share> {
             return parts.into_iter().map(|parts| Share { parts, of }).collect();
         }
     }
-    // Rounded down; the largest share takes what is missing.
+    // Rounds down; the largest share takes the remainder.
     let mut parts: Vec<u64> = shares.iter().map(|share| (share * PARTS as f64) as u64).collect();
     let missing = PARTS.saturating_sub(parts.iter().sum());
     if let Some(largest) = (0..parts.len()).max_by_key(|place| parts[*place]) {
@@ -54,8 +54,8 @@ pub fn exact_shares(shares: &[f64]) -> Vec<Share> {
     parts.into_iter().map(|parts| Share { parts, of: PARTS }).collect()
 }
 
-/// Returns a plan in short form; `None` if its schedule has too many epochs. Epochs of periodic schedules are at least as
-/// long as `least_epoch_us`.
+/// Returns a plan in compact form; `None` if its schedule has too many epochs. Epochs of periodic schedules last at
+/// least `least_epoch_us`.
 pub fn compact(
     network: &LinkNetwork,
     library: &TreeLibrary<'_>,
@@ -101,10 +101,10 @@ pub fn compact(
                     });
                 }
             }
-            // The busiest link of the rounded shares sets the epoch.
+            // The busiest link under the rounded shares determines the epoch.
             let round_us = round_us(network, library.fold(), &shared, shard_bytes)
                 .max(figures.epoch_us.max(least_epoch_us) * f64::from(figures.pieces));
-            // The same figures for the rounded shares.
+            // Recomputes the figures for the rounded shares.
             let exact = super::periodic::periodic(
                 network,
                 shared.iter().map(|(tree, _)| *tree),
@@ -126,7 +126,7 @@ pub fn compact(
     }
 }
 
-/// Time that the busiest link takes for all data, µs.
+/// Time that the busiest link needs for all data, µs.
 fn round_us(network: &LinkNetwork, fold: &Fold, trees: &[(&Tree, f64)], shard_bytes: f64) -> f64 {
     let mut sizes = vec![0_u32; fold.class_links().len()];
     // The load of a representative is divided by the size of its orbit.
@@ -147,7 +147,7 @@ fn round_us(network: &LinkNetwork, fold: &Fold, trees: &[(&Tree, f64)], shard_by
     load.into_iter().enumerate().map(time).fold(0.0, f64::max)
 }
 
-/// Trees of a list schedule with the starts of their pieces.
+/// Trees of a list schedule, with the starts of their pieces.
 fn listed(network: &LinkNetwork, list: &ListPlan<'_>, pieces: u32) -> Vec<CompactTree> {
     let batches = list.batches.iter().zip(&list.schedule.starts);
     batches

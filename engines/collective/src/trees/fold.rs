@@ -1,11 +1,11 @@
-//! A network folded by a group of symmetries that moves every GPU and every link: what is planned for one GPU of each
-//! orbit holds for its images at the same time, and one link of each orbit represents all of them
+//! A network reduced by a group of symmetries that moves every GPU and every link: a plan for one GPU of each orbit
+//! applies to its images at the same time, and one link of each orbit represents all of them
 //! (docs/methods/collective.md, section 11).
 
 use crate::model::group::freely_generated;
 use crate::scenario::network::{LinkNetwork, Symmetry};
 
-/// A group of symmetries in which no element but the identity keeps a GPU or a link in place.
+/// A group of symmetries in which only the identity maps a GPU or a link to itself.
 #[derive(Clone, Debug)]
 pub struct Fold {
     /// Image of every node under every element; the first is the identity.
@@ -23,11 +23,11 @@ pub struct Fold {
 }
 
 impl Fold {
-    /// The fold by the declared symmetries, as many as act freely together.
+    /// The fold by the declared symmetries; uses as many as act freely together.
     pub fn of(network: &LinkNetwork) -> Self {
         let mut generators: Vec<&Symmetry> = Vec::new();
         let mut elements = vec![identity(network.node_count())];
-        // Greedily: a generator that would fix a GPU or a link is left out.
+        // Greedy: omits a generator that would fix a GPU or a link.
         for symmetry in network.generators() {
             generators.push(symmetry);
             match freely_generated(network, &generators) {

@@ -6,12 +6,12 @@ use crate::scenario::network::LinkNetwork;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Prices and latencies by which trees are grown.
+/// Prices and latencies for growing trees.
 #[derive(Clone, Copy, Debug)]
 pub struct Growth<'n> {
     /// The network.
     pub network: &'n LinkNetwork,
-    /// GPUs that a tree has to reach, by node.
+    /// GPUs that a tree must reach, by node.
     pub ranks: &'n [bool],
     /// Price of each link.
     pub prices: &'n [f64],
@@ -24,19 +24,19 @@ pub struct Growth<'n> {
 /// An entry of the frontier: a node that data could reach next.
 #[derive(Clone, Copy, Debug)]
 struct Reach {
-    /// GPU of the tree that the data would leave, and the hop that reached that GPU.
+    /// GPU of the tree from which the data would leave, and the hop that reached that GPU.
     from: u32,
     parent: u32,
     price: f64,
     latency: f64,
-    /// Entry of the switch before, and the link from it.
+    /// Entry of the previous switch, and the link from it.
     before: u32,
     link: u32,
 }
 
 impl Growth<'_> {
-    /// Returns the tree that takes the cheapest next hop each time, the price of the path and of its latency so far
-    /// counted; `None` if it cannot span the ranks. Relays without descendants are dropped.
+    /// Returns the tree that always adds the cheapest next hop, by the price of its path plus the priced latency so
+    /// far; `None` if it cannot span the ranks. Drops relays without descendants.
     pub fn tree(&self, root: u32) -> Option<Tree> {
         let mut tree = Tree::new(root);
         let mut joined = vec![false; self.network.node_count()];
@@ -55,11 +55,11 @@ impl Growth<'_> {
         while missing > 0 {
             let Reverse((_, node, entry)) = heap.pop()?;
             let reach = entries[entry as usize];
-            // Stale entry: a cheaper hop has reached the node.
+            // Stale entry: a cheaper hop has already reached the node.
             if joined[node as usize] {
                 continue;
             }
-            // A switch forwards at once: its entry represents the path to it.
+            // A switch forwards at once, so its entry represents the path to it.
             if self.network.is_switch(node) {
                 if self.key(&reach) <= best[node as usize] {
                     self.relax(node, reach, entry, &joined, &mut best, &mut entries, &mut heap);
@@ -80,7 +80,7 @@ impl Growth<'_> {
             let hop = tree.add(reach.parent, reach.from, node, &links);
             joined[node as usize] = true;
             missing -= usize::from(self.ranks[node as usize]);
-            // A new GPU of the tree: links are free of charge up to it, latency is not.
+            // A new GPU of the tree: paths from it pay for no earlier links, but for the latency so far.
             let start = Reach {
                 from: node,
                 parent: hop,
@@ -98,7 +98,7 @@ impl Growth<'_> {
         reach.price + self.per_us * reach.latency
     }
 
-    /// Offers the neighbours of a node, which `at` reaches.
+    /// Offers the neighbours of a node that `at` reaches.
     #[expect(clippy::too_many_arguments, reason = "the state of one search, borrowed piece by piece")]
     fn relax(
         &self,
@@ -113,24 +113,24 @@ impl Growth<'_> {
         for &link in self.network.out_links(node) {
             let head = self.network.links()[link as usize].to;
             let latency = at.latency + self.latencies[link as usize];
-            // A GPU of the tree needs no other hop.
+            // A GPU in the tree needs no other hop.
             if joined[head as usize] {
                 continue;
             }
             let price = at.price + self.prices[link as usize];
-            // Prices count from the GPU that passes on, latencies from the root.
+            // Prices count from the forwarding GPU, latencies from the root.
             let reach = Reach { price, latency, before: entry, link, ..at };
             let key = self.key(&reach);
             if key < best[head as usize] {
                 best[head as usize] = key;
-                // Keys are finite and not negative, whose bits have the order of the numbers.
+                // Keys are finite and not negative, so their bits sort in the same order as the numbers.
                 heap.push(Reverse((key.to_bits(), head, entries.len() as u32)));
                 entries.push(reach);
             }
         }
     }
 
-    /// The tree without GPUs that are no ranks and pass nothing on.
+    /// The tree without GPUs that are not ranks and forward nothing.
     fn trimmed(&self, tree: Tree) -> Tree {
         // Backwards, children before parents: a hop is useful if it ends at a rank or one of its children is.
         let mut useful: Vec<bool> = tree.hops().iter().map(|hop| self.ranks[hop.to as usize]).collect();

@@ -1,12 +1,12 @@
 //! Hops from GPU to GPU, directly or through switches, by the price of their links: Dijkstra's algorithm from every
-//! GPU. A GPU that is reached ends a hop, and the links of the hop are needed; petgraph's `dijkstra` passes through every
-//! node and returns distances only.
+//! GPU. A GPU ends a hop, and the links of the hop are needed; petgraph's `dijkstra` passes through every node and
+//! returns only distances.
 
 use crate::scenario::network::LinkNetwork;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The cheapest path from one GPU to another over switches only.
+/// The cheapest path from one GPU to another through switches only.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PricedHop {
     /// GPU that it leaves.
@@ -33,7 +33,7 @@ pub fn hops(
     let mut touched = Vec::new();
     let mut heap = BinaryHeap::new();
     for &gpu in network.gpus() {
-        // Only what the last search touched is cleared.
+        // Clears only the entries that the last search touched.
         for node in touched.drain(..) {
             best[node as usize] = f64::INFINITY;
         }

@@ -1,4 +1,4 @@
-//! Trees of a network prepared once, from which the best schedule for any amount of data is made
+//! Trees of a network that are computed once; the best schedule for any amount of data is made from them
 //! (docs/methods/collective.md, section 11).
 
 mod listed;
@@ -17,8 +17,7 @@ use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 use std::sync::{Arc, OnceLock};
 
-/// Trees of a network for data that every rank has one shard of, at several rates: the lower the rate, the shorter the
-/// paths.
+/// Trees of a network for one shard of data per rank, at several rates: the lower the rate, the shorter the paths.
 #[derive(Clone, Debug)]
 pub struct TreeLibrary<'n> {
     network: &'n LinkNetwork,
@@ -26,11 +25,11 @@ pub struct TreeLibrary<'n> {
     ranks: usize,
     /// Roots for which trees are made.
     data: Vec<u32>,
-    /// Largest rate per shard, GB/s; infinite if it is not known.
+    /// Largest rate per shard, GB/s; infinite if unknown.
     limit: f64,
     roots: Vec<u32>,
     wanted: Vec<bool>,
-    /// Trees at several rates, once a schedule needs them; `None` if a rank cannot be reached.
+    /// Trees at several rates, computed when a schedule first needs them; `None` if a rank cannot be reached.
     variants: OnceLock<Option<Variants>>,
 }
 
@@ -38,29 +37,30 @@ pub struct TreeLibrary<'n> {
 #[derive(Clone, Debug)]
 struct Variants {
     packings: Vec<Packing>,
-    /// Numbers of pieces of which the trees of each take whole numbers, 1 if all are large.
+    /// For each variant, the number of pieces for which every tree gets an integer number; 1 if there is only a large
+    /// one.
     wholes: Vec<u32>,
 }
 
-/// Shares of the best rate at which paths are made short, and the weight of the deepest GPU beside the mean. Large
-/// data wants the rate, small data short paths; the shares between suit sizes between.
+/// Fractions of the best rate at which paths are shortened, and the weight of the deepest GPU relative to the mean.
+/// Large data needs a high rate, small data short paths; the other fractions fit sizes in between.
 const RATES: [(f64, f64); 8] =
     [(1.0, 0.0), (1.0, 2.0), (0.995, 0.0), (0.98, 0.0), (0.9, 0.0), (0.9, 2.0), (0.8, 0.0), (0.6, 0.0)];
 
-/// Pieces of each rank that may be tried for any network's size.
+/// Number of pieces per rank that may be tried for a network of any size.
 const LEAST_PIECES: u64 = 64;
 
-/// Largest number of pieces that is taken for a common denominator of shares.
+/// Maximum common denominator of shares that is used as a number of pieces.
 const MOST_WHOLE: u64 = 512;
 
-/// Share above the floor at which a matching is close enough, which lists on direct networks do not come.
+/// Relative distance to the floor at which a matching is accepted; lists on direct networks do not come as close.
 pub(super) const CLOSE: f64 = 1e-3;
-/// The same where trees would take minutes to make.
+/// The same distance if the trees would take minutes.
 const NEAR: f64 = 5e-3;
-/// Roots times classes of links above which the shares of the trees take seconds.
+/// Number of roots times classes of links above which the shares of the trees take seconds.
 const COSTLY: usize = 4_000;
 
-/// Limits of the search for a schedule: counted, so that results are the same on any machine.
+/// Limits of the search for a schedule. They are counts, not times, so that results are the same on any machine.
 #[derive(Clone, Copy, Debug)]
 pub struct TreeEffort {
     /// Smallest piece, bytes.
@@ -69,11 +69,11 @@ pub struct TreeEffort {
     pub most_pieces: u32,
     /// Number that divides the pieces of a root's data.
     pub multiple: u32,
-    /// Schedules that are tried.
+    /// Number of schedules that are tried.
     pub sorts: TreeSorts,
-    /// Maximum number of hops of pieces of one schedule that is tried.
+    /// Maximum number of piece hops in one schedule that is tried.
     pub run_hops: u64,
-    /// Maximum number of hops of pieces of all schedules that are tried.
+    /// Maximum number of piece hops in all schedules that are tried.
     pub all_hops: u64,
 }
 
@@ -99,12 +99,12 @@ pub enum TreeSorts {
     List,
     /// Periodic schedules alone.
     Periodic,
-    /// Matchings of pieces to links alone.
+    /// Only matchings of pieces to links.
     Matching,
 }
 
 impl TreeSorts {
-    /// All, with their names.
+    /// All values, with their names.
     pub const ALL: [(&'static str, Self); 4] = [
         ("auto", Self::All),
         ("list", Self::List),
@@ -112,30 +112,30 @@ impl TreeSorts {
         ("matching", Self::Matching),
     ];
 
-    /// Returns `true` if schedules of another kind of these are tried.
+    /// Returns `true` if schedules of the given kind are tried.
     fn tries(self, other: Self) -> bool {
         self == Self::All || self == other
     }
 }
 
-/// Way in which the pieces of a plan are sent.
+/// How the pieces of a plan are sent.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TreePlanSort {
-    /// Equal pieces, as soon as links are free: how many of each rank, and the order.
+    /// Equal pieces, sent as soon as links are free: the number for each rank, and the order.
     List {
-        /// Pieces of each rank's data.
+        /// Number of pieces of each rank's data.
         pieces: u32,
-        /// Order of pieces that wait.
+        /// Order of waiting pieces.
         order: ListOrder,
     },
     /// One piece of every tree in each epoch.
     Periodic(PeriodicFigures),
-    /// Equal pieces, each along a tree of its own that grows over the links that are free.
+    /// Equal pieces, each along a separate tree that grows over free links.
     Matched(Arc<Matching>),
 }
 
 impl TreePlanSort {
-    /// Pieces of each rank's data, or of each tree's share of it.
+    /// Number of pieces of each rank's data, or of each tree's share of it.
     pub fn pieces(&self) -> u32 {
         match self {
             Self::List { pieces, .. } => *pieces,
@@ -145,18 +145,18 @@ impl TreePlanSort {
     }
 }
 
-/// The best schedule that was found for an amount of data.
+/// The best schedule found for an amount of data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TreePlan {
     /// Time until all data has arrived, µs.
     pub finish_us: f64,
     /// Position of its trees in the library.
     pub variant: usize,
-    /// Way in which pieces are sent.
+    /// How pieces are sent.
     pub sort: TreePlanSort,
 }
 
-/// A list schedule with what it is made of.
+/// A list schedule with the trees and pieces from which it is made.
 #[derive(Debug)]
 pub struct ListPlan<'l> {
     /// Links in epochs.
@@ -168,8 +168,8 @@ pub struct ListPlan<'l> {
 }
 
 impl<'n> TreeLibrary<'n> {
-    /// The library of data that all `roots` spread to all `ranks`; `rate` is the largest rate per shard, GB/s, if it is
-    /// known, else infinite. Trees are made as soon as a schedule needs them.
+    /// The library of data that all `roots` spread to all `ranks`; `rate` is the largest rate per shard, GB/s, if
+    /// known, else infinite. Trees are computed when a schedule first needs them.
     pub fn new(network: &'n LinkNetwork, roots: &[u32], ranks: &[u32], rate: f64) -> Self {
         let fold = fold_for(network, &[roots, ranks]);
         let mut wanted = vec![false; network.node_count()];
@@ -189,20 +189,20 @@ impl<'n> TreeLibrary<'n> {
         }
     }
 
-    /// Returns `true` if the linear program of the shares is so large that a matching which
-    /// comes close to the floor is worth more than its trees.
+    /// Returns `true` if the LP model for the shares is so large that a matching close to the floor is preferable to
+    /// its trees.
     fn is_costly(&self) -> bool {
         self.data.len() * self.fold.class_links().len() > COSTLY
     }
 
-    /// Makes the trees unless they are there; whether every rank can be reached.
+    /// Computes the trees unless they exist; returns whether every rank can be reached.
     ///
     /// # Errors
     /// The reason of the run to stop, or what the solver says.
     pub fn prepare<W: Watch>(&self, watch: &mut W) -> Result<bool, MethodError> {
         if self.variants.get().is_none() {
             let made = self.make(watch)?;
-            // No other thread fills it in the meantime.
+            // Another thread may have computed them in the meantime.
             let _ = self.variants.set(made);
         }
         Ok(self.variants.get().is_some_and(Option::is_some))
@@ -213,11 +213,11 @@ impl<'n> TreeLibrary<'n> {
         let weight = |root: &u32| f64::from(u8::from(self.roots.contains(root)));
         let weights: Vec<f64> = fold.representatives().iter().map(weight).collect();
         let slowest = network.links().iter().map(|link| link.alpha_us).fold(0.0, f64::max);
-        // Without any latency hops count instead.
+        // If all latencies are 0, hops count instead.
         let latency = |alpha_us: f64| if slowest > 0.0 { alpha_us } else { 1.0 };
         let latencies: Vec<f64> = network.links().iter().map(|link| latency(link.alpha_us)).collect();
         let question =
-            // The same program serves all variants: its trees stay as columns.
+            // The same model serves all variants: its trees stay as columns.
             TreeQuestion { network, fold, ranks: &self.wanted, weights: &weights, latencies: &latencies };
         let Some(mut program) = TreeProgram::new(&question, ColumnLimits::new(self.limit))? else {
             return Ok(None);
@@ -227,7 +227,7 @@ impl<'n> TreeLibrary<'n> {
         let best = packings[0].rate;
         let step = if self.is_costly() { 3 } else { 1 };
         for (share, depth) in RATES.into_iter().step_by(step) {
-            // Less rate leaves room for shorter trees.
+            // A lower rate allows shorter trees.
             let packing = program.shorten(share * best, depth, watch)?;
             if packings.iter().all(|known| known.trees != packing.trees) {
                 packings.push(packing);
@@ -242,12 +242,12 @@ impl<'n> TreeLibrary<'n> {
         &self.fold
     }
 
-    /// The trees, those of the best rate first; none before [`Self::prepare`].
+    /// The trees, those of the best rate first; empty before [`Self::prepare`].
     pub fn variants(&self) -> &[Packing] {
         self.variants.get().and_then(Option::as_ref).map_or(&[], |variants| &variants.packings)
     }
 
-    /// Number of pieces of which the trees of a variant take whole numbers.
+    /// Number of pieces for which every tree of a variant gets an integer number.
     fn whole(&self, variant: usize) -> u32 {
         self.variants.get().and_then(Option::as_ref).map_or(1, |all| all.wholes[variant])
     }
@@ -257,13 +257,13 @@ impl<'n> TreeLibrary<'n> {
         self.variants().iter().map(|packing| packing.rate).fold(0.0, f64::max)
     }
 
-    /// Time that no schedule for shards of `shard_bytes` can beat, µs.
+    /// Lower bound on the time of every schedule for shards of `shard_bytes`, µs.
     pub fn floor_us(&self, shard_bytes: f64) -> f64 {
         shard_bytes / (1000.0 * self.limit)
     }
 
-    /// Returns the best schedule for shards of `shard_bytes` among those that the effort allows to try. `floor_us` is a
-    /// time that none can beat: the search ends near it.
+    /// Returns the best schedule for shards of `shard_bytes` among those within the effort. `floor_us` is a lower bound
+    /// on the time: the search ends near it.
     ///
     /// # Errors
     /// The reason of the run to stop.
@@ -277,20 +277,21 @@ impl<'n> TreeLibrary<'n> {
         // No schedule ends before its data has passed the binding cut.
         let floor_us = floor_us.max(self.floor_us(shard_bytes));
         let mut best: Option<TreePlan> = None;
-        // Later candidates have to be clearly better.
+        // Later candidates must be clearly better.
         let mut take = |plan: TreePlan| {
             if best.as_ref().is_none_or(|best| plan.finish_us < best.finish_us * (1.0 - 1e-9)) {
                 best = Some(plan);
             }
         };
-        // Hops of one piece of each root.
+        // Number of hops of one piece of each root.
         let hops = (self.ranks.max(2) as u64 - 1) * self.data.len().max(1) as u64;
-        // Large networks are worth more work: some pieces on each of their links at least.
+        // Large networks get more effort: at least some pieces on each of their links.
         let run_hops = effort.run_hops.max(LEAST_PIECES.saturating_mul(hops));
         let most = (run_hops / hops).min((shard_bytes / effort.min_piece_bytes).max(1.0) as u64);
         let multiple = effort.multiple.max(1);
         let most = most.min(u64::from(effort.most_pieces)).max(u64::from(multiple));
-        // Matching first: on direct networks it often comes within 1e-3 of the floor, and lists need not run.
+        // Tries matching first: on direct networks it often comes within 1e-3 of the floor, and lists are then
+        // unnecessary.
         let matched = if effort.sorts.tries(TreeSorts::Matching) && self.is_matched() {
             self.plan_matched(shard_bytes, floor_us, (most as u32, hops), effort, watch)?
         } else {
@@ -304,7 +305,7 @@ impl<'n> TreeLibrary<'n> {
         if !self.prepare(watch)? {
             return Ok(None);
         }
-        // Periodic schedules are figures only, so all variants are tried.
+        // Periodic schedules need only arithmetic, so all variants are tried.
         let periodic = if effort.sorts.tries(TreeSorts::Periodic) { self.variants() } else { &[][..] };
         for (variant, packing) in periodic.iter().enumerate() {
             watch.checkpoint()?;
@@ -323,7 +324,7 @@ impl<'n> TreeLibrary<'n> {
         self.plan_lists(best, shard_bytes, floor_us, (most as u32, hops, run_hops), effort, watch)
     }
 
-    /// Returns the periodic schedule of some trees with the best number of pieces; `None` without trees.
+    /// Returns the periodic schedule of the given trees with the best number of pieces; `None` without trees.
     #[cfg(test)]
     pub fn periodic_figures(
         &self,
@@ -334,21 +335,21 @@ impl<'n> TreeLibrary<'n> {
         self.periodic(self.variants().get(variant)?, shard_bytes, effort)
     }
 
-    /// Returns the periodic schedule of some trees with a number of pieces; `None` if there are no such trees.
+    /// Returns the periodic schedule of the given trees with a number of pieces; `None` if these trees do not exist.
     pub fn periodic_with(&self, variant: usize, shard_bytes: f64, pieces: u32) -> Option<PeriodicFigures> {
         let packing = self.variants().get(variant)?;
         let trees = packing.trees.iter().flatten().map(|(tree, _)| tree);
         Some(periodic(self.network, trees, shard_bytes / (1000.0 * packing.rate), pieces))
     }
 
-    /// The periodic schedule of the best number of pieces; `None` without trees.
+    /// The periodic schedule with the best number of pieces; `None` without trees.
     fn periodic(&self, packing: &Packing, shard_bytes: f64, effort: &TreeEffort) -> Option<PeriodicFigures> {
         let round_us = shard_bytes / (1000.0 * packing.rate);
         let trees = || packing.trees.iter().flatten().map(|(tree, _)| tree);
         let roots = packing.trees.iter().filter(|trees| !trees.is_empty()).count();
         let mean = trees().count() as f64 / roots.max(1) as f64;
         let mut best: Option<PeriodicFigures> = None;
-        // Powers of the square root of 2: neighbours differ little in time.
+        // Powers of the square root of 2: between neighbours, the time differs little.
         for step in 0..29 {
             let pieces = 2_f64.powf(f64::from(step) / 2.0).round() as u32;
             if pieces > 1 && pieces > effort.most_pieces {
@@ -357,7 +358,7 @@ impl<'n> TreeLibrary<'n> {
             if pieces > 1 && shard_bytes / (f64::from(pieces) * mean) < effort.min_piece_bytes {
                 break;
             }
-            // More pieces shorten epochs, and round latencies up more often.
+            // More pieces shorten the epochs, but latencies are rounded up more often.
             let figures = periodic(self.network, trees(), round_us, pieces);
             if best.is_none_or(|best| figures.finish_us < best.finish_us) {
                 best = Some(figures);
@@ -366,7 +367,8 @@ impl<'n> TreeLibrary<'n> {
         best
     }
 
-    /// Returns a schedule of whole pieces with what it is made of; `None` of periodic ones, and if it has too many epochs.
+    /// Returns a schedule of whole pieces with the trees and pieces from which it is made; `None` for periodic
+    /// schedules, and if it has too many epochs.
     pub fn whole_pieces<'l>(&'l self, plan: &'l TreePlan, shard_bytes: f64) -> Option<ListPlan<'l>> {
         match &plan.sort {
             TreePlanSort::List { pieces, order } => self.list(plan.variant, shard_bytes, *pieces, *order),
@@ -380,7 +382,7 @@ impl<'n> TreeLibrary<'n> {
         }
     }
 
-    /// Returns the list schedule of some trees; `None` if it has too many epochs.
+    /// Returns the list schedule of the given trees; `None` if it has too many epochs.
     pub fn list(
         &self,
         variant: usize,
@@ -402,18 +404,18 @@ impl<'n> TreeLibrary<'n> {
     }
 }
 
-/// The fold, if its symmetries keep all of the sets; else none.
+/// The fold, if its symmetries preserve all of the sets; else the trivial fold.
 fn fold_for(network: &LinkNetwork, sets: &[&[u32]]) -> Fold {
     let fold = Fold::of(network);
     let keeps = |set: &&[u32]| {
         let stays = |generator: &Vec<u32>| set.iter().all(|node| set.contains(&generator[*node as usize]));
-        // The symmetries have to keep roots and ranks.
+        // The symmetries must map roots to roots and ranks to ranks.
         set.len() == network.gpus().len() || fold.generators().iter().all(stays)
     };
     if sets.iter().all(keeps) { fold } else { Fold::trivial(network) }
 }
 
-/// Smallest number of pieces of which all trees of a packing take whole numbers; 1 if there is no small one.
+/// Smallest number of pieces for which every tree of a packing gets an integer number; 1 if there is no small one.
 fn whole_pieces(packing: &Packing) -> u32 {
     let shares: Vec<f64> = packing.trees.iter().flatten().map(|(_, share)| *share).collect();
     let near = |of: &u64| {
@@ -425,14 +427,14 @@ fn whole_pieces(packing: &Packing) -> u32 {
     (1..=MOST_WHOLE).find(near).map_or(1, |of| of as u32)
 }
 
-/// Numbers of pieces worth trying, up to `most` and with it.
+/// Numbers of pieces to try, up to and including `most`.
 fn piece_counts(most: u32) -> Vec<u32> {
     // All small numbers, then growing steps.
     let mut counts: Vec<u32> = (1..=8).collect();
     let mut next = 10_u32;
     while next < most {
         counts.push(next);
-        // Steps of about a quarter, then of a half.
+        // Steps of about a quarter, later of a half.
         next += if next < 64 { (next / 4).max(2) } else { next / 2 };
     }
     counts.push(most);

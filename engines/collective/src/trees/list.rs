@@ -1,5 +1,6 @@
-//! List schedules: equal pieces that are sent along their trees as soon as links are free, those with the longest path
-//! left first (docs/methods/collective.md, section 11). Events in order of time.
+//! List schedules: equal pieces are sent along their trees as soon as links are free; the piece with the longest
+//! remaining path goes first (docs/methods/collective.md, section 11). The schedule is built by events in order of
+//! time.
 
 use super::fold::Fold;
 use super::timing::PieceTiming;
@@ -9,24 +10,24 @@ use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Order in which pieces that wait for the same link are sent: the one with the longest path left first, less what its
-/// place among the pieces of its tree takes off.
+/// Order in which pieces that wait for the same link are sent: by the longest remaining path, reduced by an amount that
+/// grows with the position among the pieces of the tree.
 ///
-/// With a pace of zero, pieces of the deepest trees go first, and links that end paths fill gaps; with a pace of one,
-/// piece `j` of `n` counts as coming `j / n` of the busiest link's whole time later, as in a periodic schedule.
+/// With a pace of 0, pieces of the deepest trees go first, and links at the ends of paths fill gaps; with a pace of 1,
+/// piece `j` of `n` counts as arriving later by `j / n` of the busiest link's total time, as in a periodic schedule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ListOrder {
-    /// Share of the busiest link's time over which the pieces of a tree are spread.
+    /// Fraction of the busiest link's time over which the pieces of a tree are spread.
     pub pace: f64,
 }
 
 impl ListOrder {
-    /// Orders that are worth trying.
+    /// Orders to try.
     pub const ALL: [Self; 5] =
         [Self { pace: 0.0 }, Self { pace: 0.02 }, Self { pace: 0.1 }, Self { pace: 0.4 }, Self { pace: 1.0 }];
 }
 
-/// Pieces that go along a tree of a representative.
+/// Pieces that follow a tree of a representative.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'t> {
     /// The tree.
@@ -35,7 +36,7 @@ pub struct Batch<'t> {
     pub pieces: u32,
 }
 
-/// When every hop of every piece starts. Images under the fold start at the same time.
+/// Start of every hop of every piece. Images under the fold start at the same time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListSchedule {
     /// Epochs until the last piece has arrived.
@@ -61,18 +62,18 @@ struct WaitingHop {
     hop: u32,
 }
 
-/// Turn of a hop among those that wait for the same links: its key, when it began to wait, itself.
+/// Position of a hop among those that wait for the same links: its key, the time at which it began to wait, the hop.
 type Turn = (i64, u32, WaitingHop);
 
-/// A tree with what its hops need at hand.
+/// A tree with the data that its hops need.
 struct Prepared {
     chains: Vec<u32>,
     tails: Vec<u32>,
     /// Children of each hop; those of the root come last.
     children: Vec<Vec<u32>>,
-    /// Hops from the same GPU over the same first links, and how many those are, if switches copy.
+    /// Hops from the same GPU over the same first links, and the number of these links, if switches copy.
     siblings: Vec<Vec<(u32, u32)>>,
-    /// Epochs by which each piece of the tree counts as later than the one before.
+    /// Number of epochs by which each piece of the tree counts as later than the piece before.
     pace: f64,
 }
 
@@ -82,11 +83,11 @@ enum Happening {
     Frees(u32),
 }
 
-/// Start of a hop that has not started.
+/// Marks a hop that has not started.
 const UNSTARTED: u32 = u32::MAX;
 
-/// Returns the schedule of all batches. All pieces are at their roots from the beginning. Where switches copy, a piece
-/// that enters one leaves it at once over all links that are free, as far as its tree wants it to.
+/// Returns the schedule of all batches. All pieces are at their roots from the beginning. If switches copy, a piece
+/// that enters a switch leaves it at once over all free links that its tree needs.
 pub fn list_schedule(
     fold: &Fold,
     timing: &PieceTiming,
@@ -147,7 +148,7 @@ struct State {
     by_first: Vec<Vec<u32>>,
     /// First epoch at which each class is free.
     free: Vec<u32>,
-    /// Next epoch at which each class is looked at.
+    /// Next epoch at which each class is processed.
     next: Vec<u32>,
     happenings: BinaryHeap<Reverse<(u32, Happening)>>,
 }
@@ -166,7 +167,7 @@ impl State {
         let mut children: Vec<Vec<u32>> = vec![Vec::new(); hops.len() + 1];
         for (place, hop) in hops.iter().enumerate() {
             let passages = timing.passages(tree.links_of(hop));
-            // Passages of the links in order: a switch passes on at once.
+            // Links in the order in which data crosses them: a switch passes data on at once.
             let takes = passages.last().map_or(0, |last| last.arrives);
             let occupied = |(link, passage): (&u32, &Passage)| {
                 let link = *link as usize;
@@ -186,12 +187,12 @@ impl State {
             children[parent].push(place as u32);
         }
         let mut tails = vec![0; hops.len()];
-        // Longest rest of the path from each hop, from the leaves up.
+        // Longest remaining path from each hop, from the leaves up.
         for place in (0..hops.len()).rev() {
             let rest = children[place].iter().map(|child| tails[*child as usize]).max().unwrap_or(0);
             tails[place] = rest + self.chains[chains[place] as usize].takes;
         }
-        // Hops of one GPU that share first links can start along with each other.
+        // Hops of one GPU that share first links can start together.
         let mut siblings = vec![Vec::new(); hops.len()];
         if copies {
             let links = |hop: u32| tree.links_of(&hops[hop as usize]);
@@ -212,12 +213,12 @@ impl State {
         Prepared { chains, tails, children, siblings, pace: 0.0 }
     }
 
-    /// A piece has crossed a hop ([`ROOT`]: is at its root), so that the hops after it wait for their links.
+    /// A piece has crossed a hop ([`ROOT`]: is at its root), so the next hops wait for their links.
     fn arrive(&mut self, time: u32, prepared: &Prepared, arrived: WaitingHop) {
         let place = if arrived.hop == ROOT { prepared.chains.len() } else { arrived.hop as usize };
         for &hop in &prepared.children[place] {
             let chain = prepared.chains[hop as usize];
-            // A later piece waits `pace` epochs longer; the longest rest goes first.
+            // A later piece waits `pace` epochs longer; the longest remaining path goes first.
             let later = (f64::from(arrived.piece) * prepared.pace) as i64;
             let key = later - i64::from(prepared.tails[hop as usize]);
             self.chains[chain as usize].waiting.push(Reverse((key, time, WaitingHop { hop, ..arrived })));
@@ -228,14 +229,14 @@ impl State {
         }
     }
 
-    /// First epoch at which all links of a chain are free when a piece gets there.
+    /// First epoch at which each link of a chain is free when a piece reaches it.
     fn earliest(&self, chain: u32) -> u32 {
         let links = self.chains[chain as usize].links.iter();
-        // Each link has to be free when the piece gets there.
+        // Each link must be free when the piece reaches it.
         links.map(|(class, offset, _)| self.free[*class as usize].saturating_sub(*offset)).max().unwrap_or(0)
     }
 
-    /// Looks at a class again at an epoch, unless that happens earlier anyway.
+    /// Schedules a class to be processed at an epoch, unless it will be processed earlier.
     fn look(&mut self, class: u32, time: u32) {
         if time < self.next[class as usize] {
             self.next[class as usize] = time;
@@ -245,7 +246,7 @@ impl State {
 
     /// Starts the first of the hops that wait for a class and whose links are all free in time.
     fn dispatch(&mut self, time: u32, class: u32, prepared: &[Prepared], starts: &mut [Vec<u32>]) {
-        // A newer look is scheduled.
+        // A newer event for this class is scheduled.
         if self.next[class as usize] != time {
             return;
         }
@@ -258,7 +259,7 @@ impl State {
         for at in 0..self.by_first[class as usize].len() {
             let chain = self.by_first[class as usize][at];
             let waiting = &mut self.chains[chain as usize].waiting;
-            // Hops that started along with another one are left behind in the heap.
+            // Hops that started together with another hop remain in the heap.
             while let Some(Reverse((_, _, hop))) = waiting.peek() {
                 if starts[hop.batch as usize][place(*hop)] == UNSTARTED {
                     break;
@@ -277,7 +278,7 @@ impl State {
             starts[hop.batch as usize][place(hop)] = time;
             self.start_copies(time, hop, prepared, starts);
         }
-        // The next look: when some chain can start.
+        // The next event: the time at which some chain can start.
         let waiting = self.by_first[class as usize].iter();
         let waiting = waiting.filter(|chain| !self.chains[**chain as usize].waiting.is_empty());
         if let Some(next) = waiting.map(|chain| self.earliest(*chain)).min() {
@@ -285,17 +286,17 @@ impl State {
         }
     }
 
-    /// Takes the links of a chain from position `from` on for a hop that starts now.
+    /// Occupies the links of a chain from position `from` for a hop that starts now.
     fn start(&mut self, time: u32, hop: WaitingHop, chain: u32, from: usize) {
         let chain = &self.chains[chain as usize];
         for &(class, offset, occupies) in &chain.links[from..] {
-            // Links are occupied from their passage on.
+            // A link is occupied from the time at which the piece crosses it.
             self.free[class as usize] = time + offset + occupies;
         }
         self.happenings.push(Reverse((time + chain.takes, Happening::Arrives(hop))));
     }
 
-    /// Starts the hops of the same piece that can go along over the same first links and find the others free.
+    /// Starts the hops of the same piece that can share the first links and whose other links are free.
     fn start_copies(&mut self, time: u32, hop: WaitingHop, prepared: &[Prepared], starts: &mut [Vec<u32>]) {
         let tree = &prepared[hop.batch as usize];
         let place = |other: u32| hop.piece as usize * tree.chains.len() + other as usize;
@@ -306,7 +307,7 @@ impl State {
             }
             let chain = tree.chains[other as usize];
             let rest = &self.chains[chain as usize].links[shared as usize..];
-            // Links after the shared ones have to be free.
+            // Links after the shared ones must be free.
             let free = |(class, offset, _): &(u32, u32, u32)| self.free[*class as usize] <= time + offset;
             if !rest.is_empty() && rest.iter().all(free) {
                 starts[hop.batch as usize][place(other)] = time;

@@ -1,10 +1,10 @@
-//! Matching of pieces to links by earliest arrival, as TACOS does in time-expanded networks
-//! (docs/methods/collective.md, section 11), on the folded network: whenever a link is free, it starts a piece that its
-//! far end neither has nor awaits.
+//! Matches pieces to links by earliest arrival, as TACOS does in time-expanded networks (docs/methods/collective.md,
+//! section 11), on the reduced network: whenever a link is free, it starts a piece that its head neither has nor
+//! awaits.
 //!
-//! Every piece so gets a tree of its own whose load no rounding of shares unbalances: on direct networks with many
-//! links alike, all of them are busy until shortly before the end. One link represents its class, because the images
-//! of a piece take the other links of the class at the same time.
+//! Every piece thus gets a separate tree, and no rounding of shares unbalances the load: on direct networks with many
+//! equal links, all of them are busy until shortly before the end. One link represents its class, because the images of
+//! a piece use the other links of the class at the same time.
 
 use super::fold::Fold;
 use super::timing::PieceTiming;
@@ -20,9 +20,9 @@ use std::collections::{BinaryHeap, VecDeque};
 pub enum MatchOrder {
     /// At random.
     Random,
-    /// To GPUs near the root first, ties at random.
+    /// To GPUs near the root first, random ties.
     Near,
-    /// To GPUs far from the root first, ties at random.
+    /// To GPUs far from the root first, random ties.
     Far,
 }
 
@@ -31,7 +31,7 @@ impl MatchOrder {
     pub const ALL: [Self; 3] = [Self::Random, Self::Near, Self::Far];
 }
 
-/// Trees of single pieces with the start of every hop.
+/// Trees of single pieces, with the start of every hop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Matching {
     /// Pieces of every root.
@@ -44,7 +44,7 @@ pub struct Matching {
     pub starts: Vec<Vec<u32>>,
 }
 
-/// What can happen; arrivals of an epoch come before the links that start something in it.
+/// Events; arrivals of an epoch come before the links that start a piece in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Happening {
     /// A piece is at a node.
@@ -53,10 +53,10 @@ enum Happening {
     Frees { class: u32 },
 }
 
-/// A start that waits: its key, a random number, the piece and the link.
+/// A waiting start: its key, a random number, the piece and the link.
 type WaitingStart = (i32, u32, u32, u32);
 
-/// Happenings between two looks at the clock.
+/// Number of events between two stop checks.
 const BETWEEN: u32 = 4_096;
 
 /// Returns `true` if a network consists of GPUs and links between them, where matching is complete: hops are links.
@@ -131,10 +131,10 @@ pub fn matching<W: Watch>(
     Ok(complete.then_some(Matching { pieces, finish, trees, starts }))
 }
 
-/// Mark of a node that a piece neither is at nor goes to. [`ROOT`] marks its root.
+/// Marks a node at which a piece neither is nor will arrive. [`ROOT`] marks its root.
 const UNREACHED: u32 = u32::MAX - 1;
 
-/// Key of every node: the smallest is served first.
+/// Key of every node: the node with the smallest key is served first.
 fn keys(network: &LinkNetwork, root: u32, order: MatchOrder) -> Vec<i32> {
     let mut keys = vec![0; network.node_count()];
     if order == MatchOrder::Random {
@@ -142,7 +142,7 @@ fn keys(network: &LinkNetwork, root: u32, order: MatchOrder) -> Vec<i32> {
     }
     let step = if order == MatchOrder::Near { 1 } else { -1 };
     let mut seen = vec![false; network.node_count()];
-    // Breadth first from the root: keys are hops, or their negatives.
+    // Breadth first from the root: keys are numbers of hops, or their negatives.
     let mut queue = VecDeque::from([root]);
     seen[root as usize] = true;
     while let Some(node) = queue.pop_front() {
@@ -157,7 +157,7 @@ fn keys(network: &LinkNetwork, root: u32, order: MatchOrder) -> Vec<i32> {
     keys
 }
 
-/// State while time passes.
+/// State during the simulation.
 struct Matcher<'n> {
     network: &'n LinkNetwork,
     fold: &'n Fold,
@@ -169,18 +169,19 @@ struct Matcher<'n> {
     /// Key of each node, by root.
     keys: Vec<Vec<i32>>,
     pieces: u32,
-    /// Starts that wait, by class; those whose piece got there another way meanwhile are passed over.
+    /// Waiting starts, by class; starts whose piece has reached the node in another way are skipped.
     waiting: Vec<BinaryHeap<Reverse<WaitingStart>>>,
     /// First epoch at which each class is free.
     free: Vec<u32>,
-    /// Next epoch at which each class is looked at.
+    /// Next epoch at which each class is processed.
     next: Vec<u32>,
     happenings: BinaryHeap<Reverse<(u32, Happening)>>,
     random: u32,
 }
 
 impl Matcher<'_> {
-    /// The next number of a xorshift generator: ties need no better one, and a seed of its own keeps plans the same.
+    /// The next number of a xorshift generator: ties need no better generator, and a fixed seed makes plans
+    /// reproducible.
     fn random(&mut self) -> u32 {
         let mut next = self.random;
         next ^= next << 13;
@@ -190,7 +191,7 @@ impl Matcher<'_> {
         next
     }
 
-    /// Looks at a class again at an epoch, unless that happens earlier anyway.
+    /// Schedules a class to be processed at an epoch, unless it will be processed earlier.
     fn look(&mut self, class: u32, time: u32) {
         if time < self.next[class as usize] {
             self.next[class as usize] = time;
@@ -198,12 +199,12 @@ impl Matcher<'_> {
         }
     }
 
-    /// A piece is at a node, so that the links out of it may send it to nodes that do not await it.
+    /// A piece is at a node, so the links out of the node may send it to nodes that do not await it.
     fn arrive(&mut self, time: u32, piece: u32, node: u32) {
         let network = self.network;
         for &link in network.out_links(node) {
             let head = network.links()[link as usize].to;
-            // Awaited or there: no second tree edge into a node.
+            // The node already has or awaits the piece: no second tree edge into it.
             if self.reached[piece as usize][head as usize] != UNREACHED {
                 continue;
             }
@@ -215,15 +216,15 @@ impl Matcher<'_> {
         }
     }
 
-    /// Starts the first piece that waits for a class; `None` if epochs are numbers too large.
+    /// Starts the first piece that waits for a class; `None` if an epoch number overflows.
     fn start_next(&mut self, time: u32, class: u32) -> Option<()> {
         let place = class as usize;
-        // A newer look is scheduled.
+        // A newer event for this class is scheduled.
         if self.next[place] != time {
             return Some(());
         }
         self.next[place] = u32::MAX;
-        // Stale starts are dropped as they come up.
+        // Drops stale starts when they come up.
         while let Some(Reverse((_, _, piece, link))) = self.waiting[place].pop() {
             let ends = &self.network.links()[link as usize];
             let reached = &mut self.reached[piece as usize];

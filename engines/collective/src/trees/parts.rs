@@ -1,5 +1,5 @@
-//! Trees of a collective: those of its only part, or of both halves of AllReduce, which share the length of their
-//! epochs (docs/methods/collective.md, section 11).
+//! Trees of a collective: those of its only part, or of both halves of an AllReduce, which share an epoch length
+//! (docs/methods/collective.md, section 11).
 
 use super::compact::compact;
 use super::library::{CLOSE, TreeEffort, TreeLibrary, TreePlan, TreePlanSort, TreeSorts};
@@ -29,7 +29,8 @@ pub struct PartsPlan {
 }
 
 impl<'n> TreeParts<'n> {
-    /// Trees that spread the data of all `roots` to all `ranks`, on the network of each part as it is planned.
+    /// Trees that spread the data of all `roots` to all `ranks`, on the network of each part in its direction of
+    /// planning.
     pub fn new(networks: &'n [LinkNetwork], roots: &[u32], ranks: &[u32]) -> Self {
         let mut libraries = Vec::with_capacity(networks.len());
         for network in networks {
@@ -51,7 +52,7 @@ impl<'n> TreeParts<'n> {
         &self.libraries
     }
 
-    /// The best schedule for `shard_bytes` of every root; `floor_us` is a time that none can beat.
+    /// The best schedule for `shard_bytes` of every root; `floor_us` is a lower bound on the time.
     ///
     /// # Errors
     /// The reason of the run to stop.
@@ -62,12 +63,12 @@ impl<'n> TreeParts<'n> {
         effort: &TreeEffort,
         watch: &mut W,
     ) -> Result<Option<PartsPlan>, MethodError> {
-        // One part needs no agreement.
+        // A single part needs no common epoch length.
         if let [library] = &self.libraries[..] {
             let plan = library.plan(shard_bytes, floor_us, effort, watch)?;
             return Ok(plan.map(|plan| PartsPlan { finish_us: plan.finish_us, plans: vec![plan] }));
         }
-        // Both halves have to use the same kind of schedule and the same pieces.
+        // Both halves must use the same kind of schedule and the same number of pieces.
         let sorts: &[TreeSorts] = match effort.sorts {
             TreeSorts::All => &[TreeSorts::Matching, TreeSorts::List, TreeSorts::Periodic],
             TreeSorts::List => &[TreeSorts::List],
@@ -84,7 +85,7 @@ impl<'n> TreeParts<'n> {
             if own.len() < self.libraries.len() {
                 continue;
             }
-            // The numbers of pieces that suit one of the halves are tried with both.
+            // Tries the numbers of pieces that are best for one of the halves with both halves.
             let mut counts: Vec<u32> = own.iter().map(|plan| plan.sort.pieces()).collect();
             counts.sort_unstable();
             counts.dedup();
@@ -103,7 +104,7 @@ impl<'n> TreeParts<'n> {
             }
             let floor_us: f64 = self.libraries.iter().map(|library| library.floor_us(shard_bytes)).sum();
             let is_close = best.as_ref().is_some_and(|best| best.finish_us <= floor_us * (1.0 + CLOSE));
-            // Matching is close enough to the floor: the other kinds take longer and gain little.
+            // The matching is close enough to the floor: the other kinds take longer and gain little.
             if sorts == TreeSorts::Matching && is_close {
                 break;
             }
@@ -166,7 +167,7 @@ impl<'n> TreeParts<'n> {
         Some(PartsPlan { finish_us, plans })
     }
 
-    /// The schedules in short form; `None` if one has too many epochs.
+    /// The schedules in compact form; `None` if one has too many epochs.
     pub fn in_short(&self, plan: &PartsPlan, shard_bytes: f64) -> Option<Vec<CompactPlan>> {
         let mut least_us = 0.0;
         loop {
@@ -174,7 +175,7 @@ impl<'n> TreeParts<'n> {
             let parts: Vec<CompactPlan> = parts
                 .map(|((network, library), plan)| compact(network, library, plan, shard_bytes, least_us))
                 .collect::<Option<_>>()?;
-            // The longer epoch serves both: a second pass makes the shorter one as long.
+            // Both parts use the longer epoch: a second pass lengthens the shorter one.
             let longest = parts.iter().map(|part| part.epoch_us).fold(0.0, f64::max);
             if parts.iter().all(|part| part.epoch_us == longest) || least_us > 0.0 {
                 return Some(
@@ -185,8 +186,8 @@ impl<'n> TreeParts<'n> {
         }
     }
 
-    /// Sends of list schedules, as long as there are at most `most`, with the length of an epoch and the pieces of every
-    /// root.
+    /// Sends of list schedules if there are at most `most`, with the length of an epoch and the number of pieces of
+    /// every root.
     pub fn sends(&self, plan: &PartsPlan, shard_bytes: f64, most: u64) -> Option<(f64, u32, Vec<ListSends>)> {
         let (mut epoch_us, mut all, mut count) = (0.0, Vec::new(), 0_u64);
         let pieces = plan.plans.first()?.sort.pieces();

@@ -10,22 +10,22 @@ use crate::scenario::network::LinkNetwork;
 pub struct PeriodicFigures {
     /// Length of an epoch, µs.
     pub epoch_us: f64,
-    /// Pieces into which the share of each tree is cut.
+    /// Number of pieces into which the share of each tree is divided.
     pub pieces: u32,
     /// Epochs until the last piece has arrived.
     pub finish_epochs: u64,
-    /// The same in µs.
+    /// The same time in µs.
     pub finish_us: f64,
 }
 
-/// Returns the figures for `pieces` pieces per tree, if all data takes `round_us` on the busiest link.
+/// Returns the figures for `pieces` pieces per tree, if the busiest link needs `round_us` for all data.
 pub fn periodic<'t>(
     network: &LinkNetwork,
     trees: impl IntoIterator<Item = &'t Tree>,
     round_us: f64,
     pieces: u32,
 ) -> PeriodicFigures {
-    // The busiest link carries one piece of every tree that uses it in each epoch.
+    // In each epoch, the busiest link carries one piece of every tree that uses it.
     let epoch_us = round_us / f64::from(pieces.max(1));
     let takes: Vec<u64> =
         (0..network.links().len() as u32).map(|link| fluid_epochs(network, link, epoch_us)).collect();
@@ -36,15 +36,14 @@ pub fn periodic<'t>(
     PeriodicFigures { epoch_us, pieces, finish_epochs, finish_us: finish_epochs as f64 * epoch_us }
 }
 
-/// Epochs from a send on a link until its data can continue from the end, in the discipline `fluid` with no latency
-/// left out.
+/// Epochs from a send on a link until its data can leave the head, in the discipline `fluid` with no latency omitted.
 pub fn fluid_epochs(network: &LinkNetwork, link: u32, epoch_us: f64) -> u64 {
     let record = &network.links()[link as usize];
     let latency = latency_epochs(record.alpha_us, epoch_us) as u64;
     if network.is_through(record) { latency } else { latency + 1 }
 }
 
-/// Epochs after which the end of each hop has a piece that leaves the root at once.
+/// For each hop, the number of epochs after which its end has a piece that leaves the root at once.
 pub fn depths(tree: &Tree, takes: &[u64]) -> Vec<u64> {
     let mut reached: Vec<u64> = Vec::with_capacity(tree.hops().len());
     for hop in tree.hops() {

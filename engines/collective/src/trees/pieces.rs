@@ -1,18 +1,18 @@
-//! Whole pieces spread over trees in proportion to their shares.
+//! Distributes whole pieces over trees in proportion to their shares.
 
 use super::tree::Tree;
 
-/// Returns the trees with as many of `pieces` as their shares come to, rounded by largest remainder; trees without
-/// pieces are left out.
+/// Returns the trees with the number of pieces that their shares give, rounded by the largest-remainder method; omits
+/// trees without pieces.
 pub fn spread(trees: &[(Tree, f64)], pieces: u32) -> Vec<(&Tree, u32)> {
     let parts: Vec<f64> = trees.iter().map(|(_, share)| share * f64::from(pieces)).collect();
-    // Shares are sums of floats: what is a whole number but for rounding counts as one.
+    // Shares are sums of floats: a number that is an integer up to rounding counts as an integer.
     let mut counts: Vec<u32> = parts.iter().map(|part| (part + 1e-9) as u32).collect();
     let mut missing = pieces.saturating_sub(counts.iter().sum());
     let mut order: Vec<usize> = (0..trees.len()).collect();
     let rest = |place: &usize| parts[*place] - f64::from(counts[*place]);
     let rests: Vec<f64> = order.iter().map(rest).collect();
-    // Largest remainders get the missing pieces, ties by place.
+    // The largest remainders get the missing pieces, ties by position.
     order.sort_by(|one, other| rests[*other].total_cmp(&rests[*one]).then(one.cmp(other)));
     for place in order {
         let more = missing.min(1);

@@ -1,4 +1,4 @@
-//! Sends of all pieces over all links, made of what is planned for representatives.
+//! Sends of all pieces over all links, from the plan for representatives.
 
 use super::fold::{Fold, image_of};
 use super::list::{Batch, ListSchedule};
@@ -14,20 +14,20 @@ pub struct TreeSend {
     pub link: u32,
     /// Piece: see [`ListSends::roots`].
     pub piece: u32,
-    /// Slowest transmission before the link on the way from GPU to GPU, epochs; 0 at its beginning.
+    /// Slowest transmission before the link on the path from GPU to GPU, epochs; 0 at the beginning of the path.
     pub pace: u32,
 }
 
 /// Sends of a list schedule.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListSends {
-    /// Root of each piece; pieces of a root are numbered one after the other.
+    /// Root of each piece; the pieces of a root have consecutive numbers.
     pub roots: Vec<u32>,
     /// Sends by epoch.
     pub sends: Vec<TreeSend>,
 }
 
-/// Returns all sends of a list schedule. A piece that a switch copies is sent into it once.
+/// Returns all sends of a list schedule. If a switch copies a piece, the piece is sent into the switch once.
 pub fn list_sends(
     network: &LinkNetwork,
     fold: &Fold,

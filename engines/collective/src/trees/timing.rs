@@ -1,5 +1,5 @@
-//! Links in epochs that suit a piece: the fastest link takes a whole number of epochs for one, and so do the others as
-//! nearly as possible (docs/methods/collective.md, section 11).
+//! Links in epochs that fit a piece: the fastest link takes an integer number of epochs for a piece, and the other
+//! links do so as nearly as possible (docs/methods/collective.md, section 11).
 
 use crate::model::epochs::rounded_up;
 use crate::model::passing::{Passage, passages};
@@ -18,23 +18,23 @@ pub struct PieceTiming {
     pub cuts_through: bool,
 }
 
-/// Maximum number of epochs that the fastest link takes for a piece: ratios of links beyond it waste less than half a
-/// percent.
+/// Maximum number of epochs that the fastest link takes for a piece: more epochs would reduce the rounding waste by
+/// less than half a percent.
 const FINEST: u32 = 256;
 
 impl PieceTiming {
-    /// The timing of pieces of `bytes`; `None` if epochs are too short for numbers of 32 bits.
+    /// The timing of pieces of `bytes`; `None` if epoch numbers would overflow 32 bits.
     pub fn new(network: &LinkNetwork, bytes: f64) -> Option<Self> {
         let capacities: Vec<f64> = network.links().iter().map(|link| link.capacity_gbyte_per_s).collect();
         let fastest = capacities.iter().copied().fold(0.0, f64::max);
-        // Largest share of a link that rounding up to epochs wastes.
+        // Maximum fraction of a link's time that rounding up to epochs wastes.
         let waste = |parts: u32| {
             let rate = fastest * f64::from(parts);
             let over = |capacity: &f64| occupied(rate, *capacity) / (rate / capacity) - 1.0;
             capacities.iter().map(over).fold(0.0, f64::max)
         };
         let mut best = (f64::INFINITY, 1);
-        // The first, so coarsest, epoch with the least waste.
+        // The first epoch length with the least waste, which is the longest.
         for parts in 1..=FINEST {
             let wasted = waste(parts);
             if wasted < best.0 - 1e-9 {
@@ -49,7 +49,7 @@ impl PieceTiming {
         let mut occupies = Vec::with_capacity(capacities.len());
         let mut delays = Vec::with_capacity(capacities.len());
         for (link, capacity) in network.links().iter().zip(&capacities) {
-            // Latencies are rounded up, none is left out.
+            // Latencies are rounded up; none is omitted.
             let epochs = occupied(rate, *capacity);
             let latency = latency_epochs(link.alpha_us, epoch_us);
             if latency + epochs >= f64::from(u32::MAX / 2) {
@@ -61,19 +61,19 @@ impl PieceTiming {
         Some(Self { epoch_us, occupies, delays, cuts_through: network.is_cut_through() })
     }
 
-    /// Passages of a piece over the links of a path from GPU to GPU.
+    /// Transmissions of a piece over the links of a path from GPU to GPU.
     pub fn passages(&self, links: &[u32]) -> Vec<Passage> {
         let hop = |link: &u32| (self.delays[*link as usize], self.occupies[*link as usize]);
         passages(links.iter().map(hop), self.cuts_through)
     }
 }
 
-/// Epochs that a piece occupies a link, if a link of `rate` takes one.
+/// Epochs for which a piece occupies a link, if a link of `rate` takes one epoch.
 fn occupied(rate: f64, capacity: f64) -> f64 {
     rounded_up(rate / capacity).max(1.0)
 }
 
-/// Latency in whole epochs, none of it left out.
+/// Latency in whole epochs; nothing is omitted.
 pub fn latency_epochs(alpha_us: f64, epoch_us: f64) -> f64 {
     rounded_up(alpha_us / epoch_us).max(0.0)
 }

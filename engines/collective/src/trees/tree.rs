@@ -2,7 +2,7 @@
 
 use crate::scenario::network::LinkNetwork;
 
-/// A spanning tree: hops in an order in which a GPU is reached before it passes data on.
+/// A spanning tree: hops in an order in which a GPU is reached before it forwards data.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Tree {
     /// GPU whose data it carries.
@@ -14,9 +14,9 @@ pub struct Tree {
 /// A hop of a tree from GPU to GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TreeHop {
-    /// GPU that passes the data on.
+    /// GPU that sends the data on.
     pub from: u32,
-    /// GPU that receives it.
+    /// GPU that receives the data.
     pub to: u32,
     /// Hop by which `from` received it; `u32::MAX` for the root.
     pub parent: u32,
@@ -28,7 +28,7 @@ pub struct TreeHop {
 pub const ROOT: u32 = u32::MAX;
 
 impl Tree {
-    /// The tree that is a root alone.
+    /// The tree that consists only of the root.
     pub const fn new(root: u32) -> Self {
         Self { root, hops: Vec::new(), links: Vec::new() }
     }
@@ -57,7 +57,7 @@ impl Tree {
         &self.links
     }
 
-    /// The image under a symmetry given by the images of the nodes; `None` if a link has none.
+    /// The image under a symmetry given by the images of the nodes; `None` if some link has no image.
     pub fn image(&self, network: &LinkNetwork, images: &[u32]) -> Option<Self> {
         let node = |node: u32| images[node as usize];
         let hops =

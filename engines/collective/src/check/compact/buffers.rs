@@ -1,12 +1,12 @@
-//! Data that GPUs hold for others on its way along trees: pieces that are there and have not left for the last time.
+//! Data that GPUs hold for others on its way along trees: pieces that have arrived and have not left for the last time.
 
 use super::{Checker, TOLERANCE};
 use crate::plan::compact::CompactTree;
 use rustc_hash::FxHashMap;
 
 impl Checker<'_> {
-    /// Notes what GPUs hold of a tree that do not want it: `bytes` from the arrival of each hop to its last departure, in
-    /// `epochs` epochs one after the other.
+    /// Records what GPUs that are not destinations hold of a tree: `bytes` from the arrival of each hop to its last
+    /// departure, in `epochs` epochs one after the other.
     pub(super) fn hold(
         &mut self,
         tree: &CompactTree,
@@ -30,8 +30,8 @@ impl Checker<'_> {
         }
     }
 
-    /// No GPU holds more for others than its buffer takes. Every GPU of an orbit holds what the trees of the plan and
-    /// their images leave there, which is what the trees leave in the orbit.
+    /// Checks that no GPU holds more for others than fits into its buffer. Every GPU of an orbit holds what the trees
+    /// of the plan and their images leave there, which is what the trees leave in the orbit.
     pub(super) fn buffers(&mut self) {
         let Some(most) = self.most_held_bytes else { return };
         let mut held: Vec<(u32, Vec<(u64, f64)>)> = std::mem::take(&mut self.held).into_iter().collect();
@@ -43,7 +43,8 @@ impl Checker<'_> {
                 now += change;
                 if now > most + self.piece_bytes() * TOLERANCE {
                     self.found.push(format!(
-                        "buffer: GPU {gpu} holds {now} bytes for others in epoch {epoch}, its buffer takes {most}"
+                        "buffer: GPU {gpu} holds {now} bytes for others in epoch {epoch}, but its buffer \
+                         holds {most}"
                     ));
                     break;
                 }

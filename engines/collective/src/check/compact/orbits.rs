@@ -1,4 +1,4 @@
-//! Orbits of links and GPUs under the symmetries of a plan in short form.
+//! Orbits of links and GPUs under the symmetries of a plan in compact form.
 
 use crate::scenario::{NodeSort, Topology};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -26,7 +26,7 @@ impl LinkOrbits {
             let distinct: FxHashSet<u32> =
                 images.iter().copied().filter(|image| (*image as usize) < count).collect();
             if images.len() != count || distinct.len() != count {
-                return Err(format!("generators[{place}] is no permutation of the nodes"));
+                return Err(format!("generators[{place}] is not a permutation of the nodes"));
             }
             if (0..count).all(|node| images[node] as usize == node) {
                 return Err(format!("generators[{place}] leaves every node in place"));
@@ -44,7 +44,7 @@ impl LinkOrbits {
                 });
                 if alike.is_none() {
                     return Err(format!(
-                        "generators[{place}] maps link {}->{} to no equal one",
+                        "generators[{place}] maps link {}->{} to a pair of nodes without an equal link",
                         link.from, link.to
                     ));
                 }
@@ -59,7 +59,7 @@ impl LinkOrbits {
             for (element, images) in elements.iter().enumerate() {
                 match image(images, link).map(|other| &mut links[other as usize]) {
                     Some(orbit) if *orbit == u32::MAX => *orbit = link as u32,
-                    _ => return Err(format!("element {element} of the group keeps a link in place")),
+                    _ => return Err(format!("element {element} of the group maps a link to itself")),
                 }
             }
         }
@@ -69,7 +69,7 @@ impl LinkOrbits {
                 for images in &elements {
                     let orbit = &mut gpus[images[node] as usize];
                     if *orbit != u32::MAX {
-                        return Err("an element of the group keeps a GPU in place".to_owned());
+                        return Err("an element of the group maps a GPU to itself".to_owned());
                     }
                     *orbit = node as u32;
                 }
@@ -79,7 +79,7 @@ impl LinkOrbits {
     }
 }
 
-/// All products of generators, as long as each is known by the image of the first GPU.
+/// All products of the generators. Each is identified by the image of the first GPU.
 fn group(topology: &Topology, generators: &[Vec<u32>]) -> Result<Vec<Vec<u32>>, String> {
     let mut elements: Vec<Vec<u32>> = vec![(0..topology.nodes.len() as u32).collect()];
     let Some(first) = topology.nodes.iter().position(|node| node.kind == NodeSort::Gpu) else {
@@ -93,7 +93,7 @@ fn group(topology: &Topology, generators: &[Vec<u32>]) -> Result<Vec<Vec<u32>>, 
             let product: Vec<u32> = elements[at].iter().map(|node| generator[*node as usize]).collect();
             if let Some(&same) = known.get(&product[first]) {
                 if elements[same] != product {
-                    return Err("an element of the group keeps a GPU in place".to_owned());
+                    return Err("an element of the group maps a GPU to itself".to_owned());
                 }
             } else {
                 known.insert(product[first], elements.len());

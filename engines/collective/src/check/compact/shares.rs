@@ -1,28 +1,33 @@
-//! Data that the trees of a plan in short form carry: all of every root, once.
+//! Data that the trees of a plan in compact form carry: each root's data is sent in full, exactly once.
 
 use super::Checker;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A sum of shares; `None` if one of them is no fraction, or the sum overflows.
+/// Returns a sum of shares; `None` if a share is not a fraction, or the sum overflows.
 type ShareSum = Option<(u128, u128)>;
 
 impl Checker<'_> {
-    /// Checks that the shares of every root add up to one, for each of its destinations where they have data of their
-    /// own, and that every orbit of GPUs has one root.
+    /// Checks that the shares of every root add up to 1, separately for each destination if destinations get different
+    /// data, and that every orbit of GPUs has one root.
     pub(super) fn shares(&mut self) {
-        // By root and, of data with one destination, that destination.
+        // Keyed by root, and by destination if each piece of data has only one.
         let mut sums: FxHashMap<(u32, Option<u32>), ShareSum> = FxHashMap::default();
         for (place, tree) in self.plan.trees.iter().enumerate() {
             let dest = match (self.each, tree.dests.as_slice()) {
                 (false, []) => None,
                 (true, [dest]) if self.receivers.contains(dest) && *dest != tree.root => Some(*dest),
                 (false, _) => {
-                    self.found
-                        .push(format!("demand: trees[{place}] names destinations of data that is for all"));
+                    self.found.push(format!(
+                        "demand: trees[{place}] names destinations, but its data goes to all \
+                             GPUs"
+                    ));
                     continue;
                 }
                 (true, _) => {
-                    let text = format!("demand: trees[{place}] has not one other rank as destination");
+                    let text = format!(
+                        "demand: trees[{place}] must have exactly one destination, another \
+                         rank"
+                    );
                     self.found.push(text);
                     continue;
                 }
@@ -38,7 +43,7 @@ impl Checker<'_> {
             let (root, _) = of_root[0].0;
             for ((_, dest), _) in of_root.iter().filter(|(_, sum)| *sum != Some((1, 1))) {
                 let to = dest.map_or_else(String::new, |dest| format!(" to {dest}"));
-                self.found.push(format!("demand: the shares of root {root}{to} do not add up to one"));
+                self.found.push(format!("demand: the shares of root {root}{to} do not add up to 1"));
             }
             let dests = self.receivers.len() - usize::from(self.receivers.contains(&root));
             if self.each && of_root.len() != dests {
@@ -51,7 +56,7 @@ impl Checker<'_> {
                         self.found.push(format!("demand: root {root} is the image of another root"));
                     }
                 }
-                _ => self.found.push(format!("demand: root {root} is no GPU with data")),
+                _ => self.found.push(format!("demand: root {root} is not a GPU with data")),
             }
         }
         let orbits: FxHashSet<u32> =

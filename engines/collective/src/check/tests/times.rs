@@ -96,7 +96,7 @@ fn floors_that_are_left_out_are_worked_out() {
     least::check(&scenario, &chunks, &said, &links, &mut found);
     let told: Vec<String> = found.finish().iter().map(ToString::to_string).collect();
     assert_eq!(told.len(), 2, "{told:?}");
-    assert!(told[0].contains("finish_us is 999, but the links into 0 take 1000 us"), "{told:?}");
+    assert!(told[0].contains("finish_us is 999, but the links into 0 need 1000 us"), "{told:?}");
 }
 
 /// A plan with epochs of other lengths, and every figure that follows from them.

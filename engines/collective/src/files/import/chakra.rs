@@ -1,4 +1,4 @@
-//! One collective of Chakra traces, on a network that the user names: a trace does not say what it ran on.
+//! One collective of Chakra traces, on a network that the user names, because a trace does not contain its network.
 
 use crate::scenario::presets;
 use crate::scenario::{CollectiveScenario, CollectiveSort, Demand};
@@ -14,18 +14,20 @@ pub const NAME: &str = "chakra";
 
 /// Largest trace of a rank, bytes.
 const MOST_BYTES: u64 = 1 << 30;
-/// Kinds of collectives that a refusal lists.
+/// Kinds of collectives that an error message lists.
 const LISTED: usize = 6;
 
 /// The format.
 pub(super) fn format() -> FormatInfo {
-    let network =
-        "Network that runs it, as presets name theirs: ring16, torus4x4, dgx1, h100x4 and the like.";
-    let node = "Which collective of the first trace, from 0; needed if it has several.";
-    let size = "Meaning of the sizes of an AllGather: each rank's part (input) or the whole (total). Default: input.";
+    let network = "Network on which the collective runs, named as in presets: ring16, torus4x4, dgx1, h100x4 and \
+         similar.";
+    let node = "Number of the collective in the first trace, from 0; required if the trace has several.";
+    let size = "Meaning of the size of an AllGather: the part of each rank (input) or the whole buffer \
+         (total). Default: input.";
     FormatInfo::new(
         NAME,
-        "One collective of Chakra traces (binary, one file for each rank, or that of one rank), on a network that network= names.",
+        "One collective of Chakra traces (binary; one file for each rank, or the file of one rank), on the \
+         network that network= names.",
         SubjectSort::Scenario,
         "et",
     )
@@ -34,15 +36,22 @@ pub(super) fn format() -> FormatInfo {
         ParamInfo::text("network", network),
         ParamInfo::int("node", 0, 1 << 22, 0, node).derived(),
         ParamInfo::choice("size", &["input", "total"], "input", size).derived(),
-        ParamInfo::float("elem_bytes", 0.125, 16.0, 1.0, "Bytes of what the sizes count. Default: 1, so that they are bytes.")
-            .unit("bytes")
-            .derived(),
+        ParamInfo::float(
+            "elem_bytes",
+            0.125,
+            16.0,
+            1.0,
+            "Number of bytes per unit in which the trace \
+             gives sizes. Default: 1.",
+        )
+        .unit("bytes")
+        .derived(),
     ])
 }
 
-/// A collective of one rank's trace.
+/// A collective in the trace of one rank.
 struct TracedCollective {
-    /// Number of Chakra's list of collectives.
+    /// Number in Chakra's list of collectives.
     sort: i128,
     size: i128,
     group: String,
@@ -88,7 +97,7 @@ fn name_of(sort: i128) -> String {
     known.map_or_else(|| format!("collective {sort}"), |name| (*name).to_owned())
 }
 
-/// Makes a scenario of the files.
+/// Makes a scenario from the files.
 ///
 /// # Errors
 /// Every problem of the files, ranks that disagree, and a network that is missing, unknown or of another size.
@@ -107,7 +116,7 @@ pub(super) fn read(
         traces.push(trace.nodes.iter().filter_map(TracedCollective::of).collect::<Vec<_>>());
     }
     let (Some(first), Some(input)) = (traces.first(), inputs.first()) else {
-        return Err(Problem::new("", "no files", "give the trace of a rank").into());
+        return Err(Problem::new("", "no files", "pass the trace of a rank").into());
     };
     let chosen = chosen(first, params).map_err(|problem| Problems::from(problem).named(&input.name))?;
     let collective = &first[chosen];
@@ -127,15 +136,17 @@ pub(super) fn read(
     let mut scenario = network(params)?;
     let gpus = scenario.topology.gpus().count();
     if ranks > 1 && ranks != gpus {
-        let message = format!("has {gpus} GPUs, {ranks} ranks take part");
-        return Err(Problem::new("network", message, format!("name a network of {ranks} GPUs")).into());
+        let message = format!("has {gpus} GPUs, but {ranks} ranks take part");
+        return Err(Problem::new("network", message, format!("set a network of {ranks} GPUs")).into());
     }
     if collective.size <= 0 {
-        return Err(Problem::new("", "the collective has no size", "choose another one with node=").into());
+        return Err(
+            Problem::new("", "the collective has no size", "choose another collective with node=").into()
+        );
     }
     let gathers = sort == CollectiveSort::AllGather;
     if !gathers && params.get("size").is_some() {
-        let message = "has no effect: only sizes of an AllGather can be read in two ways";
+        let message = "has no effect: only sizes of an AllGather can have two meanings";
         return Err(Problem::new("size", message, "leave it out").into());
     }
     let parts = if gathers && params.text("size") != Some("total") { gpus as f64 } else { 1.0 };
@@ -159,30 +170,33 @@ pub(super) fn read(
     Ok((scenario_name(&input.name, NAME), made))
 }
 
-/// The network that the parameter names, with any demand.
+/// The network that the parameter names, with an arbitrary demand.
 fn network(params: &Params) -> Result<CollectiveScenario, Problems> {
-    let remedy = "name one as presets do: network=ring16, network=torus4x4, network=dgx1, network=h100x4";
+    let remedy = "set a network as presets name it: network=ring16, network=torus4x4, network=dgx1, \
+         network=h100x4";
     let Some(network) = params.text("network").filter(|name| !name.is_empty()) else {
-        return Err(Problem::new("network", "is missing: a trace does not say what it ran on", remedy).into());
+        return Err(
+            Problem::new("network", "is missing: a trace does not contain its network", remedy).into()
+        );
     };
     let known =
         (!network.contains('-')).then(|| presets::scenario(&format!("{network}-allgather-1mb"))).flatten();
     known.ok_or_else(|| {
-        Problem::new("network", format!("'{}' is not known", printable(network)), remedy).into()
+        Problem::new("network", format!("'{}' is not a known network", printable(network)), remedy).into()
     })
 }
 
-/// The collective of the first trace that is meant.
+/// The selected collective of the first trace.
 fn chosen(found: &[TracedCollective], params: &Params) -> Result<usize, Problem> {
     let count = found.len();
     let all = counted(count as u64, "collective", "collectives");
     match params.int("node").map(|node| usize::try_from(node).unwrap_or(usize::MAX)) {
         Some(node) if node < count => Ok(node),
         Some(node) => {
-            Err(Problem::new("node", format!("is {node}, the trace has {all}"), "give a smaller number"))
+            Err(Problem::new("node", format!("is {node}, but the trace has {all}"), "use a smaller number"))
         }
         None if count == 1 => Ok(0),
-        None if count == 0 => Err(Problem::new("", "has no collective", "give a trace with one")),
+        None if count == 0 => Err(Problem::new("", "has no collective", "pass a trace that contains one")),
         None => {
             let mut kinds: BTreeMap<String, (usize, usize)> = BTreeMap::new();
             for (at, collective) in found.iter().enumerate() {
@@ -198,14 +212,14 @@ fn chosen(found: &[TracedCollective], params: &Params) -> Result<usize, Problem>
                 .collect();
             Err(Problem::new(
                 "node",
-                format!("is missing: the trace has {all}"),
+                format!("is missing, but the trace has {all}"),
                 format!("choose one: {}", listed.join(", ")),
             ))
         }
     }
 }
 
-/// Ranks whose traces have the collective; each has to have the same.
+/// Ranks whose traces contain the collective; it must be the same in each.
 fn members(
     traces: &[Vec<TracedCollective>],
     inputs: &[Input],
@@ -225,12 +239,12 @@ fn members(
             other => {
                 let has = other.map_or_else(|| "no such one".to_owned(), TracedCollective::words);
                 let message = format!(
-                    "has {has} as collective {before} of group '{}', {} has {}",
+                    "has {has} as collective {before} of group '{}', but {} has {}",
                     printable(&wanted.group),
                     inputs[0].name,
                     wanted.words()
                 );
-                problems.add(input.name.as_str(), message, "give the traces of one run");
+                problems.add(input.name.as_str(), message, "pass the traces of one run");
             }
         }
     }

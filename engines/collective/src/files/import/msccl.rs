@@ -40,7 +40,7 @@ pub(super) fn schedule(input: &Input, root: Option<u32>) -> Result<Imported<Outs
             counted(u64::from(algorithm.channels()), "channel", "channels"),
         ),
         format!(
-            "executed: {} output chunks hold what {} asks for",
+            "executed: {} output chunks contain what {} requires",
             done.compared,
             algorithm.collective.name()
         ),
@@ -61,7 +61,7 @@ pub(super) fn schedule(input: &Input, root: Option<u32>) -> Result<Imported<Outs
     Ok(file.map(|_| outside))
 }
 
-/// The sizes that the file uses the schedule for, if not all.
+/// The buffer sizes for which the file uses the schedule, if limited.
 fn range(algorithm: &Algorithm) -> Option<String> {
     match (algorithm.min_bytes, algorithm.max_bytes) {
         (0, u64::MAX) => None,
@@ -70,7 +70,7 @@ fn range(algorithm: &Algorithm) -> Option<String> {
     }
 }
 
-/// The steps of all thread blocks. A step that receives and sends on is one.
+/// The steps of all thread blocks. A step that receives a chunk and sends it on is a single step.
 fn steps(algorithm: &Algorithm, done: &Execution) -> Vec<OutsideStep> {
     let mut first: Vec<Vec<u32>> = Vec::with_capacity(algorithm.gpus.len());
     let mut count = 0u32;

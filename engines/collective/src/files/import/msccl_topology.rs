@@ -1,5 +1,5 @@
-//! Scenarios from topologies of MSCCL: links by the chunks that they carry at a time, and switches that several links
-//! share.
+//! Scenarios from topologies of MSCCL: links with the number of chunks that they carry at a time, and switches that
+//! several links share.
 
 use super::{add_demand, given_sort};
 use crate::scenario::presets;
@@ -28,7 +28,7 @@ pub(super) fn format() -> FormatInfo {
         SubjectSort::Scenario,
         "json",
     )
-    .leaving_out(&["the rounds in which its bandwidths count chunks"])
+    .leaving_out(&["the rounds in terms of which its bandwidths count chunks"])
     .with(vec![
         super::collective(),
         super::buffer(),
@@ -48,7 +48,7 @@ pub(super) fn format() -> FormatInfo {
     ])
 }
 
-/// Makes a scenario of a topology, with the name of its file.
+/// Makes a scenario from a topology, with the name of its file.
 ///
 /// # Errors
 /// Every problem of the file, and switches that share bandwidth in a way that nodes cannot represent.
@@ -68,13 +68,13 @@ pub(super) fn read(
     let switches = !given.switches.is_empty();
     let mut made = Imported::new(presets::of(topology, None, super::demand(params, 1)));
     if unit.is_none() {
-        made.assume("rate of a bandwidth of 1", format!("{UNIT_GBYTE_PER_S} GB/s"), "unit_gbyte_per_s=");
+        made.assume("rate of a link of bandwidth 1", format!("{UNIT_GBYTE_PER_S} GB/s"), "unit_gbyte_per_s=");
     }
     if alpha_us.is_none() {
         made.assume("latency of every link", format!("{} us", super::ALPHA_US), "alpha_us=");
     }
     if switches {
-        made.note("switches of the file are what links share: they neither copy nor add up");
+        made.note("switches in the file are what links share: they neither copy nor reduce");
         if given_sort(params).reduces() {
             made.assume("sums in switches", "none", "switch_reduce= of the scenario");
         }
@@ -83,19 +83,19 @@ pub(super) fn read(
     Ok((name, made))
 }
 
-/// Rate of a bandwidth of 1, and the latency of a link.
+/// Rate of a link of bandwidth 1, and the latency of a link.
 #[derive(Clone, Copy)]
 struct UnitRates {
     gbyte_per_s: f64,
     alpha_us: f64,
 }
 
-/// Switches that a link goes through, in order: at its source, between several sources and destinations, at its
+/// Switches that a link passes through, in order: at its source, between several sources and destinations, at its
 /// destination.
 #[derive(Clone, Copy, Default)]
 struct SharedBy([Option<usize>; 3]);
 
-/// Place of a switch in [`SharedBy`].
+/// Position of a switch in [`SharedBy`].
 fn place(switch: &MscclSwitch) -> usize {
     match (switch.sources.len(), switch.destinations.len()) {
         (1, _) => 0,
@@ -110,7 +110,7 @@ fn network(name: &str, given: &MscclTopology, rates: UnitRates) -> Result<Topolo
         .map(|id| NodeRecord { id, name: format!("g{id}"), kind: NodeSort::Gpu, group: Some(0) })
         .collect();
     // A switch with several sources and several destinations becomes a link between two switches (`.in`, `.out`); any
-    // other becomes one switch.
+    // other switch becomes a single switch.
     let mut ends: Vec<[u32; 2]> = Vec::new();
     for switch in &given.switches {
         let both = place(switch) == 1;
@@ -133,7 +133,7 @@ fn network(name: &str, given: &MscclTopology, rates: UnitRates) -> Result<Topolo
         let mut at = from;
         for switch in by.iter().flatten() {
             let limit = &given.switches[*switch];
-            // A link through what many share is never slower than that.
+            // A link through a shared switch is never slower than the switch.
             let rate = if place(limit) == 2 { own } else { limit.bandwidth };
             links.insert((at, ends[*switch][0]), rate);
             at = ends[*switch][1];
@@ -148,7 +148,7 @@ fn network(name: &str, given: &MscclTopology, rates: UnitRates) -> Result<Topolo
     let gpus = given.links.len() as u32;
     let record = |(&(from, to), bandwidth): (&(u32, u32), &u32)| {
         let rate = f64::from(*bandwidth) * rates.gbyte_per_s;
-        // The latency of a link is paid once, where it leaves its GPU.
+        // Only the first hop, out of the GPU, has the latency of the link.
         LinkRecord::new(from, to, rate, if from < gpus { rates.alpha_us } else { 0.0 }, "link")
     };
     Ok(Topology {
@@ -161,7 +161,7 @@ fn network(name: &str, given: &MscclTopology, rates: UnitRates) -> Result<Topolo
     })
 }
 
-/// The switches that every link goes through.
+/// The switches that every link passes through.
 fn shares(given: &MscclTopology) -> Result<BTreeMap<(u32, u32), SharedBy>, Problems> {
     let mut problems = Problems::new();
     let mut shared: BTreeMap<(u32, u32), SharedBy> = BTreeMap::new();
@@ -179,7 +179,7 @@ fn shares(given: &MscclTopology) -> Result<BTreeMap<(u32, u32), SharedBy>, Probl
         for (from, to) in pairs.filter(|(from, to)| from != to) {
             let Some(SharedBy(by)) = shared.get_mut(&(from, to)) else {
                 if place(switch) == 1 {
-                    let message = format!("'{name}' joins {from} to {to}, between which there is no link");
+                    let message = format!("'{name}' joins {from} to {to}, but there is no link between them");
                     problems.add(
                         &*path,
                         message,
@@ -192,17 +192,18 @@ fn shares(given: &MscclTopology) -> Result<BTreeMap<(u32, u32), SharedBy>, Probl
             let own = given.links[to as usize][from as usize];
             if place(switch) == 1 && own < switch.bandwidth {
                 let message = format!(
-                    "'{name}' carries {} at a time, its link from {from} to {to} {own}: no node stands for both limits",
+                    "'{name}' carries {} at a time, but its link from {from} to {to} {own}: no node can \
+                     represent both limits",
                     switch.bandwidth
                 );
                 problems.add(&*path, message, "give the link at least the bandwidth of the switch");
             }
             if let Some(before) = by[place(switch)].replace(index) {
                 let message = format!(
-                    "'{name}' limits the link from {from} to {to}, as '{}' does in the same way",
+                    "'{name}' limits the link from {from} to {to} in the same way as '{}'",
                     printable(&given.switches[before].name)
                 );
-                problems.add(&*path, message, "keep the one with the smaller bandwidth");
+                problems.add(&*path, message, "keep only the one with the smaller bandwidth");
             }
         }
         if !used {

@@ -37,7 +37,7 @@ pub(super) fn schedule(input: &Input, root: Option<u32>) -> Result<Imported<Outs
         names.sort_unstable();
         names.dedup();
         let message = format!("{count} buffers of other ranks ({})", names.join(", "));
-        let remedy = "give a plan in which ranks put what they send and signal";
+        let remedy = "use a plan in which ranks put their data to other ranks and signal";
         return Err(Problem::new("gpus", message, remedy).into());
     }
     let done = execute(plan, root, &[])?;
@@ -53,7 +53,7 @@ pub(super) fn schedule(input: &Input, root: Option<u32>) -> Result<Imported<Outs
             counted(done.passages.len() as u64, "put", "puts"),
             counted(done.signals.len() as u64, "signal", "signals"),
         ),
-        format!("executed: {} output chunks hold what {} asks for", done.compared, plan.collective.name()),
+        format!("executed: {} output chunks contain what {} requires", done.compared, plan.collective.name()),
     ];
     let sizes = plan.gpus.iter().map(|gpu| BufferSizes {
         input: gpu.input_chunks,
@@ -65,8 +65,8 @@ pub(super) fn schedule(input: &Input, root: Option<u32>) -> Result<Imported<Outs
     Ok(file.map(|_| outside))
 }
 
-/// The operations of all thread blocks as steps. After a signal, the waiting block sees everything that the sender put
-/// into its buffers before.
+/// The operations of all thread blocks as steps. After a signal, the waiting block sees everything that the sender has
+/// put into its buffers before.
 fn steps(plan: &ExecutionPlan, done: &PlanExecution) -> Vec<OutsideStep> {
     let mut first: Vec<Vec<u32>> = Vec::with_capacity(plan.gpus.len());
     let mut steps: Vec<OutsideStep> = Vec::new();
@@ -82,7 +82,7 @@ fn steps(plan: &ExecutionPlan, done: &PlanExecution) -> Vec<OutsideStep> {
         first.push(of_gpu);
     }
     let number = |(rank, block, index): (u32, u32, u32)| first[rank as usize][block as usize] + index;
-    // Puts of every thread block, by rank that they go to.
+    // Puts of every thread block, by destination rank.
     let mut puts: FxHashMap<(u32, u32, u32), Vec<u32>> = FxHashMap::default();
     let mut more: Vec<OutsideStep> = Vec::new();
     for passage in &done.passages {
@@ -91,7 +91,7 @@ fn steps(plan: &ExecutionPlan, done: &PlanExecution) -> Vec<OutsideStep> {
         let (rank, block, _) = passage.operation;
         let mut at = number(passage.operation);
         if steps[at as usize].message.is_some() {
-            // A further message of the same operation becomes a parallel step.
+            // Each further message of the same operation becomes a parallel step.
             let after = steps[at as usize].after.clone();
             at = (steps.len() + more.len()) as u32;
             more.push(OutsideStep { after, receives: Vec::new(), message: Some(message) });

@@ -1,4 +1,4 @@
-//! Scenarios from networks of other tools: graphs, network files of simulators, and topologies by their specification.
+//! Scenarios from networks of other tools: graphs, network files of simulators, and topology specifications.
 
 use super::{ALPHA_US, add_demand, buffer, collective, demand, given_sort};
 use crate::scenario::presets;
@@ -17,24 +17,26 @@ use lightbay_formats::{Imported, Limits, gz};
 /// Name of the format.
 pub const NAME: &str = "network";
 
-/// Rate of a link whose file gives none, GB/s: one port of 400 Gb/s.
+/// Rate of a link for which the file gives none, GB/s: one port of 400 Gb/s.
 const LINK_GBYTE_PER_S: f64 = 50.0;
 /// Length of a cycle of a router, ns.
 const CYCLE_NS: f64 = 1.0;
 
 /// The format.
 pub(super) fn format() -> FormatInfo {
-    let rate = "Rate of each link to which the file gives none. Default: 50.";
-    let alpha = "Latency of each link to which the file gives none. Default: 0.7.";
-    let unit = "Unit of rates for which the file names none, such as `capacity` of a graph. Default: gbps.";
-    let switches = "Names of the nodes that are switches, separated by commas, where the file does not say; a name that ends in '*' stands for all that begin so.";
+    let rate = "Rate of each link for which the file gives none. Default: 50.";
+    let alpha = "Latency of each link for which the file gives none. Default: 0.7.";
+    let unit = "Unit of rates for which the file gives no unit, such as `capacity` of a graph. Default: \
+         gbps.";
+    let switches = "Names of the nodes that are switches, separated by commas, if the file does not mark \
+         them; a name that ends in '*' matches all names with this beginning.";
     FormatInfo::new(
         NAME,
         "A network for a collective: GraphML, GML, DOT, node-link JSON, edge lists, network files of ASTRA-sim and BookSim, topologies of SimAI's ns-3, and lightbay.topology/1.",
         SubjectSort::Scenario,
         "graphml",
     )
-    .leaving_out(&["attributes other than rate, latency and part of a node"])
+    .leaving_out(&["attributes other than rate, latency and type of node"])
     .with(vec![
         collective(),
         buffer(),
@@ -43,12 +45,13 @@ pub(super) fn format() -> FormatInfo {
         ParamInfo::choice("rate_unit", &["gbps", "gbyte_per_s"], "gbps", unit).derived(),
         ParamInfo::float("gbyte_bytes", 1e9, 1_073_741_824.0, 1e9, "Bytes of a GB in a network file of ASTRA-sim, which counts 1e9 or 2^30. Default: 1e9.").unit("bytes").derived(),
         ParamInfo::float("cycle_ns", 1e-3, 1e6, CYCLE_NS, "Length of a cycle in a network of BookSim. Default: 1.").unit("ns").derived(),
-        ParamInfo::bool("directed", false, "Whether a line of an edge list is a link one way. Default: false.").derived(),
+        ParamInfo::bool("directed", false, "If true, each line of an edge list is a link in one direction \
+             only. Default: false.").derived(),
         ParamInfo::text("switches", switches),
     ])
 }
 
-/// Makes a scenario of a file.
+/// Makes a scenario from a file.
 ///
 /// # Errors
 /// Every problem of the file, and parameters that cannot act on it.
@@ -80,7 +83,7 @@ pub(super) fn read(
     Ok((name, made))
 }
 
-/// Parameters that were given although nothing of the file depends on them.
+/// Parameters that were set although the file does not use them.
 fn refuse_idle(params: &Params, idle: &[(&str, bool, &str)]) -> Result<(), Problems> {
     let mut problems = Problems::new();
     for (name, acts, why) in idle {
@@ -91,7 +94,7 @@ fn refuse_idle(params: &Params, idle: &[(&str, bool, &str)]) -> Result<(), Probl
     problems.into_result(())
 }
 
-/// The topology of a file of `lightbay.topology/1`, which says everything itself.
+/// The topology of a file of `lightbay.topology/1`, which contains all values.
 fn specified(input: &Input, name: &str, params: &Params) -> Result<Topology, Problems> {
     let why = "the file gives every link its rate and latency and every node its kind";
     refuse_idle(
@@ -134,18 +137,18 @@ fn of_file(
         &[
             ("link_gbyte_per_s", bare > 0, "the file gives every link its rate"),
             ("alpha_us", late > 0, "the file gives every link its latency"),
-            ("rate_unit", plain, "the file has no rate without a unit"),
+            ("rate_unit", plain, "every rate in the file has a unit"),
             ("gbyte_bytes", given.form == NetworkForm::Astra, "this is not a network file of ASTRA-sim"),
-            ("cycle_ns", counted_in_cycles, "the file counts no latency in cycles"),
-            ("switches", unsaid, "the file says itself which nodes are switches"),
+            ("cycle_ns", counted_in_cycles, "the file gives no latency in cycles"),
+            ("switches", unsaid, "the file marks its switches itself"),
         ],
     )?;
     let rates = Assumptions::of(params);
     let parts = parts(given, params)?;
     let gpus = parts.iter().filter(|part| **part == NodePart::Gpu).count();
     if parts.len() > MAX_NODES {
-        let message = format!("has {} nodes, a collective at most {MAX_NODES}", parts.len());
-        return Err(Problem::new("", message, "give a smaller network").into());
+        let message = format!("has {} nodes, but a collective supports at most {MAX_NODES}", parts.len());
+        return Err(Problem::new("", message, "use a smaller network").into());
     }
     let node = |(id, (node, part)): (u32, (&network::FileNode, &NodePart))| NodeRecord {
         id,
@@ -187,7 +190,7 @@ fn of_file(
         made.assume("length of a cycle", format!("{CYCLE_NS} ns"), "cycle_ns=");
     }
     if unsaid && params.text("switches").is_none() {
-        made.assume("part of every node of which the file says none", "a GPU", "switches=");
+        made.assume("type of every node for which the file gives none", "a GPU", "switches=");
     }
     if gpus < parts.len() {
         made.assume(
@@ -199,7 +202,7 @@ fn of_file(
     Ok(made)
 }
 
-/// Rates and latencies for links to which the file gives none, or none in a known unit.
+/// Rates and latencies for links for which the file gives none, or none in a known unit.
 struct Assumptions {
     link: f64,
     alpha_us: f64,
@@ -237,7 +240,7 @@ impl Assumptions {
     }
 }
 
-/// The part of every node: what the file says, what `switches` names, else a GPU.
+/// The type of every node: the type in the file, a switch if `switches` names it, else a GPU.
 fn parts(given: &FileNetwork, params: &Params) -> Result<Vec<NodePart>, Problems> {
     let named: Vec<&str> = params
         .text("switches")
@@ -254,8 +257,8 @@ fn parts(given: &FileNetwork, params: &Params) -> Result<Vec<NodePart>, Problems
     for pattern in &named {
         if !given.nodes.iter().any(|node| means(pattern, &node.name)) {
             let first: Vec<String> = given.nodes.iter().take(4).map(|node| printable(&node.name)).collect();
-            let message = format!("names '{}', which is not a node", printable(pattern));
-            problems.add("switches", message, format!("name nodes such as {}", first.join(", ")));
+            let message = format!("contains '{}', which is not a node", printable(pattern));
+            problems.add("switches", message, format!("use names of nodes, such as {}", first.join(", ")));
         }
     }
     problems.into_result(())?;

@@ -1,5 +1,5 @@
-//! Schedules of other programs as plans: whose chunks their messages carry, and in which epochs the network of a scenario
-//! carries them.
+//! Schedules of other programs as plans: the chunks that their messages carry, and the epochs in which the network of a
+//! scenario carries them.
 
 use crate::Collective;
 use crate::compose::whole_chunks;
@@ -19,7 +19,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::json;
 use std::sync::Arc;
 
-/// A message of a schedule: what each of its chunks is the sum of.
+/// A message of a schedule: the contributions that each of its chunks sums.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OutsideMessage {
     /// Rank that sends.
@@ -33,28 +33,28 @@ pub(super) struct OutsideMessage {
 /// A step of a schedule.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OutsideStep {
-    /// Steps that have to begin before it does.
+    /// Steps that must begin before this step.
     pub(super) after: Vec<u32>,
-    /// Steps whose messages have to be there before it begins.
+    /// Steps whose messages must arrive before this step begins.
     pub(super) receives: Vec<u32>,
     /// Its message.
     pub(super) message: Option<OutsideMessage>,
 }
 
-/// A schedule that was executed once, so that the content of its messages is known.
+/// A schedule that has been executed once, so that the contents of its messages are known.
 #[derive(Clone, Debug)]
 pub(super) struct OutsideSchedule {
-    /// Operation that it carries out.
+    /// Operation that it implements.
     pub(super) op: CollectiveOp,
     /// Chunks in the buffers of its ranks.
     pub(super) sizes: Vec<BufferSizes>,
     /// Its steps.
     pub(super) steps: Vec<OutsideStep>,
-    /// Findings of its reader, one sentence each.
+    /// Remarks of its reader, one sentence each.
     pub(super) lines: Vec<String>,
 }
 
-/// The scenario among the inputs, and the schedule.
+/// The scenario and the schedule among the inputs.
 pub(super) fn sorted<'i>(
     format: &str,
     inputs: &'i [Input],
@@ -70,7 +70,7 @@ pub(super) fn sorted<'i>(
         };
         if let Some(what) = again {
             let problem =
-                Problem::new("", format!("is the second {what}"), "give one scenario and one schedule");
+                Problem::new("", format!("is the second {what}"), "pass one scenario and one schedule");
             return Err(Problems::from(problem).named(&input.name));
         }
     }
@@ -78,9 +78,9 @@ pub(super) fn sorted<'i>(
     match (scenario, file) {
         (Some(scenario), Some(file)) => Ok((scenario, file)),
         (None, _) => {
-            let message =
-                "none of the files is a scenario; a schedule does not say on which network it is played";
-            Err(Problem::new("", message, format!("add one of kind {}: {command}", Collective::NAME)).into())
+            let message = "none of the files is a scenario, and a schedule does not contain its network";
+            Err(Problem::new("", message, format!("add a file of kind {}: {command}", Collective::NAME))
+                .into())
         }
         (_, None) => {
             Err(Problem::new("", "none of the files is a schedule", format!("write {command}")).into())
@@ -88,14 +88,14 @@ pub(super) fn sorted<'i>(
     }
 }
 
-/// The scenario of a file, or the one that the plan in it is for.
+/// The scenario of a file, or the scenario of the plan in the file.
 fn scenario_in(input: &Input) -> Result<Scenario<Collective>, Problems> {
     let value = read_json(input.bytes.as_slice())?;
     let kind = kind_of(&value);
     if kind != Some(Collective::NAME) {
         let message =
             kind.map_or_else(|| "is missing".to_owned(), |kind| format!("is '{}'", printable(kind)));
-        let remedy = format!("give a scenario of kind {}", Collective::NAME);
+        let remedy = format!("pass a scenario of kind {}", Collective::NAME);
         return Err(Problem::new("kind", message, remedy).into());
     }
     let schema = value.get("schema").and_then(serde_json::Value::as_str);
@@ -107,11 +107,11 @@ fn scenario_in(input: &Input) -> Result<Scenario<Collective>, Problems> {
     Ok(Scenario::clone(&plan.ok_or_else(unread)?.scenario))
 }
 
-/// Plays a schedule on the network of a scenario.
+/// Maps a schedule onto the network of a scenario.
 ///
 /// # Errors
 /// A scenario for another collective or number of ranks, sums that do not go along one tree to one rank, and ranks that
-/// nothing joins. With `strict`, a schedule that is not taken as it is.
+/// nothing joins. With `strict`, a schedule that would have to be changed.
 pub(super) fn played(
     scenario: Scenario<Collective>,
     outside: &OutsideSchedule,
@@ -119,13 +119,15 @@ pub(super) fn played(
 ) -> Result<ImportedPlan<Collective>, Problems> {
     let mut lines = outside.lines.clone();
     let mut scenario = scenario;
-    // Where the schedule does not go over as it is: `strict` refuses it.
+    // Differences from the schedule: `strict` refuses it.
     let mut changed = Vec::new();
     let per_rank = fitting(&scenario.body, outside)?;
     let before = std::mem::replace(&mut scenario.body.demand.chunks_per_rank, per_rank);
     if before != per_rank {
-        changed
-            .push(format!("chunks per rank: {per_rank} as in the schedule, not {before} as in the scenario"));
+        changed.push(format!(
+            "chunks per rank: {per_rank} as in the schedule instead of {before} as in the \
+                 scenario"
+        ));
     }
     scenario.body.validate()?;
     let tasks = CollectiveTasks::of(&scenario.body, None)?;
@@ -143,11 +145,7 @@ pub(super) fn played(
             steps.push(GivenStep { after: step.after.clone(), receives: step.receives.clone(), send });
         }
         let given = in_epochs(task, &steps).map_err(|message| {
-            Problem::new(
-                "",
-                message,
-                "give a scenario whose network is like the one that the schedule is for",
-            )
+            Problem::new("", message, "use a scenario whose network matches the schedule")
         })?;
         detours += given.detours;
         repeated += given.repeated;
@@ -156,28 +154,28 @@ pub(super) fn played(
     if detours > 0 {
         let sends = counted(detours as u64, "send goes", "sends go");
         changed.push(format!(
-            "{sends} by way of other GPUs, because no link or chain of switches joins its ends"
+            "{sends} routed through other GPUs, because no link or chain of switches joins their ends"
         ));
     }
     if repeated > 0 {
         let sends = counted(repeated as u64, "send", "sends");
-        changed.push(format!("{sends} left out: the chunk was there already"));
+        changed.push(format!("{sends} omitted: the destination already had the chunk"));
     }
     if strict && !changed.is_empty() {
         let mut problems = Problems::new();
         for line in changed {
-            let remedy = "give a scenario that the schedule is for, or leave out --strict";
-            problems.add("schedule", format!("is not taken as it is; {line}"), remedy);
+            let remedy = "use a scenario that matches the schedule, or leave out --strict";
+            problems.add("schedule", format!("would be changed: {line}"), remedy);
         }
         return Err(problems);
     }
     lines.append(&mut changed);
     if tasks.tasks.len() > 1 {
-        lines.push("sums are all complete before the first of them is spread".to_owned());
+        lines.push("all reductions complete before the first result is spread".to_owned());
     }
     let candidate = whole_chunks(&scenario.body, &tasks, &schedules, None);
     let claims = &candidate.result.claims;
-    let replay = claims.replay_us.map(|us| format!(", without epochs after {us:.3} us")).unwrap_or_default();
+    let replay = claims.replay_us.map(|us| format!(", or {us:.3} us without epochs")).unwrap_or_default();
     lines.push(format!(
         "the plan ends after {} us ({} epochs of {} us){replay}",
         claims.finish_us, claims.finish_epochs, tasks.epoch_us
@@ -195,7 +193,7 @@ pub(super) fn played(
     Ok(ImportedPlan { scenario: Arc::new(scenario), candidate, lines, summary })
 }
 
-/// Chunks of every rank, or of every pair of ranks, of a schedule that suits a scenario.
+/// Chunks of every rank, or of every pair of ranks, of a schedule that matches a scenario.
 fn fitting(scenario: &CollectiveScenario, outside: &OutsideSchedule) -> Result<u32, Problems> {
     let mut problems = Problems::new();
     let ranks = outside.sizes.len();
@@ -203,8 +201,8 @@ fn fitting(scenario: &CollectiveScenario, outside: &OutsideSchedule) -> Result<u
     if ranks != asked {
         problems.add(
             "",
-            format!("the schedule has {ranks} ranks, the scenario {asked}"),
-            "give a scenario with as many, or list its ranks",
+            format!("the schedule has {ranks} ranks, but the scenario has {asked}"),
+            "use a scenario with as many ranks, or list its ranks",
         );
     }
     let BufferSizes { input, output, .. } = outside.sizes.first().copied().unwrap_or_default();
@@ -219,36 +217,41 @@ fn fitting(scenario: &CollectiveScenario, outside: &OutsideSchedule) -> Result<u
         CollectiveOp::Custom => None,
     };
     let Some((sort, per_rank)) = found else {
-        let message = "is a custom collective: the file does not say which rank has to get what";
-        problems.add("coll", message, "give a schedule of a collective by name");
+        let message = "is a custom collective: the file does not contain the destinations of the data";
+        problems.add("coll", message, "use a schedule of a named collective");
         return Err(problems);
     };
     let collective = scenario.demand.collective;
     if collective != sort {
         let message =
-            format!("the schedule is for {}, the scenario asks for {}", sort.label(), collective.label());
-        let remedy = format!("give a scenario with collective={}", sort.word());
+            format!("the schedule is for {}, but the scenario is for {}", sort.label(), collective.label());
+        let remedy = format!("use a scenario with collective={}", sort.word());
         problems.add("demand.collective", message, remedy);
     } else if !scenario.demand.copy && sort != CollectiveSort::AllToAll {
-        let message = "is false, and a schedule copies chunks where ranks send on what they received";
-        problems.add("demand.copy", message, "give a scenario with copy=true");
+        let message = "is false, but a schedule copies chunks when ranks send on what they received";
+        problems.add("demand.copy", message, "use a scenario with copy=true");
     }
     let per_rank = per_rank.filter(|chunks| (1..=1 << 16).contains(chunks));
     if per_rank.is_none() {
-        let message = format!("has {input} input chunks for {ranks} ranks, which do not divide them");
-        problems.add("", message, "give a schedule with a multiple of the ranks, at most 65536 for each");
+        let message = format!("has {input} input chunks, which is not a multiple of its {ranks} ranks");
+        problems.add(
+            "",
+            message,
+            "use a schedule whose chunks are a multiple of the ranks, at most 65536 \
+             per rank",
+        );
     }
     problems.into_result(per_rank.unwrap_or(1))
 }
 
-/// Chunks of a scenario by what a schedule calls them.
+/// Chunks of a scenario by their identifiers in a schedule.
 struct ChunkNames {
     sort: CollectiveSort,
     per_rank: u32,
     ranks: u32,
-    /// Chunk by rank it belongs to, destination (or that rank) and number.
+    /// Chunk by owner rank, destination (or the owner rank again) and number.
     known: FxHashMap<(u32, u32, u32), u32>,
-    /// Rank and number for every chunk of the buffer that an AllReduce adds up.
+    /// Rank and number for every chunk of the buffer that an AllReduce reduces.
     roots: Vec<(u32, u32)>,
 }
 
@@ -273,7 +276,7 @@ impl ChunkNames {
         Ok(names)
     }
 
-    /// Rank at which every chunk of the buffer is reduced, and its number among those of that rank.
+    /// Rank at which every chunk of the buffer is reduced, and the number of the chunk at that rank.
     fn tree_roots(&self, outside: &OutsideSchedule) -> Result<Vec<(u32, u32)>, Problems> {
         let all = self.ranks * self.per_rank;
         let mut senders: Vec<FxHashSet<u32>> = vec![FxHashSet::default(); all as usize];
@@ -299,26 +302,27 @@ impl ChunkNames {
                 }
                 _ => problems.add(
                     format!("chunk {chunk}"),
-                    "is not added up along one tree that ends at one rank, its own in a ReduceScatter",
-                    "give a schedule whose ranks each send their part of a sum once, such as a ring",
+                    "is not reduced along one tree to one rank (in a ReduceScatter, to the rank that owns \
+                     the chunk)",
+                    "use a schedule whose ranks each send their part of a sum once, such as a ring",
                 ),
             }
         }
         if problems.is_empty()
             && let Some(rank) = of_rank.iter().position(|count| *count != self.per_rank)
         {
-            let message = format!("rank {rank} adds up {} chunks of {all}", of_rank[rank]);
-            problems.add("", message, "give a schedule in which every rank adds up equally many");
+            let message = format!("rank {rank} reduces {} chunks of {all}", of_rank[rank]);
+            problems.add("", message, "use a schedule in which every rank reduces the same number of chunks");
         }
         problems.into_result(roots)
     }
 
-    /// Returns `true` for a sum that is part of one to be added up further.
+    /// Returns `true` for a partial sum that another rank reduces further.
     fn is_part(&self, sum: &[Contribution]) -> bool {
         self.sort == CollectiveSort::ReduceScatter || (sum.len() as u32) < self.ranks
     }
 
-    /// Send of the chunks of a message that belong to the half that adds up, or to the other one.
+    /// Send of the chunks of a message that belong to the reducing half, or to the other half.
     fn send(
         &self,
         message: &OutsideMessage,
@@ -335,14 +339,14 @@ impl ChunkNames {
                 self.roots.get(first.chunk as usize).map(|(root, local)| (*root, *root, *local))
             } else if sum.len() > 1 {
                 let what =
-                    format!("adds up chunks of {} ranks, although nothing is to be reduced", sum.len());
-                return Err(Problem::new("", what, "give a schedule that does what its collective says"));
+                    format!("reduces chunks of {} ranks, although the collective does not reduce", sum.len());
+                return Err(Problem::new("", what, "use a schedule that matches its collective"));
             } else if self.sort == CollectiveSort::AllToAll {
                 Some((first.rank, first.chunk / self.per_rank, first.chunk % self.per_rank))
             } else {
                 Some((first.rank, first.rank, first.chunk))
             };
-            // Data that a rank keeps for itself is no chunk.
+            // Data that a rank keeps for itself is not a chunk.
             chunks.extend(key.and_then(|key| self.known.get(&key)));
         }
         let node = |rank: u32| nodes.get(rank as usize).copied().unwrap_or(0);

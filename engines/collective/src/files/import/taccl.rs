@@ -1,4 +1,4 @@
-//! Scenarios from topologies of TACCL, with the sketch of a schedule beside them or without.
+//! Scenarios from topologies of TACCL, with or without the sketch of a schedule.
 
 mod network;
 
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 /// Name of the format.
 pub const NAME: &str = "taccl";
 
-/// Nodes of a topology of which nothing says how many there are.
+/// Assumed number of nodes of a topology if neither the sketch nor a parameter gives it.
 const NODES: u32 = 1;
 /// Maximum number of nodes.
 const MOST_NODES: i64 = 1024;
@@ -26,30 +26,44 @@ const MOST_NODES: i64 = 1024;
 pub(super) fn format() -> FormatInfo {
     FormatInfo::new(
         NAME,
-        "A topology of TACCL, and the sketch of a schedule if there is one: GPUs and links of the nodes, which GPUs talk \
-         to other nodes, and chunks.",
+        "A topology of TACCL, and optionally the sketch of a schedule: GPUs and links of the nodes, the \
+         GPUs that talk to other nodes, and chunks.",
         SubjectSort::Scenario,
         "json",
     )
-    .leaving_out(&["the costs that hide latencies (betas)", "the strategies, order and symmetries of a sketch"])
+    .leaving_out(&[
+        "the costs that hide latencies (betas)",
+        "the strategies, order and symmetries of a sketch",
+    ])
     .with(vec![
         super::collective(),
         super::buffer(),
-        ParamInfo::int("nodes", 1, MOST_NODES, i64::from(NODES), "Number of nodes. Default: that of the \
-             sketch, or 1.")
-            .derived(),
+        ParamInfo::int(
+            "nodes",
+            1,
+            MOST_NODES,
+            i64::from(NODES),
+            "Number of nodes. Default: the number in \
+             the sketch, or 1.",
+        )
+        .derived(),
         ParamInfo::text(
             "connections",
-            "Pairs of GPUs that connect nodes, sender:receiver, each numbered within its node: '0:1, \
-             2:3'. Default: those of the sketch.",
+            "Pairs of GPUs that connect nodes, sender:receiver, each numbered within its node: '0:1, 2:3'. \
+             Default: the pairs of the sketch.",
         ),
-        ParamInfo::choice("mb", &["1e6", "2^20"], "1e6", "Number of bytes in the megabyte to which the \
-             costs refer. Default: 1e6.")
-            .derived(),
+        ParamInfo::choice(
+            "mb",
+            &["1e6", "2^20"],
+            "1e6",
+            "Number of bytes in the megabyte of the costs. \
+             Default: 1e6.",
+        )
+        .derived(),
     ])
 }
 
-/// Makes a scenario of a topology and perhaps a sketch, with the name of the file of the topology.
+/// Makes a scenario from a topology and an optional sketch, with the name of the file of the topology.
 ///
 /// # Errors
 /// Every problem of the files, and everything that they and the parameters leave open.
@@ -103,11 +117,11 @@ pub(super) fn read(
     made.notes.extend(notes);
     made.assumed.retain(|assumed| match assumed.set_with.as_str() {
         "mb=" => params.text("mb").is_none(),
-        // The file may contain the wiring; if its name is that of a known network, that network is used.
+        // If the file contains no wiring but is named after a known network, that network is used.
         _ => inner == InnerWiring::Named,
     });
     if nodes.is_none() {
-        made.assume("number of nodes", NODES.to_string(), "nodes=, or the sketch beside the topology");
+        made.assume("number of nodes", NODES.to_string(), "nodes=, or a sketch in addition to the topology");
     }
     if switches {
         made.assume("copies by switches", "none", "switch_copy= of the scenario");
@@ -130,11 +144,11 @@ fn sorted(inputs: &[Input]) -> Result<(&Input, Option<&Input>), Problems> {
         let format = open(input.bytes.as_slice(), &Limits::default())
             .map_err(|problem| Problems::from(problem).named(&input.name))?
             .format;
-        // For anything else, the reader of topologies reports the error.
+        // For any other input, the reader of topologies reports the error.
         let place = if format == Format::TacclSketch { &mut sketch } else { &mut topology };
         if let Some(before) = place.replace(input) {
-            let message = format!("is given beside {}", before.name);
-            problems.add(input.name.clone(), message, "give one topology, and one sketch at most");
+            let message = format!("is passed in addition to {}", before.name);
+            problems.add(input.name.clone(), message, "pass one topology, and at most one sketch");
         }
     }
     problems.into_result(())?;
@@ -145,7 +159,7 @@ fn sorted(inputs: &[Input]) -> Result<(&Input, Option<&Input>), Problems> {
     Ok((topology, sketch))
 }
 
-/// `0:1, 2:3` as GPUs that send with those that they send to.
+/// Parses `0:1, 2:3` into sending GPUs, each with the GPUs to which it sends.
 fn connections(text: &str) -> Result<BTreeMap<u32, Vec<u32>>, Problem> {
     let mut found: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for entry in text.split(',').map(str::trim).filter(|entry| !entry.is_empty()) {
@@ -161,7 +175,7 @@ fn connections(text: &str) -> Result<BTreeMap<u32, Vec<u32>>, Problem> {
     Ok(found)
 }
 
-/// Parts of a sketch that say how a schedule is to be found, one sentence.
+/// Parts of a sketch on how to find a schedule, as one sentence.
 fn left_aside(sketch: &TacclSketch, inner: InnerWiring) -> Option<String> {
     let mut parts = Vec::new();
     if !sketch.symmetry_offsets.is_empty() {
@@ -179,14 +193,14 @@ fn left_aside(sketch: &TacclSketch, inner: InnerWiring) -> Option<String> {
     if !sketch.switches.is_empty() && inner == InnerWiring::Listed {
         parts.push("switches (the links of the topology are taken as they are)");
     }
-    (!parts.is_empty()).then(|| format!("of no use here: {} of the sketch", parts.join(", ")))
+    (!parts.is_empty()).then(|| format!("not used: {} of the sketch", parts.join(", ")))
 }
 
-/// Origin of the wiring inside of a node.
+/// Source of the wiring inside a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum InnerWiring {
     /// The matrix of the file.
     Listed,
-    /// The machine that the name of the file begins with.
+    /// The machine with whose name the name of the file begins.
     Named,
 }

@@ -50,7 +50,7 @@ fn published_topologies_of_taccl_become_networks() {
     let told = read.lines.join("\n");
     for said in [
         "megabyte of the costs is 1e6 bytes (mb=)",
-        "wiring inside of a node",
+        "wiring inside a node",
         "collective is all_gather",
         "symmetry_offsets",
     ] {
@@ -107,7 +107,7 @@ fn what_topologies_leave_open_is_told_and_refused_if_strict() {
         (&[NDV2], &[("nodes", "2")], "connections: is missing"),
         (&[NDV2], &[("nodes", "2"), ("connections", "0-1")], "has '0-1'"),
         (&[NDV2], &[("nodes", "2"), ("connections", "0:8")], "names GPU 8"),
-        (&[NDV2.replace("NDv2_1MB", "Moebius").as_str()], &[], "is 'Moebius', whose wiring is not known"),
+        (&[NDV2.replace("NDv2_1MB", "Moebius").as_str()], &[], "is 'Moebius', whose wiring is unknown"),
         (&[NDV2.replace("[23, 46]", "[23]").as_str()], &[], "has 1 costs"),
         (
             &[DGX2.replace("\"gpus_per_node\": 16", "\"gpus_per_node\": 8").as_str()],
@@ -120,7 +120,7 @@ fn what_topologies_leave_open_is_told_and_refused_if_strict() {
     }
     let given = [("collective", "all_gather"), ("output_buffer_bytes", "1e9"), ("nodes", "1"), ("mb", "1e6")];
     let told = made("taccl", &[NDV2], &given, true).unwrap_err();
-    assert!(told.contains("wiring inside of a node") && !told.contains("mb="), "{told}");
+    assert!(told.contains("wiring inside a node") && !told.contains("mb="), "{told}");
     let told = made("taccl", &[NDV2], &[], true).unwrap_err();
     for said in ["collective=", "output_buffer_bytes=", "nodes=", "mb="] {
         assert!(told.contains(said), "{said}: {told}");
@@ -153,7 +153,7 @@ fn networks_of_simulators_and_graphs_become_networks() {
         "found: 2 GPUs, 1 switch, 4 links",
         "latency of 2 links is 0.7 us",
         "unit of rates is Gb/s",
-        "2 links were added",
+        "2 links were merged",
     ] {
         assert!(told.contains(said), "{said}: {told}");
     }
@@ -164,7 +164,7 @@ fn networks_of_simulators_and_graphs_become_networks() {
     assert_eq!(network.gpus().count(), 3);
     assert_eq!(link(network, id("r0"), id("r1")), Some((50.0, 0.03)));
     let wrong = made("network", &["a b\n"], &[("switches", "c")], false).unwrap_err();
-    assert!(wrong.contains("names 'c', which is not a node"), "{wrong}");
+    assert!(wrong.contains("contains 'c', which is not a node"), "{wrong}");
 }
 
 #[test]
@@ -236,9 +236,9 @@ fn a_collective_of_traces_is_planned_on_the_named_network() {
     assert_eq!(made.scenario.body.demand.output_buffer_bytes, Some(100.0));
     for (files, given, said) in [
         (&four[..], &[][..], "network: is missing"),
-        (&four, &[("network", "ring8")], "has 8 GPUs, 4 ranks take part"),
-        (&four, &[("network", "star4")], "'star4' is not known"),
-        (&four, &[("network", "ring4"), ("node", "1")], "node: is 1, the trace has 1 collective"),
+        (&four, &[("network", "ring8")], "has 8 GPUs, but 4 ranks take part"),
+        (&four, &[("network", "star4")], "'star4' is not a known network"),
+        (&four, &[("network", "ring4"), ("node", "1")], "node: is 1, but the trace has 1 collective"),
         (&four, &[("network", "ring4"), ("size", "total")], "size: has no effect"),
         (
             &two,
@@ -304,14 +304,17 @@ fn topologies_of_msccl_become_networks() {
     assert_eq!((shared.nodes.len(), shared.links.len()), (5, 7));
     assert!(shared.links.iter().all(|link| link.capacity_gbyte_per_s == 1.0));
     for (switches, said) in [
-        ("[[[0, 1, 2], [0, 1, 2], 2, \"core\"]]", "from 2 to 0 1: no node stands for both limits"),
+        ("[[[0, 1, 2], [0, 1, 2], 2, \"core\"]]", "from 2 to 0 1: no node can represent both limits"),
         ("[[[0], [0], 1, \"self\"]]", "'self' limits no link"),
-        ("[[[0], [1, 2], 1, \"a\"], [[0], [1], 1, \"b\"]]", "'b' limits the link from 0 to 1, as 'a' does"),
+        (
+            "[[[0], [1, 2], 1, \"a\"], [[0], [1], 1, \"b\"]]",
+            "'b' limits the link from 0 to 1 in the same way as 'a'",
+        ),
     ] {
         let told = read(&msccl(all, switches), &[], false).unwrap_err();
         assert!(told.contains(said), "{said}: {told}");
     }
     let told = read(&msccl([[0, 0, 1], [1, 0, 1], [1, 1, 0]], "[[[0, 1], [0, 2], 1, \"x\"]]"), &[], false)
         .unwrap_err();
-    assert!(told.contains("joins 1 to 0, between which there is no link"), "{told}");
+    assert!(told.contains("joins 1 to 0, but there is no link between them"), "{told}");
 }

@@ -324,7 +324,7 @@ fn switches_that_do_not_reduce_are_reported() {
     for method in ["construct", "ring", "trees"] {
         for collective in [ReduceScatter, AllReduce] {
             let told = caveat(&slow, method, collective, true);
-            assert!(told.contains("GPUs reduce everything"), "{method}: {told}");
+            assert!(told.contains("GPUs do all reductions"), "{method}: {told}");
         }
         for (rates, collective, reduce) in
             [(&[FAST; 3], ReduceScatter, true), (&slow, ReduceScatter, false), (&slow, AllGather, true)]

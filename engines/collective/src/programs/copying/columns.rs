@@ -1,4 +1,5 @@
-//! The columns that exist: starts that can be in time, and where chunks can be (docs/methods/collective.md, section 7).
+//! The columns of the model: starts that can arrive in time, and the possible places of chunks
+//! (docs/methods/collective.md, section 7).
 
 use super::CopyProgram;
 use crate::model::distances::FAR;
@@ -12,12 +13,13 @@ use lightbay_highs::model::{Column, Domain};
 /// State before the first epoch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CopyBeginning {
-    /// GPUs that hold a chunk or are about to receive it, with the epoch from which they do; by place in the folding.
+    /// GPUs that hold a chunk or are about to receive it, with the epoch from which they hold it; by position in the
+    /// fold.
     pub held: Vec<Vec<(u32, u32)>>,
-    /// Transmissions on every link of the real network before the first epoch, as epochs back from it, by the starts on its
-    /// first lane.
+    /// Transmissions on every link of the real network before the first epoch, as epochs counted backwards from it, by
+    /// the starts on its first lane.
     pub before: Vec<Vec<u32>>,
-    /// Number of the first epoch on the clock of links that come and go.
+    /// Number of the first epoch on the clock of time-varying links.
     pub clock: u32,
 }
 
@@ -40,7 +42,7 @@ impl CopyBeginning {
 pub enum CopyEnd {
     /// Everything is delivered.
     Delivered,
-    /// Chunks are somewhere, or on links to GPUs.
+    /// At the end, chunks may be anywhere, including on links to GPUs.
     Open,
 }
 
@@ -53,7 +55,7 @@ impl CopyProgram<'_> {
     ) -> Result<(), MethodError> {
         for at in 0..self.folding.chunks.len() {
             watch.checkpoint()?;
-            // Head: no chunk is anywhere before. Tail: no chunk helps later.
+            // Head: a chunk cannot be at a node before it. Tail: a chunk does not help at a node after it.
             let earliest = self.earliest(&beginning.held[at]);
             let needed = self.still_needed(at, end);
             let starts = self.start_columns(at, beginning, end, &earliest, &needed);
@@ -69,30 +71,30 @@ impl CopyProgram<'_> {
         let network = &self.task.network;
         let mut earliest = vec![FAR; network.node_count()];
         for &(node, from) in held {
-            // Shortest paths from all nodes that hold it.
+            // Shortest paths from all nodes that hold the chunk.
             for (best, way) in earliest.iter_mut().zip(self.task.distances.from(network, node)) {
                 *best = (*best).min(way.saturating_add(from)).min(FAR);
             }
         }
-        // A chunk that is still in flight to a node cannot be there earlier.
+        // A chunk that is still in flight to a node cannot be at the node earlier.
         for &(node, from) in held {
             earliest[node as usize] = from;
         }
         earliest
     }
 
-    /// Minimum number of epochs from every node to a destination that waits for a chunk: 0 at destinations, and
+    /// Minimum number of epochs from every node to a destination that waits for a chunk: 0 at destinations; 0
     /// everywhere if the end is open.
     fn still_needed(&self, at: usize, end: CopyEnd) -> Vec<u32> {
         let network = &self.task.network;
-        // An open end has no deadline: any place may be of use to a later round.
+        // An open end has no deadline: any place may help a later round.
         if end == CopyEnd::Open {
             return vec![0; network.node_count()];
         }
         let mut least = vec![FAR; network.node_count()];
         for dest in self.task.chunks.dests(self.folding.chunks[at] as usize) {
             for (best, way) in least.iter_mut().zip(self.task.distances.to(network, dest)) {
-                // The nearest destination decides, since a later one needs no less.
+                // The nearest destination decides, because farther ones need at least as many epochs.
                 *best = (*best).min(*way);
             }
         }
@@ -112,27 +114,28 @@ impl CopyProgram<'_> {
         let mut spans = vec![ColumnSpan::default(); task.network.links().len()];
         for (link, ends) in (0u32..).zip(task.network.links()) {
             let (from, to) = (ends.from as usize, ends.to as usize);
-            // No start towards a node that has the chunk already, or from which it serves no destination.
+            // No start towards a node that already has the chunk, or from which the chunk reaches no waiting
+            // destination.
             if beginning.holds(at, ends.to) || earliest[from] >= FAR || needed[to] >= FAR {
                 continue;
             }
             let model = &task.epochs.links[link as usize];
             let latency = i64::from(model.latency);
             let last = i64::from(self.epochs)
-                // The last start that is of use.
+                // The last start that can help.
                 - match end {
                     CopyEnd::Delivered => latency + i64::from(needed[to]),
-                    // What enters a switch has to leave it before the end.
+                    // A chunk that enters a switch must leave it before the end.
                     CopyEnd::Open if task.network.is_switch(ends.to) => 1 + latency,
                     CopyEnd::Open => 1,
                 };
             let first = earliest[from];
             let most = self.most_starts(chunk, link);
-            // No epoch is left between both.
+            // No epoch is left between the first and the last start.
             let Ok(count) = u32::try_from(last - i64::from(first) + 1) else { continue };
             let first_column = Column(self.model.columns() as u32);
             for epoch in first..first + count {
-                // Links that are down keep their columns, at 0, so that spans have no gaps.
+                // Starts on links that are down keep their columns, fixed at 0, so that spans have no gaps.
                 let clock = beginning.clock + epoch;
                 let upper = if model.is_up(clock) { most } else { 0.0 };
                 let name = format!("start {chunk} {}->{} {epoch}", ends.from, ends.to);
@@ -143,8 +146,8 @@ impl CopyProgram<'_> {
         spans
     }
 
-    /// Maximum number of starts of a chunk on a link in one epoch. Several are of use only on the way into a switch that
-    /// cannot copy, one for each destination.
+    /// Maximum number of starts of a chunk on a link in one epoch. Several starts help only on the way into a switch
+    /// that cannot copy, one for each destination.
     fn most_starts(&self, chunk: u32, link: u32) -> f64 {
         let head = self.task.network.links()[link as usize].to;
         // A second copy on one link in one epoch is useless.
@@ -167,7 +170,7 @@ impl CopyProgram<'_> {
         let mut spans = vec![ColumnSpan::default(); task.network.node_count()];
         for &node in task.network.gpus() {
             let (first, after) = (earliest[node as usize], needed[node as usize]);
-            // Presence begins when the chunk can be there, and lasts to the end.
+            // Presence begins when the chunk can be at the node, and lasts to the end.
             if beginning.holds(at, node) || first.saturating_add(after) > self.epochs {
                 continue;
             }

@@ -1,11 +1,12 @@
-//! Switches without latency between them: no copy of a chunk feeds itself (docs/methods/collective.md, section 7).
+//! Links without latency between switches: ensures that no copy of a chunk feeds itself (docs/methods/collective.md,
+//! section 7).
 
 use super::CopyProgram;
 use lightbay_highs::model::Column;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 impl CopyProgram<'_> {
-    /// Links without latency from switch to switch that lie on a circle of such links.
+    /// Zero-latency links between switches that lie on a cycle of such links.
     pub(super) fn circular_links(&self) -> Vec<u32> {
         let (network, epochs) = (&self.task.network, &self.task.epochs);
         // Links between switches over which a chunk passes in the same epoch.
@@ -16,7 +17,7 @@ impl CopyProgram<'_> {
         let at_once: Vec<u32> = (0..network.links().len() as u32).filter(between).collect();
         let leads_back = |link: &u32| {
             let ends = &network.links()[*link as usize];
-            // Breadth first along such links from the head: a cycle if the tail is reached.
+            // Breadth first along such links from the head: there is a cycle if the search reaches the tail.
             let mut reached = FxHashSet::from_iter([ends.to]);
             let mut open = vec![ends.to];
             while let Some(node) = open.pop() {
@@ -32,8 +33,8 @@ impl CopyProgram<'_> {
         at_once.iter().copied().filter(leads_back).collect()
     }
 
-    /// Ranks of the switches on such circles, by epoch: a chunk goes to switches of a higher rank alone (Miller, Tucker
-    /// and Zemlin). Without them, starts around a circle would give each other a reason.
+    /// Ranks of the switches on such cycles, by epoch: a chunk goes only to switches of a higher rank (Miller, Tucker
+    /// and Zemlin). Without ranks, starts around a cycle could feed each other without a source.
     pub(super) fn order_rows(&mut self, at: usize, circular: &[u32]) {
         let network = &self.task.network;
         let chunk = self.folding.chunks[at];
@@ -44,7 +45,7 @@ impl CopyProgram<'_> {
         for &link in circular {
             let (from, to) = (network.links()[link as usize].from, network.links()[link as usize].to);
             for (epoch, start) in self.starts[at][link as usize].iter() {
-                // A rank for each switch and epoch, made when a start needs it.
+                // A rank for each switch and epoch, created when a start needs it.
                 let mut rank = |node: u32| {
                     let name = || format!("rank {chunk} {node} {epoch}");
                     *ranks

@@ -1,4 +1,4 @@
-//! Presence, forwarding, switches, windows of links, buffers (docs/methods/collective.md, section 7).
+//! Rows for presence, forwarding, switches, windows of links, and buffers (docs/methods/collective.md, section 7).
 
 use super::{CopyBeginning, CopyEnd, CopyProgram};
 use lightbay_core::method::MethodError;
@@ -36,8 +36,8 @@ impl CopyProgram<'_> {
         Ok(())
     }
 
-    /// Arrivals of a chunk at a node at the beginning of an epoch.
-    /// Starts that arrive at this very epoch.
+    /// Arrivals of a chunk at a node at the beginning of an epoch. Counts only starts that arrive at exactly this
+    /// epoch.
     fn arrivals(&self, at: usize, node: u32, epoch: u32) -> impl Iterator<Item = Column> + '_ {
         self.task.network.in_links(node).iter().filter_map(move |&link| {
             let start = epoch.checked_sub(self.task.epochs.latency(link))?;
@@ -45,7 +45,7 @@ impl CopyProgram<'_> {
         })
     }
 
-    /// Columns that say that a GPU drops a chunk which it holds for others after an epoch; by node and epoch.
+    /// Columns for dropping a chunk that a GPU holds for others after an epoch; by node and epoch.
     fn drop_columns(
         &mut self,
         at: usize,
@@ -74,8 +74,8 @@ impl CopyProgram<'_> {
         dropped
     }
 
-    /// `B[k] = B[k-1] - X[k-1] + arrivals`. As presence is at most 1, at most one reception is useful. Where chunks may
-    /// be dropped, plans still must not deliver one twice, so receptions are limited in all.
+    /// `B[k] = B[k-1] - X[k-1] + arrivals`. Presence is at most 1, so at most one reception helps. If chunks may be
+    /// dropped, a plan still must not deliver a chunk twice, so a row limits the total number of receptions.
     fn presence_rows(&mut self, at: usize, dropped: &FxHashMap<(u32, u32), Column>) {
         let task = self.task;
         let chunk = self.folding.chunks[at];
@@ -96,8 +96,8 @@ impl CopyProgram<'_> {
                 self.model.equal(format!("presence {chunk} {node} {epoch}"), 0.0, terms);
                 if let Some(&drop) = dropped.get(&(node, epoch)) {
                     may_drop = true;
-                    let name = format!("drop what is there {chunk} {node} {epoch}");
-                    // Only what is there can be dropped.
+                    let name = format!("drop what is present {chunk} {node} {epoch}");
+                    // Only a chunk that is present can be dropped.
                     self.model.at_most(name, 0.0, [(drop, 1.0), (here, -1.0)]);
                 }
                 received.extend(arrivals);
@@ -109,7 +109,7 @@ impl CopyProgram<'_> {
         }
     }
 
-    /// GPUs send what is there, switches what arrives at that very epoch.
+    /// GPUs send chunks that are present; switches send chunks that arrive in exactly that epoch.
     fn forward_rows(&mut self, at: usize, beginning: &CopyBeginning) {
         let task = self.task;
         let chunk = self.folding.chunks[at];
@@ -123,7 +123,7 @@ impl CopyProgram<'_> {
                     let span = self.starts[at][link as usize];
                     for (epoch, start) in span.iter() {
                         let name = format!("forward {chunk} {link} {epoch}");
-                        // Without a column of presence the chunk is not there: the start is 0.
+                        // Without a presence column, the chunk cannot be at the node, so the start is 0.
                         let there = self.presence[at][node as usize].at(epoch);
                         let most = self.model.upper[start.index()].max(1.0);
                         let terms = [(start, 1.0)].into_iter().chain(there.map(|there| (there, -most)));
@@ -147,7 +147,7 @@ impl CopyProgram<'_> {
                 let leaving = departures.remove(&epoch).unwrap_or_default();
                 let name = format!("switch {chunk} {node} {epoch}");
                 if task.switch_copies {
-                    // A copying switch: every link may carry what arrives.
+                    // A copying switch: every link may carry an arriving chunk.
                     for start in leaving {
                         let terms = arrivals.iter().copied().chain([(start, 1.0)]);
                         self.model.at_most(name.clone(), 0.0, terms);
@@ -185,14 +185,14 @@ impl CopyProgram<'_> {
         let task = self.task;
         let chunk = self.folding.chunks[at];
         let count = task.real.node_count();
-        // One pace: arrivals cannot differ.
+        // With a single pace, arrivals cannot differ.
         if !task.has_lanes() {
             return;
         }
         for node in (0..count as u32).filter(|node| task.network.is_switch(*node)) {
             let more = (count as u32..).zip(&task.origins[count..]).filter(|(_, origin)| **origin == node);
             let nodes: Vec<u32> = std::iter::once(node).chain(more.map(|(node, _)| node)).collect();
-            // Nodes of one switch, one for each pace.
+            // Nodes of one switch, one node for each pace.
             for epoch in 0..=self.epochs {
                 let of_node = |node: &u32| self.arrivals(at, *node, epoch).collect::<Vec<_>>();
                 let mut paces: Vec<Vec<Column>> = nodes.iter().map(of_node).collect();
@@ -200,7 +200,7 @@ impl CopyProgram<'_> {
                 if paces.len() < 2 {
                     continue;
                 }
-                // All arrivals have some pace.
+                // Every arrival has one of the paces.
                 let taken: Vec<(Column, f64)> = paces
                     .iter()
                     .map(|_| (self.model.binary(format!("pace {chunk} {node} {epoch}"), 0.0), 1.0))
@@ -215,7 +215,7 @@ impl CopyProgram<'_> {
         }
     }
 
-    /// Everybody has what he wants in the end.
+    /// Every destination has its chunks at the end.
     fn demand(&mut self, at: usize, beginning: &CopyBeginning) {
         let chunk = self.folding.chunks[at];
         for dest in self.task.chunks.dests(chunk as usize) {
@@ -223,21 +223,21 @@ impl CopyProgram<'_> {
                 continue;
             }
             match self.present(at, dest, self.epochs) {
-                // Presence at the end is fixed by its bound: no row is needed.
+                // A bound fixes presence at the end, so no row is needed.
                 Some(column) => self.model.lower[column.index()] = 1.0,
-                // It cannot be there in time.
+                // The chunk cannot be at the destination in time.
                 None => {
-                    // An empty row that cannot hold: the program is infeasible, which is reported at once.
+                    // An empty row that cannot hold: the model is infeasible, and the solver reports it at once.
                     self.model.at_least(format!("deliver {chunk} {dest}"), 1.0, []);
                 }
             }
         }
     }
 
-    /// Starts in all windows of a link, of all chunks: one link of every orbit, where the chunks of an orbit are
+    /// Starts of all chunks in all windows of a link. One link of every orbit has rows; the chunks of an orbit are
     /// counted by the images of the link.
     fn window_rows(&mut self, beginning: &CopyBeginning) {
-        // Lanes of a link share it; their starts count by the epochs in which it transmits.
+        // The lanes of a link share its capacity; their starts count in the epochs in which the link transmits.
         let links = self.task.real.links().len();
         let mut terms: Vec<Vec<(u32, Column, f64)>> = vec![Vec::new(); links];
         for spans in &self.starts {
@@ -257,7 +257,7 @@ impl CopyProgram<'_> {
             let ends = &self.task.real.links()[link];
             let (window, room) = (i64::from(model.occupied), f64::from(model.starts));
             let Some(last) = terms.last().map(|(epoch, ..)| i64::from(*epoch)) else { continue };
-            // Windows that reach back before the first epoch count what started there.
+            // Windows that reach back before the first epoch also count earlier starts.
             let earlier = &beginning.before[link];
             // Sliding window: both ends only move forward.
             let first = if earlier.is_empty() { 0 } else { 1 - window };
@@ -270,13 +270,12 @@ impl CopyProgram<'_> {
                 while to < terms.len() && i64::from(terms[to].0) < begin + window {
                     to += 1;
                 }
-                // Starts of the round before that still occupy the link.
+                // Starts of the previous round that still occupy the link.
                 let gone = earlier.iter().filter(|back| -i64::from(**back) >= begin).count() as f64;
                 let within = &terms[from..to];
                 let most: f64 =
                     within.iter().map(|(_, column, count)| count * self.model.upper[column.index()]).sum();
-                // A limit that cannot be exceeded, or that another row states, needs no row. The row would be
-                // redundant.
+                // A limit that cannot be exceeded, or that another row implies, needs no row.
                 if most + gone <= room || previous == Some((from, to, gone.to_bits())) {
                     continue;
                 }
@@ -288,7 +287,7 @@ impl CopyProgram<'_> {
         }
     }
 
-    /// Chunks that GPUs hold for others; one GPU of every orbit.
+    /// Limits the chunks that GPUs hold for others; one GPU of every orbit has rows.
     fn buffer_rows(&mut self, limit: u32, drops: &[FxHashMap<(u32, u32), Column>]) {
         let mut held: FxHashMap<(u32, u32), Vec<(Column, f64)>> = FxHashMap::default();
         for (at, dropped) in drops.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Amounts that can be in time, and what they obey (docs/methods/collective.md, section 8).
+//! Columns for amounts that can arrive in time, and their constraints (docs/methods/collective.md, section 8).
 
 use super::FluidProgram;
 use crate::model::distances::FAR;
@@ -27,13 +27,13 @@ impl FluidProgram<'_> {
             let mut flows = vec![ColumnSpan::default(); network.links().len()];
             for (id, ends) in (0u32..).zip(network.links()) {
                 let link = &self.links.links[id as usize];
-                // Nothing comes back to the source.
+                // No amount returns to the source.
                 let last = last_of(ends.to, link.latency).filter(|_| ends.to != node);
                 let first = earliest[ends.from as usize];
                 let Some(last) = last.filter(|last| *last >= first) else { continue };
                 let first_column = Column(self.model.columns() as u32);
                 for epoch in first..=last {
-                    // No upper bound: the rows of the links limit amounts.
+                    // No upper bounds: the rows of the links limit the amounts.
                     let upper = if link.is_up(epoch) { f64::INFINITY } else { 0.0 };
                     let name = format!("flow {node} {}->{} {epoch}", ends.from, ends.to);
                     self.model.column(name, 0.0, upper, 0.0);
@@ -42,7 +42,7 @@ impl FluidProgram<'_> {
             }
             self.flows.push(flows);
             let mut waiting = vec![ColumnSpan::default(); network.node_count()];
-            // Nothing waits at the source: amounts that leave it are free.
+            // No column for waiting at the source: amounts that leave it are free.
             for &gpu in network.gpus().iter().filter(|gpu| **gpu != node) {
                 let first = earliest[gpu as usize];
                 let Some(last) = last_of(gpu, 1).filter(|last| *last >= first) else { continue };
@@ -62,7 +62,7 @@ impl FluidProgram<'_> {
             watch.checkpoint()?;
             // One equation for each node and epoch.
             for node in 0..self.task.network.node_count() as u32 {
-                // What leaves the source follows from what arrives everywhere else.
+                // The amount that leaves the source follows from the other rows.
                 if node != self.sources[at].node {
                     self.conserve(at, node);
                 }
@@ -72,15 +72,15 @@ impl FluidProgram<'_> {
         Ok(())
     }
 
-    /// Conserves data: all that waits and arrives at a node waits further or leaves; in the end a destination keeps
-    /// what it wants. Nothing waits at switches.
+    /// Conserves data: everything that waits at a node or arrives there waits further or leaves; at the end, a
+    /// destination keeps the data that it needs. No data waits at switches.
     fn conserve(&mut self, at: usize, node: u32) {
         let network = &self.task.network;
         let source = &self.sources[at];
         let first = self.links.distances.from(network, source.node)[node as usize];
         let wanted = source.wanted.get(&node).map_or(0, Vec::len) as f64;
         let waiting = self.waiting[at][node as usize];
-        // From the first epoch at which data of the source can be there.
+        // Starts at the first epoch at which data of the source can be at the node.
         for epoch in first.min(self.epochs)..=self.epochs {
             let mut terms: Vec<(Column, f64)> = Vec::new();
             for &link in network.in_links(node) {
@@ -91,16 +91,16 @@ impl FluidProgram<'_> {
                         .map(|arrival| (arrival, 1.0)),
                 );
             }
-            // Leaves in this epoch.
+            // Amounts that leave in this epoch.
             for &link in network.out_links(node) {
                 terms.extend(self.flows[at][link as usize].at(epoch).map(|leaving| (leaving, -1.0)));
             }
             terms.extend(
-                // Waited from the epoch before, and waits further.
+                // Amounts that waited since the previous epoch, or wait further.
                 epoch.checked_sub(1).and_then(|before| waiting.at(before)).map(|before| (before, 1.0)),
             );
             terms.extend(waiting.at(epoch).map(|further| (further, -1.0)));
-            // At the end a destination has kept all that it wants.
+            // At the end, a destination has kept all the data that it needs.
             let kept = if epoch == self.epochs { wanted } else { 0.0 };
             if !terms.is_empty() || kept > 0.0 {
                 self.model.equal(format!("keep {} {node} {epoch}", source.node), kept, terms);
@@ -108,14 +108,14 @@ impl FluidProgram<'_> {
         }
     }
 
-    /// Amounts of all sources on a link in an epoch: one link of every orbit, where the sources of an orbit are counted
-    /// by the images of the link.
+    /// Amounts of all sources on a link in an epoch. One link of every orbit has rows; the sources of an orbit are
+    /// counted by the images of the link.
     fn limit_links(&mut self) {
         let mut terms: Vec<Vec<(u32, Column, f64)>> = vec![Vec::new(); self.links.links.len()];
         for flows in &self.flows {
             for (link, span) in flows.iter().enumerate() {
                 let (first, images) = self.folding.links[link];
-                // Images of a link are counted on the first link of its orbit.
+                // Images of a link count on the first link of its orbit.
                 terms[first as usize]
                     .extend(span.iter().map(|(epoch, column)| (epoch, column, f64::from(images))));
             }

@@ -1,17 +1,17 @@
-//! From amounts to parts of chunks with a path each (docs/methods/collective.md, section 8).
+//! Converts amounts to parts of chunks, each with a path (docs/methods/collective.md, section 8).
 //!
-//! Deliveries are walked back in time. From a GPU the walk takes the latest arrival that is early enough, which leaves
-//! the earlier ones to departures that cannot wait for later ones; at a switch it takes an arrival of that very epoch.
+//! Traces deliveries back in time. At a GPU, the walk takes the latest arrival that is early enough, which leaves
+//! earlier arrivals to departures that cannot use later ones; at a switch, it takes an arrival of the same epoch.
 
 use super::{FluidProgram, FluidSource};
 use lightbay_core::method::MethodError;
 use rustc_hash::FxHashMap;
 
-/// Amounts below this, in chunks, are rounding of the solver.
+/// Amounts below this, in chunks, are rounding errors of the solver.
 const NOTHING: f64 = 1e-9;
-/// Parts below this, in chunks, join their neighbours.
+/// Parts below this, in chunks, are merged with their neighbours.
 const SLIVER: f64 = 1e-6;
-/// Largest share of a delivery that rounding may lose.
+/// Maximum fraction of a delivery that rounding may lose.
 const LOSS: f64 = 1e-5;
 
 /// A part of a chunk on its way to one destination.
@@ -19,13 +19,13 @@ const LOSS: f64 = 1e-5;
 pub struct FluidPiece {
     /// The chunk.
     pub chunk: u32,
-    /// GPU that it is for.
+    /// Destination of the part.
     pub dest: u32,
-    /// Data in front of it, as a share of the chunk.
+    /// Offset of the part, as a fraction of the chunk.
     pub offset: f64,
-    /// Its size, as a share of the chunk.
+    /// Size of the part, as a fraction of the chunk.
     pub size: f64,
-    /// Links in order with the epochs at which it starts on them.
+    /// Links in order, with the epochs at which the part starts on them.
     pub hops: Vec<(u32, u32)>,
 }
 
@@ -38,7 +38,7 @@ pub struct FluidSchedule {
     pub finish: u32,
 }
 
-/// Rest of the amount that starts on a link in an epoch.
+/// Remaining amount that starts on a link in an epoch.
 #[derive(Clone, Copy, Debug)]
 struct Amount {
     arrival: u32,
@@ -49,11 +49,11 @@ struct Amount {
 
 type FluidWay = Vec<(u32, u32)>;
 
-/// Places among the amounts into nodes, last hop first, with the most that goes along all of them.
+/// Indices of the amounts into nodes, last hop first, with the maximum amount that fits along all of them.
 enum WalkBack {
     /// From the destination back to the source.
     Way(Vec<(u32, usize)>, f64),
-    /// Around and around within one epoch, over links without latency: it delivers nothing.
+    /// A cycle within one epoch, over links without latency: it delivers nothing.
     Circle(Vec<(u32, usize)>, f64),
 }
 
@@ -65,7 +65,7 @@ impl FluidProgram<'_> {
     pub fn schedule(&self, point: &[f64]) -> Result<FluidSchedule, MethodError> {
         let mut schedule = FluidSchedule::default();
         for (at, source) in self.sources.iter().enumerate() {
-            // Amounts of this source that are not yet used.
+            // Amounts of this source that are not used yet.
             let mut into = self.amounts(at, point);
             for (&dest, chunks) in &source.wanted {
                 let ways = self.ways(source, dest, chunks.len() as f64, &mut into)?;
@@ -99,7 +99,7 @@ impl FluidProgram<'_> {
         for (link, span) in (0u32..).zip(&self.flows[at]) {
             for (epoch, column) in span.iter() {
                 let left = point[column.index()];
-                // Rounding of the solver makes no parts.
+                // Amounts from rounding errors of the solver do not become parts.
                 if left > NOTHING {
                     let arrival = epoch + self.links.links[link as usize].latency;
                     let node = self.task.network.links()[link as usize].to;
@@ -108,13 +108,13 @@ impl FluidProgram<'_> {
             }
         }
         for amounts in into.values_mut() {
-            // By arrival, so that the walk can bisect.
+            // Sorted by arrival, so that the walk can bisect.
             amounts.sort_unstable_by_key(|amount| (amount.arrival, amount.link));
         }
         into
     }
 
-    /// Paths from a source to a destination, with amounts that make up what is wanted.
+    /// Paths from a source to a destination, whose amounts add up to the required amount.
     fn ways(
         &self,
         source: &FluidSource,
@@ -125,12 +125,12 @@ impl FluidProgram<'_> {
         let mut ways: Vec<(FluidWay, f64)> = Vec::new();
         let mut left = wanted;
         while left > NOTHING {
-            // The smallest amount on the path goes along it: an amount is used up each time, so the walks end.
+            // The path takes the smallest amount along it, which is then used up, so the number of walks is finite.
             let (places, amount) = match self.walk_back(source.node, dest, left, into) {
                 None => break,
                 Some(WalkBack::Way(places, amount)) => (places, amount),
                 Some(WalkBack::Circle(places, amount)) => {
-                    // A circulation satisfies every row of the program and is taken out (flow decomposition).
+                    // A circulation satisfies every row of the model and is removed (flow decomposition).
                     for (node, place) in places {
                         if let Some(idle) = into.get_mut(&node).and_then(|amounts| amounts.get_mut(place)) {
                             idle.left -= amount;
@@ -154,12 +154,12 @@ impl FluidProgram<'_> {
                 None => ways.push((hops, amount)),
             }
         }
-        // More is missing than rounding explains: an interior point, or a row that does not hold.
+        // More is missing than rounding explains: the point is an interior point, or violates a row.
         if left > wanted * LOSS {
             let name = |node: u32| &self.task.network.nodes()[node as usize].name;
             return Err(MethodError::Failed(format!(
-                "the linear program leaves {left} of {wanted} chunks from {} to {} undelivered; set lp_method to \
-                 simplex, or take longer epochs",
+                "the linear program leaves {left} of {wanted} chunks from {} to {} undelivered; set \
+                 lp_method to simplex, or use longer epochs",
                 name(source.node),
                 name(dest)
             )));
@@ -174,7 +174,7 @@ impl FluidProgram<'_> {
         Ok(ways)
     }
 
-    /// A walk back from a destination to the source. `None` if the amounts end before the source.
+    /// A walk back from a destination to the source. `None` if the amounts end before the source is reached.
     fn walk_back(
         &self,
         source: u32,
@@ -190,7 +190,7 @@ impl FluidProgram<'_> {
             let until = amounts.partition_point(|amount| amount.arrival <= time);
             // Nothing waits at a switch.
             let exact = self.task.network.is_switch(node);
-            // The latest arrival: earlier ones are left to departures that need them.
+            // Takes the latest arrival; earlier ones are left to departures that need them.
             let place = amounts[..until]
                 .iter()
                 .rposition(|amount| amount.left > NOTHING && (!exact || amount.arrival == time))?;
@@ -209,12 +209,12 @@ impl FluidProgram<'_> {
         Some(WalkBack::Way(places, amount))
     }
 
-    /// Cuts out what comes back to a GPU that was passed before, where the data may as well wait, and what follows the
-    /// first visit to the destination.
+    /// Removes detours that return to a GPU that was passed before, because the data may wait there instead, and
+    /// everything after the first visit to the destination.
     fn erase_loops(&self, dest: u32, hops: &mut FluidWay) {
         let network = &self.task.network;
         let head = |hop: &(u32, u32)| network.links()[hop.0 as usize].to;
-        // After the first visit to the destination nothing is needed.
+        // Everything after the first visit to the destination is unnecessary.
         if let Some(first) = hops.iter().position(|hop| head(hop) == dest) {
             hops.truncate(first + 1);
         }
@@ -233,14 +233,14 @@ impl FluidProgram<'_> {
     }
 }
 
-/// Lays paths one after the other over chunks: chunk, offset, size and way of every part.
+/// Places paths one after the other on chunks: returns chunk, offset, size and path of every part.
 fn laid_out(chunks: &[u32], ways: Vec<(FluidWay, f64)>) -> Vec<(u32, f64, f64, FluidWay)> {
     let mut parts = Vec::with_capacity(ways.len() + chunks.len());
-    // Position on the chunks laid end to end.
+    // Position on the concatenated chunks.
     let (mut position, mut sum, count) = (0.0f64, 0.0, ways.len());
     for (at, (hops, amount)) in ways.into_iter().enumerate() {
         sum += amount;
-        // Ends near the end of a chunk are there, so that no slivers are left.
+        // Ends near the end of a chunk are moved to it, so that no slivers are left.
         let near = (sum - sum.round()).abs() < SLIVER;
         let end = if at + 1 == count {
             chunks.len() as f64
@@ -249,7 +249,7 @@ fn laid_out(chunks: &[u32], ways: Vec<(FluidWay, f64)>) -> Vec<(u32, f64, f64, F
         } else {
             sum
         };
-        // A path that spans chunks is cut at their ends.
+        // A path that spans several chunks is split at their ends.
         while position < end {
             let first = position.floor();
             let stop = end.min(first + 1.0);

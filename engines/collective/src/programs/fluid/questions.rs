@@ -1,4 +1,4 @@
-//! The fewest epochs for parts of chunks (docs/methods/collective.md, section 10).
+//! The minimum number of epochs for parts of chunks (docs/methods/collective.md, section 10).
 
 use super::{FluidProgram, FluidSchedule};
 use crate::model::fluid::FluidLinks;
@@ -9,14 +9,14 @@ use crate::programs::solver::{FeasibilityEnd, ProgramSolver, SolverStops, any_po
 use lightbay_core::method::MethodError;
 use lightbay_highs::options::OptionValue;
 
-/// End of a series of questions.
+/// Result of a series of feasibility problems.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FewestFluidEpochs {
     /// The best schedule, if one of fewer epochs than the known finish was found.
     pub schedule: Option<FluidSchedule>,
-    /// Epochs that every schedule takes.
+    /// Minimum number of epochs that every schedule is proven to take.
     pub proven: u32,
-    /// The questions in order.
+    /// The feasibility problems in order.
     pub asked: Vec<AskedQuestion>,
 }
 
@@ -38,7 +38,7 @@ pub fn ask_fluid<S: ProgramSolver>(
     let program = FluidProgram::new(task, links, folding, epochs, &mut SolverStops(solver))?;
     let built = program.built();
     solver.built(&built);
-    // Vertices decompose into few paths, points inside a face into many. So the simplex method, unless chosen.
+    // A vertex decomposes into few paths, a point inside a face into many. The default is therefore the simplex method.
     let chosen = limits.options.get("solver").is_some_and(|method| *method != OptionValue::from("choose"));
     let options =
         if chosen { limits.options.clone() } else { limits.options.clone().set("solver", "simplex") };
@@ -51,12 +51,12 @@ pub fn ask_fluid<S: ProgramSolver>(
     Ok((asked, schedule))
 }
 
-/// Looks for schedules that end before a known finish, from a bound upward. `told` is called with every question with
-/// the schedule that was found.
+/// Searches for schedules that end before a known finish, from a bound upward. `told` is called with every question
+/// with the schedule that was found.
 ///
 /// # Errors
 /// The reason to stop, or that the solver failed.
-#[expect(clippy::too_many_arguments, reason = "the question, its limits and the listener")]
+#[expect(clippy::too_many_arguments, reason = "the problem, its limits and the listener")]
 pub fn fewest_fluid_epochs<S: ProgramSolver>(
     task: &CollectiveTask,
     links: &FluidLinks,
@@ -75,7 +75,7 @@ pub fn fewest_fluid_epochs<S: ProgramSolver>(
         }
         let (asked, schedule) = ask_fluid(task, links, folding, epochs, limits, solver)?;
         told(solver, &asked, schedule.as_ref())?;
-        // The reduced program is as good as the whole one, so its answers count.
+        // The symmetry-reduced model is as good as the full model, so its answers count.
         match asked.outcome {
             QuestionOutcome::Infeasible => ladder.exclude(epochs),
             QuestionOutcome::Unknown => ladder.leave_open(epochs),

@@ -1,26 +1,26 @@
-//! The number of epochs that is requested next (docs/methods/collective.md, section 10).
+//! The number of epochs to test next (docs/methods/collective.md, section 10).
 
-/// Distance of bound and known finish above which the middle is requested: upward steps reach most schedules in fewer
-/// questions, and programs of few epochs are small.
+/// Distance of bound and known finish above which the middle is tested. Below it, upward steps need fewer problems for
+/// most schedules, and models with few epochs are small.
 const BISECT_ABOVE: u32 = 8;
 
 /// Numbers of epochs between a bound and a known finish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ladder {
-    /// Epochs that every schedule takes.
+    /// Minimum number of epochs that every schedule is proven to take.
     proven: u32,
-    /// Least number that is still to be requested.
+    /// Smallest number that is still to be tested.
     next: u32,
-    /// Finish that is known.
+    /// Known finish.
     known: u32,
 }
 
 /// Next step on a ladder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LadderStep {
-    /// Is there a schedule of that many epochs?
+    /// Test whether a schedule of that many epochs exists.
     Ask(u32),
-    /// Nothing is left to ask.
+    /// No number is left to test.
     Done,
 }
 
@@ -30,7 +30,7 @@ impl Ladder {
         Self { proven: bound, next: bound, known }
     }
 
-    /// The next number: the least that is left, or the middle if many are.
+    /// The next number: the smallest that is left, or the middle if many are left.
     pub const fn next_step(&self) -> LadderStep {
         if self.next >= self.known {
             LadderStep::Done
@@ -42,25 +42,25 @@ impl Ladder {
         }
     }
 
-    /// There is a schedule of that many epochs.
+    /// A schedule of that many epochs exists.
     pub fn reach(&mut self, epochs: u32) {
         self.known = self.known.min(epochs);
     }
 
-    /// There is no schedule of that many epochs, and so none of fewer.
+    /// No schedule of that many epochs exists, and so none of fewer.
     pub fn exclude(&mut self, epochs: u32) {
-        // Fewer epochs allow no more: a schedule of fewer would also be one of these.
+        // A schedule of fewer epochs would also be a schedule of these epochs.
         self.proven = self.proven.max(epochs + 1);
         self.next = self.next.max(epochs + 1);
     }
 
-    /// It is not known whether there is a schedule of that many epochs; those of fewer are not requested any more.
+    /// It is unknown whether a schedule of that many epochs exists; smaller numbers are not tested any more.
     pub fn leave_open(&mut self, epochs: u32) {
         // Nothing is proven, so the bound stays.
         self.next = self.next.max(epochs + 1);
     }
 
-    /// Epochs that every schedule takes.
+    /// Minimum number of epochs that every schedule is proven to take.
     pub fn proven(&self) -> u32 {
         self.proven.min(self.known)
     }

@@ -5,9 +5,9 @@ use crate::scenario::Topology;
 
 /// Chunks with their sources and destinations, in flat lists.
 ///
-/// Destinations are a range of one list of nodes, without the source: AllGather of R ranks takes R entries, not R².
-/// Collectives that are planned backwards (Gather, ReduceScatter, AllReduce) are listed as they are planned: from the
-/// rank that collects to the ranks that contribute.
+/// Destinations are a range in one list of nodes, without the source: an AllGather of R ranks needs R entries instead
+/// of R². Collectives that are planned backwards (Gather, ReduceScatter, AllReduce) are listed in the direction of
+/// planning: from the rank that collects to the ranks that contribute.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChunkList {
     sources: Vec<u32>,
@@ -37,12 +37,12 @@ impl ChunkList {
         self.sources.is_empty()
     }
 
-    /// Node that has a chunk.
+    /// Node that has a chunk at the start.
     pub fn source(&self, chunk: usize) -> u32 {
         self.sources[chunk]
     }
 
-    /// Nodes that want a chunk.
+    /// Nodes that need a chunk.
     pub fn dests(&self, chunk: usize) -> impl Iterator<Item = u32> + Clone + '_ {
         let [begin, end] = self.ranges[chunk];
         let source = self.sources[chunk];
@@ -64,17 +64,17 @@ impl ChunkList {
         self.priorities[chunk]
     }
 
-    /// Deliveries of all chunks.
+    /// Number of deliveries of all chunks.
     pub fn deliveries(&self) -> usize {
         (0..self.len()).map(|chunk| self.dests(chunk).count()).sum()
     }
 
-    /// Returns `true` if no chunk has several destinations.
+    /// Returns `true` if every chunk has at most one destination.
     pub fn is_unicast(&self) -> bool {
         (0..self.len()).all(|chunk| self.dests(chunk).nth(1).is_none())
     }
 
-    /// The same with every chunk in a number of pieces, which follow each other.
+    /// The same with every chunk divided into a number of pieces, which follow each other.
     #[must_use]
     pub fn in_pieces(self, pieces: u32) -> Self {
         if pieces <= 1 {
@@ -91,7 +91,7 @@ impl ChunkList {
         list
     }
 
-    /// The same with a chunk for every delivery: nothing is copied.
+    /// The same with a separate chunk for every delivery: nothing is copied.
     #[must_use]
     pub fn one_by_one(&self) -> Self {
         let mut list = Self::default();
@@ -156,7 +156,7 @@ impl Demand {
         self.ranks.clone().unwrap_or_else(|| topology.gpus().collect())
     }
 
-    /// All chunks, in order of id. The demand has to be valid.
+    /// All chunks, in order of id. The demand must be valid.
     pub fn expand(&self, topology: &Topology) -> ChunkList {
         let mut list = ChunkList::default();
         match self.collective {
@@ -196,7 +196,7 @@ impl Demand {
         }
     }
 
-    /// Numbers of chunks and of deliveries, without listing them.
+    /// Number of chunks and number of deliveries, without listing them.
     pub(in crate::scenario) fn sizes(&self, topology: &Topology) -> (usize, usize) {
         let of = |sort: CollectiveSort, ranks: usize, per_rank: u32| {
             let (per_rank, others) = (per_rank as usize, ranks.saturating_sub(1));

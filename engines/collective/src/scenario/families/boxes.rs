@@ -1,4 +1,4 @@
-//! Chassis of GPUs and how they are joined: NDv2, DGX1, DGX2, AMD, MI250.
+//! Chassis of GPUs and their connections: NDv2, DGX1, DGX2, AMD, MI250.
 
 use super::{Builder, permutation};
 use crate::scenario::{NodeSort, SwitchHop, Topology};
@@ -60,7 +60,7 @@ pub(super) fn dgx1() -> Topology {
     builder.finish("dgx1".to_owned(), SwitchHop::StoreAndForward, generators, notes)
 }
 
-/// 1, 2 or 4 chassis of Azure NDv2. Two are joined directly, four by a switch.
+/// 1, 2 or 4 chassis of Azure NDv2. Two chassis are connected directly, four by a switch.
 pub(super) fn ndv2(chassis: u32) -> Topology {
     let mut builder = Builder::new();
     for group in 0..chassis {
@@ -132,13 +132,13 @@ fn dies(builder: &mut Builder, chassis: u32) {
     }
 }
 
-/// The half turn of the dies of a chassis, which keeps all xGMI links.
+/// The half turn of the dies of a chassis, which preserves all xGMI links.
 const fn half_turn(die: u32) -> u32 {
     const IMAGES: [u32; 16] = [3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12];
     IMAGES[(die % 16) as usize]
 }
 
-/// Chassis of 16 AMD dies. Several are joined by a switch for every pair of dies and one core switch.
+/// Chassis of 16 AMD dies. Several chassis are connected by a switch for every pair of dies and one core switch.
 pub(super) fn amd(chassis: u32) -> Topology {
     let mut builder = Builder::new();
     dies(&mut builder, chassis);
@@ -160,7 +160,7 @@ pub(super) fn amd(chassis: u32) -> Topology {
     let (nodes, small) = (builder.nodes.len() as u32, gpus + 8 * chassis);
     let turned = |node: u32| match node {
         node if node < gpus => node / 16 * 16 + half_turn(node),
-        // A half turn maps the pair of dies 2p, 2p+1 to the pair of the switch next to it.
+        // A half turn maps the pair of dies 2p, 2p+1 to the pair of the adjacent switch.
         node if node < small => gpus + ((node - gpus) ^ 1),
         node => node,
     };

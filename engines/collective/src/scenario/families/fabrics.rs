@@ -1,9 +1,9 @@
-//! Boxes of GPUs at an NVSwitch, joined by fabrics of switches.
+//! Boxes of GPUs at an NVSwitch, connected by fabrics of switches.
 
 use super::{Builder, permutation};
 use crate::scenario::{NodeSort, SwitchHop, Topology};
 
-/// GPUs of a box.
+/// Number of GPUs of a box.
 const BOX: u32 = 8;
 
 /// Rates and latencies of boxes with rails.
@@ -70,7 +70,7 @@ pub(super) fn a100(boxes: u32) -> Topology {
         node if node < nics => node,
         node => nics + moved(node - nics),
     };
-    // One place on within the box exchanges even and odd.
+    // A shift by one position within the box swaps even and odd GPUs.
     let turned = permutation(nodes, |node| match node {
         node if boxes > 1 && node >= fabric => fabric + (node - fabric + 1) % 2,
         node => of_box(node, &|gpu| gpu / BOX * BOX + (gpu + 1) % BOX),
@@ -85,7 +85,7 @@ pub(super) fn a100(boxes: u32) -> Topology {
     builder.finish(format!("a100_{boxes}x{BOX}"), SwitchHop::StoreAndForward, generators, notes)
 }
 
-/// Boxes of which GPUs of equal place meet at a rail switch.
+/// Boxes whose GPUs with the same position share a rail switch.
 pub(crate) fn rails(boxes: u32, machine: RailBoxes) -> Topology {
     let mut builder = Builder::new();
     boxes_of_gpus(&mut builder, boxes, machine.nvswitch_gbyte_per_s, machine.nvswitch_alpha_us);

@@ -13,7 +13,8 @@ pub(super) fn ring(nodes: u32) -> Topology {
     Topology { name: format!("ring_{nodes}"), ..grid(&[nodes], true) }
 }
 
-/// A grid with or without wrap-around; the last coordinate runs fastest. A dimension of two has one link each path.
+/// A grid with or without wrap-around; the last coordinate runs fastest. A dimension of size two has one link in each
+/// direction.
 pub(super) fn grid(size: &[u32], wraps: bool) -> Topology {
     let count: u32 = size.iter().product();
     let mut builder = Builder::new();
@@ -31,7 +32,7 @@ pub(super) fn grid(size: &[u32], wraps: bool) -> Topology {
     for node in 0..count {
         for (dimension, &length) in size.iter().enumerate() {
             let last = coordinate(node, dimension) + 1 == length;
-            // A ring of two has one link each path, not two.
+            // A ring of two nodes has one link in each direction, not two.
             if !last || (wraps && length > 2) {
                 builder.both_ways(node, moved(node, dimension), RATE, ALPHA, "link");
             }

@@ -76,6 +76,6 @@ fn sizes_that_there_are_not_are_refused() {
         (FamilySort::H800, vec![2, 2]),
     ] {
         let problem = NetworkFamily { network, size }.topology().unwrap_err().to_string();
-        assert!(problem.contains("is no size of"), "{problem}");
+        assert!(problem.contains("is not a size of"), "{problem}");
     }
 }

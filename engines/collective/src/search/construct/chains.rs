@@ -9,13 +9,13 @@ const LONGEST: usize = 8;
 /// Chains of every GPU, in flat lists.
 #[derive(Clone, Debug)]
 pub struct ChainTable {
-    /// Range of the chains of every node; none for switches.
+    /// Range of the chains of every node; empty for switches.
     first: Vec<u32>,
     heads: Vec<u32>,
     /// Range of the links of every chain.
     link_first: Vec<u32>,
     links: Vec<u32>,
-    /// Epochs between the start of the chain and that of each of its links.
+    /// Epochs between the start of the chain and the start on each of its links.
     offsets: Vec<u32>,
     durations: Vec<u32>,
     prices: Vec<f64>,
@@ -48,10 +48,10 @@ impl ChainTable {
         for &link in task.network.out_links(at) {
             // Depth first; GPUs end a chain.
             let to = task.network.links()[link as usize].to;
-            // Lanes of a switch are one switch.
+            // The lanes of a switch count as one switch.
             let origin = |link: u32| task.origins[task.network.links()[link as usize].to as usize];
             let passed = chain.iter().any(|before| origin(*before) == task.origins[to as usize]);
-            // No immediate return, and no switch twice.
+            // No immediate return, and no switch is visited twice.
             if to == gpu || passed {
                 continue;
             }
@@ -73,7 +73,7 @@ impl ChainTable {
             self.links.push(link);
             self.offsets.push(offset);
             offset += model.latency;
-            // The price counts the epochs that the chunk occupies on every link.
+            // The price counts the epochs for which the chunk occupies every link.
             price += f64::from(model.occupied) / f64::from(model.starts);
         }
         self.heads.push(head);
@@ -92,24 +92,24 @@ impl ChainTable {
         self.heads[chain as usize]
     }
 
-    /// Epochs from the start of a chain until the chunk can be used at its end.
+    /// Epochs from the start of a chain until the chunk is usable at its end.
     pub fn duration(&self, chain: u32) -> u32 {
         self.durations[chain as usize]
     }
 
-    /// Epochs of links that a chunk takes on a chain, those of links with several starts shared.
+    /// Number of link epochs that a chunk occupies on a chain; links with several starts per epoch count in part.
     pub fn price(&self, chain: u32) -> f64 {
         self.prices[chain as usize]
     }
 
-    /// The first link of a chain through one switch, and the epochs until its second one starts.
+    /// The first link of a chain through one switch, and the number of epochs until its second link starts.
     pub fn pair(&self, chain: u32) -> Option<(u32, u32)> {
         let mut links = self.links(chain);
         let (first, second) = (links.next()?, links.next()?);
         links.next().is_none().then_some((first.0, second.1))
     }
 
-    /// Links of a chain with the epochs between its start and theirs.
+    /// Links of a chain, each with the number of epochs between the start of the chain and its own.
     pub fn links(&self, chain: u32) -> impl ExactSizeIterator<Item = (u32, u32)> + Clone + '_ {
         let range = self.link_first[chain as usize] as usize..self.link_first[chain as usize + 1] as usize;
         self.links[range.clone()].iter().copied().zip(self.offsets[range].iter().copied())

@@ -1,8 +1,8 @@
-//! Whole chunks matched to links (TACOS; docs/methods/collective.md, section 6): as time passes, every link that is free
-//! starts a chunk that its far end neither has nor awaits.
+//! Whole chunks matched to links (TACOS; docs/methods/collective.md, section 6): in order of time, every free link
+//! starts a chunk that its head neither has nor awaits.
 //!
-//! Placing chunk by chunk leaves gaps on links that later chunks do not fill; here a link is idle only while its far end
-//! lacks nothing that the near one has. On grids, where few links lead to the corners, that gap decides.
+//! Placing chunk by chunk leaves gaps on links that later chunks do not fill; here a link is idle only if its tail has
+//! nothing that its head lacks. On grids, where few links lead to the corners, these gaps matter most.
 
 use super::NEVER;
 use crate::model::schedule::ChunkStart;
@@ -14,19 +14,19 @@ use rand::RngExt;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Looks at chunks in all passes: less than a second.
+/// Maximum number of chunk lookups in all passes: less than a second.
 const MOST_LOOKS: usize = 1 << 26;
 
 /// Rule by which a link chooses among chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct MatchRule {
-    /// Chunks that few GPUs have or await first, instead of at random.
+    /// Prefers chunks that few GPUs have or await, instead of random chunks.
     rarest: bool,
-    /// A slow link leaves a chunk to the others into the same GPU if they bring all that it lacks sooner.
+    /// A slow link leaves a chunk to the other links into the same GPU if they bring everything that it lacks sooner.
     leaves: bool,
 }
 
-/// The rules in the order of the passes; the last two matter only where links are unlike.
+/// The rules in the order of the passes; the last two matter only if links differ.
 const RULES: [MatchRule; 4] = [
     MatchRule { rarest: true, leaves: false },
     MatchRule { rarest: false, leaves: false },
@@ -34,7 +34,7 @@ const RULES: [MatchRule; 4] = [
     MatchRule { rarest: false, leaves: true },
 ];
 
-/// Returns `true` if every GPU wants every chunk, all nodes are GPUs, and links are always up.
+/// Returns `true` if every GPU needs every chunk, all nodes are GPUs, and links are always up.
 pub(super) fn suits(task: &CollectiveTask) -> bool {
     let gpus = task.network.gpus().len();
     gpus == task.network.node_count()
@@ -42,7 +42,8 @@ pub(super) fn suits(task: &CollectiveTask) -> bool {
         && (0..task.chunks.len()).all(|chunk| task.chunks.dests(chunk).count() + 1 == gpus)
 }
 
-/// Hands over the finish and the starts of each pass of a limited number, until `passed` wants no more of them.
+/// Calls `passed` with the finish and the starts of each of a limited number of passes until it returns that no more
+/// are needed.
 pub(super) fn passes<W: Watch<S>, S>(
     task: &CollectiveTask,
     most: u32,
@@ -71,12 +72,12 @@ type Chunks = Vec<u64>;
 struct Matcher<'t> {
     task: &'t CollectiveTask,
     rule: MatchRule,
-    /// Chunks of every GPU, and those that it has or awaits.
+    /// For every GPU, the chunks that it has or awaits.
     have: Vec<Chunks>,
     coming: Vec<Chunks>,
-    /// Chunks that every GPU neither has nor awaits.
+    /// For every GPU, the chunks that it neither has nor awaits.
     missing: Vec<usize>,
-    /// GPUs that have or await each chunk.
+    /// Number of GPUs that have or await each chunk.
     holders: Vec<u32>,
     /// First epoch at which each link is free.
     free: Vec<u32>,
@@ -112,7 +113,7 @@ impl<'t> Matcher<'t> {
         }
     }
 
-    /// The finish of a pass; `None` if some chunk cannot reach all GPUs.
+    /// Returns the finish of a pass; `None` if some chunk cannot reach all GPUs.
     fn run<W: Watch<S>, S>(
         &mut self,
         stream: &mut Stream,
@@ -121,7 +122,7 @@ impl<'t> Matcher<'t> {
         let task = self.task;
         let network = &task.network;
         let mut finish = 0;
-        // Links that may start something, each with a random number for the order.
+        // Links that may start a chunk, each with a random number for the order.
         let mut ready: Vec<(u32, u32)> = Vec::new();
         let mut is_ready = vec![false; self.free.len()];
         loop {
@@ -136,7 +137,7 @@ impl<'t> Matcher<'t> {
                 if self.missing.iter().all(|missing| *missing == 0) {
                     return Ok(Some(finish));
                 }
-                // Chunks that slow links left to faster ones were not sent: the slow links send them after all.
+                // Slow links left some chunks to faster links, which did not send them: the slow links send them now.
                 if !self.rule.leaves {
                     return Ok(None);
                 }
@@ -169,7 +170,7 @@ impl<'t> Matcher<'t> {
                 self.frees.pop();
                 may_start(link, &mut ready);
             }
-            // In a random order, so that no GPU is always the first to choose.
+            // Random order, so that no GPU is always the first to choose.
             ready.sort_unstable();
             for (_, link) in ready.drain(..) {
                 is_ready[link as usize] = false;
@@ -178,7 +179,7 @@ impl<'t> Matcher<'t> {
         }
     }
 
-    /// Starts chunks on a link that is free.
+    /// Starts chunks on a free link.
     fn start(&mut self, now: u32, link: u32, stream: &mut Stream) {
         let model = &self.task.epochs.links[link as usize];
         let ends = &self.task.network.links()[link as usize];
@@ -201,7 +202,7 @@ impl<'t> Matcher<'t> {
         }
     }
 
-    /// Returns `true` if the other links into a GPU may bring all that it lacks before an epoch.
+    /// Returns `true` if the other links into a GPU may bring everything that it lacks before an epoch.
     fn others_bring(&self, to: usize, link: u32, arrival: u32) -> bool {
         let into = self.task.network.in_links(to as u32).iter();
         let room: u32 = into
@@ -215,7 +216,7 @@ impl<'t> Matcher<'t> {
         room as usize >= self.missing[to]
     }
 
-    /// A chunk that one GPU has and the other one neither has nor awaits.
+    /// A chunk that one GPU has and another neither has nor awaits.
     fn choice(&self, from: usize, to: usize, stream: &mut Stream) -> Option<u32> {
         let mut best: Option<(u32, u32, u32)> = None;
         for (word, (have, coming)) in (0u32..).zip(self.have[from].iter().zip(&self.coming[to])) {

@@ -5,10 +5,10 @@ use crate::model::distances::FAR;
 use crate::model::task::CollectiveTask;
 use rustc_hash::FxHashSet;
 
-/// Images of a cut that are followed: enough for every chassis of a large network.
+/// Maximum number of images of a cut that are used: enough for every chassis of a large network.
 const MOST_IMAGES: usize = 64;
 
-/// Fixed orders of the chunks of a task, those that reach bounds most often first.
+/// Fixed orders of the chunks of a task; orders that reach bounds most often come first.
 pub(super) fn fixed(task: &CollectiveTask, bound: &EpochBound) -> Vec<Vec<u32>> {
     let chunks = 0..task.chunks.len() as u32;
     let far: Vec<u32> = chunks.clone().map(|chunk| task.eccentricity(chunk as usize)).collect();
@@ -16,7 +16,7 @@ pub(super) fn fixed(task: &CollectiveTask, bound: &EpochBound) -> Vec<Vec<u32>> 
     // A binding cut fixes the order of the chunks that cross it.
     if let BoundReason::Cut { inside, .. } = &bound.reason {
         let crossing = crossing_order(task, inside);
-        // All other chunks by falling distance, after the crossing ones, or before them.
+        // All other chunks by decreasing distance, after the crossing chunks or before them.
         let crosses: FxHashSet<u32> = crossing.iter().copied().collect();
         let mut rest: Vec<u32> = chunks.clone().filter(|chunk| !crosses.contains(chunk)).collect();
         rest.sort_by_key(|chunk| (std::cmp::Reverse(far[*chunk as usize]), *chunk));
@@ -33,7 +33,7 @@ pub(super) fn fixed(task: &CollectiveTask, bound: &EpochBound) -> Vec<Vec<u32>> 
             orders.push(order);
         }
     };
-    // By distance, near and far first; by local number, so that GPUs take turns.
+    // By distance, far first or near first; ties by local number, so that GPUs take turns.
     by(&|chunk| (i64::from(far[chunk as usize]), 0));
     by(&|chunk| (-i64::from(far[chunk as usize]), 0));
     by(&|chunk| (i64::from(task.chunks.local(chunk as usize)), i64::from(far[chunk as usize])));
@@ -45,31 +45,31 @@ pub(super) fn fixed(task: &CollectiveTask, bound: &EpochBound) -> Vec<Vec<u32>> 
     orders
 }
 
-/// An order by scores, the largest first, ties at random.
+/// An order by scores, the largest first, with random ties.
 pub(super) fn scored(task: &CollectiveTask, scores: &[f64], mut random: impl FnMut() -> f64) -> Vec<u32> {
     let mut keyed: Vec<(f64, f64, u32)> =
         (0u32..).zip(scores).map(|(chunk, score)| (*score, random(), chunk)).collect();
-    // Falling scores; random keys decide ties.
+    // Decreasing scores; random keys decide ties.
     keyed.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.total_cmp(&b.1)));
     let mut order: Vec<u32> = keyed.into_iter().map(|(_, _, chunk)| chunk).collect();
     urgent_first(task, &mut order);
     order
 }
 
-/// Moves chunks of higher priority forward, those of equal priority as they are.
+/// Moves chunks of higher priority forward; chunks of equal priority keep their order.
 fn urgent_first(task: &CollectiveTask, order: &mut [u32]) {
     // The sort is stable, so the order inside a priority stays.
     order.sort_by(|a, b| task.chunks.priority(*b as usize).total_cmp(&task.chunks.priority(*a as usize)));
 }
 
-/// Chunks that cross a cut, or an image of it, in the order that the one-machine problem of the cut gives: of those
-/// that can be there, the one with the longest path behind the cut. The sequences of the images are interleaved.
+/// Chunks that cross a cut, or an image of it, in the order of the cut's one-machine problem: of the chunks that can be
+/// there, the chunk with the longest path after the cut comes first. Interleaves the sequences of the images.
 fn crossing_order(task: &CollectiveTask, inside: &[u32]) -> Vec<u32> {
     let sequences: Vec<Vec<u32>> =
         images(task, inside).iter().map(|image| one_machine(task, image)).collect();
     let longest = sequences.iter().map(Vec::len).max().unwrap_or(0);
     let mut seen = FxHashSet::default();
-    // One chunk of every image in turn: symmetric cuts are loaded alike.
+    // Takes one chunk of every image in turn, so that symmetric cuts are loaded equally.
     (0..longest)
         .flat_map(|at| sequences.iter().filter_map(move |sequence| sequence.get(at).copied()))
         .filter(|chunk| seen.insert(*chunk))
@@ -118,7 +118,7 @@ fn one_machine(task: &CollectiveTask, inside: &[u32]) -> Vec<u32> {
     if rate <= 0.0 {
         return Vec::new();
     }
-    // Chunks that have to enter, with their heads and tails.
+    // Chunks that must enter the set, with their heads and tails.
     let mut waiting: Vec<(u32, u32, u32)> = (0..task.chunks.len() as u32)
         .filter(|chunk| !is_in[task.chunks.source(*chunk as usize) as usize])
         .filter_map(|chunk| {
@@ -128,7 +128,8 @@ fn one_machine(task: &CollectiveTask, inside: &[u32]) -> Vec<u32> {
         })
         .collect();
     waiting.sort_unstable_by_key(|&(head, _, chunk)| (head, chunk));
-    // Jackson's rule: of the ready chunks the one with the longest tail enters; time moves on with the rate of the cut.
+    // Jackson's rule: of the ready chunks, the chunk with the longest tail enters; time advances with the rate of the
+    // cut.
     let mut ready = std::collections::BinaryHeap::new();
     let (mut time, mut next, mut order) = (0.0f64, 0, Vec::with_capacity(waiting.len()));
     while order.len() < waiting.len() {
@@ -143,7 +144,7 @@ fn one_machine(task: &CollectiveTask, inside: &[u32]) -> Vec<u32> {
                 order.push(chunk);
                 time += 1.0 / rate;
             }
-            // Nothing is ready: the next head.
+            // Nothing is ready: time advances to the next head.
             None => time = f64::from(waiting[next].0),
         }
     }

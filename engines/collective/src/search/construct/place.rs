@@ -1,4 +1,4 @@
-//! The tree of a chunk: from all GPUs that have it, the way of earliest arrival to the next one that wants it
+//! The tree of a chunk: from the GPUs that have it, the earliest-arrival path to the next GPU that needs it
 //! (docs/methods/collective.md, section 6).
 
 mod buffers;
@@ -16,35 +16,35 @@ use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Use of a copying switch on the way to one GPU for others behind it.
+/// Use of a copying switch on the path to one GPU to serve other GPUs at the switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FanOut {
-    /// None beyond what later paths find.
+    /// No additional copies.
     None,
-    /// Every other GPU that wants the chunk and whose link is free at the same moment.
+    /// Every other GPU that needs the chunk and whose link is free at the same time.
     Opportunistic,
-    /// All that want it, at the first moment at which all their links are free.
+    /// All GPUs that need the chunk, at the first time at which all their links are free.
     Atomic,
 }
 
-/// Rule by which chunks are placed.
+/// Rule for placing chunks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlacementRule {
     /// Use of copying switches.
     pub fan_out: FanOut,
-    /// Price of an epoch of a link in epochs of arrival: what makes scarce links be used once.
+    /// Price of an epoch of a link in epochs of arrival; with a high price, scarce links are used only once.
     pub price: f64,
-    /// Largest random addition to the price of a path, epochs.
+    /// Maximum random addition to the price of a path, epochs.
     pub noise: f64,
-    /// Weight of the shortest path from the source to a GPU, subtracted from its key where every GPU wants the chunk:
-    /// what makes GPUs on slow links the first to be served.
+    /// Weight of the shortest path from the source to a GPU, subtracted from its key if every GPU needs the chunk, so
+    /// that GPUs on slow links are served first.
     pub slow_first: f64,
 }
 
-/// A path that a chunk may take next. The order is that of keys, then of nodes, so that heaps are the same everywhere.
+/// A path that a chunk may take next. Ordered by key, then by node, so that heaps are the same on every machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Step {
-    /// Order of places, the least first, with the rest of the path if one goal is known.
+    /// Key for the order, smallest first; includes a bound on the rest of the path if there is a single goal.
     rank: f64,
     key: f64,
     arrival: u32,
@@ -78,13 +78,14 @@ pub struct Placer<'t> {
     task: &'t CollectiveTask,
     chains: ChainTable,
     tracks: LinkTracks,
-    /// Track of every lane; lanes of a link share one, and images of a link where the task is folded.
+    /// Track of every lane; the lanes of a link share a track, and so do the images of a link if the task is
+    /// symmetry-reduced.
     track_of: Vec<u32>,
     /// Number of the pass, from which the noise of its paths follows.
     salt: u64,
     /// Chunk that is being placed.
     chunk: u32,
-    /// `true` if chunks may be relayed by GPUs that are no destination.
+    /// `true` if GPUs that are not destinations may relay chunks.
     relays: bool,
     /// Starts of this pass.
     pub starts: Vec<ChunkStart>,
@@ -96,16 +97,16 @@ pub struct Placer<'t> {
     /// Starts of the chunk that is being placed on each link.
     own: Vec<Vec<u32>>,
     own_links: Vec<u32>,
-    /// Nodes at which the chunk that is being placed arrives, by switch and epoch: plans do not tell arrivals of different
-    /// pace apart. Empty where chunks arrive at one pace.
+    /// Nodes at which the current chunk arrives, by switch and epoch: plans cannot distinguish arrivals of different
+    /// pace. Empty if chunks arrive at one pace.
     passed: FxHashMap<(u32, u32), u32>,
-    /// Best label of each GPU in the present search: key, and the step that led there.
+    /// Best label of each GPU in the current search: the key, and the step that led to the GPU.
     labels: Vec<Option<Step>>,
     labelled: Vec<u32>,
 }
 
 impl<'t> Placer<'t> {
-    /// A placer of a task's chunks, with nothing placed.
+    /// A placer of a task's chunks, without any starts.
     pub fn new(task: &'t CollectiveTask) -> Self {
         let (nodes, links) = (task.network.node_count(), task.network.links().len());
         Self {
@@ -128,19 +129,19 @@ impl<'t> Placer<'t> {
         }
     }
 
-    /// A placer of the representatives of a folded task.
+    /// A placer of the representatives of a symmetry-reduced task.
     pub fn folded(task: &'t CollectiveTask, folding: &Folding) -> Self {
         // Images of a link share the track of its orbit's first link.
         let carrier = |(first, _): &(u32, u32)| task.epochs.links[*first as usize].carrier;
         Self { track_of: folding.links.iter().map(carrier).collect(), ..Self::new(task) }
     }
 
-    /// The same with other noise.
+    /// The same placer with different noise.
     pub const fn salt(&mut self, salt: u64) {
         self.salt = salt;
     }
 
-    /// First epoch from one on at which a link is free.
+    /// First epoch, from a given one, at which a link is free.
     fn free(&mut self, link: u32, from: u32) -> u32 {
         self.tracks.earliest(self.track_of[link as usize], &self.task.epochs.links[link as usize], from)
     }
@@ -150,14 +151,14 @@ impl<'t> Placer<'t> {
         if most == 0.0 {
             return 0.0;
         }
-        // Noise depends on pass, chunk and chain alone, not on the order of the search.
+        // Noise depends only on pass, chunk and chain, not on the order of the search.
         let mix = |state: u64| SplitMix::new(state).draw();
         let bits = mix(mix(self.salt ^ u64::from(chunk)) ^ u64::from(chain));
         // 53 bits fill the mantissa.
         most * (bits >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Places all chunks in an order; the finish, or `None` if some chunk cannot reach its destinations.
+    /// Places all chunks in an order; returns the finish, or `None` if some chunk cannot reach its destinations.
     ///
     /// # Errors
     /// The reason to stop.
@@ -167,16 +168,16 @@ impl<'t> Placer<'t> {
         rule: PlacementRule,
         watch: &mut W,
     ) -> Result<Option<u32>, MethodError> {
-        // A pass begins with empty links.
+        // A pass begins with all links free.
         self.tracks.clear();
         self.starts.clear();
         let (mut finish, mut work) = (0, 0usize);
         for &chunk in order {
-            // No start is ever moved: what is placed stays valid.
+            // Starts are never moved, so earlier placements stay valid.
             let Some(end) = self.place(chunk, rule, 0) else { return Ok(None) };
             self.finishes[chunk as usize] = end;
             finish = finish.max(end);
-            // A stop check about every thousand nodes.
+            // Checks for a stop about every thousand nodes.
             work += 1 + self.have.len() / 16;
             if work > 64 {
                 watch.checkpoint()?;
@@ -188,7 +189,7 @@ impl<'t> Placer<'t> {
         Ok(Some(finish))
     }
 
-    /// Places a chunk that leaves its source from an epoch on; the epoch of its last delivery.
+    /// Places a chunk that leaves its source at a given epoch or later; returns the epoch of its last delivery.
     fn place(&mut self, chunk: u32, rule: PlacementRule, ready: u32) -> Option<u32> {
         let task = self.task;
         let source = task.chunks.source(chunk as usize);
@@ -202,12 +203,12 @@ impl<'t> Placer<'t> {
             left += 1;
             only = Some(dest);
         }
-        // Some GPU is no destination of the chunk, so it could relay it.
+        // Some GPU is not a destination of the chunk, so it could relay the chunk.
         let relays = left + 1 < task.network.gpus().len();
         let finish = if left == 0 {
             Some(0)
         } else if relays {
-            // With one goal its distances guide the search (A*).
+            // With a single goal, distances to it guide the search (A*).
             let goal = only.filter(|_| left == 1);
             self.grow_with_relays(chunk, rule, goal)
         } else {
@@ -216,7 +217,7 @@ impl<'t> Placer<'t> {
         for dest in task.chunks.dests(chunk as usize) {
             self.wanted[dest as usize] = false;
         }
-        // Only what this chunk has touched is cleared.
+        // Clears only the entries that this chunk has touched.
         for link in self.own_links.drain(..) {
             self.own[link as usize].clear();
         }
@@ -224,10 +225,10 @@ impl<'t> Placer<'t> {
         finish
     }
 
-    /// The tree where every GPU wants the chunk: the next path always begins at a GPU that has it, so one heap of
-    /// paths serves all of them, and a way whose links were taken meanwhile goes back with its new time.
+    /// Builds the tree if every GPU needs the chunk. The next path always begins at a GPU that has the chunk, so one
+    /// heap of paths suffices; a path whose links have been taken in the meantime is pushed again with its new time.
     fn grow(&mut self, chunk: u32, source: u32, rule: PlacementRule, mut left: usize) -> Option<u32> {
-        // Paths that may be next, by rank.
+        // Candidate paths, by rank.
         let mut open: BinaryHeap<Reverse<Step>> = BinaryHeap::new();
         let mut finish = 0;
         let mut reached = vec![source];
@@ -240,7 +241,7 @@ impl<'t> Placer<'t> {
                     }
                 }
             }
-            // An empty heap: some GPU cannot be reached.
+            // The heap is empty: some GPU cannot be reached.
             let Reverse(step) = open.pop()?;
             if self.have[step.head as usize] != NEVER {
                 continue;
@@ -259,15 +260,15 @@ impl<'t> Placer<'t> {
             }
             left -= reached.len();
             if self.task.switch_copies && self.chains.links(fresh.chain).len() > 1 {
-                // Paths that share the first link are cheaper now.
+                // Paths that share the first link have become cheaper.
                 reached.push(fresh.tail);
             }
         }
         Some(finish)
     }
 
-    /// The tree where paths may lead over GPUs that do not want the chunk: a search from all GPUs that have it, for
-    /// each next destination. With one goal, its distance guides the search.
+    /// Builds the tree if paths may lead over GPUs that do not need the chunk: searches from all GPUs that have it,
+    /// once for each next destination. With one goal, its distance guides the search.
     fn grow_with_relays(&mut self, chunk: u32, rule: PlacementRule, goal: Option<u32>) -> Option<u32> {
         let task = self.task;
         let toward = goal.map(|goal| task.distances.to(&task.network, goal));
@@ -276,7 +277,7 @@ impl<'t> Placer<'t> {
         let mut left = task.chunks.dests(chunk as usize).count();
         while left > 0 {
             let last = self.search(&owners, rule, toward)?;
-            // From the destination back to a GPU that has the chunk.
+            // Goes from the destination back to a GPU that has the chunk.
             let mut way = Vec::new();
             // Labels hold the step that led to each GPU.
             let mut at = last;
@@ -288,7 +289,7 @@ impl<'t> Placer<'t> {
             // Forwards, since every step begins where the one before ends.
             let mut reached = Vec::new();
             for step in way.iter().rev() {
-                // Steps before this one may have been moved by a fan-out, or taken its links.
+                // A fan-out may have moved steps before this one, or may have taken its links.
                 if self.have[step.head as usize] != NEVER {
                     continue;
                 }
@@ -307,7 +308,7 @@ impl<'t> Placer<'t> {
         Some(finish)
     }
 
-    /// Labels GPUs by keys until one that wants the chunk is settled.
+    /// Labels GPUs by keys until a GPU that needs the chunk is settled.
     fn search(&mut self, owners: &[u32], rule: PlacementRule, toward: Option<&[u32]>) -> Option<u32> {
         for node in self.labelled.drain(..) {
             self.labels[node as usize] = None;
@@ -332,7 +333,7 @@ impl<'t> Placer<'t> {
             if self.wanted[step.head as usize] {
                 return Some(step.head);
             }
-            // Without relays only owners send.
+            // Without relays, only GPUs with the chunk send.
             if self.relays {
                 self.relax(step.head, step.key, step.arrival, rule, toward, &mut open);
             }
@@ -351,7 +352,7 @@ impl<'t> Placer<'t> {
     ) {
         for chain in self.chains.of(tail) {
             let head = self.chains.head(chain);
-            // A lower bound on the rest, since links without traffic are the fastest.
+            // A lower bound on the rest of the path: links without traffic are the fastest.
             let rest = toward.map_or(0, |row| row[head as usize]);
             if self.have[head as usize] != NEVER || rest >= FAR {
                 continue;
@@ -375,7 +376,7 @@ impl<'t> Placer<'t> {
         let mut step = self.step_at(tail, chain, f64::from(have), have, rule)?;
         if rule.slow_first > 0.0 {
             let source = self.task.chunks.source(self.chunk as usize);
-            // Far GPUs first, in proportion to their distance.
+            // Serves far GPUs first, in proportion to their distance.
             step.rank -= rule.slow_first * f64::from(self.task.distance(source, step.head));
         }
         Some(step)
@@ -394,11 +395,11 @@ impl<'t> Placer<'t> {
         Some(Step { rank: key, key, arrival, start, tail, chain, head: self.chains.head(chain) })
     }
 
-    /// First epoch from one on at which every link of a chain is free at its own time. Where switches copy, a link that
-    /// carries this very chunk at that time is as good as free.
+    /// First epoch, from a given one, at which every link of a chain is free when the chunk reaches it. If switches
+    /// copy, a link that already carries this chunk at that time counts as free.
     fn earliest(&mut self, chain: u32, from: u32) -> u32 {
         let mut start = from;
-        // Fixed point: a link that is busy moves the start, and all links are tested again. Starts only grow.
+        // Fixed point: a busy link delays the start, and all links are tested again. Starts only grow.
         'again: loop {
             for (link, offset) in self.chains.links(chain) {
                 let wanted = start + offset;
@@ -407,11 +408,11 @@ impl<'t> Placer<'t> {
                 if free <= wanted {
                     continue;
                 }
-                // A copy that rides along takes no room.
+                // A copy that shares a transmission needs no capacity.
                 let shared = self.task.switch_copies && self.chains.links(chain).len() > 1;
                 let own =
                     self.own[link as usize].iter().copied().filter(|own| shared && *own >= wanted).min();
-                // The earlier of a free time and a copy to ride along.
+                // The earlier of a free time and a transmission to share.
                 let next = own.map_or(free, |own| free.min(own));
                 if next >= NEVER {
                     return NEVER;
@@ -430,7 +431,7 @@ impl<'t> Placer<'t> {
         }
     }
 
-    /// Returns `true` if the chunk arrives at a switch of a chain at the same time at another pace.
+    /// Returns `true` if the chunk already arrives at a switch of a chain at the same time at another pace.
     fn meets_another_pace(&self, chain: u32, start: u32) -> bool {
         let task = self.task;
         !self.passed.is_empty()
@@ -442,7 +443,7 @@ impl<'t> Placer<'t> {
             })
     }
 
-    /// Takes the links of a step, and of the others that a switch serves at the same moment.
+    /// Takes the links of a step, and the links of other GPUs that a switch serves at the same time.
     fn commit(&mut self, chunk: u32, step: &Step, rule: PlacementRule, reached: &mut Vec<u32>) {
         // Fan-out applies to paths through one switch.
         let pair = self.chains.pair(step.chain).filter(|_| rule.fan_out != FanOut::None);
@@ -460,7 +461,7 @@ impl<'t> Placer<'t> {
             .filter(|(_, gpu)| self.wanted[*gpu as usize] && self.have[*gpu as usize] == NEVER)
             .collect();
         let mut start = step.start;
-        // The first start at which all links are free: each that is busy moves it, until none does.
+        // The first start at which all links are free: each busy link delays it, until none is busy.
         if rule.fan_out == FanOut::Atomic {
             loop {
                 let before = start;
@@ -474,13 +475,13 @@ impl<'t> Placer<'t> {
                     break;
                 }
             }
-            // No common time: commit the path alone.
+            // No common time: commits the path alone.
             if start >= NEVER {
                 start = step.start;
             }
         }
         self.take_chain(chunk, step.chain, start, step.head, reached);
-        // Down links that are free at that time carry the chunk too.
+        // Links from the switch that are free at that time carry the chunk too.
         for (down, gpu) in others {
             let wanted = start + offset;
             let model = &task.epochs.links[down as usize];
@@ -508,7 +509,7 @@ impl<'t> Placer<'t> {
     fn take(&mut self, chunk: u32, link: u32, epoch: u32) {
         let model = &self.task.epochs.links[link as usize];
         self.tracks.take(self.track_of[link as usize], model, epoch);
-        // Touched links are listed, so that clearing costs no pass over all.
+        // Lists touched links, so that clearing does not scan all links.
         if self.own[link as usize].is_empty() {
             self.own_links.push(link);
         }

@@ -6,10 +6,10 @@ use crate::model::epochs::LinkEpochs;
 /// An epoch that never comes.
 pub(in crate::search) const NEVER: u32 = u32::MAX / 4;
 
-/// Transmissions on every link of the real network, and the next epoch at which each can take another one.
+/// Transmissions on every link of the real network, and the next epoch at which each link can take another one.
 ///
-/// A link takes either several chunks in every epoch, or one in several epochs (see `starts` of [`LinkEpochs`]), so an
-/// epoch that is taken stays taken, and the next free one is found along a forest of skips.
+/// A link takes either several chunks in every epoch, or one chunk over several epochs (see `starts` of
+/// [`LinkEpochs`]), so a full epoch stays full, and a forest of skips leads to the next free epoch.
 #[derive(Debug)]
 pub(in crate::search) struct LinkTracks {
     next: Vec<Vec<u32>>,
@@ -22,7 +22,7 @@ impl LinkTracks {
         Self { next: vec![Vec::new(); links], counts: vec![Vec::new(); links], touched: Vec::new() }
     }
 
-    /// Takes all starts back.
+    /// Undoes all starts.
     pub(in crate::search) fn clear(&mut self) {
         for link in self.touched.drain(..) {
             self.next[link as usize].clear();
@@ -30,13 +30,13 @@ impl LinkTracks {
         }
     }
 
-    /// Takes all starts on a link back.
+    /// Undoes all starts on a link.
     pub(in crate::search) fn forget(&mut self, link: u32) {
         self.next[link as usize].clear();
         self.counts[link as usize].clear();
     }
 
-    /// The first epoch from one on at which a chunk can start on a lane of a link; [`NEVER`] if there is none.
+    /// The first epoch, from a given one, at which a chunk can start on a lane of a link; [`NEVER`] if there is none.
     pub(in crate::search) fn earliest(&mut self, link: u32, model: &LinkEpochs, from: u32) -> u32 {
         // Links are occupied while they transmit: `early` epochs before the start in a plan.
         let mut epoch = from.saturating_sub(model.early);
@@ -45,7 +45,8 @@ impl LinkTracks {
             if !model.timed {
                 return epoch + model.early;
             }
-            // Intervals in which the link is up, ascending: in one of them, or at the begin of the next.
+            // Intervals in which the link is up, ascending: the start is in one of them, or moves to the begin of the
+            // next.
             match model.up.iter().find(|[_, last]| *last >= epoch) {
                 None => return NEVER,
                 Some([first, _]) if *first <= epoch => return epoch + model.early,
@@ -54,7 +55,7 @@ impl LinkTracks {
         }
     }
 
-    /// First epoch from one on at which every link of a chain is free at its own time.
+    /// First epoch, from a given one, at which every link of a chain is free when the chunk reaches it.
     pub(in crate::search) fn earliest_chain(
         &mut self,
         chains: &ChainTable,
@@ -62,7 +63,7 @@ impl LinkTracks {
         models: &[LinkEpochs],
         from: u32,
     ) -> u32 {
-        // Starts only grow, and every link is tested again after a move.
+        // Starts only increase, and every link is tested again after an increase.
         let mut start = from;
         'again: loop {
             for (link, offset) in chains.links(chain) {
@@ -83,8 +84,8 @@ impl LinkTracks {
     fn free(&mut self, link: u32, from: u32) -> u32 {
         let next = &mut self.next[link as usize];
         let mut at = from as usize;
-        // Union-find over epochs: every blocked epoch points to a later one. petgraph's `UnionFind` chooses representatives
-        // itself; here the representative is the first free epoch.
+        // Union-find over epochs: every blocked epoch points to a later one. petgraph's `UnionFind` chooses
+        // representatives itself; here the representative must be the first free epoch.
         while at < next.len() && next[at] as usize != at {
             let after = next[at] as usize;
             // Skips shorten as they are followed (path halving).
@@ -96,7 +97,7 @@ impl LinkTracks {
         at as u32
     }
 
-    /// Starts a chunk at an epoch that is free.
+    /// Starts a chunk at a free epoch.
     pub(in crate::search) fn take(&mut self, link: u32, model: &LinkEpochs, epoch: u32) {
         let epoch = epoch.saturating_sub(model.early);
         if self.next[link as usize].is_empty() {
@@ -106,7 +107,7 @@ impl LinkTracks {
         let (first, last) = if model.occupied > 1 {
             (epoch.saturating_sub(model.occupied - 1), epoch + model.occupied - 1)
         } else {
-            // Links with several starts are blocked once their count is full.
+            // Links with several starts per epoch are blocked when their count is full.
             if model.starts > 1 {
                 let counts = &mut self.counts[link as usize];
                 if counts.len() <= epoch as usize {
@@ -123,7 +124,7 @@ impl LinkTracks {
         };
         self.grow(link, last);
         let next = &mut self.next[link as usize];
-        // Blocked epochs point behind the last one; those that were blocked before keep their skip.
+        // Blocked epochs point to the epoch after the last one; epochs that were blocked before keep their skip.
         for blocked in first..=last {
             if next[blocked as usize] == blocked {
                 next[blocked as usize] = last + 1;

@@ -1,5 +1,4 @@
-//! Worth of a round: early deliveries, deliveries at all, and chunks near to where they are wanted (TE-CCL, appendix
-//! D).
+//! Reward of a round: early deliveries, deliveries at all, and chunks close to their destinations (TE-CCL, appendix D).
 
 use super::RoundState;
 use crate::model::group::Folding;
@@ -12,15 +11,16 @@ const NEAR: f64 = 0.9;
 /// Reward of a chunk in flight relative to one that has arrived, so that they never tie.
 const IN_FLIGHT: f64 = 0.999;
 
-/// Presence of a chunk at a GPU at the end of a round: a constant, and columns that add to it.
+/// Presence of a chunk at a GPU at the end of a round: a constant plus columns.
 struct EndPlace {
     gpu: u32,
     constant: f64,
     terms: Vec<(Column, f64)>,
 }
 
-/// Adds the reward of a round to its program. Every delivery counts the one GPU with the chunk that is worth most: each
-/// has columns of its own for this, where the paper adds chunks up by present holder and destination.
+/// Adds the reward of a round to its model. Every delivery counts only the GPU with the chunk that gives the largest
+/// reward. Each delivery has separate columns for this, whereas the paper sums chunks by present holder and
+/// destination.
 pub(super) fn add(
     program: &mut CopyProgram<'_>,
     task: &CollectiveTask,
@@ -41,12 +41,12 @@ pub(super) fn add(
             .map(|&gpu| {
                 let held = state.beginning.held[at].iter().find(|(holder, _)| *holder == gpu);
                 if let Some((_, from)) = held {
-                    // Held from before: in place, or in flight at the end.
+                    // Held from before the round: at the GPU, or in flight at the end.
                     let constant = if *from <= epochs { 1.0 } else { IN_FLIGHT };
                     return EndPlace { gpu, constant, terms: Vec::new() };
                 }
                 let mut terms: Vec<(Column, f64)> =
-                    // Present at the end, or on a link that arrives after it.
+                    // Present at the end, or on a link, to arrive after the end.
                     program.present(at, gpu, epochs).map(|there| (there, 1.0)).into_iter().collect();
                 for &link in task.network.in_links(gpu) {
                     let latency = task.epochs.latency(link);
@@ -63,10 +63,10 @@ pub(super) fn add(
                 program.model.at_most(format!("once {chunk} {gpu}"), 1.0, once);
             }
         }
-        // Priorities weigh all rewards of a chunk.
+        // Priorities weight all rewards of a chunk.
         let priority = task.chunks.priority(chunk as usize);
         for &dest in &state.unsatisfied[at] {
-            // Early deliveries are worth more: 1/k, and a delivery at all counts once more.
+            // Early deliveries have a larger reward: 1/k, plus a constant for the delivery itself.
             for epoch in 1..=epochs {
                 if let Some(there) = program.present(at, dest, epoch) {
                     let last = if epoch == epochs { 1.0 } else { 0.0 };
@@ -80,16 +80,16 @@ pub(super) fn add(
                     continue;
                 }
                 let way = f64::from(ways[*gpu as usize]);
-                // Nearness falls with the distance that is left.
+                // The reward decreases with the remaining distance.
                 let worth = if *gpu == dest { 1.0 } else { NEAR / (1.0 + way) };
                 let name = format!("near {chunk} {gpu} {dest}");
                 let near = program.model.column(name.clone(), 0.0, 1.0, priority * worth);
-                // The reward of a place counts only if the chunk is there.
+                // The reward of a place counts only if the chunk is present there.
                 let row = terms.iter().map(|(column, share)| (*column, -share)).chain([(near, 1.0)]);
                 program.model.at_most(name, *constant, row);
                 counted.push((near, 1.0));
             }
-            // Nearness counts for at most one place per delivery.
+            // For each delivery, nearness counts for at most one place.
             program.model.at_most(format!("one near {chunk} {dest}"), 1.0, counted);
         }
     }

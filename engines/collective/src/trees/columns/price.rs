@@ -1,4 +1,4 @@
-//! Trees that cost less than a solution pays for them: pricing (docs/methods/collective.md, section 11).
+//! Pricing: finds trees that cost less than a solution pays for them (docs/methods/collective.md, section 11).
 
 use super::TreeQuestion;
 use crate::trees::arborescence::cheapest_arborescence;
@@ -20,16 +20,16 @@ pub struct Pricing<'p> {
     pub hops: usize,
 }
 
-/// Weights of latency that trees are grown with, beside the one of the objective: related to the mean price of a link
-/// per latency of the slowest.
+/// Weights of latency with which trees are grown, in addition to the weight in the objective; relative to the mean
+/// price of a link divided by the largest latency.
 const BETAS: [f64; 5] = [0.0, 0.1, 1.0, 10.0, 1000.0];
 
 impl Pricing<'_> {
-    /// Returns trees of an orbit's representative that cost less than `below` and are not known.
+    /// Returns trees of an orbit's representative that cost less than `below` and are new.
     pub fn trees(&self, orbit: usize, below: f64, known: &FxHashSet<Tree>) -> Vec<Tree> {
         let question = self.question;
         let root = question.fold.representatives()[orbit];
-        // Mean price of a link per latency: the weights scale with it.
+        // Mean price of a link divided by latency: the weights scale with it.
         let mean = self.prices.iter().sum::<f64>() / self.prices.len().max(1) as f64;
         let slowest = question.latencies.iter().copied().fold(0.0, f64::max);
         let usual = if slowest > 0.0 { mean / slowest } else { 0.0 };
@@ -53,20 +53,20 @@ impl Pricing<'_> {
             // A small weight on latency decides between paths of equal price.
             take(Growth { per_us: self.per_us + (beta + 1e-6) * usual, ..growth }.tree(root));
         }
-        // Exact pricing where latency is not an objective: a cheapest arborescence ignores depth.
+        // Exact pricing if latency is not in the objective: a cheapest arborescence ignores depth.
         if self.per_us == 0.0 {
             take(self.arborescence(root, 1e-6 * usual));
         }
         trees
     }
 
-    /// Price of the links of a tree and of the latencies it has.
+    /// Price of the links and the latencies of a tree.
     fn cost(&self, tree: &Tree) -> f64 {
         let links: f64 = tree.links().iter().map(|link| self.prices[*link as usize]).sum();
         links + self.latency_cost(tree)
     }
 
-    /// Latencies of a tree: of all GPUs, and the largest once more.
+    /// Latencies of a tree: the sum over all GPUs, and the maximum.
     pub fn latency_cost(&self, tree: &Tree) -> f64 {
         if self.per_us == 0.0 && self.per_depth_us == 0.0 {
             return 0.0;
@@ -76,16 +76,16 @@ impl Pricing<'_> {
         self.per_us * reached.iter().sum::<f64>() + self.per_depth_us * deepest
     }
 
-    /// The cheapest tree from a root, latencies of links at `per_us`; `None` if there are too many hops for it.
+    /// The cheapest tree from a root, with `per_us` as the price of latency; `None` if there are too many hops.
     fn arborescence(&self, root: u32, per_us: f64) -> Option<Tree> {
         let question = self.question;
         let gpus = question.network.gpus();
-        // Paths through GPUs that are no ranks cost nothing to leave out, which an arborescence cannot.
+        // A tree may omit GPUs that are not ranks, but an arborescence must span them.
         if !gpus.iter().all(|gpu| question.ranks[*gpu as usize]) {
             return None;
         }
         let hops = hops(question.network, self.prices, question.latencies, per_us, self.hops)?;
-        // GPUs are numbered on their own, for nothing enters switches.
+        // GPUs have separate numbers here, because hops end only at GPUs.
         let mut number = vec![u32::MAX; question.network.node_count()];
         gpus.iter().enumerate().for_each(|(place, gpu)| number[*gpu as usize] = place as u32);
         let arcs: Vec<(u32, u32, f64)> =

@@ -9,47 +9,48 @@ use rayon::prelude::*;
 /// Minimum number of schedules with the largest number of pieces that may be tried, whatever the size of the network.
 const LEAST_RUNS: u64 = 12;
 
-/// Number of pieces times the combinations tried with it. A run costs in proportion to its pieces, so from 17 pieces on every
-/// number of pieces costs the same.
+/// Number of pieces times number of combinations that are tried with it. The time of a run is proportional to its
+/// pieces, so with 17 pieces or more, every number of pieces takes the same time.
 const RUNS_BY_PIECES: usize = 640;
 
-/// Relative distance to the bound at which the search for list schedules ends: the rest is below what a report shows.
+/// Relative distance to the bound at which the search for list schedules ends; smaller distances are not visible in a
+/// report.
 const AT_FLOOR: f64 = 1e-5;
 
 /// Trees and an order for a number of pieces.
 #[derive(Clone, Copy, Debug)]
 struct Combination {
-    /// Finish with the last number of pieces, µs.
+    /// Finish of the previous number of pieces, µs.
     score: f64,
     variant: usize,
     order: ListOrder,
 }
 
-/// What decides whether a combination is tried.
+/// State that decides whether a combination is tried.
 #[derive(Clone, Copy, Debug)]
 struct TryLimits {
-    /// Schedules, and hops of pieces, that may still be tried.
+    /// Number of schedules, and of piece hops, that may still be tried.
     runs: usize,
     left: u64,
-    /// Finish of the best plan, µs, and the one at which the search ends.
+    /// Finish of the best plan, µs, and the finish at which the search ends.
     known_us: f64,
     enough_us: f64,
 }
 
-/// Answer to the question for a try.
+/// Decision on a combination.
 enum Try {
-    /// Pieces, and hops of them.
+    /// Try it: number of pieces, and of their hops.
     With(u32, u64),
-    /// The trees are too slow for what is known.
+    /// The trees are slower than the best plan.
     Hopeless,
-    /// No room is left.
+    /// The effort is used up.
     Not,
 }
 
 impl TreeLibrary<'_> {
-    /// The best list schedule among numbers of pieces up to `most`, if it ends before `best`; else that one. Schedules are
-    /// made on all threads, a few ahead of the decision whether they are wanted: which ones count does not depend on how
-    /// many threads there are.
+    /// The best list schedule among numbers of pieces up to `most`, if it ends before `best`; else `best`. Makes
+    /// schedules on all threads, a few ahead of the decision on whether they are needed; the schedules that count do
+    /// not depend on the number of threads.
     pub(super) fn plan_lists<W: Watch>(
         &self,
         mut best: Option<TreePlan>,
@@ -59,7 +60,7 @@ impl TreeLibrary<'_> {
         effort: &TreeEffort,
         watch: &mut W,
     ) -> Result<Option<TreePlan>, MethodError> {
-        // All sets of trees with every pace, the best of the last number of pieces first.
+        // All sets of trees with every pace, the best with the previous number of pieces first.
         let mut combinations: Vec<Combination> = (0..self.variants().len())
             .flat_map(|variant| {
                 ListOrder::ALL.map(|order| Combination { score: f64::INFINITY, variant, order })
@@ -75,7 +76,7 @@ impl TreeLibrary<'_> {
         let multiple = effort.multiple.max(1);
         // From few pieces to many.
         for count in piece_counts(most) {
-            // Many pieces cost much: only what was good with fewer is tried with them.
+            // Many pieces take long, so only combinations that were good with fewer pieces are tried with many.
             room.runs =
                 if count <= 16 { combinations.len() } else { (RUNS_BY_PIECES / count as usize).max(3) };
             let asked = |one: &Combination, room: &TryLimits| {
@@ -94,7 +95,7 @@ impl TreeLibrary<'_> {
                 };
                 watch.checkpoint()?;
                 if made[place].is_none() {
-                    // The ones that follow if nothing better is found before.
+                    // The combinations that follow if nothing better is found before them.
                     let mut ahead = room;
                     let mut block = Vec::new();
                     for (next, one) in combinations.iter().enumerate().skip(place) {
@@ -132,7 +133,7 @@ impl TreeLibrary<'_> {
         Ok(best)
     }
 
-    /// Whether a combination is tried with about `count` pieces.
+    /// Decides whether a combination is tried with about `count` pieces.
     fn asked(
         &self,
         one: &Combination,
@@ -141,13 +142,13 @@ impl TreeLibrary<'_> {
         shard_bytes: f64,
         room: &TryLimits,
     ) -> Try {
-        // Trees whose shares are whole numbers of pieces load all links as they ought to.
+        // If the shares of the trees are integer numbers of pieces, all links have the intended load.
         let whole = self.whole(one.variant);
         let pieces = if count < whole { count } else { count / whole * whole };
         let pieces = (pieces / multiple * multiple).max(multiple);
         let cost = hops * u64::from(pieces);
-        // No schedule of these trees beats their own rate. Rounding to whole pieces may load links less than the shares
-        // do, but not by much.
+        // No schedule of these trees exceeds their rate. Rounding to whole pieces may load links less than the shares
+        // do, but only slightly.
         let bound_us = shard_bytes / (1000.0 * self.variants()[one.variant].rate);
         if bound_us * 0.98 > room.known_us {
             Try::Hopeless

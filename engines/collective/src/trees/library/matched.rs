@@ -7,10 +7,10 @@ use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 use std::sync::Arc;
 
-/// Part of the hops of all schedules that matchings may take: a fourth leaves most of the work for lists.
+/// Fraction of the hops of all schedules that matchings may use: a quarter leaves most of the work for lists.
 const PART: u64 = 4;
 
-/// Share above the floor below which more pieces are not worth their room in the plan.
+/// Relative distance to the floor below which more pieces are not worth their size in the plan.
 const ENOUGH: f64 = 1e-4;
 
 impl TreeLibrary<'_> {
@@ -41,8 +41,8 @@ impl TreeLibrary<'_> {
         }))
     }
 
-    /// The best matching among numbers of pieces up to `most`, each the double of the one before: more pieces fill the
-    /// links earlier, fewer lose less to rounding latencies up to epochs.
+    /// The best matching among numbers of pieces up to `most`, each twice the one before: with more pieces, the links
+    /// are busy earlier; with fewer, rounding latencies up to epochs costs less.
     pub(super) fn plan_matched<W: Watch>(
         &self,
         shard_bytes: f64,

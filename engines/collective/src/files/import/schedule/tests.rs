@@ -63,7 +63,7 @@ fn a_published_schedule_is_played_on_its_machine() {
     assert_eq!(made.scenario.body.demand.chunks_per_rank, 2);
     let told = made.lines.join("\n");
     assert!(told.contains("32 ranks, 532 thread blocks, 1910 messages on 2 channels"), "{told}");
-    assert!(told.contains("chunks per rank: 2 as in the schedule, not 1"), "{told}");
+    assert!(told.contains("chunks per rank: 2 as in the schedule instead of 1"), "{told}");
     // 1984 receipts of chunks, of which none brings a chunk a second time.
     assert_eq!(
         (made.summary["repeated"].as_u64(), made.summary["detours"].as_u64()),
@@ -152,14 +152,14 @@ fn schedules_that_no_plan_can_say_are_refused_with_the_reason() {
     let message = told("dgx1-allgather-200kb", exchange);
     assert!(message.contains("the schedule is for AllToAll, the scenario asks for AllGather"), "{message}");
     let message = told("dgx2x1-alltoall-1mb", exchange);
-    assert!(message.contains("the schedule has 8 ranks, the scenario 16"), "{message}");
+    assert!(message.contains("the schedule has 8 ranks, but the scenario has 16"), "{message}");
     let (_, custom) = program(&preset("dgx1-scatter-200kb"), "construct");
     let message = told("dgx1-scatter-200kb", custom.as_bytes());
     assert!(message.contains("is a custom collective"), "{message}");
     let mut two = preset("dgx1-allreduce-200kb");
     two.demand.ranks = Some(vec![0, 1]);
     let message = read(&two, DOUBLING.as_bytes()).unwrap_err();
-    assert!(message.contains("is not added up along one tree"), "{message}");
+    assert!(message.contains("is not reduced along one tree"), "{message}");
     let mut uncopied = preset("dgx1-broadcast-200kb");
     let (_, text) = program(&uncopied, "construct");
     uncopied.demand.copy = false;

@@ -1,4 +1,4 @@
-//! Networks of topologies of TACCL: nodes by their wiring, and what joins them.
+//! Networks of topologies of TACCL: nodes by their wiring, and the links between nodes.
 
 use super::InnerWiring;
 use crate::scenario::families::{FamilySort, NetworkFamily};
@@ -18,7 +18,7 @@ pub(super) struct TacclNetwork<'a> {
     pub(super) notes: Vec<String>,
 }
 
-/// Direction of traffic at a network card.
+/// Direction of traffic at a NIC.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum CardSide {
     Sends,
@@ -32,7 +32,7 @@ impl TacclNetwork<'_> {
         id
     }
 
-    /// The rate of a cost, to a millionth of a GB/s.
+    /// The rate that a cost gives, rounded to a millionth of a GB/s.
     fn rate(&self, us_per_mb: f64) -> f64 {
         (self.megabyte.gbyte_per_s(us_per_mb) * 1e6).round() / 1e6
     }
@@ -42,7 +42,7 @@ impl TacclNetwork<'_> {
         self.links.push(LinkRecord::new(from, to, rate, alpha_us, kind));
     }
 
-    /// GPUs and what joins them inside of their nodes.
+    /// GPUs and the links inside their nodes.
     pub(super) fn inside(&mut self) -> Result<InnerWiring, Problems> {
         let given = self.given;
         let gpus = given.gpus_per_node;
@@ -64,9 +64,9 @@ impl TacclNetwork<'_> {
             (true, _) => self.cube_mesh()?,
             (_, true) => self.switched()?,
             _ => {
-                let message = format!("is '{}', whose wiring is not known here", printable(&given.name));
-                let remedy =
-                    "begin it with NDv2 or DGX2, or give the wiring as matrices links, betas and invbws";
+                let message = format!("is '{}', whose wiring is unknown", printable(&given.name));
+                let remedy = "use a name that begins with NDv2 or DGX2, or give the wiring as matrices links, betas \
+                     and invbws";
                 return Err(Problem::new("name", message, remedy).into());
             }
         }
@@ -89,7 +89,7 @@ impl TacclNetwork<'_> {
                     problems.add(
                         format!("links[{to}][{from}]"),
                         format!("is {count}"),
-                        "no GPU links to itself",
+                        "a GPU must not link to itself",
                     );
                 } else if cost <= 0.0 {
                     problems.add(
@@ -108,14 +108,14 @@ impl TacclNetwork<'_> {
         }
         if several {
             self.notes.push(
-                "entries of links other than 1 count as one: the inverse bandwidth is that of the pair"
+                "entries of links other than 1 count as 1: the inverse bandwidth applies to the whole pair"
                     .to_owned(),
             );
         }
         problems.into_result(())
     }
 
-    /// The costs of a number of link classes.
+    /// The costs of the link classes.
     fn classes(&self, gpus: u32, classes: usize) -> Result<&[f64], Problems> {
         let given = self.given;
         let mut problems = Problems::new();
@@ -132,7 +132,7 @@ impl TacclNetwork<'_> {
         problems.into_result(costs.as_slice())
     }
 
-    /// The hybrid cube mesh: pairs with two NVLinks, then pairs with one.
+    /// The hybrid cube mesh: first pairs with two NVLinks, then pairs with one NVLink.
     fn cube_mesh(&mut self) -> Result<(), Problems> {
         let costs = self.classes(8, 2)?.to_vec();
         let cube = NetworkFamily { network: FamilySort::Dgx1, size: vec![1] }.topology()?;
@@ -147,7 +147,8 @@ impl TacclNetwork<'_> {
         Ok(())
     }
 
-    /// All GPUs of a node at one switch. The latency from GPU to GPU is paid half on the way in and half on the way out.
+    /// All GPUs of a node connected to one switch. Half of the GPU-to-GPU latency is on the link into the switch and
+    /// half on the link out of it.
     fn switched(&mut self) -> Result<(), Problems> {
         let cost = self.classes(16, 1)?.first().copied().unwrap_or_default();
         for group in 0..self.count {
@@ -161,13 +162,13 @@ impl TacclNetwork<'_> {
         Ok(())
     }
 
-    /// Network card of a GPU, by its number in the node.
+    /// NIC of a GPU, by the number of the GPU in the node.
     const fn card(&self, gpu: u32) -> u32 {
         (gpu as u64 * self.given.nics_per_node as u64 / self.given.gpus_per_node as u64) as u32
     }
 
-    /// Links between nodes: one from sender to receiver where each has a network card of its own and there are two nodes,
-    /// else by way of switches.
+    /// Links between nodes: direct links from sender to receiver if there are two nodes and each GPU has its own NIC,
+    /// else links through switches.
     pub(super) fn between(&mut self, connections: &BTreeMap<u32, Vec<u32>>) -> Result<(), Problems> {
         let given = self.given;
         if self.count == 1 {
@@ -175,15 +176,15 @@ impl TacclNetwork<'_> {
         }
         let mut problems = Problems::new();
         if given.nics_per_node == 0 {
-            problems.add("nics_per_node", "is 0 or missing", "give the NICs, or nodes=1");
+            problems.add("nics_per_node", "is 0 or missing", "set the NICs, or nodes=1");
         } else if given.remote_invbw_us_per_mb <= 0.0 {
             let message = format!("is {}", given.remote_invbw_us_per_mb);
-            problems.add("remote_invbw", message, "give the cost of a link between nodes");
+            problems.add("remote_invbw", message, "set the cost of a link between nodes");
         }
         if connections.values().all(Vec::is_empty) {
             problems.add(
                 "connections",
-                format!("is missing, so nothing says which GPUs of {} nodes talk to each other", self.count),
+                format!("is missing, so the GPUs that connect the {} nodes are unknown", self.count),
                 "add the sketch with its internode_conn, or --set connections=0:1",
             );
         }
@@ -213,7 +214,7 @@ impl TacclNetwork<'_> {
             return Ok(());
         }
         self.notes.push(
-            "GPUs that share a NIC, and more than two nodes, are joined by switches: a NIC carries its \
+            "switches join GPUs if they share a NIC or there are more than two nodes: a NIC carries its \
              rate in each direction"
                 .to_owned(),
         );
@@ -223,7 +224,8 @@ impl TacclNetwork<'_> {
         Ok(())
     }
 
-    /// Pairs of senders and receivers by part: those of one part share GPUs or network cards, directly or through others.
+    /// Pairs of senders and receivers by connected component: pairs of a component share GPUs or NICs, directly or
+    /// through others.
     fn parts(&self, pairs: &BTreeSet<(u32, u32)>) -> Vec<BTreeSet<(u32, u32)>> {
         let cards = |pair: &(u32, u32)| [self.card(pair.0), self.card(pair.1)];
         let mut parts: Vec<BTreeSet<(u32, u32)>> = Vec::new();
@@ -241,7 +243,8 @@ impl TacclNetwork<'_> {
         parts
     }
 
-    /// A switch for the senders and receivers of a part, and one for each network card that several of them share. Latency is paid half on each side of the switch in the middle.
+    /// A switch for the senders and receivers of a component, and a switch for each NIC that several of them share.
+    /// Half of the latency is on each side of the switch in the middle.
     fn fabric(&mut self, pairs: &BTreeSet<(u32, u32)>) {
         let given = self.given;
         let (cost, half_us) = (given.remote_invbw_us_per_mb, given.remote_alpha_us / 2.0);
@@ -249,8 +252,8 @@ impl TacclNetwork<'_> {
         let receivers: BTreeSet<u32> = pairs.iter().map(|(_, to)| *to).collect();
         if pairs.len() != senders.len() * receivers.len() {
             self.notes.push(format!(
-                "every one of the senders {senders:?} reaches every one of the receivers {receivers:?}, because they meet at \
-                 one switch"
+                "every one of the senders {senders:?} reaches every one of the receivers {receivers:?}, \
+                 because they share one switch"
             ));
         }
         let first = senders.first().copied().unwrap_or_default();

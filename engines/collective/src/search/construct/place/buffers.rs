@@ -1,4 +1,4 @@
-//! Chunks that wait at their source until the GPUs on their way have room for them.
+//! Chunks that wait at their source until the GPUs on their paths have buffer space.
 
 use super::super::PLAIN;
 use super::Placer;
@@ -7,10 +7,10 @@ use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
 impl Placer<'_> {
-    /// Places all chunks so that no GPU holds more than `limit` of them at a time for others; the finish, or `None` if
-    /// some chunk cannot reach its destinations. A chunk that finds no room leaves its source later, at the latest when
-    /// all chunks before it have arrived, so a limit of one chunk always leaves a schedule. With a limit of 0, chunks go
-    /// by way of switches and GPUs that want them alone.
+    /// Places all chunks so that no GPU holds more than `limit` of them at a time for others; returns the finish, or
+    /// `None` if some chunk cannot reach its destinations. A chunk without buffer space leaves its source later, at the
+    /// latest when all chunks before it have arrived, so a limit of one chunk always allows a schedule. With a limit of
+    /// 0, chunks go by way of switches and GPUs that want them alone.
     ///
     /// # Errors
     /// The reason to stop.
@@ -19,7 +19,7 @@ impl Placer<'_> {
         limit: u32,
         watch: &mut W,
     ) -> Result<Option<u32>, MethodError> {
-        // Every chunk in turn, the order of the numbers.
+        // Schedules every chunk in turn, in numerical order.
         self.tracks.clear();
         self.starts.clear();
         self.relays = limit > 0;
@@ -28,14 +28,14 @@ impl Placer<'_> {
         for chunk in 0..self.task.chunks.len() as u32 {
             let first = self.starts.len();
             let mut ready = 0;
-            // A chunk is placed, and placed again later while some GPU has no room for it.
+            // Places a chunk, and places it again later as long as some GPU has no buffer space for it.
             loop {
                 watch.checkpoint()?;
                 let Some(end) = self.place(chunk, PLAIN[1], ready) else { return Ok(None) };
                 // Stays of this chunk at relaying GPUs.
                 let new = stays(self.task, &self.starts[first..]);
                 let wait = new.iter().filter_map(|stay| wait(&held[stay.node as usize], stay, limit)).max();
-                // Room everywhere: its stays are kept.
+                // All GPUs have space: keeps its stays.
                 let Some(wait) = wait else {
                     finish = finish.max(end);
                     for stay in new {
@@ -44,7 +44,7 @@ impl Placer<'_> {
                     break;
                 };
                 let leaves = self.starts[first..].iter().map(|start| start.epoch).min();
-                // The starts are undone; the source keeps the chunk until then.
+                // Undoes the starts; the source keeps the chunk until then.
                 self.take_back(first);
                 ready = leaves.unwrap_or(ready) + wait;
             }
@@ -53,13 +53,13 @@ impl Placer<'_> {
         Ok(Some(finish))
     }
 
-    /// Takes the starts from a place in their list on back.
+    /// Undoes the starts from a position in their list to its end.
     fn take_back(&mut self, first: usize) {
         let mut freed: Vec<u32> =
             self.starts.drain(first..).map(|start| self.track_of[start.link as usize]).collect();
         freed.sort_unstable();
         freed.dedup();
-        // Tracks cannot undo one start, so those touched are filled again.
+        // A track cannot undo a single start, so the touched tracks are rebuilt.
         for track in &freed {
             self.tracks.forget(*track);
         }
@@ -72,8 +72,8 @@ impl Placer<'_> {
     }
 }
 
-/// Epochs that a chunk waits until a GPU has room for it; `None` if it has.
-/// The number of held chunks changes at the begin of a stay only.
+/// Number of epochs that a chunk waits until a GPU has space for it; `None` if the GPU has space. Only at the begin of
+/// a stay can the number of held chunks increase.
 fn wait(held: &[Stay], stay: &Stay, limit: u32) -> Option<u32> {
     let begins = held.iter().map(|other| other.from).filter(|from| (stay.from..=stay.until).contains(from));
     let full = begins.chain([stay.from]).filter_map(|epoch| {
