@@ -268,8 +268,7 @@ pub fn carry(
         return Ok(Carried { candidate, repairs: Vec::new() });
     };
     Err(format!(
-        "the scenario has other {what} than the scenario of the plan: every send would start at \
-         another time"
+        "the scenario has other {what} than the scenario of the plan: every send would start at another time"
     ))
 }
 

@@ -276,8 +276,7 @@ pub fn read(content: &[u8]) -> Result<ChakraTrace, Problems> {
             problems.add(
                 place,
                 format!("is a second node with the number {}", node.id),
-                "give every node a different \
-                 number",
+                "give every node a different number",
             );
         }
         trace.nodes.push(node);

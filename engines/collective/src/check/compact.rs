@@ -196,10 +196,8 @@ impl Checker<'_> {
                 && apart
                 && through.iter().all(|node| is(*node, NodeSort::Switch));
             if links.is_empty() || !sorts {
-                self.found.push(format!(
-                    "link: trees[{place}] uses {edge:?}, which is not a path between \
-                     GPUs"
-                ));
+                self.found
+                    .push(format!("link: trees[{place}] uses {edge:?}, which is not a path between GPUs"));
                 return;
             }
             if !reached.contains_key(&from) {

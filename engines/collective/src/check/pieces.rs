@@ -90,10 +90,7 @@ impl PieceParts {
                 && (piece.size_bytes - equal).abs() <= equal * ROUNDING;
             if result.time.discipline == Discipline::WholeChunk && !whole {
                 found.add_with(code::PIECE, || {
-                    format!(
-                        "pieces[{index}] is not a whole piece of {equal} \
-                     bytes"
-                    )
+                    format!("pieces[{index}] is not a whole piece of {equal} bytes")
                 });
             }
             if piece.size_bytes <= 0.0 {

@@ -161,10 +161,7 @@ impl<'u> Unfolding<'u> {
         listed: &mut CollectiveResult,
     ) -> Result<(), String> {
         let image = |node: u32| {
-            images.get(node as usize).copied().ok_or(
-                "a tree names a node that is not in the \
-                 network",
-            )
+            images.get(node as usize).copied().ok_or("a tree names a node that is not in the network")
         };
         let root = image(tree.root)?;
         let dest = tree.dests.first().map(|dest| image(*dest)).transpose()?;
@@ -258,10 +255,9 @@ impl<'u> Unfolding<'u> {
                     // Reduced data takes the reversed path, mirrored in time.
                     let (from, to, epoch) = if self.adds {
                         let finish = self.part.finish_epochs as u32;
-                        let begins = finish.checked_sub(start + takes).ok_or(
-                            "a tree ends after the last \
-                             representable epoch",
-                        )?;
+                        let begins = finish
+                            .checked_sub(start + takes)
+                            .ok_or("a tree ends after the last representable epoch")?;
                         (ends.to, ends.from, begins + back.starts)
                     } else {
                         (ends.from, ends.to, time)

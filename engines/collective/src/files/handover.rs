@@ -177,8 +177,7 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Collecti
         (_, traffic) => {
             if traffic.is_some() && has_graph {
                 notes.push(format!(
-                    "missing from the scenario but present in the plan: its bytes \
-                     ({DEMAND}={TRAFFIC})"
+                    "missing from the scenario but present in the plan: its bytes ({DEMAND}={TRAFFIC})"
                 ));
             }
             all_gather(sources, &mut notes)
@@ -375,8 +374,7 @@ fn of_circuits(
     )];
     let gbps = number(CIRCUIT_GBPS).or(matrix.circuit_gbps).unwrap_or_else(|| {
         notes.push(format!(
-            "assumed: rate of a circuit is {USUAL_GBPS} Gb/s in each direction \
-             ({CIRCUIT_GBPS}=)"
+            "assumed: rate of a circuit is {USUAL_GBPS} Gb/s in each direction ({CIRCUIT_GBPS}=)"
         ));
         USUAL_GBPS
     });

@@ -46,8 +46,7 @@ pub(super) fn size_range(
     }
     if result.time.discipline == Discipline::Fluid {
         let message = format!(
-            "the schedule sends parts of chunks of unequal sizes, but {} needs whole \
-             chunks",
+            "the schedule sends parts of chunks of unequal sizes, but {} needs whole chunks",
             what[1]
         );
         return Err(Problem::new("to", message, "solve with construct or teccl-milp").into());

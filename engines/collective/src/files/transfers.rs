@@ -91,8 +91,7 @@ pub fn transfers(
                     Problem::new(
                         "demand.ranks",
                         format!(
-                            "node {node} ({name}) passes data on but is not a rank, so it runs no \
-                             program"
+                            "node {node} ({name}) passes data on but is not a rank, so it runs no program"
                         ),
                         "add it to the ranks, or solve with another method",
                     )

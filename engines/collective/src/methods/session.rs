@@ -31,8 +31,8 @@ pub(super) struct EpochSession {
 
 /// The knob of restarts.
 pub(super) fn restarts(usual: i64) -> ParamInfo {
-    let help = "Number of passes after the fixed chunk orders; each pass moves chunks that complete late \
-         forward.";
+    let help =
+        "Number of passes after the fixed chunk orders; each pass moves chunks that complete late forward.";
     ParamInfo::int("restarts", 0, 1_000_000, usual, help).effect(Effect::Warm)
 }
 

@@ -159,9 +159,10 @@ impl ScenarioTrees {
         let parts = TreeParts::new(&self.networks, &self.roots, &self.ranks);
         if let Some(library) = parts.libraries().first() {
             let text = match library.fold().order() {
-                1 => "no symmetries that move every GPU are declared or found, so each GPU has separate \
-                     trees"
-                    .to_owned(),
+                1 => {
+                    "no symmetries that move every GPU are declared or found, so each GPU has separate trees"
+                        .to_owned()
+                }
                 order => format!("trees of one GPU serve {order} GPUs by symmetry"),
             };
             cx.note(Severity::Info, text);

@@ -28,8 +28,7 @@ pub(super) fn finish(subject: ExplainedPlan<'_>) -> Section {
         let with_all = "with every latency, including latencies that the epochs omit";
         let later = if replay_us > claims.finish_us { with_all } else { "without epochs" };
         facts.sentence(format!(
-            "every send starts as soon as its data has arrived and its link is free, \
-             {later}"
+            "every send starts as soon as its data has arrived and its link is free, {later}"
         ));
     }
     if time.pieces_per_chunk > 1 {
@@ -236,8 +235,7 @@ pub(super) fn bounds(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable>
     if !claims.bounds.is_empty() {
         let covered = words_of_covers(subject);
         section = section.block("bounds", "In these epochs", table).remark(format!(
-            "Bounds in epochs cover {covered}; schedules with other chunks or epochs may \
-                 end earlier."
+            "Bounds in epochs cover {covered}; schedules with other chunks or epochs may end earlier."
         ));
     }
     if let Some(floors) = floors {

@@ -15,25 +15,21 @@ pub const PRESETS: &[Preset] = &[
     Preset::new("ndv2x1-allreduce-64mb", "one NDv2 chassis of 8 GPUs, AllReduce of 64 MB"),
     Preset::new(
         "ndv2x2-allgather-1gb",
-        "2 NDv2 chassis connected by one link in each direction, AllGather \
-         of 1 GB",
+        "2 NDv2 chassis connected by one link in each direction, AllGather of 1 GB",
     ),
     Preset::new(
         "ndv2x2-alltoall-1gb",
-        "2 NDv2 chassis connected by one link in each direction, AllToAll \
-         of 1 GB",
+        "2 NDv2 chassis connected by one link in each direction, AllToAll of 1 GB",
     ),
     Preset::new("ndv2x4-allgather-1gb", "4 NDv2 chassis at a switch, AllGather of 1 GB"),
     Preset::new("dgx2x1-allgather-1mb", "one DGX2 chassis of 16 GPUs at a switch, AllGather of 1 MB"),
     Preset::new(
         "dgx2x2-allgather-1gb",
-        "2 DGX2 chassis connected by 8 links in each direction, AllGather \
-         of 1 GB",
+        "2 DGX2 chassis connected by 8 links in each direction, AllGather of 1 GB",
     ),
     Preset::new(
         "dgx2x2-alltoall-1gb",
-        "2 DGX2 chassis connected by 8 links in each direction, AllToAll of \
-         1 GB",
+        "2 DGX2 chassis connected by 8 links in each direction, AllToAll of 1 GB",
     ),
     Preset::new("amdx1-allgather-1mb", "one AMD chassis of 16 dies, AllGather of 1 MB"),
     Preset::new("amdx2-allgather-1gb", "2 AMD chassis of 16 dies, AllGather of 1 GB"),

@@ -217,8 +217,7 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
             if solution.status != Status::Optimal {
                 let status = solution.status;
                 return Err(MethodError::Failed(format!(
-                    "the LP model for the shares of the trees ended \
-                     with {status:?}"
+                    "the LP model for the shares of the trees ended with {status:?}"
                 )));
             }
             watch.count(1);

@@ -25,8 +25,7 @@ pub(super) fn workload(
             "iterations",
             last as u64,
             0,
-            "only the last one is imported, because earlier ones \
-             warm up",
+            "only the last one is imported, because earlier ones warm up",
         );
     }
     if calls.init_rows > 0 {

@@ -21,8 +21,8 @@ pub fn read(files: &[(&str, &[u8])], limits: &Limits) -> Result<Imported<Describ
         let keys = json_of(*content, limits).map_err(|problems| problems.named(*name))?;
         let part = ["num_blocks", "tensor_par", "networks"].iter().position(|key| keys.contains_key(*key));
         let Some(part) = part else {
-            let message = "is not a model (num_blocks), an execution (tensor_par) or a system (networks) \
-                 of Calculon";
+            let message =
+                "is not a model (num_blocks), an execution (tensor_par) or a system (networks) of Calculon";
             return Err(Problems::one(Problem::new("", message, "leave it out")).named(*name));
         };
         if let Some((other, _)) = &parts[part] {
@@ -120,10 +120,8 @@ fn execution(map: &Map<String, Value>, made: &mut Imported<DescribedJob>) -> Res
     }
     let step = data.saturating_mul(micro);
     if !batch.is_multiple_of(step) {
-        let message = format!(
-            "is {batch}, which is not a multiple of data_par {data} times \
-             microbatch_size {micro}"
-        );
+        let message =
+            format!("is {batch}, which is not a multiple of data_par {data} times microbatch_size {micro}");
         return Err(Problem::new("batch_size", message, "correct one of them").into());
     }
     let job = &mut made.value;

@@ -253,10 +253,8 @@ impl Arguments<'_> {
         made.value.set("seq", seq);
         let ranks = one(tp).saturating_mul(one(pp)).saturating_mul(one(cp));
         if let Some(gpus) = gpus.filter(|gpus| !gpus.is_multiple_of(ranks)) {
-            let message = format!(
-                "are {gpus}, which is not a multiple of the {ranks} of a replica (TP x \
-                 PP x CP)"
-            );
+            let message =
+                format!("are {gpus}, which is not a multiple of the {ranks} of a replica (TP x PP x CP)");
             self.problems.add("GPUs", message, "correct the nodes or the layout");
         } else if let (Some(gpus), Some(global)) = (gpus, global) {
             let step = (gpus / ranks).saturating_mul(one(micro));
@@ -264,8 +262,7 @@ impl Arguments<'_> {
                 made.value.set("micro_batches", Some(global / step));
             } else {
                 let message = format!(
-                    "is {global}, which is not a multiple of {step}: replicas times \
-                     micro_batch_size"
+                    "is {global}, which is not a multiple of {step}: replicas times micro_batch_size"
                 );
                 self.problems.add("global_batch_size", message, "correct one of them");
             }

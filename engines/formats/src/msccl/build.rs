@@ -118,8 +118,7 @@ impl ProgramBuilder {
             Some(rank) => {
                 let needed = self.gpus[rank].blocks.len();
                 Err(format!(
-                    "needs {needed} thread blocks on rank {rank}, but executors accept at most \
-                     {MOST_BLOCKS}"
+                    "needs {needed} thread blocks on rank {rank}, but executors accept at most {MOST_BLOCKS}"
                 ))
             }
         }

@@ -107,8 +107,7 @@ fn check_step(place: &str, step: &Step, block: &Block, gpu: &Gpu, problems: &mut
             problems.add(
                 place,
                 message,
-                "set hasdep of that step to 1; otherwise it does not signal that \
-                 it is done",
+                "set hasdep of that step to 1; otherwise it does not signal that it is done",
             );
         }
         Some(_) => {}
@@ -156,8 +155,7 @@ fn pairs(algorithm: &Algorithm, problems: &mut Problems) {
             problems.add(
                 format!("gpu {from}, tb {}, step {}", send.0, send.1),
                 message,
-                "use the same cnt \
-                 for both",
+                "use the same cnt for both",
             );
         }
     }
@@ -180,16 +178,14 @@ pub fn limits(algorithm: &Algorithm) -> Vec<String> {
     {
         let steps = block.steps.len();
         found.push(format!(
-            "tb {number} of gpu {rank} has {steps} steps; public executors accept at most \
-                 {MOST_STEPS}"
+            "tb {number} of gpu {rank} has {steps} steps; public executors accept at most {MOST_STEPS}"
         ));
     }
     let widest = algorithm.gpus.iter().enumerate().max_by_key(|(_, gpu)| gpu.blocks.len());
     if let Some((rank, gpu)) = widest.filter(|(_, gpu)| gpu.blocks.len() > MOST_BLOCKS) {
         let count = gpu.blocks.len();
         found.push(format!(
-            "gpu {rank} has {count} thread blocks; public executors accept at most \
-             {MOST_BLOCKS}"
+            "gpu {rank} has {count} thread blocks; public executors accept at most {MOST_BLOCKS}"
         ));
     }
     let mut shared: BTreeMap<(usize, u32), usize> = BTreeMap::new();

@@ -238,8 +238,8 @@ impl<'a> Run<'a> {
                 let Some(step) = running.steps.get(running.done).copied() else { break };
                 if let Err(message) = self.step(block, step) {
                     let place = self.place(block);
-                    let remedy = "add a dependency on the step that brings the chunk, or correct the \
-                         locations";
+                    let remedy =
+                        "add a dependency on the step that brings the chunk, or correct the locations";
                     self.problems.add(place, message, remedy);
                     return Err(std::mem::take(&mut self.problems));
                 }

@@ -333,8 +333,8 @@ fn shape(operation: &PlanOperation, path: &str) -> Option<Problem> {
     };
     if !fits {
         let message = format!("'{}' has {sources} sources and {destinations} destinations", action.name());
-        let remedy = "use two or more sources for sums, and as many sources as destinations for other \
-             transfers";
+        let remedy =
+            "use two or more sources for sums, and as many sources as destinations for other transfers";
         return Some(Problem::new(path, message, remedy));
     }
     let mut spans = operation.sources.iter().chain(&operation.destinations);

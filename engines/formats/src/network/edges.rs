@@ -90,8 +90,7 @@ pub(super) fn read(text: &str, directed: Option<bool>) -> Builder {
         }
         debug_assert!(
             !matches!(facts.rate, Some(FileRate::GbytePerSOfTool(_))),
-            "only one tool uses this \
-             unit"
+            "only one tool uses this unit"
         );
         let [source, target] = [source, target].map(|name| builder.node(name));
         builder.link(source, target, facts, both_ways, &place);

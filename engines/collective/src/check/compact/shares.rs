@@ -18,16 +18,13 @@ impl Checker<'_> {
                 (true, [dest]) if self.receivers.contains(dest) && *dest != tree.root => Some(*dest),
                 (false, _) => {
                     self.found.push(format!(
-                        "demand: trees[{place}] names destinations, but its data goes to all \
-                             GPUs"
+                        "demand: trees[{place}] names destinations, but its data goes to all GPUs"
                     ));
                     continue;
                 }
                 (true, _) => {
-                    let text = format!(
-                        "demand: trees[{place}] must have exactly one destination, another \
-                         rank"
-                    );
+                    let text =
+                        format!("demand: trees[{place}] must have exactly one destination, another rank");
                     self.found.push(text);
                     continue;
                 }

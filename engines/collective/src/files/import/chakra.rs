@@ -41,8 +41,7 @@ pub(super) fn format() -> FormatInfo {
             0.125,
             16.0,
             1.0,
-            "Number of bytes per unit in which the trace \
-             gives sizes. Default: 1.",
+            "Number of bytes per unit in which the trace gives sizes. Default: 1.",
         )
         .unit("bytes")
         .derived(),
@@ -172,8 +171,8 @@ pub(super) fn read(
 
 /// The network that the parameter names, with an arbitrary demand.
 fn network(params: &Params) -> Result<CollectiveScenario, Problems> {
-    let remedy = "set a network as presets name it: network=ring16, network=torus4x4, network=dgx1, \
-         network=h100x4";
+    let remedy =
+        "set a network as presets name it: network=ring16, network=torus4x4, network=dgx1, network=h100x4";
     let Some(network) = params.text("network").filter(|name| !name.is_empty()) else {
         return Err(
             Problem::new("network", "is missing: a trace does not contain its network", remedy).into()

@@ -26,8 +26,8 @@ const CYCLE_NS: f64 = 1.0;
 pub(super) fn format() -> FormatInfo {
     let rate = "Rate of each link for which the file gives none. Default: 50.";
     let alpha = "Latency of each link for which the file gives none. Default: 0.7.";
-    let unit = "Unit of rates for which the file gives no unit, such as `capacity` of a graph. Default: \
-         gbps.";
+    let unit =
+        "Unit of rates for which the file gives no unit, such as `capacity` of a graph. Default: gbps.";
     let switches = "Names of the nodes that are switches, separated by commas, if the file does not mark \
          them; a name that ends in '*' matches all names with this beginning.";
     FormatInfo::new(

@@ -125,8 +125,7 @@ pub(super) fn played(
     let before = std::mem::replace(&mut scenario.body.demand.chunks_per_rank, per_rank);
     if before != per_rank {
         changed.push(format!(
-            "chunks per rank: {per_rank} as in the schedule instead of {before} as in the \
-                 scenario"
+            "chunks per rank: {per_rank} as in the schedule instead of {before} as in the scenario"
         ));
     }
     scenario.body.validate()?;
@@ -237,8 +236,7 @@ fn fitting(scenario: &CollectiveScenario, outside: &OutsideSchedule) -> Result<u
         problems.add(
             "",
             message,
-            "use a schedule whose chunks are a multiple of the ranks, at most 65536 \
-             per rank",
+            "use a schedule whose chunks are a multiple of the ranks, at most 65536 per rank",
         );
     }
     problems.into_result(per_rank.unwrap_or(1))

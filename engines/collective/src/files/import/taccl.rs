@@ -43,8 +43,7 @@ pub(super) fn format() -> FormatInfo {
             1,
             MOST_NODES,
             i64::from(NODES),
-            "Number of nodes. Default: the number in \
-             the sketch, or 1.",
+            "Number of nodes. Default: the number in the sketch, or 1.",
         )
         .derived(),
         ParamInfo::text(
@@ -56,8 +55,7 @@ pub(super) fn format() -> FormatInfo {
             "mb",
             &["1e6", "2^20"],
             "1e6",
-            "Number of bytes in the megabyte of the costs. \
-             Default: 1e6.",
+            "Number of bytes in the megabyte of the costs. Default: 1e6.",
         )
         .derived(),
     ])
