@@ -35,7 +35,7 @@ use std::collections::BTreeMap;
 pub mod code {
     /// The epochs or the capabilities of switches are not those that the scenario allows.
     pub const TIME: &str = "time";
-    /// A piece is no part of a chunk, or the pieces of a chunk leave gaps or overlap.
+    /// A piece is not part of a chunk, or the pieces of a chunk leave gaps or overlap.
     pub const PIECE: &str = "piece";
     /// A send uses a link that does not exist or has failed, or the sends are not sorted.
     pub const LINK: &str = "link";
@@ -49,7 +49,7 @@ pub mod code {
     pub const SWITCH: &str = "switch";
     /// A destination does not get its data.
     pub const DEMAND: &str = "demand";
-    /// Data is delivered twice, sent back, or of no use to any destination.
+    /// Data is delivered twice, sent back, or not needed by any destination.
     pub const USELESS: &str = "useless";
     /// A GPU holds more data than fits into its buffer.
     pub const BUFFER: &str = "buffer";

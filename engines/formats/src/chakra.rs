@@ -235,7 +235,7 @@ fn take_field<'a>(input: &mut &'a [u8]) -> Option<(u64, ChakraField<'a>)> {
 /// Reads the trace of a rank, not compressed. Ignores fields of other versions.
 ///
 /// # Errors
-/// A file that is cut off or is no sequence of messages, and nodes with a number that another has.
+/// A file that is cut off or is not a sequence of messages, and two nodes with the same number.
 pub fn read(content: &[u8]) -> Result<ChakraTrace, Problems> {
     const REMEDY: &str = "check that this is a Chakra trace and that it was copied whole";
     let mut problems = Problems::new();

@@ -84,10 +84,10 @@ const EXPERTS_BY_INTERMEDIATE: [&str; 3] = ["mixtral", "gpt_oss", "llama4"];
 const GATED: [&str; 10] =
     ["llama", "mistral", "mixtral", "qwen", "deepseek", "gpt_oss", "gemma", "phi3", "glm", "kimi"];
 
-/// Reads a `config.json`, perhaps packed with gzip.
+/// Reads a `config.json`, compressed or not.
 ///
 /// # Errors
-/// The content is no JSON object, or lacks sizes: every one is named.
+/// The content is not a JSON object, or lacks sizes; every missing size is named.
 pub fn read(content: impl BufRead, limits: &Limits) -> Result<Imported<ModelSizes>, Problems> {
     let mut keys = json_of(content, limits)?;
     let mut notes = Vec::new();

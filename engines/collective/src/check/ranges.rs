@@ -12,10 +12,10 @@ pub(super) fn check(scenario: &CollectiveScenario, result: &CollectiveResult, fo
     let wanted = &scenario.demand.sizes_bytes;
     let points = result.ranges.iter().flat_map(|range| &range.points);
     let planned: Vec<u64> = points.map(|point| point.output_buffer_bytes).collect();
-    // A run that was stopped has planned the first of the sizes: see `remark`.
+    // A stopped run has planned only the first sizes: see `remark`.
     if !wanted.starts_with(&planned) {
         found.add_with(code::RANGE, || {
-            format!("the sizes {planned:?} are not the first ones of the scenario, each once and ascending")
+            format!("the sizes {planned:?} are not the first sizes of the scenario, each once and ascending")
         });
     }
     let floors = result.ranges.iter().flat_map(|range| &range.points).filter(|point| point.floor.is_some());
@@ -34,12 +34,16 @@ pub(super) fn check(scenario: &CollectiveScenario, result: &CollectiveResult, fo
             || within != range.points.len()
             || range.points.iter().any(|point| !inside(point.output_buffer_bytes))
         {
-            found.add_with(code::RANGE, || {
-                format!("ranges[{at}] does not list the {within} sizes that lie in it")
-            });
+            found
+                .add_with(code::RANGE, || format!("ranges[{at}] does not list the {within} sizes inside it"));
         }
         if range.planned_for_bytes == 0 {
-            found.add_with(code::RANGE, || format!("ranges[{at}] is planned for nothing"));
+            found.add_with(code::RANGE, || {
+                format!(
+                    "ranges[{at}] contains no size for which its schedule \
+                 is planned"
+                )
+            });
             continue;
         }
         let mut own = Findings::default();
@@ -59,16 +63,16 @@ pub(super) fn check(scenario: &CollectiveScenario, result: &CollectiveResult, fo
     }
 }
 
-/// Sizes of the scenario that a plan has no schedule for, in words; `None` if there are none.
+/// Text: the sizes of the scenario without a schedule in a plan; `None` if there are none.
 pub(super) fn remark(scenario: &CollectiveScenario, result: &CollectiveResult) -> Option<String> {
     let wanted = &scenario.demand.sizes_bytes;
     let planned: usize = result.ranges.iter().map(|range| range.points.len()).sum();
     let first = wanted.get(planned)?;
     let left = wanted.len() - planned;
-    Some(format!("{left} of {} sizes have no schedule in the plan, from {first} bytes on", wanted.len()))
+    Some(format!("{left} of {} sizes have no schedule in the plan, starting at {first} bytes", wanted.len()))
 }
 
-/// Checks that a schedule takes over from the one before it at the size at which it begins to be earlier.
+/// Checks that a schedule takes over from the previous one at the size from which it is faster.
 fn takes_over(
     scenario: &CollectiveScenario,
     at: usize,
@@ -82,7 +86,8 @@ fn takes_over(
     let max = before.max_bytes;
     let is_short = |range: &SizeRange| !range.schedule.trees.is_empty();
     if is_short(before) || is_short(after) {
-        // What is in short form is known for one size, so the schedules share the sizes between in ratio.
+        // The time of a compact form is known for only one size, so the boundary is the geometric mean of the two
+        // sizes.
         let middle = ((from as f64 * to as f64).sqrt() as u64).clamp(from, to.saturating_sub(1).max(from));
         if max != middle {
             found.add_with(code::RANGE, || format!("ranges[{at}] begins after {max} bytes, not {middle}"));
@@ -94,12 +99,15 @@ fn takes_over(
         && (max.saturating_add(1) >= to || !late.is_later(&early, max + 1));
     if !holds {
         found.add_with(code::RANGE, || {
-            format!("ranges[{at}] does not begin where its schedule is earlier than the one before it")
+            format!(
+                "ranges[{at}] does not begin at the size from which its schedule is faster than the \
+                 previous one"
+            )
         });
     }
 }
 
-/// A schedule that is replayed with any size.
+/// A schedule that can be replayed with any size.
 struct Timed<'r> {
     scenario: CollectiveScenario,
     range: &'r SizeRange,
@@ -113,7 +121,7 @@ impl<'r> Timed<'r> {
         Some(Self { scenario, range, links })
     }
 
-    /// Time with a size, µs; without end for pieces that are too small to be sent.
+    /// Time with a size, µs; infinite if pieces are too small to be sent.
     fn time_us(&self, bytes: u64) -> f64 {
         let (schedule, scale) = (&self.range.schedule, bytes as f64 / self.range.planned_for_bytes as f64);
         let chunk_bytes = scale * self.scenario.demand.chunk_size(&self.scenario.topology);
@@ -124,7 +132,7 @@ impl<'r> Timed<'r> {
         replay::replay_us(&self.scenario, schedule, &self.links, scale).unwrap_or(f64::INFINITY)
     }
 
-    /// Returns `true` if it is later than another schedule with a size, by more than rounding.
+    /// Returns `true` if it is slower than another schedule with a size, by more than rounding.
     fn is_later(&self, other: &Self, bytes: u64) -> bool {
         self.time_us(bytes) * (1.0 - 1e-9) > other.time_us(bytes) * (1.0 + 1e-9)
     }
@@ -135,7 +143,7 @@ fn one(scenario: &CollectiveScenario, range: &SizeRange, found: &mut Findings) {
     let result = &range.schedule;
     let sized = scenario.sized(range.planned_for_bytes as f64);
     if !result.ranges.is_empty() {
-        found.add_with(code::RANGE, || "the schedule has ranges of its own".to_owned());
+        found.add_with(code::RANGE, || "the schedule of a range must not contain ranges".to_owned());
     }
     let Some(_) = schedule(&sized, result, result.claims.finish_us, found) else { return };
     let Some(links) = CheckedLinks::of(&sized, result, found) else { return };
@@ -146,14 +154,14 @@ fn one(scenario: &CollectiveScenario, range: &SizeRange, found: &mut Findings) {
         let exact = if result.trees.is_empty() {
             replay::replay_us(&sized, result, &links, scale)
         } else {
-            // What is in short form is checked for one size, and cannot be replayed.
+            // A compact form is checked for one size, and cannot be replayed.
             (bytes == range.planned_for_bytes).then_some(result.claims.finish_us)
         };
         if !exact.is_some_and(|exact| same(exact, point.finish_us)) {
             found.add_with(code::CLAIM, || match exact {
                 Some(exact) => {
                     format!(
-                        "the finish for {bytes} bytes is {} us, the schedule gives {exact}",
+                        "the finish for {bytes} bytes is {} us, but the schedule gives {exact}",
                         point.finish_us
                     )
                 }
@@ -165,7 +173,7 @@ fn one(scenario: &CollectiveScenario, range: &SizeRange, found: &mut Findings) {
         if !exact.is_some_and(|exact| same(exact, proof.floor_us)) {
             found.add_with(code::BOUND, || {
                 format!(
-                    "the floor for {bytes} bytes is {} us, '{}' does not give it",
+                    "the floor for {bytes} bytes is {} us, but '{}' does not give this value",
                     proof.floor_us, proof.because
                 )
             });

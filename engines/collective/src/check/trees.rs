@@ -39,7 +39,8 @@ pub(super) fn check(
     let alpha_threshold = result.time.alpha_threshold;
     if !copies || result.time.pieces_per_chunk != 1 || (!each && alpha_threshold != 0.0) {
         found.add_with(code::TIME, || {
-            "trees copy what is for all, are cut into pieces of their own and leave no latency out".to_owned()
+            "trees need one piece per chunk and, except for an AllToAll, copy=true and alpha_threshold 0"
+                .to_owned()
         });
     }
     if scenario.topology.links.iter().any(|link| !link.up_us.is_empty()) {

@@ -50,7 +50,7 @@ pub fn pieces_along_trees(
     Ok((tasks, schedules))
 }
 
-/// A plan of trees in compact form, with trees for each part of the collective. Floors are worked out unless they are
+/// A plan of trees in compact form, with trees for each part of the collective. Computes the floors unless they are
 /// given.
 ///
 /// # Errors

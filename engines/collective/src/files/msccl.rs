@@ -44,8 +44,8 @@ pub(super) fn format() -> FormatInfo {
 /// A schedule as programs of thread blocks, executed once.
 ///
 /// # Errors
-/// Parts of chunks, demands that are no collective by name, GPUs that pass data on without being a rank, more thread
-/// blocks than executors take, and an empty range of sizes.
+/// Parts of chunks, demands that are not a named collective, GPUs that pass data on without being a rank, more thread
+/// blocks than executors support, and an empty range of sizes.
 pub fn algorithm(
     name: &str,
     scenario: &CollectiveScenario,

@@ -53,8 +53,8 @@ pub(super) fn format() -> FormatInfo {
 /// A schedule as an execution plan, executed once.
 ///
 /// # Errors
-/// Parts of chunks, demands that are no collective by name, GPUs that pass data on without being a rank, more operations
-/// than executors take, and an empty range of sizes.
+/// Parts of chunks, demands that are not a named collective, GPUs that pass data on without being a rank, more
+/// operations than executors support, and an empty range of sizes.
 pub fn plan(
     name: &str,
     scenario: &CollectiveScenario,

@@ -26,7 +26,7 @@ pub(super) fn size_knobs() -> [ParamInfo; 2] {
 /// of them: `["a program of MSCCL", "programs of MSCCL"]`.
 ///
 /// # Errors
-/// An empty range, demands that are no collective by name, and parts of chunks of unlike sizes.
+/// An empty range, demands that are not a named collective, and parts of chunks of unequal sizes.
 pub(super) fn size_range(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,

@@ -154,7 +154,7 @@ impl FlowNetwork {
                 return room;
             }
             let (level, end) = (self.levels[node as usize], self.starts[node as usize + 1]);
-            // Current-arc rule: edges that were of no use in this phase are not tried again.
+            // Current-arc rule: edges that failed in this phase are not tried again.
             let mut place = self.current[node as usize];
             let step = loop {
                 if place == end {
@@ -172,7 +172,7 @@ impl FlowNetwork {
                 self.path.push(edge);
                 node = head;
             } else {
-                // A dead end: nothing leads through this node any more.
+                // A dead end: no path leads through this node any more.
                 self.levels[node as usize] = u32::MAX;
                 let Some(edge) = self.path.pop() else { return 0 };
                 node = self.heads[(edge ^ 1) as usize];

@@ -234,7 +234,7 @@ impl<'s> RangeSearch<'s> {
             row[schedule.planned_for] = Some(schedule.time_us);
             let up = schedule.planned_for + 1..count;
             let down = (0..schedule.planned_for).rev();
-            // Searches outwards from the schedule's own size until it is no more close to the best: times of
+            // Searches outwards from the schedule's own size and stops when it is too far from the best: times of
             // neighbouring sizes hardly differ.
             for sizes in [&mut up.into_iter() as &mut dyn Iterator<Item = usize>, &mut down.into_iter()] {
                 for at in sizes {

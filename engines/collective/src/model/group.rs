@@ -162,7 +162,7 @@ fn closure(network: &LinkNetwork, generators: &[&Symmetry], most: usize) -> Opti
 /// a GPU to itself.
 ///
 /// # Errors
-/// A sentence on a permutation that is no symmetry, or a larger group.
+/// A sentence on a permutation that is not a symmetry, or a larger group.
 pub fn generated(network: &LinkNetwork, generators: &[Vec<u32>]) -> Result<Vec<Vec<u32>>, String> {
     for (place, nodes) in generators.iter().enumerate() {
         network.symmetry(nodes).map_err(|why| format!("symmetry {place} of the trees {why}"))?;

@@ -117,7 +117,7 @@ pub fn ask<S: ProgramSolver>(
 }
 
 /// Searches for schedules of fewer epochs than the known one, from a bound upward: first with the symmetry-reduced
-/// model, then with the full model if no symmetric schedule exists. `told` is called with every question with the
+/// model, then with the full model if no symmetric schedule exists. Calls `told` with every solved problem and the
 /// schedule that was found.
 ///
 /// # Errors

@@ -48,8 +48,8 @@ pub struct GivenSchedule {
 /// Converts steps to epochs.
 ///
 /// # Errors
-/// A sentence about steps that wait for each other, chunks that are sent before they are there, and GPUs without a way
-/// between them.
+/// A sentence about steps that wait for each other, chunks that are sent before they have arrived, and GPUs without a
+/// path between them.
 pub fn in_epochs(task: &CollectiveTask, steps: &[GivenStep]) -> Result<GivenSchedule, String> {
     // A reversed task is converted in the order in which it happens, and reversed at the end.
     let turned;

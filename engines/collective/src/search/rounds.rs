@@ -56,11 +56,11 @@ pub fn shortest_round(task: &CollectiveTask) -> u32 {
     longest.max(through).unwrap_or(1).max(1)
 }
 
-/// Schedules all chunks, round by round. `bound` is the minimum number of epochs of every schedule; `told` is called
-/// with every round.
+/// Schedules all chunks, round by round. `bound` is the minimum number of epochs of every schedule; calls `told` with
+/// every round.
 ///
 /// # Errors
-/// The reason to stop; that the solver failed; that the chunks do not come nearer to their destinations.
+/// The reason to stop; that the solver failed; that the chunks do not come closer to their destinations.
 pub fn in_rounds<S: ProgramSolver>(
     task: &CollectiveTask,
     folding: &Folding,

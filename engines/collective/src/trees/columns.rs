@@ -177,7 +177,7 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
     /// reaches, relative to the mean over all GPUs.
     ///
     /// # Errors
-    /// The reason of the run to stop, or what the solver says.
+    /// The reason of the run to stop, or the error of the solver.
     pub fn shorten<W: Watch>(
         &mut self,
         rate: f64,

@@ -198,7 +198,7 @@ impl<'n> TreeLibrary<'n> {
     /// Computes the trees unless they exist; returns whether every rank can be reached.
     ///
     /// # Errors
-    /// The reason of the run to stop, or what the solver says.
+    /// The reason of the run to stop, or the error of the solver.
     pub fn prepare<W: Watch>(&self, watch: &mut W) -> Result<bool, MethodError> {
         if self.variants.get().is_none() {
             let made = self.make(watch)?;

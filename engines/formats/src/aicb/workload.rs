@@ -122,8 +122,8 @@ pub struct Merged {
 /// Combines one workload with at most one file of kernel times and one bus-bandwidth table.
 ///
 /// # Errors
-/// No workload or more than one, two tables of a sort, and everything that keeps the workload from being complete:
-/// world size or pipeline bytes that no one gave, sizes that do not divide, transfers that do not match.
+/// No workload or more than one, two tables of the same kind, and everything that keeps the workload from being
+/// complete: missing world size or pipeline bytes, sizes that do not divide, transfers that do not match.
 pub fn merge(inputs: &[AicbInput], options: &MergeOptions) -> Result<Merged, Problems> {
     let mut problems = Problems::new();
     let mut workload: Option<&AicbInput> = None;

@@ -86,7 +86,12 @@ pub fn execute(algorithm: &Algorithm, options: &ExecuteOptions) -> Result<Execut
     let in_place = options.in_place.unwrap_or(algorithm.in_place);
     if !(if in_place { algorithm.in_place } else { algorithm.out_of_place }) {
         let what = if in_place { "inplace" } else { "outofplace" };
-        return Err(Problem::new("", format!("{what} of the schedule is 0"), "run it the other way").into());
+        return Err(Problem::new(
+            "",
+            format!("{what} of the schedule is 0"),
+            "run it with the other setting",
+        )
+        .into());
     }
     let mut run = Run::new(algorithm, in_place, options.in_flight)?;
     run.go()?;

@@ -99,7 +99,7 @@ pub struct ChassisNetwork {
 /// `link_gbyte_per_s=`.
 ///
 /// # Errors
-/// A machine without GPUs, links between GPUs that are neither in the file nor given, and rates that are no rates.
+/// A machine without GPUs, links between GPUs that are neither in the file nor in the options, and invalid rates.
 pub fn network(
     topology: &NcclTopology,
     options: &NetworkOptions,

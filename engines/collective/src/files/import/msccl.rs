@@ -24,7 +24,7 @@ pub(super) fn format() -> FormatInfo {
 /// Reads a schedule and executes it with the root of a broadcast.
 ///
 /// # Errors
-/// Every problem of the file, and a program that does not do what its collective asks for.
+/// Every problem of the file, and a program that does not implement its collective.
 pub(super) fn schedule(input: &Input, root: Option<u32>) -> Result<Imported<OutsideSchedule>, Problems> {
     let file = read(input.bytes.as_slice(), &Limits::default())?;
     let algorithm = &file.value;

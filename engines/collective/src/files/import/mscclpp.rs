@@ -24,8 +24,8 @@ pub(super) fn format() -> FormatInfo {
 /// Reads a plan and executes it with the root of a broadcast.
 ///
 /// # Errors
-/// Every problem of the file, operations that read the buffers of others, and a plan that does not do what its collective
-/// asks for.
+/// Every problem of the file, operations that read the buffers of others, and a plan that does not implement its
+/// collective.
 pub(super) fn schedule(input: &Input, root: Option<u32>) -> Result<Imported<OutsideSchedule>, Problems> {
     let file = read(input.bytes.as_slice(), &Limits::default())?;
     let plan = &file.value;

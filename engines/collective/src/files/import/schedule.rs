@@ -110,8 +110,8 @@ fn scenario_in(input: &Input) -> Result<Scenario<Collective>, Problems> {
 /// Maps a schedule onto the network of a scenario.
 ///
 /// # Errors
-/// A scenario for another collective or number of ranks, sums that do not go along one tree to one rank, and ranks that
-/// nothing joins. With `strict`, a schedule that would have to be changed.
+/// A scenario for another collective or number of ranks, sums that do not follow one tree to one rank, and ranks
+/// without a connection. With `strict`, a schedule that would have to be changed.
 pub(super) fn played(
     scenario: Scenario<Collective>,
     outside: &OutsideSchedule,

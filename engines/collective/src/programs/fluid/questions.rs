@@ -51,8 +51,8 @@ pub fn ask_fluid<S: ProgramSolver>(
     Ok((asked, schedule))
 }
 
-/// Searches for schedules that end before a known finish, from a bound upward. `told` is called with every question
-/// with the schedule that was found.
+/// Searches for schedules that end before a known finish, from a bound upward. Calls `told` with every solved problem
+/// and the schedule that was found.
 ///
 /// # Errors
 /// The reason to stop, or that the solver failed.
