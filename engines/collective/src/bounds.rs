@@ -14,7 +14,7 @@ use lightbay_core::watch::Watch;
 pub use cuts::cut_bound;
 pub use fluid::fluid_bound;
 
-/// Path, cut or metric that binds a bound.
+/// Path, cut or metric that gives a bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BoundReason {
     /// Nobody wants anything.
@@ -44,12 +44,12 @@ pub enum BoundReason {
     },
 }
 
-/// Bound on the finish of a task.
+/// Bound on the finish of a task, with its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EpochBound {
     /// Minimum number of epochs of every schedule of whole chunks.
     pub epochs: u32,
-    /// Path, cut or metric that binds it.
+    /// Path, cut or metric that gives the bound.
     pub reason: BoundReason,
 }
 

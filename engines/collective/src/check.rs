@@ -57,7 +57,7 @@ pub mod code {
     pub const CLAIM: &str = "claim";
     /// A claimed bound is above what the schedule reaches, or the cut, path or sum that it names does not prove it.
     pub const BOUND: &str = "bound";
-    /// Ranges of sizes leave gaps or overlap, or are not those of the scenario.
+    /// Ranges of sizes leave gaps or overlap, or differ from those of the scenario.
     pub const RANGE: &str = "range";
 
     /// All.

@@ -35,7 +35,7 @@ pub mod figure {
     pub const EPOCHS: &str = "finish_epochs";
     /// Length of an epoch.
     pub const EPOCH_US: &str = "epoch_length_us";
-    /// Bytes of the buffer by finish.
+    /// Bytes of the buffer divided by the finish.
     pub const ALGBW: &str = "algbw_gbyte_per_s";
     /// Finish without epochs.
     pub const REPLAY: &str = "replay_us";
@@ -49,7 +49,7 @@ pub mod figure {
     pub const FLOOR_GAP: &str = "gap_to_floor";
     /// Starts of pieces on links.
     pub const SENDS: &str = "sends";
-    /// Share of the time in which the busiest link is occupied.
+    /// Fraction of the time in which the busiest link is occupied.
     pub const BUSIEST: &str = "busiest_link_share";
 }
 
@@ -81,7 +81,7 @@ pub fn whole_chunks(
             });
         }
         let (starts, finish) = (&schedule.starts, schedule.finish);
-        // A reversed schedule is played backwards: a start at k becomes one at finish - (k + latency), on the reversed
+        // A reversed schedule runs backwards: a start at k becomes a start at finish - (k + latency), on the reversed
         // link.
         if task.backwards {
             sends.extend(mirrored(task, starts, finish).iter().zip(starts).map(|(mirrored, start)| {
@@ -155,7 +155,7 @@ fn claims(
             _ => Vec::new(),
         },
     };
-    // Bounds of parts add up, because they follow each other.
+    // The bounds of the parts are added, because the parts follow each other.
     let lower = bounds.map(|bounds| bounds.iter().map(|bound| bound.epochs).sum::<u32>());
     let buffer = buffer_bytes(scenario, tasks);
     ScheduleClaims {

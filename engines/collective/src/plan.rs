@@ -104,7 +104,7 @@ record! {
         pub pieces_per_chunk: u32 = within(1..=MOST).or(1).omitted(),
         /// `true` if switches send one arrival over several links.
         pub switch_copy: bool = any().or(true),
-        /// Way in which switches pass data on.
+        /// How switches pass data on.
         pub switch_hop: SwitchHop = any(),
     }
 }

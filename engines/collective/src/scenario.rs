@@ -128,7 +128,7 @@ record! {
 }
 
 words! {
-    /// Way in which a switch passes data on.
+    /// How a switch passes data on.
     pub enum SwitchHop {
         /// Store-and-forward: both the link into the switch and the link out of it add their transmission time.
         StoreAndForward = "store_and_forward",

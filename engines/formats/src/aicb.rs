@@ -77,7 +77,7 @@ pub struct AicbInput {
 /// Reads any file of this family, compressed or not; `name` precedes every problem.
 ///
 /// # Errors
-/// Every problem of the file, or what else the file is.
+/// Every problem of the file, or the actual format of the file.
 pub fn read(reader: impl BufRead, name: &str, limits: &Limits) -> Result<AicbInput, Problems> {
     let named = |problems: Problems| problems.named(name);
     let opened = detect::open(reader, limits).map_err(|problem| named(problem.into()))?;

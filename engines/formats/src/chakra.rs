@@ -328,7 +328,7 @@ fn node(mut message: &[u8], skipped: &mut u64) -> Option<ChakraNode> {
     Some(node)
 }
 
-/// Dependencies, packed or one by one.
+/// Dependencies, in packed form or as single fields.
 fn deps(field: &ChakraField<'_>, found: &mut Vec<u64>) -> Option<()> {
     match field {
         ChakraField::Number(dep) => found.push(*dep),

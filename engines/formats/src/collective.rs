@@ -96,7 +96,7 @@ pub struct BufferSizes {
     pub scratch: u32,
 }
 
-/// A chunk that a rank puts in.
+/// An input chunk of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Contribution {
     /// The rank.

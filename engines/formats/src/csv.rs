@@ -3,7 +3,7 @@
 use crate::value::Value;
 use lightbay_core::cells;
 
-/// A table that is being written.
+/// A table under construction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CsvTable {
     text: String,

@@ -192,7 +192,7 @@ impl Format {
         }
     }
 
-    /// The importer that reads the format; `None` if none does, and [`Format::advice`] says what to do.
+    /// The importer that reads the format; `None` if no importer does, and [`Format::advice`] says what to do.
     pub const fn importer(self) -> Option<&'static str> {
         match self {
             Self::SimaiText | Self::AicbCsv | Self::AiobTimes | Self::BusBandwidth => Some("aicb"),
@@ -406,7 +406,7 @@ fn is_sonic_table(text: &str) -> bool {
     lines.next().is_some() && lines.next().is_some_and(|line| line.starts_with("--"))
 }
 
-/// The reply of a switch over TL1: a line `M TAG COMPLD`, and quoted lines.
+/// The reply of a switch over TL1: a line `M TAG COMPLD`, followed by quoted lines.
 fn tl1(text: &str) -> Option<SwitchState> {
     let completed = |line: &str| {
         let mut words = line.split_whitespace();

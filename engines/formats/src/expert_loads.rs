@@ -198,7 +198,7 @@ impl LoadFile {
 }
 
 /// Combines files: a single file stays as it is, several files are one for each rank. Files that omit experts without
-/// tokens get all experts of the model, if a model is named, with zeros. `names` are those of the files.
+/// tokens get all experts of the model, if a model is named, with zeros. `names` are the names of the files.
 ///
 /// # Errors
 /// Files that do not fit together, and experts that are neither in the files nor in the model.
@@ -265,7 +265,7 @@ pub fn together(
 ///
 /// # Errors
 /// Every problem of the file: counts that are negative or no numbers, rows of different lengths, missing or double
-/// entries, and what else the file is.
+/// entries, and the actual format of a file of another kind.
 pub fn read(
     reader: impl BufRead,
     limits: &Limits,
@@ -274,7 +274,7 @@ pub fn read(
     together(&[open(reader, limits, options)?], &[""], None)
 }
 
-/// Reads a file, to be put [`together`].
+/// Reads a file, to be combined by [`together`].
 ///
 /// # Errors
 /// Every problem of the file by itself.

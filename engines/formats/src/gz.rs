@@ -149,7 +149,7 @@ pub fn json(reader: impl BufRead, limits: &Limits, most: u64) -> Result<Value, P
 /// Returns the problem, with its remedy, for an I/O error of an input.
 pub(crate) fn io_problem(path: &str, error: &io::Error) -> Problem {
     let remedy = match error.kind() {
-        io::ErrorKind::UnexpectedEof => "the compressed file is cut short; copy it again",
+        io::ErrorKind::UnexpectedEof => "the compressed file is cut off; copy it again",
         io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
             "the compressed file is damaged; copy it again or unpack it with 'gunzip'"
         }

@@ -67,7 +67,7 @@ impl Dialect {
     }
 }
 
-/// Column that a value is for.
+/// Column to which a value applies.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Key {
     /// By its name in the model file.
@@ -232,7 +232,7 @@ pub(crate) fn dialect(head: &str) -> Option<Dialect> {
 /// Reads a solution file, compressed or not. The rows of `limits` limit the number of values of the file.
 ///
 /// # Errors
-/// Every problem of the file, or what else the file is.
+/// Every problem of the file, or the actual format of the file.
 pub fn read(reader: impl BufRead, limits: &Limits) -> Result<SolutionFile, Problems> {
     let opened = detect::open(reader, limits)?;
     let Format::Solution(dialect) = opened.format else {

@@ -70,7 +70,7 @@ pub(super) fn candidates(task: &CollectiveTask) -> Vec<Vec<u32>> {
     groups(network, &mut sets);
     let orbits = orbits(task);
     let stands = |node: &u32| orbits.as_ref().is_none_or(|orbits| orbits[*node as usize] == *node);
-    // Single GPUs, and all but one.
+    // Single GPUs, and all nodes except one GPU.
     for gpu in gpus.iter().copied().filter(stands) {
         sets.add(vec![gpu]);
         sets.add((0..nodes).filter(|node| *node != gpu).collect());

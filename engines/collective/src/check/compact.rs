@@ -201,7 +201,7 @@ impl Checker<'_> {
                 return;
             }
             if !reached.contains_key(&from) {
-                self.found.push(format!("causality: trees[{place}] leaves GPU {from} before it reaches it"));
+                self.found.push(format!("causality: trees[{place}] leaves GPU {from} before reaching it"));
                 return;
             }
             if reached.insert(to, Some(hops.len())).is_some() {

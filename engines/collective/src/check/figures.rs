@@ -82,7 +82,7 @@ pub(super) fn compare(
         Some(exact) if claims.replay_us.is_none_or(|said| (said - exact).abs() > 1e-9 * exact.max(1e-9)) => {
             found.add_with(code::CLAIM, || match claims.replay_us {
                 Some(said) => format!("'replay_us' is {said}, but the sends give {exact}"),
-                None => format!("'replay_us' is missing, the sends give {exact}"),
+                None => format!("'replay_us' is missing, but the sends give {exact}"),
             });
         }
         Some(_) => {}

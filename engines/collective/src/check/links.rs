@@ -40,7 +40,7 @@ pub(super) struct CheckedLinks {
 /// Maximum time of a hop in epochs; longer times would not be represented exactly.
 const MOST_EPOCHS: f64 = (1u32 << 24) as f64;
 
-/// A number of epochs rounded up.
+/// Rounds a number of epochs up.
 fn up(number: f64) -> u32 {
     rounded_up(number).min(MOST_EPOCHS) as u32
 }
@@ -100,7 +100,7 @@ impl CheckedLinks {
             };
             if scenario.failed_links.contains(&[send.from, send.to]) {
                 found.add_with(code::LINK, || {
-                    format!("sends[{index}] goes {}->{}, a failed link", send.from, send.to)
+                    format!("sends[{index}] goes {}->{}, which is a failed link", send.from, send.to)
                 });
             }
             if send.piece as usize >= result.pieces.len() {

@@ -39,10 +39,7 @@ pub(super) fn check(scenario: &CollectiveScenario, result: &CollectiveResult, fo
         }
         if range.planned_for_bytes == 0 {
             found.add_with(code::RANGE, || {
-                format!(
-                    "ranges[{at}] contains no size for which its schedule \
-                 is planned"
-                )
+                format!("ranges[{at}] contains no size for which its schedule is planned")
             });
             continue;
         }

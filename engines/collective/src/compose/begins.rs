@@ -1,4 +1,4 @@
-//! Parts of a collective one after the other.
+//! Parts of a collective that run one after the other.
 
 use crate::model::schedule::EpochSchedule;
 use crate::model::task::CollectiveTasks;

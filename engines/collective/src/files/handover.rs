@@ -128,7 +128,7 @@ pub(crate) fn conversion() -> Conversion {
 /// Makes a scenario on the network of a plan.
 ///
 /// # Errors
-/// Everything that does not fit.
+/// Everything in the plan or the parameters that does not fit.
 pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Collective>, Problems> {
     let Some(from) = sources.plan(FROM) else {
         let remedy = "set the plan whose network is used, such as a pod design: --set from=PLAN";

@@ -119,7 +119,7 @@ impl ChunkPlaces {
         (self.rank(self.chunks.source(chunk)), dests)
     }
 
-    /// Place of a piece at a rank before anything has happened, or at the end; `None` if it only passes through.
+    /// Place of a piece at a rank before the first step, or at the end; `None` if it only passes through.
     pub(super) fn place(&self, result: &CollectiveResult, piece: u32, rank: u32) -> Option<BufferPlace> {
         let (source, dests) = self.ends(result, piece);
         let (begins, ends) = (rank == source, dests.contains(&rank));

@@ -18,7 +18,7 @@ pub const NAME: &str = "nccl_tuner";
 
 /// Sizes that are compared: powers of two, as exponents.
 const SIZES: std::ops::RangeInclusive<u32> = 10..=34;
-/// Upper end of the last range, bytes.
+/// Maximum size in the last range, bytes.
 const LAST: u64 = 1 << 40;
 /// Maximum number of ranks for which paths are fixed.
 const MOST_RANKS: usize = 256;

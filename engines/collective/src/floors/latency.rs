@@ -213,7 +213,7 @@ fn cuts_of(
         })
         .collect();
     heads.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
-    // With copies, one destination represents the cut: the time of its own data bounds all.
+    // With copies, one destination represents the cut: the time of its own data is a bound for all.
     let targets: Vec<Vec<u32>> = match (question.copies, target) {
         (false, _) => vec![outside],
         (true, Some(target)) => vec![vec![target]],

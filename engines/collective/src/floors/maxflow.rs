@@ -86,8 +86,8 @@ impl FlowNetwork {
         (self.starts, self.edges, self.sorted) = (starts, edges, true);
     }
 
-    /// Returns the maximum flow from `source` to `sink`, or `limit` if it is at least that. A flow of a node to itself
-    /// is the limit.
+    /// Returns the maximum flow from `source` to `sink`, or `limit` if it is at least that. The flow from a node to
+    /// itself counts as `limit`.
     pub fn max_flow(&mut self, source: u32, sink: u32, limit: i128) -> i128 {
         if !self.sorted {
             self.sort();
@@ -116,7 +116,7 @@ impl FlowNetwork {
         total
     }
 
-    /// Distances from the source over edges with room; whether the sink is reached.
+    /// Computes distances from the source over edges with residual capacity; returns whether the sink is reached.
     fn layers(&mut self, source: u32, sink: u32) -> bool {
         // Breadth first.
         self.levels.fill(u32::MAX);
@@ -137,7 +137,7 @@ impl FlowNetwork {
         self.levels[sink as usize] != u32::MAX
     }
 
-    /// Pushes along one path of the layers; zero once they are blocked.
+    /// Pushes flow along one path of the layers; returns 0 when all paths are blocked.
     fn augment(&mut self, source: u32, sink: u32, limit: i128) -> i128 {
         self.path.clear();
         let mut node = source;
@@ -180,8 +180,8 @@ impl FlowNetwork {
         }
     }
 
-    /// Returns the nodes that the last flow, if it was not limited, leaves reachable from its source: the smallest
-    /// source side of a minimum cut.
+    /// Returns the nodes that are reachable from the source after the last flow, if `limit` did not end it: the
+    /// smallest source side of a minimum cut.
     pub fn source_side(&mut self, source: u32) -> Vec<bool> {
         // Dead ends lost their level in the last layers, so the levels are computed again.
         self.layers(source, source);

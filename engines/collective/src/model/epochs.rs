@@ -6,7 +6,7 @@ use crate::scenario::{EpochRule, TimeRule};
 /// Tolerance for rounding of a ratio in floating point, relative: 0.7/0.1 gives 7 epochs. A chunk whose ratio exceeds
 /// it does not fit.
 const ROUNDING: f64 = 1e-12;
-/// Largest ratio of a latency to an epoch.
+/// Maximum ratio of a latency to an epoch.
 const MOST_EPOCHS_OF_ALPHA: f64 = 200.0;
 /// Fraction of a link's rate that rounding may waste without a remark.
 const WASTE: f64 = 0.05;

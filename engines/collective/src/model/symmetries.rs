@@ -1,10 +1,10 @@
 //! Symmetries of a network that declares none, found by colour refinement of nodes and trying images one by one
 //! (docs/methods/collective.md, section 6).
 //!
-//! Plans need a group in which only the identity maps a GPU or a link to itself. It is built one generator after the
-//! other. The search takes a new generator from the symmetries that commute with the existing generators: the image of
-//! one node then determines the images of its whole orbit, so hardly any choices remain. Tori, rail-connected boxes and
-//! rings have such groups that reach every GPU. If this search ends early, symmetries that do not commute are also
+//! Plans need a group in which only the identity maps a GPU or a link to itself. The group is built generator by
+//! generator. The search takes a new generator from the symmetries that commute with the existing generators: the image
+//! of one node then determines the images of its whole orbit, so hardly any choices remain. Tori, rail-connected boxes
+//! and rings have such groups that reach every GPU. If this search ends early, symmetries that do not commute are also
 //! tried.
 
 use super::group::freely_generated;
@@ -31,8 +31,8 @@ struct Searched {
 /// Networks with their symmetries, the most recent last. A run requests those of its network for each epoch length.
 static FOUND: Mutex<Vec<(Searched, Vec<Symmetry>)>> = Mutex::new(Vec::new());
 
-/// Symmetries of the network of a scenario that keep its ranks and its root. They generate a group in which only the
-/// identity keeps a GPU or a link in place. If the search ends early, some symmetries are missing.
+/// Symmetries of the network of a scenario that map ranks to ranks and the root to itself. They generate a group in
+/// which only the identity maps a GPU or a link to itself. If the search ends early, some symmetries are missing.
 pub fn symmetries_of(scenario: &CollectiveScenario, network: &LinkNetwork) -> Vec<Symmetry> {
     let demand = &scenario.demand;
     let mut colours: Vec<u32> =
@@ -142,7 +142,7 @@ impl Asked<'_> {
     }
 }
 
-/// A group in which only the identity keeps a GPU or a link in place.
+/// A group in which only the identity maps a GPU or a link to itself.
 struct FreeGroup {
     generators: Vec<Symmetry>,
     elements: Vec<Vec<u32>>,

@@ -10,7 +10,7 @@ use lightbay_core::{record, words};
 pub const FORMAT: &str = "lightbay.ccl_trees/1";
 
 words! {
-    /// Way in which pieces are sent.
+    /// How pieces are sent.
     pub enum CompactDiscipline {
         /// Every tree sends one piece in each epoch; pieces of an epoch share a link.
         Fluid = "fluid",
@@ -24,7 +24,7 @@ record! {
     pub struct CompactPlan {
         /// Always `lightbay.ccl_trees/1`.
         pub format: String = any(),
-        /// Way in which pieces are sent.
+        /// How pieces are sent.
         pub discipline: CompactDiscipline = any(),
         /// `true` if its data is reduced on the way to the root, `false` if it is spread from there; missing in plans
         /// that do not state it, where the position of the part in the plan decides.

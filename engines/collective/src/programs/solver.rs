@@ -69,7 +69,7 @@ pub struct OwnProcess<'w, W> {
 }
 
 impl<'w, W: Watch> OwnProcess<'w, W> {
-    /// A solver for the run of a watch.
+    /// A solver that stops with the run of `watch`.
     pub const fn new(watch: &'w mut W) -> Self {
         Self { watch }
     }
@@ -130,7 +130,7 @@ pub fn any_point<S: ProgramSolver>(
     })
 }
 
-/// A watch that passes on the stops of a solver's run.
+/// A watch that checks for stops through a solver.
 pub(crate) struct SolverStops<'s, S>(pub(crate) &'s mut S);
 
 impl<S: ProgramSolver> Watch for SolverStops<'_, S> {

@@ -29,7 +29,7 @@ pub(super) fn of_chunk(subject: ExplainedPlan<'_>, chunk: u32) -> Result<Section
         arrivals(subject).into_iter().filter(|(send, _)| pieces.contains_key(&send.piece)).collect();
     if sends.is_empty() {
         return Err(Unavailable::absent(
-            format!("nothing of chunk {chunk} is sent"),
+            format!("no part of chunk {chunk} is sent"),
             "select a chunk that has a destination",
         ));
     }

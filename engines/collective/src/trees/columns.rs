@@ -101,7 +101,7 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
     /// Errors of the solver.
     pub fn new(question: &'q TreeQuestion<'n>, limits: ColumnLimits) -> Result<Option<Self>, MethodError> {
         let (network, fold) = (question.network, question.fold);
-        // All capacities relate to the largest one.
+        // All capacities are relative to the largest one.
         let scale = network.links().iter().map(|link| link.capacity_gbyte_per_s).fold(0.0, f64::max);
         let mut model = Model::new("trees");
         model.maximise = true;
@@ -165,10 +165,10 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
         self.instance.set_bounds(self.rate, 0.0, f64::INFINITY).map_err(failed)?;
         self.instance.set_cost(self.rate, 1.0).map_err(failed)?;
         for place in 0..self.trees.len() {
-            // Columns of trees follow the one of the rate.
+            // The columns of trees follow the column of the rate.
             self.instance.set_cost(Column(place as u32 + 1), 0.0).map_err(failed)?;
         }
-        // Nothing is above the bound, so pricing may stop there.
+        // No rate exceeds the bound, so pricing may stop there.
         let enough = self.limits.enough / self.scale * (1.0 - 1e-12);
         self.generate(enough, watch)
     }

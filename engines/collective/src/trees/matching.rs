@@ -49,7 +49,7 @@ pub struct Matching {
 enum Happening {
     /// A piece is at a node.
     Arrives { piece: u32, node: u32 },
-    /// A class of links may start something.
+    /// A class of links is free to start a piece.
     Frees { class: u32 },
 }
 

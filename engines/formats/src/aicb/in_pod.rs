@@ -17,7 +17,7 @@ impl Groups {
         }
     }
 
-    /// A call in one of the groups; `None`, and a note, if it sends nothing.
+    /// A call in one of the groups; `None`, with a note, if it sends nothing.
     pub(super) fn call(
         &self,
         kind: CollectiveKind,

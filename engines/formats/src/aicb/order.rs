@@ -51,7 +51,7 @@ pub struct Pipeline {
     pub orders: Vec<Vec<Slot>>,
     /// Number of matched transfers, over all boundaries and both directions.
     pub transfers: u64,
-    /// The size of a transfer per rank; `None` if there is no transfer, or if sizes differ.
+    /// The size of a transfer per rank; `None` if there are no transfers, or if their sizes differ.
     pub bytes: Option<u64>,
     /// Smallest and largest transfer.
     pub bytes_range: Option<(u64, u64)>,

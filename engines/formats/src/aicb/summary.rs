@@ -19,7 +19,7 @@ pub struct ImportSummary {
     pub bytes: DimensionBytes,
     /// Source and values of the compute times.
     pub compute: ComputeSummary,
-    /// Pipeline sends that found their receive; 0 if the file holds none.
+    /// Number of pipeline sends that were matched with their receives; 0 if the file has none.
     pub matched_transfers: u64,
     /// Parts of the files that were omitted.
     pub skipped: Vec<Skipped>,

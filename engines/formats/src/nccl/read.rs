@@ -19,7 +19,7 @@ const MOST_DEVICES: usize = 100_000;
 /// Reads a topology, compressed or not.
 ///
 /// # Errors
-/// Every problem of the file, with its line, or what else the file is.
+/// Every problem of the file, with its line, or the actual format of the file.
 pub fn read(reader: impl BufRead, limits: &Limits) -> Result<Imported<NcclTopology>, Problems> {
     let text = gz::text(reader, limits, MOST_BYTES)?;
     let document = xml::parse(&text)?;

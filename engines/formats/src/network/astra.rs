@@ -69,7 +69,7 @@ pub(super) fn read(text: &str) -> Builder {
     builder
 }
 
-/// The list behind a key, without comments: its line from 1 and its entries.
+/// The list after a key, without comments: its line, counted from 1, and its entries.
 fn list<'t>(text: &'t str, key: &str, problems: &mut Problems) -> Vec<(usize, &'t str)> {
     let mut lines =
         text.lines().enumerate().map(|(at, line)| (at + 1, line.split('#').next().unwrap_or_default()));

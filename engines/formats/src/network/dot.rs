@@ -157,10 +157,14 @@ pub(super) fn read(text: &str) -> Result<Builder, Problems> {
         if is(at, "{") || is(at, "}") {
             open = if is(at, "{") { open + 1 } else { open - 1 };
             at += 1;
-            // An edge to all nodes of a group.
+            // An edge to all nodes of a subgraph.
             if is(at, "->") || is(at, "--") {
                 let place = format!("line {}", tokens[at].0);
-                builder.problems.add(place, "joins a whole group of nodes", "write one edge for each node");
+                builder.problems.add(
+                    place,
+                    "connects a whole subgraph of nodes",
+                    "write one edge for each node",
+                );
                 at += 1;
             }
             continue;

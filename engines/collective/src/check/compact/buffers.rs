@@ -30,8 +30,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks that no GPU holds more for others than fits into its buffer. Every GPU of an orbit holds what the trees
-    /// of the plan and their images leave there, which is what the trees leave in the orbit.
+    /// Checks that no GPU holds more for others than fits into its buffer. The data that one GPU holds equals the data
+    /// that the trees of the plan, without their images, leave at all GPUs of its orbit.
     pub(super) fn buffers(&mut self) {
         let Some(most) = self.most_held_bytes else { return };
         let mut held: Vec<(u32, Vec<(u64, f64)>)> = std::mem::take(&mut self.held).into_iter().collect();

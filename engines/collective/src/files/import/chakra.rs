@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// Name of the format.
 pub const NAME: &str = "chakra";
 
-/// Largest trace of a rank, bytes.
+/// Maximum size of the trace of a rank, bytes.
 const MOST_BYTES: u64 = 1 << 30;
 /// Kinds of collectives that an error message lists.
 const LISTED: usize = 6;

@@ -117,7 +117,7 @@ fn changed_ranges_are_found() {
     });
     let at = turns.unwrap();
     for moved in [-1, 1] {
-        has("does not begin where its schedule is earlier", &|ranges| {
+        has("does not begin at the size from which", &|ranges| {
             let max = ranges[at].max_bytes.saturating_add_signed(moved * 200);
             (ranges[at].max_bytes, ranges[at + 1].min_bytes) = (max, max + 1);
         });
@@ -126,12 +126,12 @@ fn changed_ranges_are_found() {
         let range = ranges.iter_mut().find(|range| range.points.len() > 1).unwrap();
         range.points.pop();
     });
-    has("are not the first ones", &|ranges| drop(ranges.remove(0)));
+    has("are not the first sizes", &|ranges| drop(ranges.remove(0)));
     has("of 21 sizes have a floor", &|ranges| ranges[0].points[0].floor = None);
     has("of 21 sizes have no schedule in the plan", &|ranges| {
         ranges.pop();
         let last = ranges.last_mut().unwrap();
         last.max_bytes = last.points.last().unwrap().output_buffer_bytes;
     });
-    has("21 of 21 sizes have no schedule in the plan, from 1000 bytes on", &Vec::clear);
+    has("21 of 21 sizes have no schedule in the plan, starting at 1000 bytes", &Vec::clear);
 }
