@@ -277,7 +277,7 @@ fn loads_of_links_add_up_and_name_the_next_circuit() {
     assert_eq!(rows.len(), scenario.topology.links.len());
     let total: f64 = rows.iter().map(|row| row[5].parse::<f64>().unwrap()).sum();
     assert_eq!(total, 4000.0 * result.sends.len() as f64);
-    // Eight chunks of 4 kB go each path between the chassis, over one link of 12.5 GB/s.
+    // Eight chunks of 4 kB go in each direction between the chassis, over one link of 12.5 GB/s.
     let groups =
         traffic::table(&scenario, &result, &defaults(traffic::format(), &[("between", "groups")])).unwrap();
     let rows: Vec<Vec<String>> = groups.lines().skip(1).map(cells).collect();

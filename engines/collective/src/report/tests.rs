@@ -178,7 +178,7 @@ fn lanes_have_every_transmission_and_begin_with_the_last_delivery() {
     }
 }
 
-/// Trees state no bound in epochs: the cut between the chassis, one link each path, binds the floor.
+/// Trees state no bound in epochs: the cut between the chassis, one link in each direction, binds the floor.
 #[test]
 fn the_cut_of_a_floor_is_marked_too() {
     let (_, spans, _) = lanes_of("ndv2x2-allgather-1gb", "trees");
