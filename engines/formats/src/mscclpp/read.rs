@@ -396,7 +396,7 @@ impl Resolve<'_> {
             None => (None, fields.text("type", problems).and_then(buffer)),
         };
         if buffer.is_none() {
-            problems.add(format!("{path}.type"), "is no buffer", "use i, o or s, or buffer_id");
+            problems.add(format!("{path}.type"), "is not a buffer", "use i, o or s, or buffer_id");
         }
         fields.finish(problems);
         Some(Span { rank, buffer: buffer?, index: index? as u32, size: size? as u32 })
