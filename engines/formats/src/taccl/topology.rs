@@ -262,11 +262,11 @@ fn msccl(value: &Value, problems: &mut Problems) -> Option<MscclTopology> {
         let (sources, destinations) = (ranks(sources, 0), ranks(destinations, 1));
         let bandwidth = bandwidth.as_u64().and_then(|b| u32::try_from(b).ok()).filter(|b| *b > 0);
         if bandwidth.is_none() {
-            problems.add(format!("{path}[2]"), "is no bandwidth", "use an integer above 0");
+            problems.add(format!("{path}[2]"), "is not a bandwidth", "use an integer above 0");
         }
         let name = name.as_str().map(str::to_owned);
         match &name {
-            None => problems.add(format!("{path}[3]"), "is no name", "give text"),
+            None => problems.add(format!("{path}[3]"), "is not a name", "give text"),
             Some(name) if name.chars().count() > MOST_NAME => {
                 let message = format!("has {} characters", name.chars().count());
                 problems.add(format!("{path}[3]"), message, format!("use at most {MOST_NAME}"));
