@@ -97,7 +97,7 @@ fn every_printer_says_the_same_of_a_bound() {
             solve(&place, "preset:moe-small", method, name);
         }
         let report = place.run(&["export", name, "--to", "markdown", "-o", "-"]).done().out;
-        let head = format!("Status heuristic: {method} answers another question, it ");
+        let head = format!("Status heuristic: {method} solves another problem, it ");
         assert!(report.contains(&head) && !report.contains("Proven optimal"), "{report}");
     }
     let picture = place.run(&["export", "verified.json", "--to", "svg", "-o", "-"]).done().out;

@@ -87,7 +87,7 @@ impl Findings {
     pub fn finish(mut self) -> Vec<Violation> {
         for (code, count) in self.of_rule {
             if count > MOST_OF_A_RULE {
-                let message = format!("and {} more of this rule", count - MOST_OF_A_RULE);
+                let message = format!("and {} more violations of this rule", count - MOST_OF_A_RULE);
                 self.list.push(Violation::new(code, message));
             }
         }
@@ -132,7 +132,8 @@ impl VerifiedBound {
         let of = self.covers.as_deref().map_or_else(String::new, |covers| format!(" of {covers}"));
         is_beaten.then(|| {
             let text = format!(
-                "the checker proves that nothing{of} beats {}, but the objective is {objective}: one of the two is wrong",
+                "the checker proves that no plan{of} beats {}, but the objective is {objective}: \
+                 one of the two values is wrong",
                 self.value
             );
             Violation::new("bound", text)
@@ -281,7 +282,7 @@ impl<K: Kind> Checked<K> {
             None => (BoundTrust::Claimed, self.verified.clone(), self.wider.clone(), self.remarks.clone()),
         };
         let trust = if end.bound.is_none() { BoundTrust::None } else { found };
-        debug_assert_eq!(envelope::violations(&plan), [], "a run ends with an envelope that holds together");
+        debug_assert_eq!(envelope::violations(&plan), [], "a run ends with a consistent envelope");
         Self { plan, bound: trust, verified, wider, is_exact: self.is_exact, remarks }
     }
 }
@@ -417,7 +418,7 @@ mod tests {
         assert_eq!(list.len(), 22);
         assert_eq!(list[19], Violation::new("ports", "pod 19"));
         assert_eq!(list[20], Violation::new("bound", "is too high"));
-        assert_eq!(list[21], Violation::new("ports", "and 3 more of this rule"));
+        assert_eq!(list[21], Violation::new("ports", "and 3 more violations of this rule"));
     }
 
     #[test]

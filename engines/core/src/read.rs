@@ -152,7 +152,7 @@ pub fn parse_stored_json(bytes: &[u8], stored: u64) -> Result<Value, Problem> {
 pub fn check_readable(text: &[u8], stored: u64) -> Result<(), Problem> {
     let mib = |bytes: u64| bytes.div_ceil(1 << 20);
     let too_large = |bytes: u64, most: u64| {
-        let message = format!("takes {} MiB, and at most {} MiB are read back", mib(bytes), mib(most));
+        let message = format!("takes {} MiB, but lightbay opens at most {} MiB", mib(bytes), mib(most));
         Problem::new("", message, "solve for fewer nodes, or with a method that keeps plans small")
     };
     if stored > MAX_FILE_BYTES {
@@ -474,7 +474,7 @@ impl<'v> Fields<'v> {
             Ok(read) => Some(read),
             Err(error) => {
                 let message = format!("is {}: {error}", brief(value));
-                problems.add(self.path_of(key), message, "give a value of this form");
+                problems.add(self.path_of(key), message, "give a value of the expected type");
                 None
             }
         }
@@ -536,7 +536,7 @@ mod tests {
             check_readable(many.as_bytes(), pack(&many).len() as u64).expect_err("compressed").to_string();
         assert!(told.contains("more than 192 MiB of memory; write it uncompressed"), "{told}");
         let told = check_readable(b"{}", MAX_FILE_BYTES + 1).expect_err("large").to_string();
-        assert!(told.contains("takes 65 MiB, and at most 64 MiB are read back"), "{told}");
+        assert!(told.contains("takes 65 MiB, but lightbay opens at most 64 MiB"), "{told}");
     }
 
     #[test]

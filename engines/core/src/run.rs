@@ -250,7 +250,7 @@ fn say_in_vain<K: Kind>(cx: &mut Context<'_, K>, infos: &[ParamInfo]) {
     if !names.is_empty() {
         let they = if names.len() == 1 { "it steers" } else { "they steer" };
         let text = format!(
-            "{} had no effect: the run had no need of the part of the method that {they}",
+            "{} had no effect: the run did not use the part of the method that {they}",
             names.join(", ")
         );
         cx.note(Severity::Warning, text);

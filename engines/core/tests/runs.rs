@@ -149,7 +149,7 @@ fn a_plan_that_beats_what_its_checker_calls_verified_is_not_sealed() {
     let text = done.violations[0].to_string();
     assert_eq!(
         text,
-        "bound: the checker proves that nothing beats 777, but the objective is 5: one of the two is wrong"
+        "bound: the checker proves that no plan beats 777, but the objective is 5: one of the two values is wrong"
     );
 }
 

@@ -75,7 +75,7 @@ pub fn sentence(words: impl IntoIterator<Item = String>, conflict: &Conflict) ->
     let last = named.pop().unwrap_or_default();
     let list = if named.is_empty() { last } else { format!("{} and {last}", named.join(", ")) };
     let whole = if conflict.relaxed { "" } else { " in whole numbers" };
-    let part = if conflict.minimal { "" } else { " (perhaps fewer of them suffice)" };
+    let part = if conflict.minimal { "" } else { " (a subset of these may already conflict)" };
     format!("{list} {end}{whole}{part}")
 }
 

@@ -9,13 +9,13 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum Error {
     /// The model cannot be handed to the solver: a number that is none, crossed bounds, an entry out of range.
-    #[error("the model is not sound: {0}")]
+    #[error("the model is invalid: {0}")]
     Model(String),
     /// The quadratic part of the objective is not convex, or stands beside integer columns.
     #[error("the quadratic objective cannot be solved: {0}")]
     Quadratic(String),
     /// An array has not one value per column or row.
-    #[error("'{what}' has {found} values, needed are {wanted}")]
+    #[error("'{what}' has {found} values, but needs {wanted}")]
     Length {
         /// Name of the array.
         what: String,

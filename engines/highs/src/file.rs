@@ -114,7 +114,7 @@ pub fn write(model: &Model, format: ModelFormat) -> Result<ModelFile, Error> {
     let path = file
         .path()
         .to_str()
-        .ok_or_else(|| Error::File("the temporary folder has no plain name".to_owned()))?;
+        .ok_or_else(|| Error::File("the path of the temporary folder is not valid UTF-8".to_owned()))?;
     if !highs.write_model(path)? && model.rows() > 0 && model.columns() > 0 {
         // A warning here means that it replaced our names by its own; or that there are none, in a model
         // without rows.
@@ -135,15 +135,19 @@ pub fn read(text: &[u8], format: ModelFormat) -> Result<Model, Error> {
     let path = file
         .path()
         .to_str()
-        .ok_or_else(|| Error::File("the temporary folder has no plain name".to_owned()))?;
+        .ok_or_else(|| Error::File("the path of the temporary folder is not valid UTF-8".to_owned()))?;
     let mut highs = Highs::new()?;
     Settings::new(&mut highs)?;
     let extension = format.extension();
-    highs.read_model(path).map_err(|_| Error::File(format!("this is not a model in {extension} format")))?;
+    highs
+        .read_model(path)
+        .map_err(|_| Error::File(format!("the text is not a model in {extension} format")))?;
     let mut model = highs.model()?;
     if model.columns() == 0 {
         // The LP reader takes any text for a model of nothing.
-        return Err(Error::File(format!("there are no columns in it, is it in {extension} format?")));
+        return Err(Error::File(format!(
+            "the model has no columns; check that the file is in {extension} format"
+        )));
     }
     for (names, letter) in [(&mut model.column_names, 'c'), (&mut model.row_names, 'r')] {
         for (position, name) in names.iter_mut().enumerate().filter(|(_, name)| name.is_empty()) {

@@ -20,7 +20,7 @@ pub fn knobs() -> Vec<ParamInfo> {
             "solver_process",
             &["worker", "own"],
             "worker",
-            "Where HiGHS runs: in a separate process that can be killed at once (worker), or inside lightbay (own).",
+            "Where HiGHS runs: in a separate process that lightbay can kill at once (worker) or inside lightbay (own).",
         ),
         ParamInfo::choice(
             "presolve",

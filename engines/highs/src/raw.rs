@@ -66,13 +66,13 @@ fn fine(status: i32, what: &str) -> Result<(), Error> {
 
 fn count(length: usize) -> Result<i32, Error> {
     i32::try_from(length)
-        .map_err(|_| Error::Model(format!("{length} entries are more than the solver can count")))
+        .map_err(|_| Error::Model(format!("{length} entries exceed the 32-bit integers of the solver")))
 }
 
 /// Positions as HiGHS takes them; checked, for it counts with a sign.
 fn signed(positions: &[u32]) -> Result<*const i32, Error> {
     if positions.iter().any(|position| i32::try_from(*position).is_err()) {
-        return Err(Error::Model("a position is beyond what the solver can count".to_owned()));
+        return Err(Error::Model("a position exceeds the 32-bit integers of the solver".to_owned()));
     }
     // Below 2^31 both types have the same bytes.
     Ok(positions.as_ptr().cast())

@@ -53,10 +53,10 @@ impl Settings {
             };
         }
         if name == "log_to_console" && *value != OptionValue::Bool(false) {
-            return Err(wrong("false, because the terminal belongs to the program"));
+            return Err(wrong("false, because the screen of lightbay uses the terminal"));
         }
         if name.ends_with("_file") && *value != OptionValue::Text(String::new()) {
-            return Err(wrong("nothing, because the solver writes no files of its own here"));
+            return Err(wrong("the empty text, because the solver must not write files"));
         }
         let Some(info) = highs.option_info(name) else {
             let mut names = highs.option_names();

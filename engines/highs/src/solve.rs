@@ -112,7 +112,7 @@ pub fn run<K: Kind>(
             }
             Err(HelperError::Launch(error)) => {
                 let text = format!(
-                    "no solver process could be started ({error}); the solver works in the own process, where \
+                    "no solver process could be started ({error}); the solver runs inside lightbay, where \
                      it may take long to stop"
                 );
                 bridge.cx.note(Severity::Warning, text);
@@ -125,7 +125,7 @@ pub fn run<K: Kind>(
             Err(error) => return Err(bridge.failed(error.to_string())),
         }
     } else {
-        bridge.cx.note(Severity::Info, format!("{name} solves in the own process"));
+        bridge.cx.note(Severity::Info, format!("{name} solves inside lightbay"));
     }
     let (options, limited) =
         within(ask.options, bridge.cx.control().time_left().map(|left| left.as_secs_f64()));
@@ -151,7 +151,7 @@ pub fn why_infeasible<K: Kind>(
     isolated: bool,
     cx: &mut Context<'_, K>,
 ) -> Result<Option<Conflict>, MethodError> {
-    cx.phase("conflict", "search for constraints that cannot hold together");
+    cx.phase("conflict", "search for constraints that conflict");
     let left_s = cx.control().time_left().map_or(EXPLAIN_S, |left| left.as_secs_f64());
     let seconds = EXPLAIN_S.min(left_s);
     let helper = isolated.then(|| cx.launcher().cloned()).flatten();
@@ -170,7 +170,7 @@ pub fn why_infeasible<K: Kind>(
     };
     let ended = listener.finish();
     if let Some(how) = broken {
-        let text = format!("the search for the conflicting constraints broke off: the solver process {how}");
+        let text = format!("the search for conflicting constraints failed: the solver process {how}");
         cx.note(Severity::Warning, text);
     }
     ended?;

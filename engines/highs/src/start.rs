@@ -38,7 +38,7 @@ pub fn prepare(model: &Model, start: &Start, min_share: f64) -> Result<Option<Gi
             Given::Full(values.clone())
         }
         Start::Partial(_) if !model.is_mip() => {
-            return Err("a linear program starts from a value for every column, or from a basis".to_owned());
+            return Err("a linear program needs a start value for every column, or a basis".to_owned());
         }
         Start::Partial(pairs) => {
             let mut pairs = pairs.clone();

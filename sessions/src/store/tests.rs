@@ -196,7 +196,7 @@ fn plans_of_many_values_are_written_so_that_they_are_read_back() {
     // What no reader takes is refused, and nothing is written.
     let whole = format!("\"{}\"", "y".repeat(257 << 20));
     let refused = write_plan(&folder, PlanId(2), whole.as_bytes()).unwrap_err().to_string();
-    assert!(refused.contains("takes 258 MiB, and at most 64 MiB are read back"), "{refused}");
+    assert!(refused.contains("takes 258 MiB, but lightbay opens at most 64 MiB"), "{refused}");
     assert!(!folder.join("0002.json").exists() && !folder.join("0002.json.gz").exists());
 }
 

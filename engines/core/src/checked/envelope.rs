@@ -68,7 +68,7 @@ fn objective<K: Kind>(plan: &Plan<K>, found: &mut Vec<Violation>) {
                 Sense::Max => bound < objective.value - slack,
             };
             if passed {
-                wrong(format!("bound {bound} is passed by the value {}", objective.value));
+                wrong(format!("the value {} beats the bound {bound}", objective.value));
             }
         }
         _ => wrong("bound and gap must be given together".to_owned()),
@@ -89,7 +89,7 @@ fn status<K: Kind>(plan: &Plan<K>, found: &mut Vec<Violation>) {
             }
             if let Some(limit) = limit {
                 wrong(format!(
-                    "'optimal' is proven, but 'limit' says that {} ended the search",
+                    "status is 'optimal', but 'limit' says that {} ended the search",
                     limit.words()
                 ));
             }
@@ -99,7 +99,10 @@ fn status<K: Kind>(plan: &Plan<K>, found: &mut Vec<Violation>) {
                 wrong("'gap_reached' needs a bound".to_owned());
             }
             if let Some(limit) = limit {
-                wrong(format!("'gap_reached' ended the search, but 'limit' says that {} did", limit.words()));
+                wrong(format!(
+                    "status is 'gap_reached', but 'limit' says that {} ended the search",
+                    limit.words()
+                ));
             }
         }
         Status::Stopped => {
@@ -109,21 +112,22 @@ fn status<K: Kind>(plan: &Plan<K>, found: &mut Vec<Violation>) {
                     .to_owned());
             }
             if !matches!(limit, None | Some(Limit::Time)) {
-                wrong("'stopped' is not a method that reached a limit of its own".to_owned());
+                wrong("status is 'stopped', but 'limit' names a limit of the method".to_owned());
             }
         }
         Status::Feasible | Status::Heuristic | Status::NumericalTrouble => {}
     }
     if limit == Some(Limit::Time) && (status != Status::Stopped || because.is_none()) {
         wrong(format!(
-            "the clock ended the run ('limit'), so it was 'stopped' and is not reproducible, not '{word}'"
+            "'limit' says that the clock ended the run, so the plan must be 'stopped' and \
+             not reproducible, but its status is '{word}'"
         ));
     }
     // What is proven is optimal whatever ended the run, and plans in between claim no end at all.
     if let Some(because) = because.filter(|because| not_reproducible::is_cut_off(because))
         && status == Status::GapReached
     {
-        wrong(format!("'{word}' is not how a run ends of which 'provenance' says that {because}"));
+        wrong(format!("status is '{word}', but 'provenance' says: {because}"));
     }
 }
 
@@ -142,9 +146,12 @@ fn scenario<K: Kind>(plan: &Plan<K>, found: &mut Vec<Violation>) {
     let wrong = match sha256_of(&plan.scenario) {
         Ok(sha) if **claimed == *sha => return,
         Ok(sha) if claimed.is_empty() => {
-            format!("'provenance.scenario_sha256' is missing, the embedded scenario has {sha}")
+            format!("'provenance.scenario_sha256' is missing, the SHA-256 of the embedded scenario is {sha}")
         }
-        Ok(sha) => format!("scenario_sha256 is {}, the embedded scenario has {sha}", printable(claimed)),
+        Ok(sha) => format!(
+            "scenario_sha256 is {}, the SHA-256 of the embedded scenario is {sha}",
+            printable(claimed)
+        ),
         Err(error) => error.to_string(),
     };
     found.push(Violation::new("scenario", wrong));

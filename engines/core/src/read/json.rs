@@ -273,7 +273,7 @@ fn given_twice(twice: &[Twice]) -> Problem {
     Problem::new(
         path,
         message,
-        "keep one of the two, because readers of JSON do not agree on which one counts",
+        "keep one of the entries, because readers of JSON differ in which one they use",
     )
 }
 

@@ -147,7 +147,7 @@ impl<S: 'static> Knob<S> {
     }
 }
 
-#[expect(clippy::panic, reason = "a table that names a field that is not there is wrong in every run")]
+#[expect(clippy::panic, reason = "a table that names a missing field is wrong in every run")]
 fn description<R: Record>(key: &'static str) -> ParamInfo {
     R::param(key).unwrap_or_else(|| panic!("no parameter can stand for the field {key}"))
 }

@@ -165,7 +165,7 @@ impl Runs {
             }
         }
         if let Some(method) = dropped {
-            self.shared.never_ran(run, &method, "taken from the queue");
+            self.shared.never_ran(run, &method, "removed from the queue");
         }
     }
 

@@ -33,7 +33,7 @@ pub(super) fn text(model: &Model, names: &NameMap) -> Result<String, Error> {
             },
         );
         return Err(Error::File(format!(
-            "'{name}' is {values}, which the LP format of most solvers cannot say\nuse MPS"
+            "'{name}' is {values}, which the LP format of most solvers cannot express\nuse MPS"
         )));
     }
     let column = |column: usize| names.columns[column].file.as_str();

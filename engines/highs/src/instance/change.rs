@@ -87,7 +87,9 @@ impl Instance {
     /// If a column is missing, or the objective is quadratic (build a new instance then).
     pub fn delete_columns(&mut self, columns: &[Column]) -> Result<(), Error> {
         if self.model.quadratic.is_some() {
-            return Err(Error::Quadratic("columns cannot be deleted beside it".to_owned()));
+            return Err(Error::Quadratic(
+                "columns of a model with a quadratic objective cannot be deleted".to_owned(),
+            ));
         }
         for column in columns {
             self.has_column(*column)?;

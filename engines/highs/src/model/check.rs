@@ -58,7 +58,9 @@ impl Model {
                 *last = row + 1;
                 if !value.is_finite() {
                     let column = &self.column_names[column];
-                    return Err(Error::Model(format!("the factor of '{column}' in '{name}' is {value}")));
+                    return Err(Error::Model(format!(
+                        "the coefficient of '{column}' in '{name}' is {value}"
+                    )));
                 }
             }
         }
@@ -73,7 +75,7 @@ impl Model {
         Error::length("entries of the quadratic part", part.values.len(), part.indices.len())?;
         if self.is_mip() {
             return Err(Error::Quadratic(
-                "integer columns are not allowed beside it; make the objective linear".to_owned(),
+                "a model with integer columns cannot have one; make the objective linear".to_owned(),
             ));
         }
         let ends = part.starts.iter().skip(1).map(|end| *end as usize).chain([part.indices.len()]);
@@ -91,7 +93,7 @@ impl Model {
                     )));
                 }
                 if part.indices[start..entry].contains(&part.indices[entry]) {
-                    return Err(Error::Model(format!("a quadratic entry of '{name}' is there twice")));
+                    return Err(Error::Model(format!("a quadratic entry of '{name}' is given twice")));
                 }
                 if !part.values[entry].is_finite() {
                     return Err(Error::Model(format!(

@@ -86,8 +86,8 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
     /// Says that the helper process came to an end that nobody here requested, and how.
     pub(super) fn cut_short(&mut self, how: &str) -> MethodError {
         let kept =
-            if self.cx.best().is_some() { "the best plan until then is kept" } else { "no plan was found" };
-        let text = format!("the solver process of the solver {how}; {kept}");
+            if self.cx.best().is_some() { "the best plan found so far is kept" } else { "no plan was found" };
+        let text = format!("the solver process {how}; {kept}");
         self.cx.note(Severity::Warning, text.clone());
         MethodError::CutShort(text)
     }
@@ -178,12 +178,12 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
             |value: f64| self.reader.meaning(value).map_or_else(String::new, |value| format!(", at {value}"));
         let text = match fate {
             StartFate::Accepted(value) => {
-                format!("the solver starts from the point it was given{}", at(*value))
+                format!("the solver starts from the given point{}", at(*value))
             }
             StartFate::Completed(value) => {
-                format!("the solver starts from a point whose missing values it found{}", at(*value))
+                format!("the solver completed the given point and starts from it{}", at(*value))
             }
-            StartFate::Rejected(why) => format!("the solver cannot start from the point it was given: {why}"),
+            StartFate::Rejected(why) => format!("the solver cannot start from the given point: {why}"),
         };
         self.cx.note(Severity::Info, text);
     }

@@ -80,10 +80,10 @@ pub enum FrameError {
         wanted: usize,
     },
     /// More than a frame holds.
-    #[error("the message has {0} bytes, more than the {LIMIT_BYTES} that fit")]
+    #[error("the message has {0} bytes, more than the maximum of {LIMIT_BYTES}")]
     TooLarge(usize),
     /// The other side is something else.
-    #[error("the other side is of another version of lightbay, or something else")]
+    #[error("the other process is not lightbay, or is another version of it")]
     Stranger,
     /// The record cannot be read.
     #[error("the message cannot be read: {0}")]

@@ -42,7 +42,7 @@ pub enum HelperError {
     #[error(transparent)]
     Solver(#[from] Error),
     /// The two processes do not understand each other.
-    #[error("the solver process cannot be talked to: {0}")]
+    #[error("communication with the solver process failed: {0}")]
     Frame(#[from] FrameError),
     /// It ended before it was done and left no point.
     #[error("the solver process {0} before it found anything")]

@@ -21,14 +21,14 @@ const STACK_BYTES: usize = 16 << 20;
 pub enum ServeError {
     /// A person called it.
     #[error(
-        "this is how the program calls itself to solve in a second process, and nothing to be typed by hand"
+        "lightbay calls this command itself to run a solver in a second process; it is not for use by hand"
     )]
     ByHand,
     /// The input is no job.
-    #[error("no job was understood: {0}")]
+    #[error("the job could not be read: {0}")]
     Frame(#[from] FrameError),
     /// Something the system refused.
-    #[error("the solver process cannot work: {0}")]
+    #[error("the solver process failed: {0}")]
     System(#[from] io::Error),
 }
 
@@ -201,7 +201,7 @@ pub(super) fn converse(
                 .map(|text| (*text).to_owned())
                 .or_else(|| panic.downcast_ref::<String>().cloned())
                 .unwrap_or_else(|| "no message".to_owned());
-            Err(Error::solver("work in the solver process", text))
+            Err(Error::solver("run in the solver process", text))
         }
     };
     desk.done.store(true, Ordering::Release);

@@ -25,7 +25,7 @@ fn numbers_that_are_none_are_named() {
     assert!(refused(|model| model.lower[0] = f64::NAN).contains("a bound of 'x'"));
     assert!(refused(|model| model.lower[0] = f64::INFINITY).contains("the bounds of 'x'"));
     assert!(refused(|model| model.row_upper[1] = f64::NAN).contains("a bound of 'stock'"));
-    assert!(refused(|model| model.values[3] = f64::NAN).contains("the factor of 'y' in 'stock' is NaN"));
+    assert!(refused(|model| model.values[3] = f64::NAN).contains("the coefficient of 'y' in 'stock' is NaN"));
     assert!(refused(|model| model.offset = f64::NAN).contains("constant"));
 }
 

@@ -101,6 +101,6 @@ fn sentences_name_each_constraint_once_and_at_most_eight() {
     let words = ["A".to_owned(), "B".to_owned()];
     assert_eq!(
         sentence(words, &whole),
-        "A and B cannot both hold in whole numbers (perhaps fewer of them suffice)"
+        "A and B cannot both hold in whole numbers (a subset of these may already conflict)"
     );
 }
