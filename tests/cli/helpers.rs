@@ -10,10 +10,10 @@ fn a_person_who_starts_a_helper_is_told_what_it_is() {
     let place = Place::new();
     let ran = place.run(&[HIDDEN]).exit(2);
     assert_eq!(ran.out, "");
-    ran.says(&["calls itself", "nothing to be typed by hand"]);
+    ran.says(&["lightbay calls this command itself", "not for use by hand"]);
     let ran = place.feed(&[HIDDEN], b"hello").exit(2);
     assert_eq!(ran.out, "");
-    ran.says(&["no job was understood"]);
+    ran.says(&["the job could not be read"]);
     for arguments in [&["--help"][..], &["solve", "--help"], &["man"]] {
         let ran = place.run(arguments).done();
         assert!(!ran.out.contains(HIDDEN), "{arguments:?}");

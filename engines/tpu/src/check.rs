@@ -144,7 +144,7 @@ pub fn check(
     let pod = routes::Pod { wiring: &wiring, group, vc_count: scenario.vc_count, hop_sum: hops.unwrap_or(0) };
     if let Some(routing) = &result.routing {
         if routing.routes.is_empty() && envelope.with_routes.unwrap_or(wiring.nodes() <= LISTED_UP_TO) {
-            found.add(code::PAIR, "no route is listed, though no 'with_routes=false' left them out");
+            found.add(code::PAIR, "no route is listed, although 'with_routes' is not false");
         }
         let avoided = &scenario.failed_ocs;
         routes::check(&pod, routing, avoided, result.claims.mcf_upper, "routing", &mut found);

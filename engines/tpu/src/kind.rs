@@ -155,7 +155,7 @@ fn failed_note(scenario: &TpuScenario) -> Option<String> {
     }
     let ids: Vec<String> = scenario.failed_ocs.iter().map(ToString::to_string).collect();
     Some(format!(
-        "hops, flow and routes are those of the pod without switch {}; the bound holds for pods with all switches",
+        "hops, flow and routes hold for the pod without switch {}; the bound holds for pods with all switches",
         ids.join(", ")
     ))
 }
@@ -182,7 +182,7 @@ fn routes_note(scenario: &TpuScenario, result: &TpuResult) -> Option<String> {
         "try more passes (route_passes) or another turn_priority"
     };
     Some(format!(
-        "the routes carry {routed:.6} flits per cycle and pair{below}, the flow {flow:.6}: the most \
+        "the routes carry {routed:.6} flits per cycle and pair{below}, but an ideal flow carries {flow:.6}: the most \
          loaded link has {load} routes, {:.2} times the ideal; {remedy}",
         load * flow
     ))
@@ -252,7 +252,7 @@ fn carry(result: &TpuResult, from: &TpuScenario, to: &TpuScenario) -> Result<Car
         && (0..pod::SWITCHES).any(|switch| wanted.state(switch) != topology.state(switch))
     {
         return Err(format!(
-            "the plan is wired in another way than the topology of the scenario ('{}')",
+            "the wiring of the plan differs from the topology of the scenario ('{}')",
             to.topology.word()
         ));
     }
@@ -264,7 +264,7 @@ fn carry(result: &TpuResult, from: &TpuScenario, to: &TpuScenario) -> Result<Car
         there && still
     };
     if from.failed_ocs != to.failed_ocs {
-        return Err("hops and flow of the plan are those of a pod with other failed switches".to_owned());
+        return Err("the plan was made for other failed switches".to_owned());
     }
     let same_routes = from.vc_count == to.vc_count;
     let same_search = same_routes && from.slack() == to.slack() && from.turn_priority == to.turn_priority;

@@ -458,7 +458,7 @@ fn rescue(
 /// A route that the turns do not allow, which would be a defect.
 pub fn write(found: &FoundRoutes, balance: bool) -> Result<Routing, MethodError> {
     let FoundRoutes { frame, turns, selection, .. } = found;
-    let refused = || MethodError::Failed("a selected route is not allowed by the turns".to_owned());
+    let refused = || MethodError::Failed("a selected route uses a forbidden turn".to_owned());
     // Labels are chosen route by route, so the balance depends on the order of the routes.
     let mut labeller = Labeller::new(turns, balance);
     let mut routes = Vec::with_capacity(frame.sources() * (frame.nodes() - 1));

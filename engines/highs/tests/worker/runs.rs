@@ -50,7 +50,7 @@ fn silent(running: &Running) {
 
 pub fn told() {
     let mut answers = Vec::new();
-    for (isolated, where_to) in [(true, "a solver process"), (false, "the own process")] {
+    for (isolated, where_to) in [(true, "a solver process"), (false, "inside lightbay")] {
         let spy = Spy::new("--serve");
         let running = Running::start(small(isolated), Some(&spy), None);
         let done = running.done();

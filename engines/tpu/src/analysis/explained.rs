@@ -149,7 +149,10 @@ pub fn pod_of(record: &TopologyRecord) -> Result<(Topology, Option<String>), Str
         .try_into()
         .map_err(|found: Vec<u16>| format!("the plan names {} voltages, not {SWITCHES}", found.len()))?;
     if let Some(wrong) = voltage.iter().find(|&&voltage| usize::from(voltage) >= group.order()) {
-        return Err(format!("the voltage {wrong} is no element of a group of {}", group.order()));
+        return Err(format!(
+            "the voltage {wrong} is not an element of the group, which has {} elements",
+            group.order()
+        ));
     }
     let usual = Group::most_square(group.order());
     let name = if usual.rows() == group.rows() { usual.name() } else { group.name() }.to_owned();

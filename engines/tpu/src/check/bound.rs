@@ -24,7 +24,9 @@ pub(super) fn check(
     if let Some(covers) = envelope.bound_covers {
         found.add(
             code::BOUND,
-            format!("the bound covers '{covers}' only, bounds of pods cover all pods of the size"),
+            format!(
+                "the bound covers only '{covers}', but a bound of this kind must cover all pods of the size"
+            ),
         );
     }
     let Some(claimed) = envelope.bound else { return cover };
@@ -48,7 +50,7 @@ pub(super) fn check(
     };
     if claimed < proven * (1.0 - EXACT) {
         let how = if proven < cover {
-            "dividing the circuits of all switches proves"
+            "the relaxation with fractional circuits proves"
         } else {
             "hop counts in the universal cover prove"
         };

@@ -117,13 +117,16 @@ pub(super) fn mcf(
     let arcs: usize = (0..wiring.nodes()).map(|node| wiring.open(node).count()).sum();
     let hop_bound = arcs as f64 / hop_sum as f64;
     if lower < 0.0 {
-        found.add(code::MCF, format!("'mcf_lower' is {lower}, no flow is negative"));
+        found.add(code::MCF, format!("'mcf_lower' is {lower}, but a flow cannot be negative"));
     }
     if lower > upper * (1.0 + EXACT) {
         found.add(code::MCF, format!("'mcf_lower' {lower} is above 'mcf_upper' {upper}"));
     }
     if lower > hop_bound * (1.0 + EXACT) {
-        found.add(code::MCF, format!("'mcf_lower' {lower} is above {hop_bound}, what the hops allow"));
+        found.add(
+            code::MCF,
+            format!("'mcf_lower' {lower} is above {hop_bound}, the bound from the hop counts"),
+        );
     }
     // Every certificate proves a bound; the smallest has to bear the claim.
     let mut proven = ("the hops", hop_bound);
@@ -148,7 +151,10 @@ pub(super) fn mcf(
         match certified(wiring, group, &arcs, &|| depth.is_exact() && depth.is_over()) {
             None => open = true,
             Some(bound) if bound.is_infinite() => {
-                found.add(code::CERTIFICATE, format!("{by} put all chips in one place and prove nothing"));
+                found.add(
+                    code::CERTIFICATE,
+                    format!("{by} give all pairs of chips distance 0 and prove no bound"),
+                );
             }
             Some(bound) if bound < proven.1 => proven = (by, bound),
             Some(_) => {}
@@ -156,14 +162,15 @@ pub(super) fn mcf(
     }
     if open && upper < proven.1 * (1.0 - EXACT) {
         remarks.push(format!(
-            "'mcf_upper' {upper} is claimed: the paths of {} chips without symmetry were not measured{}; the hops prove {}",
+            "'mcf_upper' {upper} is claimed: the paths of {} chips without symmetry were not \
+             measured{}; the hop counts prove {}",
             wiring.nodes(),
             if depth.is_exact() { " within the time" } else { " (--exact does)" },
             proven.1
         ));
     } else if upper < proven.1 * (1.0 - EXACT) {
         let (by, proven) = proven;
-        found.add(code::CERTIFICATE, format!("'mcf_upper' is {upper}, {by} prove only {proven}"));
+        found.add(code::CERTIFICATE, format!("'mcf_upper' is {upper}, but {by} prove only {proven}"));
     }
     if let Some(routing) = &result.routing {
         let rate = 1.0 / routing.claims.max_channel_load.max(1) as f64;
@@ -171,7 +178,7 @@ pub(super) fn mcf(
             found.add(
                 code::MCF,
                 format!(
-                    "routes of load {} carry {rate}, 'mcf_upper' is {upper}",
+                    "routes of load {} carry {rate}, but 'mcf_upper' is {upper}",
                     routing.claims.max_channel_load
                 ),
             );

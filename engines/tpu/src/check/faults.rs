@@ -41,14 +41,17 @@ pub(super) fn check(
         }
         let mut fault = |what: String| found.add(code::FAULTS, format!("failure of switch {id}: {what}"));
         if case.max_channel_load.is_none() == case.unreachable.is_empty() {
-            fault("pairs are unreachable exactly if there is no load".to_owned());
+            fault("the case must have either unreachable pairs or a load".to_owned());
         }
         if let Some(load) = case.max_channel_load {
             // All pairs over the links that are left: no routing can be below the mean.
             let links = (6 * pod.wiring.nodes() - 2 * pod.wiring.cubes) as f64;
             let least = case.avg_hops * pairs / links;
             if case.avg_hops < result.claims.avg_hops * (1.0 - EXACT) {
-                fault(format!("routes of {} hops are shorter than shortest paths without it", case.avg_hops));
+                fault(format!(
+                    "routes of {} hops are shorter than the shortest paths without the switch",
+                    case.avg_hops
+                ));
             }
             if (load as f64) < least * (1.0 - EXACT) {
                 fault(format!("a load of {load} is below the mean load {least:.3} of its routes"));
@@ -62,7 +65,7 @@ pub(super) fn check(
             }
         } else {
             if case.avg_hops != 0.0 || case.routing.is_some() {
-                fault("pairs are unreachable, so that there are no routes and no hops".to_owned());
+                fault("pairs are unreachable, so the case must not have routes or hops".to_owned());
             }
             unreachable.push(id);
         }
@@ -72,7 +75,7 @@ pub(super) fn check(
         if let Some((source, target)) = case.unreachable.iter().find(|named| !pair(named)) {
             fault(format!("{source} to {target} is not a pair of chips"));
         } else if let Some(two) = order {
-            fault(format!("{} to {} is not named in order, or twice", two[1].0, two[1].1));
+            fault(format!("{} to {} is listed twice or not in ascending order", two[1].0, two[1].1));
         }
         let Some(routing) = &case.routing else {
             claimed += 1;
@@ -94,7 +97,7 @@ pub(super) fn check(
                 found.add(
                     code::FAULTS,
                     format!(
-                        "failure of switch {id}: the load is {:?}, the routes give {}",
+                        "failure of switch {id}: the load is {:?}, but the routes give {}",
                         case.max_channel_load, sums.max_load
                     ),
                 );
@@ -123,7 +126,7 @@ pub(super) fn check(
     if scenario.tolerated_ocs_faults > 0 {
         let missing = seen.iter().filter(|seen| !**seen).count();
         if missing > 0 {
-            remarks.push(format!("{missing} of the 48 failures to be tolerated have not been looked at"));
+            remarks.push(format!("{missing} of the 48 failures to be tolerated were not examined"));
         }
     }
 }

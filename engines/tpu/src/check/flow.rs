@@ -53,7 +53,8 @@ pub(super) fn check(
 ) {
     if group.is_none() && wiring.nodes() > LARGEST_GENERAL {
         remarks.push(format!(
-            "mcf_lower is not verified: the flow of {} chips without symmetry is not computed again, they are more than {LARGEST_GENERAL}",
+            "mcf_lower is not verified: without symmetry, the checker recomputes flows of at most \
+             {LARGEST_GENERAL} chips, the pod has {}",
             wiring.nodes()
         ));
         return;
@@ -74,12 +75,12 @@ pub(super) fn check(
     let own = match interval(&network, &start, &StopTest::new(move || depth.is_over()), &settled) {
         Ok(own) => own,
         Err(error) => {
-            remarks.push(format!("mcf_lower is not verified: the flow could not be computed again: {error}"));
+            remarks.push(format!("mcf_lower is not verified: the flow could not be recomputed: {error}"));
             return;
         }
     };
     if lower > own.upper * (1.0 + EXACT) {
-        found.add(code::MCF, format!("'mcf_lower' is {lower}, no flow is above {}", own.upper));
+        found.add(code::MCF, format!("'mcf_lower' is {lower}, but no flow is above {}", own.upper));
     } else if own.lower >= lower * (1.0 - EXACT) {
         remarks.push(format!("a flow of {} was found again: 'mcf_lower' is confirmed", own.lower));
     } else if own.lower >= lower * (1.0 - SOLVED) {
@@ -90,12 +91,12 @@ pub(super) fn check(
     } else {
         let why = if own.stopped { "within the time" } else { "again" };
         remarks.push(format!(
-            "'mcf_lower' {lower} is claimed: a flow of {} was found {why}, at most {} exists",
+            "'mcf_lower' {lower} is claimed: the checker found a flow of {} {why} and proved that none exceeds {}",
             own.lower, own.upper
         ));
     }
     if own.lower > upper * (1.0 + EXACT) {
-        found.add(code::MCF, format!("'mcf_upper' is {upper}, a flow of {} exists", own.lower));
+        found.add(code::MCF, format!("'mcf_upper' is {upper}, but a flow of {} exists", own.lower));
     }
     if let Some(bound) = bound
         && own.lower > bound * (1.0 + EXACT)

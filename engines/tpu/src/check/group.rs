@@ -51,7 +51,7 @@ pub(super) fn of(record: &TopologyRecord, wiring: &Wiring, found: &mut Findings)
         }
     }
     if symmetry.voltage.len() != SWITCHES {
-        return fault(format!("{} voltages are given, there are 48 switches", symmetry.voltage.len()));
+        return fault(format!("{} voltages are given for 48 switches", symmetry.voltage.len()));
     }
     for (switch, &voltage) in symmetry.voltage.iter().enumerate() {
         if usize::from(voltage) >= order {

@@ -33,8 +33,7 @@ pub(super) fn check(
                     return;
                 }
                 if same_paths && !unlisted {
-                    let words =
-                        "routing: 'unbalanced' is not the spread over virtual channels before balancing";
+                    let words = "routing: 'unbalanced' differs from the hops on the virtual channels before balancing";
                     found.add(code::LOAD, words);
                     return;
                 }
@@ -51,7 +50,7 @@ pub(super) fn check(
     }
     if routing.unbalanced.is_some() {
         remarks.push(format!(
-            "how hops were spread over virtual channels before balancing is claimed, but for its sums; {why}"
+            "the hops on each virtual channel before balancing are claimed, only their sums are verified; {why}"
         ));
     }
 }

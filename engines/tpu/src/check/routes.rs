@@ -54,7 +54,7 @@ pub(super) fn check(
         Expansion::None => (wiring.nodes(), 1),
         Expansion::Translation if pod.group.is_some() => (CHIPS, wiring.cubes as u64),
         Expansion::Translation => {
-            found.add(code::SYMMETRY, format!("{place} is to be translated, but the pod states no symmetry"));
+            found.add(code::SYMMETRY, format!("{place} has expand=translation, but the pod has no symmetry"));
             return None;
         }
     };
@@ -142,7 +142,10 @@ fn unlisted(
         ));
     }
     if claims.max_channel_load > 0 && 1.0 / claims.max_channel_load as f64 > mcf_upper * (1.0 + EXACT) {
-        fault(format!("a load of {} is more than 'mcf_upper' {mcf_upper} allows", claims.max_channel_load));
+        fault(format!(
+            "a load of {} carries more than 'mcf_upper' {mcf_upper} allows",
+            claims.max_channel_load
+        ));
     }
     let Some(unbalanced) = &routing.unbalanced else { return };
     let listed = (arcs / copies) as usize;
@@ -165,7 +168,7 @@ fn unlisted(
     let (fullest, sum) = (0..listed).map(load).fold((0, 0), |(most, sum), load| (most.max(load), sum + load));
     if fullest != claims.max_channel_load || copies * sum != claims.route_hop_sum {
         fault(format!(
-            "'unbalanced' has a load of {fullest} and {} hops, but balancing moves labels, not paths",
+            "'unbalanced' has a load of {fullest} and {} hops, but balancing changes virtual channels, not paths",
             copies * sum
         ));
     }
@@ -361,7 +364,7 @@ impl TakenTurns {
             .collect();
         let length = path.len() - step[at];
         let more = if length > circle.len() { ", …" } else { "" };
-        Some(format!("{length} channels wait for each other in a circle: {}{more}", circle.join(", ")))
+        Some(format!("{length} channels wait for each other in a cycle: {}{more}", circle.join(", ")))
     }
 }
 
@@ -396,7 +399,7 @@ fn before_balancing(routing: &Routing, tally: &Tally, copies: u64, place: &str, 
     });
     if let Some(arc) = differs {
         fault(format!(
-            "loads port {} of chip {} otherwise than the routes do, but balancing moves labels, not paths",
+            "has another load on port {} of chip {} than the routes, but balancing changes virtual channels, not paths",
             arc % PORTS,
             arc / PORTS
         ));

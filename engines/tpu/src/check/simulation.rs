@@ -21,11 +21,11 @@ pub(super) fn asked(
     if scenario.simulate.is_none() || result.simulation.is_some() {
         return;
     }
-    let text = "the scenario asks for the flit simulator, and the plan has no figures of it";
+    let text = "the scenario has a block 'simulate', but the plan has no results of the flit simulator";
     if is_whole {
         found.add(code::SIMULATION, text);
     } else {
-        remarks.push(format!("{text}: its run ended before"));
+        remarks.push(format!("{text}: its run ended before the simulation"));
     }
 }
 
@@ -52,7 +52,7 @@ pub(super) fn check(
             found.add(
                 code::SIMULATION,
                 format!(
-                    "failure of switch {}: saturation at {saturation} flits per cycle and chip cannot be",
+                    "failure of switch {}: saturation at {saturation} flits per cycle and chip is not possible",
                     case.failed_ocs
                 ),
             );
@@ -116,11 +116,14 @@ fn is_rate(rate: f64, step: f64) -> bool {
 /// one of them, and the next step was tried as well.
 fn possible(scenario: &TpuScenario, result: &TpuResult, simulation: &Simulation, found: &mut Findings) {
     let Some(settings) = &scenario.simulate else {
-        found.add(code::SIMULATION, "the scenario asks for no simulation, its settings are not known");
+        found.add(
+            code::SIMULATION,
+            "the plan has results of the simulator, but the scenario has no block 'simulate'",
+        );
         return;
     };
     if result.routing.is_none() {
-        found.add(code::SIMULATION, "there are no routes that could have been simulated");
+        found.add(code::SIMULATION, "the plan has results of the simulator, but no routes");
         return;
     }
     let step = settings.rate_step;
@@ -129,7 +132,7 @@ fn possible(scenario: &TpuScenario, result: &TpuResult, simulation: &Simulation,
         if offered <= last || !is_rate(offered, step) || delivered < 0.0 || latency < 0.0 {
             found.add(
                 code::SIMULATION,
-                format!("the point [{offered}, {delivered}, {latency}] of the curve cannot be there"),
+                format!("the point [{offered}, {delivered}, {latency}] of the curve is not possible"),
             );
         }
         last = offered;
@@ -142,8 +145,8 @@ fn possible(scenario: &TpuScenario, result: &TpuResult, simulation: &Simulation,
         found.add(
             code::SIMULATION,
             format!(
-                "saturation at {saturation} flits per cycle and chip cannot be: the curve has no run at it, or none \
-                 {step} above it"
+                "saturation at {saturation} flits per cycle and chip is not possible: the curve \
+                 has no run at that rate or none {step} above it"
             ),
         );
     }

@@ -13,7 +13,7 @@ use lightbay_core::problem::Problem;
 pub fn check(pod: &Topology, schedule: &Schedule) -> Result<(), Problem> {
     let copies = schedule.copies(pod)?;
     if schedule.sends.windows(2).any(|pair| pair[0].epoch > pair[1].epoch) {
-        return Err(wrong("is not in order of epochs".to_owned()));
+        return Err(wrong("must list the sends in ascending order of epochs".to_owned()));
     }
     let nodes = pod.nodes();
     let mut state = match schedule.collective {
@@ -119,7 +119,7 @@ impl State {
                     let sum = &mut parts[ends(send).1 * *nodes + send.shard as usize];
                     if *sum == GONE {
                         return Err(wrong(format!(
-                            "adds to shard {} at {} after it was passed on",
+                            "adds to shard {} at {} after the partial sum was sent on",
                             send.shard,
                             ends(send).1
                         )));
@@ -148,7 +148,7 @@ impl State {
         match (0..*nodes).find(|&node| usize::from(parts[node * nodes + node]) != *nodes) {
             None => Ok(()),
             Some(node) => Err(wrong(format!(
-                "leaves {node} with {} of {nodes} contributions",
+                "ends with {} of {nodes} contributions at {node}",
                 parts[node * nodes + node]
             ))),
         }

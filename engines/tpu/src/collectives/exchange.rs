@@ -48,13 +48,13 @@ pub fn single_path(
         |what: String, remedy: &str| Err(MethodError::Invalid(Problem::new("routing", what, remedy).into()));
     let symmetric = routing.expand == Expansion::Translation;
     if symmetric && pod.symmetry().is_none() {
-        return refuse("says translation, but the pod has no symmetry".to_owned(), "list all routes");
+        return refuse("has expand=translation, but the pod has no symmetry".to_owned(), "list all routes");
     }
     let total: u64 = routing.routes.iter().map(|route| route.ports.len() as u64).sum();
     if total > MOST_SENDS {
         return refuse(
             format!("has {total} hops: their schedule would take {:.0} GB", 12e-9 * total as f64),
-            "take a smaller or a symmetric pod",
+            "use a smaller or a symmetric pod",
         );
     }
     let sources = if symmetric { CHIPS } else { nodes };

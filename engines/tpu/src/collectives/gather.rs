@@ -86,7 +86,7 @@ impl Flood {
                         "has no symmetry and {nodes} chips: its schedule would have {} sends",
                         nodes * (nodes - 1)
                     ),
-                    "take a symmetric pod or at most 4096 chips",
+                    "use a symmetric pod or at most 4096 chips",
                 ));
             }
             let heads = pod.neighbours().into_iter().flatten().map(|head| (head, 0)).collect();

@@ -195,12 +195,12 @@ fn leaves_out(format: &str) -> &'static [&'static str] {
     const ROUTES: &str = "the routes and their virtual channels";
     const RATES: &str = "the throughput and its bounds";
     const WIRING: &str = "the circuits";
-    const SIMULATED: &str = "what the simulator found";
+    const SIMULATED: &str = "the results of the simulator";
     const FAULTS: &str = "the cases of failed switches";
     match format {
         "routes" => &[WIRING, RATES, FAULTS, SIMULATED],
         "anynet" => &[
-            "the switches of the circuits",
+            "the switch of each circuit",
             "the virtual channels, which BookSim assigns itself",
             RATES,
             FAULTS,

@@ -73,7 +73,7 @@ pub(super) fn group_of<A: ModelMethod>(scenario: &TpuScenario) -> Result<Group, 
     if usize::from(scenario.cubes) > A::MOST_CUBES {
         return Err(begin::invalid(Problem::new(
             "cubes",
-            format!("is {}, but '{}' is for at most {}", scenario.cubes, A::NAME, A::MOST_CUBES),
+            format!("is {}, but '{}' supports at most {}", scenario.cubes, A::NAME, A::MOST_CUBES),
             "use 'tons-fast', or fewer cubes",
         )));
     }

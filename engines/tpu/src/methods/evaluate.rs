@@ -52,10 +52,10 @@ impl Method<Tpu> for Evaluate {
                 return Err(begin::invalid(Problem::new(
                     "voltages",
                     format!(
-                        "are given, but the scenario says how the pod is wired ('{}')",
+                        "are given, but the topology of the scenario ('{}') fixes the wiring",
                         body.topology.word()
                     ),
-                    "change the topology of the scenario, or start from a plan of a scenario to be designed",
+                    "set topology=design and start from a plan of that scenario, or omit the voltages",
                 )));
             }
             Some(voltages) => edited(chosen, &voltages).map_err(begin::invalid)?,
@@ -132,7 +132,7 @@ fn of_plan(scenario: &TpuScenario, cx: &mut Context<'_, Tpu>) -> Result<Chosen, 
         return Err(begin::invalid(Problem::new(
             "topology",
             "is 'design', and there is no plan to start from",
-            "give 'pt', 'pdtt' or the topology of a plan, or a plan of as many cubes as hot start",
+            "set the topology to 'pt', 'pdtt' or that of a plan, or start from a plan with the same number of cubes",
         )));
     };
     cx.hot_start_fate(HotStartFate::Accepted, "its topology is evaluated", Some(hot.value), None);

@@ -136,7 +136,7 @@ impl Method<Tpu> for Fast {
         let mut idle = idle::finishing(scenario, params);
         idle.extend(idle::without_torus("tons-fast", scenario));
         if scenario.cubes <= 2 {
-            let why = "on pods of up to 2 cubes, all of which are symmetric";
+            let why = "on pods of up to 2 cubes, because all of those are symmetric";
             let remedy = "leave it at 0, or design more cubes";
             idle.extend(without_effect(["general_steps"], why, remedy));
         }
@@ -338,7 +338,10 @@ impl<'s, 'a> FastSearch<'s, 'a> {
                 // The first winner makes sure that there is a plan, however early the run is stopped; where rounds
                 // take long, each winner does.
                 if std::mem::take(&mut first) || cubes >= LONG_ROUNDS {
-                    cx.phase("certify", format!("the best design so far, of {}", entry.family.name));
+                    cx.phase(
+                        "certify",
+                        format!("the best design so far, from the family {}", entry.family.name),
+                    );
                     let pod = Topology::symmetric(entry.family.group.clone(), entry.design.voltage);
                     let pod = pod.failing(failed);
                     if let Some(hops) = metrics::hops(&pod) {
@@ -432,7 +435,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         let Some(hops) = metrics::hops(&best.pod) else { return Ok(()) };
         self.cx.phase(
             "certify",
-            format!("{} chips, the best design, to {:.2} %", best.pod.nodes(), 100.0 * FINAL),
+            format!("{} chips, the best design, to a gap of {:.2} %", best.pod.nodes(), 100.0 * FINAL),
         );
         let lengths = best.certificate.class_lengths.clone().or_else(|| start_lengths(&best.pod));
         let certificate = self.certify(&best.pod, hops, lengths.as_deref(), &best.source, FINAL)?;
@@ -464,7 +467,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
             self.cx.note(
                 Severity::Info,
                 format!(
-                    "cut family of {new}: the metrics allow {:.4e}, a flow no more than {:.4e}",
+                    "{new} new cuts: the metrics allow a flow of {:.4e}, the certificate at most {:.4e}",
                     entry.design.bound, best.certificate.upper
                 ),
             );

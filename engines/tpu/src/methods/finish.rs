@@ -122,11 +122,11 @@ pub fn finish(chosen: Chosen, scenario: &TpuScenario, cx: &mut Context<'_, Tpu>)
 pub fn not_connected(scenario: &TpuScenario) -> Problem {
     let what = "is not connected: some chips cannot be reached";
     if scenario.failed_ocs.is_empty() {
-        Problem::new("topology", what, "let the circuits join all cubes")
+        Problem::new("topology", what, "choose circuits that connect all cubes")
     } else {
         Problem::new(
             "failed_ocs",
-            "leave the pod in parts: some chips cannot be reached",
+            "split the pod: some chips cannot be reached",
             "name fewer failed switches, or change the topology",
         )
     }

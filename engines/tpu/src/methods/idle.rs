@@ -29,7 +29,7 @@ pub(super) fn finishing(scenario: &TpuScenario, params: &Params) -> Vec<Problem>
         _ => {}
     }
     if !faults {
-        let why = "where no switch is taken to fail";
+        let why = "because no case of a failed switch is computed";
         idle.extend(without_effect(["fault_turns"], why, "set tolerated_ocs_faults=1 or with_faults=true"));
     }
     if !simulated && !failing {
@@ -42,13 +42,13 @@ pub(super) fn finishing(scenario: &TpuScenario, params: &Params) -> Vec<Problem>
 /// Returns the parameters without effect on a method that designs a pod or takes it from a plan.
 pub(super) fn without_torus(method: &str, scenario: &TpuScenario) -> Vec<Problem> {
     let names = (scenario.topology == TopologyChoice::Design).then_some("job_shape");
-    let why = format!("on {method}, whose pod is not a torus");
-    without_effect(names, &why, "leave it out, or take the methods pt or pdtt").collect()
+    let why = format!("with {method}, whose pod is not a torus");
+    without_effect(names, &why, "leave it out, or use the method pt or pdtt").collect()
 }
 
 /// Returns the parameters without effect on a method that builds no pod of its own group.
 pub(super) fn without_group(method: &str) -> Vec<Problem> {
-    let why = format!("on {method}, which designs no pod");
-    without_effect(["group"], &why, "leave it out, or take a method that designs, such as tons-fast")
+    let why = format!("with {method}, which designs no pod");
+    without_effect(["group"], &why, "leave it out, or use a method that designs pods, such as tons-fast")
         .collect()
 }

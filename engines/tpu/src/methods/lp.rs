@@ -73,7 +73,7 @@ impl ModelMethod for Relaxation {
         cx: &mut Context<'_, Tpu>,
     ) -> Result<Outcome, MethodError> {
         let relaxed = relaxed(&group, &relaxation::all(&group), params, true, cx)?;
-        cx.phase("rounding", "pods with the shares of the relaxation");
+        cx.phase("rounding", "random pods with the fractional values of the relaxation as probabilities");
         let mut best: Vec<(f64, Topology)> = Vec::new();
         let keep = params.count("certified").max(1);
         for draw in 0..params.count("roundings").max(1) as u64 {
@@ -164,7 +164,11 @@ pub(super) fn relaxed(
     })?;
     let text = format!(
         "{}: {:.7} to {:.7} after {} sweeps",
-        if free { "the relaxation bounds all pods of the size" } else { "what is left can carry" },
+        if free {
+            "the relaxation bounds all pods of the size"
+        } else {
+            "with the fixed switches, a pod carries"
+        },
         relaxed.lower,
         relaxed.upper,
         relaxed.rounds

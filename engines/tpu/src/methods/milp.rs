@@ -135,7 +135,7 @@ fn started(body: &TpuScenario, group: &Group, cx: &mut Context<'_, Tpu>) -> Opti
         if hot.topology.symmetry().is_some_and(|symmetry| symmetry.group.rows() == group.rows()) {
             cx.hot_start_fate(
                 HotStartFate::Accepted,
-                "the search begins with its circuits",
+                "the search starts from its circuits",
                 Some(hot.value),
                 None,
             );

@@ -52,7 +52,7 @@ impl Method<Tpu> for Random {
         let mut idle = idle::finishing(scenario, params);
         idle.extend(idle::without_torus("random", scenario));
         if !params.bool("symmetric") {
-            let why = "with symmetric=false, where every switch takes any permutation";
+            let why = "with symmetric=false, which draws any permutation for each switch";
             idle.extend(without_effect(["group"], why, "leave one of them out"));
         }
         idle

@@ -80,7 +80,7 @@ impl Topology {
                     return Err(Problem::new(
                         path(),
                         format!("patches cubes {back} and {cube} to cube {far}"),
-                        "every cube may be named once: the state of a switch is a permutation",
+                        "name every cube once: the state of a switch is a permutation",
                     ));
                 }
                 *back = cube as u16;

@@ -282,7 +282,7 @@ fn sentence(switch: usize, case: Option<&Case>) -> Phrase {
 /// Returns the case of one failed switch: pairs that cannot be reached, the fullest channel and the routes over it.
 pub(super) fn detail(result: &TpuResult, switch: u32) -> Result<Section, Unavailable> {
     let case = result.faults.iter().find(|case| u32::from(case.failed_ocs) == switch).ok_or_else(|| {
-        Unavailable::absent(format!("switch {switch} was not tried"), "name one of those that were")
+        Unavailable::absent(format!("switch {switch} was not tried"), "name a switch that was")
     })?;
     let mut facts = Facts::new();
     let title = format!("{} out", words::switch(switch as usize));

@@ -34,7 +34,7 @@ pub(super) fn section(scenario: &TpuScenario, result: Option<&TpuResult>, group:
         facts.add("failed_ocs", "failed switches", ids.join(", "));
     }
     if scenario.tolerated_ocs_faults > 0 {
-        facts.add("tolerated_ocs_faults", "failed switches to survive", scenario.tolerated_ocs_faults);
+        facts.add("tolerated_ocs_faults", "failed switches to tolerate", scenario.tolerated_ocs_faults);
         facts.sentence("any one at a time");
     }
     let title = format!("Pod of {}", counted(scenario.nodes() as u64, "chip", "chips"));

@@ -74,7 +74,7 @@ pub(super) fn hottest(result: &TpuResult, routing: &Routing) -> Result<Section, 
         let words = words.join(", ");
         section = section
             .legend(Phrase::new().muted("  tori by dimension order: ").text(words.clone()))
-            .remark(format!("Tori of this size under routes by dimension order: {words}."));
+            .remark(format!("Tori of this size with dimension-order routes: {words}."));
     }
     Ok(section
         .context(Phrase::new().muted(format!("{} {unit}", totals.len())))

@@ -49,7 +49,7 @@ impl Estimate {
         Err(Problem::new(
             "routing",
             format!(
-                "would take {} in memory, and {} are allowed",
+                "would take {} of memory, but {} are allowed",
                 words(self.total_bytes()),
                 words(limit_bytes)
             ),

@@ -58,7 +58,7 @@ impl TpuScenario {
         if self.slack_hops == Some(1) {
             problems.add(
                 "slack_hops",
-                "is 1, but every pod is bipartite: no route is one hop longer than another of its pair",
+                "is 1, but every pod is bipartite: the lengths of two routes of a pair differ by an even number",
                 "give 0 or 2",
             );
         }
@@ -89,7 +89,7 @@ impl TpuScenario {
     fn validate_faults(&self, problems: &mut Problems) {
         let mut seen = [false; SWITCHES];
         if self.cubes > 1 && self.failed_ocs.len() >= SWITCHES {
-            let what = format!("leave no switch of 48 to join the {} cubes", self.cubes);
+            let what = format!("name all 48 switches, so that no switch joins the {} cubes", self.cubes);
             problems.add("failed_ocs", what, "name fewer failed switches");
         }
         for (index, &id) in self.failed_ocs.iter().enumerate() {

@@ -75,7 +75,7 @@ impl SimulatedPod {
             Expansion::Translation => {
                 return Err(Problem::new(
                     "routing.expand",
-                    "says translation, but the pod has no symmetry",
+                    "has expand=translation, but the pod has no symmetry",
                     "list the routes of all sources",
                 ));
             }
@@ -281,7 +281,8 @@ impl ChannelTurns {
         Err(Problem::new(
             "routing.routes",
             format!(
-                "can wait for each other in a circle, for example by port {port} of chip {node} on virtual channel {}",
+                "can deadlock: channels wait for each other in a cycle, for example port {port} of \
+                 chip {node} on virtual channel {}",
                 channel % MAX_LABELS
             ),
             "route the pod again",
@@ -353,7 +354,7 @@ fn check(settings: &SimulationSettings, nodes: usize) -> Result<(), Problem> {
         return refuse(
             "buffer_flits_per_vc",
             format!("makes {:.1} GB of buffers", bytes as f64 / 1e9),
-            "take smaller buffers, fewer virtual channels or a smaller pod".to_owned(),
+            "use smaller buffers, fewer virtual channels or a smaller pod".to_owned(),
         );
     }
     Ok(())

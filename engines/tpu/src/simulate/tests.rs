@@ -206,7 +206,7 @@ fn routes_that_could_deadlock_are_refused() {
             route.vcs.fill(0);
         }
         let problem = SimulatedPod::new(&pod, &routing, &near()).unwrap_err();
-        assert!(problem.to_string().contains("in a circle"), "{problem}");
+        assert!(problem.to_string().contains("in a cycle"), "{problem}");
     }
 }
 

@@ -179,7 +179,9 @@ pub fn interval<W: Watch>(
             Some(Err(stopped)) => return (known, Some(stopped)),
             Some(Ok(words)) => watch.report(EventBody::Note(Note {
                 severity: Severity::Warning,
-                text: format!("{words}; the flow is found without a solver, which leaves a wider interval"),
+                text: format!(
+                    "{words}; the flow is computed without a solver, so the certificate has a larger gap"
+                ),
             })),
         }
     }

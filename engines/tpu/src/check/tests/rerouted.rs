@@ -35,11 +35,11 @@ fn routing_again_confirms_what_is_not_listed_and_what_was_before_balancing() {
             let remarks = remarks(case, depth);
             assert!(remarks.iter().any(|remark| remark.contains(text)), "{remarks:?}");
         };
-        told(Depth::Usual, "before balancing is claimed");
+        told(Depth::Usual, "before balancing are claimed");
         told(Depth::Usual, "--exact routes the pod again");
         told(Depth::EXACT, "all figures of the routes are confirmed");
         let exact = remarks(case, Depth::EXACT);
-        assert!(exact.iter().all(|remark| !remark.contains("before balancing is claimed")), "{exact:?}");
+        assert!(exact.iter().all(|remark| !remark.contains("before balancing are claimed")), "{exact:?}");
     }
 }
 
@@ -59,7 +59,7 @@ fn figures_that_routing_again_does_not_give_stay_claimed_or_are_refused() {
     first[back] += 1;
     // In the usual depth this cannot be seen.
     assert!(
-        remarks(&listed, Depth::Usual).iter().any(|remark| remark.contains("before balancing is claimed"))
+        remarks(&listed, Depth::Usual).iter().any(|remark| remark.contains("before balancing are claimed"))
     );
     let verdict = listed.verdict(Depth::EXACT);
     assert!(verdict.violations.iter().any(|violation| violation.code == code::LOAD), "{verdict:?}");

@@ -58,7 +58,7 @@ pub fn before(subject: &PodSubject<'_>, name: &str) -> Result<Option<Topology>, 
                 Problem::new(
                     "from",
                     format!("no doubly twisted torus has {cubes} cubes"),
-                    "begin with the prismatic one: --set from=pt",
+                    "start from the prismatic torus: --set from=pt",
                 )
             })?;
             baselines::pdtt(shape).map(Some)
@@ -93,7 +93,7 @@ pub fn changes(
         return Err(Problem::new(
             "against",
             format!("a pod of {} cubes cannot be changed into one of {}", before.cubes(), after.cubes()),
-            "take two pods of the same size",
+            "use two pods of the same size",
         ));
     }
     let mut text = format!("batch,{CIRCUIT},action,{ENDS}\n");

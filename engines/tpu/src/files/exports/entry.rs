@@ -23,7 +23,7 @@ const RADIX4_NODES: [i64; 4] = [10, 20, 30, 40];
 pub(crate) fn exporters() -> Vec<FormatInfo> {
     let instance = FormatInfo::new(
         INSTANCE,
-        "The scenario with its topology spelled out: the one of a torus, or of the plan.",
+        "The scenario with its full topology: the wiring of the torus or of the plan.",
         SubjectSort::Either,
         "json",
     )
@@ -124,7 +124,7 @@ fn study(name: &str, params: &Params) -> Result<Vec<Artifact>, Problems> {
         .collect();
     let seed = params.int("radix4_seed").and_then(|seed| u64::try_from(seed).ok()).unwrap_or(1);
     let rows = radix4::study(&sizes, seed, &mut Unwatched::default())
-        .map_err(|error| Problem::new("radix4_nodes", error.to_string(), "ask for other sizes"))?;
+        .map_err(|error| Problem::new("radix4_nodes", error.to_string(), "set other sizes"))?;
     Ok(vec![Artifact::new(format!("{}.{RADIX4}.csv", file_stem(name)), radix4::csv(&rows))])
 }
 

@@ -28,7 +28,10 @@ pub(super) fn text(subject: &PodSubject<'_>, params: &Params) -> Result<String, 
     if pod.nodes() > MOST_RANKS {
         return Err(Problem::new(
             "cubes",
-            format!("{} chips are more ranks than MSCCL schedules are written for", pod.nodes()),
+            format!(
+                "the pod has {} chips, but MSCCL schedules are written for at most 256 ranks",
+                pod.nodes()
+            ),
             "export a pod of at most 4 cubes (256 chips)",
         )
         .into());
@@ -36,7 +39,7 @@ pub(super) fn text(subject: &PodSubject<'_>, params: &Params) -> Result<String, 
     if !subject.scenario.failed_ocs.is_empty() && params.text("collective") != Some("alltoall") {
         return Err(Problem::new(
             "failed_ocs",
-            "are set, but all-gathers and what is made from them use every link of the pod",
+            "are set, but collectives other than alltoall use every link of the pod",
             "set collective=alltoall, which follows the routes, or make a scenario of kind collective with --set from=PLAN",
         )
         .into());
@@ -95,7 +98,7 @@ pub fn algorithm(pod: &Topology, schedule: &Schedule, name: &str) -> Result<Algo
         let to = neighbours[from][send.arc as usize % PORTS] as usize;
         programs.transfer(from, to, send.arc as usize, send.shard as usize, reducing(send.epoch));
     }
-    let remedy = "take a pod with less load per link, or another collective";
+    let remedy = "use a pod with less load per link, or another collective";
     let gpus = programs.built.finish().map_err(|why| Problem::new("collective", why, remedy))?;
     Ok(Algorithm {
         name: name.to_owned(),

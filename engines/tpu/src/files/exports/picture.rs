@@ -78,7 +78,7 @@ fn lines(subject: &PodSubject<'_>) -> Vec<String> {
 fn circuits(drawing: &mut Drawing, pod: &Topology, dimension: usize, at: (f64, f64)) -> f64 {
     let cubes = pod.cubes();
     if cubes > MOST_CUBES {
-        let words = format!("{cubes} cubes are more than fit; `--to circuits` lists them.");
+        let words = format!("{cubes} cubes do not fit into the picture; `--to circuits` lists the circuits.");
         drawing.text((at.0, at.1 + 14.0), BODY, &words);
         return at.1 + 22.0;
     }

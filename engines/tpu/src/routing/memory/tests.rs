@@ -10,7 +10,7 @@ fn the_largest_symmetric_pod_fits_and_without_symmetry_it_is_refused() {
     let frame = Frame::new(&plain(&pod), &[], false);
     let problem = check(&frame, &settings).unwrap_err();
     assert_eq!(problem.path, "routing");
-    assert!(problem.message.ends_with("GB in memory, and 8.6 GB are allowed"), "{}", problem.message);
+    assert!(problem.message.ends_with("GB of memory, but 8.6 GB are allowed"), "{}", problem.message);
     assert!(problem.remedy.contains("symmetric"));
 }
 

@@ -107,7 +107,7 @@ impl Interior {
             // Vanishing steps mean that rounding has the upper hand.
             if !(point.t.is_finite() && primal + dual > 1e-9) {
                 return Err(Trouble::Solver(
-                    "the interior point method met numbers it could not handle".to_owned(),
+                    "the steps of the interior point method vanish or are not finite".to_owned(),
                 ));
             }
         }
@@ -315,7 +315,9 @@ impl Newton {
         }
         // Positive definite by construction; failure means lost digits.
         if !cholesky(&mut self.matrix, n) {
-            return Err(Trouble::Solver("the interior point method lost its definiteness".to_owned()));
+            return Err(Trouble::Solver(
+                "the matrix of the interior point method is not positive definite".to_owned(),
+            ));
         }
         self.ones = vec![1.0; n];
         solve(&self.matrix, n, &mut self.ones);

@@ -300,7 +300,7 @@ impl<const LANES: usize, const POWER: usize> WithSimd for Sized<'_, LANES, POWER
 fn chunk<T, const N: usize>(slice: &[T]) -> &[T; N] {
     match slice.first_chunk::<N>() {
         Some(chunk) => chunk,
-        None => unreachable!("rows end before the room behind the last"),
+        None => unreachable!("the padding after the last row keeps slices long enough"),
     }
 }
 
@@ -308,7 +308,7 @@ fn chunk<T, const N: usize>(slice: &[T]) -> &[T; N] {
 fn chunk_mut<T, const N: usize>(slice: &mut [T]) -> &mut [T; N] {
     match slice.first_chunk_mut::<N>() {
         Some(chunk) => chunk,
-        None => unreachable!("rows end before the room behind the last"),
+        None => unreachable!("the padding after the last row keeps slices long enough"),
     }
 }
 
