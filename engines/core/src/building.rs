@@ -13,9 +13,9 @@ pub struct Building<'w, W: Watch> {
     watch: &'w mut W,
     unit: &'static str,
     total: Option<u64>,
-    /// Parts between two reports.
+    /// Number of parts between two reports.
     every: u64,
-    /// Parts at the last report.
+    /// Number of parts at the last report.
     said: u64,
 }
 

@@ -8,7 +8,7 @@ pub fn markdown(text: &str) -> String {
     let mut safe = String::new();
     for c in printable(text).chars() {
         match c {
-            // Not every reader knows `\<`, and all of them know these.
+            // Not every reader supports `\<`, but all of them support entities.
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
             '&' => safe.push_str("&amp;"),
@@ -19,8 +19,8 @@ pub fn markdown(text: &str) -> String {
     safe
 }
 
-/// Text as a field of a CSV file (RFC 4180) that a spreadsheet does not take for a formula: names come from files of
-/// other people. Control characters, line ends among them, are written as `\u{..}`.
+/// Text as a field of a CSV file (RFC 4180) that a spreadsheet does not execute as a formula, because names may come
+/// from untrusted files. Control characters, including line ends, are written as `\u{..}`.
 pub fn csv(text: &str) -> String {
     let text = &printable(text);
     if text.starts_with(['=', '+', '-', '@']) {
@@ -30,7 +30,7 @@ pub fn csv(text: &str) -> String {
     }
 }
 
-/// A field of a CSV file that is no text of other people.
+/// A field of a CSV file whose text does not come from an untrusted file.
 pub fn quoted(text: &str) -> Cow<'_, str> {
     if text.contains([',', '"', '\n', '\r']) {
         Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
@@ -50,7 +50,7 @@ pub fn fields(line: &str) -> Vec<Cow<'_, str>> {
         .flexible(true)
         .buffer_capacity(line.len())
         .from_reader(line.as_bytes());
-    // Text in memory is always read, and is UTF-8.
+    // Reading from memory cannot fail, and the text is UTF-8.
     let record = reader.records().next().and_then(Result::ok).unwrap_or_default();
     record.iter().map(|field| Cow::Owned(field.to_owned())).collect()
 }

@@ -1,4 +1,4 @@
-//! The seal: a [`Checked`] plan has passed the independent checker of its kind. Only this module makes one.
+//! A [`Checked`] plan has passed the independent checker of its kind. Only this module can construct one.
 
 use crate::exchange::{CircuitMatrix, Graph, Switching, TrafficMatrix};
 use crate::json::{self, WriteError};
@@ -19,7 +19,7 @@ mod metrics;
 
 pub use metrics::{Figure, SAME, compare_metrics, same};
 
-/// Something a plan breaks.
+/// A rule that a plan breaks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Violation {
     /// Name of the rule that is broken, such as `schema`.
@@ -41,10 +41,10 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Most violations of one rule that are spelled out.
+/// Maximum number of violations of one rule that are listed.
 const MOST_OF_A_RULE: usize = 20;
 
-/// What a checker finds, in order: lists the first twenty violations of each rule and counts the others.
+/// Findings of a checker, in order. Lists the first twenty violations of each rule and counts the others.
 #[derive(Debug, Default)]
 pub struct Findings {
     list: Vec<Violation>,
@@ -57,7 +57,7 @@ impl Findings {
         self.add_with(code, || message.into());
     }
 
-    /// Adds a violation of the rule `code` whose text is made only if it is spelled out.
+    /// Adds a violation of the rule `code` whose text is built only if it is listed.
     pub fn add_with(&mut self, code: &'static str, message: impl FnOnce() -> String) {
         let seen = self.of_rule.entry(code).or_default();
         *seen += 1;
@@ -66,7 +66,7 @@ impl Findings {
         }
     }
 
-    /// Adds what was found of a part of the plan, with the path of the part in front.
+    /// Adds the findings of a part of the plan; their texts begin with the path of the part.
     pub fn include(&mut self, path: &str, part: Self) {
         for violation in part.finish() {
             self.add_with(violation.code, || format!("{path}: {}", violation.message));
@@ -78,12 +78,12 @@ impl Findings {
         self.list.is_empty()
     }
 
-    /// Number of violations, those that are only counted included.
+    /// Number of violations, including those that are only counted.
     pub fn count(&self) -> usize {
         self.of_rule.values().sum()
     }
 
-    /// All violations; rules that were broken more often than is spelled out say so.
+    /// All violations; for each rule with unlisted violations, an entry gives their number.
     pub fn finish(mut self) -> Vec<Violation> {
         for (code, count) in self.of_rule {
             if count > MOST_OF_A_RULE {
@@ -101,16 +101,16 @@ impl Findings {
 pub enum BoundTrust {
     /// There is none.
     None,
-    /// The checker reached it by its own means.
+    /// The checker derived the bound itself.
     Verified,
-    /// The method claims it; the checker cannot repeat the proof.
+    /// The method claims the bound; the checker cannot repeat the proof.
     Claimed,
 }
 
-/// A bound that a checker reached by its own means, whatever the plan claims.
+/// A bound that a checker derived itself, independently of what the plan claims.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct VerifiedBound {
-    /// Value that no plan it covers can beat.
+    /// Value that no covered plan can beat.
     pub value: f64,
     /// The plans it covers, if not all of the scenario (`plans at fair rates`).
     pub covers: Option<String>,
@@ -119,14 +119,15 @@ pub struct VerifiedBound {
 }
 
 impl VerifiedBound {
-    /// A bound on all plans of the scenario, or on those that `covers` names. One that the objective passes by no more
-    /// than what counts as met is met by it; one that it beats stays as it is, and no plan with such a bound is sealed.
+    /// A bound on all plans of the scenario, or on those that `covers` names. If the objective passes the bound by no
+    /// more than rounding, the bound becomes the objective. If the objective beats the bound by more, the bound stays
+    /// unchanged, and the plan is refused.
     pub fn of(sense: Sense, objective: f64, bound: f64, covers: Option<&str>) -> Self {
         let value = standing_bound(sense, objective, bound).unwrap_or(bound);
         Self { value, covers: covers.map(str::to_owned), gap: gap(objective, value) }
     }
 
-    /// The objective of a plan that it covers and that beats it is a fault of the checker or of the plan.
+    /// Returns a violation if the objective of a covered plan beats the bound: the checker or the plan is wrong.
     fn beaten_by(&self, sense: Sense, objective: f64) -> Option<Violation> {
         let is_beaten = standing_bound(sense, objective, self.value).is_none();
         let of = self.covers.as_deref().map_or_else(String::new, |covers| format!(" of {covers}"));
@@ -148,16 +149,16 @@ pub struct Verdict {
     pub violations: Vec<Violation>,
     /// Trust in the claimed bound.
     pub bound: BoundTrust,
-    /// The bound that the checker itself vouches for, also where the plan claims another one or none.
+    /// The bound that the checker proved, even if the plan claims another one or none.
     pub verified: Option<VerifiedBound>,
-    /// A bound on more plans than `verified` covers, which the checker vouches for as well.
+    /// A bound that the checker proved for more plans than `verified` covers.
     pub wider: Option<VerifiedBound>,
     /// Further remarks, one sentence each.
     pub remarks: Vec<String>,
 }
 
 impl Verdict {
-    /// Nothing is wrong; the bound, if any, is the method's claim.
+    /// No rule is broken; the bound, if any, is only claimed by the method.
     pub const fn clean() -> Self {
         Self {
             violations: Vec::new(),
@@ -168,7 +169,7 @@ impl Verdict {
         }
     }
 
-    /// Rules are broken, so nothing is said about the bound.
+    /// Rules are broken, so the bound is not judged.
     pub const fn refused(violations: Vec<Violation>) -> Self {
         Self { violations, bound: BoundTrust::None, verified: None, wider: None, remarks: Vec::new() }
     }
@@ -179,7 +180,7 @@ impl Verdict {
 pub struct Rejected<K: Kind> {
     /// The plan.
     pub plan: Box<Plan<K>>,
-    /// Rules that it breaks.
+    /// Rules that the plan breaks.
     pub violations: Vec<Violation>,
 }
 
@@ -244,7 +245,8 @@ impl<K: Kind> Checked<K> {
         &self.remarks
     }
 
-    /// The same plan under another name, which its scenario has too. No rule looks at the name alone, so the seal holds.
+    /// The same plan with another name for plan and scenario. No rule depends on the name alone, so the plan stays
+    /// checked.
     #[must_use]
     pub fn renamed(&self, name: &str) -> Self {
         let mut plan = self.plan.clone();
@@ -260,8 +262,8 @@ impl<K: Kind> Checked<K> {
         }
     }
 
-    /// The same result with what is known at the end of its run. The result is untouched, so the seal holds; a bound that
-    /// is another one than before is checked again.
+    /// The same result with the facts that are known at the end of its run. The result does not change, so the plan
+    /// stays checked; a bound that has changed is checked again.
     pub(crate) fn concluded(&self, end: Conclusion) -> Self {
         let mut plan = self.plan.clone();
         let kept = end.bound == plan.objective.bound
@@ -273,7 +275,7 @@ impl<K: Kind> Checked<K> {
         plan.provenance.reproducible = end.not_reproducible_because.is_none();
         plan.provenance.not_reproducible_because = end.not_reproducible_because;
         plan.provenance.set_bound_covers(end.bound_covers.as_deref());
-        // The checker speaks of the bound that the plan now has, as it will when the plan is read again.
+        // The checker judges the new bound of the plan, as it does whenever the plan is read.
         let again =
             (!kept).then(|| K::check(&plan, Depth::Usual)).filter(|found| found.violations.is_empty());
         let (found, verified, wider, remarks) = match again {
@@ -302,11 +304,11 @@ mod sealed {
     impl<K: crate::kind::Kind> Sealed for super::Checked<K> {}
 }
 
-/// A checked plan whose kind is known only to the catalogue.
+/// A checked plan of a kind that only the catalogue knows.
 pub trait AnyChecked: sealed::Sealed + Debug + Send + Sync {
-    /// Everything but scenario and result.
+    /// The envelope without scenario and result.
     fn header(&self) -> Header;
-    /// SHA-256 of the scenario it is for.
+    /// SHA-256 of its scenario.
     fn scenario_sha256(&self) -> &str;
     /// The whole plan as a JSON tree in file order.
     ///
@@ -314,7 +316,7 @@ pub trait AnyChecked: sealed::Sealed + Debug + Send + Sync {
     /// [`WriteError`] for numbers that are not finite.
     fn to_value(&self) -> Result<Value, WriteError>;
     /// SHA-256 of everything but what belongs to its run: seed, threads, times and the plan it was started from. Equal
-    /// for two runs that end with the same plan and prove the same of it.
+    /// for two runs that end with the same plan and the same proof.
     ///
     /// # Errors
     /// [`WriteError`] for numbers that are not finite.
@@ -334,9 +336,9 @@ pub trait AnyChecked: sealed::Sealed + Debug + Send + Sync {
     fn standing(&self) -> Standing;
     /// Its circuits, for kinds that lay circuits.
     fn circuits(&self) -> Option<CircuitMatrix>;
-    /// The circuits of one of its layers, for kinds that lay circuits for each layer anew.
+    /// The circuits of one of its layers, for kinds that set other circuits for each layer.
     fn circuits_of_layer(&self, layer: u32) -> Option<CircuitMatrix>;
-    /// The circuits that it sets at one of its changes within an iteration, for kinds whose circuits move within one.
+    /// The circuits that the plan sets at a reconfiguration, for kinds that change circuits within an iteration.
     fn circuits_of_phase(&self, phase: u32) -> Option<(CircuitMatrix, Switching)>;
     /// The network and the bytes of one of its layers, for kinds that have them for each layer.
     fn network_of_layer(&self, layer: u32) -> Option<(Graph, TrafficMatrix)>;
@@ -344,7 +346,7 @@ pub trait AnyChecked: sealed::Sealed + Debug + Send + Sync {
     fn graph(&self) -> Option<Graph>;
     /// Bytes between the places of its network, for kinds that know them.
     fn traffic(&self) -> Option<TrafficMatrix>;
-    /// For the catalogue, which knows the kinds.
+    /// The plan as [`Any`], which the catalogue casts to a plan of its kind.
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 }
 

@@ -7,12 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 thread_local! {
-    /// Set by whoever wants the work of this thread no longer.
+    /// Flag that is set when the result of the work of this thread is not needed any more.
     static UNWANTED: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
 }
 
-/// Does work that nobody may want any more before it is done: from the moment that `unwanted` is set, every deadline that
-/// it asks on this thread is over.
+/// Runs work that may be abandoned: once `unwanted` is set, every deadline that the work checks on this thread is over.
 pub fn while_wanted<T>(unwanted: Arc<AtomicBool>, work: impl FnOnce() -> T) -> T {
     let before = UNWANTED.replace(Some(unwanted));
     let made = work();
@@ -20,7 +19,7 @@ pub fn while_wanted<T>(unwanted: Arc<AtomicBool>, work: impl FnOnce() -> T) -> T
     made
 }
 
-/// Returns `true` if nobody wants the work of this thread any more.
+/// Returns `true` if the work of this thread was abandoned.
 pub fn is_unwanted() -> bool {
     UNWANTED
         .with_borrow(|unwanted| unwanted.as_ref().is_some_and(|unwanted| unwanted.load(Ordering::Relaxed)))
@@ -28,7 +27,7 @@ pub fn is_unwanted() -> bool {
 
 /// A source of time.
 pub trait Clock: Debug + Send + Sync {
-    /// Time since some fixed moment; never goes back.
+    /// Time since a fixed moment; never decreases.
     fn now(&self) -> Duration;
     /// The date and time of day, RFC 3339.
     fn date(&self) -> String;
@@ -59,7 +58,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// The end of the time that may be spent on something.
+/// The end of a time budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deadline {
     ends: Option<(Instant, Duration)>,
@@ -69,23 +68,23 @@ impl Deadline {
     /// No end.
     pub const NEVER: Self = Self { ends: None };
 
-    /// Ends after this time from now.
+    /// A deadline this far in the future.
     pub fn after(limit: Duration) -> Self {
         Self { ends: Instant::now().checked_add(limit).map(|at| (at, limit)) }
     }
 
-    /// Returns `true` if the time is over, or if nobody wants the work any more.
+    /// Returns `true` if the time is over or the work was abandoned.
     pub fn is_over(self) -> bool {
         self.ends.is_some_and(|(at, _)| Instant::now() >= at) || is_unwanted()
     }
 
-    /// The time that was given.
+    /// The time budget.
     pub fn limit(self) -> Option<Duration> {
         self.ends.map(|(_, limit)| limit)
     }
 }
 
-/// A clock that stands still until it is told to go on. For tests.
+/// A clock that stands still until it is advanced. For tests.
 #[derive(Debug, Default)]
 pub struct ManualClock {
     now: std::sync::Mutex<Duration>,

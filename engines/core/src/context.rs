@@ -21,7 +21,7 @@ mod control;
 
 pub use control::{Control, OfferedBound, Stop};
 
-/// Minimum time between two candidates that are built and checked; others only update the objective.
+/// Minimum time between two candidates that are built and checked; candidates in between only update the objective.
 pub const BUILD_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Relative difference below which two objective values are a tie, decided by the secondary value.
@@ -32,7 +32,7 @@ pub const TIE: f64 = 1e-12;
 pub struct HotStart<K: Kind> {
     /// The plan.
     pub plan: Arc<Checked<K>>,
-    /// `true` if it is for this very scenario; otherwise [`Kind::carry`] makes it fit.
+    /// `true` if the plan is for exactly this scenario; otherwise [`Kind::carry`] adapts it.
     pub same_scenario: bool,
 }
 
@@ -42,11 +42,11 @@ struct Best<K: Kind> {
     value: f64,
     secondary: f64,
     source: String,
-    /// Still to be built and checked.
+    /// The best candidate, if it has not been built and checked yet.
     pending: Option<Build<K>>,
 }
 
-/// Speaks for one run: numbers and times its events.
+/// Sends the events of one run, with number and time.
 pub(crate) struct Reporter {
     pub(crate) run: RunId,
     pub(crate) method: Arc<str>,
@@ -69,7 +69,7 @@ impl Reporter {
     }
 }
 
-/// Context of a method of kind `K`: all it is given besides scenario and parameters.
+/// Context of a method of kind `K`: everything that it gets besides scenario and parameters.
 pub struct Context<'a, K: Kind> {
     request: &'a Request<K>,
     pool: &'a rayon::ThreadPool,
@@ -93,7 +93,7 @@ pub struct Context<'a, K: Kind> {
     fed_by: Option<String>,
     /// Method of the concurrent run that proved its best plan optimal.
     bounded_by: Option<String>,
-    /// Lets a bound of another run that meets the best plan end the search.
+    /// If true, the search ends when a bound of another run meets the best plan.
     ends_when_proven: bool,
     edited: bool,
     hot_start_words: Option<String>,
@@ -141,8 +141,8 @@ impl<'a, K: Kind> Context<'a, K> {
         }
     }
 
-    /// Checks whether to stop. Blocks while paused, applies live edits, builds a waiting candidate when its time has
-    /// come. Call it at least every 5 ms of work; it costs well under a microsecond.
+    /// Checks whether to stop. Blocks while paused, applies live edits, builds a waiting candidate when it is due. Call
+    /// it at least every 5 ms of work; it costs well under a microsecond.
     ///
     /// # Errors
     /// The reason to stop, to be passed on with `?`; or a candidate that its checker refused.
@@ -172,15 +172,16 @@ impl<'a, K: Kind> Context<'a, K> {
         Ok(())
     }
 
-    /// Begins or ceases to end the search at checkpoints, with [`Stop::Proven`], when a bound that another run proved
-    /// meets the best plan. For methods that seek nothing other than the objective. A method with work to do after its
-    /// search, such as routing, takes this stop as the end of the search alone.
+    /// Sets whether checkpoints end the search with [`Stop::Proven`] when a bound that another run proved meets the
+    /// best plan. For methods that optimise only the objective. A method with work after its search, such as routing,
+    /// must treat this stop as the end of the search only.
     pub const fn end_when_proven(&mut self, wanted: bool) {
         self.ends_when_proven = wanted;
     }
 
-    /// Tells whether the best plan is within the gap that was requested of a bound, the run's own or one that another
-    /// run proved. A method that proves nothing puts no bound of others into its plans, so that only its own counts.
+    /// Returns whether the gap between the best plan and a bound is at most the requested gap. The bound is the run's
+    /// own or one that another run proved. A method that proves nothing does not write bounds of other runs into its
+    /// plans, so only its own bound counts.
     fn gap_is_reached(&mut self) -> bool {
         let wanted = self.control.gap();
         let Some(value) = self.best.as_ref().map(|best| best.value) else { return false };
@@ -215,7 +216,7 @@ impl<'a, K: Kind> Context<'a, K> {
         self.reporter.report(body);
     }
 
-    /// Says that a phase begins.
+    /// Reports that a phase begins.
     pub fn phase(&mut self, name: &str, detail: impl Into<String>) {
         self.report(EventBody::Phase(Phase { name: name.to_owned(), detail: detail.into() }));
     }
@@ -225,10 +226,10 @@ impl<'a, K: Kind> Context<'a, K> {
         self.report(EventBody::Note(Note { severity, text: text.into() }));
     }
 
-    /// Hands over a better plan. Equal values are decided by `secondary` (smaller is better). `build` runs at
-    /// once, or later if candidates come faster than four a second; the last best is always built.
+    /// Reports a better plan. Ties are broken by `secondary` (smaller is better). `build` runs at once, or later if
+    /// candidates come faster than four a second; the last best is always built.
     ///
-    /// Returns whether it is better than what was known.
+    /// Returns whether it is better than the best plan so far.
     ///
     /// # Errors
     /// [`MethodError::Rejected`] if the checker refuses the plan.
@@ -248,8 +249,8 @@ impl<'a, K: Kind> Context<'a, K> {
         Ok(true)
     }
 
-    /// Hands over a plan that replaces the best even if its value is a tolerance worse: the end of a second
-    /// phase that gave up nothing that counts (ports at equal makespan).
+    /// Reports a plan that replaces the best one even if its value is worse by a tolerance: the result of a second
+    /// phase that optimises a secondary value at an equal objective (ports at equal makespan).
     ///
     /// # Errors
     /// [`MethodError::Rejected`] if the checker refuses the plan.
@@ -277,15 +278,15 @@ impl<'a, K: Kind> Context<'a, K> {
         Ok(())
     }
 
-    /// Builds, checks and publishes the best candidate if that has not been done yet. If the checker refuses it, the last
-    /// checked plan is the best again.
+    /// Builds, checks and publishes the best candidate, unless that was done before. If the checker refuses it, the
+    /// last checked plan is the best again.
     pub(crate) fn build_pending(&mut self) -> Result<(), MethodError> {
         let Some(best) = &mut self.best else { return Ok(()) };
         let Some(build) = best.pending.take() else { return Ok(()) };
         let (secondary, source) = (best.secondary, best.source.clone());
         let candidate = build();
         best.value = candidate.value;
-        // A bound that the candidate beats does not enter it: the end of the run says that it is wrong.
+        // A bound that the candidate beats is not written into it; the end of the run reports that the bound is wrong.
         let bound = self.bound.and_then(|bound| standing_bound(K::OBJECTIVE.sense, candidate.value, bound));
         let mut plan = Plan {
             scenario: Arc::clone(&self.request.scenario),
@@ -305,7 +306,8 @@ impl<'a, K: Kind> Context<'a, K> {
                 started_at: self.started_at.clone(),
                 elapsed_s: self.elapsed_s(),
                 hot_start: self.hot_start_words.clone(),
-                // The same run again gives its last plan, which this may not be: its end will tell.
+                // A repeated run returns its last plan, which may be another one, so only the end of the run sets
+                // reproducibility.
                 reproducible: false,
                 not_reproducible_because: Some(
                     self.not_reproducible_after(None)
@@ -322,7 +324,8 @@ impl<'a, K: Kind> Context<'a, K> {
         let checked = match Checked::verify(plan, Depth::Usual) {
             Ok(checked) => Arc::new(checked),
             Err(rejected) => {
-                // Bounds that were stated since then may hold for plans like the refused one alone.
+                // Restores the bound of the last checked plan: later bounds may hold only for plans like the refused
+                // one.
                 if let Some(checked) = &self.checked {
                     self.bound = checked.plan().objective.bound;
                     self.bound_covers = checked.plan().provenance.bound_covers().map(str::to_owned);
@@ -333,7 +336,7 @@ impl<'a, K: Kind> Context<'a, K> {
                 return Err(MethodError::Rejected(rejected.violations));
             }
         };
-        // Nobody could open it again, neither from a file nor from a session.
+        // Neither a file nor a session could be opened with this plan.
         let text = checked.to_json().map_err(|error| MethodError::Failed(error.to_string()))?;
         if let Err(problem) = check_readable(&text, text.len() as u64) {
             let kept = self.kept.clone();
@@ -357,7 +360,7 @@ impl<'a, K: Kind> Context<'a, K> {
         Ok(())
     }
 
-    /// The best plan so far, built and checked if that has not been done yet.
+    /// The best plan so far; builds and checks it first if necessary.
     ///
     /// # Errors
     /// [`MethodError::Rejected`] if the checker refuses the plan.
@@ -371,20 +374,20 @@ impl<'a, K: Kind> Context<'a, K> {
         self.best.as_ref().map(|best| (best.value, best.secondary))
     }
 
-    /// States what no plan of the scenario can beat. Weaker statements than before are ignored.
+    /// Reports a bound on all plans of the scenario. A weaker bound than the best one so far is ignored.
     pub fn bound(&mut self, value: f64) {
         self.state_bound(value, None);
     }
 
-    /// The same for a method whose question is narrower than the scenario's: `only` names the plans that the bound
-    /// covers (`plans at fair rates`). It enters the plan, with that restriction in its provenance.
+    /// The same for a method that solves a narrower problem than the scenario: `only` names the plans that the bound
+    /// covers (`plans at fair rates`). The plan contains the bound, and its provenance the restriction.
     pub fn bound_over(&mut self, value: f64, only: &str) {
         self.state_bound(value, Some(only.to_owned()));
     }
 
     fn state_bound(&mut self, value: f64, only: Option<String>) {
         let sense = K::OBJECTIVE.sense;
-        // A bound improves against the sense of the objective.
+        // Bounds improve in the opposite direction to the objective.
         if self.bound.is_none_or(|known| sense.better(known, value)) && value.is_finite() {
             self.bound = Some(value);
             self.bound_covers.clone_from(&only);
@@ -392,31 +395,32 @@ impl<'a, K: Kind> Context<'a, K> {
         }
     }
 
-    /// States a bound that covers only some plans, such as one event order. It never enters a plan.
+    /// Reports a bound that covers only some plans, such as one event order. It is never written into a plan.
     pub fn partial_bound(&mut self, value: f64, only: &str) {
         self.report(EventBody::Bound(Bound { value, only: Some(only.to_owned()) }));
     }
 
-    /// The best bound stated.
+    /// The best bound reported so far.
     pub fn best_bound(&self) -> Option<f64> {
         self.bound
     }
 
-    /// Tells whether the best plan meets the best bound: no plan that the run looks for is better. A bound on all plans
-    /// that another run of the scenario proved counts as well, and is then the run's own.
+    /// Returns whether the best plan meets the best bound, so that the run cannot find a better plan. A bound on all
+    /// plans that another run of the scenario proved counts as well, and is then the run's own.
     pub fn closed(&mut self) -> bool {
         let Some(value) = self.best.as_ref().map(|best| best.value) else { return false };
         let meets = |bound: f64| gap(value, bound) <= OPTIMAL_GAP;
         self.bound.is_some_and(meets) || self.closed_by_another()
     }
 
-    /// The same for bounds of other runs alone, for methods that know what to do with their own.
+    /// The same for bounds of other runs only, for methods that handle their own bounds themselves.
     pub fn closed_by_another(&mut self) -> bool {
         let Some(value) = self.best.as_ref().map(|best| best.value) else { return false };
         self.met_by_another(value, OPTIMAL_GAP)
     }
 
-    /// Tells whether a bound that another run proved lies within a relative width of the best value, and takes it over.
+    /// Returns whether a bound that another run proved is within a relative gap of the best value; if so, adopts the
+    /// bound.
     fn met_by_another(&mut self, value: f64, width: f64) -> bool {
         let Some(met) = self.control.offered_bound(|bound| gap(value, bound) <= width) else {
             return false;
@@ -429,7 +433,8 @@ impl<'a, K: Kind> Context<'a, K> {
             };
             self.note(Severity::Info, format!("{what}: {} proved the bound {}", met.method, met.value));
             self.bounded_by = Some(met.method.to_string());
-            // Whoever proved it has told the others. A method that proves nothing puts no bound into its plans.
+            // The run that proved the bound has already reported it to the others. A method that proves nothing does
+            // not write bounds into its plans.
             if self.request.proves {
                 (self.bound, self.bound_covers) = (Some(met.value), None);
             }
@@ -442,14 +447,14 @@ impl<'a, K: Kind> Context<'a, K> {
         self.work += units;
     }
 
-    /// The plan this run was started from. Report what became of it with [`Context::hot_start_fate`].
+    /// The plan that this run was started from. Report whether it was used with [`Context::hot_start_fate`].
     pub fn hot_start(&self) -> Option<HotStart<K>> {
         let plan = self.request.hot_start.as_ref().and_then(downcast::<K>)?;
         let same_scenario = plan.plan().provenance.scenario_sha256 == *self.scenario_sha256;
         Some(HotStart { plan, same_scenario })
     }
 
-    /// Says what became of the hot start.
+    /// Reports whether the hot start was used.
     pub fn hot_start_fate(
         &mut self,
         fate: HotStartFate,
@@ -467,8 +472,8 @@ impl<'a, K: Kind> Context<'a, K> {
         self.report(EventBody::HotStart(HotStartReport { fate, why: why.into(), before, after }));
     }
 
-    /// The newest plan that another run of the same scenario found, if one arrived that this run has not seen and
-    /// that is better than its own best. Report what became of it with [`Context::offer_fate`].
+    /// The newest plan that another run of the same scenario offered, if this run has not seen it and it is better than
+    /// the run's own best. Report whether it was used with [`Context::offer_fate`].
     pub fn offered(&mut self) -> Option<Arc<Checked<K>>> {
         let plan = downcast::<K>(&self.control.take_offer()?)?;
         let value = plan.plan().objective.value;
@@ -479,7 +484,7 @@ impl<'a, K: Kind> Context<'a, K> {
         Some(plan)
     }
 
-    /// Says what became of an offer: its value under this run's own rules, and whether it became the incumbent.
+    /// Reports the fate of an offer: its value under this run's own rules, and whether it became the incumbent.
     pub fn offer_fate(&mut self, plan: &Checked<K>, here: Option<f64>, taken: bool) {
         let (from, value) = (plan.plan().method.clone(), plan.plan().objective.value);
         self.report(EventBody::Offer(Offer { from, value, here, taken }));
@@ -490,7 +495,7 @@ impl<'a, K: Kind> Context<'a, K> {
         Streams::new(self.request.seed).stream(number)
     }
 
-    /// The parameters as they are now, live edits included.
+    /// The current parameters, including live edits.
     pub const fn params(&self) -> &Params {
         &self.params
     }
@@ -505,7 +510,7 @@ impl<'a, K: Kind> Context<'a, K> {
         self.threads
     }
 
-    /// Starts helper processes, where the program allows it.
+    /// The launcher of solver processes, if the program allows them.
     pub fn launcher(&self) -> Option<&Arc<dyn Launcher>> {
         self.launcher.as_ref()
     }
@@ -532,8 +537,8 @@ impl<'a, K: Kind> Context<'a, K> {
         }
     }
 
-    /// Returns the reason that the same run again may not give the same plan, after an end by `early` or by itself: a
-    /// request that came too late changed nothing.
+    /// Returns the reason that a repeated run may give another plan, if the run ended by `early` or by itself. A stop
+    /// request that came too late has no influence.
     pub(crate) fn not_reproducible_after(&self, early: Option<Early>) -> Option<String> {
         if let Some(from) = &self.fed_by {
             return Some(format!("it took a plan from {from}, which ran at the same time"));

@@ -1,4 +1,4 @@
-//! Events of a run while it works. One schema for the run log, `--progress json` and the screen.
+//! Events that a run emits. One schema for the run log, `--progress json` and the screen.
 //!
 //! Written as `{"schema": "lightbay.event/1", "run": 1, "method": "…", "seq": 4, "elapsed_s": 0.1, "event": "bound",
 //! …}`.
@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// The schema name of a written event.
 pub const SCHEMA: &str = "lightbay.event/1";
 
-/// A run. Every start takes a new number.
+/// Number of a run; every start gets a new number.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -27,7 +27,7 @@ impl std::fmt::Display for RunId {
     }
 }
 
-/// Something a run said.
+/// An event of a run.
 #[derive(Clone, Debug)]
 pub struct Event {
     /// Number of the run.
@@ -93,11 +93,11 @@ impl EventRecord {
 pub enum EventBody {
     /// It began.
     Started(Started),
-    /// It entered a phase.
+    /// The run entered a phase.
     Phase(Phase),
-    /// It has a better plan.
+    /// The run has a better plan.
     Incumbent(Incumbent),
-    /// It knows a better bound.
+    /// The run has a better bound.
     Bound(Bound),
     /// Figures of a tree or vector search.
     Solver(SolverStats),
@@ -109,11 +109,11 @@ pub enum EventBody {
     Generation(GenerationStats),
     /// A point of a named series.
     Series(SeriesPoint),
-    /// Report on the plan it was started from.
+    /// Whether the plan that the run was started from was used.
     HotStart(HotStartReport),
-    /// Report on a plan that another run found.
+    /// Whether a plan of another run was used.
     Offer(Offer),
-    /// A knob was changed while it ran.
+    /// A parameter was changed while the run was active.
     Edit(Edit),
     /// Paused or resumed.
     Paused(Paused),
@@ -213,7 +213,7 @@ pub struct LogLine {
     pub text: String,
 }
 
-/// Figures of a tree or vector search. Absent means not counted.
+/// Figures of a tree or vector search. `None`: not counted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SolverStats {
@@ -239,7 +239,7 @@ pub struct SolverStats {
     pub lp_iterations: Option<u64>,
     /// Cutting planes.
     pub cuts: Option<u64>,
-    /// Seconds since the solver said anything.
+    /// Seconds since the last output of the solver.
     pub silent_s: Option<f64>,
 }
 
@@ -249,7 +249,7 @@ pub struct SolverStats {
 pub struct GenerationStats {
     /// Number, from 0.
     pub generation: u64,
-    /// Maximum number of generations there will be.
+    /// Maximum number of generations.
     pub of: u64,
     /// Best objective ever.
     pub best: f64,
@@ -267,7 +267,7 @@ pub struct GenerationStats {
     pub cache_hits: f64,
     /// Generations without improvement.
     pub stall: u64,
-    /// Generations without improvement after which it ends.
+    /// Generations without improvement after which the search ends.
     pub stall_limit: u64,
     /// Evaluations so far.
     pub evaluations: u64,
@@ -282,7 +282,7 @@ pub struct GenerationStats {
 pub struct SeriesPoint {
     /// Name with unit.
     pub name: String,
-    /// Position (seconds, generation, count: as the name says).
+    /// Position: seconds, generation or count, according to the name.
     pub x: f64,
     /// Value.
     pub y: f64,
@@ -320,7 +320,7 @@ pub struct HotStartReport {
     pub why: String,
     /// Objective it had.
     pub before: Option<f64>,
-    /// Objective it has now, under the run's own rules.
+    /// Objective of the plan under the run's own rules.
     pub after: Option<f64>,
 }
 
@@ -397,7 +397,7 @@ pub enum EndStatus {
     Optimal,
     /// Within the requested gap.
     GapReached,
-    /// A plan, no proof, though the method can prove.
+    /// The method can prove bounds, but has not proven this plan optimal.
     Feasible,
     /// A plan of a method that proves nothing.
     Heuristic,
@@ -458,9 +458,9 @@ pub struct Done {
     pub status: EndStatus,
     /// Limit that ended it.
     pub limit: Option<Limit>,
-    /// Reason in words, if the status is not enough.
+    /// Reason in words, if the status alone does not give it.
     pub message: String,
-    /// Rules that the checker found broken, for a run that failed by it.
+    /// Rules that the checker found broken, for a run that failed for that reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty", skip_deserializing)]
     pub violations: Vec<Violation>,
     /// Objective of the best plan.
@@ -487,7 +487,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// A copy of what was said so far.
+    /// A copy of all events so far.
     pub fn events(&self) -> Vec<Event> {
         self.events.lock().map(|events| events.clone()).unwrap_or_default()
     }

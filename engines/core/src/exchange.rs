@@ -12,13 +12,13 @@ pub struct CircuitMatrix {
     pub pods: Vec<String>,
     /// Optical ports of each pod.
     pub ports_per_pod: Vec<u32>,
-    /// Bidirectional circuits as `(pod, pod, count)` with the smaller pod first, sorted, each pair once. Circuits of a
-    /// pod to itself are not among them.
+    /// Bidirectional circuits as `(pod, pod, count)` with the smaller pod first, sorted, each pair once. Circuits from
+    /// a pod to itself are omitted.
     pub circuits: Vec<(u32, u32, u32)>,
-    /// Rate of a circuit each way, Gb/s, if the plan says it.
+    /// Rate of a circuit in each direction, Gb/s, if the plan gives it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub circuit_gbps: Option<f64>,
-    /// Switch and ports of every circuit, if the plan says them.
+    /// Switch and ports of every circuit, if the plan gives them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub places: Option<CircuitPlaces>,
     /// Content of the plan that this record leaves out, as parts of a sentence such as "the times of the flows".
@@ -36,16 +36,16 @@ pub struct CircuitPlaces {
     pub ports_b: Vec<Vec<u32>>,
     /// Names of side A and side B at the pods, as in "the + ports".
     pub sides: [String; 2],
-    /// Every circuit, those of a pod to itself included, sorted.
+    /// Every circuit, including those from a pod to itself, sorted.
     pub circuits: Vec<PlacedCircuit>,
     /// Failed ports.
     pub failed_ports: Vec<PlacedPort>,
-    /// `true` if the ports are joined to the switches for good, so that the circuits can be nowhere else.
+    /// `true` if the ports are wired to the switches permanently, so that every circuit has only one possible switch.
     pub fixed: bool,
-    /// `true` if any two ports may meet: there is no side B, and `port_b` counts on side A.
+    /// `true` if the switch can join any two ports: it has no side B, and `port_b` is a port of side A.
     #[serde(default)]
     pub single_sided: bool,
-    /// Circuits that are set before these are, if the plan says them.
+    /// Circuits that are set before these, if the plan gives them.
     #[serde(default)]
     pub before: Option<Vec<PlacedCircuit>>,
 }
@@ -98,7 +98,7 @@ impl CircuitMatrix {
 pub struct Graph {
     /// Names of the nodes.
     pub nodes: Vec<String>,
-    /// Nodes that only pass data on, ascending.
+    /// Nodes that only forward data, ascending.
     pub switches: Vec<u32>,
     /// Directed links.
     pub links: Vec<GraphLink>,
@@ -120,7 +120,7 @@ pub struct GraphLink {
     pub latency_s: f64,
 }
 
-/// Entry of [`CircuitMatrix::left_out`] for what a [`TrafficMatrix`] of the same plan has.
+/// Entry of [`CircuitMatrix::left_out`] for the content that a [`TrafficMatrix`] of the same plan has.
 pub const TRAFFIC_BETWEEN_PODS: &str = "the traffic between the pods";
 
 /// Bytes between places over some period.
@@ -133,7 +133,7 @@ pub struct TrafficMatrix {
 }
 
 record! {
-    /// Reference to the plan that a scenario was derived from.
+    /// The plan that a scenario was derived from.
     #[derive(Eq)]
     pub struct DerivedFrom {
         /// Kind of the plan.
@@ -146,16 +146,16 @@ record! {
 }
 
 record! {
-    /// The moment of an iteration at which circuits are set, the same in every iteration.
+    /// A reconfiguration: the time in the iteration at which circuits change, the same in every iteration.
     #[derive(Copy)]
     pub struct Switching {
         /// Number of the change within the iteration, from 1.
         pub phase: u32 = within(1..=1_000_000),
-        /// Moment in the iteration, seconds.
+        /// Time in the iteration, seconds.
         pub time_s: f64 = within(0.0..=1e12),
         /// Time of one iteration, seconds.
         pub period_s: f64 = within(0.0..=1e12),
-        /// Time from the setting of a circuit until it carries, seconds.
+        /// Time from setting a circuit until it carries traffic, seconds.
         pub delay_s: f64 = within(0.0..=1e12),
     }
 }

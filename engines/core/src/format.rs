@@ -11,7 +11,7 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Name of the format that writes the explicit inputs which a scenario or plan represents.
+/// Name of the format that writes a scenario or plan with all inputs explicit.
 pub const INSTANCE: &str = "instance";
 
 /// Subjects of an exporter.
@@ -29,11 +29,11 @@ pub enum SubjectSort {
 /// The second subject that a format can take: another scenario or plan of the same kind, such as the state before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SecondSubject {
-    /// Sorts that it may be of.
+    /// Whether it may be a scenario, a plan or either.
     pub of: SubjectSort,
     /// Relation to the first one, in a few words.
     pub help: &'static str,
-    /// Knob whose place it takes, so that both cannot be given.
+    /// Parameter that it replaces; only one of the two can be given.
     pub replaces: Option<&'static str>,
 }
 
@@ -44,16 +44,16 @@ pub struct FormatInfo {
     pub name: &'static str,
     /// Content and readers, in one sentence.
     pub help: &'static str,
-    /// Subject that it is made from (exporters) or becomes (importers).
+    /// Subject that is exported, or that the import produces.
     pub of: SubjectSort,
     /// Parts of the subject that are not in the file (exporters), or of the file that are not in the result
-    /// (importers); none where everything gets through.
+    /// (importers); empty if everything is preserved.
     pub leaves_out: &'static [&'static str],
     /// The second subject that it can take (exporters); `null` for most.
     pub against: Option<SecondSubject>,
-    /// Usual ending of file names, without the dot.
+    /// Default ending of file names, without the dot.
     pub extension: &'static str,
-    /// Writes a file for each of several things, all in one folder, unless a knob asks for one of them (exporters).
+    /// The exporter writes several files into a folder, unless a parameter selects one of them.
     pub folder: bool,
     /// Its knobs.
     pub params: Vec<ParamInfo>,
@@ -70,7 +70,7 @@ impl FormatInfo {
         Self { name, help, of, leaves_out: &[], against: None, extension, folder: false, params: Vec::new() }
     }
 
-    /// The same format with what does not get through.
+    /// The same format with the content that is lost.
     #[must_use]
     pub const fn leaving_out(mut self, parts: &'static [&'static str]) -> Self {
         self.leaves_out = parts;
@@ -87,7 +87,7 @@ impl FormatInfo {
     /// Values of its knobs, defaults filled in.
     ///
     /// # Errors
-    /// Every setting that is none of the format, or whose value is not valid.
+    /// Every setting that the format does not have, or whose value is not valid.
     pub fn values(&self, settings: &[Setting]) -> Result<Params, Problems> {
         let mut problems = Problems::new();
         let mut given: Vec<(String, ParamValue)> = Vec::new();
@@ -162,12 +162,12 @@ pub struct Artifact {
     pub beside: Option<&'static str>,
     /// The name by which the content refers to the accompanying file; [`Self::content_as`] renames both.
     pub speaks_of: Option<String>,
-    /// Takes back what the other files do.
+    /// This file undoes the changes of the other files (a rollback).
     pub undoes: bool,
 }
 
 impl Artifact {
-    /// A file that stands alone.
+    /// A file without accompanying files.
     pub fn new(name: String, content: impl Into<Vec<u8>>) -> Self {
         Self { name, bytes: content.into(), beside: None, speaks_of: None, undoes: false }
     }
@@ -208,7 +208,7 @@ pub struct Input {
 /// Name of standard input among files.
 pub const STDIN: &str = "standard input";
 
-/// Name of a scenario made of a file: that of the file without folders and endings; `otherwise` for standard input.
+/// Name of a scenario imported from a file: the file name without folders and endings; `otherwise` for standard input.
 pub fn scenario_name(file: &str, otherwise: &str) -> String {
     let mut stem = file.rsplit(['/', '\\']).next().unwrap_or(file);
     for ending in [".gz", ".txt", ".csv", ".json", ".jsonl", ".xml", ".log"] {
@@ -228,7 +228,7 @@ pub struct ImportedScenario<K: Kind> {
     pub summary: serde_json::Value,
     /// Values that the files do not give.
     pub assumed: Vec<Assumed>,
-    /// Omissions and remarks among the lines, which a reader of the scenario has to know.
+    /// The lines on omissions and remarks, which a reader of the scenario must know.
     pub notes: Vec<String>,
 }
 

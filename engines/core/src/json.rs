@@ -45,7 +45,8 @@ pub fn to_value(value: &impl Serialize) -> Result<Value, WriteError> {
     Ok(serde_json::to_value(value)?)
 }
 
-/// A value as indented JSON with a final newline; the numbers of an array stand on one line. Characters that could disguise a name are written as escapes.
+/// A value as indented JSON with a final newline; the numbers of an array are on one line. Characters that could make a
+/// name misleading are written as escapes.
 ///
 /// # Errors
 /// [`WriteError`].
@@ -110,8 +111,8 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// serde_json writes NaN as `null` without a word; a serialiser that only looks finds them first.
-/// Calls a macro with the methods of a formatter that write a number, a boolean or null.
+/// serde_json silently writes NaN as `null`; this serialiser writes nothing and finds such numbers first. Calls a macro
+/// with the methods of a formatter that write a number, a boolean or null.
 macro_rules! scalar_methods {
     ($make:ident) => {
         $make!(

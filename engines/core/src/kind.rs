@@ -1,4 +1,5 @@
-//! The contract of a kind: what a scenario and a result are, and how they are read, judged and carried over.
+//! The trait of a kind: the types of its scenario and result, and how they are read, checked and adapted to a changed
+//! scenario.
 
 use crate::checked::Verdict;
 use crate::clock::Deadline;
@@ -62,12 +63,12 @@ pub struct ObjectiveInfo {
 }
 
 impl ObjectiveInfo {
-    /// An objective of which less is better.
+    /// An objective for which less is better.
     pub const fn min(name: &'static str, label: &'static str, unit: Unit, definition: &'static str) -> Self {
         Self { name, label, unit, sense: Sense::Min, definition }
     }
 
-    /// An objective of which more is better.
+    /// An objective for which more is better.
     pub const fn max(name: &'static str, label: &'static str, unit: Unit, definition: &'static str) -> Self {
         Self { name, label, unit, sense: Sense::Max, definition }
     }
@@ -77,7 +78,7 @@ impl ObjectiveInfo {
         crate::quantity::with_unit(value, self.unit)
     }
 
-    /// A bound on it with its unit, rounded to the safe side.
+    /// A bound on the objective with its unit, rounded to the safe side.
     pub fn bound_with_unit(&self, bound: f64) -> String {
         crate::quantity::bound_with_unit(bound, self.unit, self.sense)
     }
@@ -88,10 +89,10 @@ impl ObjectiveInfo {
     }
 }
 
-/// Sweeps over one knob of a scenario that a screen offers.
+/// Sweeps over one parameter of a scenario that a screen offers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SweepInfo {
-    /// Knobs that people vary first.
+    /// Parameters that are offered first.
     pub knobs: &'static [&'static str],
     /// Forms of the pane: a short name for each of the knobs, then one for any other knob.
     pub forms: &'static [&'static str],
@@ -99,21 +100,21 @@ pub struct SweepInfo {
     pub methods: &'static [&'static str],
     /// Name of the figure that is charted; empty for the objective.
     pub figure: &'static str,
-    /// The value that the figure cannot pass, with its name.
+    /// A limit of the figure, with its name.
     pub best: Option<(&'static str, f64)>,
 }
 
 impl SweepInfo {
-    /// The objective over any knob, by the method that is chosen.
+    /// The objective over any parameter, by the chosen method.
     pub const ANY: Self = Self::over(&[], &[]);
 
-    /// The objective over some knobs, by the method that is chosen.
+    /// The objective over some parameters, by the chosen method.
     pub const fn over(knobs: &'static [&'static str], forms: &'static [&'static str]) -> Self {
         Self { knobs, forms, methods: &[], figure: "", best: None }
     }
 }
 
-/// Time for what may take long in a check, if none is given.
+/// Default time limit for the slow parts of a check.
 pub const EXACT_LIMIT: Duration = Duration::from_mins(1);
 
 /// Thoroughness of a check.
@@ -121,20 +122,20 @@ pub const EXACT_LIMIT: Duration = Duration::from_mins(1);
 pub enum Depth {
     /// The quick checks that every plan passes before it is shown.
     Usual,
-    /// Also what may take long, such as proving optimality again by other means, as long as there is time.
+    /// Also slow checks, such as proving optimality again by other means, until the deadline.
     Exact(Deadline),
 }
 
 impl Depth {
-    /// Everything, however long it takes.
+    /// All checks, without a deadline.
     pub const EXACT: Self = Self::Exact(Deadline::NEVER);
 
-    /// Returns `true` if what may take long is to be done.
+    /// Returns `true` if slow checks are to run.
     pub const fn is_exact(self) -> bool {
         matches!(self, Self::Exact(_))
     }
 
-    /// Returns `true` if the time for what may take long is over; always without it.
+    /// Returns `true` if the time for slow checks is over; always `true` if they are not to run.
     pub fn is_over(self) -> bool {
         match self {
             Self::Usual => true,
@@ -142,7 +143,7 @@ impl Depth {
         }
     }
 
-    /// The remark on something that the time did not suffice for: `the bound is not verified within 60 s`.
+    /// The remark on something that could not be verified within the time: `the bound is not verified within 60 s`.
     pub fn not_within(self, what: &str) -> Option<String> {
         match self {
             Self::Exact(deadline) if deadline.is_over() => {
@@ -153,7 +154,7 @@ impl Depth {
     }
 }
 
-/// A candidate that a method hands over: an objective with the result that reaches it.
+/// A candidate that a method reports: a result with its objective value.
 #[derive(Clone, Debug)]
 pub struct Candidate<R> {
     /// Objective value.
@@ -169,11 +170,11 @@ pub struct Candidate<R> {
 pub struct Carried<R> {
     /// The plan on the new scenario.
     pub candidate: Candidate<R>,
-    /// Changes that had to be made, one sentence each; empty if it fitted as it was.
+    /// Changes that were necessary, one sentence each; empty if the plan fitted unchanged.
     pub repairs: Vec<String>,
 }
 
-/// One system: its input, its result, and the knowledge shared by all its methods.
+/// A kind of planning problem: its scenario, its result, and what all its methods share.
 pub trait Kind: Sized + Debug + Send + Sync + 'static {
     /// Name in files and on the command line.
     const NAME: &'static str;
@@ -181,16 +182,16 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     const OBJECTIVE: ObjectiveInfo;
     /// Method used when none is named.
     const DEFAULT_METHOD: &'static str;
-    /// Every figure that plans may carry beside the objective, in the order in which tables show them.
+    /// Every figure that plans may contain in addition to the objective, in the order in which tables show them.
     const METRICS: &'static [MetricInfo] = &[];
     /// Every section that explains a scenario or a plan, in the order in which an overview shows them.
     const SECTIONS: &'static [SectionInfo] = &[];
     /// Sweeps that a screen offers.
     const SWEEPS: SweepInfo = SweepInfo::ANY;
-    /// Words of the kind beside its figures, for the glossary.
+    /// Terms of the kind for the glossary, in addition to its figures.
     const TERMS: &'static [Term] = &[];
 
-    /// Fields of a scenario file beside the envelope.
+    /// Fields of a scenario file in addition to the envelope.
     type Scenario: Serialize + JsonSchema + Clone + PartialEq + Debug + Send + Sync + 'static;
     /// Fields of a plan's `result`.
     type Result: Serialize + JsonSchema + Clone + PartialEq + Debug + Send + Sync + 'static;
@@ -201,12 +202,12 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     /// Reads the keys of a result. Unknown keys are reported by the caller.
     fn read_result(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Self::Result>;
 
-    /// The method to use when none is named, for a scenario that asks a narrower question than most of its kind.
+    /// The default method for a scenario that poses a narrower problem than most of its kind.
     fn suited_method(_scenario: &Self::Scenario) -> &'static str {
         Self::DEFAULT_METHOD
     }
 
-    /// The question that a method answers if it is another one than that of the objective: its plans are listed and
+    /// The problem that a method solves, if its goal differs from the objective. Plans of such a method are listed and
     /// shown, but neither ranked among the others nor offered to other runs.
     fn other_question(_method: &str) -> Option<&'static str> {
         None
@@ -218,11 +219,12 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     /// Every problem found.
     fn validate(scenario: &Self::Scenario) -> Result<(), Problems>;
 
-    /// The knobs of a scenario (those of any scenario of the kind if none is given), also those that cannot act on it.
+    /// The parameters of a scenario, including those that have no effect on it; without a scenario, the parameters of
+    /// the kind.
     fn knobs(scenario: Option<&Self::Scenario>) -> Vec<ParamInfo>;
 
-    /// Knobs of the kind that cannot act on a scenario: `path` is the name of the knob, the text says why and what to
-    /// do. Nobody may set them, vary them or show them as if they were used.
+    /// Parameters of the kind that have no effect on a scenario: `path` is the name of the parameter, the text gives
+    /// the reason and the remedy. Callers must not set or vary them, nor show them as used.
     fn idle(_scenario: &Self::Scenario) -> Vec<Problem> {
         Vec::new()
     }
@@ -233,10 +235,10 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
         None
     }
 
-    /// The present value of a knob.
+    /// The current value of a parameter.
     fn knob(scenario: &Self::Scenario, name: &str) -> Option<ParamValue>;
 
-    /// Changes a knob, or one entry of a list. The result still has to be validated.
+    /// Changes a parameter, or one entry of a list. The caller must validate the result.
     ///
     /// # Errors
     /// An unknown name or a value that is not valid.
@@ -250,12 +252,12 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     /// The independent checker. May use scenario and result types and workload sizes, nothing else of its crate.
     fn check(plan: &Plan<Self>, depth: Depth) -> Verdict;
 
-    /// Returns `true` if a bound on the plans that are named `covers` is one on every plan of a scenario.
+    /// Returns `true` if a bound on the plans named by `covers` holds for every plan of a scenario.
     fn covers_all(_covers: &str) -> bool {
         false
     }
 
-    /// Makes a result fit a changed scenario of the same kind.
+    /// Adapts a result to a changed scenario of the same kind.
     ///
     /// # Errors
     /// One sentence that says why it cannot.
@@ -265,19 +267,19 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
         to: &Self::Scenario,
     ) -> Result<Carried<Self::Result>, String>;
 
-    /// Returns what has to be said of a valid plan beside its objective: a soft requirement of the scenario that it
+    /// Returns a remark on a valid plan in addition to its objective: a soft requirement of the scenario that the plan
     /// does not meet.
     fn caveat(_plan: &Plan<Self>) -> Option<String> {
         None
     }
 
-    /// Figures of a plan, by the names of objective and metrics, that a check in the usual depth takes from its method:
-    /// it knows ranges for them, but cannot work them out. They are shown as claimed.
+    /// Names of figures (objective and metrics) that a check in the usual depth cannot recompute: it verifies only
+    /// ranges, and the figures are shown as claimed.
     fn claimed(_plan: &Plan<Self>) -> Vec<&'static str> {
         Vec::new()
     }
 
-    /// The sections of a scenario, or of a plan of it, to be worked out one by one.
+    /// The sections of a scenario, or of a plan of it, each computed on request.
     ///
     /// # Errors
     /// A scenario that cannot be built.
@@ -288,7 +290,7 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
         Ok(Box::new(NoSections))
     }
 
-    /// Differences of two plans beyond their figures.
+    /// Differences of two plans in addition to their figures.
     fn differences(_a: &Plan<Self>, _b: &Plan<Self>) -> Differences {
         Differences::default()
     }
@@ -298,14 +300,14 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
         None
     }
 
-    /// The circuits of one layer of a plan, for kinds whose plans lay circuits for each layer anew; `None` for others,
-    /// and for a layer that is not there.
+    /// The circuits of one layer of a plan, for kinds whose plans set other circuits for each layer; `None` for other
+    /// kinds and for a missing layer.
     fn circuits_of_layer(_plan: &Plan<Self>, _layer: u32) -> Option<CircuitMatrix> {
         None
     }
 
-    /// The circuits that a plan sets at one of its changes within an iteration (from 1), with the moment, for kinds whose
-    /// circuits move within one; `None` for others, and for a change that is not there.
+    /// The circuits that a plan sets at a reconfiguration (counted from 1), with its time, for kinds that change
+    /// circuits within an iteration; `None` for other kinds and for a missing reconfiguration.
     fn circuits_of_phase(_plan: &Plan<Self>, _phase: u32) -> Option<(CircuitMatrix, Switching)> {
         None
     }

@@ -1,5 +1,5 @@
-//! Contract of a kind with the catalogue beyond scenario, result and checker: methods, built-in scenarios, files of
-//! other tools, and scenarios made from plans of other kinds.
+//! What the catalogue needs from a kind in addition to scenario, result and checker: methods, built-in scenarios, files
+//! of other tools, and scenarios made from plans of other kinds.
 
 use crate::checked::{Checked, SharedPlan};
 use crate::format::{Artifact, FormatInfo, ImportedPlan, ImportedScenario, Input, SubjectOf};
@@ -29,11 +29,11 @@ impl Preset {
 /// Inputs for a scenario made from plans.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conversion {
-    /// Knobs whose values name plans; the first one has to be given.
+    /// Parameters whose values name plans; the first one is required.
     pub plans: Vec<ParamInfo>,
     /// Other knobs.
     pub own: Vec<ParamInfo>,
-    /// Knobs of the scenario that shape it from the beginning.
+    /// Parameters of the scenario that must be known before it is built.
     pub early: Vec<ParamInfo>,
 }
 
@@ -47,12 +47,12 @@ pub struct Sources<'a> {
 }
 
 impl<'a> Sources<'a> {
-    /// The plan of a name.
+    /// The plan with a name.
     pub fn plan(&self, name: &str) -> Option<&'a SharedPlan> {
         self.plans.iter().find(|(given, _)| given == name).map(|(_, plan)| plan)
     }
 
-    /// The value of a name.
+    /// The value with a name.
     pub fn value(&self, name: &str) -> Option<&'a ParamValue> {
         self.values.iter().find(|(given, _)| given == name).map(|(_, value)| value)
     }
@@ -67,14 +67,14 @@ pub struct ConvertedScenario<K: Kind> {
     pub notes: Vec<String>,
 }
 
-/// Plans that give every circuit its switch and port, so that commands for switches are written from them.
+/// Plans that give the switch and port of every circuit, so that switch commands can be written from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lays {
     /// None do.
     Nothing,
     /// One set of circuits.
     Once,
-    /// A set for every layer, with the change into it.
+    /// A set of circuits for every layer, with the change from the previous layer.
     ByLayer,
 }
 
@@ -83,10 +83,11 @@ pub trait Listed: Kind {
     /// Purpose, in one line.
     const HELP: &'static str;
 
-    /// Stands in lists of kinds and presets, as all do but one that only tests use. Its name is known in any case.
+    /// If true, the kind appears in lists of kinds and presets; only a kind for tests does not. Its name is accepted in
+    /// either case.
     const IS_LISTED: bool = true;
 
-    /// Plans of it whose circuits have their places ([`crate::exchange::CircuitPlaces`]).
+    /// Plans of the kind that give switch and ports of their circuits ([`crate::exchange::CircuitPlaces`]).
     const LAYS: Lays = Lays::Nothing;
 
     /// Its methods, in the order in which they are listed.
@@ -95,12 +96,12 @@ pub trait Listed: Kind {
     /// Its built-in scenarios.
     fn presets() -> Vec<Preset>;
 
-    /// Name of a scenario that nobody named, after what it is, such as `pod-512`.
+    /// Default name of a scenario, derived from its content, such as `pod-512`.
     fn usual_name(_scenario: &Self::Scenario) -> String {
         Self::NAME.to_owned()
     }
 
-    /// The body of one of its built-in scenarios; also of a family that is too large to be listed.
+    /// The body of a built-in scenario, including those of families that are too large to be listed.
     fn preset(name: &str) -> Option<Self::Scenario>;
 
     /// The formats that it writes.
@@ -108,8 +109,9 @@ pub trait Listed: Kind {
         Vec::new()
     }
 
-    /// Writes a scenario or plan in one of [`Self::exporters`]. `subject` is of a sort that the format takes; `against`
-    /// is there for formats alone whose description says so; `params` are all values, defaults included.
+    /// Writes a scenario or plan in one of [`Self::exporters`]. `subject` is of a type that the format accepts;
+    /// `against` is given only for formats whose description has a second subject; `params` contains all values,
+    /// including defaults.
     ///
     /// # Errors
     /// A subject that the format cannot express.
@@ -127,16 +129,16 @@ pub trait Listed: Kind {
         Vec::new()
     }
 
-    /// The plans that reports for a review are written of: the plan, or what it has to be taken apart into, each with
-    /// what its checker can repeat of the proof.
+    /// The plans that review reports describe: the plan itself, or the parts that it is split into, each with the part
+    /// of its proof that the checker can repeat.
     ///
     /// # Errors
-    /// A plan that cannot be taken apart.
+    /// A plan that cannot be split.
     fn reviewed(plan: &Arc<Checked<Self>>) -> Result<Vec<Arc<Checked<Self>>>, Problems> {
         Ok(vec![Arc::clone(plan)])
     }
 
-    /// Standing of a plan, reached and proven, in sentences for the head of a report.
+    /// The objective value and the proven bound of a plan, in sentences for the head of a report.
     ///
     /// # Errors
     /// A plan that cannot be explained.
@@ -144,14 +146,13 @@ pub trait Listed: Kind {
         Ok(Vec::new())
     }
 
-    /// The formats of other tools that it reads. The plans that some of them become have the format as their method.
+    /// The formats of other tools that it reads. Plans that are imported have the name of the format as their method.
     fn importers() -> Vec<FormatInfo> {
         Vec::new()
     }
 
     /// Makes a scenario of files in one of [`Self::importers`]. `params` are all values, defaults included. With
-    /// `strict`, everything that had to be assumed is a problem, and so is `strict` for a format that leaves nothing to
-    /// be assumed.
+    /// `strict`, every assumption is a problem; `strict` is itself a problem for a format that needs no assumptions.
     ///
     /// # Errors
     /// Every problem of the files.
@@ -186,7 +187,7 @@ pub trait Listed: Kind {
     /// Makes a scenario from plans, for kinds with a [`Self::conversion`].
     ///
     /// # Errors
-    /// Everything that does not fit.
+    /// Every input that does not fit.
     fn convert(_sources: Sources<'_>) -> Result<ConvertedScenario<Self>, Problems> {
         let message = format!("a scenario of kind {} cannot be made from plans", Self::NAME);
         Err(Problem::new("", message, "give a preset").into())

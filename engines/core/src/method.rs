@@ -1,4 +1,4 @@
-//! The contract of a method: a blocking computation that knows a scenario, parameters and a context, nothing else.
+//! The trait of a method: a blocking computation that gets a scenario, parameters and a context, and nothing else.
 
 use crate::checked::Violation;
 use crate::context::{Context, Stop};
@@ -15,7 +15,7 @@ use serde::Serialize;
 pub struct MethodInfo {
     /// Name in files and on the command line.
     pub name: &'static str,
-    /// One sentence on what it does.
+    /// Description, in one sentence.
     pub help: &'static str,
     /// `true` if it can prove a bound.
     pub proves: bool,
@@ -25,19 +25,19 @@ pub struct MethodInfo {
     pub params: Vec<ParamInfo>,
 }
 
-/// Outcome of a method that ended by itself. Its best plan is the context's best incumbent.
+/// Outcome of a method that ended by itself. Its best plan is the best incumbent of the context.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// With the best plan known, if any.
     Done {
         /// Status of the best plan.
         status: Status,
-        /// Limit of its own that ended it (work, stall).
+        /// The method's own limit that ended it (work, stall).
         limit: Option<Limit>,
     },
-    /// No plan exists; why, in the domain's words.
+    /// No plan exists; the reason, in terms of the problem.
     Infeasible(String),
-    /// Plans get better without end; why, in the domain's words.
+    /// The objective is unbounded; the reason, in terms of the problem.
     Unbounded(String),
 }
 
@@ -52,23 +52,23 @@ impl Outcome {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MethodError {
-    /// Asked to stop. An outcome, not a failure: the best plan is kept.
+    /// Asked to stop. The run was stopped. This is not a failure: the best plan is kept.
     #[error("stopped")]
     Stopped(Stop),
-    /// Something outside ended the work, such as a killed helper process; what it was. The best plan is kept as of a
-    /// stopped run; without a plan the run failed.
+    /// An external event ended the work, such as a killed solver process; the text describes it. The best plan is kept,
+    /// as after a stop; without a plan the run has failed.
     #[error("{0}")]
     CutShort(String),
-    /// The scenario or a parameter does not suit the method.
+    /// The method does not support the scenario or a parameter.
     #[error("{0}")]
     Invalid(Problems),
-    /// No plan of the scenario exists; why, in the words of the problem. Ends the run like [`Outcome::Infeasible`].
+    /// The scenario has no plan; the reason, in terms of the problem. Ends the run like [`Outcome::Infeasible`].
     #[error("{0}")]
     Infeasible(String),
-    /// The checker refused what the method handed over: a defect of the method.
+    /// The checker refused a plan of the method: a defect of the method.
     #[error("the checker found {} violations in a candidate", .0.len())]
     Rejected(Vec<Violation>),
-    /// Anything else, with what to do.
+    /// Any other failure, with the remedy.
     #[error("{0}")]
     Failed(String),
 }
@@ -85,7 +85,7 @@ impl From<Problems> for MethodError {
     }
 }
 
-/// Names that cannot act for one reason, as [`Method::idle`] returns them.
+/// Parameters that have no effect for the same reason, as [`Method::idle`] returns them.
 pub fn without_effect<'a>(
     names: impl IntoIterator<Item = &'a str>,
     why: &'a str,
@@ -101,13 +101,14 @@ pub trait Method<K: Kind>: Send + Sync {
     fn info(&self) -> MethodInfo;
 
     /// Parameters of the method and knobs of the scenario that have no effect with the other parameters or on this
-    /// scenario: `path` is the name, the text says why and what to do. `params` are all values, defaults included.
+    /// scenario: `path` is the name, the text gives the reason and the remedy. `params` contains all values, including
+    /// defaults.
     fn idle(&self, _scenario: &K::Scenario, _params: &Params) -> Vec<Problem> {
         Vec::new()
     }
 
-    /// Works until done or told to stop. Calls [`Context::checkpoint`] at least every 5 ms of work and hands
-    /// every better plan to [`Context::incumbent`].
+    /// Runs until it is done or must stop. Calls [`Context::checkpoint`] at least every 5 ms of work and hands every
+    /// better plan to [`Context::incumbent`].
     ///
     /// # Errors
     /// [`MethodError`]; a stop is passed on with `?`.

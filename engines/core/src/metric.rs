@@ -12,19 +12,19 @@ use std::collections::BTreeMap;
 pub enum Role {
     /// An outcome of the plan: plans are judged by it.
     Result,
-    /// The outcome that another figure tells already, in another unit: it has a better and a worse side, but is not
-    /// counted twice.
+    /// An outcome that restates another figure in another unit: it has a direction of improvement, but is not counted
+    /// twice.
     Restated,
     /// A proven limit, or the distance of a plan from it: it measures the proof, not the quality of the plan.
     Bound,
     /// A figure that follows from the scenario and its parameters alone: no plan changes it.
     Input,
-    /// The effort of finding the plan.
+    /// The effort spent on finding the plan.
     Effort,
 }
 
 impl Role {
-    /// Returns `true` if plans that differ in such a figure are better and worse.
+    /// Returns `true` if a difference in the figure makes one plan better than the other.
     pub const fn is_judged(self) -> bool {
         matches!(self, Self::Result | Self::Restated)
     }
@@ -45,7 +45,7 @@ impl Role {
     }
 }
 
-/// Objective, bound and metrics of a plan: what derived figures are worked out from.
+/// Objective, bound and metrics of a plan, from which derived figures are computed.
 #[derive(Clone, Copy, Debug)]
 pub struct Figures<'a> {
     /// Objective value.
@@ -63,7 +63,7 @@ impl Figures<'_> {
     }
 }
 
-/// A figure of a plan that no file carries: it follows from the others.
+/// A figure of a plan that is not stored in files, because it follows from the others.
 pub type Derivation = fn(&Figures<'_>) -> Option<f64>;
 
 /// Place of a figure in the header.
@@ -75,7 +75,7 @@ pub struct InHeader {
     pub priority: u8,
     /// Precedes the gap, else behind it.
     pub early: bool,
-    /// Marked as something that needs attention.
+    /// Shown as a warning.
     pub warning: bool,
 }
 
@@ -84,7 +84,7 @@ pub struct InHeader {
 pub struct InTable {
     /// Heading, a few letters.
     pub title: &'static str,
-    /// Columns it takes; 0 for as many as the numbers need.
+    /// Width in characters; 0: as wide as the numbers need.
     pub width: u16,
     /// Goes first when space is short: higher goes earlier, 0 never goes.
     pub priority: u8,
@@ -97,11 +97,11 @@ pub struct InTable {
 pub struct InComparison {
     /// Name, at most ten columns.
     pub title: &'static str,
-    /// Decimals with room and without.
+    /// Number of decimals if there is room, and if space is short.
     pub decimals: [u8; 2],
 }
 
-/// A figure that plans of a kind may carry other than the objective, or that follows from those that they carry.
+/// A figure of plans of a kind other than the objective: stored in the plan, or derived from stored figures.
 #[derive(Clone, Copy, Debug)]
 pub struct MetricInfo {
     /// Name with unit, as in files.
@@ -116,9 +116,9 @@ pub struct MetricInfo {
     pub sense: Option<Sense>,
     /// Definition, in one sentence.
     pub definition: &'static str,
-    /// Derivation from other figures; `None` for one that files carry.
+    /// Derivation from other figures; `None` for figures stored in files.
     pub derivation: Option<Derivation>,
-    /// Of how many it is a part, such as the ports that there are; `None` for most.
+    /// The total that the figure is a part of, such as the number of existing ports; `None` for most.
     pub out_of: Option<Derivation>,
     /// Place in the header.
     pub header: Option<InHeader>,
@@ -135,7 +135,7 @@ pub struct MetricInfo {
 pub enum Relation {
     /// The objective of an ideal network, which no plan can beat: a row of its own in tables of plans.
     IdealObjective,
-    /// A part of the objective in which differences are also expressed: `2.1 % of ideal comm.` with these words.
+    /// A part of the objective; differences are also expressed relative to it: `2.1 % of ideal comm.` with these words.
     Yardstick(&'static str),
 }
 
@@ -164,17 +164,17 @@ impl MetricInfo {
         }
     }
 
-    /// An outcome of which lower is better.
+    /// An outcome for which lower is better.
     pub const fn cost(name: &'static str, label: &'static str, unit: Unit, definition: &'static str) -> Self {
         Self::new(name, label, unit, Role::Result, Some(Sense::Min), definition)
     }
 
-    /// An outcome of which more is better.
+    /// An outcome for which more is better.
     pub const fn gain(name: &'static str, label: &'static str, unit: Unit, definition: &'static str) -> Self {
         Self::new(name, label, unit, Role::Result, Some(Sense::Max), definition)
     }
 
-    /// An outcome of which neither less nor more is better.
+    /// An outcome without a direction of improvement.
     pub const fn neutral(
         name: &'static str,
         label: &'static str,
@@ -195,7 +195,7 @@ impl MetricInfo {
         Self::new(name, label, unit, Role::Restated, Some(sense), definition)
     }
 
-    /// A limit that is proven.
+    /// A proven limit.
     pub const fn bound(
         name: &'static str,
         label: &'static str,
@@ -215,7 +215,7 @@ impl MetricInfo {
         Self::new(name, label, unit, Role::Input, None, definition)
     }
 
-    /// Follows from other figures; no file carries it.
+    /// Makes the figure a derived one, which is not stored in files.
     #[must_use]
     pub const fn derived(self, from: Derivation) -> Self {
         Self { derivation: Some(from), ..self }

@@ -1,4 +1,4 @@
-//! Knobs as data: one description that forms, flags, help, validation and documentation are made from.
+//! Parameters as data: forms, flags, help, validation and documentation derive from one description.
 
 use crate::problem::{Problem, nearest, suggestion};
 use schemars::JsonSchema;
@@ -126,11 +126,11 @@ pub enum Domain {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
-    /// Reaches the running method at its next checkpoint.
+    /// The running method gets the new value at its next checkpoint.
     Live,
-    /// Starts a new run from what is already known.
+    /// Starts a new run from the known plans.
     Warm,
-    /// Starts a new run from nothing.
+    /// Starts a new run without a known plan.
     Cold,
 }
 
@@ -149,7 +149,7 @@ pub struct ParamInfo {
     pub help: Cow<'static, str>,
     /// Effect of a change.
     pub effect: Effect,
-    /// Hint for an invalid value: an alternative that the user may have meant; empty if there is none.
+    /// Hint shown for an invalid value: an alternative that the user may have meant; may be empty.
     #[serde(skip)]
     pub hint: Cow<'static, str>,
 }
@@ -208,7 +208,7 @@ impl ParamInfo {
         self
     }
 
-    /// The same knob with another effect (`warm` unless said).
+    /// The same parameter with another effect; the default is `warm`.
     #[must_use]
     pub fn effect(mut self, effect: Effect) -> Self {
         self.effect = effect;
@@ -231,7 +231,7 @@ impl ParamInfo {
 
     /// Returns the valid values in words, for messages: `a whole number from 1 to 9`.
     pub fn valid(&self) -> String {
-        // The limits of i64 and u32 represent "no limit" and would only confuse.
+        // The limits of i64 and u32 mean "no limit" and are not printed.
         let list = |min: &i64, max: &i64| match *max {
             NO_LIMIT | i64::MAX => format!("{min} up"),
             max => format!("{min} to {max}"),
@@ -251,8 +251,8 @@ impl ParamInfo {
         }
     }
 
-    /// Reads a value as typed by a person. Numbers may be grouped with `_` or spaces, and may have a unit after them that
-    /// the unit of the knob can stand for, such as `25us` for seconds; `yes`/`no`/`on`/`off` are booleans.
+    /// Reads a value as typed by a person. Numbers may be grouped with `_` or spaces, and may be followed by a unit
+    /// that converts to the unit of the parameter, such as `25us` for seconds; `yes`/`no`/`on`/`off` are booleans.
     ///
     /// # Errors
     /// A [`Problem`] that names the knob, the text and what would be valid.
@@ -329,10 +329,10 @@ impl ParamInfo {
         accepted.ok_or_else(|| self.refuse(&value.to_string()))
     }
 
-    /// Says that a value, as typed, is not valid.
+    /// The problem of a typed value that is not valid.
     pub fn refuse(&self, text: &str) -> Problem {
         let hint = if self.hint.is_empty() { String::new() } else { format!("; {}", self.hint) };
-        // A unit after the number that is not one of this parameter: say which one it has.
+        // The number has a unit that the parameter does not accept, so the message names the right unit.
         let is_number = matches!(self.domain, Domain::Int { .. } | Domain::Float { .. });
         let with_unit =
             text.starts_with(|sign: char| sign.is_ascii_digit()) && text.ends_with(char::is_alphabetic);

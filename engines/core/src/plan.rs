@@ -18,10 +18,10 @@ pub use read::{Draft, read_draft};
 /// The schema name that this version writes and reads.
 pub const SCHEMA: &str = "lightbay.plan/1";
 
-/// Largest gap that may be called `optimal` (a solver at a requested gap of 1e-7; our own proofs reach 1e-9).
+/// Maximum gap of an `optimal` plan: solvers run with a requested gap of 1e-7; proofs of lightbay itself reach 1e-9.
 pub const OPTIMAL_GAP: f64 = 1e-7;
 
-/// Status of a plan: the quality that is proven of it, and the reason that the search ended.
+/// Status of a plan: its proven quality, and the reason that the search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -29,13 +29,13 @@ pub enum Status {
     Optimal,
     /// Within the requested gap.
     GapReached,
-    /// A plan of a method that can prove, without proof so far.
+    /// A plan of a method that can prove bounds, not proven optimal so far.
     Feasible,
-    /// A plan of a method that proves nothing.
+    /// A plan of a method that proves no bounds.
     Heuristic,
-    /// Ended by a person, a signal or a limit before the method was done.
+    /// The run ended by a person, a signal or a limit before the method was done.
     Stopped,
-    /// The solver met numbers it could not handle; the plan itself is checked.
+    /// The solver had numerical trouble; the plan itself is checked.
     NumericalTrouble,
 }
 
@@ -61,12 +61,12 @@ pub enum Limit {
     Time,
     /// A count of evaluations, generations or nodes.
     Work,
-    /// No improvement for long enough.
+    /// A number of generations or evaluations without improvement.
     Stall,
 }
 
 impl Limit {
-    /// As a subject in a sentence.
+    /// The limit as the subject of a sentence.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Time => "the clock",
@@ -76,7 +76,7 @@ impl Limit {
     }
 }
 
-/// Value, bound and gap: the only home of these three.
+/// Value, bound and gap of a plan; no other field stores them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Objective {
     /// Name with unit, such as `makespan_s`.
@@ -92,7 +92,7 @@ pub struct Objective {
 }
 
 impl Objective {
-    /// The objective of kind `K` with a value and perhaps a bound.
+    /// The objective of kind `K` with a value and an optional bound.
     pub fn of<K: Kind>(value: f64, bound: Option<f64>) -> Self {
         Self {
             name: K::OBJECTIVE.name.to_owned(),
@@ -116,7 +116,7 @@ pub(crate) fn standing_bound(sense: Sense, value: f64, bound: f64) -> Option<f64
     if passes && gap(value, bound) > OPTIMAL_GAP { None } else { Some(if passes { value } else { bound }) }
 }
 
-/// Sentences on why a plan is not reproducible; they also identify the end of a run.
+/// Reasons that a plan is not reproducible; code compares these texts to tell how a run ended.
 pub mod not_reproducible {
     /// Its run was cut off at a time limit.
     pub const CLOCK: &str = "stopped by the time limit";
@@ -128,7 +128,7 @@ pub mod not_reproducible {
     pub const CUT_SHORT: &str = "it was cut short from outside";
     /// Its run failed.
     pub const FAILURE: &str = "its run failed";
-    /// Its run was running when it was written.
+    /// The run was still active when the plan was written.
     pub const UNFINISHED: &str = "its run was not over";
 
     /// Returns `true` if a sentence states that the run ended before its method finished.
@@ -137,7 +137,7 @@ pub mod not_reproducible {
     }
 }
 
-/// Origin of a plan. Free for additions, but what is here has to hold together.
+/// Origin of a plan. Additional keys are allowed; the keys below must be consistent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Provenance {
     /// Version of this program.
@@ -155,7 +155,7 @@ pub struct Provenance {
     /// Seconds of the run's clock until this plan was found.
     #[serde(default)]
     pub elapsed_s: f64,
-    /// The plan it was started from, in words.
+    /// The plan that the run was started from, in words.
     #[serde(default)]
     pub hot_start: Option<String>,
     /// `true` if the same scenario, parameters and seed give the same plan again.
@@ -164,7 +164,7 @@ pub struct Provenance {
     /// Reason that it is not reproducible, if it is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_reproducible_because: Option<String>,
-    /// Anything else that was found here.
+    /// All other keys.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
@@ -186,7 +186,7 @@ impl Provenance {
         Origin::deserialize(self.other.get(Self::IMPORT)?).ok()
     }
 
-    /// Says from which files the plan was read.
+    /// Stores the files that the plan was read from.
     ///
     /// # Errors
     /// [`WriteError`] for numbers that are not finite.
@@ -195,7 +195,7 @@ impl Provenance {
         Ok(())
     }
 
-    /// Says which plans the claimed bound covers.
+    /// Stores which plans the claimed bound covers.
     pub fn set_bound_covers(&mut self, covers: Option<&str>) {
         match covers {
             Some(covers) => self.other.insert(Self::BOUND_COVERS.to_owned(), covers.into()),
@@ -204,10 +204,10 @@ impl Provenance {
     }
 }
 
-/// A result of kind `K` in its envelope. Not yet trusted: see [`crate::checked::Checked`].
+/// A result of kind `K` in its envelope. Not verified: see [`crate::checked::Checked`].
 #[derive(Debug)]
 pub struct Plan<K: Kind> {
-    /// The whole scenario, so that a plan stands alone.
+    /// The whole scenario, so that a plan is self-contained.
     pub scenario: Arc<Scenario<K>>,
     /// Display name.
     pub name: String,
@@ -231,7 +231,7 @@ pub struct Plan<K: Kind> {
     pub provenance: Provenance,
     /// The plan that the scenario was derived from.
     pub derived_from: Option<DerivedFrom>,
-    /// Free remarks that travel with the plan.
+    /// Remarks that are stored with the plan.
     pub notes: Option<Value>,
     /// Fields of the kind.
     pub result: K::Result,
@@ -258,7 +258,7 @@ impl<K: Kind> Clone for Plan<K> {
     }
 }
 
-/// Everything of a plan but scenario and result, for tables and headers.
+/// The envelope of a plan, without scenario and result, for tables and headers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Header {
     /// Kind of scenario and result.
@@ -303,7 +303,7 @@ impl<K: Kind> Plan<K> {
         }
     }
 
-    /// Gives the plan another value, of which nothing is proven.
+    /// Sets another objective value and removes the bound.
     pub fn set_unproven(&mut self, value: f64) {
         self.objective = Objective::of::<K>(value, None);
         self.provenance.set_bound_covers(None);
@@ -319,7 +319,7 @@ impl<K: Kind> Plan<K> {
     /// # Errors
     /// [`WriteError`] for numbers that are not finite.
     pub fn content_sha256(&self) -> Result<String, WriteError> {
-        // The scenario is in here by its hash.
+        // The hash of the scenario represents it.
         let of_plan = Provenance {
             started_at: String::new(),
             elapsed_s: 0.0,

@@ -1,4 +1,4 @@
-//! Problems of an input, all of them at once, each with its place, the value, and what would be valid.
+//! Problems of an input: reports all of them at once, each with its place, the value, and what would be valid.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -21,7 +21,7 @@ impl Problem {
         Self { path: path.into(), message: message.into(), remedy: remedy.into() }
     }
 
-    /// The same problem seen from one level further out.
+    /// The same problem with its path prefixed by the key of an outer level.
     #[must_use]
     pub fn under(mut self, prefix: &str) -> Self {
         if self.path.is_empty() {
@@ -37,7 +37,7 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Paths and messages may hold names and values of a file, which can be of any length.
+        // Paths and messages may contain names and values from a file, which can be of any length.
         if !self.path.is_empty() {
             write!(f, "{}: ", printable(&shortened(&self.path, SHOWN)))?;
         }
@@ -61,15 +61,15 @@ pub struct Problems {
 }
 
 impl Problems {
-    /// Maximum number of problems of one input that are kept and shown.
+    /// Maximum number of problems of one input that are stored and shown.
     pub const CAP: usize = 20;
 
-    /// No problems yet, of an unnamed input.
+    /// An empty list for an unnamed input.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// No problems yet, of the input called `source`.
+    /// An empty list for the input called `source`.
     pub fn of(source: impl Into<String>) -> Self {
         Self { source: source.into(), ..Self::default() }
     }
@@ -110,12 +110,12 @@ impl Problems {
         self.total += unseen;
     }
 
-    /// Those that are kept.
+    /// The problems that are stored.
     pub fn list(&self) -> &[Problem] {
         &self.list
     }
 
-    /// Returns the number of problems found, also those beyond the cap.
+    /// Returns the number of problems found, including those beyond the cap.
     pub const fn total(&self) -> usize {
         self.total
     }
@@ -125,7 +125,7 @@ impl Problems {
         self.total == 0
     }
 
-    /// `Ok(value)` if nothing is wrong, else the problems.
+    /// `Ok(value)` if there are no problems, otherwise the problems.
     pub fn into_result<T>(self, value: T) -> Result<T, Self> {
         if self.is_empty() { Ok(value) } else { Err(self) }
     }
@@ -182,10 +182,11 @@ pub fn printable(text: &str) -> String {
     safe
 }
 
-/// Characters of a path, message or remedy that are shown.
+/// Maximum number of characters of a path, message or remedy that are shown.
 const SHOWN: usize = 2000;
 
-/// The text if it has at most `most` characters, else its beginning and its end with a count of what is left out.
+/// The text if it has at most `most` characters; otherwise its beginning and end, with the number of characters between
+/// them.
 pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     if text.len() <= most {
         return Cow::Borrowed(text);
@@ -205,10 +206,11 @@ pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     ))
 }
 
-/// Bytes of a word beyond which no name is looked for that resembles it: comparing takes the product of both lengths.
+/// Maximum length in bytes of a word that is compared with valid names, because the comparison takes time proportional
+/// to the product of both lengths.
 const LONGEST_WORD: usize = 200;
 
-/// The candidate that looks most like `word`, if any is close enough to be a likely slip.
+/// The candidate most similar to `word`, if it is similar enough to be a likely typing error.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if word.len() > LONGEST_WORD {
         return None;
@@ -238,7 +240,7 @@ pub fn few(items: &[String]) -> String {
     }
 }
 
-/// `did you mean 'x'?` or the valid names, for unknown names of any type.
+/// A suggestion for an unknown name: `did you mean 'x'?` or the valid names.
 pub fn suggestion(word: &str, candidates: &[&str]) -> String {
     match nearest(word, candidates.iter().copied()) {
         Some(near) => format!("did you mean '{near}'?"),

@@ -15,10 +15,10 @@ pub fn bound_with_unit(bound: f64, unit: Unit, sense: Sense) -> String {
     with_unit(bound, unit.bounding(sense))
 }
 
-/// Rounds a bound to decimals so that the number is a bound, too: down where smaller values of the objective are better, up
-/// where larger ones are. Rounding noise of computing counts as nothing.
+/// Rounds a bound to decimals so that the rounded number is also a bound: down if smaller values of the objective are
+/// better, up if larger values are. Floating-point noise is ignored.
 pub fn safe_bound(bound: f64, decimals: usize, sense: Sense) -> f64 {
-    /// What a checker takes for equal.
+    /// Relative difference that checkers treat as equal.
     const NOISE: f64 = 1e-9;
     let step = 10f64.powi(decimals as i32);
     let (scaled, nearest) = (bound * step, (bound * step).round());
@@ -31,7 +31,7 @@ pub fn safe_bound(bound: f64, decimals: usize, sense: Sense) -> f64 {
     }
 }
 
-/// Decimals that give a number eight significant digits.
+/// Number of decimals that gives a number eight significant digits.
 pub fn eight_digits(value: f64) -> usize {
     if value == 0.0 { 0 } else { (7.0 - value.abs().log10().floor()).clamp(0.0, 12.0) as usize }
 }
@@ -72,7 +72,7 @@ pub fn file_size(bytes: u64) -> String {
     }
 }
 
-/// Seconds of a clock, of which three digits are enough.
+/// Seconds of a clock, with three significant digits.
 pub fn elapsed(seconds: f64) -> String {
     if seconds <= 0.0 || !seconds.is_finite() {
         return "0 s".to_owned();
@@ -84,7 +84,7 @@ pub fn elapsed(seconds: f64) -> String {
     format!("{text} s")
 }
 
-/// A share as per cent.
+/// A fraction in per cent.
 pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
     let text = if percent != 0.0 && percent.abs() < 0.01 {
@@ -97,7 +97,7 @@ pub fn percent(share: f64) -> String {
     format!("{text} %")
 }
 
-/// A gap in per cent, without the sign. One that is not closed never reads as zero: that is said only of what is proven.
+/// A gap in per cent, without the sign. A gap above 0 is never printed as zero, because zero means proven optimal.
 pub fn open_percent(share: f64, decimals: usize) -> String {
     let least = 0.5 * 10f64.powi(-(decimals as i32)) / 100.0;
     if share > crate::plan::OPTIMAL_GAP && share < least {

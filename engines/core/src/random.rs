@@ -1,4 +1,4 @@
-//! Seeded random streams that do not depend on threads: a stream is named, never shared.
+//! Seeded random streams that do not depend on threads: each stream has a number and is never shared.
 
 use rand::SeedableRng;
 pub use rand_chacha::ChaCha8Rng as Stream;
@@ -15,7 +15,7 @@ impl Streams {
         Self { seed }
     }
 
-    /// The stream with a number; parallel parts number their pieces (island, restart, chunk).
+    /// The stream with a number; parallel parts use the number of their island, restart or chunk.
     pub fn stream(&self, number: u64) -> Stream {
         let mut stream = Stream::seed_from_u64(self.seed);
         stream.set_stream(number);

@@ -1,7 +1,7 @@
 //! Reading JSON from untrusted files: every problem of a file at once, each with path, value and remedy.
 //!
-//! `serde` stops at the first mistake; users who write a scenario by hand want all of them. Kinds read their bodies
-//! with [`Fields`], one call per key; [`Fields::finish`] reports the keys nobody requested.
+//! `serde` stops at the first mistake, but users who write a scenario by hand need all of them. Kinds read their bodies
+//! with [`Fields`], one call per key; [`Fields::finish`] reports the keys that were not read.
 
 use crate::problem::{Problem, Problems, suggestion};
 use crate::record::Place;
@@ -16,14 +16,14 @@ mod json;
 
 /// Maximum size of a file on disk, in bytes.
 pub const MAX_FILE_BYTES: u64 = 64 << 20;
-/// Largest content of a gzip-compressed file, in bytes.
+/// Maximum size of the content of a gzip-compressed file, in bytes.
 pub const MAX_UNPACKED_BYTES: u64 = 256 << 20;
 /// Maximum number of characters of a name or another text of one line.
 pub const MAX_TEXT: usize = 1000;
 
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// Takes all bytes of a stream, unpacking gzip by its magic bytes, within the size limits.
+/// Reads all bytes of a stream within the size limits; unpacks gzip, which it recognises by its magic bytes.
 ///
 /// # Errors
 /// A [`Problem`] for read errors, damaged archives, and files beyond the limits.
@@ -71,8 +71,8 @@ impl Content {
         &self.bytes
     }
 
-    /// Parses it like [`Self::json`], with `null` for the values of the keys `left_out` of the outermost object. What
-    /// they hold takes no memory, and keys given twice inside are not found.
+    /// Parses it like [`Self::json`], with `null` for the values of the keys `left_out` of the outermost object. Their
+    /// content takes no memory, and duplicate keys inside it are not found.
     ///
     /// # Errors
     /// Like [`parse_json`].
@@ -80,8 +80,8 @@ impl Content {
         json::parse_without(&self.bytes, json::tree_limit(self.stored), left_out)
     }
 
-    /// Parses it like [`parse_json`]. What the tree may take depends on the size of the file as it is stored, so that
-    /// a small compressed file cannot represent a large tree.
+    /// Parses it like [`parse_json`]. The memory limit of the tree depends on the stored size of the file, so that a
+    /// small compressed file cannot produce a huge tree.
     ///
     /// # Errors
     /// Like [`parse_json`].
@@ -98,7 +98,7 @@ fn unpacked(stored: Vec<u8>, limit: u64) -> Result<Vec<u8>, Problem> {
     if !stored.starts_with(&GZIP) {
         return if stored.len() as u64 > limit { Err(larger("file", limit)) } else { Ok(stored) };
     }
-    // A gzip file ends with the size of its content; reading into a buffer of that size needs no second one.
+    // A gzip file ends with the size of its content, so a buffer of that size never has to grow.
     let claimed = stored.last_chunk().map_or(0, |size| u64::from(u32::from_le_bytes(*size)));
     let buffer = Vec::with_capacity(usize::try_from(claimed.min(limit) + 1).unwrap_or_default());
     take(MultiGzDecoder::new(stored.as_slice()), limit, buffer, "unpacked content")
@@ -126,8 +126,8 @@ fn larger(what: &str, limit: u64) -> Problem {
     )
 }
 
-/// Parses JSON. Refused are nesting beyond 128 levels, keys that an object has twice, and trees that take more memory
-/// than 192 MiB and 24 times the text.
+/// Parses JSON. Refuses nesting beyond 128 levels, duplicate keys, and trees that take more memory than 192 MiB plus 24
+/// times the size of the text.
 ///
 /// # Errors
 /// A [`Problem`] with line and column, or with the paths of the keys.
@@ -135,8 +135,8 @@ pub fn parse_json(bytes: &[u8]) -> Result<Value, Problem> {
     json::parse(bytes, json::tree_limit(bytes.len() as u64))
 }
 
-/// Parses content like [`parse_json`] that is stored in `stored` bytes, fewer than it has if it was compressed: what the
-/// tree may take depends on them, as in [`Content::json`].
+/// Parses content like [`parse_json`] that takes `stored` bytes in its file, which are fewer than its length if it is
+/// compressed. The memory limit depends on them, as in [`Content::json`].
 ///
 /// # Errors
 /// Like [`parse_json`].
@@ -144,8 +144,8 @@ pub fn parse_stored_json(bytes: &[u8], stored: u64) -> Result<Value, Problem> {
     json::parse(bytes, json::tree_limit(stored))
 }
 
-/// Checks that a JSON text is read back from a file that stores it in `stored` bytes, as it is or compressed: whoever
-/// writes keeps to the limits of [`read_json`], so that nothing is saved that cannot be opened.
+/// Checks that [`read_json`] will accept a JSON text from a file that stores it in `stored` bytes, plain or compressed,
+/// so that no file is saved that cannot be opened.
 ///
 /// # Errors
 /// A [`Problem`] with the size and the limit.
@@ -198,7 +198,7 @@ pub fn list_at<'v>(value: &'v Value, place: impl Display, problems: &mut Problem
     }
 }
 
-/// Says that the value at `place` is not `what`.
+/// Adds the problem that the value at `place` is not `what`.
 fn refuse<T>(value: &Value, place: impl Display, what: impl Display, problems: &mut Problems) -> Option<T> {
     problems.add(place.to_string(), format!("is {}", brief(value)), format!("give {what}"));
     None
@@ -211,7 +211,7 @@ pub fn int_at(
     range: RangeInclusive<i64>,
     problems: &mut Problems,
 ) -> Option<i64> {
-    // 8.0 is a whole number too, and some generators write every number that way.
+    // Accepts 8.0, because some generators write every number with a point.
     let whole = |float: &f64| float.fract() == 0.0 && float.abs() < 9e15;
     let number = value.as_i64().or_else(|| value.as_f64().filter(whole).map(|float| float as i64));
     number.filter(|number| range.contains(number)).or_else(|| {
@@ -273,7 +273,8 @@ pub fn choice_at<T: Clone>(
     found
 }
 
-/// A list of whole numbers that fit their type, read from the value at `path`; every other entry is a problem.
+/// A list of whole numbers within the range of their type, read from the value at `path`; every other entry is a
+/// problem.
 pub fn whole_numbers<T: TryFrom<u64>>(value: &Value, path: &str, problems: &mut Problems) -> Option<Vec<T>> {
     let list = list_at(value, path, problems)?;
     let largest = u64::MAX >> (64 - 8 * size_of::<T>().clamp(1, 8));
@@ -320,12 +321,12 @@ impl<'v> Fields<'v> {
         self.place(key).to_string()
     }
 
-    /// Where the value of one of its keys stands.
+    /// The place of the value of one of its keys.
     pub fn place<'p>(&'p self, key: &'p str) -> Place<'p> {
         Place::Key { path: &self.path, key }
     }
 
-    /// Returns `true` if the key is there (also as `null`).
+    /// Returns `true` if the object has the key, even if its value is `null`.
     pub fn has(&self, key: &str) -> bool {
         self.map.contains_key(key)
     }
@@ -336,7 +337,7 @@ impl<'v> Fields<'v> {
         self.map.get(key).filter(|value| !value.is_null())
     }
 
-    /// The value of a key that must be there.
+    /// The value of a required key.
     pub fn required(&mut self, key: &'static str, problems: &mut Problems) -> Option<&'v Value> {
         let value = self.optional(key);
         if value.is_none() {
@@ -480,12 +481,12 @@ impl<'v> Fields<'v> {
         }
     }
 
-    /// Says that a key is known though it is read elsewhere.
+    /// Marks a key as known, because other code reads it.
     pub fn skip(&mut self, key: &'static str) {
         self.known.push(key);
     }
 
-    /// Keys that nobody requested, as problems with the nearest valid name.
+    /// Problems for the keys that were not read, with the nearest valid name.
     pub fn unknown(&self) -> Vec<Problem> {
         // A key may be read twice: its length first, then its entries.
         let mut known: Vec<&str> = Vec::with_capacity(self.known.len());
@@ -501,7 +502,7 @@ impl<'v> Fields<'v> {
             .collect()
     }
 
-    /// Ends reading: every key that was not requested is a problem.
+    /// Ends reading: every key that was not read is a problem.
     pub fn finish(self, problems: &mut Problems) {
         for problem in self.unknown() {
             problems.push(problem);

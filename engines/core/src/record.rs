@@ -1,8 +1,7 @@
 //! One declaration for each field of a file: record, reader, range, default, parameter and JSON Schema follow from it.
 //!
 //! [`record!`](crate::record!) declares a struct whose fields have a [`Spec`], [`words!`](crate::words!) an enum whose
-//! variants have a name in files. [`Knobs`] collects fields, and what else a person may set, as the parameters of a
-//! scenario.
+//! variants have a name in files. [`Knobs`] collects fields and other settings as the parameters of a scenario.
 
 mod field_type;
 mod knobs;
@@ -27,7 +26,7 @@ pub trait Record: Sized {
     /// Reads the keys of the object. The caller finishes `fields`.
     fn of_fields(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Self>;
 
-    /// Adds the schema of every key to `properties` and the names of those that must be there to `required`.
+    /// Adds the schema of every key to `properties` and the names of the required ones to `required`.
     fn describe(
         generator: &mut SchemaGenerator,
         properties: &mut Map<String, Value>,
@@ -37,18 +36,18 @@ pub trait Record: Sized {
     /// The description of a field as a parameter; `None` for other names and for fields that no parameter can express.
     fn param(key: &str) -> Option<ParamInfo>;
 
-    /// The value of a field as a parameter; `None` also for what is left out.
+    /// The value of a field as a parameter; `None` also for an omitted value.
     fn field(&self, key: &str) -> Option<ParamValue>;
 
-    /// Stores a value that the field's description has accepted; `None` for other names, and for values that are not
-    /// valid all the same, such as a list of another length.
+    /// Stores a value that the field's description has accepted; `None` for other names, and for values that are still
+    /// invalid, such as a list of the wrong length.
     fn set_field(&mut self, key: &str, value: &ParamValue) -> Option<()>;
 }
 
-/// A record whose fields all have a default, with these.
+/// Returns a record in which every field has its default value.
 ///
 /// # Panics
-/// If a field has none: a mistake in a declaration, which every test of the record meets.
+/// If a field has no default. That is a mistake in the declaration, which every test of the record detects.
 #[expect(clippy::panic, reason = "a record without a default is wrong in every run")]
 pub fn usual<R: Record>() -> R {
     let (none, mut problems) = (Value::Object(Map::new()), Problems::new());
@@ -62,7 +61,7 @@ pub fn params_of<R: Record>() -> impl Iterator<Item = ParamInfo> {
     R::KEYS.iter().filter_map(|key| R::param(key))
 }
 
-/// Checks the ranges of a record at `path` that may not come from a file.
+/// Checks the ranges of a record at `path` that was not necessarily read from a file.
 pub fn check_ranges<R: Record>(record: &R, path: &str, problems: &mut Problems) {
     for info in params_of::<R>() {
         if let Some(value) = record.field(&info.name).filter(|value| info.accept(value).is_err()) {

@@ -42,16 +42,16 @@ use std::time::Duration;
 /// A section that cannot be shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unavailable {
-    /// The subject has nothing of the sort: why, and what would give it.
+    /// The subject does not have the section: the reason, and how to get it.
     Absent {
         /// Clause after the name of the section: `the plan has no routes`.
         because: String,
         /// Remedy: `solve with with_routes=true`.
         remedy: String,
     },
-    /// It takes longer than the time that was given for it.
+    /// Computing the section takes longer than its time limit.
     Late(Duration),
-    /// It could not be worked out.
+    /// Computing the section failed.
     Failed(String),
 }
 
@@ -61,12 +61,12 @@ impl Unavailable {
         Self::Absent { because: because.into(), remedy: remedy.into() }
     }
 
-    /// A section that takes longer than the time given for it.
+    /// A section that takes longer than its time limit.
     pub fn late(deadline: Deadline) -> Self {
         Self::Late(deadline.limit().unwrap_or_default())
     }
 
-    /// A section that could not be worked out.
+    /// A section whose computation failed.
     pub fn failed(why: impl fmt::Display) -> Self {
         Self::Failed(why.to_string())
     }
@@ -85,17 +85,17 @@ impl fmt::Display for Unavailable {
     }
 }
 
-/// The sections of one scenario or plan. Implementations keep what several sections need, so that it is worked out once.
+/// The sections of one scenario or plan. Implementations cache what several sections need.
 pub trait Report {
-    /// Works a section out; one that searches gives up at the deadline.
+    /// Computes a section; a section that searches gives up at the deadline.
     ///
     /// # Errors
-    /// [`Unavailable::Absent`] for a name that the kind does not declare, a section that the subject does not have, or one
-    /// that takes longer than there is time.
+    /// [`Unavailable::Absent`] for a name that the kind does not declare, a section that the subject does not have, or
+    /// one that exceeds the deadline.
     fn section(&self, name: &str, deadline: Deadline) -> Result<Section, Unavailable>;
 
-    /// Works out what one item of a section is made of, such as the changes of a batch. Sections declare that their items
-    /// have such blocks by [`SectionInfo::item`].
+    /// Computes the details of one item of a section, such as the changes of a batch. Sections declare by
+    /// [`SectionInfo::item`] that their items have details.
     ///
     /// # Errors
     /// [`Unavailable::Absent`] for an item that the section does not have.
@@ -103,8 +103,8 @@ pub trait Report {
         Err(Unavailable::absent(format!("section '{name}' has no item {item}"), "leave the item out"))
     }
 
-    /// Works a section out among other plans and beside a run; the same as [`Self::section`] unless the section declares
-    /// by [`SectionInfo::in_session`] that it says more there.
+    /// Computes a section in a session with other plans and a run; the same as [`Self::section`] unless the section
+    /// declares by [`SectionInfo::in_session`] that it uses them.
     ///
     /// # Errors
     /// As for [`Self::section`].
@@ -117,11 +117,11 @@ pub trait Report {
         self.section(name, deadline)
     }
 
-    /// Tells how the plan stands with its checker: sections that speak of its bound take value and words from there.
+    /// Sets the standing of the plan; sections on the bound take value and words from it.
     fn stand(&mut self, _standing: Standing) {}
 
-    /// Tells that a section takes longer than about a second for this subject: an overview leaves it out unless
-    /// everything is asked for.
+    /// Returns `true` if a section takes longer than about a second for this subject; an overview then omits it unless
+    /// all sections are requested.
     fn is_slow(&self, _name: &str) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! The envelope of a plan: what has to hold together for any kind.
+//! Checks the envelope of a plan: the rules that hold for every kind.
 //!
 //! Nothing here knows the method; whether it exists, takes these parameters and can prove a bound is for the catalogue.
 
@@ -13,10 +13,10 @@ use serde_json::Value;
 /// Relative difference between a claimed gap and that of value and bound: rounding of one division and one difference.
 const SAME_GAP: f64 = 1e-9;
 
-/// Relative amount by which a bound may pass the value: what rounding leaves of the two sums they come from.
+/// Relative amount by which the value may beat its bound: the rounding error of the two sums.
 const PASSED: f64 = 1e-9;
 
-/// Rules that the envelope breaks.
+/// Returns the rules that the envelope breaks.
 pub(super) fn violations<K: Kind>(plan: &Plan<K>) -> Vec<Violation> {
     let mut found = Vec::new();
     objective(plan, &mut found);
@@ -75,7 +75,7 @@ fn objective<K: Kind>(plan: &Plan<K>, found: &mut Vec<Violation>) {
     }
 }
 
-/// Status, limit and reproducibility tell the same end of the run.
+/// Checks that status, limit and reproducibility describe the same end of the run.
 fn status<K: Kind>(plan: &Plan<K>, found: &mut Vec<Violation>) {
     let (status, limit) = (plan.status, plan.limit);
     let gap = plan.objective.gap;
@@ -123,7 +123,7 @@ fn status<K: Kind>(plan: &Plan<K>, found: &mut Vec<Violation>) {
              not reproducible, but its status is '{word}'"
         ));
     }
-    // What is proven is optimal whatever ended the run, and plans in between claim no end at all.
+    // Exempt are optimal plans, which are proven however the run ended, and intermediate plans, which claim no end.
     if let Some(because) = because.filter(|because| not_reproducible::is_cut_off(because))
         && status == Status::GapReached
     {

@@ -1,19 +1,20 @@
-//! Figures of an envelope next to those that a checker recomputes.
+//! Comparison of the metrics of an envelope with those that a checker recomputes.
 
 use super::Violation;
 use crate::problem::printable;
 use std::collections::BTreeMap;
 
-/// Relative difference up to which two figures are the same: rounding of sums, and nothing that helps an objective.
+/// Relative difference up to which two figures are the same: enough for the rounding of sums, and too little to improve
+/// an objective.
 pub const SAME: f64 = 1e-9;
 
-/// Returns `true` if two figures are the same but for rounding.
+/// Returns `true` if two figures are equal up to rounding.
 pub fn same(a: f64, b: f64) -> bool {
-    // Figures that are sums with cancellation have a rounding error of their terms, not of what is left.
+    // After cancellation, the rounding error of a sum scales with its terms, not with its value.
     (a - b).abs() <= SAME * a.abs().max(b.abs()) + 1e-15
 }
 
-/// A figure that `metrics` has to carry, with the range in which the checker finds it.
+/// A figure that `metrics` must contain, with the range that the checker found for it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figure {
     /// Its name.
@@ -33,7 +34,7 @@ impl Figure {
     }
 }
 
-/// Compares `metrics` with all that the plan has to carry: each once, right, and nothing else.
+/// Checks that `metrics` contains each required figure with a correct value, and nothing else.
 pub fn compare_metrics(metrics: &BTreeMap<String, f64>, expected: &[Figure]) -> Vec<Violation> {
     let mut found = Vec::new();
     for figure in expected {

@@ -41,12 +41,12 @@ pub struct Control {
     clock: Arc<dyn Clock>,
     /// 0 = go on, else 1 + index in [`Stop::ALL`].
     stop: AtomicU8,
-    /// Something below wants to be looked at: keeps [`Control::stopping`] cheap.
+    /// Set if a field below has changed, so that [`Control::stopping`] stays cheap otherwise.
     attention: AtomicBool,
     paused: Mutex<bool>,
     resumed: Condvar,
     stopwatch: Mutex<Stopwatch>,
-    /// Told when a pause begins.
+    /// Notified when a pause begins.
     stands: Condvar,
     /// Bits of the time limit in seconds; infinity = none.
     time_limit_s: AtomicU64,
@@ -60,7 +60,7 @@ pub struct Control {
 /// A bound on every plan of the scenario that another run proved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OfferedBound {
-    /// Run that proved it; a run's newer bound takes the place of its older one.
+    /// Run that proved it; a newer bound of a run replaces its older one.
     pub run: RunId,
     /// Method of that run.
     pub method: Arc<str>,
@@ -69,12 +69,12 @@ pub struct OfferedBound {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A panic elsewhere leaves plain data behind that is still valid.
+    // The data is plain and stays valid after a panic elsewhere, so poisoning is ignored.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Control {
-    /// A control whose clock starts now.
+    /// A control whose clock starts at once.
     pub fn new(clock: Arc<dyn Clock>, time_limit_s: Option<f64>, gap: Option<f64>) -> Self {
         let started = clock.now();
         Self {
@@ -100,7 +100,7 @@ impl Control {
         watch.paused_total = Duration::ZERO;
     }
 
-    /// Asks to stop. The first reason counts.
+    /// Requests a stop; the first reason counts.
     pub fn stop(&self, why: Stop) {
         let code = 1 + Stop::ALL.iter().position(|stop| *stop == why).unwrap_or(0) as u8;
         let _ = self.stop.compare_exchange(0, code, Ordering::AcqRel, Ordering::Acquire);
@@ -140,8 +140,7 @@ impl Control {
         *lock(&self.paused)
     }
 
-    /// Waits until the run stands still in a pause, its helper process included. Returns whether that came true within
-    /// the time.
+    /// Waits until the run and its solver process are paused. Returns whether they paused within the time.
     pub fn wait_standing(&self, within: Duration) -> bool {
         let works = |watch: &mut Stopwatch| watch.paused_since.is_none();
         match self.stands.wait_timeout_while(lock(&self.stopwatch), within, works) {
@@ -183,7 +182,7 @@ impl Control {
         lock(&self.bounds).iter().find(|bound| wanted(bound.value)).cloned()
     }
 
-    /// Seconds since the run began, pauses left out.
+    /// Seconds since the run began, without pauses.
     pub fn elapsed(&self) -> Duration {
         let watch = lock(&self.stopwatch);
         let now = watch.paused_since.unwrap_or_else(|| self.clock.now());
@@ -216,7 +215,7 @@ impl Control {
         said(true);
         let mut paused = lock(&self.paused);
         while *paused && self.stop.load(Ordering::Acquire) == 0 {
-            // The time-out only guards against a notification between the test and the wait.
+            // The time-out covers a notification that arrives between the test and the wait.
             paused = match self.resumed.wait_timeout(paused, Duration::from_secs(1)) {
                 Ok((guard, _)) => guard,
                 Err(poisoned) => poisoned.into_inner().0,

@@ -1,8 +1,8 @@
 //! An indented layout in which numbers follow each other on one line.
 //!
-//! serde_json puts every element of an array on a line of its own, so that a plan with long lists of numbers has a hundred
-//! thousand lines. Here the line break before an element waits until the element is known: numbers, booleans and nulls stay
-//! on the line, anything else starts a new one.
+//! serde_json puts every element of an array on a line of its own, so a plan with long lists of numbers would have a
+//! hundred thousand lines. Here the line break before an element is delayed until the element is known: numbers,
+//! booleans and nulls stay on the line, anything else starts a new one.
 
 use serde_json::ser::{Formatter, PrettyFormatter};
 use std::io::{self, Write};
@@ -11,21 +11,21 @@ use std::io::{self, Write};
 #[derive(Default)]
 pub(super) struct Indented {
     pretty: PrettyFormatter<'static>,
-    /// An element of an array was announced and nothing of it is written yet; true for the first of its array.
+    /// Set while an element of an array has begun but nothing of it is written; `true` if it is the first of its array.
     announced: Option<bool>,
-    /// The last element written stands on the line of the array's bracket.
+    /// `true` if the last element written is on the line of the array's opening bracket.
     on_line: bool,
 }
 
 impl Indented {
-    /// Writes what goes before a number, boolean or null.
+    /// Writes the separator before a number, boolean or null.
     fn stay<W: Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
         let Some(first) = self.announced.take() else { return Ok(()) };
         self.on_line = true;
         writer.write_all(if first { b"" } else { b", " })
     }
 
-    /// Writes what goes before a string, array or object.
+    /// Writes the separator before a string, array or object.
     fn start_line<W: Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
         let Some(first) = self.announced.take() else { return Ok(()) };
         self.on_line = false;
@@ -84,7 +84,7 @@ impl Formatter for Indented {
 
     fn end_array<W: Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
         if std::mem::take(&mut self.on_line) {
-            // Ends the level of the bracket without its line break.
+            // Closes the nesting level without the line break before the bracket.
             self.pretty.end_array(&mut Bracket(writer))
         } else {
             self.pretty.end_array(writer)

@@ -1,6 +1,7 @@
-//! A formatter that writes characters which could disguise a name as `\u` escapes, also those that JSON allows as they are.
+//! A formatter that writes characters which could make a name misleading as `\u` escapes, even those that JSON allows
+//! unescaped.
 //!
-//! The values are the same for every reader, and a terminal that the text is sent to shows it as it is.
+//! Every reader gets the same values, and a terminal shows the text without executing control characters.
 
 use crate::problem::is_deceptive;
 use serde_json::ser::Formatter;
@@ -38,7 +39,7 @@ impl<F: Formatter> Formatter for Printable<F> {
         let mut rest = fragment;
         while let Some((at, sign)) = rest.char_indices().find(|(_, sign)| is_deceptive(*sign)) {
             writer.write_all(&rest.as_bytes()[..at])?;
-            // All of them are below U+10000, so that one unit says them.
+            // All of these characters are below U+10000, so one UTF-16 unit is enough.
             write!(writer, "\\u{:04x}", u32::from(sign))?;
             rest = &rest[at + sign.len_utf8()..];
         }

@@ -1,6 +1,6 @@
 //! Numbers with a unit after them, as people type them: `400Gb/s`, `1GB`, `25us`.
 
-/// A kind of quantity: its units, each with what one of it is in a common base.
+/// A kind of quantity: its units, each with its value in a common base unit.
 type Family = &'static [(&'static str, f64)];
 
 /// Rates in bit/s, sizes in bytes, times in ns, and speeds of computation in FLOP/s.

@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, btree_map};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Values of a method's parameters, each valid for its description. They remember which of them were read, also by copies.
+/// Values of a method's parameters, each valid for its description. They record which values were read, including reads
+/// from copies.
 #[derive(Clone, Debug, Default)]
 pub struct Params(BTreeMap<String, Entry>);
 
@@ -59,10 +60,10 @@ impl JsonSchema for Params {
 }
 
 impl Params {
-    /// Defaults of `infos`, overridden by `given`. Knobs without default and without given value are absent.
+    /// Defaults of `infos`, overridden by `given`. Parameters without default and without a given value are absent.
     ///
     /// # Errors
-    /// Unknown names and invalid values, all of them.
+    /// All unknown names and invalid values.
     pub fn resolve<'a>(
         infos: &[ParamInfo],
         given: impl IntoIterator<Item = (&'a str, &'a ParamValue)>,
@@ -102,7 +103,7 @@ impl Params {
         })
     }
 
-    /// Replaces one value, as a live edit does.
+    /// Replaces one value; used for live edits.
     pub fn set(&mut self, name: impl Into<String>, value: ParamValue) {
         match self.0.entry(name.into()) {
             btree_map::Entry::Occupied(mut known) => known.get_mut().value = value,
@@ -118,7 +119,7 @@ impl Params {
         Self(self.0.iter().map(|(name, entry)| (name.clone(), Entry::of(entry.value.clone()))).collect())
     }
 
-    /// Names of the values that are not the defaults of `infos` and that were not read: requested without effect.
+    /// Names of the values that differ from the defaults of `infos` but were never read, so they had no effect.
     pub fn in_vain(&self, infos: &[ParamInfo]) -> Vec<&str> {
         let usual =
             |name: &str| infos.iter().find(|info| info.name == name).and_then(|info| info.default.as_ref());
@@ -129,12 +130,12 @@ impl Params {
             .collect()
     }
 
-    /// Takes one value away.
+    /// Removes one value.
     pub fn remove(&mut self, name: &str) -> Option<ParamValue> {
         self.0.remove(name).map(|entry| entry.value)
     }
 
-    /// A yes-or-no value; absent is no.
+    /// A boolean; `false` if absent.
     pub fn bool(&self, name: &str) -> bool {
         matches!(self.get(name), Some(ParamValue::Bool(true)))
     }

@@ -1,4 +1,4 @@
-//! Reading a plan file: envelope problems are invalid input, result problems are violations.
+//! Reads a plan file: problems of the envelope are invalid input, problems of the result are violations.
 
 use super::{Limit, Objective, Plan, Provenance, SCHEMA, Status};
 use crate::checked::Violation;
@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A plan as a file claims it.
+/// A plan as read from a file, before it is checked.
 #[derive(Debug)]
 pub struct Draft<K: Kind> {
     /// The plan, if its result could be read.
@@ -95,7 +95,7 @@ pub fn read_draft<K: Kind>(value: &Value) -> Result<Draft<K>, Problems> {
     Ok(Draft { plan, violations, warnings })
 }
 
-/// Keys that are needed to reproduce the plan and have no default.
+/// Required keys, without which the plan cannot be reproduced.
 const NEEDED: [(&str, &[&str]); 2] = [
     ("", &["name", "seed", "threads", "metrics"]),
     ("provenance", &["scenario_sha256", "elapsed_s", "reproducible"]),

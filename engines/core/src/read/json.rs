@@ -1,32 +1,31 @@
-//! Parsing JSON into a tree, with limits that hold before memory is taken, and without keys given twice.
+//! Parses JSON into a tree. Enforces limits before it allocates memory, and refuses duplicate keys.
 //!
 //! A small file can represent a large tree: `0,` takes two bytes in a file, gzip packs a thousand of them into four,
-//! and each is a value of 72 bytes in memory. So the tree is counted while it grows, against a limit that depends on
-//! the size of the file as it is stored.
+//! and each is a value of 72 bytes in memory. So the parser counts the size of the tree while it grows, against a limit
+//! that depends on the stored size of the file.
 
 use crate::problem::Problem;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use std::fmt::{self, Write as _};
 
-/// Bytes of memory that the tree of any file may take.
+/// Memory in bytes that the tree of any file may take.
 const TREE_BYTES: u64 = 192 << 20;
-/// Bytes of memory that the tree may take in addition for each byte of the file as it is stored.
+/// Additional memory in bytes that the tree may take for each byte of the stored file.
 const TREE_BYTES_PER_STORED_BYTE: u64 = 24;
 /// Bytes of an entry of an object in addition to its key and value: hash, place in the table, the text's own record.
 const ENTRY_BYTES: u64 = 48;
-/// Levels of nesting, as the parser has them built in.
+/// Maximum depth of nesting, which is built into the parser.
 const MAX_DEPTH: u32 = 128;
-/// Keys given twice that are named.
+/// Maximum number of duplicate keys that a message names.
 const NAMED: usize = 8;
 
-/// Bytes of memory that the tree of a file may take which is stored in `stored` bytes.
+/// Memory in bytes that the tree of a file of `stored` bytes may take.
 pub(super) const fn tree_limit(stored: u64) -> u64 {
     TREE_BYTES + TREE_BYTES_PER_STORED_BYTE * stored
 }
 
-/// Maximum number of bytes of memory that the tree takes for a byte of text: those of numbers of one digit, each with
-/// its comma.
+/// Maximum memory in bytes per byte of text: one-digit numbers, each followed by a comma.
 pub(super) const MOST_PER_BYTE: u64 = size_of::<Value>() as u64 / 2 + 1;
 
 /// Returns `true` if the tree of a valid text takes at most `limit` bytes. No tree is built.
@@ -36,7 +35,7 @@ pub(super) fn fits(bytes: &[u8], limit: u64) -> bool {
     Weight { state: &mut state }.deserialize(&mut parser).is_ok()
 }
 
-/// A value that is counted and not kept.
+/// A value whose size is counted and which is then dropped.
 struct Weight<'s> {
     state: &'s mut State,
 }
@@ -100,8 +99,8 @@ pub(super) fn parse(bytes: &[u8], limit: u64) -> Result<Value, Problem> {
     parse_without(bytes, limit, &[])
 }
 
-/// Parses `bytes` into a tree of at most `limit` bytes. Values of the keys `left_out` of the outermost object become `null`;
-/// their content is not looked at, except that it has to be JSON.
+/// Parses `bytes` into a tree of at most `limit` bytes. Values of the keys `left_out` of the outermost object become
+/// `null`; their content is only checked for valid JSON.
 pub(super) fn parse_without(bytes: &[u8], limit: u64, left_out: &[&str]) -> Result<Value, Problem> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut state = State { left: limit, twice: Vec::new() };
@@ -115,7 +114,7 @@ pub(super) fn parse_without(bytes: &[u8], limit: u64, left_out: &[&str]) -> Resu
     }
 }
 
-/// Counts that are kept while a tree grows.
+/// Counters of a growing tree.
 struct State {
     /// Bytes that the tree may still grow by.
     left: u64,
@@ -149,7 +148,7 @@ impl State {
         }
     }
 
-    /// Adds a step to the paths of all keys that were found twice since there were `before` of them.
+    /// Adds a step to the paths of the duplicate keys found after the first `before`.
     fn step(&mut self, before: usize, step: impl Fn() -> Step) {
         for twice in &mut self.twice[before..] {
             twice.steps.push(step());
@@ -279,7 +278,7 @@ fn given_twice(twice: &[Twice]) -> Problem {
 
 fn unreadable(bytes: &[u8], error: &serde_json::Error, limit: u64) -> Problem {
     let path = format!("line {}, column {}", error.line(), error.column());
-    // serde's message ends with the position, which stands in the path already.
+    // serde's message ends with the position, which the path already contains.
     let told = error.to_string();
     let told = told.split(" at line ").next().unwrap_or_default();
     if told == TOO_LARGE {

@@ -13,7 +13,7 @@ use std::ops::RangeInclusive;
 pub enum NumberRange {
     /// Those of the type.
     Any,
-    /// Those of the type; whole numbers without a point, because places in lists are counted.
+    /// The limits of the type; whole numbers must be written without a point, because they are indices.
     Index,
     /// Whole numbers.
     Int(i64, i64),
@@ -33,7 +33,7 @@ impl From<RangeInclusive<f64>> for NumberRange {
     }
 }
 
-/// Where a value stands in a file; written out only where there is a problem.
+/// The place of a value in a file; formatted only if there is a problem.
 #[derive(Clone, Copy, Debug)]
 pub enum Place<'a> {
     /// A key of the object at a path.
@@ -59,18 +59,18 @@ impl fmt::Display for Place<'_> {
 
 /// A type of a field.
 pub trait FieldType: Sized {
-    /// Reads a value; `None` if it is wrong, which is a problem.
+    /// Reads a value; Reads the value; `None` if it is invalid, which is added as a problem.
     fn read(value: &Value, place: &Place<'_>, range: NumberRange, problems: &mut Problems) -> Option<Self>;
 
     /// The schema of what [`FieldType::read`] accepts.
     fn schema(generator: &mut SchemaGenerator, range: NumberRange) -> Schema;
 
-    /// The value where the field is left out, for types that have one.
+    /// The value of an omitted field, for types that have a default.
     fn absent() -> Option<Self> {
         None
     }
 
-    /// Values as a parameter; `None` if no parameter can express them.
+    /// Valid values as a parameter; `None` if no parameter can express them.
     fn domain(_range: NumberRange) -> Option<Domain> {
         None
     }
@@ -122,7 +122,7 @@ macro_rules! whole {
 
 whole!(u8, u16, u32, u64, usize, i64);
 
-/// The smallest and the largest whole number of a range; from 0 to the largest of the type without one.
+/// The smallest and the largest whole number of a range; without a range, 0 and the largest number of the type.
 fn limits<T>(range: NumberRange) -> (i64, i64) {
     match range {
         NumberRange::Int(min, max) => (min, max),
@@ -247,7 +247,7 @@ impl<T: FieldType> FieldType for Option<T> {
     }
 }
 
-/// A list; every entry that is wrong is a problem.
+/// A list; every invalid entry is a problem.
 impl<T: FieldType> FieldType for Vec<T> {
     fn read(value: &Value, place: &Place<'_>, range: NumberRange, problems: &mut Problems) -> Option<Self> {
         let list = list_at(value, place, problems)?;

@@ -1,11 +1,11 @@
-//! The parameters of a scenario, each with how it is read, how it is changed and when it cannot act.
+//! The parameters of a scenario: how each is read and changed, and when it has no effect.
 
 use super::Record;
 use crate::param::{ParamInfo, ParamValue};
 use crate::problem::{Problem, suggestion};
 use std::borrow::Cow;
 
-/// Why a parameter cannot act, behind "has no effect", and what to do.
+/// Why a parameter has no effect, as the words after "has no effect", and the remedy.
 pub type Idle = (Cow<'static, str>, &'static str);
 
 type Get<S> = Box<dyn Fn(&S) -> Option<ParamValue> + Send + Sync>;
@@ -22,10 +22,10 @@ pub struct Knob<S> {
     idle: Vec<(Idleness, IsIdle<S>)>,
 }
 
-/// Treatment of a parameter that cannot act.
+/// Treatment of a parameter without effect.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Idleness {
-    /// It can be set, because other changes may let it act.
+    /// It can be set, because other changes may give it an effect.
     Settable,
     /// It cannot be set.
     Refused,
@@ -53,12 +53,12 @@ impl<S: 'static> Knob<S> {
         )
     }
 
-    /// The field `key` of a record that some scenarios have; say by [`Knob::refused_if`] why the
-    /// others have none.
+    /// The field `key` of a record that only some scenarios have; use [`Knob::refused_if`] to give the reason for the
+    /// others.
     ///
     /// # Panics
-    /// If the record has no such field, or none that a parameter can express: a mistake in a table, which every test of
-    /// the kind meets.
+    /// If the record has no such field, or no parameter can express it. That is a mistake in a table, which every test
+    /// of the kind detects.
     pub fn of_part<R: Record + 'static>(
         key: &'static str,
         read: fn(&S) -> Option<&R>,
@@ -76,7 +76,7 @@ impl<S: 'static> Knob<S> {
         )
     }
 
-    /// A parameter with its own functions to read and change it. `set` is given values that `info` has accepted.
+    /// A parameter with its own functions to read and change it. `set` gets only values that `info` has accepted.
     pub fn own(
         info: ParamInfo,
         get: impl Fn(&S) -> Option<ParamValue> + Send + Sync + 'static,
@@ -92,14 +92,14 @@ impl<S: 'static> Knob<S> {
         self
     }
 
-    /// The same parameter, read in another way.
+    /// The same parameter with another function to read it.
     #[must_use]
     pub fn shown_by(mut self, get: impl Fn(&S) -> Option<ParamValue> + Send + Sync + 'static) -> Self {
         self.get = Box::new(get);
         self
     }
 
-    /// The same parameter, changed in another way.
+    /// The same parameter with another function to change it.
     #[must_use]
     pub fn set_by(
         mut self,
@@ -116,8 +116,8 @@ impl<S: 'static> Knob<S> {
         self
     }
 
-    /// The same parameter, without effect on scenarios for which `idle` returns a reason. It can be set all the same,
-    /// because other changes may let it act.
+    /// The same parameter, without effect on scenarios for which `idle` returns a reason. It can still be set, because
+    /// other changes may give it an effect.
     #[must_use]
     pub fn idle_if(mut self, idle: IsIdle<S>) -> Self {
         self.idle.push((Idleness::Settable, idle));
@@ -131,14 +131,15 @@ impl<S: 'static> Knob<S> {
         self
     }
 
-    /// The same parameter, which scenarios on which it cannot act do not have.
+    /// The same parameter, which is hidden on scenarios for which `idle` returns a reason.
     #[must_use]
     pub fn hidden_if(mut self, idle: IsIdle<S>) -> Self {
         self.idle.push((Idleness::Hidden, idle));
         self
     }
 
-    /// Why it cannot act on a scenario, if it is treated at least as strictly as `from`; what hides it comes first.
+    /// Why the parameter has no effect on a scenario, if its treatment is at least as strict as `from`; the strictest
+    /// treatment comes first.
     fn idle(&self, scenario: &S, from: Idleness) -> Option<Problem> {
         let found = self.idle.iter().filter(|(idleness, _)| *idleness >= from);
         let found = found.filter_map(|(idleness, idle)| Some((*idleness, idle(scenario)?)));
@@ -161,28 +162,29 @@ impl<S: 'static> Knobs<S> {
         Self(knobs)
     }
 
-    /// The descriptions of what a scenario has; of all without one.
+    /// The descriptions of the parameters that a scenario has; without a scenario, of all parameters.
     pub fn infos(&self, scenario: Option<&S>) -> Vec<ParamInfo> {
         let has =
             |knob: &&Knob<S>| scenario.is_none_or(|scenario| knob.idle(scenario, Idleness::Hidden).is_none());
         self.0.iter().filter(has).map(|knob| knob.info.clone()).collect()
     }
 
-    /// The value of a parameter; `None` for unknown names and for what no parameter can express.
+    /// The value of a parameter; `None` for unknown names and for values that no parameter can express.
     pub fn get(&self, scenario: &S, name: &str) -> Option<ParamValue> {
         self.0.iter().find(|knob| knob.info.name == name).and_then(|knob| (knob.get)(scenario))
     }
 
-    /// Parameters that cannot act on the scenario.
+    /// Parameters that have no effect on the scenario.
     pub fn idle(&self, scenario: &S) -> Vec<Problem> {
         self.0.iter().filter_map(|knob| knob.idle(scenario, Idleness::Settable)).collect()
     }
 
-    /// Changes a parameter, or one entry of it. Only its own range is checked: several changes together may be valid
-    /// though one alone is not, so validate afterwards.
+    /// Changes a parameter, or one entry of it. Only its own range is checked: several changes may be valid together
+    /// although one of them alone is not, so validate afterwards.
     ///
     /// # Errors
-    /// An unknown name, a value outside the range, an entry that does not exist, or what the parameter itself refuses.
+    /// An unknown name, a value outside the range, an entry that does not exist, or a value that the parameter itself
+    /// refuses.
     pub fn set(
         &self,
         scenario: &mut S,

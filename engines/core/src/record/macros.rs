@@ -1,13 +1,13 @@
 //! The declarations.
 
-/// Declares a struct that represents a JSON object: each field with its doc comment, its type and, behind `=`, its
+/// Declares a struct that represents a JSON object: each field with its doc comment, its type and, after `=`, its
 /// [`Spec`](crate::record::Spec). The doc comment is also the help of the parameter and the description in the schema.
 ///
-/// Keys after `ignoring` are allowed and ignored. A struct whose fields depend on each other in files is written by
-/// the function behind `written by`.
+/// Keys after `ignoring` are allowed and ignored. If the written form of a field depends on other fields, the function
+/// after `written by` writes the struct.
 ///
-/// Reader ([`Record`](crate::record::Record)), `Serialize` and `JsonSchema` follow. A field without a default must be in
-/// the file, unless its type is an `Option`.
+/// The macro implements the reader ([`Record`](crate::record::Record)), `Serialize` and `JsonSchema`. A field without a
+/// default must be in the file, unless its type is an `Option`.
 #[macro_export]
 macro_rules! record {
     (

@@ -15,11 +15,11 @@ type Described = fn(&mut SchemaGenerator) -> Schema;
 /// When a field is written.
 #[derive(Clone, Copy, PartialEq)]
 enum Written {
-    /// Unless nothing is there.
+    /// Unless the value is empty.
     IfThere,
-    /// Unless it has the value that it has where it is left out.
+    /// Unless the value is the default.
     IfUnusual,
-    /// Always, as `null` if nothing is there.
+    /// Always; an empty value as `null`.
     Always,
 }
 
@@ -33,7 +33,7 @@ pub struct Spec<T> {
     by: Option<(Reader<T>, Described)>,
 }
 
-/// A field without limits but those of its type.
+/// A field with only the limits of its type.
 pub const fn any<T>() -> Spec<T> {
     Spec {
         range: NumberRange::Any,
@@ -45,37 +45,37 @@ pub const fn any<T>() -> Spec<T> {
     }
 }
 
-/// A field whose whole numbers are written without a point, because they are places in lists.
+/// A field whose whole numbers must be written without a point, because they are indices.
 pub fn index<T>() -> Spec<T> {
     Spec { range: NumberRange::Index, ..any() }
 }
 
-/// A field whose number, or whose numbers in a list, lie within a range.
+/// A field whose number, or each number of its list, must be within a range.
 pub fn within<T>(range: impl Into<NumberRange>) -> Spec<T> {
     Spec { range: range.into(), ..any() }
 }
 
-/// A list that is empty, and not written, where it is left out.
+/// A list whose default is empty; an empty list is not written.
 pub fn list<T>() -> Spec<Vec<T>> {
     Spec { usual: Some(Vec::new()), written: Written::IfUnusual, ..any() }
 }
 
 impl<T: FieldType + Clone + PartialEq> Spec<T> {
-    /// The value where the field is left out.
+    /// The value of an omitted field.
     #[must_use]
     pub fn or(mut self, usual: T) -> Self {
         self.usual = Some(usual);
         self
     }
 
-    /// The same field, not written while it has the value that it has where it is left out.
+    /// The same field, not written if it has its default value.
     #[must_use]
     pub const fn omitted(mut self) -> Self {
         self.written = Written::IfUnusual;
         self
     }
 
-    /// The same field, written as `null` where nothing is there.
+    /// The same field, with an empty value written as `null`.
     #[must_use]
     pub const fn or_null(mut self) -> Self {
         self.written = Written::Always;
@@ -89,7 +89,7 @@ impl<T: FieldType + Clone + PartialEq> Spec<T> {
         self
     }
 
-    /// The same field, a change of which starts a new run from nothing.
+    /// The same field, whose change starts a new run without a known plan.
     #[must_use]
     pub const fn cold(mut self) -> Self {
         self.effect = Effect::Cold;
@@ -103,7 +103,7 @@ impl<T: FieldType + Clone + PartialEq> Spec<T> {
         self
     }
 
-    /// Reads the field; `None` if it is missing or wrong, which is a problem.
+    /// Reads the field; Reads the field; `None` if it is missing or invalid, which is added as a problem.
     pub fn read(self, key: &'static str, fields: &mut Fields<'_>, problems: &mut Problems) -> Option<T> {
         let Some(value) = fields.optional(key) else {
             let usual = self.usual.or_else(T::absent);
@@ -133,7 +133,7 @@ impl<T: FieldType + Clone + PartialEq> Spec<T> {
         }
     }
 
-    /// The schema of the field. A field that may be left out may also be `null`.
+    /// The schema of the field. An optional field may also be `null`.
     pub fn schema(self, generator: &mut SchemaGenerator, about: &str) -> Schema {
         let is_required = self.is_required();
         let mut schema = match self.by {

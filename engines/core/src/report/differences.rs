@@ -1,8 +1,8 @@
-//! Differences of two plans of a kind beyond their figures.
+//! Differences of two plans of a kind in addition to their figures.
 
 use super::value::Tone;
 
-/// Differences of two plans; nothing where they cannot be set side by side.
+/// Differences of two plans; empty if the plans cannot be compared.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Differences {
     /// Counts of both plans.

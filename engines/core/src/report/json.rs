@@ -5,8 +5,8 @@ use super::table::{LoadSpan, Row, Table};
 use super::value::Value;
 use serde_json::{Map, Value as Json, json};
 
-/// A section: its only block, or an object of its blocks by name. `remarks` are added where there are some and the
-/// section is an object.
+/// A section: its only block, or an object of its blocks by name. `remarks` are added if there are any and the section
+/// is an object.
 pub fn section(section: &Section) -> Json {
     let written: Vec<&Block> = section.blocks.iter().filter(|block| !block.on_screens).collect();
     let mut whole = match written.as_slice() {

@@ -6,7 +6,7 @@ use std::fmt;
 /// A part of a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Words {
-    /// The words, with the blanks around them. Text from files is made printable by whoever writes it out.
+    /// The words, with the blanks around them. The writer makes text from files printable.
     pub text: String,
     /// Meaning, for their colour.
     pub tone: Tone,
@@ -38,7 +38,7 @@ impl Phrase {
         self.with(text, Tone::Text)
     }
 
-    /// Adds words of little interest: labels and units.
+    /// Adds words of low priority: labels and units.
     #[must_use]
     pub fn muted(self, text: impl Into<String>) -> Self {
         self.with(text, Tone::Muted)
@@ -50,13 +50,13 @@ impl Phrase {
         self.with(text, Tone::Answer)
     }
 
-    /// Adds something that is as wanted.
+    /// Adds words for something that is as intended.
     #[must_use]
     pub fn good(self, text: impl Into<String>) -> Self {
         self.with(text, Tone::Good)
     }
 
-    /// Adds something that is broken or lost.
+    /// Adds words for something that is broken or lost.
     #[must_use]
     pub fn bad(self, text: impl Into<String>) -> Self {
         self.with(text, Tone::Bad)
