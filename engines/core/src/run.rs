@@ -1,6 +1,6 @@
 //! Runs: threads that execute methods, one running and one waiting per method, and their offers to each other.
 //!
-//! Knows no async runtime. Everything a run says goes to one [`EventSink`]; `Done` is always the last event.
+//! Uses no async runtime. All events of a run go to one [`EventSink`]; `Done` is always the last event.
 
 use crate::checked::{Checked, Conclusion, SharedPlan, Violation};
 use crate::clock::Clock;
@@ -20,7 +20,7 @@ mod board;
 
 pub use board::{RunState, Runs, Ticket};
 
-/// Stack of a run's own thread.
+/// Stack size of the thread of a run.
 pub const STACK_BYTES: usize = 16 << 20;
 
 /// The knobs that every method has.
@@ -89,7 +89,7 @@ impl Common {
         }
     }
 
-    /// The same with the values that are given; a limit of 0 is none.
+    /// The same settings with the given values; a limit of 0 means no limit.
     #[must_use]
     pub fn with(self, seed: Option<u64>, time_limit_s: Option<f64>, gap: Option<f64>) -> Self {
         Self {
@@ -103,7 +103,7 @@ impl Common {
 /// Request to a method.
 #[derive(Clone)]
 pub struct Request<K: Kind> {
-    /// The input; never changes while the run lasts.
+    /// The input, which never changes during the run.
     pub scenario: Arc<Scenario<K>>,
     /// Valid values for the method's own knobs.
     pub params: Params,
@@ -115,7 +115,7 @@ pub struct Request<K: Kind> {
     pub gap: Option<f64>,
     /// A plan to start from, of this or a similar scenario.
     pub hot_start: Option<SharedPlan>,
-    /// `true` if the method can prove (from its description).
+    /// `true` if the method can prove a bound (from its description).
     pub proves: bool,
 }
 
@@ -134,13 +134,13 @@ pub trait Job: Send {
     fn method(&self) -> &str;
     /// SHA-256 of the scenario: runs with the same value offer each other their best.
     fn scenario_sha256(&self) -> &str;
-    /// Returns `true` if its plans answer the question of the objective, so that other runs may take them.
+    /// Returns `true` if its plans optimise the objective, so that other runs may adopt them.
     fn competes(&self) -> bool;
-    /// Returns `true` if it begins with what is known, a plan and bounds of other runs.
+    /// Returns `true` if it starts from a known plan and bounds of other runs.
     fn is_warm(&self) -> bool;
     /// Time limit and gap to begin with.
     fn limits(&self) -> (Option<f64>, Option<f64>);
-    /// Executes the method on the present thread and sends all events to the sink, `Done` last.
+    /// Executes the method on the current thread and sends all events to the sink, `Done` last.
     fn execute(self: Box<Self>, env: Environment);
 }
 
@@ -164,12 +164,12 @@ pub struct TypedJob<K: Kind> {
 }
 
 impl<K: Kind> TypedJob<K> {
-    /// Joins a method with a request.
+    /// Creates a job from a method and a request.
     ///
     /// # Errors
     /// If the scenario cannot be written (a number that is not finite).
     pub fn new(method: Arc<dyn Method<K>>, mut request: Request<K>) -> Result<Self, crate::json::WriteError> {
-        // Every run knows for itself what it read.
+        // Each run records on its own which values it read.
         request.params = request.params.unread();
         let sha256 = sha256_of(&request.scenario)?;
         let name = method.info().name.into();
@@ -224,7 +224,7 @@ impl<K: Kind> Job for TypedJob<K> {
         }));
         let ended = catch_unwind(AssertUnwindSafe(|| {
             let outcome = self.method.solve(&self.request.scenario, &self.request.params, &mut cx);
-            // The last best is always built and checked, however the method ended.
+            // The last best candidate is always built and checked, however the method ended.
             let built = cx.build_pending();
             match outcome {
                 Ok(outcome) => built.map(|()| outcome),
@@ -232,7 +232,7 @@ impl<K: Kind> Job for TypedJob<K> {
                 Err(error) => Err(error),
             }
         }));
-        // A run that was cut short may have read the rest later.
+        // A run that ended early might have read the other values later.
         if matches!(ended, Ok(Ok(_))) {
             say_in_vain(&mut cx, &self.method.info().params);
         }
@@ -244,7 +244,7 @@ impl<K: Kind> Job for TypedJob<K> {
     }
 }
 
-/// Says which of the parameters that were requested nothing in the run depended on.
+/// Warns about given parameters that the run never read.
 fn say_in_vain<K: Kind>(cx: &mut Context<'_, K>, infos: &[ParamInfo]) {
     let names: Vec<String> = cx.params().in_vain(infos).into_iter().map(|name| format!("`{name}`")).collect();
     if !names.is_empty() {
@@ -262,7 +262,7 @@ type Ended = Result<Result<Outcome, MethodError>, Box<dyn Any + Send>>;
 /// Gap up to which a bound and a plan are the same number: methods lower their bounds by about 1e-12 to be safe.
 const ROUNDING: f64 = 1e-11;
 
-/// Turns how a method ended into the final plan and the last event.
+/// Converts the ending of a method into the final plan and the last event.
 fn conclude<K: Kind>(cx: &mut Context<'_, K>, control: &Control, ended: Ended) -> Done {
     cx.drop_pending();
     let mut violations = Vec::new();
@@ -306,7 +306,8 @@ fn conclude<K: Kind>(cx: &mut Context<'_, K>, control: &Control, ended: Ended) -
     let best = cx.best_checked().map(|plan| plan.plan().objective.value);
     let stated = cx.best_bound();
     let bound = match (best, stated) {
-        // A bound that the best plan itself set may differ from it by rounding; it says that the plan meets it.
+        // A bound that was derived from the best plan may differ from its value by rounding; the plan then meets the
+        // bound.
         (Some(value), Some(bound)) if gap(value, bound) <= ROUNDING => Some(value),
         (Some(value), Some(bound)) => standing_bound(K::OBJECTIVE.sense, value, bound),
         _ => stated,
@@ -339,7 +340,7 @@ fn conclude<K: Kind>(cx: &mut Context<'_, K>, control: &Control, ended: Ended) -
     };
     let proven = plan.as_ref().is_some_and(|plan| plan.plan().status == Status::Optimal);
     let (limit, message) = match status {
-        // Whatever ended it came after the proof, and took nothing from it.
+        // The stop came after the proof, so the proof remains valid.
         EndStatus::Stopped if proven => (None, format!("no better plan exists; {message} after the proof")),
         _ if proven => (None, message),
         _ => (limit, message),
@@ -382,14 +383,14 @@ fn final_plan<K: Kind>(
     control: &Control,
 ) -> Arc<Checked<K>> {
     let value = plan.plan().objective.value;
-    // A second phase may give up a tolerance of the objective; the bound is then a hair better than the plan.
+    // A second phase may worsen the objective by a tolerance; the bound is then slightly better than the plan.
     let proven = bound.is_some_and(|bound| gap(value, bound) <= OPTIMAL_GAP);
     let status = match status {
-        // Whatever ended it, a plan that meets its bound is optimal.
+        // A plan that meets its bound is optimal, however the run ended.
         Status::Optimal | Status::Stopped | Status::Feasible | Status::GapReached if proven => {
             Status::Optimal
         }
-        // A claim without its proof is only a plan.
+        // A plan that does not meet its bound is not optimal, and `gap_reached` needs a bound.
         Status::Optimal => Status::Feasible,
         Status::GapReached if bound.is_none() => Status::Feasible,
         other => other,

@@ -25,7 +25,7 @@ pub struct Scenario<K: Kind> {
     pub name: String,
     /// Fields of the kind.
     pub body: K::Scenario,
-    /// Origin of one that was imported.
+    /// Origin of an imported scenario.
     pub provenance: Option<Origin>,
 }
 
@@ -42,7 +42,7 @@ impl<K: Kind> Clone for Scenario<K> {
 }
 
 impl<K: Kind> Scenario<K> {
-    /// A scenario without a past.
+    /// A scenario without provenance.
     pub const fn new(name: String, body: K::Scenario) -> Self {
         Self { name, body, provenance: None }
     }
@@ -86,7 +86,7 @@ impl<K: Kind> Scenario<K> {
         Ok(json::sha256_hex(&serde_json::to_vec(&value)?))
     }
 
-    /// Reads and validates one from a JSON tree. Unknown keys are problems.
+    /// Reads and validates a scenario from a JSON tree. Unknown keys are problems.
     ///
     /// # Errors
     /// Every problem found.

@@ -1,5 +1,5 @@
-//! Standing of a plan: the bounds that are known, the plans that each holds for, the gap that each leaves, and who
-//! vouches for it. Whoever prints a bound (command line, screen, report, picture) takes value and words from here.
+//! Standing of a plan: the known bounds; for each, the plans that it covers, its gap, and who confirms it. Every output
+//! of a bound (command line, screen, report, picture) uses the values and words of this module.
 
 use crate::checked::{BoundTrust, VerifiedBound};
 use crate::kind::{Kind, ObjectiveInfo};
@@ -12,14 +12,14 @@ mod findings;
 
 pub use findings::{Findings, FoundBound};
 
-/// Relative distance below which a bound that the value passes is met by it: rounding.
+/// Relative rounding error by which a value may beat its bound and still count as meeting it.
 const ROUNDING: f64 = 1e-9;
 
 /// Source of a bound.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Prover {
-    /// The independent checker worked it out by itself.
+    /// The independent checker derived it.
     Checker,
     /// The method of this name claims it; the checker has not repeated the proof.
     Method(String),
@@ -30,7 +30,7 @@ pub enum Prover {
 pub struct KnownBound {
     /// Value that no plan it holds for can beat.
     pub value: f64,
-    /// The plans it holds for, in words, if not simply all of the scenario.
+    /// The covered plans, in words, if not all plans of the scenario.
     pub covers: Option<String>,
     /// `true` if it holds for every plan of the scenario, also where `covers` describes them.
     pub is_on_all: bool,
@@ -41,7 +41,7 @@ pub struct KnownBound {
 }
 
 impl KnownBound {
-    /// Returns `true` if the checker vouches for it.
+    /// Returns `true` if the checker proved it.
     pub fn is_verified(&self) -> bool {
         self.by == Prover::Checker
     }
@@ -72,18 +72,18 @@ pub struct Standing {
     other_question: Option<&'static str>,
     status: Option<Status>,
     limit: Option<Limit>,
-    /// The plan carries a bound of its method.
+    /// `true` if the plan contains a bound of its method.
     has_claim: bool,
-    /// The checker did also what may take long.
+    /// `true` if the checker also ran its slow checks.
     is_exact: bool,
-    /// Verified ones first, and of those the ones on all plans; none says less than another.
+    /// Verified bounds first, and among them bounds on all plans; no bound is implied by another.
     bounds: Vec<KnownBound>,
-    /// Claims on all plans that the value contradicts.
+    /// Claimed bounds on all plans that the value beats.
     refuted: Vec<KnownBound>,
 }
 
 impl Standing {
-    /// A plan of which only the value is known.
+    /// A plan for which only the value is known.
     pub fn unproven(objective: ObjectiveInfo, value: f64, method: &str) -> Self {
         Self {
             objective,
@@ -99,8 +99,8 @@ impl Standing {
         }
     }
 
-    /// The standing of a plan by its envelope and the findings of its checker; `is_exact` says that it did also what
-    /// may take long.
+    /// The standing of a plan by its envelope and the findings of its checker; `is_exact`: the checker also ran its
+    /// slow checks.
     pub fn of<'v, K: Kind>(
         header: &Header,
         trust: BoundTrust,
@@ -119,7 +119,7 @@ impl Standing {
         if let Some(claimed) = header.objective.bound {
             let covers = header.provenance.bound_covers();
             let by = match trust {
-                // The value that the checker reached stands for the one that it confirmed.
+                // The checker's own value replaces the claimed value that it confirmed.
                 BoundTrust::Verified if !standing.bounds.is_empty() => return standing,
                 BoundTrust::Verified => Prover::Checker,
                 BoundTrust::Claimed | BoundTrust::None => Prover::Method(header.method.clone()),
@@ -129,7 +129,8 @@ impl Standing {
         standing
     }
 
-    /// The same plan while its run works: its envelope does not speak of the end yet, and the run knows its bounds.
+    /// The same plan while its run is running: without status and claimed bounds, which are final only at the end of
+    /// the run.
     #[must_use]
     pub fn unfinished(mut self) -> Self {
         (self.status, self.limit) = (None, None);
@@ -137,8 +138,7 @@ impl Standing {
         self
     }
 
-    /// Adds a bound, unless one that is known says as much. `covers` names the plans that it holds for, if not simply
-    /// all of the scenario.
+    /// Adds a bound, unless a known one implies it. `covers` names the covered plans, if not all plans of the scenario.
     pub fn learn(&mut self, value: f64, covers: Option<&str>, is_on_all: bool, by: Prover) {
         if !value.is_finite() {
             return;
@@ -152,7 +152,7 @@ impl Standing {
             }
             return;
         }
-        // A bound that is closer to the plans says more: the other way round than values.
+        // The bound closer to the plan values is stronger: its direction is opposite to that of values.
         let says_as_much = |one: &KnownBound, other: &KnownBound| {
             (one.is_on_all || (!other.is_on_all && one.covers == other.covers))
                 && (one.is_verified() || !other.is_verified())
@@ -166,53 +166,53 @@ impl Standing {
         self.bounds.sort_by_key(|bound| (!bound.is_verified(), !bound.is_on_all));
     }
 
-    /// The question that its method answers, if it is another one than that of the objective. Bounds that others know do
-    /// not hold for the plan, and its own ones do not prove it to be best.
+    /// Sets the problem that its method solves, if that differs from the objective. Bounds of other methods then do not
+    /// apply to the plan, and its own bounds do not prove it optimal.
     pub const fn other_question(&self) -> Option<&'static str> {
         self.other_question
     }
 
-    /// Returns `true` if the checker did also what may take long.
+    /// Returns `true` if the checker also ran its slow checks.
     pub const fn is_exact(&self) -> bool {
         self.is_exact
     }
 
-    /// Every bound that is known, the one to speak of first.
+    /// Every known bound, the leading one first.
     pub fn bounds(&self) -> &[KnownBound] {
         &self.bounds
     }
 
-    /// The bound to speak of: a verified one if there is one, on all plans rather than on some.
+    /// The bound to show first: verified before claimed, and on all plans before some plans.
     pub fn leading(&self) -> Option<&KnownBound> {
         self.bounds.first()
     }
 
-    /// The bound that leaves less of a gap than [`Self::leading`]: a claim, or one that holds for some plans.
+    /// A bound with a smaller gap than [`Self::leading`]: a claimed one, or one on some plans.
     pub fn closer(&self) -> Option<&KnownBound> {
         let leading = self.leading()?;
         let closer = self.bounds.iter().filter(|bound| bound.gap + OPTIMAL_GAP < leading.gap);
         closer.min_by(|a, b| a.gap.total_cmp(&b.gap))
     }
 
-    /// The bound on all plans of the scenario that leaves the smallest gap, verified or claimed.
+    /// The bound on all plans of the scenario with the smallest gap, verified or claimed.
     pub fn on_all(&self) -> Option<&KnownBound> {
         self.bounds.iter().filter(|bound| bound.is_on_all).min_by(|a, b| a.gap.total_cmp(&b.gap))
     }
 
-    /// The bound on all plans of the scenario that bars and lines show: a verified one if there is one.
+    /// The bound on all plans of the scenario for bars and lines: a verified one if there is one.
     pub fn drawn(&self) -> Option<&KnownBound> {
         self.bounds.iter().find(|bound| bound.is_on_all)
     }
 
-    /// The bound that proves the plan to be best, of all plans if there is one, else of some; verified if there is one.
+    /// The bound that proves the plan optimal: preferably among all plans rather than some, and preferably verified.
     pub fn optimum(&self) -> Option<&KnownBound> {
         let closed =
             || self.bounds.iter().filter(|bound| bound.gap <= OPTIMAL_GAP && self.other_question.is_none());
         closed().find(|bound| bound.is_on_all).or_else(|| closed().next())
     }
 
-    /// The status with what it rests on: `optimal`, `optimal, claimed and not yet verified`, `optimal for plans at fair
-    /// rates`, `feasible, work limit`.
+    /// The status, with the proof that it depends on: `optimal`, `optimal, claimed and not yet verified`,
+    /// `optimal for plans at fair rates`, `feasible, work limit`.
     pub fn status(&self) -> String {
         let Some(status) = self.status else { return "found by a run that is still running".to_owned() };
         let mut text = status.word().replace('_', " ");
@@ -238,7 +238,7 @@ impl Standing {
         text
     }
 
-    /// What a claim is that the checker did not confirm.
+    /// The words for a claim that the checker did not confirm.
     const fn unverified(&self) -> &'static str {
         if self.is_exact { "not verified" } else { "not yet verified" }
     }
@@ -264,12 +264,12 @@ impl Standing {
         self.closer().map_or_else(|| said(leading), |closer| format!("{} ({})", said(leading), said(closer)))
     }
 
-    /// Everything that is known of the bound in one phrase: first what the checker confirms, then what methods claim
-    /// beyond that. `named` adds the name of the objective.
+    /// All known bounds in one phrase: first those that the checker confirms, then the stronger claims of methods.
+    /// `named` adds the name of the objective.
     pub fn words(&self, named: bool) -> String {
         let label = if named { format!("{} ", self.objective.label) } else { String::new() };
         let on = if named { " on" } else { "" };
-        // A bound that the value meets is printed with the value's digits.
+        // A bound that the value meets is printed with the same digits as the value.
         let text = |bound: &KnownBound| {
             let is_met = bound.gap <= ROUNDING;
             if is_met {
@@ -304,7 +304,7 @@ impl Standing {
     }
 }
 
-/// Said of a plan of which no bound is known.
+/// The words for a plan without a known bound.
 pub const NO_BOUND: &str = "no bound";
 
 #[cfg(test)]

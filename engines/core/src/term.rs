@@ -1,22 +1,22 @@
-//! Words of the field, each with a sentence, a formula and its source.
+//! Terms, each with a definition, a formula and its source.
 
-/// A word that the program uses.
+/// A term that the program uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Term {
-    /// The word, as screens write it.
+    /// The term, as screens write it.
     pub word: &'static str,
     /// Other words for the same thing; a person who looks for one of them finds this term.
     pub also: &'static [&'static str],
     /// Definition, in one sentence.
     pub sentence: &'static str,
-    /// Formula; empty where there is nothing to work out.
+    /// Formula; empty if there is none.
     pub formula: &'static str,
-    /// Source: paper and section; empty for words of the trade.
+    /// Source: paper and section; empty for common terms of the field.
     pub source: &'static str,
 }
 
 impl Term {
-    /// A word of the trade.
+    /// A common term of the field, without a source.
     pub const fn new(word: &'static str, sentence: &'static str) -> Self {
         Self { word, also: &[], sentence, formula: "", source: "" }
     }
@@ -40,7 +40,7 @@ impl Term {
     }
 }
 
-/// Words that every kind uses.
+/// Terms that every kind uses.
 pub const TERMS: &[Term] = &[
     Term::new(
         "circuit",
@@ -112,7 +112,7 @@ pub const TERMS: &[Term] = &[
     Term::new("sweep", "The same problem solved for several parameter values, one row each."),
 ];
 
-/// The term that a word means, without regard to upper and lower case.
+/// The term for a word, ignoring case.
 pub fn find<'t>(terms: impl IntoIterator<Item = &'t Term>, word: &str) -> Option<&'t Term> {
     let same = |known: &str| known.eq_ignore_ascii_case(word.trim());
     let mut terms: Vec<&Term> = terms.into_iter().collect();

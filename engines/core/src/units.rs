@@ -1,7 +1,7 @@
 //! Quantities and identifiers as distinct types, so that bytes are never added to seconds.
 //!
-//! File fields keep their unit in the key (`_s`, `_bytes`, `_gbps`); the conversion to these types
-//! happens once, at the border. Hot loops may take the raw number out with `.0` inside one function.
+//! File fields keep their unit in the key (`_s`, `_bytes`, `_gbps`); the conversion to these types happens once, when a
+//! file is read or written. Hot loops may use the raw number `.0` inside one function.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -143,7 +143,7 @@ macro_rules! identifier {
                 self.0 as usize
             }
 
-            /// The identifier of a table row.
+            /// The identifier of the entry at an index.
             pub const fn from_index(index: usize) -> Self {
                 Self(index as u32)
             }
@@ -161,7 +161,7 @@ identifier!(
     PodId
 );
 identifier!(
-    /// An unordered pod pair that may get circuits. Dense, from 0.
+    /// An unordered pair of pods that may get circuits. Dense, from 0.
     LinkId
 );
 identifier!(

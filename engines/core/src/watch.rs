@@ -1,4 +1,4 @@
-//! The connection of a search to whoever runs it.
+//! The interface between a search and its caller.
 
 use crate::context::{Context, Stop};
 use crate::event::EventBody;
@@ -7,20 +7,18 @@ use crate::method::MethodError;
 use std::fmt;
 use std::sync::Arc;
 
-/// Connection of a search to whoever runs it: it tells what it finds and checks whether to stop.
+/// Interface between a search and its caller: the search reports what it finds and checks whether to stop.
 ///
-/// `S` is a solution that the search hands over, such as circuits with their makespan; searches that only prepare
-/// something hand over none and leave it at `()`.
+/// `S` is the type of the reported solutions, such as circuits with their makespan; `()` for searches that report none.
 ///
 /// # Solutions
-/// [`Watch::found`] hands over a candidate, not a plan. The run keeps it only if it is better than the best one it
-/// has; a plan is then built from it and checked before it is shown. So a search may hand over everything it finds, in
-/// any order, without knowing how good the best plan of the run is. A plan that does not pass the check ends the run
-/// as failed.
+/// [`Watch::found`] reports a candidate, not a plan. The run keeps it only if it is better than the best one it has; a
+/// plan is then built from it and checked before it is shown. So a search may report everything that it finds, in any
+/// order, without knowing the best plan of the run. A plan that does not pass the check ends the run as failed.
 ///
 /// # Stops
-/// Work of more than 5 ms asks [`Watch::checkpoint`] in between. Closures on other threads ask the test from
-/// [`Watch::stop_test`] instead and abandon what they do; the next checkpoint then returns the reason.
+/// A search calls [`Watch::checkpoint`] at least every 5 ms. Closures on other threads call the test from
+/// [`Watch::stop_test`] instead and abandon their work; the next checkpoint then returns the reason.
 pub trait Watch<S = ()> {
     /// Checks whether to stop; called at least every 5 ms of work.
     ///
@@ -34,28 +32,29 @@ pub trait Watch<S = ()> {
     /// Counts units of work (evaluations, flows, moves): the same for the same seed on any machine.
     fn count(&mut self, units: u64);
 
-    /// Hands over a solution; kept only if it is better than the best of the run. `source` is the part of the search
+    /// Reports a solution; the run keeps it only if it is better than its best one. `source` is the part of the search
     /// that found it, in words.
     ///
     /// # Errors
-    /// The reason to stop, a plan that did not pass the check included.
+    /// The reason to stop; this includes a plan that did not pass its check.
     fn found(&mut self, _solution: S, _source: &str) -> Result<(), MethodError> {
         Ok(())
     }
 
-    /// States an objective that no solution can beat.
+    /// Reports a bound on the objective.
     fn bound(&mut self, _bound: f64) {}
 
-    /// Returns a better solution that another run offers. Its objective is the one it has there.
+    /// Returns a better solution that another run offers. Its objective value is the one computed by that run.
     fn offered(&mut self) -> Option<S> {
         None
     }
 
-    /// Tells what became of the solution last offered: its objective here, and whether the search continues from it.
+    /// Reports the fate of the last offered solution: its objective in this run, and whether the search continues from
+    /// it.
     fn judged(&mut self, _objective: f64, _taken: bool) {}
 
-    /// Returns the value of a parameter that can be changed while the search runs; `None` where it has none of that
-    /// name.
+    /// Returns the value of a parameter that can be changed while the search runs; `None` if there is no such
+    /// parameter.
     fn live(&self, _parameter: &str) -> Option<i64> {
         None
     }
@@ -70,7 +69,7 @@ pub trait Watch<S = ()> {
         false
     }
 
-    /// Returns a test for closures on other threads: `true` once they are to abandon their work.
+    /// Returns a test for closures on other threads: `true` once they must abandon their work.
     fn stop_test(&self) -> Box<dyn Fn() -> bool + Send + Sync> {
         Box::new(|| false)
     }
@@ -105,8 +104,8 @@ impl<S> Watch<S> for Unwatched {
     }
 }
 
-/// A watch of work within other work: it passes on stops and counts, but nothing that the work tells, because that
-/// would be about another question.
+/// A watch for an auxiliary search inside another one: it forwards stops and counts, but drops the reports, because
+/// they concern another problem.
 #[derive(Debug)]
 pub struct StopOnly<'w, W>(pub &'w mut W);
 
@@ -134,8 +133,9 @@ impl<S, W: Watch<S>> Watch<S> for StopOnly<'_, W> {
     }
 }
 
-/// A watch that ends work as soon as a test requires it, with its own counters: for closures on other threads, and for
-/// work with its own time limit. The reason is [`Stop::Requested`]; the watch outside knows a better one.
+/// A watch that stops its work as soon as a test returns `true`, with its own counters: for closures on other threads,
+/// and for work with its own time limit. The reason is always [`Stop::Requested`]; the outer watch knows the actual
+/// one.
 #[derive(Clone)]
 pub struct StopTest {
     test: Arc<dyn Fn() -> bool + Send + Sync>,
@@ -184,7 +184,7 @@ impl<S> Watch<S> for StopTest {
     }
 }
 
-/// Solutions that reach a context are dropped: a method wraps its context in a watch that makes plans of them.
+/// A context itself drops solutions; a method wraps its context in a watch that builds plans from them.
 impl<K: Kind, S> Watch<S> for Context<'_, K> {
     fn checkpoint(&mut self) -> Result<(), MethodError> {
         Context::checkpoint(self)

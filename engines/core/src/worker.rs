@@ -1,5 +1,5 @@
-//! Helper processes for solver phases that cannot be left otherwise. Core only names the ability;
-//! the crate that owns the solver speaks the protocol, the program supplies the launcher.
+//! Solver processes, for phases of a solver that can only be stopped by killing a process. This crate only declares the
+//! interface; the crate of the solver implements the protocol, and the program supplies the launcher.
 
 use std::fmt::Debug;
 use std::io;

@@ -1,7 +1,7 @@
 //! Models written in good_lp's algebra.
 //!
-//! good_lp's own way to HiGHS drops the constant of the objective, the options and the initial values, and pads
-//! missing initial values with zero. Here the variables and constraints are read before good_lp consumes them.
+//! good_lp's own HiGHS backend drops the constant of the objective, options and initial values, and pads missing
+//! initial values with zero. This module therefore reads the variables and constraints before good_lp consumes them.
 
 use crate::error::Error;
 use crate::model::{Column, Model};
@@ -15,7 +15,7 @@ pub use good_lp::{Constraint, Expression, ProblemVariables, Variable, constraint
 /// A model made of good_lp's variables and constraints.
 #[derive(Clone, Debug)]
 pub struct Algebra {
-    /// The model. Columns stand in the order in which the variables were made.
+    /// The model. Columns are in the order in which the variables were created.
     pub model: Model,
     /// The initial values that were given, of some columns or of all.
     pub start: Start,
@@ -28,7 +28,7 @@ impl Algebra {
         self.columns.get(&variable).copied()
     }
 
-    /// The value of an expression at a point with one value per column. Variables of other models count zero.
+    /// The value of an expression at a point with one value per column. Variables of other models count as zero.
     pub fn value(&self, expression: impl IntoAffineExpression, point: &[f64]) -> f64 {
         let constant = expression.constant();
         let terms = expression.linear_coefficients().into_iter();
@@ -40,11 +40,11 @@ impl Algebra {
 }
 
 impl Model {
-    /// A model from good_lp's variables, objective and constraints. The constant of the objective, bounds,
-    /// wholeness, names and initial values are kept; what has no name is called by its position.
+    /// A model from good_lp's variables, objective and constraints. Keeps the constant of the objective, bounds,
+    /// integrality, names and initial values; unnamed rows and columns get names from their positions.
     ///
     /// # Errors
-    /// If an expression names a variable that is not among `variables`, or holds a number that is none.
+    /// If an expression names a variable that is not among `variables`, or contains NaN.
     pub fn from_good_lp(
         name: impl Into<String>,
         variables: &ProblemVariables,
@@ -81,7 +81,7 @@ impl Model {
                     None => Err(Error::Model("an expression names a variable of another model".to_owned())),
                 })
                 .collect::<Result<Vec<_>, _>>()?;
-            // Their order is that of a hash table.
+            // Sorted, because they come from a hash table.
             terms.sort_by_key(|(column, _)| *column);
             Ok(terms)
         };

@@ -1,4 +1,4 @@
-//! Reasons that a model has no point: the rows and bounds that cannot hold together.
+//! Reasons that a model is infeasible: rows and bounds that conflict.
 
 use crate::error::Error;
 use crate::instance::Instance;
@@ -12,7 +12,7 @@ use std::fmt;
 /// Bounds of a row or column that take part in a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Sides {
-    /// None: it takes part through its factors only.
+    /// None: it takes part only through its coefficients.
     Neither,
     /// The lower one.
     Lower,
@@ -37,24 +37,24 @@ pub struct Party {
     pub upper: f64,
 }
 
-/// Rows and bounds that cannot hold together. Without any one of them the rest can, unless `minimal` is false.
+/// Rows and bounds that conflict. If `minimal` is true, the conflict disappears when any one of them is removed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Conflict {
     /// The rows.
     pub rows: Vec<Party>,
     /// The columns whose bounds are part of the conflict.
     pub columns: Vec<Party>,
-    /// `true` if the linear relaxation is in conflict already; otherwise it needs that some columns are whole.
+    /// `true` if the linear relaxation is infeasible; otherwise the conflict depends on integer columns.
     pub relaxed: bool,
-    /// `true` if nothing can be left out.
+    /// `true` if none of them can be omitted.
     pub minimal: bool,
 }
 
 /// Maximum number of constraints that a sentence names.
 const MOST_NAMED: usize = 8;
 
-/// Returns the sentence that some constraints cannot hold together: "A cannot hold", "A and B cannot both hold", "A, B
-/// and C cannot all hold". `words` are the constraints in the words of the problem; the ones that repeat count once.
+/// Returns the sentence that some constraints conflict: "A cannot hold", "A and B cannot both hold", "A, B and C cannot
+/// all hold". `words` are the constraints in terms of the problem; repeated ones count once.
 pub fn sentence(words: impl IntoIterator<Item = String>, conflict: &Conflict) -> String {
     let mut named: Vec<String> = Vec::new();
     for word in words {
@@ -107,11 +107,11 @@ impl fmt::Display for Conflict {
 
 /// The rows and bounds that make a model infeasible, searched for at most about `seconds`; `None` if it is feasible.
 ///
-/// The linear relaxation is looked at first. If that is feasible and the model needs whole numbers, rows are left out
-/// one after another.
+/// Examines the linear relaxation first. If it is feasible and the model has integer columns, removes rows one after
+/// another.
 ///
 /// # Errors
-/// If the model is not sound or the solver fails.
+/// If the model is invalid or the solver fails.
 pub fn conflict_of(model: &Model, seconds: f64) -> Result<Option<Conflict>, Error> {
     model.check()?;
     if let Some(alone) = broken_by_itself(model) {
@@ -130,7 +130,7 @@ pub fn conflict_of(model: &Model, seconds: f64) -> Result<Option<Conflict>, Erro
     }
     let mut highs = Highs::new()?;
     Settings::new(&mut highs)?;
-    // From an elastic linear program, to an irreducible one.
+    // Strategy: start from an elastic linear program and reduce to an irreducible subsystem.
     highs.set_int("iis_strategy", highs_sys::kHighsIisStrategyFromLpRowPriority)?;
     highs.set_float("iis_time_limit", seconds)?;
     highs.set_bool("output_flag", false)?;
@@ -144,7 +144,7 @@ pub fn conflict_of(model: &Model, seconds: f64) -> Result<Option<Conflict>, Erro
     in_whole_numbers(model, seconds)
 }
 
-/// A row without columns whose bounds exclude zero. HiGHS looks for no conflict in a model without columns.
+/// A row without columns whose bounds exclude zero. HiGHS does not search for conflicts in a model without columns.
 fn broken_by_itself(model: &Model) -> Option<Conflict> {
     let rows = 0..model.rows() as u32;
     let mut bare = rows.filter(|row| model.terms(Row(*row)).next().is_none());
@@ -186,7 +186,7 @@ fn named(model: &Model, subsystem: &Subsystem) -> Conflict {
     }
 }
 
-/// Leaves out rows as long as the rest stays infeasible in whole numbers. All column bounds are kept.
+/// Removes rows as long as the remaining integer model stays infeasible. All column bounds are kept.
 fn in_whole_numbers(model: &Model, seconds: f64) -> Result<Option<Conflict>, Error> {
     let began = std::time::Instant::now();
     let mut model_left = model.clone();
@@ -208,7 +208,7 @@ fn in_whole_numbers(model: &Model, seconds: f64) -> Result<Option<Conflict>, Err
     }
     let mut rows: Vec<u32> = (0..model.rows() as u32).collect();
     let mut minimal = true;
-    // Half of the rows at once where that is possible, single ones in the end.
+    // Removes half of the rows at once if possible, single rows at the end.
     let mut chunk = rows.len().div_ceil(2).max(1);
     loop {
         let mut from = 0;

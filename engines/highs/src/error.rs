@@ -1,20 +1,20 @@
-//! Errors between a model and the solver, by what the caller can do about them.
+//! Errors of models and the solver, by the action that the caller can take.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Reason that a call of this crate failed. A run that ends without a point is no error: see
+/// Reason that a call of this crate failed. A run that ends without a point is not an error: see
 /// [`crate::solution::Status`].
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Error {
-    /// The model cannot be handed to the solver: a number that is none, crossed bounds, an entry out of range.
+    /// The model is invalid for the solver: NaN, crossed bounds, or an entry out of range.
     #[error("the model is invalid: {0}")]
     Model(String),
-    /// The quadratic part of the objective is not convex, or stands beside integer columns.
+    /// The quadratic part of the objective is not convex, or the model also has integer columns.
     #[error("the quadratic objective cannot be solved: {0}")]
     Quadratic(String),
-    /// An array has not one value per column or row.
+    /// An array does not have one value per column or row.
     #[error("'{what}' has {found} values, but needs {wanted}")]
     Length {
         /// Name of the array.
@@ -34,25 +34,25 @@ pub enum Error {
         /// Number of columns or rows of the model.
         count: usize,
     },
-    /// No option of that name.
+    /// The solver has no option of this name.
     #[error("'{name}' is not an option of the solver\n{remedy}")]
     UnknownOption {
         /// The name.
         name: String,
-        /// The nearest name there is, in a sentence.
+        /// A sentence that suggests the nearest valid name.
         remedy: String,
     },
-    /// A value that the option does not take.
+    /// A value that the option does not accept.
     #[error("'{name}' cannot be '{value}'\nallowed: {allowed}")]
     OptionValue {
         /// The option.
         name: String,
         /// The value.
         value: String,
-        /// Values that the option takes, in words.
+        /// Values that the option accepts, in words.
         allowed: String,
     },
-    /// The solver refused a call or failed in a run; with what it said, if it said anything.
+    /// The solver refused a call or failed in a run; with its message, if it gave one.
     #[error("the solver failed to {what}{}", colon(.said))]
     Solver {
         /// Requested action, as a verb with its object.
@@ -60,7 +60,7 @@ pub enum Error {
         /// Its own words.
         said: String,
     },
-    /// Whoever watched the run panicked; the run was ended and the instance can be used again.
+    /// The listener of the run panicked; the run was ended, and the instance can be used again.
     #[error("the watcher of the run panicked: {0}")]
     SolverListener(String),
     /// A model file could not be written or read.

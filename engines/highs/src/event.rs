@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 /// Stage of a solve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stage {
-    /// The model is being made smaller.
+    /// Presolve reduces the model.
     Presolve,
-    /// The given start is being completed by a restricted search; bounds of that time belong to the restriction
+    /// The given start is being completed by a restricted search; bounds of this stage belong to the restricted model
     /// and are not reported.
     Start,
     /// A linear program without integer columns.
     Lp,
-    /// The first relaxation of an integer model: HiGHS says nothing until it is solved, and cannot be stopped.
+    /// The first relaxation of an integer model: HiGHS reports nothing until it is solved, and cannot be stopped.
     RootLp,
     /// Cuts and heuristics at the root.
     Root,
@@ -35,18 +35,18 @@ impl Stage {
     }
 }
 
-/// Fate of a start that was handed to the solver.
+/// Whether the solver used a given start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum StartFate {
     /// Feasible as given, with this objective.
     Accepted(f64),
     /// Feasible after the missing values were found, with this objective.
     Completed(f64),
-    /// Not used; why, in the solver's words or as the row or column it breaks.
+    /// Not used; the reason, in the solver's words or as the violated row or column.
     Rejected(String),
 }
 
-/// Figures of a tree search. Absent where the solver knows none yet.
+/// Figures of a tree search. `None` if the solver has no value yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MipProgress {
     /// Objective of the best point, in the sense of the model.
@@ -57,18 +57,18 @@ pub struct MipProgress {
     pub nodes: u64,
     /// LP iterations.
     pub lp_iterations: u64,
-    /// Nodes open and cuts in the LP, from the log line, where it was there to read.
+    /// Open nodes, from the log line if there was one.
     pub open: Option<u64>,
     /// Cuts in the LP.
     pub cuts: Option<u64>,
 }
 
-/// Something the solver said. Progress comes at most about ten times a second.
+/// An event of the solver. Progress events come at most about ten times a second.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum SolverEvent {
     /// A line of its log, without line end.
     Log(String),
-    /// It entered another stage.
+    /// The solver entered another stage.
     Stage(Stage),
     /// The model after presolve.
     Presolved(Size),
@@ -87,10 +87,10 @@ pub enum SolverEvent {
         /// Heuristic or step that found it, as the solver's own letter; see [`source_words`].
         source: char,
     },
-    /// Fate of the start.
+    /// Whether the start was used.
     Start(StartFate),
-    /// Nothing was heard for this many seconds (repeated while that lasts; helper process only: in the own
-    /// process nobody can speak in a silent stage).
+    /// The solver reported nothing for this many seconds. Repeated while the silence lasts, and only for a solver
+    /// process: inside lightbay, the calling thread is blocked during a silent stage.
     Silent(f64),
 }
 
@@ -103,30 +103,30 @@ pub enum Flow {
     Stop,
 }
 
-/// A listener to a solve: the low-level hook of the solver. Called on the thread that called the solver; must not block
+/// A listener to a solve: the low-level callback interface. Called on the thread that called the solver; must not block
 /// for long. Searches use [`crate::listener::RunListener`], methods [`crate::solve::run`].
 pub trait SolverListener {
     /// Hears an event. `Stop` ends the run with [`crate::solution::Status::Interrupted`].
     fn event(&mut self, event: &SolverEvent) -> Flow;
 
-    /// Asked about ten times a second: whether to continue, without anything new.
+    /// Called about ten times a second without an event, to check whether to continue.
     fn tick(&mut self) -> Flow {
         Flow::Continue
     }
 
-    /// Returns `true` if the next call may block because somebody paused the run. A helper process then stands still
-    /// until that call has returned.
+    /// Returns `true` if the next call may block because the run is paused. A solver process is then suspended until
+    /// that call returns.
     fn pausing(&mut self) -> bool {
         false
     }
 
-    /// A better point from elsewhere to hand to a running tree search: one value per column.
+    /// A better point from another source for the running tree search: one value per column.
     fn better(&mut self) -> Option<Vec<f64>> {
         None
     }
 }
 
-/// A listener that hears nothing and never stops a solve.
+/// A listener that ignores all events and never stops a solve.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoListener;
 
@@ -136,7 +136,7 @@ impl SolverListener for NoListener {
     }
 }
 
-/// Returns the words for the heuristic or step that found a point, from the letter that stands in the solver's log.
+/// Returns the words for the heuristic or step that found a point, from the letter in the solver's log.
 pub const fn source_words(letter: char) -> &'static str {
     match letter {
         '0' => "hot start",

@@ -1,10 +1,10 @@
 //! Models as files of other solvers: MPS, written by HiGHS itself, and the LP format in a dialect that other solvers
-//! read alike. HiGHS reads both.
+//! read in the same way. HiGHS reads both.
 //!
-//! A name in such a file has no spaces and no signs, so the domain's words are spelled again and a [`NameMap`] leads
-//! back. The formats lose little: numbers of MPS files keep 15 digits, rows without bounds are left out, and the LP
-//! format writes a row with two bounds as two rows and the constant of the objective as a column; [`NameMap::restore`]
-//! undoes the last two.
+//! Names in such files cannot contain spaces or special characters, so this module rewrites the names of the model, and
+//! a [`NameMap`] restores them. The formats lose a few details: numbers of MPS files keep 15 digits, rows without
+//! bounds are left out, and the LP format writes a row with two bounds as two rows and the constant of the objective as
+//! a column; [`NameMap::restore`] undoes the last two.
 
 mod lp;
 
@@ -40,20 +40,20 @@ impl ModelFormat {
 /// A name in a file and the words it represents.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Name {
-    /// As it stands in the file.
+    /// The name in the file.
     pub file: String,
-    /// As the model has it.
+    /// The name in the model.
     pub words: String,
 }
 
-/// From the names in a file to the words of the model, in the order of its columns and rows.
+/// Maps the names in a file to those of the model, in the order of its columns and rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NameMap {
     /// Columns.
     pub columns: Vec<Name>,
     /// Rows.
     pub rows: Vec<Name>,
-    /// `true` if the file has the column [`CONSTANT`] behind the others, for the constant of the objective.
+    /// `true` if the file has [`CONSTANT`] as last column, for the constant of the objective.
     pub constant: bool,
 }
 
@@ -62,15 +62,15 @@ pub struct NameMap {
 pub struct ModelFile {
     /// Content of the file.
     pub text: Vec<u8>,
-    /// Original names behind those in the file.
+    /// Map from the names in the file to the original names.
     pub names: NameMap,
 }
 
 /// Writes a model.
 ///
 /// # Errors
-/// If the model is not sound, or the format cannot say what it says: crossed bounds, and in the LP format
-/// columns that may also be zero outside their bounds.
+/// If the model is invalid, or the format cannot express it: crossed bounds, and in the LP format columns that may also
+/// be zero outside their bounds.
 pub fn write(model: &Model, format: ModelFormat) -> Result<ModelFile, Error> {
     model.check()?;
     let crossed = |lower: &[f64], upper: &[f64]| lower.iter().zip(upper).position(|(low, up)| low > up);
@@ -93,8 +93,8 @@ pub fn write(model: &Model, format: ModelFormat) -> Result<ModelFile, Error> {
     let mut model = model.clone();
     let idle = idle(&model);
     if !idle.is_empty() {
-        // Such columns would lose or gain wholeness from their neighbours; a row without bounds keeps them
-        // apart and is dropped by readers.
+        // Without this row, such columns would lose integrality or inherit it from their neighbours; readers drop a row
+        // without bounds.
         let columns = idle.iter().map(|column| (crate::model::Column(*column), 1.0));
         model.row("unused", f64::NEG_INFINITY, f64::INFINITY, columns.collect::<Vec<_>>());
     }
@@ -116,8 +116,7 @@ pub fn write(model: &Model, format: ModelFormat) -> Result<ModelFile, Error> {
         .to_str()
         .ok_or_else(|| Error::File("the path of the temporary folder is not valid UTF-8".to_owned()))?;
     if !highs.write_model(path)? && model.rows() > 0 && model.columns() > 0 {
-        // A warning here means that it replaced our names by its own; or that there are none, in a model
-        // without rows.
+        // A warning means that HiGHS replaced our names by its own, or that a model without rows has no names.
         return Err(Error::File("the solver would not write these names".to_owned()));
     }
     let text = std::fs::read(file.path()).map_err(|error| Error::File(error.to_string()))?;
@@ -128,7 +127,7 @@ pub fn write(model: &Model, format: ModelFormat) -> Result<ModelFile, Error> {
 /// position.
 ///
 /// # Errors
-/// If the text is no model of that format, or one without columns.
+/// If the text is not a model in this format, or has no columns.
 pub fn read(text: &[u8], format: ModelFormat) -> Result<Model, Error> {
     let mut file = temporary(format)?;
     file.write_all(text).and_then(|()| file.flush()).map_err(|error| Error::File(error.to_string()))?;
@@ -144,7 +143,7 @@ pub fn read(text: &[u8], format: ModelFormat) -> Result<Model, Error> {
         .map_err(|_| Error::File(format!("the text is not a model in {extension} format")))?;
     let mut model = highs.model()?;
     if model.columns() == 0 {
-        // The LP reader takes any text for a model of nothing.
+        // The LP reader accepts any text as an empty model.
         return Err(Error::File(format!(
             "the model has no columns; check that the file is in {extension} format"
         )));
@@ -178,7 +177,7 @@ fn idle(model: &Model) -> Vec<u32> {
         .collect()
 }
 
-/// Words of the LP format in any of its dialects, in any case, and names that the file gives to parts of its own.
+/// Keywords of all dialects of the LP format, regardless of case, and the names of auxiliary parts of the file.
 const RESERVED: [&str; 36] = [
     "min",
     "max",
@@ -218,10 +217,11 @@ const RESERVED: [&str; 36] = [
     "s_t",
 ];
 
-/// Longest part of a name that is kept: CBC takes at most 100 characters, and a letter and a number may join it.
+/// Maximum length of the kept part of a name: CBC accepts at most 100 characters, and a letter and a number may be
+/// added.
 const LONGEST: usize = 88;
 
-/// Names that both formats take, different even if case is not seen.
+/// Names that are valid in both formats and differ even if case is ignored.
 fn spell(words: &[String], letter: char) -> Vec<Name> {
     let mut taken: HashSet<String> = HashSet::with_capacity(words.len());
     words
@@ -237,7 +237,7 @@ fn spell(words: &[String], letter: char) -> Vec<Name> {
                 }
             }
             let mut file = file.trim_matches('_').to_owned();
-            // `e5` reads as a number, `xlo` as half of a row with two bounds.
+            // `e5` would be read as a number, and `xlo` as half of a row with two bounds.
             let first = file.chars().next();
             if !first.is_some_and(|first| first.is_ascii_alphabetic() && !matches!(first, 'e' | 'E')) {
                 file = if file.is_empty() { letter.to_string() } else { format!("{letter}_{file}") };
@@ -264,9 +264,8 @@ impl NameMap {
         self.columns.iter().enumerate().map(|(column, name)| (name.file.as_str(), column as u32)).collect()
     }
 
-    /// The model that was written, from what was read back: its words, its order of columns and rows, its
-    /// rows with two bounds, its constant. Columns and rows that are not in the map keep their names and stand at the
-    /// end.
+    /// Restores the written model from a model that was read: names, order of columns and rows, rows with two bounds,
+    /// and the constant. Columns and rows that are not in the map keep their names and come last.
     pub fn restore(&self, read: &Model) -> Model {
         let read = &lp::with_constant(read);
         let known = self.columns_by_name();
@@ -290,7 +289,7 @@ impl NameMap {
                 read.costs[column],
             );
         }
-        // Row of the map, and whether it is the lower or upper half of one.
+        // Row of the map, and whether the read row is its lower or upper half.
         let known: HashMap<&str, usize> =
             self.rows.iter().enumerate().map(|(row, name)| (name.file.as_str(), row)).collect();
         let mut rows: Vec<(usize, usize)> = (0..read.rows())

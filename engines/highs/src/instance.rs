@@ -1,8 +1,8 @@
-//! One HiGHS instance on the thread that made it: a model that is changed in place and solved again, from the
-//! basis it ended with.
+//! A HiGHS instance on the thread that created it: its model can be changed in place and solved again from the last
+//! basis.
 //!
-//! The instance keeps its [`Model`] in step with HiGHS, so that points can be judged and rows named without
-//! asking it. It is not `Send`: HiGHS keeps a scheduler per thread.
+//! The instance keeps its [`Model`] in sync with HiGHS, so that it can check points and name rows without calling
+//! HiGHS. It is not `Send`: HiGHS keeps a scheduler per thread.
 
 use crate::error::Error;
 use crate::event::{Flow, SolverEvent, SolverListener, StartFate};
@@ -19,12 +19,12 @@ use std::time::{Duration, Instant};
 
 mod change;
 
-/// Stops one run from any thread. Every run has its own, so that a late call stops nothing else.
+/// Stops one run from any thread. Every run has its own flag, so that a late call cannot stop another run.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Asks the run to end as soon as the solver can.
+    /// Requests the run to end as soon as the solver can.
     pub fn stop(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -44,7 +44,7 @@ impl Instance {
     /// figures five times a second.
     ///
     /// # Errors
-    /// If the model is not sound (NaN, crossed arrays, an objective that is not convex).
+    /// If the model is invalid (NaN, arrays of inconsistent lengths, an objective that is not convex).
     pub fn new(model: &Model) -> Result<Self, Error> {
         model.check()?;
         let mut highs = Highs::new()?;
@@ -59,7 +59,7 @@ impl Instance {
         })
     }
 
-    /// The model as it stands now.
+    /// The current model.
     pub fn model(&self) -> &Model {
         &self.model
     }
@@ -67,16 +67,16 @@ impl Instance {
     /// Sets options for this and later runs.
     ///
     /// # Errors
-    /// If a name is unknown or a value is not valid. Options before the wrong one stay set.
+    /// If a name is unknown or a value is not valid. Options before the invalid one stay set.
     pub fn apply(&mut self, options: &Options) -> Result<(), Error> {
         self.settings.apply(&mut self.highs, options)
     }
 
-    /// Gives the next run a point to start from, and only that run. Whether it is of use is told in
-    /// [`SolverEvent::Start`]: a start that does not fit the model as it stands at the run is no error.
+    /// Sets the start point of the next run only. [`SolverEvent::Start`] reports whether it was used: a start that does
+    /// not fit the model at the time of the run is not an error.
     ///
     /// # Errors
-    /// If it is whole and has not one value per column.
+    /// If a full start does not have one value per column.
     pub fn start(&mut self, start: &Start) -> Result<(), Error> {
         if let Start::Full(values) = start {
             Error::length("start", values.len(), self.model.columns())?;
@@ -85,13 +85,12 @@ impl Instance {
         Ok(())
     }
 
-    /// The flag that stops the next run, or the one under way.
+    /// The flag that stops the next or the current run.
     pub fn interrupt(&self) -> Interrupt {
         self.interrupt.clone()
     }
 
-    /// Solves. A run after another continues from its basis (LP); nothing but a start is kept for an integer
-    /// model.
+    /// Solves. A later run of an LP continues from the last basis; an integer model keeps nothing except a given start.
     ///
     /// # Errors
     /// If HiGHS fails or the watch panics. The instance can be used again.
@@ -112,7 +111,7 @@ impl Instance {
         };
         let known = match (why, &given, &broken) {
             (Some(why), ..) => Some(StartFate::Rejected(why)),
-            // HiGHS reports nothing about the start of a linear program.
+            // HiGHS does not report whether it used the start of a linear program.
             (None, Some(Given::Full(_)), Some(broken)) if !mip => Some(StartFate::Rejected(broken.clone())),
             (None, Some(Given::Full(values)), None) if !mip => {
                 Some(StartFate::Accepted(self.model.objective(values)))
@@ -124,7 +123,7 @@ impl Instance {
             Some(Given::Partial(columns, values)) => self.highs.set_sparse_solution(columns, values)?,
             None => {}
         }
-        // The flag outlives the run; a flag of the run before is another one.
+        // The flag outlives the run, and every run has a new flag.
         let flag = Arc::clone(&interrupt.0);
         let limit = self.time_limit();
         let threads = match self.highs.option_info("threads") {
@@ -193,7 +192,7 @@ impl Instance {
         if primal {
             let [mut values, column_duals, row_values, row_duals] = self.highs.solution()?;
             for value in &mut values {
-                // A negative zero becomes one without a sign.
+                // Turns -0.0 into 0.0.
                 *value += 0.0;
             }
             solution.objective = Some(self.model.objective(&values));
@@ -222,10 +221,10 @@ impl Instance {
         Some(Basis { columns: words(columns), rows: words(rows) })
     }
 
-    /// Sets the basis that the next run begins with.
+    /// Sets the basis from which the next run starts.
     ///
     /// # Errors
-    /// If it has another size than the model, or is none (HiGHS counts the basic entries).
+    /// If its size differs from that of the model, or it is not a basis (HiGHS counts the basic entries).
     pub fn set_basis(&mut self, basis: &Basis) -> Result<(), Error> {
         let numbers =
             |statuses: &[BasisStatus]| -> Vec<i32> { statuses.iter().map(|status| *status as i32).collect() };
@@ -273,7 +272,7 @@ pub fn version() -> String {
 /// Solves a model in this process, on this thread.
 ///
 /// # Errors
-/// If the model or an option is not sound, HiGHS fails, or the watch panics.
+/// If the model or an option is invalid, HiGHS fails, or the watch panics.
 pub fn solve_here(
     model: &Model,
     options: &Options,

@@ -1,12 +1,12 @@
-//! The knobs that every method on HiGHS has.
+//! The parameters of every method that uses HiGHS.
 
 use crate::options::{OptionValue, Options};
 use lightbay_core::param::{Effect, ParamInfo, Params};
 
-/// A distance of objective and bound that ends a search whose objective is zero.
+/// Absolute gap at which a search with objective zero ends.
 const ABSOLUTE_GAP: f64 = 1e-9;
 
-/// The knobs, to be added to a method's own.
+/// The parameters, to be added to those of the method itself.
 pub fn knobs() -> Vec<ParamInfo> {
     vec![
         ParamInfo::float(
@@ -57,14 +57,15 @@ pub fn knobs() -> Vec<ParamInfo> {
     .collect()
 }
 
-/// Returns `true` if the knobs ask for a solver process, see [`crate::solve::SolveRequest::isolated`].
+/// Returns `true` if the parameters select a solver process, see [`crate::solve::SolveRequest::isolated`].
 pub fn isolated(params: &Params) -> bool {
     params.text("solver_process") != Some("own")
 }
 
-/// The options that the knobs and the seed of a run represent. Knobs that are not there keep the solver's default.
+/// The options that the knobs and the seed of a run represent. Missing parameters keep the default of the solver.
 pub fn options_of(params: &Params, seed: u64) -> Options {
-    // The solver takes seeds up to 2^31 - 1; the upper bits of the golden ratio's multiple keep others apart.
+    // The solver accepts seeds up to 2^31 - 1; multiplicative (golden-ratio) hashing maps larger seeds to different
+    // values.
     let folded = i32::try_from(seed).unwrap_or((seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33) as i32);
     let mut options = Options::new().set("random_seed", folded).set("mip_abs_gap", ABSOLUTE_GAP);
     let mut set = |name: &str, value: Option<OptionValue>| {

@@ -1,7 +1,7 @@
 //! Linear and integer models on HiGHS: live progress, stop, hot start, warm re-solves, model files.
 //!
 //! - [`model`]: a model as plain arrays with names, made row by row or from a good_lp problem;
-//! - [`event`]: what the solver says while it works, and [`event::SolverListener`], who listens;
+//! - [`event`]: events of the solver during a run, and [`event::SolverListener`], which receives them;
 //! - [`listener`]: the listener that ends a solve with the run of a search;
 //! - [`options`]: the solver's options, checked when they are set;
 //! - [`solution`]: what a run ends with, bases included;
@@ -13,7 +13,7 @@
 //! - [`worker`]: an instance in a helper process, which can be killed in stages that HiGHS cannot leave;
 //! - [`solve`]: a model solved on behalf of a method, with [`knobs`] that all such methods have.
 //!
-//! HiGHS is called nowhere else, and this is the only crate with unsafe code.
+//! No other crate calls HiGHS or has unsafe code.
 //!
 //! The module `raw` calls HiGHS through `highs-sys`, because `highs` 2.4 does not have:
 //! - callbacks: log lines, better points and bounds during a run, and the flag that stops one;
@@ -23,7 +23,7 @@
 //! - a model as whole arrays, with names: it copies every model from lists of rows or columns.
 //!
 //! A benchmark compares both ways (`benches/solver.rs`). Models that are small enough to be written as equations use
-//! `good_lp`; [`algebra`] says why its own way to HiGHS is not taken.
+//! `good_lp`; [`algebra`] explains why the HiGHS backend of `good_lp` is not used.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
 
 pub mod algebra;

@@ -1,33 +1,33 @@
-//! The lines of HiGHS's log that say more than its callbacks do, as data.
+//! Parses the lines of HiGHS's log that contain more than its callbacks.
 //!
-//! Nothing here decides anything; a line that is not known is simply not read. The texts belong to the version
-//! of HiGHS this crate is built with, and the tests run it to see that they are still said.
+//! No result depends on them; unknown lines are ignored. The texts belong to the version of HiGHS that this crate is
+//! built with, and tests verify that it still writes them.
 
 use crate::model::Size;
 
-/// A line that says something.
+/// A parsed line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Line {
     /// Presolve begins.
     Presolving,
     /// Size of a linear program after presolve.
     Presolved(Size),
-    /// The heading of the lines that say what presolve left of an integer model.
+    /// The heading of the lines with the size of an integer model after presolve.
     MipHeading,
     /// Rows left.
     Rows(u32),
-    /// Columns left, and those of them that must be whole.
+    /// Remaining columns, and how many of them are integer.
     Columns(u32, u32),
     /// Entries left.
     Nonzeros(u32),
-    /// The simplex or interior point method begins on a linear program.
+    /// The simplex or interior point method starts to solve a linear program.
     SolvingLp,
     /// A restricted problem is solved to complete the start.
     Completing {
-        /// `true` if it is a linear program: all whole values were given.
+        /// `true` if it is a linear program, because all integer values were given.
         linear: bool,
     },
-    /// `true` if the start, completed or not, is feasible, and its objective.
+    /// Whether the start, completed or not, is feasible, and its objective.
     StartIs(bool, f64),
     /// The start cannot be completed.
     StartUseless,
@@ -37,7 +37,7 @@ pub enum Line {
     Figures(DisplayLine),
 }
 
-/// The figures of a line of the tree search.
+/// The figures in a line of the tree search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DisplayLine {
     /// Letter of the heuristic or step that found the point that the line announces; a space if it announces none.
@@ -106,7 +106,7 @@ fn display_line(line: &str) -> Option<DisplayLine> {
     Some(DisplayLine { source, open: whole(open)?, cuts: whole(cuts)? })
 }
 
-/// A count, where large ones end in `k` or `m`.
+/// A count; large ones end in `k` or `m`.
 fn whole(word: &str) -> Option<u64> {
     let (digits, factor) = match word.strip_suffix('k') {
         Some(digits) => (digits, 1_000),

@@ -1,10 +1,10 @@
-//! From the solver to the run of a search.
+//! Connects the solver to the run of a search.
 
 use crate::event::{Flow, SolverEvent, SolverListener};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
-/// A listener that ends a solve when the run that watches it is to stop, and stands still while it is paused.
+/// A listener that ends a solve when its run must stop, and blocks while the run is paused.
 #[derive(Debug)]
 pub struct RunListener<'w, W> {
     watch: &'w mut W,
@@ -17,7 +17,7 @@ impl<'w, W: Watch> RunListener<'w, W> {
         Self { watch, stopped: None }
     }
 
-    /// Returns the reason of the run to stop, if the solve was ended for one.
+    /// Returns an error if the run ended the solve.
     ///
     /// # Errors
     /// The reason.

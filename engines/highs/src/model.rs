@@ -1,8 +1,8 @@
 //! A model as plain arrays: minimise or maximise a linear (or convex quadratic) objective over columns with
 //! bounds, some of them integer, subject to rows with bounds.
 //!
-//! Column and row names are the domain's own words; they go into model files and into explanations of
-//! infeasibility. The matrix is kept row by row, as generators write it.
+//! Column and row names are terms of the problem; they appear in model files and in explanations of infeasibility. The
+//! matrix is stored row by row, as generators write it.
 
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -46,8 +46,8 @@ pub enum Domain {
     SemiInteger,
 }
 
-/// The quadratic part of an objective, one half x'Qx: the lower triangle of Q column by column. Q must be
-/// positive semidefinite when minimising; integer columns are not allowed beside it.
+/// The quadratic part of an objective, one half x'Qx: the lower triangle of Q column by column. Q must be positive
+/// semidefinite when minimising; such a model cannot have integer columns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Quadratic {
     /// Position of the first entry of each column in the arrays below; one per column.
@@ -58,12 +58,12 @@ pub struct Quadratic {
     pub values: Vec<f64>,
 }
 
-/// A model. Owned and plain, so that it can cross threads and processes.
+/// A model. Plain owned data, so that it can be sent to other threads and processes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Model {
     /// Name, for files and messages.
     pub name: String,
-    /// `true` if the objective is to be as large as possible.
+    /// `true` to maximise the objective.
     pub maximise: bool,
     /// Constant of the objective.
     pub offset: f64,
@@ -102,22 +102,22 @@ pub struct Size {
     pub rows: u32,
     /// Entries of the matrix.
     pub nonzeros: u32,
-    /// Columns that must be whole.
+    /// Number of integer columns.
     pub integers: u32,
 }
 
-/// The first thing a point breaks.
+/// The first bound, integrality or row that a point violates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Broken {
     /// Name of the row or column.
     pub name: String,
     /// The value there.
     pub value: f64,
-    /// The least that is allowed.
+    /// The lower bound.
     pub lower: f64,
-    /// The most that is allowed.
+    /// The upper bound.
     pub upper: f64,
-    /// `true` if the value ought to be whole and is not.
+    /// `true` if the value must be an integer but is not.
     pub fractional: bool,
 }
 
@@ -186,7 +186,7 @@ impl Model {
         self.row_lower.push(lower);
         self.row_upper.push(upper);
         self.row_names.push(name.into());
-        // A scan is quicker for the few terms that most rows have.
+        // A linear scan is faster for the few terms of most rows.
         let mut places: HashMap<u32, usize> = HashMap::new();
         for (column, value) in terms {
             if value == 0.0 {
@@ -277,7 +277,8 @@ impl Model {
         self.row_lower.len()
     }
 
-    /// Returns `true` if some column must be whole or zero: whether a tree search is needed.
+    /// Returns `true` if some column must be an integer or may be zero outside its bounds, so that a tree search is
+    /// needed.
     pub fn is_mip(&self) -> bool {
         self.domains.iter().any(|domain| *domain != Domain::Continuous)
     }
@@ -324,11 +325,11 @@ impl Model {
         self.offset + linear + quadratic
     }
 
-    /// The first bound, integrality or row that a point breaks by more than `tolerance` (relative to the size
-    /// of the bound where that is above 1). `None` if the point is feasible.
+    /// The first bound, integrality or row that a point violates by more than `tolerance` (relative to the bound if its
+    /// absolute value is above 1). `None` if the point is feasible.
     ///
     /// # Panics
-    /// If the point has not one value per column.
+    /// If the point does not have one value per column.
     pub fn first_broken(&self, point: &[f64], tolerance: f64) -> Option<Broken> {
         assert_eq!(point.len(), self.columns(), "a point has one value per column");
         let outside = |value: f64, lower: f64, upper: f64| {

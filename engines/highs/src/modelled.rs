@@ -1,4 +1,4 @@
-//! Methods that solve one integer program: the program itself, for other solvers, and the way back.
+//! Methods that solve one integer program: export of the program for other solvers, and import of their solutions.
 
 use crate::model::Model;
 use lightbay_core::kind::{Candidate, Kind};
@@ -7,7 +7,7 @@ use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::scenario::Scenario;
 use std::sync::Arc;
 
-/// A method whose question can be written as one model and whose answer can be read from a point of it.
+/// A method whose problem is one model, and whose plan can be read from a point of the model.
 pub trait Modelled<K: Kind>: Send + Sync {
     /// Name of the method.
     fn name(&self) -> &'static str;
@@ -18,13 +18,13 @@ pub trait Modelled<K: Kind>: Send + Sync {
     /// The model of a scenario.
     ///
     /// # Errors
-    /// If the scenario or a parameter does not suit the method, or the run was asked to stop.
+    /// If the method does not support the scenario or a parameter, or the run must stop.
     fn model(&self, scenario: &Scenario<K>, params: &Params) -> Result<Model, MethodError>;
 
     /// The plan that a point of that model represents: one value per column.
     ///
     /// # Errors
-    /// If the point is none of the model (what it breaks is named), or the scenario does not suit the method.
+    /// If the point violates the model (the error names the constraint), or the method does not support the scenario.
     fn plan(
         &self,
         scenario: &Scenario<K>,
@@ -33,9 +33,9 @@ pub trait Modelled<K: Kind>: Send + Sync {
     ) -> Result<Candidate<K::Result>, MethodError>;
 }
 
-/// A kind that says which of its methods can be written as models.
+/// A kind whose methods may be exported as models.
 pub trait Models: Kind {
-    /// Its methods whose question is one model, for other solvers.
+    /// Its methods whose problem is one model, for other solvers.
     fn models() -> Vec<Arc<dyn Modelled<Self>>> {
         Vec::new()
     }

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Minimum share of the integer columns that a partial start has to name (default 0.2; 0 takes any). HiGHS completes a
-/// start before the search proper; with few values given that costs seconds and yields little. An option of this
-/// crate, not of HiGHS.
+/// Minimum fraction of the integer columns for which a partial start must give values (default 0.2; 0 accepts any
+/// start). HiGHS completes a start before the actual search; with few given values this takes seconds and rarely helps.
+/// An option of this crate, not of HiGHS.
 pub const MIN_START_SHARE: &str = "min_start_share";
 
 /// A value of an option.
@@ -21,12 +21,13 @@ pub enum OptionValue {
     Text(String),
 }
 
-/// Options to be applied before a run, in order. A later value of the same name wins.
+/// Options to be applied before a run, in order. A later value of the same name replaces an earlier one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Options(pub Vec<(String, OptionValue)>);
 
 impl Options {
-    /// None: the defaults of this crate (one thread, no output of its own, a line of figures five times a second).
+    /// No options: the defaults of this crate (one thread, no output of its own, a line of figures five times a
+    /// second).
     pub fn new() -> Self {
         Self::default()
     }
@@ -38,7 +39,7 @@ impl Options {
         self
     }
 
-    /// The value of a name, if it is set.
+    /// The value of an option, if it is set.
     pub fn get(&self, name: &str) -> Option<&OptionValue> {
         self.0.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value)
     }
@@ -49,7 +50,7 @@ impl Options {
         self.set("mip_rel_gap", gap)
     }
 
-    /// Seconds after which a run ends, the only limit that works in every stage of the own process.
+    /// Seconds after which a run ends: the only limit that works in every stage of a solver that runs inside lightbay.
     #[must_use]
     pub fn time_limit_s(self, seconds: f64) -> Self {
         self.set("time_limit", seconds)
@@ -91,8 +92,8 @@ impl From<&str> for OptionValue {
     }
 }
 
-/// Returns `true` if the interior point method HiPO can be chosen (`solver` = `hipo`): HiGHS finds it in a library
-/// beside it, which has to be of exactly its version.
+/// Returns `true` if the interior point method HiPO can be chosen (`solver` = `hipo`): HiGHS loads it from a separate
+/// library, which must have exactly the same version.
 pub fn has_hipo() -> bool {
     crate::raw::Highs::new().is_ok_and(|mut highs| {
         highs.set_bool("log_to_console", false).is_ok() && highs.set_text("solver", "hipo") == Ok(true)

@@ -1,10 +1,10 @@
-//! The C interface of HiGHS behind safe functions: the only module of the crate that is unsafe.
+//! Safe functions around the C interface of HiGHS: the only module of the crate with unsafe code.
 //!
-//! Rules that only this module has to obey:
+//! Rules that only this module must follow:
 //! - an instance never leaves the thread that made it (HiGHS keeps a task scheduler per thread);
-//! - every array is as long as HiGHS expects before its address is handed over;
-//! - callbacks never unwind into C++, and write the stop flag every time, for HiGHS keeps the last value;
-//! - the hook of a run is taken away from the instance before it is freed.
+//! - every array has the length that HiGHS expects before its address is passed;
+//! - callbacks never unwind into C++, and write the stop flag every time, because HiGHS keeps the last value;
+//! - the hook of a run is removed from the instance before it is freed.
 
 #![allow(unsafe_code, reason = "the interface of HiGHS is a C interface")]
 
@@ -35,12 +35,12 @@ pub struct Returned {
     pub status: i32,
     /// Message of a panic of the listener.
     pub panic: Option<String>,
-    /// Text that came from other threads and was not heard during the run.
+    /// Text from other threads that the listener did not get during the run.
     pub elsewhere: Vec<String>,
 }
 
 thread_local! {
-    /// The thread count that HiGHS's scheduler of this thread was last used with.
+    /// The thread count with which the HiGHS scheduler of this thread was last used.
     static SCHEDULED: Cell<Option<i32>> = const { Cell::new(None) };
 }
 
@@ -59,7 +59,7 @@ impl Drop for Highs {
     }
 }
 
-/// Checks that a call went well; a warning counts as such.
+/// Checks that a call succeeded; a warning counts as success.
 fn fine(status: i32, what: &str) -> Result<(), Error> {
     if status == sys::STATUS_ERROR { Err(Error::solver(what, "")) } else { Ok(()) }
 }
@@ -69,12 +69,12 @@ fn count(length: usize) -> Result<i32, Error> {
         .map_err(|_| Error::Model(format!("{length} entries exceed the 32-bit integers of the solver")))
 }
 
-/// Positions as HiGHS takes them; checked, for it counts with a sign.
+/// Positions as signed integers for HiGHS, checked for overflow.
 fn signed(positions: &[u32]) -> Result<*const i32, Error> {
     if positions.iter().any(|position| i32::try_from(*position).is_err()) {
         return Err(Error::Model("a position exceeds the 32-bit integers of the solver".to_owned()));
     }
-    // Below 2^31 both types have the same bytes.
+    // Below 2^31, both types have the same representation.
     Ok(positions.as_ptr().cast())
 }
 
@@ -101,7 +101,7 @@ impl Highs {
         self.ptr.as_ptr()
     }
 
-    /// Hands over a model. The caller has checked its arrays against each other and its entries against its size.
+    /// Passes a model to HiGHS. The caller has checked the lengths of its arrays and the range of its entries.
     pub fn pass(&mut self, model: &Model) -> Result<(), Error> {
         let (columns, rows) = (model.columns(), model.rows());
         for (what, length) in [
@@ -157,7 +157,7 @@ impl Highs {
     /// Gives the next run a point: one value per column.
     pub fn set_solution(&mut self, values: &[f64]) -> Result<(), Error> {
         Error::length("start", values.len(), self.columns())?;
-        // SAFETY: one value per column; null means that an array is not given.
+        // SAFETY: one value per column; null marks an array that is not given.
         let status = unsafe {
             sys::Highs_setSolution(self.at(), values.as_ptr(), ptr::null(), ptr::null(), ptr::null())
         };
@@ -186,9 +186,10 @@ impl Highs {
         usize::try_from(unsafe { sys::Highs_getNumRow(self.at()) }).unwrap_or_default()
     }
 
-    /// Runs with a listener. Clocks are zeroed first, for the time limit counts from the first run otherwise.
+    /// Runs with a listener. Clocks are reset first, because otherwise the time limit counts from the first run.
     ///
-    /// Points can be offered in a tree search only; for a linear program HiGHS need not make room for them.
+    /// Points can be offered in a tree search only; for a linear program, HiGHS does not have to allocate memory for
+    /// them.
     pub fn run(
         &mut self,
         threads: i32,
@@ -208,8 +209,8 @@ impl Highs {
         };
         let user: *const Hook<'_> = &raw const hook;
         let mut started = sys::STATUS_OK;
-        // SAFETY: the hook outlives the run and is taken out of the slot below, before it is freed. The
-        // scheduler belongs to this thread, as the instance does, and no run is under way on it.
+        // SAFETY: the hook outlives the run and is taken out of the slot below, before it is freed. The scheduler and
+        // the instance belong to this thread, and no run is active on it.
         let status = unsafe {
             if other {
                 sys::Highs_resetGlobalScheduler(1);
@@ -248,7 +249,7 @@ impl Highs {
         unsafe { sys::Highs_getModelStatus(self.at()) }
     }
 
-    /// A whole figure of the last run.
+    /// An integer figure of the last run.
     pub fn int_info(&self, name: &CStr) -> Option<i32> {
         let mut value = 0;
         // SAFETY: a terminated name and a place to write to; the type is checked by HiGHS.
@@ -256,7 +257,7 @@ impl Highs {
         (status == sys::STATUS_OK).then_some(value)
     }
 
-    /// A whole figure of the last run that may be large.
+    /// A 64-bit integer figure of the last run.
     pub fn long_info(&self, name: &CStr) -> Option<i64> {
         let mut value = 0;
         // SAFETY: as above.

@@ -1,16 +1,16 @@
-//! Options as they reach an instance: names, types and ranges are checked against the solver itself, so that
-//! a mistake names the option, the value and what is valid.
+//! Applies options to an instance. Names, types and ranges are checked against the solver, so that an error names the
+//! option, the value and the valid values.
 
 use crate::error::Error;
 use crate::options::{MIN_START_SHARE, OptionValue, Options};
 use crate::raw::{Highs, OptionInfo};
 
-/// State of an instance's options as far as HiGHS itself does not keep it.
+/// State of the options of an instance that HiGHS does not store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// Minimum share of the integer columns that a start has to name.
+    /// Minimum fraction of the integer columns for which a start must give values.
     pub min_start_share: f64,
-    /// `true` if output was switched off on request, rather than for a solver that prints.
+    /// `true` if a caller switched output off; `false` if it is off only for a solver that prints.
     quiet: bool,
     prints: bool,
 }
@@ -25,7 +25,7 @@ impl Settings {
         Ok(Self { min_start_share: 0.2, quiet: false, prints: false })
     }
 
-    /// Applies options in order; those before a wrong one stay applied.
+    /// Applies options in order; options before an invalid one stay applied.
     pub fn apply(&mut self, highs: &mut Highs, options: &Options) -> Result<(), Error> {
         for (name, value) in &options.0 {
             self.set(highs, name, value)?;
@@ -104,8 +104,8 @@ impl Settings {
     }
 
     fn set_word(&mut self, highs: &mut Highs, name: &str, word: &str) -> Result<(), Error> {
-        // With its extra library present HiGHS takes `ipm` for HiPO and otherwise for IPX, so that the same
-        // option would mean different methods on different machines.
+        // HiGHS runs `ipm` as HiPO if its extra library is present, otherwise as IPX, so the same option would select
+        // different methods on different machines.
         let spelled = if name == "solver" && word == "ipm" { "ipx" } else { word };
         if !highs.set_text(name, spelled)? {
             let mut allowed = words(name).unwrap_or("another word").to_owned();
@@ -115,7 +115,7 @@ impl Settings {
             return Err(Error::OptionValue { name: name.to_owned(), value: word.to_owned(), allowed });
         }
         if name == "solver" {
-            // This solver writes its table to standard output, behind HiGHS's own switches but one.
+            // This solver writes its table to standard output; only one switch of HiGHS suppresses it.
             self.prints = spelled == "pdlp";
             highs.set_bool("output_flag", !self.quiet && !self.prints)?;
         }
@@ -123,7 +123,7 @@ impl Settings {
     }
 }
 
-/// The words an option takes; HiGHS does not tell.
+/// The words that an option accepts, which HiGHS does not report.
 fn words(name: &str) -> Option<&'static str> {
     match name {
         "presolve" | "parallel" | "run_crossover" | "ranging" | "crossover" => Some("off, choose, on"),
@@ -142,7 +142,7 @@ fn nearest(name: &str, names: &[String]) -> String {
     }
 }
 
-/// Minimum number of letters to add, drop or change.
+/// Edit distance: minimum number of letters to add, drop or change.
 fn distance(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();

@@ -9,9 +9,9 @@ pub enum Status {
     Optimal,
     /// No point satisfies all rows and bounds.
     Infeasible,
-    /// The objective improves without end.
+    /// The objective is unbounded.
     Unbounded,
-    /// Infeasible or unbounded; presolve did not find out which.
+    /// Infeasible or unbounded; presolve did not determine which.
     InfeasibleOrUnbounded,
     /// The time limit.
     TimeLimit,
@@ -21,7 +21,7 @@ pub enum Status {
     ObjectiveLimit,
     /// Stopped on request. A normal result, with the best point so far.
     Interrupted,
-    /// The solver gave up on the numbers, or ended without knowing.
+    /// The solver had numerical trouble, or ended without a result.
     Trouble,
     /// The model has no columns and no rows.
     Empty,
@@ -59,7 +59,8 @@ pub enum Start {
     None,
     /// One value per column.
     Full(Vec<f64>),
-    /// Values of some columns, each named once. Never pad missing values with zero: they would count as given.
+    /// Values of some columns, each named once. Never pad missing values with zeros, because zeros count as given
+    /// values.
     Partial(Vec<(u32, f64)>),
 }
 
@@ -74,9 +75,9 @@ pub struct Solution {
     pub objective: Option<f64>,
     /// Bound that no point can beat. For a linear program solved to the end, the objective.
     pub bound: Option<f64>,
-    /// Dual value of each row, of a linear program with duals.
+    /// Dual value of each row; for a linear program with duals.
     pub row_duals: Vec<f64>,
-    /// Reduced cost of each column, of a linear program with duals.
+    /// Reduced cost of each column; for a linear program with duals.
     pub column_duals: Vec<f64>,
     /// Value of each row at the point.
     pub row_values: Vec<f64>,

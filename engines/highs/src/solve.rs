@@ -1,5 +1,5 @@
-//! A model solved on behalf of a method: in a helper process where the program allows one, with everything that
-//! the solver says turned into what a run says.
+//! Solves a model for a method, in a solver process if the program allows one, and converts all events of the solver
+//! into events of the run.
 
 use crate::conflict::{Conflict, conflict_of};
 use crate::error::Error;
@@ -20,7 +20,7 @@ mod sift;
 
 pub use crate::knobs::{isolated, knobs, options_of};
 
-/// Longest search for the reason why a model has no point, seconds.
+/// Time limit of the search for the reason of infeasibility, seconds.
 const EXPLAIN_S: f64 = 10.0;
 
 /// Model to solve, with options and a start.
@@ -32,15 +32,15 @@ pub struct SolveRequest<'m> {
     pub options: Options,
     /// The point to start from.
     pub start: Start,
-    /// `true` to solve in a helper process, which can be stopped in every stage. Where the program starts none,
-    /// the model is solved in the own process, under the run's time limit.
+    /// `true` to solve in a solver process, which can be stopped in every stage. If the program cannot start one, the
+    /// model is solved inside lightbay, under the run's time limit.
     pub isolated: bool,
 }
 
 /// Interpreter of the solver's points and bounds for a method.
 pub trait Reader<K: Kind> {
-    /// A better point: one value per column of the model. Hand it to [`Context::incumbent`] with a candidate that is
-    /// built when it is wanted. `source` says in words who found it.
+    /// A better point: one value per column of the model. Pass it to [`Context::incumbent`] with a candidate that is
+    /// built on demand. `source` names the step that found it.
     ///
     /// # Errors
     /// Passes on the error of the context.
@@ -64,8 +64,8 @@ pub trait Reader<K: Kind> {
         Some(objective)
     }
 
-    /// A better point from elsewhere for the running tree search, such as one made of [`Context::offered`]: one
-    /// value per column. Asked some ten times a second.
+    /// A better point from another source for the running tree search, such as a plan from [`Context::offered`]: one
+    /// value per column. Called about ten times a second.
     fn better(&mut self, _cx: &mut Context<'_, K>) -> Option<Vec<f64>> {
         None
     }
@@ -77,17 +77,17 @@ pub fn solver_name() -> String {
 }
 
 /// Solves a model for a method: events of the solver become events of the run, better points and bounds go to the
-/// reader, and the run is stopped, paused and limited as the context wants it. Every better point of an integer
-/// model goes to the reader, that of the solution included.
+/// reader, and the context stops, pauses and limits the run. Every better point of an integer model goes to the reader,
+/// including the point of the solution.
 ///
-/// In a helper process a stop takes effect at once in every stage: the solver is asked to stop and 100 ms later its
-/// process is ended; what it had said by then is kept. In the own process a stop waits for the solver, which hears
-/// nothing during the first relaxation of an integer model.
+/// In a solver process, a stop takes effect at once in every stage: the solver is requested to stop, and its process is
+/// killed 100 ms later; its results so far are kept. Inside lightbay, a stop waits for the solver, which does not react
+/// during the first relaxation of an integer model.
 ///
 /// # Errors
-/// [`MethodError::Stopped`] when the run is to stop; what the reader says; [`MethodError::CutShort`] if the helper
-/// process was ended from outside; [`MethodError::Failed`] if the solver refuses the model or fails. A model without a
-/// point is no error, see [`Solution::status`].
+/// [`MethodError::Stopped`] if the run must stop; errors of the reader; [`MethodError::CutShort`] if the helper process
+/// was ended from outside; [`MethodError::Failed`] if the solver refuses the model or fails. An infeasible model is not
+/// an error, see [`Solution::status`].
 pub fn run<K: Kind>(
     ask: SolveRequest<'_>,
     reader: &mut dyn Reader<K>,
@@ -105,7 +105,7 @@ pub fn run<K: Kind>(
                 let accident = ending.accident.map(|how| bridge.cut_short(&how));
                 let closed = close(ask.model, ending.solution, bridge);
                 return match (closed, accident) {
-                    // A solve that was cut short is no end of the search, for any method makes of its point.
+                    // A solve that ended early does not end the search, whatever the method does with its point.
                     (Ok(_), Some(accident)) => Err(accident),
                     (closed, _) => closed,
                 };
@@ -132,15 +132,15 @@ pub fn run<K: Kind>(
     let solution = solve_here(ask.model, &options, &ask.start, &mut bridge)
         .map_err(|error: Error| bridge.failed(error.to_string()))?;
     if limited && solution.status == Status::TimeLimit {
-        // The solver's clock and that of the run differ slightly, and by all pauses.
+        // The clocks of solver and run differ slightly, and by the length of all pauses.
         bridge.cx.control().stop(Stop::Time);
     }
     close(ask.model, solution, bridge)
 }
 
-/// Returns the rows and bounds of a model without a point that cannot hold together, for the words of
-/// [`Outcome::Infeasible`]; `None` if the search for them ended without any. It takes at most about ten seconds, in a
-/// helper process as [`run`] does. [`crate::conflict::sentence`] makes a sentence of them.
+/// Returns the conflicting rows and bounds of an infeasible model, for the text of [`Outcome::Infeasible`]; `None` if
+/// the search finds none. It takes at most about ten seconds, and uses a solver process like [`run`].
+/// [`crate::conflict::sentence`] describes them in a sentence.
 ///
 /// # Errors
 /// [`MethodError::Stopped`] when the run is to stop; [`MethodError::Failed`] if the solver fails.
@@ -159,7 +159,7 @@ pub fn why_infeasible<K: Kind>(
     let mut broken = None;
     let found = match helper {
         Some(launcher) => match worker::explain(launcher.as_ref(), model, seconds, &mut listener) {
-            // Infeasibility is established; only its explanation is missing.
+            // Infeasibility is proven; only its explanation is missing.
             Err(HelperError::Died(how)) => {
                 broken = Some(how);
                 Ok(None)
@@ -178,8 +178,8 @@ pub fn why_infeasible<K: Kind>(
     found.map_err(MethodError::Failed)
 }
 
-/// Options that keep a solve within the time a run has left, the only limit that works in every stage of the own
-/// process; and whether that time is shorter than what was requested.
+/// Options that limit a solve to the remaining time of the run, the only limit that works in every stage inside
+/// lightbay; and whether that time is shorter than the requested limit.
 fn within(options: Options, left_s: Option<f64>) -> (Options, bool) {
     let asked = match options.get("time_limit") {
         Some(OptionValue::Float(seconds)) => *seconds,
@@ -192,7 +192,7 @@ fn within(options: Options, left_s: Option<f64>) -> (Options, bool) {
     }
 }
 
-/// Hands over what is left when the solver has ended.
+/// Reports the last point and figures after the solver has ended.
 fn close<K: Kind>(
     model: &Model,
     solution: Solution,
@@ -201,7 +201,7 @@ fn close<K: Kind>(
     if model.is_mip() {
         bridge.last(&solution);
     }
-    // Stopped because nothing better exists: that is the end of the search, not a break.
+    // Stopped because no better point exists: this is the regular end of the search.
     let complete = bridge.is_closed() && solution.status == Status::Interrupted;
     bridge.end()?;
     Ok(if complete { Solution { status: Status::Optimal, ..solution } } else { solution })

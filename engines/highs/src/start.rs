@@ -1,16 +1,16 @@
-//! Check and translation of starts: those worth handing to HiGHS, in the form that it takes.
+//! Checks starts and converts them into the form that HiGHS accepts.
 //!
-//! HiGHS fixes the whole values it is given and solves the rest before the search proper. A value outside the
-//! bounds of its column would be fixed there all the same, and a handful of values costs seconds for nothing,
-//! so both are turned away here with a reason.
+//! HiGHS fixes the given integer values and solves for the remaining columns before the actual search. It would also
+//! fix a value outside the bounds of its column, and with few given values it takes seconds without benefit. This
+//! module therefore rejects both, with a reason.
 
 use crate::model::{Domain, Model};
 use crate::solution::Start;
 
-/// Tolerance on bounds and wholeness, as HiGHS uses for integer models.
+/// Tolerance on bounds and integrality that HiGHS uses for integer models.
 const TOLERANCE: f64 = 1e-6;
 
-/// A start as it goes to HiGHS.
+/// A start in the form for HiGHS.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Given {
     /// One value per column.
@@ -19,10 +19,10 @@ pub enum Given {
     Partial(Vec<u32>, Vec<f64>),
 }
 
-/// Returns the start as it is to be handed over; `None` if there is none.
+/// Returns the start in the form for HiGHS; `None` if there is none.
 ///
 /// # Errors
-/// If the start is not worth trying: why.
+/// The reason that the start is rejected.
 pub fn prepare(model: &Model, start: &Start, min_share: f64) -> Result<Option<Given>, String> {
     let given = match start {
         Start::None => return Ok(None),

@@ -1,8 +1,8 @@
-//! From what HiGHS calls back to what a [`SolverListener`] hears: stages, figures at most ten times a second, better
-//! points with the letter of who found them, the fate of the start.
+//! Converts callbacks of HiGHS into events for a [`SolverListener`]: stages, figures at most ten times a second, better
+//! points with the letter of the heuristic that found them, and whether the start was used.
 //!
-//! HiGHS announces neither stages nor starts in its callbacks; both are read from its log. A better point comes
-//! before the line that says who found it, so it waits for the next call.
+//! HiGHS announces neither stages nor starts in its callbacks; both are read from its log. A better point comes before
+//! the line that names its heuristic, so it is held back until the next call.
 
 use crate::event::{Flow, MipProgress, SolverEvent, SolverListener, Stage, StartFate};
 use crate::lines::{self, Line};
@@ -11,13 +11,13 @@ use crate::raw::{Callback, Figures, Listener};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// The least time between two reports of figures.
+/// Minimum time between two reports of figures.
 const PACE: Duration = Duration::from_millis(100);
 
-/// Largest difference of two objectives that count as the same, relative above 1.
+/// Maximum difference between two objectives that count as equal; relative if they are above 1.
 const SAME: f64 = 1e-9;
 
-/// Letter of the point that a start came to; HiGHS has none for it.
+/// Letter for the point of a completed start; HiGHS has none for it.
 const START: char = '0';
 
 /// Translator of the callbacks of one run into events of its listener.
@@ -28,9 +28,9 @@ pub struct EventTranslator<'w> {
     began: Instant,
     limit: Option<Duration>,
     stage: Option<Stage>,
-    /// State of a start that was handed over.
+    /// State of the given start.
     start: StartState,
-    /// Row or column that the start breaks as it was given, in words.
+    /// Row or column that the given start violates, in words.
     broken: Option<String>,
     partial: Vec<u8>,
     size: Size,
@@ -38,7 +38,7 @@ pub struct EventTranslator<'w> {
     paced: Option<Instant>,
     offered: Option<Instant>,
     progress: MipProgress,
-    /// A better point whose letter is not known yet, unless it is of the start.
+    /// A better point whose letter is not known yet, unless it comes from the start.
     waiting: Option<(f64, Vec<f64>, Option<char>)>,
     injected: Option<(f64, Vec<f64>)>,
     best: Option<f64>,
@@ -54,8 +54,8 @@ enum StartState {
     Given,
     /// A restricted problem is being solved.
     Completing,
-    /// It was solved, or is a linear program, whose end is not announced: the next thing said of the start or
-    /// of the model after presolve tells what came of it.
+    /// The restricted problem was solved, or is a linear program, whose end HiGHS does not announce. The next message
+    /// on the start or on the presolved model shows the result.
     Solved,
     Known,
 }
@@ -92,18 +92,19 @@ impl<'w> EventTranslator<'w> {
         }
     }
 
-    /// Listens for the fate of a start, which breaks this as it was given.
+    /// Starts to track a given start, which violates the named row or column, if any.
     pub fn expect_start(&mut self, broken: Option<String>) {
         self.start = StartState::Given;
         self.broken = broken;
     }
 
-    /// Returns `true` if the watch or the flag asked to stop.
+    /// Returns `true` if the watch or the flag requested a stop.
     pub fn stopped(&self) -> bool {
         self.stop || self.interrupt.load(Ordering::Relaxed)
     }
 
-    /// Returns `true` if this side ended the run at the time limit, because HiGHS counts it again for the start.
+    /// Returns `true` if the translator ended the run at the time limit. HiGHS restarts its own time limit when it
+    /// completes a start.
     pub fn timed_out(&self) -> bool {
         self.timed_out
     }
@@ -118,7 +119,7 @@ impl<'w> EventTranslator<'w> {
         self.progress
     }
 
-    /// Says what is left to say when the solver has returned.
+    /// Emits the remaining events after the solver has returned.
     pub fn finish(&mut self, elsewhere: Vec<String>) {
         for text in elsewhere {
             self.text(&text);
@@ -215,7 +216,7 @@ impl<'w> EventTranslator<'w> {
                 self.enter(Stage::Start);
             }
             Line::StartIs(feasible, objective) => {
-                // Without a start it is the best point of the run before, from which HiGHS continues by itself.
+                // Without a start, this is the best point of the previous run, from which HiGHS continues by itself.
                 let given = self.start != StartState::None;
                 let completed = self.completing();
                 self.from_start = feasible;
@@ -233,7 +234,7 @@ impl<'w> EventTranslator<'w> {
         }
     }
 
-    /// Hands on the better point that waited for its letter.
+    /// Emits the better point that was held back for its letter.
     fn flush(&mut self, source: char) {
         if let Some((objective, values, own)) = self.waiting.take() {
             let source = own.unwrap_or(source);
@@ -242,7 +243,7 @@ impl<'w> EventTranslator<'w> {
         }
     }
 
-    /// Returns `true` if figures may be said now, asking the watch whether to continue.
+    /// Returns `true` if figures are due; also asks the watch whether to continue.
     fn pace(&mut self) -> bool {
         let now = Instant::now();
         if self.paced.is_some_and(|last| now.duration_since(last) < PACE) {
@@ -273,7 +274,7 @@ impl<'w> EventTranslator<'w> {
         } else if self.stage == Some(Stage::RootLp) && self.progress.lp_iterations > 0 {
             self.enter(Stage::Root);
         }
-        // No call says that an injected point was taken; the primal bound does.
+        // No callback reports that an injected point was accepted; the primal bound shows it.
         if let (Some((objective, _)), Some(best)) = (&self.injected, self.progress.incumbent)
             && (best - objective).abs() <= SAME * objective.abs().max(1.0)
             && let Some((objective, values)) = self.injected.take()
@@ -298,7 +299,7 @@ impl Listener for EventTranslator<'_> {
                 }
             }
             Callback::Ipm(iterations) => {
-                // Inner steps give -1.
+                // Callbacks of internal sub-solves give -1.
                 self.iterations = u64::try_from(iterations).unwrap_or(self.iterations);
                 if self.pace() && !self.model.is_mip() {
                     self.tell(&SolverEvent::Ipm(self.iterations));
@@ -307,12 +308,12 @@ impl Listener for EventTranslator<'_> {
             Callback::Improving(objective, values, figures) => {
                 let own = std::mem::take(&mut self.from_start).then_some(START);
                 if self.best.is_some_and(|best| !self.better(objective, best)) {
-                    // Said before, while a start was completed, or better by rounding only.
+                    // Already reported while a start was completed, or better only by rounding.
                     return self.stopped() || self.timed_out;
                 }
-                // Columns that HiGHS adds for semi-continuous ones stand at the end.
+                // Columns that HiGHS adds for semi-continuous ones come last.
                 let columns = values.len().min(self.model.columns());
-                // Adding zero turns a negative zero into one without a sign.
+                // Adding zero turns -0.0 into 0.0.
                 let values = values[..columns].iter().map(|value| value + 0.0).collect();
                 self.waiting = Some((objective + 0.0, values, own));
                 if self.injected.as_ref().is_some_and(|(injected, _)| !self.better(*injected, objective)) {
@@ -333,8 +334,8 @@ impl Listener for EventTranslator<'_> {
 
     fn offer(&mut self, figures: Figures, slot: &mut [f64]) -> bool {
         self.flush(' ');
-        // A point from elsewhere seldom fits the values a start has fixed. HiGHS gives semi-continuous columns
-        // further columns of its own, which such a point lacks.
+        // A point from another source rarely fits the values that a start has fixed. HiGHS also adds auxiliary columns
+        // for semi-continuous ones, which such a point lacks.
         let semi = |domain: &Domain| matches!(domain, Domain::SemiContinuous | Domain::SemiInteger);
         if self.completing() || self.model.domains.iter().any(semi) || slot.len() != self.model.columns() {
             return false;

@@ -1,15 +1,15 @@
-//! Solving in a helper process, which can be killed in the stages that HiGHS cannot leave.
+//! Solves in a solver process, which can be killed in stages that HiGHS cannot interrupt.
 //!
-//! The program starts itself again with a hidden first argument and calls [`serve`] there; the parent sends the
-//! model over a pipe and hears the same events as in its own process, see [`solve`].
+//! The program starts itself again with a hidden first argument and calls [`serve`] there; the parent sends the model
+//! over a pipe and receives the same events as from a solver in its own process, see [`solve`].
 //!
 //! ```text
 //! run's thread: solve -- job, interrupt, better points --> standard input --> listening thread
 //!        SolverListener <-- events, last word -- standard output <-- solving thread (16 MB stack)
 //! ```
 //!
-//! The helper ends when its input ends, at once and whatever it is doing, and on Linux also with the thread that
-//! started it. What a library prints there never gets into the answers.
+//! The solver process ends at once when its input ends, and on Linux also when the thread that started it ends. Output
+//! that a library prints never gets into the answers.
 
 mod frame;
 mod helper;
@@ -26,7 +26,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-/// Starts a program as helper process.
+/// Starts a program as solver process.
 #[derive(Clone, Debug)]
 pub struct Launcher {
     program: PathBuf,
@@ -37,7 +37,7 @@ pub struct Launcher {
 }
 
 impl Launcher {
-    /// A program and the arguments with which it calls [`serve`]. What it prints is thrown away.
+    /// A program and the arguments with which it calls [`serve`]. Its printed output is discarded.
     pub fn new(
         program: impl Into<PathBuf>,
         arguments: impl IntoIterator<Item = impl Into<OsString>>,
@@ -51,21 +51,21 @@ impl Launcher {
         }
     }
 
-    /// The name under which lists of processes show it, where that is not the program's own.
+    /// The name shown in process lists, if it differs from the name of the program.
     #[must_use]
     pub fn named(self, name: impl Into<OsString>) -> Self {
         Self { name: Some(name.into()), ..self }
     }
 
-    /// Puts every helper into a process group of its own, out of reach of the keyboard's signals and of a shell that
-    /// lets the job continue: for a parent that handles both by itself and holds its helpers when it stands still.
-    /// Otherwise they stop and continue together with the parent.
+    /// Puts every solver process into its own process group, so that signals from the keyboard and job control of the
+    /// shell do not reach it. Use this for a parent that handles these signals itself and suspends its solver processes
+    /// when it is suspended. Otherwise they stop and continue together with the parent.
     #[must_use]
     pub fn own_group(self) -> Self {
         Self { own_group: true, ..self }
     }
 
-    /// Sends what it prints to the file that the parent's descriptor 2 leads to, which must be a log.
+    /// Redirects its printed output to the file behind descriptor 2 of the parent, which must be a log.
     #[must_use]
     pub fn errors_shared(self) -> Self {
         Self { errors_shared: true, ..self }

@@ -59,7 +59,7 @@ impl fmt::Display for Place<'_> {
 
 /// A type of a field.
 pub trait FieldType: Sized {
-    /// Reads a value; Reads the value; `None` if it is invalid, which is added as a problem.
+    /// Reads a value; `None` if it is invalid, which is added as a problem.
     fn read(value: &Value, place: &Place<'_>, range: NumberRange, problems: &mut Problems) -> Option<Self>;
 
     /// The schema of what [`FieldType::read`] accepts.

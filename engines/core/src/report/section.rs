@@ -20,35 +20,35 @@ pub struct SectionInfo {
     pub forms: &'static [&'static str],
     /// Name of one of its items where each has blocks of its own, see [`super::Report::detail`]; empty where rows say all.
     pub item: &'static str,
-    /// Tells that it says more where other plans and a run are known, see [`super::Report::in_session`].
+    /// `true` if the section uses other plans and a run of the session, see [`super::Report::in_session`].
     pub in_session: bool,
-    /// Run that it says more of.
+    /// Run whose progress it shows.
     pub run: RunSort,
-    /// Tells that it is of plans that answer another question than that of the objective, see `Kind::other_question`.
+    /// `true` if the section is about plans that solve another problem than the objective, see `Kind::other_question`.
     pub off_objective: bool,
-    /// Its number among the panes of a screen that has a pane for every section, from 1; 0 for a pane behind those.
+    /// Number of its pane on a screen that has a pane for every section, from 1; 0 for a pane after the numbered ones.
     pub place: u8,
-    /// Knob that two keys move on a screen while the plan follows; `None` for most.
+    /// Parameter that two keys move on a screen while the plan is recomputed; `None` for most.
     pub slides: Option<SliderInfo>,
 }
 
-/// A knob of the scenario that two keys move on a screen, in steps of 1, 2 and 5 times powers of ten.
+/// A parameter of the scenario that two keys move on a screen, in steps of 1, 2 and 5 times powers of ten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SliderInfo {
     /// Name of the knob.
     pub knob: &'static str,
-    /// Powers of ten between which it moves, in the unit of the knob.
+    /// Exponents of the powers of ten between which it moves, in the unit of the parameter.
     pub powers: (i8, i8),
 }
 
 impl SliderInfo {
     /// The next step above a value, or below it; `None` at the end.
     pub fn next(&self, value: f64, up: bool) -> Option<f64> {
-        /// Values this near to a step, relatively, stand on it.
+        /// Relative distance within which a value counts as equal to a step.
         const NEAR: f64 = 1e-9;
         let (first, last) = self.powers;
         let of_power = |power: i8| [1, 2, 5].map(|digit| (digit, power));
-        // Read as decimals, so that a step is the number that is written.
+        // Parsed from decimal text, so that a step equals the number that is written.
         let step = |(digit, power): (u8, i8)| format!("{digit}e{power}").parse::<f64>().ok();
         let mut steps = (first..last).flat_map(of_power).chain([(1, last)]).filter_map(step);
         if up {
@@ -62,18 +62,18 @@ impl SliderInfo {
 /// Run that a section among other plans is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunSort {
-    /// The one that works on the scenario, or that found the plan.
+    /// The run that works on the scenario, or that found the plan.
     OfPlan,
-    /// The newest one that searches for a plan and for a bound, unless a person chose another such.
+    /// The newest run that searches for a plan and a bound, unless the user chose another one.
     Search,
-    /// The newest one that goes through generations, unless a person chose another such.
+    /// The newest run of a genetic algorithm, unless the user chose another one.
     Generations,
 }
 
 /// Subject of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SectionOf {
-    /// A scenario; shown of a plan too.
+    /// A scenario; also shown for a plan.
     Scenario,
     /// A plan.
     Plan,
@@ -128,21 +128,21 @@ impl SectionInfo {
         self
     }
 
-    /// The same section, which says more among other plans and beside a run.
+    /// The same section, which uses other plans and a run of the session.
     #[must_use]
     pub const fn in_session(mut self) -> Self {
         self.in_session = true;
         self
     }
 
-    /// The same section, which says more beside a run of a sort, of whichever plan that is.
+    /// The same section, which shows the progress of a run of this type, regardless of its plan.
     #[must_use]
     pub const fn of_run(mut self, run: RunSort) -> Self {
         self.run = run;
         self.in_session()
     }
 
-    /// The same section, as a pane with a number of its own: 2 is the large one.
+    /// The same section, as a pane with its own number; 2 is the large pane.
     #[must_use]
     pub const fn place(mut self, place: u8) -> Self {
         self.place = place;
@@ -156,7 +156,7 @@ impl SectionInfo {
         self
     }
 
-    /// The same section, of plans that answer another question than that of the objective.
+    /// The same section, for plans that solve another problem than the objective.
     #[must_use]
     pub const fn off_objective(mut self) -> Self {
         self.off_objective = true;
@@ -164,26 +164,27 @@ impl SectionInfo {
     }
 }
 
-/// A section that is worked out.
+/// A computed section.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Section {
-    /// Heading, with what it is of where that differs: `Schedule, by start`.
+    /// Heading, including its subject if that varies: `Schedule, by start`.
     pub title: String,
-    /// Name of what it is of, in front of all else behind the title on a screen, such as a method; empty for most.
+    /// Name of the subject, such as a method, which a screen shows directly after the title; empty for most.
     pub subject: String,
-    /// A few words behind the title on a screen: `estimates: the best plan is not proven`.
+    /// A few words after the title on a screen: `estimates: the best plan is not proven`.
     pub context: Phrase,
     /// The one figure that answers the question of the section, for the title line of a screen.
     pub answer: Phrase,
     /// One line on the marks of its picture, for a screen: `bar: share of the circuits in demand`.
     pub legend: Phrase,
-    /// One sentence on all of it, while no item is chosen; that on its first item where it is empty.
+    /// One sentence on the whole section, shown while no item is chosen; if it is empty, the sentence on the first item
+    /// is shown.
     pub sentence: Phrase,
     /// Sentences above the body.
     pub remarks: Vec<String>,
     /// Blocks, one below the other.
     pub blocks: Vec<Block>,
-    /// The item that a screen begins with; the first one without it.
+    /// The item that a screen selects first; `None`: the first item.
     pub usual: Option<u32>,
 }
 
@@ -194,9 +195,9 @@ pub struct Block {
     pub name: &'static str,
     /// Heading below the title of the section; may be empty.
     pub title: String,
-    /// Says what other blocks say, in the way of a screen: left out where sections are written.
+    /// `true` if the block repeats other blocks in a form for screens; written sections omit it.
     pub on_screens: bool,
-    /// Forms that a screen shows it in beside the block of the form; empty for all of them.
+    /// Forms in which a screen shows it in addition to the block of the form; empty for all forms.
     pub only_in: &'static [&'static str],
     /// Content.
     pub body: Body,
@@ -238,14 +239,14 @@ impl Section {
         }
     }
 
-    /// Name of what it is of.
+    /// Sets the name of the subject.
     #[must_use]
     pub fn subject(mut self, subject: impl Into<String>) -> Self {
         self.subject = subject.into();
         self
     }
 
-    /// A few words behind the title on a screen.
+    /// Sets a few words after the title on a screen.
     #[must_use]
     pub fn context(mut self, context: impl Into<Phrase>) -> Self {
         self.context = context.into();
@@ -290,7 +291,7 @@ impl Section {
         self
     }
 
-    /// Adds a block that says what others say, in the way of a screen.
+    /// Adds a block that repeats others in a form for screens.
     #[must_use]
     pub fn on_screens(mut self, name: &'static str, title: impl Into<String>, body: impl Into<Body>) -> Self {
         self = self.block(name, title, body);
@@ -307,7 +308,7 @@ impl Section {
         self
     }
 
-    /// The item that a screen begins with.
+    /// Sets the item that a screen selects first.
     #[must_use]
     pub const fn usual(mut self, item: Option<u32>) -> Self {
         self.usual = item;
@@ -342,7 +343,7 @@ pub struct Fact {
     pub cell: Cell,
     /// One sentence on it; may be empty.
     pub sentence: String,
-    /// Part of a sum: on a screen its bar begins where that of the part before it ended.
+    /// `true` for a part of a sum: on a screen, its bar begins where the bar of the previous part ended.
     pub adds: bool,
 }
 
@@ -403,24 +404,24 @@ pub struct Matrix {
     pub columns: Vec<String>,
     /// Cells by row, then column; rows x columns of them.
     pub cells: Vec<Cell>,
-    /// Equal across the diagonal: the lower half repeats the upper one.
+    /// `true` if the matrix is symmetric: the lower half repeats the upper half.
     pub symmetric: bool,
     /// Shades the cells by amount where a screen can.
     pub shaded: bool,
-    /// Headings over the columns, which share them evenly; empty for none.
+    /// Headings over groups of columns of equal size; empty for none.
     pub groups: Vec<String>,
-    /// One for each cell, or none; cells without an item are passed over.
+    /// One for each cell, or none; the selection skips cells without an item.
     pub about: Vec<About>,
     /// One for each cell, or none: a screen draws it in place of the text, and numbers rows and columns.
     pub signs: Vec<CellSign>,
-    /// Words behind each row, or none.
+    /// Words after each row, or none.
     pub words: Vec<Phrase>,
-    /// Places of the rows, as shares of width and height from the upper left corner, where columns are the same things: a
-    /// screen can draw them as a network whose links are the cells. Empty for other matrices.
+    /// Positions of the rows, as fractions of width and height from the upper left corner, for matrices whose rows and
+    /// columns are the same nodes: a screen can draw the cells as links between these nodes. Empty for other matrices.
     pub places: Vec<[f64; 2]>,
 }
 
-/// Things in a cell of a matrix that stay, come or go.
+/// Circuits in a cell of a matrix that stay, are added or are removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CellSign {
     /// Nothing.
@@ -453,7 +454,7 @@ impl CellSign {
 pub struct About {
     /// The item that it selects.
     pub item: Option<u32>,
-    /// One sentence on it; a screen words the cell where it is empty.
+    /// One sentence on the cell; if it is empty, a screen derives one from the cell.
     pub sentence: Phrase,
     /// Lines of the details of the item.
     pub details: Vec<String>,
@@ -468,23 +469,23 @@ pub struct Curves {
     pub axis_label: &'static str,
     /// Unit of the axis.
     pub axis_unit: Unit,
-    /// Ends of the axis on a screen; those of the curves without it.
+    /// Ends of the axis on a screen; `None`: the ends of the curves.
     pub axis_range: Option<(f64, f64)>,
-    /// Spreads the axis by order of magnitude.
+    /// `true` for a logarithmic axis.
     pub axis_is_log: bool,
-    /// Spreads the values by order of magnitude.
+    /// `true` for logarithmic values.
     pub values_are_log: bool,
     /// The curves.
     pub curves: Vec<Curve>,
-    /// Values that the curves of the first unit are measured against, best first.
+    /// Reference values for the curves of the first unit, best first.
     pub lines: Vec<Line>,
-    /// Moments or places on the axis that have a name.
+    /// Named points on the axis.
     pub marks: Vec<Mark>,
-    /// Least and largest value that a screen shows of the first unit; all of them without it.
+    /// Smallest and largest value of the first unit that a screen shows; `None`: all values.
     pub range: Option<(f64, f64)>,
 }
 
-/// A value that curves or bars are measured against.
+/// A reference value for curves or bars.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
     /// Name in JSON.
@@ -495,7 +496,7 @@ pub struct Line {
     pub value: f64,
 }
 
-/// A place on an axis that has a name.
+/// A named point on an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
     /// The place.
@@ -513,11 +514,11 @@ pub struct Curve {
     pub label: String,
     /// Unit of its values.
     pub unit: Unit,
-    /// Its points, by growing place on the axis.
+    /// Its points, in ascending order on the axis.
     pub points: Vec<Point>,
     /// Meaning, for its colour.
     pub tone: Tone,
-    /// Holds its value until the next point, instead of a straight line between points.
+    /// `true` if the curve keeps its value until the next point, instead of a straight line between points.
     pub steps: bool,
 }
 
@@ -537,7 +538,7 @@ pub struct Spans {
     pub lanes: Vec<Lane>,
     /// End of the axis, s. It begins at 0.
     pub end_s: f64,
-    /// Unit that a screen shows times in: data is in seconds.
+    /// Unit in which a screen shows times; the data is in seconds.
     pub unit: Unit,
     /// Heading of the words of the lanes; empty for none.
     pub words: &'static str,
@@ -550,7 +551,7 @@ pub struct Lane {
     pub name: String,
     /// Intervals on it, by start.
     pub spans: Vec<Span>,
-    /// Words behind the lane on a screen, such as its sum.
+    /// Words after the lane on a screen, such as its sum.
     pub words: String,
     /// Meaning, for the colour of the name: a binding link, a chunk that decides.
     pub tone: Tone,
@@ -567,13 +568,13 @@ pub struct Span {
     pub end_s: f64,
     /// Meaning, for its colour.
     pub tone: Tone,
-    /// Number of what it belongs to, such as a chunk: a screen tells it apart by colour and letter.
+    /// Number of the object that it belongs to, such as a chunk; a screen shows it by colour and letter.
     pub series: Option<u32>,
-    /// It costs nothing, such as a change hidden behind a phase: a screen draws it as an underline.
+    /// `true` if it costs no time, such as a reconfiguration hidden by a phase; a screen draws it as an underline.
     pub hidden: bool,
     /// The item that it selects.
     pub item: Option<u32>,
-    /// One sentence on it; a screen words the interval where it is empty.
+    /// One sentence on the interval; if it is empty, a screen derives one from the interval.
     pub sentence: Phrase,
 }
 

@@ -6,22 +6,22 @@ use crate::plan::{Header, Status};
 use crate::standing::Standing;
 use std::collections::BTreeMap;
 
-/// Other plans and the run of an explained scenario and plan.
+/// Other plans and the run that belong to the scenario and plan of a report.
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
-    /// Plans of the session, best first; the one that is explained is among them.
+    /// Plans of the session, best first, including the explained plan.
     pub plans: Vec<PlanBeside>,
     /// The run that works on the scenario, or that found the plan.
     pub run: Option<RunBeside>,
 }
 
 impl Surroundings {
-    /// The plan that is explained.
+    /// The explained plan.
     pub fn shown(&self) -> Option<&PlanBeside> {
         self.plans.iter().find(|plan| plan.is_shown)
     }
 
-    /// The best plan of each method for the scenario of the plan that is explained, best first.
+    /// The best plan of each method for the scenario of the explained plan, best first.
     pub fn best_by_method(&self) -> Vec<&PlanBeside> {
         let mut best: Vec<&PlanBeside> = Vec::new();
         for plan in self.plans.iter().filter(|plan| plan.is_rival) {
@@ -44,34 +44,34 @@ pub struct PlanBeside {
     pub value: f64,
     /// Figures for comparison.
     pub metrics: BTreeMap<String, f64>,
-    /// State of knowledge about it; `None` while its run works.
+    /// Its status; `None` while its run is running.
     pub status: Option<Status>,
     /// Best bound that holds for every plan of its scenario, verified or claimed.
     pub bound: Option<f64>,
-    /// The bounds on it, and who confirms them; `None` where nothing is known of them.
+    /// The bounds on it, and who confirms them; `None` if no bounds are known.
     pub standing: Option<Standing>,
-    /// Bound that meets it for some plans only, and the words for those: `this event order only`.
+    /// Bound that it meets and that covers only some plans, and the words for those plans: `this event order only`.
     pub partial: Option<String>,
     /// Seconds of its run's clock when it was found.
     pub at_s: f64,
-    /// Objective value of the plan that its run began with.
+    /// Objective value of the plan that its run was started from.
     pub began_with: Option<f64>,
-    /// It is the one that is explained.
+    /// `true` for the explained plan.
     pub is_shown: bool,
-    /// It is the one that others are compared with.
+    /// `true` for the plan that others are compared with.
     pub is_baseline: bool,
-    /// It answers the same question about the same scenario as the one that is explained.
+    /// `true` if it solves the same problem for the same scenario as the explained plan.
     pub is_rival: bool,
     /// It is of another scenario than the one set now.
     pub is_stale: bool,
-    /// It belongs to the scenario of the concurrent run.
+    /// `true` if its scenario is that of the concurrent run.
     pub is_of_run: bool,
     /// The plan itself, if it is in memory.
     pub plan: Option<SharedPlan>,
 }
 
 impl PlanBeside {
-    /// A plan of which no session is known: its own figures, and a bound that is claimed.
+    /// A plan outside a session: its own figures and its claimed bound.
     pub fn alone(header: &Header) -> Self {
         Self {
             number: 0,
@@ -94,7 +94,7 @@ impl PlanBeside {
     }
 }
 
-/// A run of a session: what it has said so far.
+/// A run of a session with its events so far.
 #[derive(Clone, Debug, Default)]
 pub struct RunBeside {
     /// Number.
@@ -105,7 +105,7 @@ pub struct RunBeside {
     pub state: &'static str,
     /// It still works.
     pub is_active: bool,
-    /// It was told to stop and is still running.
+    /// `true` if a stop was requested and it is still running.
     pub is_stopping: bool,
     /// It is of another scenario than the one set now.
     pub is_stale: bool,
@@ -119,34 +119,34 @@ pub struct RunBeside {
     pub best: Option<f64>,
     /// Best bound on all plans of the scenario so far.
     pub bound: Option<f64>,
-    /// Objective values of better and better plans.
+    /// Objective values of its successively better plans.
     pub incumbents: Vec<RunPoint>,
     /// Series by name: constants of its kind.
     pub series: BTreeMap<String, Vec<RunPoint>>,
-    /// Report on the plan it was started from.
+    /// Whether the plan that it was started from was used.
     pub hot_start: Option<HotStartReport>,
     /// The newest offer from another run.
     pub offer: Option<Offer>,
     /// Edits, offers and pauses with seconds of its clock, oldest first.
     pub markers: Vec<(f64, String)>,
-    /// Its words as a search that proves.
+    /// Its progress as a search with bounds.
     pub search: RunSearch,
-    /// Its words as a search through generations.
+    /// Its progress as a genetic algorithm.
     pub generations: RunGenerations,
 }
 
-/// Words of a search that proves, up to now.
+/// Progress of a search with bounds.
 #[derive(Clone, Debug, Default)]
 pub struct RunSearch {
     /// Newest figures.
     pub stats: Option<SolverStats>,
-    /// Stage that a person may have to wait for: `root LP, silent for 12 s`.
+    /// Stage of the solver that may take long: `root LP, silent for 12 s`.
     pub standing: Option<String>,
     /// Stage of the solver with the seconds of the run's clock at which it was entered.
     pub stage: Option<(f64, String)>,
-    /// Kind of process that the solver works in: `helper process`.
+    /// Kind of process that the solver runs in: `helper process`.
     pub process: Option<String>,
-    /// Sizes of its model, step by step; of several models the newest.
+    /// Sizes of its model after each step; if there are several models, of the newest one.
     pub models: Vec<ModelSize>,
     /// Best bound on some plans so far, with what it covers.
     pub partial: Option<Bound>,
@@ -162,7 +162,7 @@ pub struct RunSearch {
     pub first_line: u32,
 }
 
-/// Words of a search through generations, up to now.
+/// Progress of a genetic algorithm.
 #[derive(Clone, Debug, Default)]
 pub struct RunGenerations {
     /// Newest figures.
@@ -173,18 +173,18 @@ pub struct RunGenerations {
     pub mean: Vec<RunPoint>,
 }
 
-/// A step of a search: only what changed something.
+/// A step of a search that changed the best value or the bound.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchRow {
-    /// Its number, from 0: stays when others give way.
+    /// Its number, from 0; it stays the same when older steps are dropped.
     pub number: u32,
     /// Seconds of the run's clock.
     pub at_s: f64,
-    /// Figures at that moment.
+    /// Figures at that time.
     pub stats: SolverStats,
-    /// Bound at that moment.
+    /// Bound at that time.
     pub bound: Option<f64>,
-    /// Best at that moment.
+    /// Best value at that time.
     pub best: Option<f64>,
     /// Figure that changed: `best` or `bound`.
     pub what: &'static str,
@@ -197,19 +197,19 @@ pub struct SearchRow {
 pub struct RunPoint {
     /// Seconds of the run's clock.
     pub at_s: f64,
-    /// Position in the run's own count: generation, node, switch.
+    /// Position in the run's own unit: generation, node, switch.
     pub count: f64,
     /// Value.
     pub value: f64,
 }
 
 impl RunBeside {
-    /// The points of a series; none where the run does not report it.
+    /// The points of a series; empty if the run does not report it.
     pub fn points(&self, name: &str) -> &[RunPoint] {
         self.series.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// The bound to speak of, and which plans it covers if not all: that on all plans wherever there is one.
+    /// The bound to show, and which plans it covers if not all. A bound on all plans takes precedence.
     pub fn proof(&self) -> Option<(f64, Option<&str>)> {
         let partial = || self.search.partial.as_ref().map(|bound| (bound.value, bound.only.as_deref()));
         self.bound.map(|value| (value, None)).or_else(partial)

@@ -10,27 +10,27 @@ use std::cmp::Ordering;
 pub struct Table {
     /// The columns.
     pub columns: Vec<Column>,
-    /// The rows, those that matter most first where an overview shows only some.
+    /// The rows; if an overview shows only some, the most important ones come first.
     pub rows: Vec<Row>,
-    /// Rows that an overview shows; the rest is shown when the section is requested by name. 0 for all.
+    /// Number of rows that an overview shows; 0 for all. A request for the section by name shows all rows.
     pub overview: usize,
     /// Name of one row and of several: `task`, `tasks`.
     pub of: [&'static str; 2],
-    /// Index of the column by whose numbers an overview picks rows, the largest first; `None` for the first rows.
+    /// Index of the column whose largest numbers determine the rows of an overview; `None` for the first rows.
     pub rank: Option<usize>,
     /// Index of the column whose numbers a screen also draws as bars, in the tone of the cell.
     pub bar: Option<usize>,
     /// Names of the parts of the bar next to each row, see [`Row::parts`]; empty for other bars.
     pub parts: Vec<&'static str>,
-    /// Limit that the numbers drawn as bars are measured against, such as a bound: marked through all bars.
+    /// Reference value for the bars, such as a bound: a line through all bars marks it.
     pub limit: Option<Line>,
-    /// Rows come in order of time: a screen shows the last ones until one is chosen.
+    /// `true` if rows are in order of time: a screen shows the last ones until the user chooses a row.
     pub newest_last: bool,
-    /// Items are plans of the session by their number, which a screen can show.
+    /// `true` if items are numbers of plans of the session, which a screen can show.
     pub of_plans: bool,
-    /// Orders that a screen can list the rows in, by the name of its form.
+    /// Sort orders that a screen offers for the rows, by the name of its form.
     pub orders: Vec<RowOrder>,
-    /// Loads over time that a screen draws next to the rows.
+    /// Axis of the loads over time that a screen draws next to the rows.
     pub loads: Option<LoadAxis>,
 }
 
@@ -48,18 +48,18 @@ pub struct RowOrder {
 pub struct LoadAxis {
     /// Name in JSON: `demand`.
     pub name: &'static str,
-    /// Parts of the time by name of the form: from and to, s. The first is shown where no form has a name.
+    /// Parts of the time by name of the form: from and to, s. If no form has a name, the first one is shown.
     pub windows: Vec<(&'static str, f64, f64)>,
 }
 
-/// Load over a stretch of time.
+/// Load over an interval of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LoadSpan {
     /// Start, s.
     pub start_s: f64,
     /// End, s.
     pub end_s: f64,
-    /// Share of what can be carried: 1 is full.
+    /// Fraction of the capacity: 1 is full.
     pub share: f64,
 }
 
@@ -72,12 +72,12 @@ pub struct Column {
     pub label: String,
     /// Unit of its numbers.
     pub unit: Unit,
-    /// Numbers stand to the right, words to the left.
+    /// `true` for numbers, which are right-aligned; words are left-aligned.
     pub right: bool,
     /// Goes first when space is short: higher goes earlier, 0 never goes.
     pub priority: u8,
-    /// Words that stand in columns of their own, such as lines of a log: a screen gives them all the room there is, and
-    /// gives up the blanks that align them before it cuts them.
+    /// `true` for words that are aligned in columns themselves, such as lines of a log: a screen gives them all
+    /// available width, and removes the aligning blanks before it cuts them.
     pub aligned: bool,
 }
 
@@ -88,13 +88,13 @@ pub struct Row {
     pub cells: Vec<Cell>,
     /// The item that it selects, such as a task or a link, by its index.
     pub item: Option<u32>,
-    /// One sentence with what the cells cannot express; if it is empty, a screen puts the cells into words.
+    /// One sentence on what the cells cannot express; if it is empty, a screen derives one from the cells.
     pub sentence: Phrase,
     /// Lines of the details of the item.
     pub details: Vec<String>,
     /// Sign in front of it, such as `!` or `*`; empty for most.
     pub mark: &'static str,
-    /// Loads over time, by start; what lies between two is without load.
+    /// Loads over time, by start; there is no load between two intervals.
     pub load: Vec<LoadSpan>,
     /// Lengths of the parts of its bar on a screen, in the order and the unit of their names.
     pub parts: Vec<f64>,
@@ -123,14 +123,14 @@ impl Column {
         Self::numbers(name, label, Unit::COUNT)
     }
 
-    /// Sets the order in which it goes if space is short.
+    /// Sets the priority with which it is dropped if space is short.
     #[must_use]
     pub const fn priority(mut self, priority: u8) -> Self {
         self.priority = priority;
         self
     }
 
-    /// Words that stand in columns of their own.
+    /// Marks words that are aligned in columns themselves.
     #[must_use]
     pub const fn aligned(mut self) -> Self {
         self.aligned = true;
@@ -181,21 +181,21 @@ impl Table {
         Self { columns, of, ..Self::default() }
     }
 
-    /// Column, by its index, by whose numbers an overview picks rows.
+    /// Sets the column, by its index, whose largest numbers determine the rows of an overview.
     #[must_use]
     pub const fn rank(mut self, column: usize) -> Self {
         self.rank = Some(column);
         self
     }
 
-    /// Adds an order that a screen can list the rows in.
+    /// Adds a sort order that a screen offers for the rows.
     #[must_use]
     pub fn order(mut self, name: &'static str, columns: Vec<usize>) -> Self {
         self.orders.push(RowOrder { name, columns });
         self
     }
 
-    /// Rows of an overview, those that matter most first.
+    /// Rows of an overview, the most important ones first.
     pub fn overview_rows(&self) -> Vec<&Row> {
         let mut rows: Vec<&Row> = self.rows.iter().collect();
         if self.overview == 0 {
@@ -212,7 +212,7 @@ impl Table {
         rows
     }
 
-    /// Indexes of the rows in one of the orders; as they are for another name.
+    /// Indexes of the rows in one of the sort orders; in the order of the table for an unknown name.
     pub fn ordered(&self, name: &str) -> Vec<usize> {
         let mut rows: Vec<usize> = (0..self.rows.len()).collect();
         if let Some(order) = self.orders.iter().find(|order| order.name == name) {
@@ -242,7 +242,7 @@ impl Table {
         self
     }
 
-    /// Marks a value through all bars.
+    /// Marks a value with a line through all bars.
     #[must_use]
     pub fn limit(mut self, limit: Option<Line>) -> Self {
         self.limit = limit;

@@ -30,7 +30,7 @@ fn plain(scaled: f64, unit: Unit) -> String {
         None => quantity::number(scaled),
         Some(decimals) => {
             let text = format!("{scaled:.*}", usize::from(decimals));
-            // What rounds to nothing has no sign.
+            // A number that rounds to zero gets no sign.
             match text.strip_prefix('-') {
                 Some(digits) if digits.chars().all(|digit| matches!(digit, '0' | '.')) => digits.to_owned(),
                 _ => text,
@@ -39,7 +39,7 @@ fn plain(scaled: f64, unit: Unit) -> String {
     }
 }
 
-/// Words with at most so many blanks between them, and none before the first.
+/// Words with at most this number of blanks between them, and none before the first.
 pub fn squeezed(words: &str, most: usize) -> String {
     let mut squeezed = String::with_capacity(words.len());
     let mut blanks = 0;
@@ -87,7 +87,7 @@ fn with_note(mut text: String, cell: &Cell) -> String {
     text
 }
 
-/// A table as it is written to any medium: headings, which columns are of numbers, rows, and how many rows there are.
+/// A table for any output: headings, which columns contain numbers, rows, and the total number of rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grid {
     /// Headings with units.
@@ -96,7 +96,7 @@ pub struct Grid {
     pub right: Vec<bool>,
     /// Cells as text.
     pub rows: Vec<Vec<String>>,
-    /// Rows that there are, written or not.
+    /// Total number of rows, written or not.
     pub total: usize,
     /// Name of one row and of several.
     pub of: [&'static str; 2],
@@ -173,7 +173,7 @@ fn of_matrix(matrix: &Matrix) -> Grid {
 /// Maximum number of points of curves, or spans, that an overview shows.
 const MOST_ROWS: usize = 50;
 
-/// Places of the rows of an overview: all, or a number at equal distances with the first and the last.
+/// Indexes of the rows of an overview: all, or a number of evenly spaced ones including the first and the last.
 fn spread(rows: usize, extent: Extent) -> Vec<usize> {
     if extent == Extent::All || rows <= MOST_ROWS {
         return (0..rows).collect();
@@ -208,7 +208,7 @@ fn of_curves(curves: &Curves, extent: Extent) -> Grid {
     Grid { right: vec![true; heads.len()], heads, total: places.len(), rows, of: ["point", "points"] }
 }
 
-/// Every place on the axis that a curve has a point at, in order.
+/// Every position on the axis at which a curve has a point, in ascending order.
 pub fn places(curves: &Curves) -> Vec<f64> {
     let mut places: Vec<f64> =
         curves.curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.at)).collect();
@@ -233,7 +233,7 @@ fn of_spans(spans: &Spans, extent: Extent) -> Grid {
     Grid { heads, right: vec![false, false, true, true], total: all.len(), rows, of: ["span", "spans"] }
 }
 
-/// Heading of a block: its own, or that of the section for the only block, with how many rows are left out.
+/// Heading of a block: its own, or for the only block that of the section, with the number of omitted rows.
 pub fn heading(section: &Section, block: &Block, grid: &Grid) -> String {
     let title = match (block.title.as_str(), section.blocks.len()) {
         ("", _) => section.title.clone(),

@@ -3,23 +3,23 @@
 use crate::kind::Sense;
 use std::cmp::Ordering;
 
-/// Unit of a number: how data becomes what a person reads. Data is in the base unit that its name ends with.
+/// Unit of a number, and how stored data is converted for display. Data is in the base unit that its name ends with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unit {
-    /// Written behind the number; empty for counts and ratios.
+    /// Written after the number; empty for counts and ratios.
     pub symbol: &'static str,
-    /// Factor from the data to the number that is written: 1000 for seconds read as milliseconds.
+    /// Factor from the data to the printed number: 1000 for seconds printed as milliseconds.
     pub scale: f64,
     /// Decimals; `None` for at most eight significant digits without trailing zeros.
     pub decimals: Option<u8>,
-    /// Written with a `+` where it is above zero: for differences.
+    /// `true` to print a `+` before positive numbers, for differences.
     pub signed: bool,
-    /// Sense of the objective that the number is a bound on: it is rounded to the safe side.
+    /// For a bound: direction of the objective, so that the number is rounded to the safe side.
     pub bounds: Option<Sense>,
 }
 
 impl Unit {
-    /// A number without unit, with the digits that it has.
+    /// A number without unit, with all its digits.
     pub const NUMBER: Self = Self::new("", 1.0, None);
     /// A count.
     pub const COUNT: Self = Self::new("", 1.0, Some(0));
@@ -27,20 +27,20 @@ impl Unit {
     pub const RATIO: Self = Self::new("", 1.0, Some(4));
     /// Seconds.
     pub const SECONDS: Self = Self::new("s", 1.0, Some(6));
-    /// Seconds, read as milliseconds.
+    /// Seconds, printed as milliseconds.
     pub const MILLISECONDS: Self = Self::new("ms", 1e3, Some(3));
-    /// Seconds, read as microseconds.
+    /// Seconds, printed as microseconds.
     pub const MICROSECONDS: Self = Self::new("µs", 1e6, Some(3));
-    /// Bytes, read as gigabytes.
+    /// Bytes, printed as gigabytes.
     pub const GIGABYTES: Self = Self::new("GB", 1e-9, Some(2));
     /// Gigabits per second.
     pub const GBPS: Self = Self::new("Gb/s", 1.0, None);
-    /// A share, read as per cent.
+    /// A fraction, printed in per cent.
     pub const PERCENT: Self = Self::new("%", 100.0, Some(2));
     /// Flits per cycle and chip.
     pub const FLITS: Self = Self::new("flits/cycle/chip", 1.0, Some(3));
 
-    /// A unit by its symbol, the factor from the data to the number that is read, and its decimals.
+    /// A unit by its symbol, the factor from the data to the printed number, and its decimals.
     pub const fn new(symbol: &'static str, scale: f64, decimals: Option<u8>) -> Self {
         Self { symbol, scale, decimals, signed: false, bounds: None }
     }
@@ -73,9 +73,9 @@ impl Default for Unit {
 /// Content of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Nothing is known or nothing applies.
+    /// Unknown or not applicable.
     None,
-    /// Words. Text from files is made printable by whoever writes it out.
+    /// Words. The writer makes text from files printable.
     Text(String),
     /// A whole number.
     Int(i64),
@@ -86,7 +86,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// The number, of a value that is one.
+    /// The number, if the value is a number.
     pub const fn as_f64(&self) -> Option<f64> {
         match self {
             Self::Int(value) => Some(*value as f64),
@@ -95,7 +95,7 @@ impl Value {
         }
     }
 
-    /// Order of two values of a column: nothing, then numbers, then words.
+    /// Order of two values of a column: empty values, then numbers, then words.
     pub fn order(&self, other: &Self) -> Ordering {
         let rank = |value: &Self| match value {
             Self::None => 0,
@@ -184,7 +184,7 @@ pub struct Cell {
     pub value: Value,
     /// Meaning, for its colour.
     pub tone: Tone,
-    /// Words behind the value: `claimed, not checked`; empty for most.
+    /// Words after the value: `claimed, not checked`; empty for most.
     pub note: String,
 }
 
@@ -206,7 +206,7 @@ impl Cell {
         self
     }
 
-    /// Words behind the value.
+    /// Adds words after the value.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.note = note.into();

@@ -1,4 +1,4 @@
-//! The board: which runs exist, which run waits for which, and which run gets whose plans.
+//! The board: it knows all runs, queues them, and passes plans and bounds between them.
 
 use super::{Environment, Job, STACK_BYTES, report_without_run};
 use crate::clock::Clock;
@@ -13,13 +13,13 @@ use std::time::Duration;
 /// Stage in the life of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunState {
-    /// Waits for the running one of its method to stop.
+    /// Waits for the running run of its method to stop.
     Queued,
     /// Works.
     Running,
     /// Is paused, or will be at its next checkpoint.
     Paused,
-    /// Was told to stop and has not stopped yet.
+    /// A stop was requested, but the run is still running.
     Stopping,
 }
 
@@ -28,7 +28,7 @@ pub enum RunState {
 pub struct Ticket {
     /// Number of the new run.
     pub run: RunId,
-    /// `true` if it waits for the running one of its method.
+    /// `true` if it waits for the running run of its method.
     pub queued: bool,
     /// A waiting request of the same method that it replaced.
     pub replaced: Option<RunId>,
@@ -60,7 +60,7 @@ struct Shared {
     pool: Arc<rayon::ThreadPool>,
     threads: usize,
     launcher: Option<Arc<dyn Launcher>>,
-    /// Bounds on all plans of a scenario, by its hash, of every run so far: the newest of each.
+    /// The newest bound of every run so far on all plans of a scenario, by the hash of the scenario.
     bounds: Mutex<BTreeMap<String, Vec<OfferedBound>>>,
 }
 
@@ -107,7 +107,7 @@ impl Runs {
         })
     }
 
-    /// Starts a job, or lets it wait if its method is busy. A job that waited already is replaced.
+    /// Starts a job, or queues it if its method is busy. It replaces a job that is already queued.
     pub fn submit(&self, job: Box<dyn Job>) -> Ticket {
         let run = {
             let mut next = lock(&self.shared.next_run);
@@ -130,7 +130,7 @@ impl Runs {
         Ticket { run, queued: false, replaced: None }
     }
 
-    /// Starts a job at once in the place of the running one of its method, which is told to stop.
+    /// Starts a job at once and stops the running run of its method.
     pub fn submit_instead(&self, job: Box<dyn Job>) -> Ticket {
         let method = job.method().to_owned();
         let ticket = self.submit(job);
@@ -152,7 +152,7 @@ impl Runs {
         }
     }
 
-    /// Asks one run to stop, or takes it from the queue.
+    /// Requests one run to stop, or removes it from the queue.
     pub fn stop(&self, run: RunId, why: Stop) {
         let mut dropped = None;
         for (name, slot) in lock(&self.shared.slots).iter_mut() {
@@ -169,7 +169,7 @@ impl Runs {
         }
     }
 
-    /// Asks all runs to stop and empties the queues.
+    /// Requests all runs to stop and empties the queues.
     pub fn stop_all(&self, why: Stop) {
         let mut runs = Vec::new();
         for slot in lock(&self.shared.slots).values() {
@@ -190,7 +190,7 @@ impl Runs {
         });
     }
 
-    /// Waits until every run that was told to pause stands still, for at most this time.
+    /// Waits until every run that should pause is paused, for at most this time.
     pub fn wait_standing(&self, within: Duration) {
         let mut paused = Vec::new();
         self.with_active(|_, active| {
@@ -213,7 +213,7 @@ impl Runs {
         });
     }
 
-    /// All runs that run or wait, by method.
+    /// All running or queued runs, by method.
     pub fn states(&self) -> Vec<(RunId, String, RunState)> {
         let mut states = Vec::new();
         for (method, slot) in lock(&self.shared.slots).iter() {
@@ -245,7 +245,7 @@ impl Runs {
         elapsed
     }
 
-    /// Waits until nothing runs or waits. Returns whether that came true within the time.
+    /// Waits until no run is running or queued. Returns whether this happened within the time.
     pub fn wait_idle(&self, within: Duration) -> bool {
         let busy = |slots: &mut BTreeMap<String, Slot>| slots.values().any(|slot| slot.active.is_some());
         let guard = lock(&self.shared.slots);
@@ -343,12 +343,12 @@ impl Shared {
     }
 }
 
-/// Passes events on and tells the other runs of the same scenario about better plans.
+/// Forwards events and offers better plans to the other runs of the same scenario.
 struct Distributor {
     shared: Arc<Shared>,
     run: RunId,
     sha256: String,
-    /// `true` if what it finds answers the question of the others.
+    /// `true` if its plans optimise the objective, so that they are offered to the others.
     competes: bool,
 }
 

@@ -6,10 +6,10 @@ use crate::kind::Kind;
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// Hashes that are remembered: those of the scenarios at work, and of a few that were looked at before.
+/// Number of cached hashes: enough for the scenarios in use and a few earlier ones.
 const KEPT: usize = 32;
 
-/// A scenario with its hash. The weak reference keeps the allocation from being reused or changed in place:
+/// A scenario with its hash. The weak reference prevents the allocation from being reused or changed in place:
 /// [`Arc::get_mut`] refuses and [`Arc::make_mut`] moves to another one while it exists.
 struct Known {
     scenario: Weak<dyn Any + Send + Sync>,
@@ -30,7 +30,7 @@ pub fn sha256_of<K: Kind>(scenario: &Arc<Scenario<K>>) -> Result<Arc<str>, Write
     if let Some(known) = lock().iter().find(|known| is_it(known)) {
         return Ok(Arc::clone(&known.sha256));
     }
-    // Not under the lock: a large scenario takes milliseconds.
+    // Computed without holding the lock, because a large scenario takes milliseconds.
     let sha256: Arc<str> = scenario.sha256()?.into();
     let mut known = lock();
     known.retain(|known| known.scenario.strong_count() > 0 && !is_it(known));

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Origin of a scenario: the key `provenance` of its file. Free for additions, and no part of what the scenario asks, so
-/// that neither [`Scenario::sha256`](super::Scenario::sha256) nor a method sees it.
+/// Origin of a scenario: the key `provenance` of its file. Additional keys are allowed. The origin does not influence
+/// the problem, so neither [`Scenario::sha256`](super::Scenario::sha256) nor a method uses it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Origin {
     /// Format that was imported.
@@ -14,16 +14,16 @@ pub struct Origin {
     /// The files that were read, in the order in which they were given.
     #[serde(default)]
     pub sources: Vec<SourceFile>,
-    /// Values that no file gives.
+    /// Values that no file contains.
     #[serde(default)]
     pub assumed: Vec<Assumed>,
-    /// Everything else that has to be known about the import, one sentence each.
+    /// Further remarks on the import, one sentence each.
     #[serde(default)]
     pub notes: Vec<String>,
-    /// Origin of the scenario that the files were read into.
+    /// Origin of the scenario that the files were merged into.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Box<Origin>>,
-    /// Anything else that was found here.
+    /// All other keys.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
@@ -31,27 +31,27 @@ pub struct Origin {
 /// A file that was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SourceFile {
-    /// As the user wrote it, without folders.
+    /// File name as the user wrote it, without folders.
     pub name: String,
-    /// SHA-256 of its content as it was given, compressed or not.
+    /// SHA-256 of the file as given, compressed or not.
     pub sha256: String,
 }
 
-/// A value that no file gives.
+/// A value that no file contains.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Assumed {
     /// Name of the value, in words.
     pub what: String,
-    /// The value that was taken, with its unit; empty where `what` says all.
+    /// The assumed value, with its unit; empty if `what` is sufficient.
     #[serde(default)]
     pub value: String,
-    /// The parameter that sets it, as it is given (`gpus_per_pod=`), or another remedy in words; empty if there is none.
+    /// The parameter that sets it, as typed (`gpus_per_pod=`), or another remedy in words; may be empty.
     #[serde(default)]
     pub set_with: String,
 }
 
 impl Assumed {
-    /// Something assumed that has no single value.
+    /// An assumption that is not a single value.
     pub fn fact(what: impl Into<String>) -> Self {
         Self { what: what.into(), value: String::new(), set_with: String::new() }
     }
@@ -61,7 +61,7 @@ impl Assumed {
         if self.value.is_empty() { self.what.clone() } else { format!("{} is {}", self.what, self.value) }
     }
 
-    /// Returns `true` if a parameter sets it: `set_with` names it with a sign of equality behind it.
+    /// Returns `true` if a parameter sets it: `set_with` is then its name followed by `=`.
     pub fn is_set_with(&self, param: &str) -> bool {
         let mut words =
             self.set_with.split(|sign: char| !(sign.is_ascii_alphanumeric() || "_=".contains(sign)));
@@ -75,12 +75,12 @@ impl Origin {
         std::iter::successors(Some(self), |origin| origin.before.as_deref())
     }
 
-    /// What was assumed of a parameter: the phrase of the latest import that says something.
+    /// The assumption on a parameter: the phrase of the latest import that has one.
     pub fn assumed_of(&self, param: &str) -> Option<&Assumed> {
         self.all().find_map(|origin| origin.assumed.iter().find(|assumed| assumed.is_set_with(param)))
     }
 
-    /// Forgets what was assumed of a parameter, since it is given now.
+    /// Removes the assumption on a parameter, because its value is now given.
     pub fn give(&mut self, param: &str) {
         self.assumed.retain(|assumed| !assumed.is_set_with(param));
         if let Some(before) = &mut self.before {
@@ -106,7 +106,7 @@ impl Origin {
     }
 }
 
-/// Digits of a hash that tell files apart for a person.
+/// Number of digits of a hash that are shown to distinguish files.
 const SHORT_SHA: usize = 12;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Findings of a checker on a plan, stored with the plan in a session until the plan is read and checked again.
+//! Findings of a checker on a plan, which a session stores with the plan until it reads and checks the plan again.
 
 use super::{Prover, Standing};
 use crate::checked::{BoundTrust, VerifiedBound};
@@ -6,7 +6,7 @@ use crate::kind::Kind;
 use crate::plan::{Header, gap};
 use serde::{Deserialize, Serialize};
 
-/// Version of the program whose checkers these are: findings of others are not taken over.
+/// Version of this program; findings of other versions are not used.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Findings of a checker on a plan.
@@ -15,24 +15,24 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub struct Findings {
     /// Version of the program.
     pub version: String,
-    /// Hash of the scenario that the bounds are of.
+    /// Hash of the scenario that the bounds belong to.
     pub scenario_sha256: String,
     /// Value of the plan.
     pub value: f64,
-    /// `true` if the checker did also what may take long.
+    /// `true` if the checker also ran its slow checks.
     pub is_exact: bool,
     /// `true` if it confirmed the bound that the method claims.
     pub is_confirmed: bool,
-    /// Bounds that it reached.
+    /// Bounds that it proved.
     pub bounds: Vec<FoundBound>,
 }
 
-/// A bound that a checker reached.
+/// A bound that a checker proved.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FoundBound {
     /// Its value.
     pub value: f64,
-    /// The plans that it holds for, if not simply all of the scenario.
+    /// The covered plans, if not all plans of the scenario.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub covers: Option<String>,
 }
@@ -55,8 +55,8 @@ impl Standing {
         })
     }
 
-    /// The standing of a plan of which only the envelope was read, with what was found of it before. Findings of another
-    /// plan, scenario or version do not count: the plan then has what it claims.
+    /// The standing of a plan whose envelope alone was read, with its stored findings. Findings on another plan,
+    /// scenario or version are ignored: the plan then has only its claims.
     pub fn saved<K: Kind>(header: &Header, findings: Option<&Findings>) -> Self {
         let fits = |found: &&Findings| {
             found.version == VERSION
@@ -76,7 +76,7 @@ impl Standing {
         Self::of::<K>(header, trust, &bounds, found.is_exact)
     }
 
-    /// The same without what a checker found, for a plan that cannot be read any more.
+    /// The same without findings of a checker, for a plan that cannot be read any more.
     #[must_use]
     pub fn forgotten(mut self) -> Self {
         self.is_exact = false;

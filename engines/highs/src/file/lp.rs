@@ -1,20 +1,21 @@
-//! The LP format in the dialect that HiGHS, SCIP, CBC and GLPK read alike.
+//! The LP format in the dialect that HiGHS, SCIP, CBC and GLPK all read in the same way.
 //!
-//! CBC takes the short names of sections (`bin`, `gen`, `semi`) for variables and drops a constant in the objective
-//! without a word, and GLPK stops at either. So sections have their long names and are never empty, the constant is the
-//! cost of a column fixed at 1, the objective and the rows have at least a term, and columns under `Binaries` have no
-//! bounds. The objective names every column, at no cost too, so that readers number them as the model does.
+//! CBC reads the short names of sections (`bin`, `gen`, `semi`) as variables and silently drops a constant in the
+//! objective; GLPK rejects both. So sections have their long names and are never empty, the constant is the cost of a
+//! column fixed at 1, the objective and the rows have at least a term, and columns under `Binaries` have no bounds. The
+//! objective names every column, even those without cost, so that readers number the columns as in the model.
 
 use super::NameMap;
 use crate::error::Error;
 use crate::model::{Domain, Model, Row};
 use std::fmt::Write as _;
 
-/// Column of an LP file that is 1 and has the constant of the objective as its cost.
+/// Column of an LP file that is fixed at 1 and has the constant of the objective as its cost.
 pub const CONSTANT: &str = "constant_term";
-/// Row of an LP file whose model has none.
+/// Row of an LP file whose model has no rows.
 pub(super) const NO_ROW: &str = "r_none";
-/// Columns of text after which a line is continued: CBC and HiGHS read lines of a few hundred characters.
+/// Width in characters after which an expression continues on the next line: CBC and HiGHS read lines of a few hundred
+/// characters.
 const WIDTH: usize = 100;
 
 /// Writes a model whose bounds do not cross.
@@ -109,19 +110,20 @@ pub(super) fn text(model: &Model, names: &NameMap) -> Result<String, Error> {
     Ok(out.text)
 }
 
-/// Rows that bound anything.
+/// Rows with a finite bound.
 fn rows(model: &Model) -> impl Iterator<Item = usize> + '_ {
     let free =
         |row: usize| model.row_lower[row] == f64::NEG_INFINITY && model.row_upper[row] == f64::INFINITY;
     (0..model.rows()).filter(move |row| !free(*row))
 }
 
-/// Returns `true` if the file needs the column of the constant: there is one, or nothing else for a row or the objective.
+/// Returns `true` if the file needs the column of the constant: the objective has a constant, or a row or the objective
+/// would be empty.
 pub(super) fn needs_constant(model: &Model) -> bool {
     model.offset != 0.0 || model.columns() == 0 || rows(model).next().is_none()
 }
 
-/// The quadratic part, one half of a sum over the whole matrix, of which the model has the lower triangle.
+/// The quadratic part: half of a sum over the whole matrix, of which the model stores the lower triangle.
 fn quadratic<'n>(model: &Model, column: impl Fn(usize) -> &'n str, out: &mut WrappedText) {
     let Some(part) = &model.quadratic else { return };
     out.word(" + [");
@@ -139,7 +141,7 @@ fn quadratic<'n>(model: &Model, column: impl Fn(usize) -> &'n str, out: &mut Wra
     out.word(" ] / 2");
 }
 
-/// Bounds of a column, if they are not those of the format: 0 and none.
+/// Bounds of a column, if they differ from the defaults of the format (at least 0).
 fn bound(name: &str, lower: f64, upper: f64) -> Option<String> {
     Some(match (lower, upper) {
         (f64::NEG_INFINITY, f64::INFINITY) => format!("{name} free"),
@@ -152,19 +154,19 @@ fn bound(name: &str, lower: f64, upper: f64) -> Option<String> {
     })
 }
 
-/// A number with all its digits; with an exponent where it would be long.
+/// A number with all its digits, with an exponent if it would be long.
 fn number(value: f64) -> String {
-    // Zero has no sign: `- 0` would not be a number to every reader.
+    // Zero is written without a sign, because not every reader accepts `- 0`.
     let value = if value == 0.0 { 0.0 } else { value };
     let size = value.abs();
     if size != 0.0 && !(1e-5..1e16).contains(&size) { format!("{value:e}") } else { format!("{value}") }
 }
 
-/// Text whose long expressions are continued on further lines.
+/// Text whose long expressions continue on further lines.
 #[derive(Default)]
 struct WrappedText {
     text: String,
-    /// Beginning of the line that is being written.
+    /// Start of the current line.
     start: usize,
     /// `true` if the expression has a term.
     begun: bool,
@@ -186,7 +188,7 @@ impl WrappedText {
         self.begun = !text.ends_with('[');
     }
 
-    /// A term with its sign, which is left out at the beginning if it is plus.
+    /// A term with its sign; a leading plus is omitted.
     fn term(&mut self, factor: f64, name: &str) {
         if self.text.len() - self.start > WIDTH {
             self.text.push_str("\n  ");
@@ -215,7 +217,7 @@ impl WrappedText {
     }
 }
 
-/// The model with the column of the constant taken into its objective, and rows of nothing else left out.
+/// The model with the column of the constant merged into its objective, without rows that contain only that column.
 pub(super) fn with_constant(read: &Model) -> Model {
     let Some(at) = read.column_names.iter().position(|name| name == CONSTANT) else { return read.clone() };
     let mut model = Model::new(read.name.clone());

@@ -1,6 +1,6 @@
-//! Changes of the model in place. HiGHS keeps its basis through them: new columns enter nonbasic, so that the next
-//! run needs few iterations. Each change is made in HiGHS first and in the model
-//! after it, so that both stay the same when HiGHS refuses.
+//! Changes of the model in place. HiGHS keeps its basis through them: new columns enter nonbasic, so that the next run
+//! needs few iterations. Each change is made in HiGHS first and then in the model, so that both stay equal if HiGHS
+//! refuses.
 
 use super::Instance;
 use crate::error::Error;
@@ -32,11 +32,12 @@ impl Instance {
         Ok(())
     }
 
-    /// Adds many continuous columns of the same bounds at once: cost and factors in rows that exist, each row named
-    /// once. Returns the first. One call of HiGHS is much quicker than one call for each column.
+    /// Adds many continuous columns with the same bounds at once, each with its cost and its coefficients in existing
+    /// rows; a column names each row at most once. Returns the first. One call of HiGHS is much faster than one call
+    /// for each column.
     ///
     /// # Errors
-    /// If a row is missing or named twice, or a number is not one.
+    /// If a row is missing or named twice, or a number is NaN.
     pub fn add_columns(
         &mut self,
         name: &str,

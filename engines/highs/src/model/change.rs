@@ -1,9 +1,9 @@
-//! Changes of a model that exists: added columns, deleted rows and columns.
+//! Changes of an existing model: added columns, deleted rows and columns.
 
 use super::{Column, Model, Row};
 
 impl Model {
-    /// Adds the factors of columns in rows: for each row the columns that have one, ascending.
+    /// Adds coefficients of columns to rows: for each row, its columns in ascending order.
     pub(crate) fn insert_all(&mut self, added: &[Vec<(Column, f64)>]) {
         let count: usize = added.iter().map(Vec::len).sum();
         let mut indices = Vec::with_capacity(self.indices.len() + count);
@@ -41,7 +41,7 @@ impl Model {
         keep_of(&mut self.row_names, &keep);
     }
 
-    /// Deletes columns and their factors; later ones move up. The objective must not be quadratic.
+    /// Deletes columns and their coefficients; later columns move up. The objective must not be quadratic.
     pub(crate) fn delete_columns(&mut self, columns: &[Column]) {
         let mut keep = vec![true; self.columns()];
         for column in columns {

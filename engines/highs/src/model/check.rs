@@ -1,15 +1,15 @@
-//! Check that a model can be handed to a solver at all.
+//! Checks that a model is valid input for a solver.
 
 use super::convex::first_concave;
 use super::{Model, Quadratic};
 use crate::error::Error;
 
 impl Model {
-    /// Checks that the arrays fit each other and hold numbers that mean something. Bounds may be infinite, costs and
-    /// entries may not; a lower bound above the upper one is allowed, it makes the model infeasible.
+    /// Checks that the lengths of the arrays are consistent and that their numbers are valid. Bounds may be infinite,
+    /// costs and entries may not; a lower bound above the upper one is allowed and makes the model infeasible.
     ///
     /// # Errors
-    /// Names the first row or column that is wrong, and how.
+    /// Names the first invalid row or column and its problem.
     pub fn check(&self) -> Result<(), Error> {
         let (columns, rows) = (self.columns(), self.rows());
         Error::length("lower bounds of columns", self.lower.len(), columns)?;
@@ -37,7 +37,7 @@ impl Model {
         if self.starts.first().is_some_and(|start| *start != 0) {
             return Err(Error::Model("the first row does not begin at the first entry".to_owned()));
         }
-        // The last row that named a column, plus one.
+        // Index of the last row that named the column, plus one.
         let mut seen = vec![0_usize; columns];
         for ((row, start), end) in self.starts.iter().enumerate().zip(ends) {
             let name = &self.row_names[row];

@@ -1,4 +1,5 @@
-//! Test of a quadratic form for convexity: HiGHS does not find out reliably and may then answer wrongly.
+//! Convexity test of a quadratic form: HiGHS does not detect nonconvex forms reliably and may return wrong results for
+//! them.
 
 use super::Quadratic;
 use petgraph::unionfind::UnionFind;
@@ -7,8 +8,8 @@ use petgraph::unionfind::UnionFind;
 /// semidefinite with `negate`), or `None` if it is. Pivots within 1e-9 of the largest diagonal entry count as
 /// zero; the rest of their column must then be zero as well.
 ///
-/// An LDL' factorisation of each connected part of the form by itself, so that separable forms cost next to
-/// nothing; a part of n columns takes n^2 / 2 numbers and n^3 / 6 steps.
+/// Computes an LDL' factorisation of each connected part of the form separately, so that separable forms cost little; a
+/// part of n columns takes n^2 / 2 numbers and n^3 / 6 steps.
 pub(super) fn first_concave(part: &Quadratic, negate: bool) -> Option<u32> {
     let sign = if negate { -1.0 } else { 1.0 };
     let columns = part.starts.len();
@@ -25,7 +26,8 @@ pub(super) fn first_concave(part: &Quadratic, negate: bool) -> Option<u32> {
         joined.union(*row, *column);
     }
     let label = joined.into_labeling();
-    // Parts in the order of their first columns, columns of each part ascending, and the place of each in its part.
+    // Parts in the order of their first columns, columns of each part ascending, and the position of each column in its
+    // part.
     let mut part_of = vec![usize::MAX; columns];
     let mut members: Vec<Vec<u32>> = Vec::new();
     let mut place = vec![0; columns];

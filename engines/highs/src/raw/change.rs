@@ -1,4 +1,4 @@
-//! Changes of the model. HiGHS checks positions itself; the caller has checked them too.
+//! Changes of the model. Both the caller and HiGHS check the positions.
 
 use super::{Highs, count, fine, signed};
 use crate::error::Error;
@@ -15,7 +15,7 @@ impl Highs {
         fine(unsafe { sys::Highs_changeColBounds(self.at(), column, lower, upper) }, "change the bounds")
     }
 
-    /// Adds columns with the same bounds. `starts` says where the entries of each begin.
+    /// Adds columns with the same bounds. `starts` contains the index of the first entry of each.
     pub fn add_columns(
         &mut self,
         costs: &[f64],

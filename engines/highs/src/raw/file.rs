@@ -1,4 +1,4 @@
-//! Names, model files, the model as HiGHS has it, irreducible infeasible subsystems, rays.
+//! Names, model files, the model stored by HiGHS, irreducible infeasible subsystems, rays.
 
 use super::{Highs, fine, text};
 use crate::error::Error;
@@ -9,7 +9,7 @@ use std::ptr;
 
 /// Positions and kinds of bounds that are in conflict.
 pub struct Subsystem {
-    /// Column and which of its bounds, in HiGHS's numbers.
+    /// Column and which of its bounds, as constants of HiGHS.
     pub columns: Vec<(u32, i32)>,
     /// Row and which of its bounds.
     pub rows: Vec<(u32, i32)>,
@@ -48,7 +48,7 @@ impl Highs {
         Ok(status == sys::STATUS_OK)
     }
 
-    /// The model as HiGHS has it.
+    /// The model stored by HiGHS.
     pub fn model(&self) -> Result<Model, Error> {
         let (columns, rows) = (self.columns(), self.rows());
         // SAFETY: the instance is alive.
@@ -127,7 +127,7 @@ impl Highs {
         })
     }
 
-    /// Names of columns or rows; empty where HiGHS has none.
+    /// Names of columns or rows; empty if HiGHS has none.
     fn names(
         &self,
         number: usize,
@@ -147,7 +147,7 @@ impl Highs {
             .collect()
     }
 
-    /// Rows and bounds that cannot hold together, as few as HiGHS finds; `None` if it finds none.
+    /// Conflicting rows and bounds, as few as HiGHS finds; `None` if it finds none.
     pub fn subsystem(&mut self) -> Result<Option<Subsystem>, Error> {
         let (mut columns, mut rows) = (0, 0);
         let (room, row_room) = (self.columns(), self.rows());

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::thread::{self, ThreadId};
 
-/// Figures of a tree search as HiGHS gives them: placeholders for what it does not know yet.
+/// Figures of a tree search as HiGHS gives them, with placeholders for unknown values.
 #[derive(Clone, Copy, Debug)]
 pub struct Figures {
     pub primal: f64,
@@ -19,7 +19,7 @@ pub struct Figures {
 
 /// Message of a callback of HiGHS, borrowed for the duration of the call.
 pub enum Callback<'a> {
-    /// A piece of its log: one or more lines, or a part of one.
+    /// A piece of the log: one or more lines, or a part of a line.
     Text(&'a str),
     Simplex(i32),
     Ipm(i32),
@@ -31,22 +31,22 @@ pub enum Callback<'a> {
 
 /// Listener to HiGHS, called on the thread that runs it.
 pub trait Listener {
-    /// Hears something and returns `true` to stop (heeded at the next place where HiGHS asks).
+    /// Handles a message and returns `true` to stop; HiGHS stops the next time it checks.
     fn hear(&mut self, heard: Callback<'_>) -> bool;
-    /// May write a point, one value per column, and return true to have it tried.
+    /// May write a point, one value per column, and return `true` if HiGHS shall try it.
     fn offer(&mut self, figures: Figures, slot: &mut [f64]) -> bool;
 }
 
-/// Address under which HiGHS finds the hook of the run under way; null between runs. HiGHS knows this address for the
-/// life of the instance, so that callbacks are registered once, before there is a model: at registration HiGHS makes
-/// room for an injected point of as many columns as it has then, and copies that room at every callback.
+/// Address of the hook of the current run; null between runs. HiGHS stores this address for the lifetime of the
+/// instance, so that callbacks are registered only once, before there is a model: at registration, HiGHS allocates
+/// memory for an injected point with its current number of columns, and copies that memory at every callback.
 pub(super) type HookAddress = AtomicPtr<c_void>;
 
-/// Listener and what has to be kept between calls, for one run.
+/// Listener of one run, and its state between calls.
 pub(super) struct Hook<'l> {
     pub(super) thread: ThreadId,
     pub(super) elsewhere: Mutex<Vec<String>>,
-    // Touched on `thread` only.
+    // Accessed only on `thread`.
     pub(super) listener: RefCell<&'l mut dyn Listener>,
     pub(super) panic: RefCell<Option<String>>,
     pub(super) stop: Cell<bool>,
@@ -55,10 +55,9 @@ pub(super) struct Hook<'l> {
 /// Called by HiGHS.
 ///
 /// # Safety
-/// `user` is the slot of the instance, which outlives it, and holds null or the hook of the run under way, which
-/// outlives the run. `message` is null or a
-/// terminated string. `out` and `inp` point to structures of the version of HiGHS this crate is built with;
-/// those of a log line are not filled.
+/// `user` is the slot of the instance, which outlives it, and holds null or the hook of the current run, which outlives
+/// the run. `message` is null or a terminated string. `out` and `inp` point to structures of the version of HiGHS this
+/// crate is built with; those of a log line are not filled.
 pub(super) unsafe extern "C" fn trampoline(
     kind: c_int,
     message: *const c_char,
@@ -67,7 +66,7 @@ pub(super) unsafe extern "C" fn trampoline(
     user: *mut c_void,
 ) {
     let logging = kind == sys::kHighsCallbackLogging;
-    // SAFETY: see above. On a foreign thread only the thread id and the mutex are touched.
+    // SAFETY: see above. Other threads access only the thread id and the mutex.
     let hook = unsafe { (*user.cast::<HookAddress>()).load(Ordering::Acquire).cast::<Hook<'_>>().as_ref() };
     let Some(hook) = hook else {
         if !logging && !inp.is_null() {
@@ -163,13 +162,13 @@ unsafe fn hear(
             if out.mip_solution.is_null() || size == 0 {
                 return stop;
             }
-            // SAFETY: HiGHS gives address and length of a vector that lives during the call.
+            // SAFETY: HiGHS gives address and length of a vector that is valid during the call.
             let values = unsafe { std::slice::from_raw_parts(out.mip_solution, size) };
             listener.hear(Callback::Improving(out.objective_function_value, values, figures))
         }
         sys::kHighsCallbackCallbackMipUserSolution if !inp.is_null() => {
-            // SAFETY: HiGHS filled the structure and gives address and length of its own vector, which nobody
-            // else touches during the call. Only what is written into it reaches the search.
+            // SAFETY: HiGHS filled the structure and gives address and length of its own vector, which nothing else
+            // accesses during the call. HiGHS uses only the values written into that vector.
             unsafe {
                 let size = usize::try_from((*inp).user_solution_size).unwrap_or_default();
                 if !(*inp).user_solution.is_null() && size > 0 {

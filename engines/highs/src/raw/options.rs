@@ -15,7 +15,7 @@ pub enum OptionInfo {
     Text { value: String },
 }
 
-/// Asks for value, least, most and default of an option.
+/// Function of HiGHS that returns value, minimum, maximum and default of an option.
 type Ask<T> =
     unsafe extern "C" fn(*const c_void, *const c_char, *mut T, *mut T, *mut T, *mut T) -> sys::HighsInt;
 
@@ -42,14 +42,14 @@ impl Highs {
             .collect()
     }
 
-    /// Type, value and range of an option; `None` if there is none of that name.
+    /// Type, value and range of an option; `None` if no option has this name.
     pub fn option_info(&self, name: &str) -> Option<OptionInfo> {
         let name = CString::new(name).ok()?;
         let name = name.as_ptr();
         let mut kind = -1;
         // SAFETY: terminated name, places to write to; text values are shorter than the documented maximum.
         unsafe {
-            // Asking for the type of an unknown option prints nothing as long as the console is off.
+            // The query for the type of an unknown option prints nothing while console output is off.
             if sys::Highs_getOptionType(self.at(), name, &raw mut kind) != sys::STATUS_OK {
                 return None;
             }
@@ -75,7 +75,7 @@ impl Highs {
         }
     }
 
-    /// Value, least and most of a number.
+    /// Value, minimum and maximum of a number.
     ///
     /// # Safety
     /// `name` is terminated, and `ask` writes what such a function of HiGHS writes.
@@ -115,6 +115,6 @@ impl Highs {
 }
 
 unsafe extern "C" {
-    /// Of the C library, for strings that HiGHS allocates for its caller.
+    /// Function of the C library, for strings that HiGHS allocates for its caller.
     fn free(address: *mut c_void);
 }

@@ -1,4 +1,4 @@
-//! From what the solver says to what a run says.
+//! Converts events of the solver into events of a run.
 
 use super::Reader;
 use super::sift::Sift;
@@ -12,30 +12,30 @@ use lightbay_core::method::MethodError;
 /// Minimum time between two reports of figures, seconds of the run's clock.
 const PACE_S: f64 = 0.25;
 
-/// Hears a solve for a run.
+/// Listener to a solve on behalf of a run.
 pub(super) struct Bridge<'b, 'c, K: Kind> {
     reader: &'b mut dyn Reader<K>,
     pub(super) cx: &'b mut Context<'c, K>,
     maximise: bool,
-    /// `true` if the solver works in a helper process, which is to stand still while the run is paused.
+    /// `true` if the solver runs in a solver process, which must be suspended while the run is paused.
     helper: bool,
-    /// `true` if the helper stands still, so that a checkpoint may block.
+    /// `true` if the solver process is suspended, so that a checkpoint may block.
     held: bool,
     stats: SolverStats,
     /// Time of the last report of figures, seconds.
     reported_s: Option<f64>,
     sift: Sift,
-    /// Objective of the best point handed over.
+    /// Objective of the best reported point.
     best: Option<f64>,
     bound: Option<f64>,
     /// Nodes counted as work.
     counted: u64,
     failed: Option<MethodError>,
-    /// `true` if the best plan of the run meets its bound, so that nothing is left to search for.
+    /// `true` if the best plan of the run meets its bound, so that the search can end.
     closed: bool,
 }
 
-/// Process in which the solver works, in words.
+/// Process in which the solver runs, in words.
 const HELPER: &str = "solver process";
 const OWN: &str = "own process";
 
@@ -67,13 +67,13 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
         }
     }
 
-    /// The solver works in the own process after all.
+    /// Records that the solver runs inside lightbay, because no solver process could be started.
     pub(super) fn own_process(&mut self) {
         self.helper = false;
         OWN.clone_into(&mut self.stats.process);
     }
 
-    /// The reason to give up: a stop or a failure of the reader comes before what that made of the solver.
+    /// The error to return: a stop or a failure of the reader takes precedence over the resulting error of the solver.
     pub(super) fn failed(&mut self, why: String) -> MethodError {
         self.failed_by(MethodError::Failed(why))
     }
@@ -83,7 +83,7 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
         self.failed.take().unwrap_or(error)
     }
 
-    /// Says that the helper process came to an end that nobody here requested, and how.
+    /// Reports that the solver process ended without a request, and how.
     pub(super) fn cut_short(&mut self, how: &str) -> MethodError {
         let kept =
             if self.cx.best().is_some() { "the best plan found so far is kept" } else { "no plan was found" };
@@ -92,7 +92,7 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
         MethodError::CutShort(text)
     }
 
-    /// Hands over the point of the solution if it is better than what was heard.
+    /// Reports the point of the solution if it is better than the points so far.
     pub(super) fn last(&mut self, solution: &Solution) {
         if let (Some(objective), Some(values)) = (solution.objective, &solution.values) {
             self.point(objective, values, "end of the search");
@@ -102,12 +102,12 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
         }
     }
 
-    /// Returns `true` if the search was ended because the best plan of the run meets its bound.
+    /// Returns `true` if the search was stopped because the best plan of the run meets its bound.
     pub(super) const fn is_closed(&self) -> bool {
         self.closed
     }
 
-    /// Says the last figures and how it went.
+    /// Reports the last figures and how the solve ended.
     pub(super) fn end(mut self) -> Result<(), MethodError> {
         self.figures(true);
         if let Some(error) = self.failed.take() {
@@ -120,7 +120,7 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
         if self.maximise { new > old } else { new < old }
     }
 
-    /// Keeps the first failure; but a refused plan is a defect, which a stop must not hide.
+    /// Keeps the first failure, except that a refused plan, which is a defect, replaces a stop.
     fn keep(&mut self, outcome: Result<(), MethodError>) {
         let Err(error) = outcome else { return };
         if self.failed.is_none() || !matches!(error, MethodError::Stopped(_)) {
@@ -138,7 +138,7 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
     }
 
     fn bound(&mut self, bound: f64) {
-        // A bound gets better against the sense of the objective.
+        // Bounds improve in the opposite direction to the objective.
         if !bound.is_finite() || self.bound.is_some_and(|known| !self.beats(known, bound)) {
             return;
         }
@@ -161,7 +161,7 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
         self.figures(false);
     }
 
-    /// Reports the figures, if it is time or `now` they are wanted.
+    /// Reports the figures if they are due or `now` is true.
     fn figures(&mut self, now: bool) {
         let elapsed = self.cx.elapsed_s();
         if !now && self.reported_s.is_some_and(|last| elapsed < last + PACE_S) {
@@ -171,8 +171,8 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
         self.cx.report(EventBody::Solver(self.stats.clone()));
     }
 
-    /// Notes the fate of the method's point. The fate of the run's hot start is for the method to tell: the point may
-    /// be another, and its objective need not be that of plans.
+    /// Notes whether the start point of the method was used. The method itself reports on the hot start of the run,
+    /// because the point may differ from it, and its objective may differ from that of plans.
     fn start(&mut self, fate: &StartFate) {
         let at =
             |value: f64| self.reader.meaning(value).map_or_else(String::new, |value| format!(", at {value}"));
@@ -225,14 +225,14 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
         }
     }
 
-    /// Returns the answer whether to continue or to stop. Blocks while the run is paused, but not before the helper
-    /// stands still.
+    /// Returns the answer whether to continue or to stop. Blocks while the run is paused, but only after the solver
+    /// process is suspended.
     fn checkpoint(&mut self) -> Flow {
         let may_block = !self.helper || self.held || !self.cx.control().is_paused();
         if self.failed.is_none() && may_block {
             let outcome = self.cx.checkpoint();
             self.keep(outcome);
-            // Where the model has another goal, such as fewer ports, the search continues.
+            // If the model has another goal, such as fewer ports, the search continues.
             if !self.closed && self.reader.meaning(0.0).is_some() && self.cx.closed() {
                 self.closed = true;
                 let text = "the best plan meets the bound: the solver has nothing left to find";

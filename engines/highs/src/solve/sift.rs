@@ -1,9 +1,9 @@
-//! Filter for the lines of the solver's log that are worth keeping. A long search repeats its table five times a
-//! second; a log is read by a person.
+//! Filter for the lines of the solver's log that are worth keeping. A long search prints a table row five times a
+//! second, which is too much for a log that a person reads.
 
 use std::collections::HashSet;
 
-/// Texts that are remembered in order not to be said twice.
+/// Number of recent texts that are stored to avoid repetition.
 const REMEMBERED: usize = 500;
 
 /// Minimum seconds between two lines of a table.
@@ -12,7 +12,8 @@ const PACE_S: f64 = 1.0;
 /// The same for lines that announce a better point.
 const FOUND_PACE_S: f64 = 0.25;
 
-/// Lines of a table come the more seldom the longer the search lasts: some two hundred in ten minutes.
+/// The minimum interval between table lines grows with the duration of the search: about two hundred lines in ten
+/// minutes.
 const STRETCH: f64 = 60.0;
 
 /// Decides line by line.
@@ -54,13 +55,13 @@ enum Row {
     Found,
 }
 
-/// Returns the kind of a line that is a row of a table: figures, perhaps behind the letter of the finder of a point.
+/// Returns the kind of a table line: figures, possibly after the letter of the heuristic that found a point.
 fn row(words: &str) -> Option<Row> {
     let mut columns = words.split_whitespace();
     let first = columns.next()?;
     let figure = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
     if figure(first) {
-        // A sentence may begin with a figure: `12 rows, 30 cols`.
+        // A sentence may also begin with a number: `12 rows, 30 cols`.
         return columns
             .next()
             .filter(|second| second.starts_with(|c: char| !c.is_alphabetic()))

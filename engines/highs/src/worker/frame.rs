@@ -1,4 +1,5 @@
-//! Messages between the program and its helper process: frames of a mark, a length and a postcard record.
+//! Messages between the program and its solver process. A frame consists of a magic number, a length and a postcard
+//! record.
 
 use crate::conflict::Conflict;
 use crate::error::Error;
@@ -13,27 +14,28 @@ use std::borrow::Cow;
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Begins every frame. Its last byte is the version of the messages: another build is recognised at its first word.
+/// Begins every frame. Its last byte is the version of the messages, so that another build is recognised at its first
+/// message.
 const MARK: [u8; 4] = *b"LBH\x01";
 
 /// Mark and length.
 const HEAD_BYTES: usize = 8;
 
-/// Longest record: a model of some thirty million entries.
+/// Maximum size of a record: a model of about thirty million entries.
 pub(super) const LIMIT_BYTES: usize = 1 << 30;
 
-/// Request to a helper process. The first solve is the only one.
+/// Request to a solver process. A process serves only one job.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum HelperRequest<'m> {
     /// Work.
     Solve(Box<SolveJob<'m>>),
     /// Stop as soon as the solver can.
     Interrupt,
-    /// A better point from elsewhere, one value per column.
+    /// A better point from another source, one value per column.
     Better(Vec<f64>),
 }
 
-/// One piece of work.
+/// A job.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct SolveJob<'m> {
     pub(super) model: Cow<'m, Model>,
@@ -42,25 +44,25 @@ pub(super) struct SolveJob<'m> {
     pub(super) question: SolveQuestion,
 }
 
-/// Question about a model.
+/// Task of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum SolveQuestion {
     /// Its best point.
     Solution,
-    /// The reason that it has no point, searched for at most about so many seconds.
+    /// Find the reason that the model is infeasible, within about this number of seconds.
     Conflict(f64),
 }
 
-/// Message of a helper process. The last one is `Finished`, `Explained` or `Failed`.
+/// Message of a solver process. The last one is `Finished`, `Explained` or `Failed`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Answer<'e> {
-    /// Something the solver said.
+    /// An event of the solver.
     Event(Cow<'e, SolverEvent>),
     /// Result of the solve.
     Finished(Box<Solution>),
-    /// The reason that the model has no point; `None` if it has one or the reason was not found.
+    /// The reason that the model is infeasible; `None` if it is feasible or the reason was not found.
     Explained(Option<Conflict>),
-    /// The error that kept it from working.
+    /// The error that ended the job.
     Failed(Error),
 }
 
@@ -71,7 +73,7 @@ pub enum FrameError {
     /// The pipe is broken.
     #[error("the pipe is broken: {0}")]
     Pipe(#[from] io::Error),
-    /// The other side ended in the middle of a frame.
+    /// The other process ended in the middle of a frame.
     #[error("the message ended after {got} of {wanted} bytes")]
     Truncated {
         /// Bytes that arrived.
@@ -79,10 +81,10 @@ pub enum FrameError {
         /// Bytes announced.
         wanted: usize,
     },
-    /// More than a frame holds.
+    /// The record exceeds the maximum size of a frame.
     #[error("the message has {0} bytes, more than the maximum of {LIMIT_BYTES}")]
     TooLarge(usize),
-    /// The other side is something else.
+    /// The other process does not send these messages.
     #[error("the other process is not lightbay, or is another version of it")]
     Stranger,
     /// The record cannot be read.
@@ -90,12 +92,13 @@ pub enum FrameError {
     Garbled(#[from] postcard::Error),
 }
 
-/// Writes one message and sends it.
+/// Writes one message and flushes it.
 pub(super) fn write(to: &mut impl Write, message: &impl Serialize) -> Result<(), FrameError> {
     write_unless(to, message, &AtomicBool::new(false))
 }
 
-/// The same, and gives up on the way when `gone` says that nobody waits for it: a large model takes seconds.
+/// The same, but aborts when `gone` returns that the result is not needed any more, because a large model takes
+/// seconds.
 pub(super) fn write_unless(
     to: &mut impl Write,
     message: &impl Serialize,
@@ -115,7 +118,7 @@ pub(super) fn write_unless(
     Ok(())
 }
 
-/// A frame that grows as long as somebody waits for it.
+/// A frame that is serialised as long as its result is needed.
 struct Growing<'g> {
     bytes: Vec<u8>,
     gone: &'g AtomicBool,
@@ -141,14 +144,14 @@ impl Flavor for Growing<'_> {
     }
 }
 
-/// Reads one message; `None` if the other side ended between two messages.
+/// Reads one message; `None` if the other process ended between two messages.
 pub(super) fn read<T: DeserializeOwned>(from: &mut impl Read) -> Result<Option<T>, FrameError> {
     let mut head = Vec::with_capacity(HEAD_BYTES);
     from.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut head)?;
     if head.is_empty() {
         return Ok(None);
     }
-    // An unknown sender is recognised even if it wrote less than a header.
+    // A foreign sender is recognised even if it wrote less than a header.
     if !MARK.starts_with(&head[..head.len().min(MARK.len())]) {
         return Err(FrameError::Stranger);
     }
@@ -159,7 +162,7 @@ pub(super) fn read<T: DeserializeOwned>(from: &mut impl Read) -> Result<Option<T
     if wanted > LIMIT_BYTES {
         return Err(FrameError::TooLarge(wanted));
     }
-    // Memory grows with what arrives, not with what is announced.
+    // Memory grows with the received bytes, not with the announced length.
     let mut record = Vec::new();
     from.by_ref().take(wanted as u64).read_to_end(&mut record)?;
     if record.len() < wanted {

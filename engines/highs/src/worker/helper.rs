@@ -1,4 +1,4 @@
-//! One helper process on the side of the program: held, let go, killed, and never left behind.
+//! A solver process as seen by the program, which suspends, resumes, kills and always reaps it.
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::io;
@@ -6,7 +6,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdin, ChildStdout, ExitStatus};
 use std::time::{Duration, Instant};
 
-/// A helper process. Dropping it kills it and takes its remains, whatever it is doing.
+/// A helper process. Dropping it kills and reaps the process.
 #[derive(Debug)]
 pub(super) struct Helper {
     child: Child,
@@ -14,7 +14,7 @@ pub(super) struct Helper {
 }
 
 impl Helper {
-    /// Takes over a process that was just started, with its pipes.
+    /// Wraps a process that was just started, with its pipes.
     pub(super) fn new(mut child: Child) -> io::Result<(Self, ChildStdin, ChildStdout)> {
         let pipes = (child.stdin.take(), child.stdout.take());
         let helper = Self { child, ended: None };
@@ -24,7 +24,7 @@ impl Helper {
         }
     }
 
-    /// Lets it stand still, so that a paused run uses no processor.
+    /// Suspends the process, so that a paused run uses no processor time.
     pub(super) fn hold(&self) {
         self.send(Signal::STOP);
     }
@@ -34,13 +34,13 @@ impl Helper {
         self.send(Signal::CONT);
     }
 
-    /// Ends it at once, also while it stands still.
+    /// Kills the process at once, even if it is suspended.
     pub(super) fn kill(&mut self) {
-        // An error means that it has ended by itself.
+        // An error means that it has already ended.
         let _ = self.child.kill();
     }
 
-    /// Returns `true` if it ends by itself within the time.
+    /// Returns `true` if the process ends by itself within the time.
     pub(super) fn ends_within(&mut self, time: Duration) -> bool {
         let began = Instant::now();
         while self.ended.is_none() {
@@ -49,7 +49,7 @@ impl Helper {
                 if began.elapsed() >= time {
                     return false;
                 }
-                // Its pipes have closed, so that its end is a matter of microseconds.
+                // Its pipes have closed, so it ends within microseconds.
                 std::thread::sleep(Duration::from_millis(1));
             }
         }
@@ -65,11 +65,11 @@ impl Helper {
     }
 
     fn send(&self, signal: Signal) {
-        // The number belongs to this process until it has been waited for.
+        // The process id is not reused until the process has been waited for.
         if self.ended.is_none()
             && let Some(pid) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw)
         {
-            // An error means that it has ended by itself; its pipe reports that.
+            // An error means that it has already ended; its pipe reports that.
             let _ = kill_process(pid, signal);
         }
     }
@@ -84,7 +84,7 @@ impl Drop for Helper {
     }
 }
 
-/// Returns the end of a process in words.
+/// Describes how a process ended.
 pub(super) fn words(status: Option<ExitStatus>) -> String {
     match status.map(|status| (status.signal(), status.code())) {
         Some((Some(signal), _)) => {

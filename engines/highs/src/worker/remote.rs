@@ -1,4 +1,5 @@
-//! The side of the program: a model solved in a helper process, heard and stopped as if it were here.
+//! Program side of the protocol: solves a model in a solver process, and handles its events and stops as for a solver
+//! inside lightbay.
 
 use super::frame::{self, Answer, FrameError, HelperRequest, SolveJob, SolveQuestion};
 use super::helper::{Helper, words};
@@ -16,22 +17,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::time::{Duration, Instant};
 
-/// Time between two stop checks of the watch, independent of the helper's messages.
+/// Time between two stop checks of the watch, independent of the messages of the solver process.
 const TICK: Duration = Duration::from_millis(25);
 
-/// Maximum time that a helper may take to end after it was asked to stop; then it is killed.
+/// Maximum time that a solver process may take to end after a stop request before it is killed.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// A solver that has been silent for this long is in a stage in which it hears nothing: there is nothing to wait for.
+/// A solver that has been silent for this long is in a stage that does not react to requests, so it is killed at once.
 const DEAF: Duration = Duration::from_millis(250);
 
-/// Silence is told after this long, and again after every further stretch of it.
+/// Silence is reported after this time, and again after every further period of this length.
 const SILENCE: Duration = Duration::from_millis(500);
 
-/// Answers that wait to be heard; a helper that says more than is heard waits for its turn.
+/// Capacity of the queue of answers; if it is full, the solver process blocks.
 const WAITING: usize = 16;
 
-/// Reason that a model could not be solved in a helper process.
+/// Reason that a model could not be solved in a solver process.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HelperError {
@@ -41,30 +42,31 @@ pub enum HelperError {
     /// The solver refused the model, an option or the start, or failed.
     #[error(transparent)]
     Solver(#[from] Error),
-    /// The two processes do not understand each other.
+    /// Communication between the two processes failed.
     #[error("communication with the solver process failed: {0}")]
     Frame(#[from] FrameError),
-    /// It ended before it was done and left no point.
+    /// The solver process ended early, without a point.
     #[error("the solver process {0} before it found anything")]
     Died(String),
 }
 
-/// Result of a solve in a helper process.
+/// Result of a solve in a solver process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ending {
-    /// Result of the solver. If the helper was killed, the best of its messages until then, as interrupted.
+    /// Result of the solver. If the solver process was killed: the best point of its messages, with status
+    /// `Interrupted`.
     pub solution: Solution,
-    /// End of the helper process in words, if that was neither its own end nor requested.
+    /// How the solver process ended, in words, if this was unexpected.
     pub accident: Option<String>,
 }
 
-/// Solves a model in a helper process. The watch hears and decides on this thread and may block in its calls; it is
-/// asked every 25 ms. When it asks to stop, the helper is asked too, and killed if it has not ended 100 ms later, at
-/// once if it has been silent for long: what it said until then is heard in any case.
+/// Solves a model in a solver process. The watch is called on this thread, may block, and is asked every 25 ms whether
+/// to continue. When it stops, the solver process gets a stop request, and is killed if it has not ended after 100 ms,
+/// or at once if it has been silent for long. Its messages until then are handled in any case.
 ///
 /// # Errors
-/// [`HelperError`]. A helper that dies after it found a point is none: the point is in the solution, and
-/// [`Ending::accident`] says what happened.
+/// [`HelperError`]. A solver process that dies after it found a point is not an error: the solution contains the point,
+/// and [`Ending::accident`] the cause.
 pub fn solve(
     launcher: &dyn Launcher,
     model: &Model,
@@ -89,8 +91,9 @@ pub fn solve(
     Ok(Ending { solution: record.interrupted(model), accident })
 }
 
-/// Finds out in a helper process why a model has no point, in at most about so many seconds. The watch is asked every
-/// 25 ms whether to stop. `None` if it has a point, the reason was not found, or the watch asked to stop.
+/// Finds the reason of infeasibility in a solver process, within about the given number of seconds. The watch is asked
+/// every 25 ms whether to continue. `None` if the model is feasible, the reason was not found, or the watch stopped the
+/// search.
 ///
 /// # Errors
 /// [`HelperError`].
@@ -118,13 +121,13 @@ pub fn explain(
 enum Word {
     Finished(Box<Solution>),
     Explained(Option<Conflict>),
-    /// The watch asked to stop, and the helper was killed.
+    /// The watch requested a stop, and the solver process was killed.
     Stopped,
-    /// The helper died; how.
+    /// The solver process died; the text says how.
     Accident(String),
 }
 
-/// Starts a helper and hears it to the end.
+/// Starts a solver process and handles its messages until it ends.
 fn talk(
     launcher: &dyn Launcher,
     job: SolveJob<'_>,
@@ -139,8 +142,8 @@ fn talk(
     let gone = AtomicBool::new(false);
     let gone = &gone;
     std::thread::scope(|scope| {
-        // Whatever happens below, a panic of the watch included, this is dropped before the threads are waited for:
-        // the death of the process breaks their pipes.
+        // In all cases, including a panic of the watch, this is dropped before the threads are joined: killing the
+        // process breaks their pipes, so they end.
         let (helper, input, output) = Helper::new(child).map_err(HelperError::Launch)?;
         let (requests, to_send) = mpsc::channel();
         let (say, answers) = mpsc::sync_channel(WAITING);
@@ -172,7 +175,7 @@ fn talk(
 
 type ReceivedAnswer = Result<Answer<'static>, FrameError>;
 
-/// Sends the job and then what is requested.
+/// Sends the job, then the requests.
 fn send(
     mut input: ChildStdin,
     job: Box<SolveJob<'_>>,
@@ -183,14 +186,14 @@ fn send(
     let sent = frame::write_unless(&mut input, &HelperRequest::Solve(job), gone);
     match sent {
         Ok(()) => {}
-        // A broken pipe means that the helper ended; its answers give the reason.
+        // A broken pipe means that the solver process ended; its answers give the reason.
         Err(FrameError::Pipe(_)) => return,
         Err(error) => {
             let _ = failures.send(Err(error));
             return;
         }
     }
-    // The channel of answers is to close with the pipe of answers.
+    // Ensures that the channel of answers closes with the pipe of answers.
     drop(failures);
     while let Ok(request) = to_send.recv() {
         if frame::write(&mut input, &request).is_err() {
@@ -214,7 +217,7 @@ fn receive(mut output: ChildStdout, say: &SyncSender<ReceivedAnswer>) {
     }
 }
 
-/// Best point and figures that were heard of a solve so far.
+/// Best point and figures of a solve so far.
 struct Record {
     began: Instant,
     best: Option<(f64, Vec<f64>)>,
@@ -241,7 +244,7 @@ impl Record {
         }
     }
 
-    /// A solve that ended here, with what it had said.
+    /// The solution of a solve that was stopped, from its messages so far.
     fn interrupted(&mut self, model: &Model) -> Solution {
         let (objective, values) = self.best.take().unzip();
         let row_values = values.as_ref().map_or_else(Vec::new, |point: &Vec<f64>| {
@@ -273,10 +276,10 @@ struct Dialogue<'w> {
     heard: Instant,
     ticked: Instant,
     silences: u32,
-    /// Time at which the helper is to be killed because it was asked to stop.
+    /// Time at which the solver process is killed after a stop request.
     deadline: Option<Instant>,
     killed: bool,
-    /// Set when the helper is: what is being prepared for it is wanted no longer.
+    /// Set when the solver process is killed, so that a message in preparation is abandoned.
     gone: &'w AtomicBool,
 }
 
@@ -321,7 +324,7 @@ impl Dialogue<'_> {
                 self.gone.store(true, Ordering::Relaxed);
             }
         }
-        // Its answers have ended; what is left of it is of no use.
+        // Its answers have ended, so the process is not needed any more.
         let ended = self.last_words();
         if self.deadline.is_some() {
             return Ok(Word::Stopped);
@@ -333,7 +336,7 @@ impl Dialogue<'_> {
         }))
     }
 
-    /// Lets the watch decide. While it blocks because the run is paused the helper stands still.
+    /// Lets the watch decide. The solver process is suspended while the watch blocks because the run is paused.
     fn ask(&mut self, decide: impl FnOnce(&mut dyn SolverListener) -> Flow) -> Flow {
         if !self.watch.pausing() {
             return decide(self.watch);
@@ -351,7 +354,7 @@ impl Dialogue<'_> {
         if flow == Flow::Stop && self.deadline.is_none() {
             let grace = if self.heard.elapsed() < DEAF { GRACE } else { Duration::ZERO };
             self.deadline = Some(Instant::now() + grace);
-            // If it has ended, its answers show it.
+            // If the process has ended, its answers show it.
             let _ = self.requests.send(HelperRequest::Interrupt);
         }
     }
@@ -377,7 +380,7 @@ impl Dialogue<'_> {
         self.ticked = Instant::now();
     }
 
-    /// Returns the end, in words, of a helper whose answers have ended. One that lives on without an answer is killed.
+    /// Describes how a solver process ended whose answers have ended. A process that is still alive is killed.
     fn last_words(&mut self) -> String {
         if !self.helper.ends_within(GRACE) {
             self.helper.kill();

@@ -1,4 +1,4 @@
-//! The side of the helper process: hears the job, solves it, says everything that the solver says.
+//! Solver-process side of the protocol: receives the job, solves it, and sends all events of the solver.
 
 use super::frame::{self, Answer, FrameError, HelperRequest, SolveJob, SolveQuestion};
 use crate::conflict::conflict_of;
@@ -12,22 +12,22 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Stack of the solving thread.
+/// Stack size of the solving thread.
 const STACK_BYTES: usize = 16 << 20;
 
-/// Reason that a helper process could not serve.
+/// Reason that a solver process could not serve.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// A person called it.
+    /// A person started it by hand.
     #[error(
         "lightbay calls this command itself to run a solver in a second process; it is not for use by hand"
     )]
     ByHand,
-    /// The input is no job.
+    /// The input is not a job.
     #[error("the job could not be read: {0}")]
     Frame(#[from] FrameError),
-    /// Something the system refused.
+    /// An error of the operating system.
     #[error("the solver process failed: {0}")]
     System(#[from] io::Error),
 }
@@ -39,7 +39,7 @@ pub enum ServeError {
 /// cannot get into the answers.
 ///
 /// # Errors
-/// [`ServeError`]; what goes wrong with the job itself is an answer.
+/// [`ServeError`]; errors of the job itself are sent as answers.
 pub fn serve() -> Result<(), ServeError> {
     let input = rustix::fs::fstat(io::stdin()).map_err(io::Error::from)?;
     if !rustix::fs::FileType::from_raw_mode(input.st_mode).is_fifo() {
@@ -53,8 +53,8 @@ pub fn serve() -> Result<(), ServeError> {
     converse(io::stdin(), answers, end_at_once)
 }
 
-/// Has the system kill this process when the thread that started it ends, where the system can. Elsewhere the end of
-/// the input tells it.
+/// Lets the operating system kill this process when the thread that started it ends, if the system supports this. On
+/// other systems, the end of the input ends the process.
 fn die_with_the_parent() {
     #[cfg(target_os = "linux")]
     {
@@ -62,7 +62,7 @@ fn die_with_the_parent() {
     }
 }
 
-/// Lists of processes show this name, not that of the link the program may have been started through.
+/// Sets the name in process lists, which could otherwise be that of a link through which the program was started.
 fn take_a_name() {
     #[cfg(target_os = "linux")]
     {
@@ -70,8 +70,8 @@ fn take_a_name() {
     }
 }
 
-/// Ctrl-C and a hang-up go to all processes of a terminal. Here they mean nothing: the parent stops the run in good
-/// order and then ends this process. And a write beyond the limit on the size of files is to fail, not to kill.
+/// Ctrl-C and a hang-up go to all processes of a terminal. The solver process ignores them: the parent stops the run
+/// properly and then ends this process. A write beyond the file size limit must fail instead of killing the process.
 fn ignore_signals() {
     unsafe extern "C" {
         fn signal(number: std::ffi::c_int, handler: usize) -> usize;
@@ -85,13 +85,13 @@ fn ignore_signals() {
     }
 }
 
-/// The only end that does not wait for a solver that hears nothing.
+/// Ends the process at once, because the solver may not react to requests.
 fn end_at_once() {
-    // If it could not be killed there would be nothing else to try.
+    // If the kill fails, there is no other way.
     let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
 }
 
-/// State that the two threads of a helper process share.
+/// State that the two threads of a solver process share.
 struct SharedOutput<W> {
     answers: Mutex<W>,
     stop: AtomicBool,
@@ -101,7 +101,7 @@ struct SharedOutput<W> {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A panic elsewhere leaves plain data behind that is still valid.
+    // The data is plain and stays valid after a panic elsewhere, so poisoning is ignored.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -118,7 +118,7 @@ impl<W: Write> SharedOutput<W> {
         }
     }
 
-    /// Passes a stop on to a run that is about to begin, also one that was requested before.
+    /// Forwards a stop to a run that is about to begin, including a stop that was requested earlier.
     fn arm(&self, interrupt: Interrupt) {
         let mut slot = lock(&self.interrupt);
         if self.stop.load(Ordering::Acquire) {
@@ -131,20 +131,20 @@ impl<W: Write> SharedOutput<W> {
         match request {
             HelperRequest::Interrupt => self.stop(),
             HelperRequest::Better(point) => *lock(&self.better) = Some(point),
-            // One job per process.
+            // A process serves one job.
             HelperRequest::Solve(_) => {}
         }
     }
 }
 
-/// Says what the solver says.
+/// Sends the events of the solver.
 struct Echo<'d, W>(&'d SharedOutput<W>);
 
 impl<W: Write> SolverListener for Echo<'_, W> {
     fn event(&mut self, event: &SolverEvent) -> Flow {
         match self.0.say(&Answer::Event(Cow::Borrowed(event))) {
             Ok(()) => self.tick(),
-            // Nobody listens any more.
+            // The parent has closed the pipe.
             Err(_) => Flow::Stop,
         }
     }
@@ -175,7 +175,7 @@ pub(super) fn converse(
         match frame::read::<HelperRequest<'static>>(&mut requests)? {
             Some(HelperRequest::Solve(job)) => break job,
             Some(other) => desk.take_in(other),
-            // The parent changed its mind.
+            // The parent withdrew its request.
             None => return Ok(()),
         }
     };
