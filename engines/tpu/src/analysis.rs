@@ -1,4 +1,4 @@
-//! Figures of plans and sizes for people: yardsticks to compare with, and the loads behind a routing.
+//! Figures of plans and sizes for display: reference values for comparison, and the loads of a routing.
 
 pub mod explained;
 pub mod loads;
@@ -21,7 +21,7 @@ pub struct TorusFigures {
     pub mcf: f64,
 }
 
-/// Figures that a pod of some size is measured against.
+/// Reference values for pods of a size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Yardsticks {
     /// Bound that no pod of the size can beat.
@@ -34,11 +34,11 @@ pub struct Yardsticks {
     pub pdtt: Option<TorusFigures>,
 }
 
-/// Size and shape of the torus, with what pods of it are measured against.
+/// Size and shape of the torus, with the reference values.
 type KeptYardsticks = (usize, Option<[u16; 3]>, Arc<Yardsticks>);
 
 impl Yardsticks {
-    /// The same as [`Self::of`], kept from one time to the next: a section that follows a run asks again and again.
+    /// The same as [`Self::of`], but cached, because a section that follows a run calls it repeatedly.
     pub fn known(cubes: usize, shape: Option<[u16; 3]>) -> Arc<Self> {
         static LAST: Mutex<Option<KeptYardsticks>> = Mutex::new(None);
         let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
@@ -50,7 +50,8 @@ impl Yardsticks {
         made
     }
 
-    /// Of a pod of `cubes` cubes whose plain torus has a shape; the usual one of the size if it is not given.
+    /// Reference values of a pod of `cubes` cubes whose plain torus has the given shape; the default shape of the size
+    /// if none is given.
     pub fn of(cubes: usize, shape: Option<[u16; 3]>) -> Self {
         let nodes = CHIPS * cubes;
         let pt = shape.unwrap_or_else(|| baselines::usual_shape(cubes));
@@ -61,7 +62,7 @@ impl Yardsticks {
             cover: metrics::cover_bound(nodes),
             moore: metrics::moore_bound(nodes),
             pt: plain.map(|hops| TorusFigures { shape: pt, hops, mcf: baselines::pt_mcf(pt) }),
-            // The hops of a doubly twisted torus are spread evenly over its links: the hop bound is reached.
+            // Shortest paths load all links of a doubly twisted torus equally, so it attains the hop bound.
             pdtt: pdtt.zip(twisted).map(|(shape, hops)| TorusFigures {
                 shape,
                 hops,

@@ -1,8 +1,8 @@
 //! The independent checker of pods.
 //!
-//! It shares with the rest of the crate the types of scenarios and plans and nothing else: it derives the wiring
-//! from the states of the switches with its own arithmetic, searches its own shortest paths, follows every route
-//! and sorts every dependency between channels itself.
+//! It shares only the types of scenarios and plans with the rest of the crate: it derives the wiring from the states of
+//! the switches, computes shortest paths, follows every route and checks the dependencies between channels with its own
+//! code.
 
 mod bound;
 mod claims;
@@ -33,13 +33,13 @@ pub mod code {
     pub const SCHEMA: &str = "schema";
     /// The pod is not the one that the scenario names.
     pub const SCENARIO: &str = "scenario";
-    /// A switch is missing, listed twice, out of order or in the wrong place.
+    /// A switch is missing, listed twice or in the wrong place.
     pub const TOPOLOGY: &str = "topology";
-    /// The state of a switch is no permutation of the cubes.
+    /// The state of a switch is not a permutation of the cubes.
     pub const PERMUTATION: &str = "permutation";
     /// Two links join the same chips.
     pub const PARALLEL: &str = "parallel_links";
-    /// The symmetry is no group, or does not give the states of the switches.
+    /// The symmetry is not a group, or does not give the states of the switches.
     pub const SYMMETRY: &str = "symmetry";
     /// Some chips cannot be reached.
     pub const CONNECTED: &str = "connected";
@@ -49,9 +49,9 @@ pub mod code {
     pub const MCF: &str = "mcf";
     /// The claimed upper end of the MCF is below what its certificate proves.
     pub const CERTIFICATE: &str = "certificate";
-    /// The objective or a metric is not the figure of the result that it repeats.
+    /// The objective or a metric differs from the figure of the result that it repeats.
     pub const METRICS: &str = "metrics";
-    /// The claimed bound is below what a pod of the size can reach.
+    /// The claimed bound is below the throughput of a pod of the size.
     pub const BOUND: &str = "bound";
     /// A pair of chips has no route, or several.
     pub const PAIR: &str = "pair";
@@ -59,13 +59,13 @@ pub mod code {
     pub const ROUTE: &str = "route";
     /// A route crosses a failed switch.
     pub const FAILED: &str = "failed_switch";
-    /// The routes can wait for each other in a circle.
+    /// The channel dependencies of the routes contain a cycle, so the routes can deadlock.
     pub const DEADLOCK: &str = "deadlock";
     /// The claimed loads or hops of routes are wrong.
     pub const LOAD: &str = "load";
     /// The cases of failed switches are incomplete or contradict themselves.
     pub const FAULTS: &str = "faults";
-    /// Figures of the simulator cannot be.
+    /// Figures of the simulator are impossible.
     pub const SIMULATION: &str = "simulation";
 }
 
@@ -80,36 +80,36 @@ pub struct Envelope<'a> {
     pub bound_covers: Option<&'a str>,
     /// Name of the method that claims it.
     pub method: &'a str,
-    /// `true` if its run came to its own end, so that nothing of what the scenario asks for may be missing.
+    /// `true` if its run was not stopped early, so that everything that the scenario requires must be present.
     pub is_whole: bool,
-    /// The choice to list the routes, if its method was given one.
+    /// The parameter `with_routes` of its method, if it was given.
     pub with_routes: Option<bool>,
     /// Figures of the envelope.
     pub metrics: &'a BTreeMap<String, f64>,
 }
 
-/// The flit simulator with the settings and the seed of the plan, run on routes as long as the depth gives it time.
+/// The flit simulator with the settings and the seed of the plan, run on routes within the time limit of the depth.
 ///
 /// # Errors
-/// The reason that there are no figures.
+/// The reason that the simulator gave no figures.
 pub type SimulateAgain<'a> = &'a dyn Fn(&Routing, Depth) -> Result<Simulation, String>;
 
-/// The router of the methods with the settings and the seed of the plan, as long as the depth gives it time.
+/// The router of the methods with the settings and the seed of the plan, within the time limit of the depth.
 ///
 /// # Errors
-/// Reason for having no routes.
+/// The reason that the router gave no routes.
 pub type Router<'a> = &'a dyn Fn(Depth) -> Result<Routing, String>;
 
-/// Chips up to which plans list their routes unless told otherwise.
+/// Number of chips up to which plans list their routes by default.
 const LISTED_UP_TO: usize = 1024;
 /// Relative tolerance of figures that are sums and quotients of whole numbers.
 const EXACT: f64 = 1e-9;
-/// Relative distance at which a flow that was found again confirms a claim. The mixture of a linear program is only
-/// as exact as its tolerance (1e-7), so the flow found again may be that much smaller; what a claim is above every
-/// bound on flows is judged by [`EXACT`].
+/// Relative tolerance with which a recomputed flow confirms a claim. The solution of a linear program is only as exact
+/// as its tolerance (1e-7), so the recomputed flow may be that much smaller. A claim above every bound on flows is
+/// judged with [`EXACT`].
 const SOLVED: f64 = 1e-6;
 
-/// True if a claim is another figure than the exact one.
+/// Returns `true` if a claim differs from the exact figure.
 fn off(claimed: f64, exact: f64) -> bool {
     (claimed - exact).abs() > EXACT * exact.abs().max(1e-12)
 }

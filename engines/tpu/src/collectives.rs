@@ -23,57 +23,57 @@ pub use gather::all_gather;
 /// Collective operation, by the shards that every chip ends with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Collective {
-    /// Every chip ends with the shards of all chips. A shard is named by its origin.
+    /// Every chip ends with the shards of all chips. A shard has the number of its origin.
     AllGather,
-    /// Every chip ends with the sum of its own shard over all chips. A shard is named by its target.
+    /// Every chip ends with the sum of its own shard over all chips. A shard has the number of its target.
     ReduceScatter,
     /// Reduce-scatter, then all-gather.
     AllReduce,
-    /// Every chip sends a shard of its own to every other chip. It is named `source * n + target`.
+    /// Every chip sends a shard of its own to every other chip. It has the number `source * n + target`.
     AllToAll,
 }
 
-/// One shard over one arc.
+/// Transmission of one shard over one arc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Send {
-    /// Epoch in which it is sent; the receiver can pass the shard on from the next epoch on.
+    /// Epoch in which it is sent; the receiver can forward the shard from the next epoch.
     pub epoch: u32,
     /// Arc: `6 * node + port`.
     pub arc: u32,
-    /// Shard, named as [`Collective`] says.
+    /// Shard, numbered as described at [`Collective`].
     pub shard: u32,
 }
 
 /// Sends of a collective, epoch by epoch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
-    /// Collective that it carries out.
+    /// Collective that it implements.
     pub collective: Collective,
     /// Number of epochs.
     pub epochs: u32,
     /// Under translation, only sends of one cube (all-to-all: of shards from cube 0) are listed; the group of the
-    /// topology carries them to every cube.
+    /// topology translates them to every cube.
     pub expand: Expansion,
-    /// In order of epochs.
+    /// In ascending order of epochs.
     pub sends: Vec<Send>,
 }
 
-/// Minimum number of epochs of an all-gather or reduce-scatter: every chip takes in `n - 1` shards over six links.
+/// Minimum number of epochs of an all-gather or reduce-scatter: every chip receives `n - 1` shards over six links.
 pub const fn gather_bound(nodes: usize) -> u32 {
     (nodes - 1).div_ceil(PORTS) as u32
 }
 
-/// Length of a schedule against that of the shortest possible one.
+/// Length of a schedule compared with a lower bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Utilisation {
-    /// No schedule takes fewer epochs.
+    /// Lower bound on the epochs of every schedule.
     pub bound_epochs: f64,
     /// Epochs of this one.
     pub epochs: f64,
 }
 
 impl Utilisation {
-    /// Bound over epochs: 1 for a schedule that cannot be beaten.
+    /// Bound divided by epochs: 1 for an optimal schedule.
     pub fn share(&self) -> f64 {
         if self.epochs > 0.0 { self.bound_epochs / self.epochs } else { 1.0 }
     }
@@ -111,7 +111,7 @@ impl Schedule {
         Some(all)
     }
 
-    /// The same with the sends of all cubes spelled out, in order of epochs.
+    /// The same schedule with the sends of all cubes listed, in order of epochs.
     ///
     /// # Errors
     /// A schedule under translation for a pod without symmetry.
@@ -136,7 +136,7 @@ impl Schedule {
         }
     }
 
-    /// The sends that a listed one represents.
+    /// The sends that a listed send represents.
     fn each_copy(&self, pod: &Topology, send: &Send, mut each: impl FnMut(Send)) {
         let (Expansion::Translation, Some(symmetry)) = (self.expand, pod.symmetry()) else {
             each(*send);

@@ -1,4 +1,4 @@
-//! The kind `tpu`: ties scenario, result, checker and hot starts to the contract of the core.
+//! The kind `tpu`: implements the traits of the core with its scenario, result, checker and hot starts.
 
 mod listed;
 mod metrics;
@@ -143,12 +143,12 @@ impl Kind for Tpu {
     }
 }
 
-/// Load of the fullest link as a multiple of the ideal of the flow, above which the routes and no longer the pod
-/// decide what a job gets. With two virtual channels and usual settings all pods measured from 128 to 2048 chips stay
-/// below 1.21; a quarter more is beyond what any of them loses.
+/// Ratio of the maximum channel load to that of ideally split routes above which the routes, not the pod, limit a job.
+/// With two virtual channels and default settings, all measured pods of 128 to 2048 chips stay below 1.21; 1.25 is
+/// above all of them.
 pub const LOSSY: f64 = 1.25;
 
-/// Sentence on the flow where switches are out of order: it is that of the links that are left.
+/// Remark for a pod with failed switches: the flow uses the remaining links.
 fn failed_note(scenario: &TpuScenario) -> Option<String> {
     if scenario.failed_ocs.is_empty() {
         return None;
@@ -160,7 +160,7 @@ fn failed_note(scenario: &TpuScenario) -> Option<String> {
     ))
 }
 
-/// Sentence on routes that carry far less than the flow that the objective states; `None` if they are near.
+/// Remark on routes that carry much less than the flow of the objective; `None` if they are close to it.
 fn routes_note(scenario: &TpuScenario, result: &TpuResult) -> Option<String> {
     let load = result.routing.as_ref()?.claims.max_channel_load as f64;
     let flow = result.claims.mcf_lower;
@@ -188,8 +188,8 @@ fn routes_note(scenario: &TpuScenario, result: &TpuResult) -> Option<String> {
     ))
 }
 
-/// The flow is found again in the exact depth only, as is what the simulator found; what routes add up to can only be
-/// counted where they are listed.
+/// Only the exact depth recomputes the flow and the results of the simulator; figures of routes can only be recounted
+/// if the routes are listed.
 fn claimed(result: &TpuResult) -> Vec<&'static str> {
     let unlisted =
         |routing: &Option<Routing>| routing.as_ref().is_none_or(|routing| routing.routes.is_empty());
@@ -206,7 +206,7 @@ fn claimed(result: &TpuResult) -> Vec<&'static str> {
     names
 }
 
-/// A watch that ends work when the time of a check is over.
+/// A watch that stops work at the deadline of a check.
 fn within(depth: Depth) -> StopTest {
     StopTest::new(move || depth.is_over())
 }
@@ -215,7 +215,7 @@ fn within(depth: Depth) -> StopTest {
 /// plan.
 ///
 /// # Errors
-/// The reason that there are no figures.
+/// The reason that the simulator gave no figures.
 fn simulate_again(plan: &Plan<Tpu>, routing: &Routing, depth: Depth) -> Result<Simulation, String> {
     let topology = plan.result.topology.topology().map_err(|problem| problem.to_string())?;
     let settings = plan.scenario.body.simulate.clone().unwrap_or_default();
@@ -228,7 +228,7 @@ fn simulate_again(plan: &Plan<Tpu>, routing: &Routing, depth: Depth) -> Result<S
 /// Routes the pod of a plan as its method did: with the settings and the seed of the plan.
 ///
 /// # Errors
-/// Reason for having no routes.
+/// The reason that the router gave no routes.
 fn route_again(plan: &Plan<Tpu>, depth: Depth) -> Result<Routing, String> {
     let topology = plan.result.topology.topology().map_err(|problem| problem.to_string())?;
     route::route_again(plan, &topology, &mut within(depth)).map_err(in_words)
@@ -241,8 +241,8 @@ fn in_words(error: MethodError) -> String {
     }
 }
 
-/// A plan on another scenario: its wiring and what is known of it stay, routes and what follows from them only if
-/// they still answer the question.
+/// Adapts a plan to another scenario: keeps its wiring and the figures of the wiring, and keeps routes and their
+/// figures only if they are still valid.
 fn carry(result: &TpuResult, from: &TpuScenario, to: &TpuScenario) -> Result<Carried<TpuResult>, String> {
     if from.cubes != to.cubes {
         return Err(format!("the plan is for {} cubes, the scenario has {}", from.cubes, to.cubes));
@@ -270,7 +270,7 @@ fn carry(result: &TpuResult, from: &TpuScenario, to: &TpuScenario) -> Result<Car
     let same_search = same_routes && from.slack() == to.slack() && from.turn_priority == to.turn_priority;
     let routing = drop(result.routing.is_some(), same_search, "routes were");
     let faults = drop(!result.faults.is_empty(), same_search, "the cases of failed switches were");
-    // They belong to the seed of the run that measured them, which the next run does not have.
+    // They depend on the seed of the run that measured them, which differs in the next run.
     let measured = result.faults.iter().any(|case| case.saturation_flits_per_cycle_per_node.is_some());
     drop(result.simulation.is_some() || measured, false, "figures of the simulator were");
     let without_saturation =
@@ -292,9 +292,9 @@ fn carry(result: &TpuResult, from: &TpuScenario, to: &TpuScenario) -> Result<Car
     Ok(Carried { candidate: candidate(parts), repairs })
 }
 
-/// Circuits between the cubes, and where each of them is: the + port of a cube is its A port on the switch of that face
-/// position, the - port its B port. Circuits that wrap inside one cube are no links between pods, so that they are only
-/// among the places.
+/// Circuits between the cubes, with switch and ports of each: the + port of a cube is its A port on the switch of that
+/// face position, the - port its B port. Circuits from a cube to itself do not link two pods, so only the places list
+/// them.
 fn circuits(scenario: &TpuScenario, result: &TpuResult) -> Option<CircuitMatrix> {
     let pod = result.topology.topology().ok()?;
     let mut counts: BTreeMap<(u32, u32), u32> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! The methods of kind `tpu`, one file each, and what they share.
+//! The methods of kind `tpu`, one file each, and their common code.
 
 mod approach;
 pub mod assemble;
@@ -38,7 +38,7 @@ pub fn all() -> Vec<Arc<dyn Method<Tpu>>> {
     ]
 }
 
-/// The methods whose model can be written.
+/// The methods whose model can be exported.
 pub fn models() -> Vec<Arc<dyn Modelled<Tpu>>> {
     vec![Arc::new(milp::PodModel)]
 }

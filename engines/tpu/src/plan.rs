@@ -10,7 +10,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::Value;
 
-/// Any number but those of a damaged file.
+/// Any number that a valid file may contain.
 fn sane<T>() -> Spec<T> {
     within(-1e18..=1e18)
 }
@@ -92,9 +92,9 @@ record! {
         pub diameter: u32 = index(),
         /// `hop_sum / (n (n - 1))`.
         pub avg_hops: f64 = sane(),
-        /// A flow of this many flits per cycle and ordered pair exists.
+        /// Lower end of the certificate: a flow of this rate exists, in flits per cycle and ordered pair.
         pub mcf_lower: f64 = sane(),
-        /// No flow is larger.
+        /// Upper end of the certificate: no flow is larger.
         pub mcf_upper: f64 = sane(),
     }
 }
@@ -104,10 +104,10 @@ record! {
     #[derive(Default)]
     pub struct Certificates {
         /// Lengths of the 192 link classes whose metric gives `mcf_upper`: the electrical links of X, Y, Z by lower
-        /// chip, then the 48 switches. Absent where the hop bound is the certificate.
+        /// chip, then the 48 switches. Absent if the hop bound is the certificate.
         pub class_lengths: Option<Vec<f64>> = sane().or_null(),
-        /// Lengths of single links, where those of a pod without symmetry prove more than any of classes: entry
-        /// `3 * node + axis` is the link at the node's plus port.
+        /// Lengths of single links, if they prove a tighter bound for a pod without symmetry than lengths of classes:
+        /// entry `3 * node + axis` is the link at the node's plus port.
         pub link_lengths: Option<Vec<f64>> = sane(),
     }
 }
@@ -115,7 +115,7 @@ record! {
 words! {
     /// Expansion of the routes of cube 0 to those of all cubes.
     pub enum Expansion {
-        /// Only sources 0 to 63 are listed; the group of the topology carries them to every cube.
+        /// Only sources 0 to 63 are listed; the group of the topology translates them to every cube.
         Translation = "translation",
         /// All sources are listed.
         None = "none",
@@ -133,7 +133,7 @@ record! {
         pub claims: RoutingClaims = any(),
         /// The routes, by source, then target.
         pub routes: Vec<Route> = any(),
-        /// The same paths before the virtual channels were balanced, where a method balanced them.
+        /// The same paths before the virtual channels were balanced, if a method balanced them.
         pub unbalanced: Option<Unbalanced> = any().or_null(),
     }
 }
@@ -201,12 +201,12 @@ impl FieldType for Route {
 }
 
 record! {
-    /// The labels of the same paths if the first virtual channel always has priority.
+    /// Hops and loads of the same paths if the first virtual channel always has priority.
     #[derive(Eq)]
     pub struct Unbalanced {
         /// Hops on each virtual channel, expanded.
         pub vc_hops: Vec<u64> = index(),
-        /// `loads[vc][arc]`: routes over each arc class (expansion by translation) or arc (no expansion).
+        /// `loads[vc][arc]`: number of routes over each arc class (expansion by translation) or arc (no expansion).
         pub loads: Vec<Vec<u32>> = index(),
     }
 }
@@ -222,7 +222,7 @@ record! {
         pub avg_hops: f64 = sane(),
         /// Saturation by the flit simulator, if requested.
         pub saturation_flits_per_cycle_per_node: Option<f64> = sane().or_null(),
-        /// Pairs without a route: source in cube 0 (translation) or anywhere, target. At most 20 are named.
+        /// Pairs without a route: source in cube 0 (translation) or anywhere, target. At most 20 are listed.
         pub unreachable: Vec<(u32, u32)> = index().or(Vec::new()),
         /// The routes, if requested.
         pub routing: Option<Routing> = any().or_null(),
@@ -232,7 +232,7 @@ record! {
 record! {
     /// Result of the flit simulator.
     pub struct Simulation {
-        /// Highest rate at which the network delivers what is offered.
+        /// Highest offered rate that the network fully delivers.
         pub saturation_flits_per_cycle_per_node: f64 = sane(),
         /// Offered rate, delivered rate (flits per cycle and node), mean latency (cycles).
         pub curve: Vec<(f64, f64, f64)> = sane(),

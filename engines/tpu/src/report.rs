@@ -37,9 +37,9 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 use throughput::Compared;
 
-/// Rows that an overview shows of long tables.
+/// Number of rows of long tables that an overview shows.
 const OVERVIEW: usize = 6;
-/// Note on figures of routes that the plan does not list.
+/// Note on figures of unlisted routes.
 const STATED: &str = "Claimed, not checked: the routes are not in the plan.";
 
 /// Every section.
@@ -76,7 +76,7 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
     ),
 ];
 
-/// The report of a scenario or of a plan of it.
+/// The report of a scenario or of a plan for it.
 pub(crate) struct TpuReport<'a> {
     scenario: &'a TpuScenario,
     result: Option<&'a TpuResult>,
@@ -87,7 +87,7 @@ pub(crate) struct TpuReport<'a> {
 }
 
 impl<'a> TpuReport<'a> {
-    /// Prepares what all sections need.
+    /// Prepares the data that all sections need.
     ///
     /// # Errors
     /// A topology or a group that is not valid.
@@ -117,7 +117,7 @@ impl<'a> TpuReport<'a> {
         })
     }
 
-    /// The sweep of the plan, or what a run has tried of it so far.
+    /// The fault sweep of the plan, or the cases that a run has computed so far.
     fn faults(&self, beside: &Surroundings) -> Result<Section, Unavailable> {
         let of_run = || FaultSweep::of_run(beside.run.as_ref()?, self.result);
         if let Some(sweep) = self.result.and_then(FaultSweep::of).or_else(of_run) {

@@ -44,13 +44,13 @@ pub mod steps;
 pub mod trees;
 pub mod turns;
 
-/// Chips from which on routes may be two hops longer than the shortest if nobody says otherwise.
+/// Minimum number of chips for which routes may by default be two hops longer than the shortest.
 pub const SLACK_FROM_NODES: usize = 512;
 
-/// Pairs without a route that are named.
+/// Number of pairs without a route that a message names.
 const NAMED_PAIRS: usize = 20;
 
-/// Other random orders of turns that are tried for a symmetric pod before its symmetry is given up.
+/// Number of other random orders of turns tried for a symmetric pod before the routing ignores its symmetry.
 const RESCUES: u64 = 6;
 
 /// Streams of random numbers: orders of turns, then selections.
@@ -73,23 +73,24 @@ pub struct RoutingSettings {
     pub vc_count: u8,
     /// Order in which turns are tried.
     pub priority: TurnPriority,
-    /// Hops by which a route may be longer than the shortest allowed, 0 or 2.
+    /// Maximum number of hops above the shortest allowed route: 0 or 2.
     pub slack_hops: u8,
-    /// `true` if virtual channels are to be used evenly; else the first has priority.
+    /// `true` to balance the load over the virtual channels; otherwise the first one has priority.
     pub balance: bool,
     /// Passes of the route selection over the flows.
     pub passes: u32,
     /// Switches that have failed.
     pub failed: Vec<u8>,
-    /// Seed of everything random.
+    /// Seed of all random choices.
     pub seed: u64,
     /// Selection among the allowed routes.
     pub selection: RouteSelection,
     /// Maximum number of seconds of the exact program.
     pub exact_limit_s: f64,
-    /// Failed switches at once that shared turns have to survive: decides the seeds where seeds are needed.
+    /// Number of simultaneously failed switches that shared turns must survive; determines the seeds, if seeds are
+    /// needed.
     pub tolerated_faults: u8,
-    /// Maximum memory that a request may take.
+    /// Maximum memory of a request.
     pub memory_limit_bytes: u64,
 }
 
@@ -112,7 +113,7 @@ impl Default for RoutingSettings {
 }
 
 impl RoutingSettings {
-    /// Returns the settings that a scenario asks for.
+    /// Returns the settings of a scenario.
     pub fn of(scenario: &TpuScenario, seed: u64) -> Self {
         let nodes = crate::model::pod::CHIPS * usize::from(scenario.cubes);
         Self {
@@ -126,9 +127,9 @@ impl RoutingSettings {
         }
     }
 
-    /// Slack of a pod of this many chips if nobody says otherwise.
+    /// Default slack of a pod of this many chips.
     pub const fn usual_slack(nodes: usize) -> u8 {
-        // On large pods two hops more even out the loads; on small ones they only lengthen routes.
+        // On large pods, two more hops balance the loads; on small ones, they only lengthen routes.
         if nodes >= SLACK_FROM_NODES { 2 } else { 0 }
     }
 
@@ -173,7 +174,7 @@ pub enum RouteError {
     /// Some pairs cannot be connected.
     #[error("{}", unreachable_words(.0))]
     Unreachable(Missing),
-    /// The settings do not suit the pod.
+    /// The settings cannot be used for the pod.
     #[error("{0}")]
     Invalid(Problem),
     /// The watch requests a stop.
@@ -203,7 +204,7 @@ impl From<RouteError> for MethodError {
     }
 }
 
-/// Turns and selected routes of a pod, before they are written down.
+/// Turns and selected routes of a pod, before they are converted into the record of a plan.
 #[derive(Clone, Debug)]
 pub struct FoundRoutes {
     /// The pod as it was routed.
@@ -216,11 +217,11 @@ pub struct FoundRoutes {
     pub priority: TurnPriority,
     /// `true` if up/down turns of spanning trees were allowed first.
     pub seeded: bool,
-    /// Largest load that no other selection under the same turns can beat, where the exact program ran.
+    /// Lower bound on the maximum load of every selection under the same turns, if the exact program ran.
     pub load_floor: Option<u32>,
 }
 
-/// Routes, and what they were made of.
+/// Routes, and the data they were built from.
 #[derive(Clone, Debug)]
 pub struct Routed {
     /// The routes with claims, for a plan.
@@ -237,8 +238,8 @@ impl Routed {
     }
 }
 
-/// Routes every pair of a pod without deadlock. Symmetric pods give routes from cube 0 that translations expand,
-/// unless only seeds that are not symmetric connect all pairs.
+/// Routes every pair of a pod without deadlock. For symmetric pods, returns routes from cube 0 that translations
+/// expand, unless only asymmetric seeds connect all pairs.
 ///
 /// # Errors
 /// [`RouteError`].
@@ -263,7 +264,7 @@ pub fn find(
 ) -> Result<FoundRoutes, RouteError> {
     settings.check().map_err(RouteError::Invalid)?;
     let frame = Frame::new(pod, &settings.failed, false);
-    // Fails before anything large is made.
+    // Fails before large data is allocated.
     memory::check(&frame, settings).map_err(RouteError::Invalid)?;
     let priorities: &[TurnPriority] = match settings.priority {
         TurnPriority::Best => &[TurnPriority::Apl, TurnPriority::Cpl, TurnPriority::Random],
@@ -278,7 +279,7 @@ pub fn find(
         let turns = allowed_turns(&frame, priority, settings, watch)?;
         match select_under(&frame, turns, settings, watch)? {
             Ok(chosen) => {
-                // Smallest largest load, then the fewest hops.
+                // Smallest maximum load, then the fewest hops.
                 if best.as_ref().is_none_or(|best| chosen.selection.rank() < best.selection.rank()) {
                     best = Some(chosen.found(frame.clone(), priority, false));
                 }
@@ -312,7 +313,7 @@ fn turn_order(
     settings: &RoutingSettings,
     watch: &mut impl Watch,
 ) -> Result<Vec<(usize, u8)>, MethodError> {
-    // A stream of its own, so that selections do not depend on the order of turns.
+    // A separate stream, so that selections do not depend on the order of turns.
     let mut stream = Streams::new(settings.seed).stream(TURN_STREAM);
     let worths = match priority {
         TurnPriority::Apl | TurnPriority::Best => priority::all_paths(frame, watch)?,
@@ -352,7 +353,7 @@ fn select_under(
     settings: &RoutingSettings,
     watch: &mut impl Watch,
 ) -> Result<Result<ChosenTurns, Missing>, MethodError> {
-    // Distances under the turns tell first whether every pair has a route.
+    // Distances under the turns show first whether every pair has a walk.
     let steps = Steps::new(frame, &turns);
     let reaches = select::reaches(frame, &steps, watch)?;
     let ways = Ways { frame, steps: &steps, reaches: &reaches };
@@ -360,7 +361,7 @@ fn select_under(
     if total > 0 {
         return Ok(Err(Missing { named, total }));
     }
-    // A shortest walk may pass a node twice; then a pair can still lack a simple route.
+    // A shortest walk may pass a node twice, so a pair may still lack a simple route.
     let selection = select::select(ways, effort(settings), None, watch)?;
     let missing = unrouted(&selection, frame);
     if missing.total > 0 {
@@ -391,7 +392,7 @@ pub(crate) fn unrouted(selection: &SelectedRoutes, frame: &Frame) -> Missing {
     missing
 }
 
-/// Tries what remains if some pair has no route: other orders of turns, then spanning trees on all arcs.
+/// Fallback if some pair has no route: tries other orders of turns, then spanning trees on all arcs.
 fn rescue(
     pod: &Topology,
     frame: Frame,
@@ -399,11 +400,12 @@ fn rescue(
     missing: Missing,
     watch: &mut impl Watch,
 ) -> Result<FoundRoutes, RouteError> {
-    // A pod in parts cannot be routed at all.
+    // A pod that is not connected cannot be routed.
     if trees::breadth_first(&frame, 0).is_none() {
         return Err(RouteError::Unreachable(missing));
     }
-    // Symmetric turns are cheaper by the number of cubes, so other orders are tried before the symmetry is given up.
+    // Symmetric turns reduce the work by a factor of the number of cubes, so other orders are tried before the symmetry
+    // is ignored.
     if frame.is_symmetric() {
         for attempt in 1..=RESCUES {
             // Other high bits of the seed give another order of the turns.
@@ -416,7 +418,7 @@ fn rescue(
     }
     let frame = Frame::new(pod, &settings.failed, true);
     if let Err(problem) = memory::check(&frame, settings) {
-        // Expected: without symmetry there is one route per pair.
+        // Without symmetry, routes of all pairs are listed.
         return Err(if missing.total > 0 {
             RouteError::Unreachable(missing)
         } else {
@@ -452,14 +454,14 @@ fn rescue(
     }
 }
 
-/// Gives the routes labels and writes them with their claims.
+/// Assigns virtual channels to the routes and writes them with their claims.
 ///
 /// # Errors
 /// A route that the turns do not allow, which would be a defect.
 pub fn write(found: &FoundRoutes, balance: bool) -> Result<Routing, MethodError> {
     let FoundRoutes { frame, turns, selection, .. } = found;
     let refused = || MethodError::Failed("a selected route uses a forbidden turn".to_owned());
-    // Labels are chosen route by route, so the balance depends on the order of the routes.
+    // Virtual channels are assigned route by route, so the balance depends on the order of the routes.
     let mut labeller = Labeller::new(turns, balance);
     let mut routes = Vec::with_capacity(frame.sources() * (frame.nodes() - 1));
     for (source, target, ports) in selection.routes() {

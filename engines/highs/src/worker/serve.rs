@@ -32,8 +32,8 @@ pub enum ServeError {
     System(#[from] io::Error),
 }
 
-/// Serves one job on standard input and standard output and returns when it is done. Ends the whole process at
-/// once when its input ends before that.
+/// Serves one job on standard input and standard output and returns when it is done. Ends the whole process at once if
+/// its input ends earlier.
 ///
 /// Call it before anything else: it points descriptor 1 at where descriptor 2 leads, so that a library that prints
 /// cannot get into the answers.

@@ -1,4 +1,4 @@
-//! A plan of a pod explained: its links, how full its channels are, and what its claims amount to.
+//! Explains a plan of a pod: its links, the loads of its channels, and its claimed figures.
 
 use super::loads::{Loads, ratio};
 use crate::model::group::Group;
@@ -13,20 +13,20 @@ pub struct Routes {
     pub after: Loads,
     /// The same paths before the virtual channels were balanced.
     pub before: Option<Loads>,
-    /// Hops of each virtual channel as the plan states them.
+    /// Hops on each virtual channel as the plan states them.
     pub hops: Vec<u64>,
     /// The same before balancing.
     pub hops_before: Option<Vec<u64>>,
-    /// Routes over every arc (class).
+    /// Number of routes over every arc (class).
     pub totals: Vec<u32>,
-    /// Routes over the fullest arc.
+    /// Number of routes over the most loaded arc.
     pub most: u64,
     /// Mean hops of a route.
     pub avg_hops: f64,
 }
 
 impl Routes {
-    /// LoadFigures of some routes.
+    /// Figures of routes.
     pub fn of(pod: &Topology, routing: &Routing) -> Self {
         let before = routing.unbalanced.as_ref();
         Self {
@@ -36,7 +36,7 @@ impl Routes {
         }
     }
 
-    /// LoadFigures of routes of all sources that are known by their number on every channel, `[vc][arc]`.
+    /// Figures of the routes of all sources, from the number of routes on every channel, `[vc][arc]`.
     pub fn counted(pod: &Topology, claims: &RoutingClaims, loads: Vec<Vec<u32>>) -> Self {
         Self::with(pod, claims, Loads { vc: loads, each: 1 })
     }
@@ -54,7 +54,7 @@ impl Routes {
         }
     }
 
-    /// Evenness of the virtual channels.
+    /// VC ratio: hops on the least used virtual channel divided by hops on the most used one.
     pub fn ratio(&self) -> Option<f64> {
         ratio(&self.hops)
     }
@@ -76,9 +76,9 @@ pub struct PodFacts {
     pub claims: Claims,
     /// Its routes, if it lists any.
     pub routes: Option<Routes>,
-    /// Statement on routes that it does not list: figures of its method that nobody can count again.
+    /// Claimed figures of unlisted routes, which cannot be recounted.
     pub stated: Option<RoutingClaims>,
-    /// LoadFigures without each switch, routes left out; empty if no sweep was requested.
+    /// Figures for each failed switch, without routes; empty if no sweep was requested.
     pub faults: Vec<FaultCase>,
 }
 
@@ -86,7 +86,7 @@ impl PodFacts {
     /// Explains a result.
     ///
     /// # Errors
-    /// A topology that is none.
+    /// An invalid topology.
     pub fn of(result: &TpuResult) -> Result<Self, String> {
         let (pod, group) = pod_of(&result.topology)?;
         let listed = result.routing.as_ref().filter(|routing| !routing.routes.is_empty());
@@ -102,12 +102,12 @@ impl PodFacts {
         self.pod.nodes()
     }
 
-    /// The element of the group that a switch carries, or nothing where the pod is not symmetric.
+    /// The voltage of a switch (an element of the group); `None` if the pod is not symmetric.
     pub fn voltage(&self, switch: usize) -> Option<usize> {
         self.pod.symmetry().map(|symmetry| usize::from(symmetry.voltage[switch]))
     }
 
-    /// Circuits between two cubes, both ways, or within one.
+    /// Number of circuits between two cubes, in both directions, or within one cube.
     pub fn between(&self) -> Vec<Vec<u32>> {
         let cubes = self.pod.cubes();
         let mut count = vec![vec![0; cubes]; cubes];
@@ -123,7 +123,7 @@ impl PodFacts {
         count
     }
 
-    /// Circuits that are patched to another cube than in `other`, which has as many cubes.
+    /// Number of circuits that lead to another cube than in `other`, which has the same number of cubes.
     pub fn circuits_that_differ(&self, other: &Topology) -> Option<usize> {
         if other.cubes() != self.pod.cubes() {
             return None;
@@ -136,7 +136,7 @@ impl PodFacts {
 /// The pod that a plan describes, with the name of its group.
 ///
 /// # Errors
-/// A record that is none.
+/// An invalid record.
 pub fn pod_of(record: &TopologyRecord) -> Result<(Topology, Option<String>), String> {
     let Some(symmetry) = &record.symmetry else {
         let states: Vec<Vec<u16>> = record.ocs.iter().map(|switch| switch.to.clone()).collect();

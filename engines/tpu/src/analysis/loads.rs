@@ -1,15 +1,15 @@
-//! Loads of channels: routes counted by arc and virtual channel.
+//! Loads of channels: number of routes by arc and virtual channel.
 
 use crate::model::pod::{self, ARC_CLASSES, CHIPS, PORTS};
 use crate::model::topology::Topology;
 use crate::plan::{Expansion, Route, Routing};
 
-/// Routes over every channel.
+/// Number of routes over every channel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Loads {
     /// `vc[v][arc]`: by virtual channel, then by arc class of a cube (symmetric routes) or by arc of the pod.
     pub vc: Vec<Vec<u32>>,
-    /// Cubes that one entry represents: all of them for symmetric routes, else one.
+    /// Number of cubes that one entry represents: all cubes for symmetric routes, otherwise one.
     pub each: u64,
 }
 
@@ -20,7 +20,7 @@ pub struct LoadFigures {
     pub channels: usize,
     /// Channels without any route.
     pub idle: usize,
-    /// The load that 10, 50, 90, 99 of a hundred channels do not exceed.
+    /// The 10th, 50th, 90th and 99th percentile of the loads.
     pub percentiles: [u32; 4],
     /// The fullest channel.
     pub most: u32,
@@ -46,7 +46,7 @@ impl LoadFigures {
         }
     }
 
-    /// Load of the fullest channel over the mean.
+    /// Load of the most loaded channel divided by the mean load.
     pub fn crest(&self) -> Option<f64> {
         (self.mean > 0.0).then(|| f64::from(self.most) / self.mean)
     }
@@ -82,7 +82,7 @@ impl Loads {
         Self { vc, each: if symmetric { pod.cubes() as u64 } else { 1 } }
     }
 
-    /// Loads that a plan states itself: of symmetric routes if there is one entry for each arc class.
+    /// Loads that a plan states itself; they belong to symmetric routes if there is one entry for each arc class.
     pub fn stated(loads: &[Vec<u32>], cubes: usize) -> Self {
         let symmetric = loads.iter().all(|vc| vc.len() == ARC_CLASSES) && cubes > 0;
         Self { vc: loads.to_vec(), each: if symmetric { cubes as u64 } else { 1 } }
@@ -95,7 +95,7 @@ impl Loads {
         self.vc.iter().map(sum).collect()
     }
 
-    /// Routes over every arc, all virtual channels together.
+    /// Number of routes over every arc, over all virtual channels.
     pub fn totals(&self) -> Vec<u32> {
         let arcs = self.vc.first().map_or(0, Vec::len);
         (0..arcs).map(|arc| self.vc.iter().filter_map(|loads| loads.get(arc)).sum()).collect()
@@ -106,19 +106,20 @@ impl Loads {
         self.vc.first().map_or(0, Vec::len)
     }
 
-    /// The fullest channel of any virtual channel.
+    /// The highest load of a channel, over all virtual channels.
     pub fn most(&self) -> u32 {
         self.vc.iter().flatten().copied().max().unwrap_or(0)
     }
 }
 
-/// Evenness of virtual channels: the least used over the most used one. 1 is even, 0 is one-sided.
+/// VC ratio: hops on the least used virtual channel divided by hops on the most used one. 1 is balanced; 0 means that
+/// one channel is unused.
 pub fn ratio(hops: &[u64]) -> Option<f64> {
     let (least, most) = (hops.iter().min()?, hops.iter().max()?);
     (*most > 0).then(|| *least as f64 / *most as f64)
 }
 
-/// Below this ratio virtual channels are called uneven.
+/// VC ratio below which virtual channels count as uneven.
 pub const UNEVEN: f64 = 0.9;
 
 /// Arc classes with the same load.
@@ -132,8 +133,8 @@ pub struct Level {
     pub optical: usize,
 }
 
-/// The loads of all arcs in at most `most` levels, fullest first. Every load is a level of its own where that is few
-/// enough, so that nothing is blurred.
+/// The loads of all arcs in at most `most` levels, highest first. If there are few enough different loads, every load
+/// is its own level.
 pub fn levels(totals: &[u32], most: usize) -> Vec<Level> {
     let mut counts = std::collections::BTreeMap::<u32, (usize, usize)>::new();
     for (arc, &load) in totals.iter().enumerate() {
@@ -163,7 +164,7 @@ pub fn levels(totals: &[u32], most: usize) -> Vec<Level> {
     levels
 }
 
-/// Returns `true` for an arc (by class or by number) that runs over a switch.
+/// Returns `true` for an arc (by class or by number) that crosses a switch.
 pub fn is_optical(arc: usize) -> bool {
     pod::is_optical(usize::from(pod::LINK_OF_ARC[arc % ARC_CLASSES]))
 }

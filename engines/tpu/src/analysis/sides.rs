@@ -1,4 +1,4 @@
-//! Sets of routes side by side: sets of routes with their hops and loads.
+//! Comparison of sets of routes by their hops and loads.
 
 use super::explained::Routes;
 use super::loads::{LoadFigures, Loads, UNEVEN, ratio};
@@ -9,27 +9,27 @@ use super::tori::Tori;
 pub struct Side {
     /// Name: `after balancing`.
     pub name: String,
-    /// Name where there is little room: `after`.
+    /// Short name: `after`.
     pub short: String,
-    /// The rule by which the routes were made.
+    /// The rule that selected the routes.
     pub note: &'static str,
-    /// Hops of each virtual channel over the whole pod.
+    /// Hops on each virtual channel, over the whole pod.
     pub hops: Vec<u64>,
     /// Every channel.
     pub loads: Loads,
     /// The channels of each virtual channel in figures.
     pub figures: Vec<LoadFigures>,
-    /// Set for the plan itself.
+    /// `true` for the plan itself.
     pub present: bool,
 }
 
 impl Side {
-    /// Evenness of its virtual channels.
+    /// VC ratio: hops on the least used virtual channel divided by hops on the most used one.
     pub fn ratio(&self) -> Option<f64> {
         ratio(&self.hops)
     }
 
-    /// Returns `true` for virtual channels that are called uneven.
+    /// Returns `true` if the virtual channels count as uneven.
     pub fn uneven(&self) -> bool {
         self.ratio().is_some_and(|ratio| ratio < UNEVEN)
     }
@@ -44,8 +44,8 @@ fn figures(loads: &Loads) -> Vec<LoadFigures> {
     loads.vc.iter().map(|loads| LoadFigures::of(loads)).collect()
 }
 
-/// The sets of routes that a plan is shown by: its own before and after balancing, then the tori. `dor` says that the
-/// plan's own routes go dimension by dimension.
+/// The sets of routes to compare: those of the plan before and after balancing, then those of the tori. `dor`: the
+/// plan's own routes use dimension-order routing.
 pub fn sides(routes: &Routes, dor: bool, tori: Option<&Tori>) -> Vec<Side> {
     let mut sides = Vec::new();
     if let (Some(before), Some(hops)) = (&routes.before, &routes.hops_before) {

@@ -1,4 +1,4 @@
-//! Measures for pods of a size: the tori, what any pod could reach, and the sizes beside it.
+//! Reference values for pods of a size: the tori, the bounds on any pod, and other sizes.
 
 use super::explained::{Routes, per_chip};
 use crate::model::baselines;
@@ -10,7 +10,7 @@ use lightbay_core::watch::Unwatched;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Up to this many cubes the tori are routed for the panes; larger ones take longer than anybody waits.
+/// Maximum number of cubes for which the panes route the tori; larger tori take too long.
 pub const ROUTED_CUBES: usize = 32;
 
 /// A torus of a size.
@@ -18,9 +18,9 @@ pub const ROUTED_CUBES: usize = 32;
 pub struct Torus {
     /// `PDTT 4x8x8`.
     pub name: String,
-    /// Set for a doubly twisted torus.
+    /// `true` for a doubly twisted torus.
     pub twisted: bool,
-    /// Its throughput: in closed form, or the hop bound, which doubly twisted tori reach.
+    /// Its throughput: in closed form, or the hop bound, which doubly twisted tori attain.
     pub mcf: f64,
     /// Mean hops.
     pub avg_hops: f64,
@@ -28,7 +28,7 @@ pub struct Torus {
     pub diameter: u32,
     /// Its links.
     pub pod: Topology,
-    /// Its routes by dimension order with datelines, where the size allows it.
+    /// Its dimension-order routes with datelines, unless the pod is too large.
     pub routes: Option<Routes>,
 }
 
@@ -39,21 +39,21 @@ impl Torus {
     }
 }
 
-/// The measures of one size.
+/// The reference values of one size.
 #[derive(Clone, Debug)]
 pub struct Tori {
     /// Cubes.
     pub cubes: usize,
-    /// No legal pod of this size has a larger throughput.
+    /// Upper bound on the throughput of every legal pod of this size.
     pub cover: f64,
-    /// No network of this size and radix has a larger throughput.
+    /// Upper bound on the throughput of every network of this size and radix.
     pub moore: f64,
     /// The tori of this size, best first.
     pub tori: Vec<Torus>,
 }
 
 impl Tori {
-    /// The measures of a size, with routes if requested. Takes milliseconds to seconds.
+    /// The reference values of a size, with routes if requested. Takes milliseconds to seconds.
     pub fn of(cubes: usize, routed: bool) -> Self {
         let nodes = cubes * CHIPS;
         let mut tori = Vec::new();
@@ -75,8 +75,8 @@ impl Tori {
     }
 }
 
-/// Name and largest channel load of each torus of a size under its routes by dimension order, best torus first; none
-/// above [`ROUTED_CUBES`]. Worked out once for each size.
+/// Name and maximum channel load of each torus of a size with dimension-order routes, best torus first; empty above
+/// [`ROUTED_CUBES`]. Computed once for each size.
 pub fn largest_loads(cubes: usize) -> Vec<(String, u64)> {
     static KNOWN: Mutex<BTreeMap<usize, Vec<(String, u64)>>> = Mutex::new(BTreeMap::new());
     if cubes > ROUTED_CUBES {
@@ -126,7 +126,7 @@ pub const SIZES: [usize; 13] = [2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128];
 pub struct SizeRow {
     /// Chips.
     pub chips: usize,
-    /// Doubly twisted torus, where there is one.
+    /// Doubly twisted torus, if there is one.
     pub pdtt: Option<f64>,
     /// Plain torus.
     pub pt: f64,
@@ -149,7 +149,7 @@ impl SizeRow {
 
 /// The sizes that are compared, with one more if it is none of them.
 pub fn sizes(also: usize) -> Vec<SizeRow> {
-    // They depend on nothing: worked out once per program.
+    // They do not depend on the scenario, so they are computed once per process.
     static USUAL: OnceLock<Vec<SizeRow>> = OnceLock::new();
     let mut rows = USUAL.get_or_init(|| SIZES.into_iter().map(SizeRow::of).collect()).clone();
     if !SIZES.contains(&also) {

@@ -7,12 +7,12 @@ use super::{EXACT, Envelope, Findings, code, cover};
 use lightbay_core::kind::Depth;
 use lightbay_core::watch::StopTest;
 
-/// Cubes up to which the relaxation is computed: beyond, the cover is much tighter anyway.
+/// Number of cubes up to which the relaxation is computed; for larger pods, the cover bound is much tighter.
 const RELAXED_UP_TO: usize = 16;
 
-/// Bound on all pods of the size that the checker itself proves: what no cover can beat in any case; in the exact
-/// depth, for a bound below that, also what no division of the circuits can beat. A bound that some pod passes is a
-/// violation.
+/// Returns a bound on all pods of the size that the checker proves itself: the cover bound, and in the exact depth, if
+/// the claim is below it, also the relaxation with fractional circuits. A claimed bound below the throughput of a known
+/// pod is a violation.
 pub(super) fn check(
     wiring: &Wiring,
     envelope: &Envelope<'_>,
@@ -60,7 +60,7 @@ pub(super) fn check(
     proven
 }
 
-/// Throughput of the prismatic torus whose longest side is the shortest: two planes across that side cut it in halves.
+/// Throughput of the prismatic torus with the shortest longest side, from the cut of two planes across that side.
 fn torus(cubes: usize) -> f64 {
     let longest = (1..=cubes)
         .flat_map(|a| (a..=cubes / a).map(move |b| (a, b)))
@@ -71,13 +71,13 @@ fn torus(cubes: usize) -> f64 {
     8.0 / (64.0 * cubes as f64 * 4.0 * longest as f64)
 }
 
-/// Bound by lengths of all possible circuits: every pod pays for its electrical links and at most the dearest
-/// circuit of each switch, and its chips are no closer than where all circuits exist.
+/// Dual bound from lengths of all possible circuits: the capacity of a pod costs at most its electrical links plus the
+/// longest circuit of each switch, and its distances are at least those in the network of all circuits.
 fn relaxation(wiring: &Wiring, claimed: f64, depth: Depth) -> Option<f64> {
     let network = CheckedNetwork::of_all_circuits(wiring);
     let start = vec![1.0; network.classes];
     let settled = |known: &super::flow::FlowInterval| {
-        // Divided circuits that carry more than the claim do not disprove it, but nothing here can prove it then.
+        // If fractional circuits carry more than the claim, the relaxation neither proves nor disproves the claim.
         known.upper <= claimed * (1.0 + EXACT) || known.lower > claimed * (1.0 + EXACT)
     };
     interval(&network, &start, &StopTest::new(move || depth.is_over()), &settled)

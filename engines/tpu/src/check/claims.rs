@@ -1,4 +1,4 @@
-//! The figures that a plan claims, recomputed.
+//! Recomputes the figures that a plan claims.
 
 use super::group::Symmetric;
 use super::wiring::{CHIPS, ELECTRICAL, PORTS, SWITCHES, Wiring, coordinates};
@@ -8,7 +8,7 @@ use lightbay_core::kind::Depth;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Chips without symmetry up to which the paths from all of them are measured in the usual depth: about a second.
+/// Number of chips up to which all paths of a pod without symmetry are measured in the usual depth: about a second.
 const GENERAL_AT_ONCE: usize = 1536;
 
 /// Every number of the plan must be finite.
@@ -49,8 +49,8 @@ pub(super) fn finite(result: &TpuResult, envelope: &Envelope<'_>, found: &mut Fi
     }
 }
 
-/// Sum of hops and diameter by a search from 64 chips at once, one bit for each; where the symmetry was confirmed,
-/// cube 0 represents all.
+/// Sum of hops and diameter, by a breadth-first search from 64 chips at once with one bit for each; if the symmetry was
+/// confirmed, cube 0 represents all cubes.
 pub(super) fn hops(
     wiring: &Wiring,
     group: Option<Symmetric>,
@@ -103,7 +103,7 @@ pub(super) fn hops(
     Some(sum)
 }
 
-/// The two ends of the MCF against each other, the hop bound, the certificate and the routes.
+/// Compares the two ends of the MCF with each other, the hop bound, the certificate and the routes.
 pub(super) fn mcf(
     wiring: &Wiring,
     group: Option<Symmetric>,
@@ -128,7 +128,7 @@ pub(super) fn mcf(
             format!("'mcf_lower' {lower} is above {hop_bound}, the bound from the hop counts"),
         );
     }
-    // Every certificate proves a bound; the smallest has to bear the claim.
+    // Every certificate proves a bound; the claim must not be below the smallest one.
     let mut proven = ("the hops", hop_bound);
     let certificates = &result.certificates;
     let arcs = [
@@ -187,7 +187,7 @@ pub(super) fn mcf(
 }
 
 /// Returns the bound that lengths of the arcs prove: their sum over the distances of all pairs. If the symmetry was
-/// confirmed, one cube's arcs stand against the sources of one cube. `None` if the run stops.
+/// confirmed, the arcs and the sources of one cube are enough. `None` if the run stops.
 fn certified(
     wiring: &Wiring,
     group: Option<Symmetric>,
@@ -197,7 +197,7 @@ fn certified(
     let sources = if group.is_some() { CHIPS } else { wiring.nodes() };
     let mut sum = 0.0;
     let mut distance = vec![f64::INFINITY; wiring.nodes()];
-    // Lengths are not negative, so their bits order as they do.
+    // Lengths are not negative, so their bit patterns have the same order.
     let mut queue: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
     for source in 0..sources {
         if stop() {

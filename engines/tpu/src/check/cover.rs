@@ -1,12 +1,12 @@
-//! The bound over all pods of a size: nobody has more chips nearby than in the universal cover.
+//! The bound over all pods of a size: no chip has more chips within a distance than in the universal cover.
 
 use super::wiring::{CHIPS, coordinates};
 
 /// Entry points of a cube: the two ends of each switch.
 const ENTRIES: usize = 96;
 
-/// Largest MCF of any pod of `nodes` chips. Around a chip, every optical hop at best enters a cube not seen before;
-/// chips at odd distance are half of all, and so are those at even distance.
+/// Largest MCF of any pod of `nodes` chips. In the best case, every optical hop away from a chip enters a new cube.
+/// Half of all chips are at odd distance and half at even distance.
 pub(super) fn mcf_bound(nodes: usize) -> f64 {
     6.0 * nodes as f64 / covered_hops(nodes)
 }
@@ -19,13 +19,13 @@ fn covered_hops(nodes: usize) -> f64 {
     // Reflections of the cube carry one octant of it to all others.
     let octant: Vec<usize> = (0..CHIPS).filter(|&chip| coordinates(chip).iter().all(|&c| c < 2)).collect();
     for &start in &octant {
-        // entering[t][f]: fresh cubes entered through face f by a path of t hops.
+        // entering[t][f]: new cubes entered through face f by a path of t hops.
         let mut entering: Vec<[f64; ENTRIES]> = vec![[0.0; ENTRIES]];
         let mut left = [nodes as f64 / 2.0 - 1.0, nodes as f64 / 2.0];
         let mut hops = 0.0;
         let mut t = 0;
         while left[0] + left[1] > 0.0 && t < 4 * nodes {
-            // Chips at distance t: those of the first cube and of every fresh cube entered before.
+            // Chips at distance t: those of the first cube and of every new cube entered before.
             let at = |from: usize, distance: usize| {
                 (0..CHIPS).filter(|&chip| mesh(from, chip) == distance).count() as f64
             };
@@ -43,7 +43,7 @@ fn covered_hops(nodes: usize) -> f64 {
                 left[parity] -= taken;
                 hops += taken * t as f64;
             }
-            // One hop further: from every face chip reached at t, except back where the cube was entered.
+            // One hop further: from every face chip reached at t, except back through the entrance of the cube.
             let mut next = [0.0; ENTRIES];
             for (face, exit) in faces.iter().enumerate() {
                 let mut leaving = f64::from(u8::from(mesh(start, exit.chip) == t));

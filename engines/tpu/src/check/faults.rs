@@ -1,4 +1,4 @@
-//! Check of the claims about the pod with one switch failed.
+//! Checks the claims about the pod with one failed switch.
 
 use super::routes::{self, Pod};
 use super::wiring::SWITCHES;
@@ -44,7 +44,7 @@ pub(super) fn check(
             fault("the case must have either unreachable pairs or a load".to_owned());
         }
         if let Some(load) = case.max_channel_load {
-            // All pairs over the links that are left: no routing can be below the mean.
+            // The mean load of all pairs over the remaining links, which no routing can undercut.
             let links = (6 * pod.wiring.nodes() - 2 * pod.wiring.cubes) as f64;
             let least = case.avg_hops * pairs / links;
             if case.avg_hops < result.claims.avg_hops * (1.0 - EXACT) {
@@ -56,7 +56,7 @@ pub(super) fn check(
             if (load as f64) < least * (1.0 - EXACT) {
                 fault(format!("a load of {load} is below the mean load {least:.3} of its routes"));
             }
-            // Without the links of one switch a pod carries no more than with all of them.
+            // Without the links of a switch, a pod cannot carry more than with all links.
             if 1.0 / load.max(1) as f64 > result.claims.mcf_upper * (1.0 + EXACT) {
                 fault(format!(
                     "a load of {load} is more than 'mcf_upper' {} allows",

@@ -1,8 +1,8 @@
-//! The throughput again, by column generation of the checker's own.
+//! Recomputes the throughput with the checker's own column generation.
 //!
-//! A master program mixes shortest path flows; its value is a flow that exists. Its prices are lengths, and lengths
-//! bound every flow. Over a pod both ends are compared with those that the plan claims; over all circuits that any pod
-//! of the size can have, the upper end bounds them all.
+//! A master program combines shortest-path flows, so its value is an achievable flow. Its dual prices are link lengths,
+//! which bound every flow. For a pod, both ends are compared with the claims of the plan. For the network of all
+//! possible circuits, the upper end bounds all pods of the size.
 
 use super::group::Symmetric;
 use super::network::{CAPACITY, CheckedNetwork};
@@ -18,30 +18,31 @@ use lightbay_highs::model::{Column, Model, Row};
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::Status;
 
-/// Rounds after which the claims that are still open stay claims.
+/// Maximum number of rounds; claims that are then open stay unverified.
 const ROUNDS: usize = 250;
-/// Rounds before the first program, by lengths that grow with the load: their columns are more diverse than those
-/// that the prices of a small program give.
+/// Rounds before the first program, with lengths that grow with the load; their columns are more diverse than those
+/// from the prices of a small program.
 const SEEDS: usize = 12;
-/// Share of the best lengths known in those of a round; the rest are prices of the program, which alone jump too far.
+/// Weight of the best lengths so far in the lengths of a round (dual stabilisation); the rest are the prices of the
+/// program, which alone change too much.
 const SHARE: f64 = 0.7;
-/// Chips up to which pods without symmetry are recomputed.
+/// Number of chips up to which pods without symmetry are recomputed.
 const LARGEST_GENERAL: usize = 512;
-/// Relative width at which an interval counts as closed: what the tolerance of the solver leaves of a mixture.
+/// Relative width at which an interval counts as closed, given the tolerance of the solver.
 const CLOSED: f64 = 1e-7;
 
-/// Interval in which the largest flow of a network lies.
+/// Interval that contains the maximum flow of a network.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FlowInterval {
-    /// A flow of this many flits per cycle and ordered pair exists.
+    /// Lower end: a flow of this rate exists, in flits per cycle and ordered pair.
     pub lower: f64,
-    /// No flow is larger.
+    /// Upper end: no flow is larger.
     pub upper: f64,
-    /// True if the work was told to stop.
+    /// `true` if the computation was stopped.
     pub stopped: bool,
 }
 
-/// Recomputes the throughput and compares both ends of the claim, and the bound over all pods, with it.
+/// Recomputes the throughput and compares it with both ends of the claim and the bound over all pods.
 pub(super) fn check(
     wiring: &Wiring,
     group: Option<Symmetric>,
@@ -66,7 +67,7 @@ pub(super) fn check(
     let mut start = [classes, certificates.link_lengths.clone()].into_iter().flatten();
     let start = start.rfind(|lengths| lengths.len() == network.classes);
     let start = start.unwrap_or_else(|| vec![1.0; network.classes]);
-    // No pod, so not this one, carries more than the bound over all.
+    // The bound over all pods also holds for this pod.
     let most = bound.map_or(upper, |bound| bound.min(upper));
     let settled = |known: &FlowInterval| {
         (known.lower >= lower || known.upper < lower * (1.0 - EXACT))
@@ -116,7 +117,7 @@ struct Master<'n> {
     fixed: usize,
     /// Group and loads of every column of a flow.
     columns: Vec<(usize, Vec<f64>)>,
-    /// Loads are given in it: entries near 1 keep the program well scaled.
+    /// Unit of the loads, chosen so that entries are near 1 and the program is well scaled.
     unit: f64,
 }
 
@@ -169,8 +170,8 @@ impl<'n> Master<'n> {
         Ok(())
     }
 
-    /// Solves; the flow that the mixture makes, counted from its loads and not from what the solver says, and the
-    /// prices of the classes. `None` if the run stops or if the solver has no solution.
+    /// Solves the program. Returns the combined flow, computed from its loads instead of the value of the solver, and
+    /// the prices of the classes. `None` if the run stops or if the solver has no solution.
     fn solve(&mut self, stop: &StopTest) -> Result<Option<(f64, Vec<f64>)>, Error> {
         let solution = self.instance.run(&mut RunListener::new(&mut stop.clone()))?;
         let Some(values) = solution.values.filter(|_| solution.status == Status::Optimal) else {
@@ -192,7 +193,7 @@ impl<'n> Master<'n> {
     }
 }
 
-/// A flow that exists and a bound on all, until `settled` says that it is enough, both meet, or it is told to stop.
+/// Computes an achievable flow and a bound on all flows, until `settled` returns `true`, both meet, or the run stops.
 pub(super) fn interval(
     network: &CheckedNetwork,
     start: &[f64],
@@ -241,7 +242,7 @@ pub(super) fn interval(
     Ok(known)
 }
 
-/// Lengths that cost 1, none shorter than a millionth of the mean.
+/// Lengths scaled to total cost 1, none shorter than a millionth of the mean.
 fn normalised(network: &CheckedNetwork, mut lengths: Vec<f64>) -> Vec<f64> {
     let sum: f64 = lengths.iter().map(|length| length.max(0.0)).sum();
     let mean = sum / lengths.len() as f64;

@@ -1,14 +1,15 @@
-//! Symmetry that a plan states, and the check that it is one.
+//! Checks the symmetry that a plan states.
 
 use super::wiring::{SWITCHES, Wiring};
 use super::{Findings, code};
 use crate::plan::TopologyRecord;
 
-/// Says that the stated table is a group whose left translations keep the wiring: cube 0 represents all.
+/// A confirmed symmetry: the stated table is a group whose left translations preserve the wiring, so cube 0 represents
+/// all cubes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Symmetric;
 
-/// The symmetry of a record; `None` if it states none or a wrong one, which is a violation.
+/// The symmetry of a record; `None` if it states none, or an invalid one, which is a violation.
 pub(super) fn of(record: &TopologyRecord, wiring: &Wiring, found: &mut Findings) -> Option<Symmetric> {
     let symmetry = record.symmetry.as_ref()?;
     let order = wiring.cubes;

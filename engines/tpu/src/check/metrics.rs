@@ -1,10 +1,10 @@
-//! Objective and metrics of the envelope against the figures of the result that they repeat.
+//! Compares objective and metrics of the envelope with the figures of the result that they repeat.
 
 use super::{Envelope, Findings, code, off};
 use crate::plan::TpuResult;
 use lightbay_core::checked::Figure;
 
-/// The objective is the proven throughput.
+/// Checks that the objective is the proven throughput.
 pub(super) fn objective(result: &TpuResult, envelope: &Envelope<'_>, found: &mut Findings) {
     if off(envelope.value, result.claims.mcf_lower) {
         found.add(
@@ -14,7 +14,7 @@ pub(super) fn objective(result: &TpuResult, envelope: &Envelope<'_>, found: &mut
     }
 }
 
-/// The metrics that the plan of a pod has to carry: each repeats a figure of the result.
+/// The metrics that the plan of a pod must contain; each repeats a figure of the result.
 pub(super) fn figures(nodes: usize, result: &TpuResult) -> Vec<Figure> {
     let claims = &result.claims;
     let routing = result.routing.as_ref().map(|routing| &routing.claims);

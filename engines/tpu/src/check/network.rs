@@ -1,4 +1,4 @@
-//! Links in classes of equal length, and what all sources send along shortest paths.
+//! Links in classes of equal length, and shortest-path flows from all sources.
 
 use super::group::Symmetric;
 use super::wiring::{CHIPS, ELECTRICAL, PORTS, SWITCHES, Wiring, coordinates};
@@ -9,27 +9,27 @@ use std::ops::Range;
 /// Both directions of a link.
 pub(super) const CAPACITY: f64 = 2.0;
 
-/// A network of links. A link carries one unit in each direction, and the reversal of a flow is a flow, so that a class
-/// of links has one length.
+/// A network of links. A link carries one unit in each direction, and a reversed flow is also a flow, so one length per
+/// class of links is enough.
 #[derive(Debug)]
 pub(super) struct CheckedNetwork {
     /// The far end and the class of every link, by chip; links are alike in both directions.
     links: Vec<Vec<(u32, u32)>>,
     pub classes: usize,
-    /// Set for classes without a link that carries traffic: they have no capacity.
+    /// `true` for classes without a working link: they have no capacity.
     idle: Vec<bool>,
-    /// Classes of which a pod has one only, in any shares: the possible circuits of each switch.
+    /// Groups of classes that share one unit of capacity in any fractions: the possible circuits of each switch.
     pub shared: Vec<Range<usize>>,
     /// Sources that share a column of the master program.
     pub groups: Vec<Range<usize>>,
 }
 
-/// Shortest path flow of one group of sources.
+/// Shortest-path flow of one group of sources.
 #[derive(Debug)]
 pub(super) struct Tree {
     /// Sum of the distances from its sources.
     pub distances: f64,
-    /// Units over each class.
+    /// Flow over each class.
     pub loads: Vec<f64>,
 }
 
@@ -48,8 +48,8 @@ fn electrical() -> [[Option<u32>; PORTS]; CHIPS] {
 }
 
 impl CheckedNetwork {
-    /// A pod: with symmetry the 192 link classes and the sources of cube 0, else every link and every source by
-    /// itself (one column for each cube).
+    /// The network of a pod: with symmetry, the 192 link classes and the sources of cube 0; otherwise every link and
+    /// every source separately (one column for each cube).
     pub fn of(wiring: &Wiring, group: Option<Symmetric>) -> Self {
         let nodes = wiring.nodes();
         let inside = electrical();
@@ -78,9 +78,9 @@ impl CheckedNetwork {
         Self { links, classes: idle.len(), idle, shared: Vec::new(), groups }
     }
 
-    /// All circuits that any pod of so many cubes can have, by switch and by how many cubes further they lead: what a
-    /// pod uses of a switch is one unit, shared between these classes. Turning all cubes by the same number keeps this
-    /// network, so that cube 0 represents all.
+    /// The network of all circuits that a pod of this many cubes can have, by switch and by the cyclic distance of the
+    /// two cubes: a pod uses one unit of each switch, shared between these classes. Adding the same number to all cube
+    /// numbers preserves this network, so cube 0 represents all cubes.
     pub fn of_all_circuits(wiring: &Wiring) -> Self {
         let cubes = wiring.cubes;
         let inside = electrical();
@@ -89,14 +89,15 @@ impl CheckedNetwork {
         for cube in 0..cubes {
             for (chip, ports) in inside.iter().enumerate() {
                 for (port, class) in ports.iter().enumerate() {
-                    // Wiring inside a cube is the same for all; beyond, the far chip is the one that the switch has.
+                    // The wiring inside a cube is the same for all pods; across a switch, the far chip follows from the
+                    // switch.
                     let node = CHIPS * cube + chip;
                     let far = wiring.next[node][port] as usize % CHIPS;
                     match (*class, wiring.switch[chip][port]) {
                         (Some(class), _) => links[node].push(((CHIPS * cube + far) as u32, class)),
                         (None, Some(switch)) => {
                             for step in 0..cubes {
-                                // From the minus side a circuit is walked back.
+                                // From the minus side, a circuit is followed backwards.
                                 let other =
                                     if port % 2 == 0 { cube + step } else { cube + cubes - step } % cubes;
                                 let class = first(usize::from(switch)) + step;
@@ -117,8 +118,8 @@ impl CheckedNetwork {
         }
     }
 
-    /// Lengths of the classes of this network of a pod, from those of the 192 link classes; as they are if that is not
-    /// their number.
+    /// Lengths of the classes of this network, from those of the 192 link classes; unchanged if their number is
+    /// different.
     pub fn spread(&self, wiring: &Wiring, lengths: &[f64]) -> Vec<f64> {
         let few = ELECTRICAL + SWITCHES;
         if lengths.len() != few || self.classes == few {
@@ -132,12 +133,13 @@ impl CheckedNetwork {
         (0..self.classes).map(|link| lengths[class(link / 3, 2 * (link % 3))]).collect()
     }
 
-    /// Classes that every pod has whole.
+    /// Classes that every pod has with full capacity.
     pub fn whole(&self) -> usize {
         self.shared.first().map_or(self.classes, |first| first.start)
     }
 
-    /// Capacity of all links together at some lengths, every switch at its dearest circuit: what no flow can use up.
+    /// Total capacity at given lengths, with the longest circuit of every switch: an upper bound on the length that a
+    /// flow uses.
     pub fn cost(&self, lengths: &[f64]) -> f64 {
         let whole = lengths[..self.whole()].iter().zip(&self.idle).filter(|(_, idle)| !**idle);
         let whole: f64 = whole.map(|(length, _)| length).sum();
@@ -145,7 +147,8 @@ impl CheckedNetwork {
         CAPACITY * (whole + self.shared.iter().map(dearest).sum::<f64>())
     }
 
-    /// The fullest link if everything is sent so; switches at best share themselves as the loads do.
+    /// Load of the most loaded link for these flows; switches divide their unit in proportion to the loads, which is
+    /// optimal.
     pub fn fullest(&self, loads: &[f64]) -> f64 {
         let whole = loads[..self.whole()].iter().copied().fold(0.0, f64::max);
         let switches = self.shared.iter().map(|range| loads[range.clone()].iter().sum::<f64>());

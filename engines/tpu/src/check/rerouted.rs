@@ -1,14 +1,14 @@
-//! Figures of routes that a plan does not list, and of the spread over virtual channels before it was made even.
+//! Checks figures of routes that a plan does not list, and the hops on virtual channels before balancing.
 //!
-//! They follow from routes, and routes from pod, settings and seed. The checker is given the router of the methods and
-//! routes the pod again; that takes as long as it took, so it is done in the exact depth only. Until then the figures are
-//! said to be claimed, and only what no routes can have is refused.
+//! The figures follow from the routes, and the routes from pod, settings and seed. The checker uses the router of the
+//! methods to route the pod again. This takes as long as the original routing, so it is done only in the exact depth.
+//! In the usual depth, the figures are reported as claimed, and only impossible figures are refused.
 
 use super::{Findings, Router, code};
 use crate::plan::Routing;
 use lightbay_core::kind::Depth;
 
-/// Confirms what the listed routes do not tell, or says that it is claimed.
+/// Confirms the figures that do not follow from the listed routes, or reports them as claimed.
 pub(super) fn check(
     routing: &Routing,
     router: Router<'_>,

@@ -1,15 +1,16 @@
-//! Routes: every pair once, to the right place, with the claimed loads, and never in a circle.
+//! Checks routes: every pair has exactly one route to its target, the loads are as claimed, and the channel
+//! dependencies have no cycle.
 //!
-//! Routes that are listed for cube 0 only represent their translations by the group, which the checker has confirmed
-//! to keep the wiring. Their loads are then equal on all arcs of a class, and their dependencies are those of cube 0
-//! lifted to every cube; the graph that has to be free of circles is the expanded one in any case.
+//! Routes that are listed only for cube 0 represent their translations by the group, which preserve the wiring, as the
+//! checker has confirmed. Their loads are then equal on all arcs of a class, and their dependencies are those of cube 0
+//! lifted to every cube; the expanded dependency graph must be free of cycles.
 
 use super::group::Symmetric;
 use super::wiring::{CHIPS, PORTS, Wiring};
 use super::{EXACT, Findings, code};
 use crate::plan::{Expansion, Route, Routing};
 
-/// Pod that routes are judged against.
+/// Pod that the routes belong to.
 #[derive(Debug)]
 pub(super) struct Pod<'a> {
     pub wiring: &'a Wiring,
@@ -23,13 +24,13 @@ pub(super) struct Pod<'a> {
 /// Sums over the routes.
 #[derive(Debug)]
 pub(super) struct Sums {
-    /// Routes over the fullest arc.
+    /// Number of routes over the most loaded arc.
     pub max_load: u64,
     /// Hops of all routes.
     pub hops: u64,
 }
 
-/// Checks a set of routes; `None` if they are too damaged to add up. `place` is where they stand in the plan.
+/// Checks a set of routes; `None` if they are too damaged to be counted. `place` is their place in the plan.
 pub(super) fn check(
     pod: &Pod<'_>,
     routing: &Routing,
@@ -108,9 +109,9 @@ pub(super) fn check(
     Some(Sums { max_load, hops })
 }
 
-/// Checks figures of routes that the plan does not list for being possible: their hops are those on all virtual
-/// channels and no fewer than those of shortest paths, and no arc is fuller than all, or emptier than the mean. Loads
-/// before balancing are of the same paths.
+/// Checks that the figures of unlisted routes are possible: the hops are the sum over all virtual channels and at least
+/// those of shortest paths, and the maximum load is at least the mean and allowed by the MCF. Loads before balancing
+/// must belong to the same paths.
 fn unlisted(
     pod: &Pod<'_>,
     routing: &Routing,
@@ -174,7 +175,7 @@ fn unlisted(
     }
 }
 
-/// Every pair of a listed source and another chip exactly once.
+/// Checks that every pair of a listed source and another chip has exactly one route.
 fn pairs(wiring: &Wiring, routing: &Routing, sources: usize, place: &str, found: &mut Findings) {
     let nodes = wiring.nodes();
     let mut seen = vec![false; sources * nodes];
@@ -204,9 +205,10 @@ fn pairs(wiring: &Wiring, routing: &Routing, sources: usize, place: &str, found:
     }
 }
 
-/// Sums over routes as they are followed.
+/// Sums over the routes followed so far.
 struct Tally {
-    /// Routes over each arc: of cube 0's classes if only its routes are listed, else of the pod.
+    /// Number of routes over each arc: by arc class of cube 0 if only its routes are listed, otherwise by arc of the
+    /// pod.
     loads: Vec<u64>,
     vc_hops: Vec<u64>,
     turns: TakenTurns,
@@ -282,12 +284,12 @@ impl Tally {
     }
 }
 
-/// Turns that routes take: for each channel (arc, virtual channel) the ports and virtual channels next.
+/// Turns that routes use: for each channel (arc, virtual channel), the next ports and virtual channels.
 struct TakenTurns {
     vcs: usize,
     /// Chips whose arcs are numbered: 64 if the others follow by translation.
     chips: usize,
-    /// A bit for each port and virtual channel next, by arc and virtual channel.
+    /// One bit for each next port and virtual channel, by arc and virtual channel.
     next: Vec<u64>,
 }
 
@@ -297,11 +299,11 @@ impl TakenTurns {
     }
 
     fn note(&mut self, arc: usize, vc: usize, port: usize, next_vc: usize) {
-        // Ten channels at most (one digit each) and six ports fit a word.
+        // At most ten virtual channels (one digit each) and six ports fit into a word.
         self.next[arc * self.vcs + vc] |= 1 << (port * self.vcs + next_vc);
     }
 
-    /// A circle of channels of the expanded pod, if there is one: all channels are sorted by who waits for whom.
+    /// A cycle of channel dependencies of the expanded pod, if there is one, by topological sorting.
     fn circle(&self, wiring: &Wiring) -> Option<String> {
         let (vcs, nodes) = (self.vcs, wiring.nodes());
         let channels = nodes * PORTS * vcs;
@@ -338,7 +340,7 @@ impl TakenTurns {
         if sorted == channels {
             return None;
         }
-        // Every remaining channel waits for another remaining one: walk back until one repeats.
+        // Every remaining channel depends on another remaining one: follow the dependencies until a channel repeats.
         let mut before = vec![usize::MAX; channels];
         for channel in (0..channels).filter(|&channel| waiting[channel] > 0) {
             for next in successors(channel).filter(|&next| waiting[next] > 0) {
@@ -368,7 +370,7 @@ impl TakenTurns {
     }
 }
 
-/// The figures before balancing are of the same paths: the same hops in sum, and the same load on every arc.
+/// Checks that the figures before balancing belong to the same paths: equal total hops, and equal load on every arc.
 fn before_balancing(routing: &Routing, tally: &Tally, copies: u64, place: &str, found: &mut Findings) {
     let Some(unbalanced) = &routing.unbalanced else { return };
     let mut fault = |what: String| found.add(code::LOAD, format!("{place}: 'unbalanced' {what}"));

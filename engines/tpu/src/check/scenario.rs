@@ -1,10 +1,10 @@
-//! Check that the pod is the one that the scenario names.
+//! Checks that the pod is the one that the scenario names.
 
 use super::wiring::{SWITCHES, Wiring};
 use super::{Findings, code};
 use crate::scenario::{TopologyChoice, TpuScenario};
 
-/// Compares the wiring with what the scenario names; a pod to be designed may be any.
+/// Compares the wiring with what the scenario names; a pod to be designed may have any wiring.
 pub(super) fn compare(scenario: &TpuScenario, wiring: &Wiring, found: &mut Findings) {
     let expected: Vec<Vec<u16>> = match &scenario.topology {
         TopologyChoice::Design => return,
@@ -42,7 +42,7 @@ pub(super) fn compare(scenario: &TpuScenario, wiring: &Wiring, found: &mut Findi
     }
 }
 
-/// The shape of a torus when the scenario gives none: the shortest longest side, then the longest shortest one.
+/// The default shape of a torus: the shortest longest side, then the longest shortest side.
 fn usual(cubes: usize, twisted: bool) -> Option<[u16; 3]> {
     let mut shapes: Vec<[usize; 3]> = Vec::new();
     for a in 1..=cubes {
@@ -58,7 +58,7 @@ fn usual(cubes: usize, twisted: bool) -> Option<[u16; 3]> {
     Some(best.map(|side| 4 * side as u16))
 }
 
-/// States of the switches of a torus, from where the chip across each face is in the whole grid.
+/// States of the switches of a torus, from the grid position of the chip across each face.
 fn torus(shape: [usize; 3], twisted: bool, cubes: usize) -> Option<Vec<Vec<u16>>> {
     let grid = shape.map(|side| side / 4);
     if shape.iter().any(|side| side % 4 != 0 || *side == 0) || grid.iter().product::<usize>() != cubes {

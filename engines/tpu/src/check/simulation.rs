@@ -1,16 +1,16 @@
-//! Figures of the flit simulator in a plan.
+//! Checks figures of the flit simulator in a plan.
 //!
-//! A simulation is a measurement: it is confirmed by making it again. The checker is given the instrument, runs it with
-//! the routes, settings and seed of the plan, and compares every figure bit for bit. That takes as long as the
-//! simulation took, so it is done in the exact depth only; until then the figures are said to be claimed, and only what
-//! no simulation can find is refused.
+//! A simulation can only be confirmed by repeating it. The checker runs the simulator with the routes, settings and
+//! seed of the plan, and compares every figure bit for bit. This takes as long as the original simulation, so it is
+//! done only in the exact depth. In the usual depth, the figures are reported as claimed, and only impossible figures
+//! are refused.
 
 use super::{EXACT, Findings, SimulateAgain, code};
 use crate::plan::{Simulation, TpuResult};
 use crate::scenario::TpuScenario;
 use lightbay_core::kind::Depth;
 
-/// The figures that the scenario asks for are there; only a run that was ended may leave them out.
+/// Checks that the required figures are present; they may be missing only if the run was stopped early.
 pub(super) fn asked(
     scenario: &TpuScenario,
     result: &TpuResult,
@@ -106,14 +106,14 @@ pub(super) fn check(
     }
 }
 
-/// True for a rate that the search can end at: a multiple of the step.
+/// Returns `true` for a rate that the search can return: a multiple of the step.
 fn is_rate(rate: f64, step: f64) -> bool {
     let steps = rate / step;
     rate >= 0.0 && (steps - steps.round()).abs() <= EXACT * steps.abs().max(1.0)
 }
 
-/// Checks for traces that every search leaves: rates that are multiples of the step, in order; the saturation is 0 or
-/// one of them, and the next step was tried as well.
+/// Checks properties of every search: the rates are multiples of the step in ascending order, the saturation is 0 or
+/// one of them, and the next rate above it was tried as well.
 fn possible(scenario: &TpuScenario, result: &TpuResult, simulation: &Simulation, found: &mut Findings) {
     let Some(settings) = &scenario.simulate else {
         found.add(
@@ -152,7 +152,7 @@ fn possible(scenario: &TpuScenario, result: &TpuResult, simulation: &Simulation,
     }
 }
 
-/// Names the first figure that the simulator does not find again.
+/// Returns the first figure that differs from the repeated simulation.
 fn differs(claimed: &Simulation, own: &Simulation, found: &mut Findings) {
     let (saturation, again) =
         (claimed.saturation_flits_per_cycle_per_node, own.saturation_flits_per_cycle_per_node);

@@ -22,7 +22,7 @@ pub(super) struct Wiring {
     pub switch: Vec<[Option<u8>; PORTS]>,
     /// `to[switch][cube]`.
     pub to: Vec<Vec<u16>>,
-    /// Set for failed switches: their links carry nothing.
+    /// `true` for failed switches: their links carry no traffic.
     pub failed: [bool; SWITCHES],
 }
 
@@ -115,7 +115,7 @@ pub(super) fn of(
     Some(wiring)
 }
 
-/// Follows every circuit from its plus end; both ends learn of it.
+/// Follows every circuit from its plus end and stores it at both ends.
 fn join(cubes: usize, to: Vec<Vec<u16>>) -> Wiring {
     let mut next = vec![[u32::MAX; PORTS]; CHIPS * cubes];
     let mut switch = vec![[None; PORTS]; CHIPS];

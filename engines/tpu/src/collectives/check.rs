@@ -1,15 +1,15 @@
-//! Executes a schedule on the whole pod and says what is wrong with it. Shares no code with the planners.
+//! Executes a schedule on the whole pod and reports the first error. Shares no code with the planners.
 
 use super::{Collective, Schedule, Send};
 use crate::model::pod::PORTS;
 use crate::model::topology::Topology;
 use lightbay_core::problem::Problem;
 
-/// Executes a schedule: no arc twice per epoch, nobody sends what it does not hold at the beginning of the epoch, and
-/// at the end everybody has what the collective promises.
+/// Executes a schedule and checks that no arc is used twice in an epoch, that every chip sends only shards that it
+/// holds at the beginning of the epoch, and that at the end every chip has the shards that the collective requires.
 ///
 /// # Errors
-/// The first thing that is wrong.
+/// The first error.
 pub fn check(pod: &Topology, schedule: &Schedule) -> Result<(), Problem> {
     let copies = schedule.copies(pod)?;
     if schedule.sends.windows(2).any(|pair| pair[0].epoch > pair[1].epoch) {
@@ -62,7 +62,7 @@ fn wrong(what: String) -> Problem {
 enum State {
     /// `held[node * nodes + shard]`.
     Gathering { nodes: usize, held: Vec<bool> },
-    /// Number of contributions in each partial sum; `GONE` after it was passed on.
+    /// Number of contributions in each partial sum; `GONE` after it was sent on.
     Reducing { nodes: usize, parts: Vec<u16> },
     /// Chip that holds the shard of each pair.
     Exchanging { nodes: usize, at: Vec<u32> },

@@ -11,33 +11,33 @@ use lightbay_core::problem::Problem;
 use lightbay_core::watch::Watch;
 use std::collections::BinaryHeap;
 
-/// Sends of a written schedule beyond which it is refused.
+/// Maximum number of sends of a schedule.
 const MOST_SENDS: u64 = 200_000_000;
 
 /// An all-to-all along the routes of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exchange {
-    /// The sends; shards wait where links are busy.
+    /// The sends; shards wait while links are busy.
     pub schedule: Schedule,
-    /// Routes over the fullest arc: no schedule on these routes takes fewer epochs.
+    /// Number of routes over the most loaded arc: a lower bound on the epochs of every schedule on these routes.
     pub max_load: u64,
 }
 
-/// A shard on its way.
+/// A shard in transit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct WaitingShard {
-    /// Hops to go, first criterion: the farthest goes first.
+    /// Remaining hops, the first criterion: the shard with the most goes first.
     left: u32,
-    /// Route; smaller numbers first, so that the schedule does not depend on anything else.
+    /// Route; ties are broken by the smaller number, so that the schedule is deterministic.
     route: std::cmp::Reverse<u32>,
     /// The arc it waits for, as the pod numbers it.
     arc: u32,
 }
 
-/// The schedule in which every arc sends, of the shards that wait for it, the one with the longest way to go.
+/// The schedule in which every arc sends the waiting shard with the most remaining hops.
 ///
 /// # Errors
-/// Routes that do not fit the pod, too many of them, or the reason to stop.
+/// Routes that do not fit the pod, too many routes, or the reason to stop.
 pub fn single_path(
     pod: &Topology,
     routing: &Routing,
@@ -105,7 +105,7 @@ pub fn single_path(
                 arrived.push(WaitingShard { left: waiting.left - 1, arc, ..waiting });
             }
         }
-        // What arrives in this epoch can continue in the next.
+        // A shard that arrives in this epoch can continue in the next one.
         for waiting in arrived.drain(..) {
             queues[waiting.arc as usize % classes].push(waiting);
         }
@@ -116,14 +116,14 @@ pub fn single_path(
     Ok(Exchange { schedule, max_load: loads.into_iter().max().unwrap_or(0) })
 }
 
-/// A path and how much of the demand of its pair it carries.
+/// A path and the fraction of the demand of its pair that it carries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathShare {
     /// Last node.
     pub target: u32,
     /// Port taken at each node.
     pub ports: Vec<u8>,
-    /// Share of one unit.
+    /// Fraction of one unit.
     pub share: f64,
 }
 
@@ -132,10 +132,10 @@ pub fn fractional(flow: &Flow, mcf_upper: f64) -> Utilisation {
     Utilisation { bound_epochs: 1.0 / mcf_upper, epochs: 1.0 / flow.value }
 }
 
-/// The flow of a certificate from one source, as paths: for each target the shares add up to 1. Half of what the
-/// certificate sends from `source` goes along its paths, the other half along the reversed paths of the opposite flow,
-/// which is what makes both directions of every link equally full; this gives the first half. The second half of a
-/// pair is that of the pair the other way round, reversed.
+/// The flow of a certificate from one source, as paths whose fractions add up to 1 for each target. Half of the flow
+/// from `source` uses these paths; the other half uses the reversed paths of the opposite flow, so that both directions
+/// of every link have equal load. This function returns the first half; the second half of a pair is the reversed first
+/// half of the opposite pair.
 pub fn paths(pod: &Topology, flow: &Flow, source: u32) -> Vec<PathShare> {
     let nodes = pod.nodes();
     let sources = if pod.symmetry().is_some() { CHIPS } else { nodes };
@@ -155,7 +155,7 @@ pub fn paths(pod: &Topology, flow: &Flow, source: u32) -> Vec<PathShare> {
             let want = |node: usize| if node == target { 1.0 } else { 0.0 };
             sweep::split(&network, &tree.lengths, &mut scratch, want, |arc, share| amount[arc] += share);
             let mut left = 1.0;
-            // Every path empties an arc, so this ends.
+            // Every path removes all flow from an arc, so the loop ends.
             while left > 1e-12 {
                 let (ports, least) = widest(&network, &amount, source, target as u32);
                 if ports.is_empty() || least <= 0.0 {
@@ -175,7 +175,8 @@ pub fn paths(pod: &Topology, flow: &Flow, source: u32) -> Vec<PathShare> {
     found
 }
 
-/// A path along arcs with something on them, taking the fullest at every node, and how much all of it carries.
+/// A path along arcs with flow, which follows the arc with the most flow at every node, and the flow along the whole
+/// path.
 fn widest(network: &Network, amount: &[f64], source: u32, target: u32) -> (Vec<u8>, f64) {
     let (mut at, mut ports, mut least) = (target as usize, Vec::new(), f64::INFINITY);
     while at != source as usize {
@@ -198,7 +199,7 @@ fn widest(network: &Network, amount: &[f64], source: u32, target: u32) -> (Vec<u
     (ports, least)
 }
 
-/// A path walked back from its end.
+/// The reversed path.
 pub fn reversed(ports: &[u8]) -> Vec<u8> {
     ports.iter().rev().map(|&port| opposite(port)).collect()
 }

@@ -10,13 +10,13 @@ use lightbay_core::random::{Stream, Streams};
 use lightbay_core::watch::Watch;
 use rand::Rng;
 
-/// Attempts with other random orders if one takes longer than the bound.
+/// Number of attempts with other random orders if a schedule takes longer than the bound.
 const ATTEMPTS: u64 = 24;
-/// Chips of a pod without symmetry beyond which a schedule is refused: it has one entry for every pair.
+/// Maximum number of chips of a pod without symmetry, because a schedule has one entry for every pair.
 const MOST_WITHOUT_SYMMETRY: usize = 4096;
 
-/// An all-gather, at the bound of `ceil((n - 1) / 6)` epochs where the flood reaches it. Symmetric pods get a symmetric
-/// schedule.
+/// An all-gather, with the minimum of `ceil((n - 1) / 6)` epochs if the flooding attains it. Symmetric pods get a
+/// symmetric schedule.
 ///
 /// # Errors
 /// A pod that is not connected or too large, or the reason to stop.
@@ -41,20 +41,20 @@ fn invalid(what: impl Into<String>, remedy: &str) -> MethodError {
     MethodError::Invalid(Problem::new("topology", what, remedy).into())
 }
 
-/// The pod seen from its first cube, or from all of it if it has no symmetry.
+/// The pod represented by its first cube, or by all cubes if it has no symmetry.
 struct Flood {
     /// Chips seen.
     locals: usize,
     /// Copies of them: shard `(d, m)` of chip `m` in copy `d` has number `locals * d + m`.
     copies: usize,
-    /// Receiver of every arc seen, and by which element frames change on the way.
+    /// Receiver of every represented arc, and the group element by which the frame changes along the arc.
     heads: Vec<(u32, u32)>,
     /// `moved[g * copies + d]`: copy `d` as seen from copy `g`.
     moved: Vec<u32>,
     expand: Expansion,
 }
 
-/// A set of shards for each chip seen.
+/// A set of shards for each represented chip.
 #[derive(Clone)]
 struct Sets {
     words: Vec<u64>,
@@ -120,7 +120,7 @@ impl Flood {
         for chip in 0..self.locals {
             held.put(chip, chip);
         }
-        // Chips (seen) that hold a shard of an origin: the same for all copies of the origin.
+        // Number of represented chips that hold a shard of an origin; equal for all copies of the origin.
         let mut holders = vec![1u32; self.locals];
         let mut order: Vec<u32> = (0..self.heads.len() as u32).collect();
         let mut origins: Vec<u32> = (0..self.locals as u32).collect();
@@ -136,7 +136,7 @@ impl Flood {
             // Stable, so that origins of equal rarity stay in random order.
             origins.sort_by_key(|&origin| holders[origin as usize]);
             let before = sends.len();
-            // What is sent in this epoch counts as received, but cannot be passed on yet.
+            // Shards sent in this epoch count as received, but cannot be forwarded yet.
             let mut known = held.clone();
             for (index, &arc) in order.iter().enumerate() {
                 if index % 256 == 255 && shards > 1024 {
@@ -158,13 +158,13 @@ impl Flood {
         Ok(Some(Schedule { collective: Collective::AllGather, epochs: epoch, expand: self.expand, sends }))
     }
 
-    /// A shard as the receiver numbers it.
+    /// The number of a shard in the frame of the receiver.
     fn seen(&self, element: u32, shard: usize) -> usize {
         let (copy, chip) = (shard / self.locals, shard % self.locals);
         self.moved[element as usize * self.copies + copy] as usize * self.locals + chip
     }
 
-    /// Returns the shard that an arc sends: one that its tail holds and its head lacks, of the rarest origin there is.
+    /// Returns the shard that an arc sends: its tail holds it, its head lacks it, and its origin is the rarest.
     fn choose(&self, arc: u32, held: &Sets, known: &Sets, origins: &[u32], first: usize) -> Option<usize> {
         let tail = arc as usize / PORTS;
         let (head, element) = self.heads[arc as usize];
@@ -181,7 +181,7 @@ impl Flood {
     }
 }
 
-/// Every order is equally likely.
+/// A uniformly random order.
 fn shuffle(list: &mut [u32], random: &mut Stream) {
     for last in (1..list.len()).rev() {
         let pick = (u64::from(random.next_u32()) * (last as u64 + 1)) >> 32;

@@ -28,13 +28,13 @@ pub mod routes;
 
 pub(crate) use entry::{export, exporters};
 
-/// Files larger than this are refused.
+/// Maximum size of a file; larger ones are refused.
 const MOST_BYTES: u64 = 2 << 30;
 
 /// Plan or pod to be written.
 #[derive(Clone, Copy, Debug)]
 pub struct PodSubject<'a> {
-    /// Name for files that hold one.
+    /// Name for formats that store a name.
     pub name: &'a str,
     /// The input.
     pub scenario: &'a TpuScenario,
@@ -42,7 +42,7 @@ pub struct PodSubject<'a> {
     pub pod: &'a Topology,
     /// The rest of the plan, if there is one.
     pub result: Option<&'a TpuResult>,
-    /// The wiring before, for formats that begin with it; else a knob names it.
+    /// The previous wiring, for formats that start from it; otherwise a parameter names it.
     pub before: Option<&'a Topology>,
 }
 
@@ -237,7 +237,7 @@ fn level() -> ParamInfo {
 /// Writes a subject in a format.
 ///
 /// # Errors
-/// The parts that the subject lacks, or that the file would be too large.
+/// Parts that the subject lacks, or a file that would be too large.
 pub fn write(format: &str, subject: &PodSubject<'_>, params: &Params) -> Result<Vec<File>, Problems> {
     let alone = |text: String| Ok(vec![File { text, beside: None }]);
     match format {
@@ -300,7 +300,7 @@ fn curve(subject: &PodSubject<'_>) -> Result<String, Problem> {
     Ok(text)
 }
 
-/// Refuses a text whose size is known before.
+/// Refuses a text that would be too large, before it is written.
 fn fits(bytes: u64, remedy: &str) -> Result<(), Problem> {
     if bytes <= MOST_BYTES {
         return Ok(());

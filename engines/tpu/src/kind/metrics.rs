@@ -5,7 +5,7 @@ use lightbay_core::kind::{ObjectiveInfo, Sense};
 use lightbay_core::metric::MetricInfo;
 use lightbay_core::report::Unit;
 
-/// Digits of throughputs per pair, which are small.
+/// Decimals of throughputs per pair, which are small.
 const PER_PAIR: Unit = Unit::NUMBER;
 
 /// The objective.

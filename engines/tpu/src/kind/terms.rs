@@ -1,8 +1,8 @@
-//! Words of TPU pods.
+//! Terms of TPU pods.
 
 use lightbay_core::term::Term;
 
-/// Words of this kind in addition to its figures.
+/// Terms of this kind in addition to its figures.
 pub(super) const TERMS: &[Term] = &[
     Term::new(
         "cube",

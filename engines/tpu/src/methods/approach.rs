@@ -1,5 +1,5 @@
-//! Beginning of every method on the optimisation model: the check that the scenario suits it, the group whose elements
-//! are the states of the switches, and the bounds that hold before anything is computed.
+//! First steps of every method on the optimisation model: checks that the method supports the scenario, chooses the
+//! group whose elements are the voltages of the switches, and reports the bounds that are known in advance.
 
 use super::{begin, idle};
 use crate::Tpu;
@@ -16,7 +16,7 @@ pub(super) trait ModelMethod: Send + Sync {
     /// Name of the method.
     const NAME: &'static str;
 
-    /// Largest pods that it is for, in cubes.
+    /// Maximum size of its pods, in cubes.
     const MOST_CUBES: usize;
 
     /// Returns the description of the method with its parameters.
@@ -62,7 +62,7 @@ impl<A: ModelMethod> Method<Tpu> for OnModel<A> {
     }
 }
 
-/// The group of a scenario that suits a method.
+/// Checks that a method supports a scenario and returns its group.
 ///
 /// # Errors
 /// A topology that is not to be designed, a pod that is too large, or a group of another order.

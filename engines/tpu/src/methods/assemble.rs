@@ -1,4 +1,4 @@
-//! From the parts that algorithms make to what files and plans hold, and back.
+//! Converts the results of algorithms into the records of files and plans, and back.
 
 use crate::model::group::Group;
 use crate::model::pod::{SWITCHES, switch_dimension, switch_position};
@@ -13,16 +13,16 @@ use lightbay_core::kind::Candidate;
 use lightbay_core::problem::Problem;
 use std::collections::BTreeMap;
 
-/// Everything that is known of a pod, for a candidate.
+/// All results for a pod, for a candidate.
 #[derive(Clone, Debug)]
 pub struct Parts {
-    /// States of the switches and the links that follow.
+    /// States of the switches and the resulting links.
     pub topology: Topology,
     /// Its distances.
     pub hops: Hops,
     /// Both ends of its MCF.
     pub certificate: Certificate,
-    /// Routes, if there are any.
+    /// Routes, if they were computed.
     pub routing: Option<Routing>,
     /// The fault sweep, empty if there was none.
     pub faults: Vec<FaultCase>,
@@ -37,7 +37,7 @@ impl Parts {
     }
 }
 
-/// The one way from parts to a candidate: result, objective and the figures that plans are compared by.
+/// Builds a candidate from these parts: result, objective and metrics. All candidates are built here.
 pub fn candidate(parts: Parts) -> Candidate<TpuResult> {
     let claims =
         claims(parts.topology.nodes(), parts.hops, (parts.certificate.lower, parts.certificate.upper));
@@ -94,14 +94,14 @@ pub fn metrics(nodes: usize, result: &TpuResult) -> BTreeMap<String, f64> {
     metrics
 }
 
-/// Hops on the emptiest virtual channel as a share of those on the fullest, 0 to 1.
+/// VC ratio: hops on the least used virtual channel divided by hops on the most used one, 0 to 1.
 pub fn vc_ratio(vc_hops: &[u64]) -> Option<f64> {
     let (least, most) = (vc_hops.iter().min()?, vc_hops.iter().max()?);
     (*most > 0).then(|| *least as f64 / *most as f64)
 }
 
 impl TopologyRecord {
-    /// A pod as files hold it.
+    /// The record of a pod for files.
     pub fn of(pod: &Topology) -> Self {
         const DIMENSIONS: [Dimension; 3] = [Dimension::X, Dimension::Y, Dimension::Z];
         let ocs = (0..SWITCHES)
@@ -119,10 +119,10 @@ impl TopologyRecord {
         Self { ocs, symmetry }
     }
 
-    /// The pod it describes, with everything about it verified.
+    /// The pod that the record describes, after all checks of the record.
     ///
     /// # Errors
-    /// The first thing that is wrong, with a path inside the record.
+    /// The first error, with a path inside the record.
     pub fn topology(&self) -> Result<Topology, Problem> {
         let here = |mut problem: Problem| {
             if let Some(inner) = problem.path.strip_prefix("topology.") {
@@ -189,7 +189,7 @@ impl TopologyRecord {
     }
 }
 
-/// The group with the name of the usual one whose table it has, if it has one.
+/// The group, with the name of a common group if it has the same table.
 fn recognised(group: Group) -> Group {
     let order = group.order();
     let mut usual = Vec::new();

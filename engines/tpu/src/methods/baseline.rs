@@ -1,4 +1,4 @@
-//! `pt` and `pdtt`: the tori that designs are measured against.
+//! `pt` and `pdtt`: the tori that designs are compared with.
 
 use super::finish::{self, Chosen, Torus};
 use super::idle;

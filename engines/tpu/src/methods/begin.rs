@@ -1,4 +1,4 @@
-//! What every method does before it searches: states what is known, and reads the plan that a run starts from.
+//! First steps of every method: reports known bounds and reference values, and reads the plan that a run starts from.
 
 use crate::Tpu;
 use crate::model::baselines;
@@ -12,12 +12,12 @@ use lightbay_core::kind::Kind;
 use lightbay_core::method::MethodError;
 use lightbay_core::problem::{Problem, Problems};
 
-/// A problem of the scenario or a parameter as the end of a method.
+/// The error of a method for a problem of the scenario or a parameter.
 pub fn invalid(problem: Problem) -> MethodError {
     MethodError::Invalid(Problems::one(problem))
 }
 
-/// The refusal of a method whose scenario names another topology.
+/// The error of a method for a scenario that names another topology.
 pub fn other_topology(method: &str, scenario: &TpuScenario) -> MethodError {
     let (word, suited) = (scenario.topology.word(), Tpu::suited_method(scenario));
     let remedy = if suited == "evaluate" {
@@ -33,16 +33,17 @@ pub fn other_topology(method: &str, scenario: &TpuScenario) -> MethodError {
     invalid(Problem::new("topology", what, remedy))
 }
 
-/// Reports what is known before anything is computed: the bound over all pods of the size, and the tori of the size.
+/// Reports values that are known in advance: the bound over all pods of the size, and the throughput of the tori of the
+/// size.
 pub fn announce(scenario: &TpuScenario, cx: &mut Context<'_, Tpu>) {
     let nodes = scenario.nodes();
     cx.bound(metrics::cover_bound(nodes).mcf);
     if !scenario.failed_ocs.is_empty() {
-        // The tori are known with all switches working.
+        // The throughput of the tori is known only for pods without failed switches.
         return;
     }
     point(cx, series::BASELINE_PT, baselines::pt_mcf(scenario.pt_shape()));
-    // The hops of a doubly twisted torus are spread evenly over its links: the hop bound is its throughput.
+    // Shortest paths load all links of a doubly twisted torus equally, so its throughput is the hop bound.
     let twisted = scenario.pdtt_shape().ok().and_then(|shape| baselines::pdtt(shape).ok());
     if let Some(hops) = twisted.and_then(|pod| metrics::hops(&pod)) {
         point(cx, series::BASELINE_PDTT, metrics::hop_bound(nodes, hops.hop_sum));
@@ -58,16 +59,16 @@ pub(super) fn point(cx: &mut Context<'_, Tpu>, name: &str, y: f64) {
 /// The topology of the plan that a run was started from.
 #[derive(Clone, Debug)]
 pub struct Hot {
-    /// States of the switches and the links that follow.
+    /// States of the switches and the resulting links.
     pub topology: Topology,
-    /// The throughput it claims.
+    /// Its claimed throughput.
     pub value: f64,
-    /// Lengths of the 192 link classes that prove its upper end.
+    /// Lengths of the 192 link classes that prove the upper end of its certificate.
     pub lengths: Option<Vec<f64>>,
 }
 
-/// The topology of the plan that the run was started from, if it has as many cubes; otherwise the rejection is
-/// reported here. What became of an accepted one is for the method to report.
+/// The topology of the plan that the run was started from, if it has as many cubes; otherwise this function reports the
+/// rejection. The method itself must report how it used an accepted plan.
 pub fn hot_start(scenario: &TpuScenario, cx: &mut Context<'_, Tpu>) -> Option<Hot> {
     let hot = cx.hot_start()?;
     let plan = hot.plan.plan();

@@ -14,7 +14,7 @@ use lightbay_core::method::MethodError;
 use std::sync::Arc;
 use tightening::Tightening;
 
-/// Certifies a pod and hands over every better lower end while it is found.
+/// Certifies a pod and reports every better lower end as soon as it is found.
 ///
 /// # Errors
 /// The reason to stop, or a candidate that the checker refused.
@@ -44,7 +44,7 @@ pub fn certify(
     match (attempt.stopped, attempt.certificate) {
         (None, Some(certificate)) => Ok(certificate),
         (Some(stopped), certificate) => {
-            // What was proven by then is worth more than the hop bound beside the last lower end.
+            // The bounds proven so far are tighter than the hop bound with the last lower end.
             if let Some(certificate) = certificate
                 && cx.best().is_none_or(|(value, _)| certificate.lower >= value)
             {
@@ -56,7 +56,7 @@ pub fn certify(
     }
 }
 
-/// Hands over a pod of which only the throughput is known. Returns whether it is better than what was known.
+/// Reports a pod for which only the throughput is known. Returns whether it is better than the best plan so far.
 ///
 /// # Errors
 /// The checker refused it.

@@ -1,4 +1,4 @@
-//! `evaluate`: what a given pod is worth.
+//! `evaluate`: metrics, throughput and routes of a given pod.
 
 use super::finish::{self, Chosen, Torus};
 use super::idle;
@@ -15,7 +15,7 @@ use lightbay_core::plan::Status;
 use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
 
-/// Evaluation of the scenario's topology, or of that of the plan it is started from.
+/// Evaluates the topology of the scenario, or of the plan that the run is started from.
 pub(super) struct Evaluate;
 
 impl Method<Tpu> for Evaluate {
@@ -111,7 +111,7 @@ fn edited(chosen: Chosen, voltages: &[i64]) -> Result<Chosen, Problem> {
         return Ok(chosen);
     }
     let topology = Topology::symmetric(symmetry.group.clone(), voltage);
-    // The shape of a torus is lost, the lengths of a near pod are a good beginning all the same.
+    // The pod has no torus shape any more, but the lengths of the similar pod are still a good start.
     Ok(Chosen { lengths: chosen.lengths, ..Chosen::new(topology, "edit") })
 }
 

@@ -180,7 +180,8 @@ impl Method<Tpu> for Fast {
 #[derive(Clone, Debug)]
 struct BestPod {
     pod: Topology,
-    /// Its family and design, to search on from; `None` for a pod without symmetry, which is not searched from.
+    /// Its family and design, from which the search continues; `None` for a pod without symmetry, from which it does
+    /// not continue.
     entry: Option<Entry>,
     certificate: Certificate,
     source: String,
@@ -189,13 +190,13 @@ struct BestPod {
 struct FastSearch<'s, 'a> {
     cx: &'s mut Context<'a, Tpu>,
     cubes: usize,
-    /// Failed switches: designs are searched with all of them and compared without.
+    /// Failed switches: the search uses all switches, but designs are compared without the failed ones.
     failed: &'s [u8],
     settings: AnnealSettings,
     rounds: u32,
     turns: CubeSymmetries,
     mean_share: f64,
-    /// Width of the certificates that designs are compared by.
+    /// Relative gap of the certificates that compare designs.
     gap: f64,
     max_rounds: u32,
     best: Option<BestPod>,
@@ -247,7 +248,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         given: Option<&Group>,
         general_steps: u64,
     ) -> Result<(), MethodError> {
-        // A bound of another run may end the search, but not what follows it.
+        // A bound of another run may end the search, but not the steps after it.
         self.cx.end_when_proven(true);
         let ended = self.steps(scenario, given, general_steps);
         self.cx.end_when_proven(false);
@@ -257,7 +258,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         }
     }
 
-    /// The steps of the search, one after the other.
+    /// Runs the steps of the search in order.
     fn steps(
         &mut self,
         scenario: &TpuScenario,
@@ -287,14 +288,14 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         };
         self.cx.hot_start_fate(HotStartFate::Accepted, why, Some(hot.value), Some(certificate.lower));
         self.best = Some(BestPod { pod: hot.topology, entry, certificate, source: "hot start".to_owned() });
-        // A first round from it, before anything is begun again.
+        // A first round from the hot start, before the tournament.
         if self.best.as_ref().is_some_and(|best| best.entry.is_some()) && self.rounds > 0 {
             self.round(0, &mut Vec::new())?;
         }
         Ok(())
     }
 
-    /// A pod from elsewhere as a design to continue from.
+    /// Converts a pod from another source into a design from which the search can continue.
     fn entry_of(&self, pod: &Topology) -> Option<Entry> {
         let symmetry = pod.symmetry()?;
         let bounds = tournament::metrics(self.cubes)
@@ -306,7 +307,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         Some(Entry { family: Family::free(symmetry.group.clone()), design })
     }
 
-    /// Anneals all families and certifies the best designs of the best of them.
+    /// Anneals all families and certifies the best designs of the best families.
     fn tournament(&mut self, given: Option<&Group>) -> Result<(), MethodError> {
         let mut random = self.cx.stream(FAMILY_STREAM);
         let tried = families(self.cubes, given, self.turns, &mut random, self.cx)?;
@@ -325,7 +326,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
             (self.settings, self.mean_share, self.gap, self.max_rounds);
         let (mut curve, mut first, cubes) = (self.curve, self.best.is_none(), self.cubes);
         let failed = self.failed;
-        // The best pod that was certified on the way, if the search ends there.
+        // The best pod certified so far, in case the search ends early.
         let mut early: Option<BestPod> = None;
         let entries = tournament::tournament(
             tried,
@@ -335,8 +336,8 @@ impl<'s, 'a> FastSearch<'s, 'a> {
             self.cx,
             |cx, family, progress| curve.draw(cx, family, progress),
             |cx, entry| {
-                // The first winner makes sure that there is a plan, however early the run is stopped; where rounds
-                // take long, each winner does.
+                // The first winner is certified so that there is a plan even if the run is stopped early; if rounds
+                // take long, every winner is certified.
                 if std::mem::take(&mut first) || cubes >= LONG_ROUNDS {
                     cx.phase(
                         "certify",
@@ -346,7 +347,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
                     let pod = pod.failing(failed);
                     if let Some(hops) = metrics::hops(&pod) {
                         let settings =
-                            // A wide certificate: it only has to make a plan.
+                            // A wide certificate is enough for a first plan.
                             mcf::FlowSettings { gap: gap.max(FIRST_GAP), max_rounds, ..Default::default() };
                         let certificate = mcf::certify(&pod, &settings, start_lengths(&pod).as_deref(), cx)?;
                         certify::offer(&pod, hops, &certificate, &entry.family.name, cx)?;
@@ -369,12 +370,13 @@ impl<'s, 'a> FastSearch<'s, 'a> {
             }
         };
         let ended = entries.into_iter().take(CERTIFIED).try_for_each(|entry| self.contend(entry).map(drop));
-        // A winner of an earlier round may carry more than those of the last one: metrics only bound the throughput.
+        // A winner of an earlier round may carry more than those of the last round, because metrics only bound the
+        // throughput.
         self.keep(early);
         ended
     }
 
-    /// A number that the streams of the tournament follow from.
+    /// A number that determines the random streams of the tournament.
     fn seed(&self) -> u64 {
         use rand::Rng;
         self.cx.stream(FAMILY_STREAM + 1).next_u64()
@@ -398,8 +400,8 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         Ok(())
     }
 
-    /// Searches designs without symmetry of the cube in their own right, where such ones are the best after cuts though
-    /// the metrics, which the tournament goes by, say otherwise: +0.1 % at 256 chips, nothing at 128 and 192.
+    /// Searches designs without symmetry of the cube separately, for sizes at which they are best after cuts although
+    /// the metrics of the tournament rank them lower: gains 0.1 % at 256 chips, nothing at 128 and 192.
     fn without_symmetry(&mut self, given: Option<&Group>) -> Result<(), MethodError> {
         let tied = |best: &BestPod| {
             best.entry.as_ref().is_some_and(|Entry { family, .. }| family.ties != Ties::free(&family.group))
@@ -408,7 +410,8 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         {
             return Ok(());
         }
-        // The best so far would keep the others from being certified before they had their cuts.
+        // Removes the best pod so far, because it would prevent the certification of designs that have not had their
+        // cuts yet.
         let known = self.best.take();
         self.turns = CubeSymmetries::Free;
         let ended = self.tournament(given).and_then(|()| self.rounds());
@@ -417,7 +420,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         ended
     }
 
-    /// Takes a pod as the best if it carries more than the present best.
+    /// Makes a pod the best one if it carries more than the current best.
     fn keep(&mut self, pod: Option<BestPod>) {
         let lower = |best: &Option<BestPod>| best.as_ref().map(|best| best.certificate.lower);
         if lower(&pod) > lower(&self.best) {
@@ -425,8 +428,8 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         }
     }
 
-    /// Narrows the certificate of the best design: until here it only had to tell designs apart. A width that is
-    /// requested is the business of [`finish`].
+    /// Narrows the certificate of the best design, which so far only served to compare designs. [`finish`] handles a
+    /// requested gap.
     fn tighten(&mut self) -> Result<(), MethodError> {
         let Some(best) = self.best.clone() else { return Ok(()) };
         if self.cx.params().float("certificate_gap").is_some() || best.certificate.gap() <= FINAL {
@@ -445,8 +448,8 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         Ok(())
     }
 
-    /// One round: the metric that its certificate found joins the objective, and the annealing continues. Says whether
-    /// a better pod was found.
+    /// Runs one round: adds the metric of the last certificate to the objective and continues the annealing. Returns
+    /// whether a better pod was found.
     fn round(&mut self, number: u32, cuts: &mut Vec<LinearCut>) -> Result<bool, MethodError> {
         let Some(best) = self.best.clone() else { return Ok(false) };
         let Some(entry) = best.entry else { return Ok(false) };
@@ -454,11 +457,11 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         // Cuts of another group do not apply here.
         cuts.retain(|cut| cut.order() == group.order());
         if let Some(lengths) = &best.certificate.class_lengths
-            // The certificate's metric is tighter than the objective: a violated cut.
+            // The metric of the certificate gives a lower bound than the objective, so it is a violated cut.
             && best.certificate.upper < entry.design.bound * (1.0 - WORTH)
             && let Some(cut) = LinearCut::new(&best.pod, lengths)
         {
-            // Its images hold as well, by symmetry of the cube.
+            // By symmetry of the cube, its images are also valid cuts.
             let images = cut.images(group);
             let new = images.len();
             cuts.extend(images);
@@ -483,7 +486,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
             cuts: cuts.clone(),
             mean_share: self.mean_share,
         };
-        // Not so hot and not so long as the tournament: the search is near a good design.
+        // Lower temperature and fewer steps than the tournament, because the search starts near a good design.
         let settings = AnnealSettings {
             steps: ((self.settings.steps as f64 * ROUND_STEPS) as u64).max(1),
             hot: self.settings.hot * REHEAT,
@@ -514,9 +517,9 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         Ok(better)
     }
 
-    /// Certifies a design that may be better than the best can be; says whether it is.
+    /// Certifies a design that may be better than the best one; returns whether it is.
     fn contend(&mut self, entry: Entry) -> Result<bool, MethodError> {
-        // Not even its metrics allow more than the best pod is certified to allow at most.
+        // Its metrics already prove that it cannot carry more than the best pod.
         if self.best.as_ref().is_some_and(|best| entry.design.bound <= best.certificate.upper) {
             return Ok(false);
         }
@@ -548,7 +551,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         Ok(certificate)
     }
 
-    /// Looks at what another run found.
+    /// Examines the plan that another run offers.
     fn take_offer(&mut self) -> Result<(), MethodError> {
         let Some(plan) = self.cx.offered() else { return Ok(()) };
         let Ok(pod) = plan.plan().result.topology.topology() else { return Ok(()) };
@@ -570,13 +573,14 @@ impl<'s, 'a> FastSearch<'s, 'a> {
     }
 }
 
-/// A point of a curve, now.
+/// Reports a point of a curve at the current time.
 fn point(cx: &mut Context<'_, Tpu>, name: &str, y: f64) {
     let x = cx.elapsed_s();
     cx.report(EventBody::Series(SeriesPoint { name: name.to_owned(), x, y }));
 }
 
-/// Lengths to begin a certificate with: those of two lengths that bound the throughput best; `None` for equal ones.
+/// Start lengths for a certificate: the two-valued lengths with the tightest bound on the throughput; `None` for equal
+/// lengths.
 fn start_lengths(pod: &Topology) -> Option<Vec<f64>> {
     let tried = [(1, 1), (2, 3), (1, 2), (2, 5), (1, 3)];
     let bounds = tried.into_iter().filter_map(|(electrical, optical)| {

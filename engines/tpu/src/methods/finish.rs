@@ -28,15 +28,15 @@ use lightbay_core::problem::Problem;
 /// A topology that a method has chosen.
 #[derive(Clone, Debug)]
 pub struct Chosen {
-    /// States of the switches and the links that follow.
+    /// States of the switches and the resulting links.
     pub topology: Topology,
     /// Origin of the topology, in a word.
     pub source: String,
-    /// Certificate that it has already.
+    /// Its certificate, if it has one.
     pub certificate: Option<Certificate>,
-    /// Lengths of the 192 link classes to begin the certificate with.
+    /// Lengths of the 192 link classes from which the certificate starts.
     pub lengths: Option<Vec<f64>>,
-    /// Its shape, if it is a torus: only those can be routed in dimension order.
+    /// Its shape, if it is a torus: only tori support dimension-order routing.
     pub torus: Option<Torus>,
 }
 
@@ -50,18 +50,18 @@ pub struct Torus {
 }
 
 impl Chosen {
-    /// A topology of which nothing is known.
+    /// A topology without known figures.
     pub fn new(topology: Topology, source: impl Into<String>) -> Self {
         Self { topology, source: source.into(), certificate: None, lengths: None, torus: None }
     }
 }
 
-/// Certifies a chosen topology if that is not done yet, then routes it, looks at failed switches and simulates as
-/// the parameters and the scenario ask, and hands over the plan after every step.
+/// Certifies a chosen topology unless it has a certificate. Then routes it, examines failed switches and simulates, as
+/// parameters and scenario require, and reports the plan after every step.
 ///
 /// # Errors
-/// A request that cannot be fulfilled, a pod that is not connected, or the reason to stop: what was handed over by
-/// then is kept.
+/// A request that cannot be fulfilled, a pod that is not connected, or the reason to stop. Plans reported so far are
+/// kept.
 pub fn finish(chosen: Chosen, scenario: &TpuScenario, cx: &mut Context<'_, Tpu>) -> Result<(), MethodError> {
     let seed = route_seed(cx.stream(ROUTE_STREAM));
     let wanted = FinishSteps::of(cx.params(), scenario, &chosen, seed)?;
@@ -82,7 +82,7 @@ pub fn finish(chosen: Chosen, scenario: &TpuScenario, cx: &mut Context<'_, Tpu>)
         return Ok(());
     }
     if let Some(quick) = wanted.before_the_exact_program() {
-        // Two minutes of solving are too long to be without routes.
+        // The exact program may take two minutes, so routes by prices come first.
         match route(pod, chosen.torus, &quick, cx) {
             Ok(routed) => {
                 parts.routing = Some(routed.routing);
@@ -94,7 +94,7 @@ pub fn finish(chosen: Chosen, scenario: &TpuScenario, cx: &mut Context<'_, Tpu>)
     }
     let routed = match route(pod, chosen.torus, &wanted, cx) {
         Err(RouteError::Unreachable(missing)) if !wanted.needs_routes() => {
-            // What the pod carries is known all the same.
+            // The throughput is still known.
             let remedy = "allow more virtual channels (vc_count) or longer routes (slack_hops=2)";
             let text = format!("no routes are in the plan: {}; {remedy}", RouteError::Unreachable(missing));
             cx.note(Severity::Warning, text);
@@ -104,7 +104,7 @@ pub fn finish(chosen: Chosen, scenario: &TpuScenario, cx: &mut Context<'_, Tpu>)
     };
     parts.routing = Some(routed.routing);
     hand_over(&wanted.written(&parts), "routes", cx)?;
-    // The exact program keeps what it has when it is stopped; that it was stopped is seen here.
+    // When the exact program is stopped, it returns its best selection; this checkpoint detects the stop.
     cx.checkpoint()?;
     if wanted.faults {
         sweep(&mut parts, routed.found, &wanted, cx)?;
@@ -118,7 +118,7 @@ pub fn finish(chosen: Chosen, scenario: &TpuScenario, cx: &mut Context<'_, Tpu>)
     Ok(())
 }
 
-/// The problem of a pod of which some chips cannot be reached.
+/// The problem of a pod in which some chips cannot be reached.
 pub fn not_connected(scenario: &TpuScenario) -> Problem {
     let what = "is not connected: some chips cannot be reached";
     if scenario.failed_ocs.is_empty() {
@@ -132,7 +132,7 @@ pub fn not_connected(scenario: &TpuScenario) -> Problem {
     }
 }
 
-/// Hands over all that is known, in place of what was known before of the same pod.
+/// Reports a plan with all results, which replaces the previous plan of the same pod.
 pub(super) fn hand_over(parts: &Parts, source: &str, cx: &mut Context<'_, Tpu>) -> Result<(), MethodError> {
     let parts = parts.clone();
     cx.supersede(parts.certificate.lower, 0.0, source, move || candidate(parts))

@@ -1,4 +1,4 @@
-//! `tons-lp-greedy`: relaxations in which more and more switches are fixed at what the last one gave most to.
+//! `tons-lp-greedy`: solves relaxations and after each fixes a few more switches at their largest fractional values.
 
 use super::approach::ModelMethod;
 use super::finish::{self, Chosen};
@@ -20,7 +20,8 @@ use rand::RngExt;
 /// Rounding in several steps.
 pub(super) struct Greedy;
 
-/// Largest difference of shares that count as ties, which noise decides; the first relaxation is highly symmetric.
+/// Maximum difference of fractional values that count as ties, which random noise breaks; the first relaxation is
+/// highly symmetric.
 const NOISE: f64 = 1e-2;
 
 /// Random stream of the noise.
@@ -66,7 +67,7 @@ impl ModelMethod for Greedy {
         let at_once = params.count("fix_per_round").max(1);
         while !open.is_empty() {
             let relaxed = lp::relaxed(&group, &allowed, params, open.len() == SWITCHES, cx)?;
-            // The largest share of each open switch, ties by noise.
+            // The largest fractional value of each open switch, with ties broken by noise.
             let mut wishes: Vec<(f64, usize, u16)> = open
                 .iter()
                 .filter_map(|&switch| {

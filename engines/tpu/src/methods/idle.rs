@@ -1,4 +1,4 @@
-//! Parameters and knobs without effect on a scenario or with other parameters, as returned by
+//! Parameters of methods and scenarios without effect on a scenario or with other parameters, as returned by
 //! [`Method::idle`](lightbay_core::method::Method::idle).
 
 use crate::scenario::{TopologyChoice, TpuScenario};
@@ -9,7 +9,7 @@ use lightbay_core::problem::Problem;
 /// Parameters of the routing by allowed turns.
 const OF_TURNS: [&str; 5] = ["vc_count", "turn_priority", "slack_hops", "route_passes", "route_selection"];
 
-/// Returns the parameters without effect on the end of every method: routes, failed switches, the simulator.
+/// Returns the parameters without effect on the final steps of every method: routes, failed switches, the simulator.
 pub(super) fn finishing(scenario: &TpuScenario, params: &Params) -> Vec<Problem> {
     let mut idle = Vec::new();
     let (simulated, failing) = (scenario.simulate.is_some(), params.bool("fault_saturation"));
@@ -20,7 +20,7 @@ pub(super) fn finishing(scenario: &TpuScenario, params: &Params) -> Vec<Problem>
             let names = OF_TURNS.into_iter().chain(["balance", "with_routes"]);
             idle.extend(without_effect(names, why, "set routing=at, or leave it out"));
         }
-        // Failed switches are looked at with allowed turns, on tori too.
+        // Routes around failed switches use allowed turns, even on tori.
         Some("dor") if !faults => {
             let why = "with routing=dor, whose routes follow the order of dimensions";
             let names = OF_TURNS.into_iter().chain(["balance"]);
@@ -46,7 +46,7 @@ pub(super) fn without_torus(method: &str, scenario: &TpuScenario) -> Vec<Problem
     without_effect(names, &why, "leave it out, or use the method pt or pdtt").collect()
 }
 
-/// Returns the parameters without effect on a method that builds no pod of its own group.
+/// Returns the parameters without effect on a method that does not use the group of the scenario.
 pub(super) fn without_group(method: &str) -> Vec<Problem> {
     let why = format!("with {method}, which designs no pod");
     without_effect(["group"], &why, "leave it out, or use a method that designs pods, such as tons-fast")

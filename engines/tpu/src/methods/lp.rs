@@ -29,7 +29,7 @@ const ROUNDING_STREAM: u64 = 1;
 
 impl ModelMethod for Relaxation {
     const NAME: &'static str = "tons-lp";
-    /// Beyond, the cover bound is much tighter anyway.
+    /// For larger pods, the cover bound is much tighter.
     const MOST_CUBES: usize = 16;
 
     fn info(&self) -> MethodInfo {
@@ -119,14 +119,14 @@ impl ModelMethod for Relaxation {
     }
 }
 
-/// The least of a few bounds on what a pod carries; `None` if it is not connected.
+/// The smallest of several bounds on the throughput of a pod; `None` if it is not connected.
 pub(super) fn score(pod: &Topology) -> Option<f64> {
     let distances = hops(pod)?;
     let bound = hop_bound(pod.nodes(), distances.hop_sum);
     Some(two_length(pod, 1, 2).map_or(bound, |other| bound.min(other)))
 }
 
-/// Returns the knob for the accuracy of exact relaxations.
+/// Returns the parameter for the accuracy of relaxations.
 pub(super) fn gap() -> ParamInfo {
     ParamInfo::float(
         "relaxation_gap",
@@ -138,7 +138,7 @@ pub(super) fn gap() -> ParamInfo {
     .effect(Effect::Warm)
 }
 
-/// Solves a relaxation; the bound of the free one is that of all pods.
+/// Solves a relaxation; the bound of the free relaxation holds for all pods.
 pub(super) fn relaxed(
     group: &Group,
     allowed: &Allowed,

@@ -33,15 +33,16 @@ pub(super) struct Milp;
 /// The model for other solvers.
 pub(super) struct PodModel;
 
-/// Number of random pods drawn for a start point if there is no hot start. A draw costs one metric; the solver improves it.
+/// Number of random pods drawn for a start point if there is no hot start. A draw costs one evaluation of the metrics;
+/// the solver improves the start point.
 const DRAWS: u64 = 400;
 
 /// Numbers of random streams.
 const SOLVER_STREAM: u64 = 1;
-/// Stream of the pods that are drawn for a start.
+/// Stream of the random pods for a start point.
 const START_STREAM: u64 = 2;
 
-/// Feasibility of points that other solvers wrote with few digits.
+/// Feasibility tolerance for points that other solvers wrote with few digits.
 const TOLERANCE: f64 = 1e-5;
 
 /// Maximum amount that the solver's tolerances may add to a bound, relative.
@@ -101,7 +102,8 @@ impl ModelMethod for Milp {
         let seed = cx.stream(SOLVER_STREAM).next_u64();
         let mut options = solve::options_of(params, seed);
         if params.text("lp_method") == Some("choose") {
-            // The first relaxation is large and highly degenerate: interior points, then crossover.
+            // The first relaxation is large and highly degenerate, so it is solved by an interior point method with
+            // crossover.
             options = options.set("mip_lp_solver", "ipx");
         }
         let program = reading.program.clone();
@@ -117,19 +119,19 @@ impl ModelMethod for Milp {
                 body.tolerated_ocs_faults
             )));
         }
-        // The certificate of the plan has a width, so that plan and bound do not meet exactly.
+        // The certificate of the plan has a gap, so plan and bound do not meet exactly.
         let status = if solution.status == Ending::Optimal { Status::GapReached } else { Status::Feasible };
         let limit = (solution.status != Ending::Optimal).then_some(Limit::Work);
         reading.close(status, limit, body, cx)
     }
 }
 
-/// Returns `true` if a pod carries all but a share of what any pod of its size could.
+/// Returns `true` if the throughput of a pod is within a relative gap of the bound on all pods of its size.
 fn near_any(known: &Certificate, nodes: usize, share: f64) -> bool {
     gap(known.lower, cover_bound(nodes).mcf) <= share
 }
 
-/// A pod to start from: that of the hot start, if it is symmetric under the group, or the best of some random ones.
+/// A pod to start from: the hot start, if it is symmetric under the group, otherwise the best of several random pods.
 fn started(body: &TpuScenario, group: &Group, cx: &mut Context<'_, Tpu>) -> Option<(Topology, &'static str)> {
     if let Some(hot) = begin::hot_start(body, cx) {
         if hot.topology.symmetry().is_some_and(|symmetry| symmetry.group.rows() == group.rows()) {
@@ -153,7 +155,7 @@ fn started(body: &TpuScenario, group: &Group, cx: &mut Context<'_, Tpu>) -> Opti
     drawn.max_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, pod)| (pod, "random"))
 }
 
-/// Makes pods of the solver's points.
+/// Converts points of the solver into pods.
 struct PlanReader {
     group: Group,
     /// Failed switches.
@@ -163,7 +165,7 @@ struct PlanReader {
 }
 
 impl PlanReader {
-    /// Certifies a pod and hands it over if it is better.
+    /// Certifies a pod and reports it if it is better.
     fn judge(&mut self, cx: &mut Context<'_, Tpu>, pod: Topology, source: &str) -> Result<bool, MethodError> {
         let pod = pod.failing(&self.failed);
         let Some(distances) = hops(&pod) else { return Ok(false) };
@@ -177,7 +179,7 @@ impl PlanReader {
         Ok(true)
     }
 
-    /// Completes the best pod, if there is one.
+    /// Runs the final steps on the best pod, if there is one.
     fn close(
         self,
         status: Status,
@@ -191,7 +193,7 @@ impl PlanReader {
         Ok(Outcome::Done { status, limit })
     }
 
-    /// The circuits of the best pod; flows are for the solver to find.
+    /// The circuits of the best pod as a partial start; the solver completes the flows.
     fn start(&self) -> Start {
         let Some(symmetry) = self.best.as_ref().and_then(|(_, pod)| pod.symmetry()) else {
             return Start::None;

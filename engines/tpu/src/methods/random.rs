@@ -1,4 +1,4 @@
-//! `random`: what chance gives.
+//! `random`: the random baseline.
 
 use super::finish::{self, Chosen};
 use super::idle;
@@ -23,8 +23,8 @@ use rand::seq::SliceRandom;
 /// Pods with random voltages or random permutations.
 pub(super) struct Random;
 
-/// Maximum number of draws for a connected pod. With working switches nearly every draw is connected, so this many failures in
-/// a row mean that the failed switches cut the pod.
+/// Maximum number of draws for a connected pod. Without failed switches, nearly every draw is connected, so this many
+/// failures in a row mean that the failed switches split the pod.
 const TRIES: u64 = 1000;
 
 impl Method<Tpu> for Random {
@@ -105,7 +105,7 @@ impl Method<Tpu> for Random {
     }
 }
 
-/// Draws until a pod is connected; almost all are.
+/// Draws pods until one is connected; almost all are.
 fn loop_until_connected(
     cx: &Context<'_, Tpu>,
     sample: u64,
@@ -133,7 +133,7 @@ fn permuted(cubes: usize, stream: &mut Stream) -> Topology {
             state
         })
         .collect();
-    // Shuffled identities are permutations; a pod of the identities stands in for the impossible.
+    // Shuffled identities are permutations, so the construction cannot fail; the fallback is never used.
     Topology::general(&states).unwrap_or_else(|_| {
         Topology::symmetric(crate::model::group::Group::most_square(cubes), [0; SWITCHES])
     })

@@ -17,13 +17,13 @@ use lightbay_core::plan::Plan;
 use lightbay_core::random::Streams;
 use lightbay_core::watch::{Unwatched, Watch};
 
-/// Routes and, where turns were chosen for them, what a sweep over faults begins with.
+/// Routes and, if they use chosen turns, the start data of a fault sweep.
 pub(super) struct Routes {
     pub(super) routing: Routing,
     pub(super) found: Option<FoundRoutes>,
 }
 
-/// Routes a pod as the parameters ask, and reports the phase.
+/// Routes a pod according to the parameters, and reports the phase.
 ///
 /// # Errors
 /// Pairs that no allowed route serves, or the reason to stop.
@@ -70,7 +70,7 @@ fn routes(
         };
         match dor::route(pod, torus.shape, torus.twisted, &settings, watch) {
             Ok(routing) => return Ok(Routes { routing, found: None }),
-            // A failed switch cuts lines through; allowed turns lead around it.
+            // A failed switch interrupts dimension-order routes, so routes by allowed turns are used.
             Err(RouteError::Unreachable(_)) if !wanted.settings.failed.is_empty() => {}
             Err(error) => return Err(error),
         }
@@ -79,7 +79,8 @@ fn routes(
     Ok(Routes { routing: routed.routing, found: Some(routed.found) })
 }
 
-/// Looks at every failed switch. Routes in dimension order cannot avoid one, so tori are swept with allowed turns.
+/// Computes the case of every failed switch. Routes in dimension order cannot avoid one, so tori are swept with allowed
+/// turns.
 ///
 /// # Errors
 /// The reason to stop.

@@ -1,4 +1,4 @@
-//! Parameters of the steps that follow a chosen topology, and what they ask for.
+//! Parameters of the steps after a topology is chosen, and the work that they request.
 
 use super::begin::invalid;
 use super::finish::Chosen;
@@ -14,20 +14,20 @@ use lightbay_core::problem::Problem;
 use lightbay_core::random::Stream;
 use rand::Rng;
 
-/// Number of the random stream that seeds routes and simulations; methods count theirs from 0.
+/// Number of the random stream that seeds routes and simulations; methods number their own streams from 0.
 pub const ROUTE_STREAM: u64 = 1 << 40;
 
 /// Maximum number of chips of a torus in dimension order for which all routes are written by default.
 const WRITTEN_UP_TO: usize = 1024;
 
-/// Widest certificate that may be requested.
+/// Maximum gap of a certificate that may be requested.
 const WIDEST_GAP: f64 = 0.01;
 
-/// Virtual channels that routes in dimension order use: one before the dateline of a ring, one behind it
-/// (docs/methods/tpu.md, section 7).
+/// Virtual channels of dimension-order routes: one before the dateline of a ring, one after it (docs/methods/tpu.md,
+/// section 7).
 const DATELINE_VCS: u8 = 2;
 
-/// The parameters that all methods share. `torus` says whether routes in dimension order are usual.
+/// The parameters that all methods share. If `torus`, dimension-order routes are the default.
 pub fn params(torus: bool) -> Vec<ParamInfo> {
     vec![
         ParamInfo::float(
@@ -101,12 +101,12 @@ pub fn certificate_settings(params: &Params, nodes: usize) -> mcf::FlowSettings 
     settings
 }
 
-/// The seed of routes and simulations, from their random stream of a run.
+/// The seed of routes and simulations, from their random stream in a run.
 pub fn route_seed(mut stream: Stream) -> u64 {
     stream.next_u64()
 }
 
-/// Search for the saturation point that the parameters ask for.
+/// The search for the saturation point that the parameters select.
 pub fn search(params: &Params) -> SaturationSearch {
     match params.text("saturation_search") {
         Some("steps") => SaturationSearch::Steps,
@@ -114,7 +114,7 @@ pub fn search(params: &Params) -> SaturationSearch {
     }
 }
 
-/// Kind of routes that is requested.
+/// The requested kind of routes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RouteKind {
     Turns,
@@ -122,7 +122,7 @@ pub(super) enum RouteKind {
     None,
 }
 
-/// Work that parameters and scenario ask for beside the certificate.
+/// Work that parameters and scenario request in addition to the certificate.
 #[derive(Clone, Debug)]
 pub(super) struct FinishSteps {
     pub(super) routing: RouteKind,
@@ -208,12 +208,12 @@ impl FinishSteps {
         })
     }
 
-    /// Returns `true` if something is requested that follows from the routes.
+    /// Returns `true` if requested results depend on the routes.
     pub(super) const fn needs_routes(&self) -> bool {
         self.faults || self.simulate.is_some()
     }
 
-    /// The same with routes by prices, if the exact program was requested.
+    /// The same with route selection by prices, if the exact program was requested.
     pub(super) fn before_the_exact_program(&self) -> Option<Self> {
         let exact = self.routing == RouteKind::Turns && self.settings.selection == RouteSelection::Ilp;
         exact.then(|| {
@@ -223,7 +223,7 @@ impl FinishSteps {
         })
     }
 
-    /// The parts as the plan is to hold them: without the routes if they are not wanted.
+    /// The parts for the plan: without the routes if they are not requested.
     pub(super) fn written(&self, parts: &Parts) -> Parts {
         let mut parts = parts.clone();
         if let (false, Some(routing)) = (self.with_routes, &mut parts.routing) {

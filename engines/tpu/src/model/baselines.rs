@@ -1,4 +1,4 @@
-//! The tori that a designed pod is measured against: prismatic (PT) and prismatic doubly twisted (PDTT).
+//! The tori that a designed pod is compared with: prismatic (PT) and prismatic doubly twisted (PDTT).
 //!
 //! Both are symmetric pods: the cubes are numbered by the group of the torus, and all 16 switches of a dimension
 //! carry the same step.
@@ -14,7 +14,7 @@ const EDGE: u16 = 4;
 /// The cubes along X, Y, Z of a job shape.
 ///
 /// # Errors
-/// A side that is no multiple of 4, or more cubes than a pod can have.
+/// A side that is not a multiple of 4, or more cubes than a pod can have.
 pub fn grid(shape: [u16; 3]) -> Result<[usize; 3], Problem> {
     let refuse = |what: &str, remedy: String| {
         Err(Problem::new("job_shape", format!("{} {what}", named(shape)), remedy))
@@ -36,7 +36,7 @@ pub fn grid(shape: [u16; 3]) -> Result<[usize; 3], Problem> {
     Ok(grid)
 }
 
-/// A shape as people write it: `4x8x8`.
+/// A shape as text: `4x8x8`.
 pub fn named(shape: [u16; 3]) -> String {
     format!("{}x{}x{}", shape[0], shape[1], shape[2])
 }
@@ -93,7 +93,8 @@ fn torus(grid: [usize; 3], wraps: [[usize; 3]; 3], name: String) -> Topology {
     let add = |a: usize, b: usize| {
         let (a, b) = (place(a), place(b));
         let mut sum = [a[0] + b[0], a[1] + b[1], a[2] + b[2]];
-        // Short dimensions carry into long ones, which wrap plainly, so short ones have to come first.
+        // The wrap of a short dimension shifts the long ones, which wrap without a shift, so short dimensions must come
+        // first.
         for twisted in [true, false] {
             for axis in (0..3).filter(|&axis| (wraps[axis] != [0; 3]) == twisted) {
                 let times = sum[axis] / grid[axis];
@@ -128,8 +129,8 @@ pub fn pt_mcf(shape: [u16; 3]) -> f64 {
     8.0 / (chips * f64::from(longest))
 }
 
-/// The job shape usual for a number of cubes: the longest side as short as possible, then the shortest as long as
-/// possible; sides in ascending order.
+/// The default job shape for a number of cubes: the shortest longest side, then the longest shortest side; sides in
+/// ascending order.
 pub fn usual_shape(cubes: usize) -> [u16; 3] {
     let mut best = [1, 1, cubes];
     for a in (1..=cubes).filter(|a| cubes.is_multiple_of(*a)) {
@@ -163,7 +164,7 @@ pub fn chips(shape: [u16; 3]) -> usize {
     shape.iter().map(|&side| usize::from(side)).product()
 }
 
-/// Cubes of a number of chips, if it is a whole number of them.
+/// Number of cubes for a number of chips, if it is a whole number.
 pub fn cubes_of(chips: usize) -> Option<usize> {
     (chips.is_multiple_of(CHIPS) && (1..=MAX_CUBES).contains(&(chips / CHIPS))).then_some(chips / CHIPS)
 }

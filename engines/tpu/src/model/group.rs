@@ -1,4 +1,4 @@
-//! Finite groups as multiplication tables: the symmetry of a pod numbers its cubes by one.
+//! Finite groups as multiplication tables; the elements of such a group number the cubes of a symmetric pod.
 
 mod parse;
 
@@ -93,7 +93,7 @@ impl Group {
     /// A group from its multiplication table, row by row.
     ///
     /// # Errors
-    /// The reason that the table is no group with identity 0.
+    /// The reason that the table is not a group with identity 0.
     pub fn from_table(rows: &[Vec<u16>]) -> Result<Self, Problem> {
         let order = rows.len();
         let refuse = |what: String| {
@@ -134,7 +134,7 @@ impl Group {
         Ok(Self::sealed(order, table, format!("group of order {order}")))
     }
 
-    /// The group of a table that is one by construction.
+    /// The group of a table that is valid by construction.
     pub(crate) fn of_sound_table(rows: &[Vec<u16>], name: String) -> Self {
         Self::sealed(rows.len(), rows.concat(), name)
     }

@@ -1,4 +1,4 @@
-//! Unordered pairs of chips that the symmetry of a pod takes for one.
+//! Classes of unordered pairs of chips that are equivalent under the symmetry of a pod.
 
 use super::group::Group;
 use super::pod::{CHIPS, parts};
@@ -9,7 +9,7 @@ pub(crate) struct PairClasses<'g> {
     pub(crate) nodes: usize,
     /// Row of each ordered pair with its first chip in cube 0: `chip * nodes + node`.
     rows: Vec<u32>,
-    /// Multiplicity of a pair in its translation class: 2 if the pair is its own mirror image, else 1.
+    /// Multiplicity of a pair in its translation class: 2 if a translation swaps its chips, otherwise 1.
     pub(crate) count: Vec<f64>,
 }
 
@@ -36,7 +36,7 @@ impl<'g> PairClasses<'g> {
         pairs
     }
 
-    /// Place of an ordered pair once its first chip is moved into cube 0.
+    /// Index of an ordered pair after its first chip is translated into cube 0.
     fn position(&self, first: u32, second: u32) -> usize {
         let ((cube, chip), (far, other)) = (parts(first), parts(second));
         let moved = self.group.times(self.group.inverse(cube), far);

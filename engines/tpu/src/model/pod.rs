@@ -43,12 +43,12 @@ pub const fn position(chip: u8) -> [u8; 3] {
     [chip & 3, (chip >> 2) & 3, chip >> 4]
 }
 
-/// The node that a chip of a cube is in the pod.
+/// The node number in the pod of a chip of a cube.
 pub const fn node(cube: usize, chip: u8) -> u32 {
     (CHIPS * cube) as u32 + chip as u32
 }
 
-/// The cube and the chip in it that a node is.
+/// The cube of a node, and its chip in that cube.
 pub const fn parts(node: u32) -> (usize, u8) {
     (node as usize / CHIPS, (node as usize % CHIPS) as u8)
 }
@@ -77,7 +77,7 @@ pub const fn electrical(chip: u8, port: u8) -> Option<u8> {
     }
 }
 
-/// The switch that a port on a face goes to; `None` for a port inside the cube.
+/// The switch that a port on a face leads to; `None` for a port inside the cube.
 pub const fn switch(chip: u8, port: u8) -> Option<usize> {
     if electrical(chip, port).is_some() {
         return None;
@@ -113,7 +113,7 @@ pub const fn face_chip(switch: usize, plus: bool) -> u8 {
     })
 }
 
-/// The port by which the plus or minus side of a switch is reached.
+/// The port that leads to the plus or minus side of a switch.
 pub const fn face_port(switch: usize, plus: bool) -> u8 {
     2 * switch_dimension(switch) as u8 + !plus as u8
 }

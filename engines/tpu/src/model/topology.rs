@@ -1,4 +1,4 @@
-//! States of the switches of a pod, and the links that follow.
+//! States of the switches of a pod, and the resulting links.
 
 use crate::model::group::Group;
 use crate::model::pod::{self, CHIPS, PORTS, SWITCHES};
@@ -22,7 +22,7 @@ pub struct Topology {
     /// The inverse permutation of every switch.
     from: Vec<u16>,
     symmetry: Option<Symmetry>,
-    /// Set for failed switches: their circuits carry nothing. They stay among the states and neighbours.
+    /// `true` for failed switches: their circuits carry no traffic, but remain in the states and neighbours.
     failed: [bool; SWITCHES],
 }
 
@@ -30,7 +30,7 @@ impl Topology {
     /// The pod of a group and one voltage for each switch.
     ///
     /// # Panics
-    /// If a voltage is no element of the group.
+    /// If a voltage is not an element of the group.
     pub fn symmetric(group: Group, voltage: [u16; SWITCHES]) -> Self {
         let cubes = group.order();
         let (mut to, mut from) = (vec![0; SWITCHES * cubes], vec![0; SWITCHES * cubes]);
@@ -47,7 +47,7 @@ impl Topology {
     /// Any pod, from 48 permutations of the cubes.
     ///
     /// # Errors
-    /// A wrong number of switches, or a state that is no permutation, by switch.
+    /// A wrong number of switches, or a switch whose state is not a permutation.
     pub fn general(to: &[Vec<u16>]) -> Result<Self, Problem> {
         let cubes = to.first().map_or(0, Vec::len);
         if to.len() != SWITCHES || cubes == 0 || cubes > usize::from(u16::MAX) {
@@ -89,7 +89,7 @@ impl Topology {
         Ok(Self { cubes, to: to.concat(), from, symmetry: None, failed: [false; SWITCHES] })
     }
 
-    /// The same circuits as a pod of which no symmetry is known.
+    /// The same circuits as a pod without a known symmetry.
     #[must_use]
     pub fn without_symmetry(&self) -> Self {
         Self { symmetry: None, ..self.clone() }

@@ -2,11 +2,11 @@
 //!
 //! Columns: the throughput, one for each switch and group element (C6: one cube represents all), and one for each
 //! detour of a pair over a neighbour of its first chip (C5). Rows: one for each switch (C3) and one for each class of
-//! unordered pairs (C4): what is sent over a pair directly, plus what others detour over it, minus what it detours
-//! itself, is at most the link there. A self link does not occur (C1), and a class of pairs has one row (C2, C7).
+//! unordered pairs (C4): its direct traffic, plus the detours of other pairs over it, minus its own detours, is at most
+//! the capacity of its link. Self links do not occur (C1), and a class of pairs has one row (C2, C7).
 //!
-//! The model is written as arrays, because it has 170,881 columns for 256 chips: stating the finished rows in good_lp's algebra
-//! alone takes 1.4 times as long as the whole writing.
+//! The model is written as arrays, because it has 170,881 columns for 256 chips: expressing the finished rows in
+//! good_lp's algebra alone takes 1.4 times as long as building the whole model from arrays.
 
 use crate::model::group::Group;
 use crate::model::pairs::PairClasses;
@@ -16,8 +16,8 @@ use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 use lightbay_highs::model::{Column, Domain, Model};
 
-/// Largest pods, in cubes, for which the model is written: it has about 480·126 columns for 2 cubes and grows with
-/// the cube of the number.
+/// Maximum number of cubes for which the model is built: it has about 480·126 columns for 2 cubes and grows with the
+/// third power of this number.
 pub const MOST_CUBES: usize = 4;
 
 /// The model of all pods that are symmetric under a group.
@@ -29,25 +29,25 @@ pub struct PodProgram {
     throughput: Column,
 }
 
-/// Program to be written.
+/// Program to be built.
 #[derive(Clone, Copy, Debug)]
 pub struct PodProgramRequest<'g> {
     /// Numbers the cubes.
     pub group: &'g Group,
-    /// Failed switches at once that the pod is to survive (C8); 0 leaves the row out.
+    /// Number of simultaneously failed switches that the pod must survive (C8); 0 omits the row.
     pub tolerated_faults: u8,
-    /// `true` if circuits are whole (V1), or may be divided.
+    /// `true` if circuits are integer (V1), `false` if they may be fractional.
     pub whole: bool,
 }
 
-/// Links out of a cube between two reports of how far the writing of a model is.
+/// Number of links out of a cube between two progress reports.
 const REPORTED: u64 = 128;
 
 /// Rows between two stop checks.
 const ROWS_ASKED: usize = 64;
 
 impl PodProgram {
-    /// Writes the model, as part of a run that may stop meanwhile.
+    /// Builds the model, as part of a run that may stop it.
     ///
     /// # Errors
     /// The reason to stop.
@@ -58,7 +58,7 @@ impl PodProgram {
         let pairs = PairClasses::new(group);
         let mut model = Model::new("tons");
         model.maximise = true;
-        // C8: a cut around one cube, to which a switch contributes at most two links.
+        // C8: a cut around one cube; each switch contributes at most two links to it.
         let outside = (pairs.nodes - CHIPS) as f64;
         let least = if ask.tolerated_faults > 0 && outside > 0.0 {
             f64::from(ask.tolerated_faults + 1) / (32.0 * outside)
@@ -128,7 +128,7 @@ impl PodProgram {
         &self.model
     }
 
-    /// Throughput that surviving the tolerated faults needs (C8), flits per cycle and ordered pair of chips.
+    /// Minimum throughput for surviving the tolerated faults (C8), in flits per cycle and ordered pair of chips.
     pub fn least_throughput(&self) -> f64 {
         self.model.lower[self.throughput.index()]
     }
@@ -159,12 +159,12 @@ impl PodProgram {
         self.circuits.iter().zip(voltage).flat_map(of_switch).collect()
     }
 
-    /// The element that each switch takes most of at a point.
+    /// The element with the largest fractional value of each switch at a point.
     pub fn voltages(&self, values: &[f64]) -> [u16; SWITCHES] {
         std::array::from_fn(|switch| {
             let share = |element: &usize| values[self.circuits[switch][*element].index()];
             let best =
-                // Rounding to the largest share.
+                // Rounding to the largest fractional value.
                 (0..self.circuits[switch].len()).max_by(|one, other| share(one).total_cmp(&share(other)));
             best.unwrap_or(0) as u16
         })

@@ -1,10 +1,10 @@
-//! The relaxation of the optimisation model: circuits may be divided, so that every switch spreads one unit over the
-//! group elements it may still take. Its value bounds all pods of the size, symmetric or not: averaging any pod over
-//! the translations keeps it feasible and cannot lower a concave function.
+//! The relaxation of the optimisation model: circuits may be fractional, so every switch divides one unit among its
+//! allowed group elements. Its value bounds all pods of the size, symmetric or not: averaging any pod over the
+//! translations keeps it feasible and cannot lower a concave function.
 //!
-//! Solved by column generation on lengths of the electrical links and of every possible circuit, as the flow of a
-//! given pod is. Any lengths prove a bound by themselves: the cost of the electrical links and of the dearest circuit
-//! of every switch, over the distances in the network of all possible circuits.
+//! It is solved like the flow of a given pod, by column generation on lengths of the electrical links and of every
+//! possible circuit. All lengths prove a bound: the cost of the electrical links and of the longest circuit of every
+//! switch, divided by the distances in the network of all possible circuits.
 
 use crate::model::group::Group;
 use crate::model::pod::{
@@ -23,10 +23,10 @@ use lightbay_highs::model::{Column, Model, Row};
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::Status;
 
-/// Sweeps by multiplicative weights before the first program: columns of its prices alone are much alike.
+/// Sweeps by multiplicative weights before the first program, because columns from its prices alone are very similar.
 const SEEDS: u32 = 12;
 
-/// Shares of the best metric in the next lengths: two sweeps per program, one near the metric and one near the prices.
+/// Weights of the best metric in the next lengths: two sweeps per program, one near the metric and one near the prices.
 const MIXES: [f64; 2] = [0.7, 0.3];
 
 /// Result of the relaxation.
@@ -45,16 +45,16 @@ pub struct Relaxed {
 /// Limits of the relaxation.
 #[derive(Clone, Copy, Debug)]
 pub struct RelaxationSettings {
-    /// Relative distance of the two ends at which to end.
+    /// Relative gap between the two ends at which the computation stops.
     pub gap: f64,
-    /// Sweeps after which to end at any distance.
+    /// Maximum number of sweeps, regardless of the gap.
     pub max_rounds: u32,
 }
 
-/// Elements of the group that each switch may take.
+/// Allowed group elements of each switch.
 pub type Allowed = Vec<Vec<u16>>;
 
-/// Every switch may take every element.
+/// Every element is allowed for every switch.
 pub fn all(group: &Group) -> Allowed {
     vec![(0..group.order() as u16).collect(); SWITCHES]
 }
@@ -63,7 +63,7 @@ pub fn all(group: &Group) -> Allowed {
 #[derive(Clone, Debug)]
 struct Space {
     network: Network,
-    /// First class of each switch; one more at the end.
+    /// First class of each switch, followed by the number of classes.
     first: Vec<usize>,
 }
 
@@ -74,7 +74,7 @@ impl Space {
             first.push(first[first.len() - 1] + elements.len());
         }
         let mut arcs = Vec::new();
-        // All circuits that are allowed exist at once; a class is a circuit of one switch in all cubes.
+        // All allowed circuits exist at the same time; a class contains one circuit of a switch in all cubes.
         for cube in 0..group.order() {
             for (class, (chip, axis)) in ELECTRICAL.iter().enumerate() {
                 let (low, _) = arc_parts(6 * usize::from(*chip) + 2 * usize::from(*axis));
@@ -104,17 +104,17 @@ impl Space {
         self.first[switch]..self.first[switch + 1]
     }
 
-    /// Returns the cost of the links at some lengths, every switch at its dearest circuit.
+    /// Returns the cost of the links at given lengths, with the longest circuit of every switch.
     fn cost(&self, length: impl Fn(usize) -> f64) -> f64 {
         let electrical: f64 = (0..ELECTRICAL_LINKS).map(&length).sum();
         let optical: f64 =
-            // Weak duality: a switch has one unit, so at most its dearest circuit's cost.
+            // Weak duality: a switch has one unit, so it costs at most as much as its longest circuit.
             (0..SWITCHES).map(|switch| self.circuits(switch).map(&length).fold(0.0, f64::max)).sum();
         2.0 * (electrical + optical)
     }
 }
 
-/// Solves the relaxation with what is still allowed.
+/// Solves the relaxation with the allowed elements.
 ///
 /// # Errors
 /// The reason to stop, or a failure of the solver.
@@ -156,7 +156,7 @@ impl<'s> RelaxedProgram<'s> {
             let size = if class < ELECTRICAL_LINKS { t } else { sizes[class - ELECTRICAL_LINKS] };
             model.at_most(format!("class{class}"), 0.0, [(size, -2.0)]);
         }
-        // A switch divides one unit among its circuits (C3 with V1 relaxed).
+        // A switch divides one unit among its circuits (C3, with V1 relaxed).
         for switch in 0..SWITCHES {
             let mut terms: Vec<(Column, f64)> =
                 space.circuits(switch).map(|class| (sizes[class - ELECTRICAL_LINKS], 1.0)).collect();
@@ -205,7 +205,7 @@ impl<'s> RelaxedProgram<'s> {
         on: &mut impl FnMut(&mut W, f64, f64),
     ) -> Result<Relaxed, Trouble> {
         let classes = space.network.class_count();
-        // Even shares as relative capacities, so that weights start from the divided pod.
+        // Equal fractions as relative capacities, so that weights start from the evenly divided pod.
         let even = |class: usize| {
             let switch = space.first.partition_point(|first| *first <= class);
             if switch == 0 { 1.0 } else { 1.0 / allowed[switch - 1].len() as f64 }
@@ -216,13 +216,13 @@ impl<'s> RelaxedProgram<'s> {
         let mut best = (f64::INFINITY, vec![1; classes]);
         let mut found =
             Relaxed { upper: f64::INFINITY, lower: 0.0, shares: vec![vec![0.0; cubes]; SWITCHES], rounds: 0 };
-        // Until a program has been solved the shares are even, which is a feasible pod of divided circuits.
+        // Before the first program is solved, the fractions are equal, which is feasible for the relaxation.
         for (switch, elements) in allowed.iter().enumerate() {
             for element in elements {
                 found.shares[switch][usize::from(*element)] = 1.0 / elements.len() as f64;
             }
         }
-        // Column generation as for the flow of a given pod, with capacities among the columns.
+        // Column generation as for the flow of a given pod, with the capacities as additional columns.
         loop {
             for lengths in std::mem::take(&mut queue) {
                 let swept = sweep(&space.network, &lengths, watch).map_err(Trouble::Run)?;
@@ -236,7 +236,7 @@ impl<'s> RelaxedProgram<'s> {
                     best = (bound, lengths);
                     found.upper = bound;
                 }
-                // Seeds by weights, one sweep at a time.
+                // Initial columns by multiplicative weights, one sweep at a time.
                 if found.rounds < SEEDS {
                     queue.push(weights.next(&swept));
                 }
@@ -255,7 +255,7 @@ impl<'s> RelaxedProgram<'s> {
             if found.upper <= found.lower * (1.0 + settings.gap) || found.rounds >= settings.max_rounds {
                 return Ok(found);
             }
-            // Both lengths at equal total cost before they are mixed.
+            // Both lengths are scaled to equal total cost before they are mixed.
             let own = space.cost(|class| f64::from(best.1[class]));
             let theirs = space.cost(|class| prices[class]).max(f64::MIN_POSITIVE);
             queue = MIXES
@@ -270,7 +270,8 @@ impl<'s> RelaxedProgram<'s> {
         }
     }
 
-    /// Solves; the sizes of circuits and what they carry go to `found`, the prices of classes come back.
+    /// Solves the program. Stores the sizes of circuits and their flow in `found`, and returns the prices of the
+    /// classes.
     fn solve<W: Watch>(
         &mut self,
         found: &mut Relaxed,
@@ -285,8 +286,8 @@ impl<'s> RelaxedProgram<'s> {
         };
         let classes = self.space.network.class_count();
         let optical = classes - ELECTRICAL_LINKS;
-        // The lower end is recomputed from loads: circuits as large as their loads are a feasible division. Shares
-        // that sum to 1, and the flow that they carry, computed from the loads.
+        // The lower end is recomputed from the loads: circuits in proportion to their loads are a feasible division.
+        // Fractions that sum to 1, and their flow, computed from the loads.
         let mut sums = vec![0.0; self.space.network.groups()];
         for (value, group) in values[1 + optical..].iter().zip(&self.groups) {
             sums[*group as usize] += value.max(0.0);
@@ -301,7 +302,7 @@ impl<'s> RelaxedProgram<'s> {
             }
         }
         let electrical = loads[..ELECTRICAL_LINKS].iter().copied().fold(0.0, f64::max);
-        // A switch with divided circuits carries the sum of its loads.
+        // A switch with fractional circuits carries the sum of its loads.
         let switches = (0..SWITCHES).map(|switch| loads[self.space.circuits(switch)].iter().sum::<f64>());
         let fullest = switches.fold(electrical, f64::max);
         let lower = 2.0 / fullest * (1.0 - 1e-11);

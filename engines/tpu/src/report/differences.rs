@@ -1,4 +1,4 @@
-//! Differences of two pods beyond their figures: number of circuits of each dimension, and of which switches.
+//! Differences of two pods in addition to their figures: number of circuits by dimension and by switch.
 
 use super::words;
 use crate::Tpu;
@@ -8,7 +8,7 @@ use crate::model::topology::Topology;
 use lightbay_core::plan::Plan;
 use lightbay_core::report::differences::{CountPair, Differences};
 
-/// Circuits of two plans. Empty where the pods differ in size.
+/// Circuits of two plans. Empty if the pods differ in size.
 pub(crate) fn of(a: &Plan<Tpu>, b: &Plan<Tpu>) -> Differences {
     let pod = |plan: &Plan<Tpu>| pod_of(&plan.result.topology).ok().map(|pod| pod.0);
     let counts = pod(a).zip(pod(b)).and_then(|(a, b)| counts(&a, &b));
@@ -16,7 +16,7 @@ pub(crate) fn of(a: &Plan<Tpu>, b: &Plan<Tpu>) -> Differences {
         .map_or_else(Differences::default, |counts| Differences::of_counts("circuits, by dimension", counts))
 }
 
-/// Circuits inside a cube, between cubes, and those that are patched to another cube than in the other plan.
+/// Number of circuits inside a cube, between cubes, and to another cube than in the other plan.
 fn counts(a: &Topology, b: &Topology) -> Option<Vec<CountPair>> {
     let cubes = a.cubes();
     if cubes != b.cubes() {

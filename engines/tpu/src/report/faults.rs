@@ -15,29 +15,29 @@ use std::cmp::Reverse;
 /// Forms on a screen: by load and by saturation on the faces of a cube, and as a list.
 pub(super) const FORMS: &[&str] = &["max_load", "saturation", "cases"];
 
-/// Levels of load that are told apart; more share one.
+/// Maximum number of load levels; more values are grouped.
 const LEVELS: usize = 8;
 
 /// One failed switch.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Case {
-    /// Routes over the fullest arc; `None` if some pair cannot be reached.
+    /// Number of routes over the most loaded arc; `None` if some pair cannot be reached.
     load: Option<u64>,
-    /// Mean hops, where the whole case is known.
+    /// Mean hops, if the whole case is known.
     avg_hops: Option<f64>,
     saturation: Option<f64>,
     unreachable: usize,
-    /// Evenness of the virtual channels, where the routes are listed.
+    /// VC ratio, if the routes are listed.
     ratio: Option<f64>,
     is_listed: bool,
 }
 
-/// A sweep over all switches, complete or on its way.
+/// A sweep over all switches, complete or in progress.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct FaultSweep {
-    /// By switch; `None` for what was not routed yet.
+    /// By switch; Case of each switch; `None` if it was not routed yet.
     cases: Vec<Option<Case>>,
-    /// The fullest arc without any fault.
+    /// Maximum channel load without failed switches.
     healthy: Option<u64>,
 }
 
@@ -57,7 +57,7 @@ impl FaultSweep {
         Some(Self { cases, healthy })
     }
 
-    /// The switches that a run has tried so far; `None` if it has tried none.
+    /// The cases that a run has computed so far; `None` if there are none.
     pub(super) fn of_run(run: &RunBeside, result: Option<&TpuResult>) -> Option<Self> {
         let points = run.points(series::FAULT_LOAD);
         if points.is_empty() {
@@ -80,7 +80,7 @@ impl FaultSweep {
         self.cases.iter().enumerate().filter_map(|(switch, case)| Some((switch, case.as_ref()?)))
     }
 
-    /// The switch without which the fullest arc is fullest; the first of equals.
+    /// The failed switch with the highest maximum channel load; the first one if several are equal.
     fn worst(&self) -> Option<(usize, u64)> {
         let loads = self.known().filter_map(|(switch, case)| Some((switch, case.load?)));
         loads.rev().max_by_key(|(_, load)| *load)
@@ -105,7 +105,7 @@ impl FaultSweep {
             Some(lowest) => answer.muted("  lowest ").answer(format!("{lowest:.2}")),
             None => answer,
         };
-        // Without the routes of the cases nobody can count their loads again.
+        // Without the routes of the cases, their loads cannot be recounted.
         let claimed = if self.known().all(|(_, case)| case.is_listed) { "" } else { ", claimed" };
         let context = match self.healthy {
             Some(healthy) => format!("max load above {healthy}{claimed}"),
@@ -148,7 +148,7 @@ impl FaultSweep {
     }
 
     fn by_load(&self) -> Matrix {
-        // Without signs: cells stand close to each other in small panes.
+        // Without signs, because cells are close to each other in small panes.
         self.faces("load_above_healthy", Unit::COUNT, |case| match (case.load, self.healthy) {
             (None, _) => Cell::new("!").tone(Tone::Bad),
             (Some(load), Some(healthy)) => Cell::new(load as i64 - healthy as i64),
@@ -164,12 +164,12 @@ impl FaultSweep {
         for cell in faces.cells.iter_mut().filter(|cell| lowest.is_some() && cell.value.as_f64() == lowest) {
             cell.tone = Tone::Bad;
         }
-        // The lower the worse: shades of amounts would say the opposite.
+        // Lower is worse, so shading by amount would suggest the opposite.
         faces.shaded = false;
         faces
     }
 
-    /// The cases by load, fullest first.
+    /// The cases by load, highest first.
     fn levels(&self) -> Table {
         let mut loads: Vec<u32> =
             self.known().filter_map(|(_, case)| u32::try_from(case.load?).ok()).collect();
@@ -203,7 +203,7 @@ impl FaultSweep {
         table
     }
 
-    /// Every case: those with unreachable pairs first, then those that cost most.
+    /// Every case: those with unreachable pairs first, then by decreasing load.
     fn table(&self) -> Table {
         let mut order: Vec<(usize, &Case)> = self.known().collect();
         order.sort_by_key(|(switch, case)| (case.load.is_some(), Reverse(case.load), *switch));
@@ -254,7 +254,7 @@ impl Case {
     }
 }
 
-/// Tells that a plan lists the routes, so that the checker counted them.
+/// Returns `true` if a plan lists the routes, so that the checker counted them.
 fn is_listed(routing: Option<&Routing>) -> bool {
     routing.is_some_and(|routing| !routing.routes.is_empty())
 }
@@ -279,7 +279,7 @@ fn sentence(switch: usize, case: Option<&Case>) -> Phrase {
     phrase
 }
 
-/// Returns the case of one failed switch: pairs that cannot be reached, the fullest channel and the routes over it.
+/// Returns the case of one failed switch: unreachable pairs, the most loaded channel and the routes over it.
 pub(super) fn detail(result: &TpuResult, switch: u32) -> Result<Section, Unavailable> {
     let case = result.faults.iter().find(|case| u32::from(case.failed_ocs) == switch).ok_or_else(|| {
         Unavailable::absent(format!("switch {switch} was not tried"), "name a switch that was")

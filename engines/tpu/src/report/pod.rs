@@ -1,4 +1,4 @@
-//! Size, wiring and questions of a scenario.
+//! Size, wiring and requirements of a scenario.
 
 use crate::model::baselines;
 use crate::plan::TpuResult;

@@ -1,4 +1,4 @@
-//! Hops on virtual channels, and the links that carry most routes.
+//! Hops on virtual channels, and the links that carry the most routes.
 
 use super::{OVERVIEW, STATED, flows, words};
 use crate::analysis::loads::{Level, Loads, flows as flows_over, levels};
@@ -31,18 +31,18 @@ pub(super) fn channels(routing: &Routing) -> Section {
     if routing.routes.is_empty() { section.remark(STATED) } else { section }
 }
 
-/// Levels of load that are told apart; more share one.
+/// Maximum number of load levels; more values are grouped.
 const LEVELS: usize = 12;
 
-/// Loads that those of the arcs are measured against.
+/// Reference values for the loads of the arcs.
 struct Ideal {
     mean: f64,
-    /// No routes of the pod can keep below this: `1 / mcf_upper`.
+    /// Lower bound on the maximum load of all routes of the pod: `1 / mcf_upper`.
     least: f64,
 }
 
 impl Ideal {
-    /// Returns the excess of a load over the least possible one, as a share of it.
+    /// Returns the excess of a load over its lower bound, divided by the bound.
     fn over(&self, load: u32) -> f64 {
         f64::from(load) / self.least - 1.0
     }
@@ -83,13 +83,13 @@ pub(super) fn hottest(result: &TpuResult, routing: &Routing) -> Result<Section, 
         .block("links", "", fullest(&loads, &totals, &ideal, is_class)))
 }
 
-/// Links by load, fullest first, with the mean and what is unavoidable.
+/// Links by load, highest first, with the mean and the lower bound.
 fn levels_table(totals: &[u32], ideal: &Ideal) -> Table {
     let levels = levels(totals, LEVELS);
     let inside = |level: &Level, value: f64| {
         f64::from(level.load.0) - 0.5 <= value && value < f64::from(level.load.1) + 0.5
     };
-    // Where no level holds a value it stands at the lowest one above it.
+    // A value without its own level is shown at the lowest level above it.
     let place_of = |value: f64| {
         let exact = levels.iter().position(|level| inside(level, value));
         exact.or_else(|| levels.iter().rposition(|level| f64::from(level.load.1) >= value))
@@ -126,7 +126,7 @@ fn levels_table(totals: &[u32], ideal: &Ideal) -> Table {
     table
 }
 
-/// Every link, the fullest first.
+/// Every link, the most loaded first.
 fn fullest(loads: &Loads, totals: &[u32], ideal: &Ideal, is_class: bool) -> Table {
     let mut order: Vec<(usize, u32)> = totals.iter().copied().enumerate().collect();
     order.sort_by_key(|&(arc, load)| (Reverse(load), arc));

@@ -1,4 +1,4 @@
-//! Throughput per chip over sizes: designs of the session, the tori, and what any pod could reach.
+//! Throughput per chip over sizes: designs of the session, the tori, and the bound on any pod.
 
 use super::OVERVIEW;
 use crate::analysis::tori::{SizeRow, sizes};
@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 /// Forms on a screen.
 pub(super) const FORMS: &[&str] = &["curves", "table"];
 
-/// Methods that lay out tori: their plans are no designs.
+/// Methods that build tori; their plans do not count as designs.
 const TORI: [&str; 2] = ["pt", "pdtt"];
 
-/// A rate per chip as it is read.
+/// A rate per chip as printed.
 const RATE: Unit = Unit::new("", 1.0, Some(3));
 
 /// Best designs by chips: throughput per chip, and the number of the plan.
@@ -27,7 +27,7 @@ fn design(plan: &PlanBeside) -> Option<(usize, f64)> {
     (rate.is_finite() && rate > 0.0 && plan.value > 0.0).then(|| ((rate / plan.value).round() as usize, rate))
 }
 
-/// The best designs by chips. At its own size the plan that is explained stands, so that all sections speak of one plan.
+/// The best designs by chips. For its own size, the explained plan is used, so that all sections show the same plan.
 fn designs(beside: &Surroundings) -> Designs {
     let mut best = Designs::new();
     for plan in &beside.plans {
@@ -43,7 +43,7 @@ fn designs(beside: &Surroundings) -> Designs {
     best
 }
 
-/// The sizes with the best bounds known: the one in closed form, or what is proven of the plan that is explained.
+/// The sizes with their best known bounds: the closed form, or the proven bound of the explained plan.
 fn bounded(cubes: usize, beside: &Surroundings) -> Vec<SizeRow> {
     let proven = beside.shown().and_then(|plan| Some((design(plan)?.0, plan.bound?)));
     let better = |row: &SizeRow| match proven {
@@ -94,7 +94,7 @@ fn table(rows: &[SizeRow], designs: &Designs, chips: usize) -> Table {
         let (share, by) = match design {
             Some((rate, _)) if is_own => (Cell::new(rate / size.bound).tone(Tone::Good), "design"),
             Some((rate, _)) => (Cell::new(rate / size.bound), "design"),
-            // The better torus shows the level from which a design starts.
+            // The better torus shows the level that a design should exceed.
             None => (Cell::new(torus(size) / size.bound).tone(Tone::Muted), "torus"),
         };
         let row = table.row(vec![

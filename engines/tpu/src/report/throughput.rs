@@ -1,4 +1,4 @@
-//! Concurrent flow of a pod beside what tori of its size reach, and what no pod of the size can exceed.
+//! Concurrent flow of a pod, compared with tori of its size and with the bounds on all pods of the size.
 
 mod curves;
 mod standing;
@@ -12,7 +12,7 @@ use lightbay_core::report::text::number;
 use lightbay_core::report::{Cell, Column, Phrase, RunBeside, Section, Surroundings, Table, Tone, Unit};
 use standing::PodStanding;
 
-/// Forms on a screen: the time of a run by order of magnitude, or evenly.
+/// Forms on a screen: the time of a run on a logarithmic or a linear axis.
 pub(super) const FORMS: &[&str] = &["log_time", "even_time"];
 
 /// A throughput with five significant digits at every size.
@@ -35,7 +35,7 @@ struct Line {
     note: &'static str,
 }
 
-/// Scenario, plan, yardsticks and run that are compared.
+/// Scenario, plan, reference values and run to compare.
 pub(super) struct Compared<'a> {
     pub scenario: &'a TpuScenario,
     pub result: Option<&'a TpuResult>,
@@ -46,7 +46,7 @@ pub(super) struct Compared<'a> {
 impl Compared<'_> {
     pub(super) fn section(&self) -> Section {
         let run = self.beside.run.as_ref();
-        // While a run works the figures are about it, else about the plan.
+        // The figures describe the run while it is active, otherwise the plan.
         let working = run.filter(|run| run.is_active || self.result.is_none());
         let known = self.beside.shown().and_then(|plan| plan.bound);
         let bound = working.map_or(known, |run| run.bound);
@@ -68,7 +68,7 @@ impl Compared<'_> {
         run.map_or_else(Vec::new, told).into_iter().fold(section, Section::remark)
     }
 
-    /// The gap that the certificate of a run leaves, or the unit.
+    /// The gap of the certificate of a run, or the unit.
     fn context(run: Option<&RunBeside>, standing: &PodStanding) -> String {
         let rounds = run.map_or(0, |run| run.points(crate::series::MCF_LOWER).len());
         match standing.gap().filter(|_| rounds > 0) {
@@ -99,7 +99,7 @@ impl Compared<'_> {
         phrase
     }
 
-    /// Every network of the size; `working` represents the pod that a run works on.
+    /// Every network of the size; `working` is the pod of the active run.
     fn networks(&self, working: Option<&PodStanding>) -> Table {
         let nodes = self.scenario.nodes();
         let cover = self.yardsticks.cover;
@@ -117,7 +117,7 @@ impl Compared<'_> {
                 Cell::new(line.name.as_str()),
                 line.diameter.map_or_else(Cell::none, Cell::new),
                 line.avg_hops.map_or_else(Cell::none, Cell::new),
-                // Eight decimals are what certificates are good for.
+                // Certificates have about eight exact decimals.
                 Cell::new((line.mcf * 1e8).round() / 1e8).tone(line.tone).note(line.note),
                 Cell::new(nodes as f64 * line.mcf),
                 Cell::new(line.mcf / cover.mcf),

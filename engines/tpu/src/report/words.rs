@@ -1,4 +1,4 @@
-//! Names of chips, ports and switches as reports and screens write them: one set of words everywhere.
+//! Names of chips, ports and switches, the same in all reports and on all screens.
 
 use crate::model::pod;
 
@@ -56,7 +56,7 @@ pub fn arc(class: usize) -> String {
     format!("{} {}", chip(place), port(by))
 }
 
-/// `OCS Y 2`, or `electrical`: what an arc class runs over.
+/// `OCS Y 2`, or `electrical`: the switch of an arc class.
 pub fn carrier(class: usize) -> String {
     let (place, by) = pod::arc_parts(class);
     match pod::switch(place, by) {
@@ -65,7 +65,7 @@ pub fn carrier(class: usize) -> String {
     }
 }
 
-/// `(2,0,0) -Y`, or `3 (2,0,0) -Y` where arcs do not represent those of every cube: an arc by its number.
+/// `(2,0,0) -Y`, or `3 (2,0,0) -Y` if arcs are not classes over all cubes: an arc by its number.
 pub fn arc_of(arc: usize, is_class: bool) -> String {
     if is_class {
         self::arc(arc)

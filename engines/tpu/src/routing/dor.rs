@@ -1,8 +1,8 @@
 //! Dimension-order routing with datelines on tori (docs/methods/tpu.md, section 7): the routing that tori use in
 //! practice.
 //!
-//! A route is a vector of signed steps of least length, gone in X, then Y, then Z. Each dimension starts on virtual
-//! channel 0; the hop over its wrap-around and what follows in that dimension use channel 1.
+//! A route follows a shortest vector of signed steps, first in X, then in Y, then in Z. Each dimension starts on
+//! virtual channel 0; the hop over its wrap-around and the later hops in that dimension use channel 1.
 
 use crate::model::pod::{self, PORTS, SWITCHES};
 use crate::model::topology::Topology;
@@ -18,20 +18,20 @@ pub mod lattice;
 /// Virtual channels that datelines need.
 const VCS: u8 = 2;
 
-/// Pairs without a route that are named.
+/// Number of pairs without a route that a message names.
 const NAMED_PAIRS: usize = 20;
 
-/// Flows between two stop checks.
+/// Number of flows between two stop checks.
 const BATCH: usize = 4096;
 
-/// Settings of routing in dimension order.
+/// Settings of dimension-order routing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DorSettings {
-    /// Passes over the flows that have a choice between vectors of equal length.
+    /// Number of passes over the flows with several shortest vectors.
     pub passes: u32,
-    /// Switches that have failed. A pair all of whose vectors cross one has no route.
+    /// Switches that have failed. A pair has no route if all its vectors cross failed switches.
     pub failed: Vec<u8>,
-    /// `true` to write the routes; without them only the claims are made.
+    /// `true` to return the routes; otherwise only the claims are computed.
     pub with_routes: bool,
     /// Maximum memory that the routes may take.
     pub memory_limit_bytes: u64,
@@ -43,10 +43,10 @@ impl Default for DorSettings {
     }
 }
 
-/// Routes a prismatic torus of job shape `shape`, doubly twisted or not, in dimension order.
+/// Computes dimension-order routes of a prismatic torus of job shape `shape`, doubly twisted or not.
 ///
 /// # Errors
-/// A pod that is not this torus, more memory than allowed, pairs without a route, or the watch says stop.
+/// A pod that is not this torus, more memory than allowed, pairs without a route, or a stop requested by the watch.
 pub fn route(
     pod: &Topology,
     shape: [u16; 3],
@@ -58,7 +58,7 @@ pub fn route(
 }
 
 /// Returns the figures of such routes, and the number of routes over every channel, `[vc][6·node + port]`; no route is
-/// written, so that large tori take little memory.
+/// stored, so that large tori need little memory.
 ///
 /// # Errors
 /// Like [`route`].
@@ -83,7 +83,7 @@ fn routed(
     watch: &mut impl Watch,
     on: impl FnMut(u32, u8),
 ) -> Result<Routing, RouteError> {
-    // The pod has to be this torus, circuit by circuit.
+    // Checks every circuit, because the pod must be exactly this torus.
     let lattice = Lattice::new(shape, twisted).map_err(RouteError::Invalid)?;
     lattice.check(pod).map_err(RouteError::Invalid)?;
     if let Some(switch) = settings.failed.iter().find(|switch| usize::from(**switch) >= SWITCHES) {
@@ -113,13 +113,13 @@ struct DorSelection<'a> {
     /// `6 * node + port`.
     next: Vec<u32>,
     failed: [bool; SWITCHES],
-    /// Number of the vector that each flow takes; [`CLOSED`] if all cross failed switches.
+    /// Number of the vector that each flow uses; [`CLOSED`] if all cross failed switches.
     choice: Vec<u8>,
     loads: Vec<u32>,
     missing: Missing,
 }
 
-/// No vector of a flow is open.
+/// Marks a flow whose vectors all cross failed switches.
 const CLOSED: u8 = u8::MAX;
 
 impl<'a> DorSelection<'a> {
@@ -147,7 +147,7 @@ impl<'a> DorSelection<'a> {
     fn walk(&self, source: u32, vector: Vector, mut hop: impl FnMut(u32, u8)) {
         let mut node = source;
         for (axis, &steps) in vector.iter().enumerate() {
-            // Port 2a leads up along axis a, 2a + 1 down.
+            // Port 2a leads in the plus direction of axis a, port 2a + 1 in the minus direction.
             let port = 2 * axis as u8 + u8::from(steps < 0);
             let mut vc = 0;
             // The channel changes at the dateline, which breaks the cycle of the ring (Dally and Seitz).
@@ -171,9 +171,9 @@ impl<'a> DorSelection<'a> {
         open
     }
 
-    /// Returns the load of the arcs of a route: that of the fullest, then the sum of squares.
+    /// Returns the cost of a route by the loads of its arcs: the maximum load, then the sum of squares.
     fn weight(&self, source: u32, vector: Vector) -> (u32, u64) {
-        // Lexicographic: the fullest arc, then the sum of squares, which evens out the others.
+        // Lexicographic order: the maximum load, then the sum of squares, which balances the other arcs.
         let (mut top, mut sum) = (0, 0);
         self.walk(source, vector, |arc, _| {
             let load = self.loads[arc as usize];
@@ -186,7 +186,7 @@ impl<'a> DorSelection<'a> {
     fn carry(&mut self, source: u32, vector: Vector, sign: i32) {
         let mut loads = std::mem::take(&mut self.loads);
         self.walk(source, vector, |arc, _| {
-            // Wrapping addition of a sign: loads never fall below 0.
+            // Wrapping addition of +1 or -1 is safe, because loads never fall below 0.
             loads[arc as usize] = loads[arc as usize].wrapping_add_signed(sign);
         });
         self.loads = loads;
@@ -204,13 +204,13 @@ impl<'a> DorSelection<'a> {
         );
     }
 
-    /// Flows without a choice first, then the others again and again on their least loaded vectors.
+    /// Routes flows with one vector first, then repeatedly moves the others to their least loaded vectors.
     fn select(&mut self, passes: u32, watch: &mut impl Watch) -> Result<(), RouteError> {
         let nodes = self.nodes() as u32;
         // Flows with one vector are fixed in pass 0; their load is known before any choice is made.
         let mut open = Vec::new();
-        // Sources one after the other would fill one region first: steps of a golden section spread them.
-        // A stride prime to the number of nodes visits every source once.
+        // Sources in ascending order would fill one region first, so golden-section steps spread them. A stride prime
+        // to the number of nodes visits every source once.
         let stride = spread(nodes);
         for pass in 0..=passes {
             let before = self.loads.iter().copied().max();
@@ -224,7 +224,7 @@ impl<'a> DorSelection<'a> {
                     self.flow(source, target, pass, &open);
                 }
             }
-            // Passes end when the fullest arc no longer improves.
+            // Passes end when the maximum load stops improving.
             if pass > 1 && self.loads.iter().copied().max() >= before {
                 break;
             }
@@ -239,7 +239,7 @@ impl<'a> DorSelection<'a> {
         let flow = source as usize * self.nodes() + target as usize;
         match open {
             [] if pass == 0 => {
-                // No vector is open: the pair is named once.
+                // All vectors cross failed switches: the pair is listed once.
                 self.choice[flow] = CLOSED;
                 self.missing.total += 1;
                 if self.missing.named.len() < NAMED_PAIRS {
@@ -255,10 +255,10 @@ impl<'a> DorSelection<'a> {
             // Flows with a choice wait until the others are placed.
             _ if pass == 0 => {}
             open => {
-                // Each flow is taken away and put back on its least loaded vector (best response).
+                // Each flow is removed and placed on its least loaded vector (best response).
                 if pass > 1
                     && let Some((_, old)) = open.iter().find(|(at, _)| *at == self.choice[flow])
-                // Passes after the first take the flow away before it chooses.
+                // Passes after the first remove the flow before it chooses a vector.
                 {
                     self.carry(source, *old, -1);
                 }
@@ -271,7 +271,7 @@ impl<'a> DorSelection<'a> {
         }
     }
 
-    /// The routes; `on` is called with every hop of all of them: its arc and virtual channel.
+    /// The routes; Calls `on` with the arc and virtual channel of every hop of all routes.
     fn routing(
         &self,
         with_routes: bool,
@@ -311,9 +311,8 @@ impl<'a> DorSelection<'a> {
     }
 }
 
-/// A step near the golden section of `nodes` that visits every node.
-/// Low-discrepancy order: multiples of the golden section.
-/// A divisor would visit some nodes only.
+/// A step near the golden section of `nodes` that visits every node. Low-discrepancy order: multiples of the golden
+/// section. A step with a common divisor would visit only some nodes.
 fn spread(nodes: u32) -> u32 {
     let wanted = (f64::from(nodes) * 0.618) as u32;
     (wanted.max(1)..=nodes.max(1)).find(|step| gcd(*step, nodes) == 1).unwrap_or(1)

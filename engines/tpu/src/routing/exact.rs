@@ -1,6 +1,6 @@
-//! The selection with the smallest largest load, as an integer program (docs/methods/tpu.md, section 7, step 4): one
-//! 0/1 column for each candidate route, one route for each pair, and no class fuller than the load that is minimised.
-//! For small pods: the candidates are listed.
+//! The selection with the smallest maximum load, as an integer program (docs/methods/tpu.md, section 7, step 4): one
+//! 0/1 column for each candidate route, one route for each pair, and the load of every class is at most the minimised
+//! load. Only for small pods, because all candidates are listed.
 
 use super::frame::Frame;
 use super::path::LONGER;
@@ -17,18 +17,18 @@ use lightbay_highs::model::{Column, Model};
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::{Solution, Start, Status};
 
-/// Columns of a program at most: their routes alone take some tens of megabytes.
+/// Maximum number of columns: their routes alone take tens of megabytes.
 const MOST_ROUTES: usize = 400_000;
 
-/// Time limit of the solver, s. A judgement, not a measurement; the routes by prices remain if it is not enough.
+/// Time limit of the solver, s. An estimate, not a measured value; if it is too short, the routes by prices remain.
 pub const TIME_LIMIT_S: f64 = 120.0;
 
 /// Result of the program.
 #[derive(Clone, Debug)]
 pub struct Exact {
-    /// The best selection known: the given one if nothing is better.
+    /// The best known selection; the given one if no better one was found.
     pub selection: SelectedRoutes,
-    /// No selection from these candidates has a smaller largest load.
+    /// Lower bound on the maximum load of every selection from these candidates.
     pub floor: u32,
 }
 
@@ -47,7 +47,7 @@ struct Lister<'a> {
     reach: &'a Reach,
     source: u32,
     longest: usize,
-    /// Nodes on the way from the state that is looked at to the target, last first.
+    /// Nodes on the walk from the current state to the target, in reverse order.
     nodes: Vec<u32>,
     ports: Vec<u8>,
 }
@@ -57,7 +57,7 @@ impl Lister<'_> {
     fn descend(&mut self, arc: u32, lanes: u32, routes: &mut Vec<Box<[u8]>>) {
         let Ways { frame, steps, .. } = self.ways;
         let tail = Frame::tail(arc);
-        // Depth-first backwards; a node on the path closes a circle.
+        // Depth-first search backwards; a node that is already on the path would close a cycle.
         if self.nodes.contains(&tail) || routes.len() > MOST_ROUTES {
             return;
         }
@@ -71,7 +71,7 @@ impl Lister<'_> {
             for vc in (0..steps.vcs()).filter(|vc| lanes >> vc & 1 == 1) {
                 for state in steps.before(frame, steps.state(arc, vc)) {
                     let hops = self.reach.hops[state as usize];
-                    // Only states from which the source is still within reach are followed.
+                    // Follows only states from which the source can still be reached within the length limit.
                     if hops != FAR && usize::from(hops) + self.ports.len() <= self.longest {
                         // The arc arrives at the tail by the port opposite to the one it left by.
                         let port = Frame::port(steps.arc(state)) ^ 1;
@@ -100,7 +100,7 @@ pub(super) fn list(
 ) {
     let Ways { frame, steps, .. } = ways;
     let ports = Vec::with_capacity(longest);
-    // Walks into the target whose distance fits the longest route.
+    // Walks into the target whose length is within the limit.
     let mut lister = Lister { ways, reach, source, longest, nodes: vec![target], ports };
     for port in 0..PORTS as u8 {
         let arc = frame.into(target, port);
@@ -127,8 +127,8 @@ impl Candidates {
                     continue;
                 }
                 let before = candidates.routes.len();
-                // Walks that all pass a node twice leave longer routes only.
-                // An allowed walk without repeated nodes is a route.
+                // If all of these walks pass a node twice, only longer routes remain. An allowed walk without repeated
+                // nodes is a route.
                 for longer in (slack..=slack + LONGER).step_by(2) {
                     let longest = usize::from(shortest + longer);
                     list(ways, reach, (source, target), longest, &mut candidates.routes);
@@ -155,10 +155,10 @@ impl Candidates {
     }
 }
 
-/// Improves a selection by the program, and says what no selection can beat.
+/// Improves a selection by the program, and returns a lower bound on the maximum load.
 ///
 /// # Errors
-/// Too many candidates, a failure of the solver, or the watch says stop.
+/// Too many candidates, a failure of the solver, or a stop requested by the watch.
 pub fn improve(
     ways: Ways<'_>,
     slack: u16,
@@ -169,9 +169,9 @@ pub fn improve(
     let candidates = Candidates::new(ways, slack, watch)?;
     let nodes = ways.frame.nodes();
     let mut model = Model::new("routes");
-    // The load to be minimised, below that of the known selection.
+    // The minimised load, with the load of the known selection as upper bound.
     let load = model.integer("load", 0.0, f64::from(start.max_load()), 1.0);
-    // Rows: routes over a class minus the load that is minimised.
+    // Rows: number of routes over a class minus the minimised load.
     let mut uses: Vec<Vec<(Column, f64)>> = vec![vec![(load, -1.0)]; ways.frame.classes()];
     let mut point = vec![f64::from(start.max_load())];
     for (pair, &flow) in candidates.flows.iter().enumerate() {
@@ -200,7 +200,7 @@ pub fn improve(
             candidates.flows.len()
         ),
     }));
-    // Loads are whole numbers, so no gap is left open.
+    // Loads are integers, so the gap is closed completely.
     let options = Options::new().relative_gap(0.0).time_limit_s(time_limit_s);
     // The selection by prices is a start of the solver if it is among the candidates.
     let start_point =
@@ -209,7 +209,7 @@ pub fn improve(
     let mut listener = RunListener::new(&mut stop);
     let solution = instance::solve_here(&model, &options, &start_point, &mut listener)
         .map_err(|error| MethodError::Failed(error.to_string()))?;
-    // A solver that was told to stop has what it found by then, which the caller may still hand over.
+    // A stopped solver returns its best point so far, which the caller may still report.
     let floor = floor_of(&solution, start.max_load());
     let mut selection = start.clone();
     if let Some(values) = &solution.values {
@@ -231,11 +231,10 @@ pub fn improve(
     Ok(Exact { selection, floor })
 }
 
-/// The bound of a solution as a load.
-/// A bound of a minimum of whole numbers may be rounded up.
+/// The bound of a solution as a load. A lower bound on an integer minimum may be rounded up.
 fn floor_of(solution: &Solution, known: u32) -> u32 {
     match (solution.status, solution.bound) {
-        // Proven: the objective is the load.
+        // Proven optimal: the bound is the objective.
         (Status::Optimal, _) => solution.objective.map_or(known, |load| load.round() as u32),
         (_, Some(bound)) if bound.is_finite() => (bound - 1e-6).ceil().max(0.0) as u32,
         _ => 0,

@@ -1,7 +1,7 @@
 //! Routes of the pod with one switch failed: one case for each of the 48, all of them routed.
 //!
-//! A failed switch takes one class of links out of every cube, so that a symmetric pod stays symmetric. It is known
-//! before the job starts; at most one fails at a time.
+//! A failed switch removes one class of links from every cube, so a symmetric pod stays symmetric. Assumption: the
+//! failure is known before the job starts, and at most one switch fails at a time.
 
 use crate::model::pod::SWITCHES;
 use crate::model::topology::Topology;
@@ -22,10 +22,10 @@ const PASSES: u32 = 6;
 /// Turns that the routes of a case may use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FaultTurns {
-    /// Those of the pod without fault; a case that they leave without some route gets its own.
+    /// The turns of the healthy pod; a case in which they leave a pair without a route gets its own turns.
     #[default]
     Shared,
-    /// Each case its own.
+    /// Each case gets its own turns.
     PerFault,
 }
 
@@ -36,7 +36,7 @@ pub struct FaultSettings {
     pub routing: routing::RoutingSettings,
     /// Turns that the cases use.
     pub turns: FaultTurns,
-    /// `true` to keep the routes of the cases.
+    /// `true` to store the routes of the cases.
     pub with_routes: bool,
 }
 
@@ -46,7 +46,7 @@ pub type Saturation<'a> = &'a (dyn Fn(u8, &Routing) -> Option<f64> + Sync);
 /// Routes the pod without each of its switches in turn. Calls `each` with every case, in order of switch number.
 ///
 /// # Errors
-/// The pod cannot be routed even without a fault, or the watch says stop.
+/// The pod cannot be routed even without a fault, or the watch requests a stop.
 pub fn sweep(
     pod: &Topology,
     settings: &FaultSettings,
@@ -57,7 +57,7 @@ pub fn sweep(
     sweep_from(pod, &found, settings, None, watch, each)
 }
 
-/// The same from routes without fault that are known already, with the saturation of each case if a closure finds it.
+/// The same, starting from known routes of the healthy pod, with the saturation of each case if a closure is given.
 ///
 /// # Errors
 /// The watch requests a stop.
@@ -85,9 +85,9 @@ pub fn sweep_from(
         } else {
             watch.parallel(|| group.par_iter().map(solve).collect())
         };
-        // Cases that were abandoned: the watch knows why.
+        // Abandoned cases; the watch has the reason.
         watch.checkpoint()?;
-        // In order of switches, whichever thread was first.
+        // In order of switches, regardless of the order in which threads finished.
         for result in done {
             let (case, units) = result?;
             watch.count(units);
@@ -119,8 +119,8 @@ pub fn case(
 ) -> Result<FaultCase, MethodError> {
     let mut failed = settings.routing.failed.clone();
     failed.push(switch);
-    // A case is a pod with one more failed switch; the symmetry stays.
-    // The seed stays, so that cases differ by their switch only.
+    // A case is a pod with one more failed switch; the symmetry stays. The seed stays the same, so that cases differ
+    // only by their switch.
     let mut own = routing::RoutingSettings { failed, ..settings.routing.clone() };
     // A case only has to survive its own failed switch.
     own.tolerated_faults = 0;
@@ -128,7 +128,7 @@ pub fn case(
         FaultTurns::Shared => Some(under_shared(pod, found, &own, watch)?),
         FaultTurns::PerFault => None,
     };
-    // Shared turns first; a case that they cut apart is routed with turns of its own.
+    // Tries the shared turns first; a case in which they leave a pair without a route gets its own turns.
     let routed = match shared {
         Some(SharedTurns { found, missing: 0 }) => Ok(found),
         _ => routing::find(pod, &own, watch),
@@ -160,7 +160,7 @@ pub fn case(
     }
 }
 
-/// Routes under the turns of the pod without fault.
+/// Routes under the turns of the healthy pod.
 struct SharedTurns {
     found: FoundRoutes,
     /// Pairs that these turns leave without a route.
@@ -178,7 +178,7 @@ fn under_shared(
     let steps = Steps::new(&frame, &found.turns);
     let reaches = select::reaches(&frame, &steps, watch)?;
     let ways = Ways { frame: &frame, steps: &steps, reaches: &reaches };
-    // Fewer passes: most routes of the healthy pod stay.
+    // Fewer passes, because most routes of the healthy pod remain.
     let effort = SelectionEffort {
         slack: u16::from(settings.slack_hops),
         passes: PASSES.min(settings.passes),

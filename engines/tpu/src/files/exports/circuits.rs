@@ -1,12 +1,12 @@
-//! Circuits of the switches, and the way from one state of all switches to another.
+//! Circuits of the switches, and the changes from one state of all switches to another.
 //!
 //! Ports of a switch count from 1, as in the files of the vendors: the plus port of cube c is port `c + 1`, its minus port is port
 //! `cubes + c + 1`. A circuit joins a plus port
 //! (`port_in`) to a minus port (`port_out`) and carries both directions.
 //!
-//! People patch by the face of a cube: each end is also given by its cube, side and index. Side `X+` is the face at the far
-//! end of dimension X, and index `u + 4 v` the position (u, v) on it. The sign stands last, because spreadsheets take a text
-//! that begins with `+` or `-` for a formula.
+//! For manual patching, each end is also given by its cube, side and index on the face. Side `X+` is the face at the
+//! far end of dimension X, and index `u + 4 v` the position (u, v) on it. The sign comes last, because spreadsheets
+//! interpret a text that begins with `+` or `-` as a formula.
 
 use super::PodSubject;
 use crate::model::baselines;
@@ -15,9 +15,9 @@ use crate::model::topology::Topology;
 use lightbay_core::problem::Problem;
 use std::fmt::Write as _;
 
-/// Columns of a circuit by what the switch knows.
+/// Columns of a circuit for the switch: its ports.
 const CIRCUIT: &str = "ocs,port_in,port_out,cube_a,cube_b";
-/// Columns of the ends of a circuit by what a person patches by.
+/// Columns of the ends of a circuit for manual patching.
 const ENDS: &str = "side_a,index_a,side_b,index_b";
 
 /// All circuits: columns [`CIRCUIT`] and [`ENDS`].
@@ -44,7 +44,7 @@ fn ends(switch: usize) -> String {
     format!("{axis}+,{index},{axis}-,{index}")
 }
 
-/// The state that changes begin with, by name; `None` if no circuit is up.
+/// The state before the changes, by name; `None` if there are no circuits.
 ///
 /// # Errors
 /// A torus that does not exist for so many cubes.
@@ -67,7 +67,7 @@ pub fn before(subject: &PodSubject<'_>, name: &str) -> Result<Option<Topology>, 
     }
 }
 
-/// Circuits that differ: how many are to be removed, and as many to be added.
+/// Number of differing circuits: this many are removed, and the same number is added.
 pub fn difference(before: &Topology, after: &Topology) -> usize {
     let cubes = before.cubes().min(after.cubes());
     (0..SWITCHES)
@@ -76,9 +76,9 @@ pub fn difference(before: &Topology, after: &Topology) -> usize {
         .count()
 }
 
-/// Steps of the change in their order: `batch`, columns [`CIRCUIT`], `action`, columns [`ENDS`]. Batches are done one after the other; a
-/// batch only removes or only adds, and what it adds uses ports that earlier batches have freed. `switches_per_batch`
-/// switches are changed at once.
+/// Steps of the change in their order: `batch`, columns [`CIRCUIT`], `action`, columns [`ENDS`]. Batches are executed
+/// one after the other. A batch only removes or only adds circuits, and added circuits use ports that earlier batches
+/// have freed. `switches_per_batch` switches change at the same time.
 ///
 /// # Errors
 /// Pods of different sizes.

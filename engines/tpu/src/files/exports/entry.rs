@@ -1,4 +1,4 @@
-//! Formats by name: what is the scenario again, the study beside the pod, and what other programs read.
+//! Formats by name: the scenario with its full topology, the separate study, and files for other programs.
 
 use super::{File, PodSubject, formats, write};
 use crate::Tpu;
@@ -13,10 +13,10 @@ use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::scenario::Scenario;
 use lightbay_core::watch::Unwatched;
 
-/// The study of networks of degree 4, which is of no pod.
+/// The study of networks of degree 4, which does not concern the pod.
 const RADIX4: &str = "radix4";
 
-/// Sizes of the study unless others are requested.
+/// Default sizes of the study.
 const RADIX4_NODES: [i64; 4] = [10, 20, 30, 40];
 
 /// All formats.
@@ -53,7 +53,7 @@ pub(crate) fn exporters() -> Vec<FormatInfo> {
     all
 }
 
-/// Writes a scenario or plan in a format; `against` is the pod before.
+/// Writes a scenario or plan in a format; `against` is the pod before the change.
 pub(crate) fn export(
     subject: SubjectOf<'_, Tpu>,
     against: Option<SubjectOf<'_, Tpu>>,
@@ -81,7 +81,7 @@ pub(crate) fn export(
     }
 }
 
-/// The scenario with its topology spelled out.
+/// The scenario with its full topology.
 fn explicit(subject: SubjectOf<'_, Tpu>) -> Result<Scenario<Tpu>, Problem> {
     let mut explicit = Scenario::clone(subject.scenario());
     let topology = match subject {

@@ -45,8 +45,8 @@ pub fn chips(name: &str, topology: &Topology, link_gbyte_per_s: f64) -> Graph {
     }
 }
 
-/// One node for each cube, one edge for each two cubes with circuits between them (or one cube with circuits to
-/// itself).
+/// One node for each cube, one edge for each pair of cubes with circuits between them, and one for each cube with
+/// circuits to itself.
 pub fn cubes(name: &str, topology: &Topology, link_gbyte_per_s: f64) -> Graph {
     let mut circuits: BTreeMap<(u32, u32), i64> = BTreeMap::new();
     for switch in 0..SWITCHES {

@@ -1,8 +1,8 @@
 //! Schedules of collectives as programs of thread blocks.
 //!
 //! One thread block for each link and direction, its steps in order of epochs. A send waits for the receive that
-//! brought its chunk; sums wait for each other, so that a chunk is never added to twice at once. All waits follow the order
-//! of the schedule, so that none can close a circle.
+//! delivered its chunk. Reductions of the same chunk wait for each other, so that they never run at the same time. All
+//! waits follow the order of the schedule, so they cannot form a cycle.
 
 use super::{PodSubject, problems_of};
 use crate::collectives::{self, Collective, Schedule};
@@ -16,7 +16,7 @@ use lightbay_formats::msccl::{
     StepPlace, write,
 };
 
-/// Ranks of a schedule at most.
+/// Maximum number of ranks of a schedule.
 const MOST_RANKS: usize = 256;
 
 /// The collective that the parameters name, planned and written.
@@ -60,7 +60,7 @@ pub(super) fn text(subject: &PodSubject<'_>, params: &Params) -> Result<String, 
         Some("allreduce") => derived(gather()?.all_reduce(pod))?,
         _ => gather()?,
     };
-    // Nothing leaves without having been executed.
+    // Every schedule is executed by the check before it is written.
     collectives::check(pod, &schedule)?;
     let protocol = match params.text("protocol") {
         Some("LL") => Protocol::Ll,
@@ -82,7 +82,7 @@ fn derived(schedule: Option<Schedule>) -> Result<Schedule, Problem> {
 /// A schedule as programs of thread blocks.
 ///
 /// # Errors
-/// A schedule that does not fit the pod, or more thread blocks than executors take.
+/// A schedule that does not fit the pod, or more thread blocks than executors support.
 pub fn algorithm(pod: &Topology, schedule: &Schedule, name: &str) -> Result<Algorithm, Problem> {
     let wide = schedule.expanded(pod)?;
     let nodes = pod.nodes();
@@ -123,9 +123,9 @@ struct Programs {
     nodes: usize,
     collective: Collective,
     built: ProgramBuilder,
-    /// Transfers over each arc.
+    /// Number of transfers over each arc.
     transfers: Vec<u32>,
-    /// The step that brought a chunk to where it is: by rank and shard, or by pair in an all-to-all.
+    /// The step that delivered a chunk to its current rank: by rank and shard, or by pair in an all-to-all.
     brought: Vec<Option<StepPlace>>,
     /// Buffer and chunk that hold the shard of each pair, in an all-to-all.
     places: Vec<BufferPlace>,
@@ -159,7 +159,7 @@ impl Programs {
         }
     }
 
-    /// Returns the places of a shard before and after a transfer to `to`.
+    /// Returns the buffer positions of a shard before and after a transfer to `to`.
     fn ends(&mut self, to: usize, shard: usize) -> (BufferPlace, BufferPlace) {
         let same = |buffer| BufferPlace { buffer, offset: shard as u32 };
         match self.collective {

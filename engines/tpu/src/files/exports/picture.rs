@@ -1,4 +1,4 @@
-//! The picture of a pod for a review: circuits between cubes, and what every switch makes of the cubes.
+//! The picture of a pod for a review: circuits between cubes, and the rings of cubes of every switch.
 
 use super::PodSubject;
 use crate::model::pod::{CHIPS, SWITCHES, switch_dimension, switch_position};
@@ -14,7 +14,7 @@ const WIDTH: f64 = 1120.0;
 const MARGIN: f64 = 30.0;
 /// Width of the column of a dimension.
 const COLUMN: f64 = (WIDTH - 4.0 * MARGIN) / 3.0;
-/// Cubes at most whose circuits fit.
+/// Maximum number of cubes whose circuits fit.
 const MOST_CUBES: usize = 64;
 /// Switches of a dimension along one side of a face.
 const FACE: usize = 4;
@@ -52,7 +52,7 @@ pub(super) fn svg(subject: &PodSubject<'_>) -> String {
     drawing.into_text(y + MARGIN)
 }
 
-/// Size of the pod and what it carries.
+/// Size and throughput of the pod.
 fn lines(subject: &PodSubject<'_>) -> Vec<String> {
     let pod = subject.pod;
     let mut lines = vec![format!(
@@ -74,7 +74,7 @@ fn lines(subject: &PodSubject<'_>) -> Vec<String> {
     lines
 }
 
-/// Circuits from the + side of every cube to the − side of every cube, of the 16 of a dimension.
+/// Matrix of the circuits of a dimension, from the + side of every cube to the − side of every cube; each row has 16.
 fn circuits(drawing: &mut Drawing, pod: &Topology, dimension: usize, at: (f64, f64)) -> f64 {
     let cubes = pod.cubes();
     if cubes > MOST_CUBES {
@@ -93,7 +93,7 @@ fn circuits(drawing: &mut Drawing, pod: &Topology, dimension: usize, at: (f64, f
         let fill = match count {
             _ if from == to => Fill::Light,
             16 => Fill::Rising,
-            // Without room for counts a cell has to be seen.
+            // With more than 16 cubes, cells have no counts, so a shade makes them visible.
             _ if cubes > 16 => Fill::Grey,
             _ => Fill::White,
         };
@@ -127,7 +127,7 @@ fn switches(drawing: &mut Drawing, subject: &PodSubject<'_>, dimension: usize, a
     at.1 + height * FACE as f64
 }
 
-/// Rings of cubes that a switch makes: number of rings by length.
+/// Rings of cubes that a switch forms: number of rings by length.
 fn rings(state: &[u16]) -> BTreeMap<usize, usize> {
     let mut seen = vec![false; state.len()];
     let mut rings = BTreeMap::new();

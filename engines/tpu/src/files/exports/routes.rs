@@ -1,4 +1,4 @@
-//! Routing tables, and the network that BookSim reads.
+//! Routing tables, and the network file for BookSim.
 
 use super::fits;
 use crate::model::pod::{self, CHIPS, PORTS};
@@ -8,10 +8,11 @@ use lightbay_core::problem::Problem;
 use lightbay_formats::anynet::Anynet;
 use std::fmt::Write as _;
 
-/// Bytes of a row, counted generously.
+/// Upper estimate of the bytes of a row.
 const ROW_BYTES: u64 = 28;
 
-/// One row for each hop: `src,dst,hop,router,next,vc`, hops from 0. With `expand` all sources, else those listed.
+/// One row for each hop: `src,dst,hop,router,next,vc`, hops from 0. With `expand`, rows for all sources; otherwise only
+/// for the listed ones.
 ///
 /// # Errors
 /// Routes that do not belong to the pod, or a table of more than 2 GiB.
@@ -64,7 +65,7 @@ pub fn table(pod: &Topology, routing: &Routing, expand: bool) -> Result<String, 
     Ok(text)
 }
 
-/// The pod as BookSim sees it: one router for each chip, with one node.
+/// The pod in the format of BookSim: one router for each chip, with one node.
 pub fn anynet(topology: &Topology, electrical_cycles: u32, optical_cycles: u32) -> Anynet {
     let nodes = topology.nodes() as u32;
     let mut net = Anynet { nodes: (0..nodes).map(|node| (node, node)).collect(), ..Anynet::default() };

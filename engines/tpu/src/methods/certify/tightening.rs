@@ -1,4 +1,4 @@
-//! A certificate while it is found: better lower ends become plans at once.
+//! Reports plans during the computation of a certificate: every better lower end becomes a plan at once.
 
 use crate::Tpu;
 use crate::methods::assemble::{Parts, candidate};
@@ -12,7 +12,7 @@ use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 use std::sync::Arc;
 
-/// A watch that hands over better lower ends of a certificate when they are reported.
+/// A watch that turns reported lower ends of a certificate into plans.
 pub(super) struct Tightening<'t, 'c> {
     pub(super) cx: &'t mut Context<'c, Tpu>,
     pub(super) pod: Arc<Topology>,
@@ -34,7 +34,7 @@ impl Watch for Tightening<'_, '_> {
             && point.name == series::MCF_LOWER
             && point.y > 0.0
         {
-            // The hop bound is the certificate that needs no proof.
+            // The hop bound needs no lengths as proof.
             let certificate = Certificate {
                 lower: point.y,
                 upper: metrics::hop_bound_of(&self.pod, self.hops),

@@ -1,6 +1,6 @@
-//! How much work `tons-fast` spends on a pod: random streams, rounds, gaps and cuts, each with its reason.
+//! Effort of `tons-fast` for a pod: random streams, rounds, gaps and cuts, each with its reason.
 
-/// Random streams: families are drawn from one, the tournament counts from 0, rounds of cuts from here.
+/// Numbers of random streams: one for families, the tournament from 0, rounds of cuts from this number.
 pub(super) const FAMILY_STREAM: u64 = 1 << 41;
 /// Streams of the rounds of cuts.
 pub(super) const ROUND_STREAM: u64 = 1 << 42;

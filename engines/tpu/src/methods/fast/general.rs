@@ -1,4 +1,4 @@
-//! The search without symmetry that `general_steps` asks for: from the best pod on, all states of all switches.
+//! The search without symmetry for `general_steps`: starts from the best pod and may change all states of all switches.
 
 use super::curve::DRAWN_EVERY_S;
 use super::{BestPod, FastSearch, MOST_CUTS, REHEAT, STREAMS, WORTH};
@@ -47,7 +47,7 @@ pub(super) fn suits(steps: u64, scenario: &TpuScenario) -> Result<(), MethodErro
 }
 
 impl FastSearch<'_, '_> {
-    /// Anneals general pods from the best one; what is better by its certificate takes its place, without symmetry.
+    /// Anneals pods without symmetry, starting from the best one; a pod with a better certificate replaces it.
     pub(super) fn general(&mut self, steps: u64) -> Result<(), MethodError> {
         if steps == 0 {
             return Ok(());
@@ -112,7 +112,7 @@ impl FastSearch<'_, '_> {
     }
 }
 
-/// The metric that a certificate found, and its images; none if that are equal lengths, which are looked at anyway.
+/// The metric of a certificate and its images; empty for equal lengths, which the objective contains anyway.
 fn add_cut(cuts: &mut Vec<CircuitCut>, pod: &Topology, certificate: &Certificate) {
     let spread = certificate.class_lengths.as_ref().map(|lengths| mcf::spread(pod, lengths));
     let lengths = certificate.link_lengths.clone().or(spread);

@@ -4,17 +4,17 @@ use super::Group;
 use crate::model::pod::MAX_CUBES;
 use lightbay_core::problem::Problem;
 
-/// Forms of a group's name, for messages.
+/// Valid names of groups, for messages.
 const KNOWN: &str = "cyclic factors such as 2,2, or a product such as 'Z2 x Z4' of Zn (cyclic), Dn (dihedral, 2n \
                      elements), Qn (dicyclic, n elements), Sn and An (permutations)";
 
 impl Group {
-    /// The group with a name: a product of `Zn`, `Dn` (2n elements), `Qn` (n elements, a multiple of 4), `Sn` and
-    /// `An` joined by `x` or `*`, each perhaps with a power (`Z2^3`); or cyclic factors joined by commas. Element
+    /// The group with a name: a product of `Zn`, `Dn` (2n elements), `Qn` (n elements, a multiple of 4), `Sn` and `An`
+    /// joined by `x` or `*`, each with an optional power (`Z2^3`); or cyclic factors joined by commas. Element
     /// `i + a * j` of a product is (i, j).
     ///
     /// # Errors
-    /// A text that is no such name, or a group of more elements than a pod has cubes.
+    /// An invalid name, or a group with more elements than a pod can have cubes.
     pub fn parse(text: &str) -> Result<Self, Problem> {
         let refuse = |what: String| Problem::new("group", what, format!("give {KNOWN}"));
         let plain: String = text.chars().filter(|c| !c.is_whitespace() && !matches!(c, '[' | ']')).collect();
@@ -60,7 +60,7 @@ impl Group {
         product.filter(|group| group.order <= MAX_CUBES).ok_or_else(|| too_large(text))
     }
 
-    /// The direct product; `None` if it has more elements than a pod has cubes.
+    /// The direct product; `None` if it has more elements than a pod can have cubes.
     fn product(&self, other: &Self) -> Option<Self> {
         let order = self.order * other.order;
         if order > MAX_CUBES {

@@ -1,4 +1,4 @@
-//! Growth of the certified throughput while a run works, under its bounds and between the tori.
+//! Certified throughput over the time of a run, with its bounds and the tori.
 
 use super::mcf;
 use super::standing::{PodStanding, certificates};
@@ -6,17 +6,17 @@ use crate::series;
 use lightbay_core::report::session::RunPoint;
 use lightbay_core::report::{Curve, Curves, Line, Mark, Point, RunBeside, Tone, Unit};
 
-/// The first moment on an axis of time by order of magnitude, s.
+/// The first time on a logarithmic time axis, s.
 const FIRST_S: f64 = 0.01;
 
-/// Series of two-length bounds that are drawn at most.
+/// Maximum number of series of two-length bounds that are drawn.
 const TWO_LENGTH: usize = 2;
 
-/// Curves of a run with what they are measured against.
+/// Curves of a run with their reference values.
 pub(super) struct Growth<'a> {
     run: &'a RunBeside,
     standing: &'a PodStanding,
-    /// Name in JSON, label, meaning and points, before they are put on an axis.
+    /// A curve before it is put on an axis: name in JSON, label, meaning and points.
     series: Vec<(String, String, Tone, Vec<RunPoint>)>,
 }
 
@@ -34,10 +34,10 @@ impl<'a> Growth<'a> {
             best.iter().filter_map(|best| Some(RunPoint { value: best.upper?, ..best.lower })).collect();
         let is_certified = !proven.is_empty();
         let first_s = proven.first().map_or(f64::INFINITY, |point| point.at_s);
-        // A certificate takes over from the metrics that the design was sought with.
+        // The curve of the certificate follows that of the metrics of the search.
         let metrics = run.points(series::METRIC_UPPER).iter().filter(|point| point.at_s < first_s);
         growth.add("upper", "this pod, upper bound", Tone::Answer, metrics.copied().chain(proven).collect());
-        // Once there is a certificate, the metrics of the search add nothing.
+        // After a certificate is available, the metrics of the search are not informative.
         if !is_certified {
             let lengths = run.series.keys().filter_map(|name| Some((name, series::lengths_of(name)?)));
             for (name, (electrical, optical)) in lengths.take(TWO_LENGTH) {
@@ -51,7 +51,7 @@ impl<'a> Growth<'a> {
 
     fn add(&mut self, name: &str, label: &str, tone: Tone, mut points: Vec<RunPoint>) {
         let Some(&last) = points.last() else { return };
-        // A curve holds its last value until now, or its label would hang in the air.
+        // A curve keeps its last value until the current time, so that its label is next to its end.
         let end_s = self.end_s();
         if last.at_s < end_s {
             points.push(RunPoint { at_s: end_s, ..last });
@@ -68,7 +68,7 @@ impl<'a> Growth<'a> {
         self.series.is_empty()
     }
 
-    /// The curves over the time by order of magnitude, or evenly.
+    /// The curves over a logarithmic or a linear time axis.
     pub(super) fn curves(&self, is_log: bool) -> Curves {
         let at = |at_s: f64| if is_log { at_s.max(FIRST_S) } else { at_s };
         let curve = |(name, label, tone, points): &(String, String, Tone, Vec<RunPoint>)| Curve {
@@ -101,8 +101,8 @@ impl<'a> Growth<'a> {
         }
     }
 
-    /// The values shown: from a little below the worst torus to what any pod could reach; a first certificate far below
-    /// runs along the edge.
+    /// The range of shown values: from slightly below the worst torus to the bound on any pod. A first certificate far
+    /// below is drawn along the lower edge.
     fn range(&self) -> Option<(f64, f64)> {
         let ends = self.series.iter().filter_map(|series| series.3.last()).map(|point| point.value);
         let tori = self.standing.tori.iter().map(|torus| torus.1);

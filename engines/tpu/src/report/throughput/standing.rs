@@ -1,4 +1,4 @@
-//! PodStanding of a pod: what is certified of it, what its metrics allow, what any pod could reach, and the tori.
+//! Standing of a pod: its certified throughput, the bounds from its metrics and on any pod, and the tori.
 
 use crate::analysis::Yardsticks;
 use crate::model::baselines;
@@ -7,11 +7,11 @@ use crate::series;
 use lightbay_core::report::session::RunPoint;
 use lightbay_core::report::{Phrase, RunBeside};
 
-/// Certificate of a run that proved more than those before: of every design only while it is the best, so that the
-/// certificate of a new one, which begins far below, takes nothing back.
+/// Certificate of a run that proved more than the previous ones. A new design counts only from the point at which its
+/// certificate, which starts far below, exceeds the best one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Certified {
-    /// Time of the certificate, and the throughput that a flow is proven to reach.
+    /// Time of the certificate, and the proven throughput of a flow.
     pub lower: RunPoint,
     /// Upper end of the same certificate, which the design cannot exceed.
     pub upper: Option<f64>,
@@ -32,21 +32,21 @@ pub(super) fn certificates(run: &RunBeside) -> Vec<Certified> {
     best
 }
 
-/// The values that are set against each other.
+/// The values to compare.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PodStanding {
     /// Bound on the throughput of any pod of the size.
     pub any: f64,
     /// Bound on this pod by its metrics.
     pub metric: Option<f64>,
-    /// Throughput that a flow on this pod is proven to reach.
+    /// Proven throughput of a flow on this pod.
     pub certified: Option<f64>,
     /// Name and throughput of the tori, best first.
     pub tori: Vec<(String, f64)>,
 }
 
 impl PodStanding {
-    /// From a run that works on a pod, or from a plan.
+    /// From the active run, or from a plan.
     pub(super) fn of(
         run: Option<&RunBeside>,
         result: Option<&TpuResult>,
@@ -74,13 +74,13 @@ impl PodStanding {
         }
     }
 
-    /// The gap that the certificate leaves.
+    /// The gap of the certificate.
     pub(super) fn gap(&self) -> Option<f64> {
         let (upper, lower) = (self.metric?, self.certified?);
         (lower > 0.0).then(|| (upper / lower - 1.0).max(0.0))
     }
 
-    /// Returns the ratio to each torus, and the share of the bound on any pod.
+    /// Returns the ratio to each torus, and to the bound on any pod.
     pub(super) fn answer(&self) -> Phrase {
         let mut phrase = Phrase::new();
         let Some(certified) = self.certified else { return phrase };

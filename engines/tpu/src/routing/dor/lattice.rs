@@ -1,5 +1,5 @@
-//! Positions of a torus and the shortest vectors between them: a torus is the grid of all integer positions, where
-//! those that differ by a period are the same.
+//! Positions of a torus and the shortest vectors between them. A torus is the grid of all integer positions modulo its
+//! periods.
 
 use crate::model::pod::{self, CHIPS, PORTS};
 use crate::model::topology::Topology;
@@ -12,7 +12,7 @@ pub type Vector = [i16; 3];
 #[derive(Clone, Debug)]
 pub struct Lattice {
     shape: [i16; 3],
-    /// Shift of the position by crossing the wrap-around of a dimension; zero for plain wraps.
+    /// Shift of the position when a step crosses the wrap-around of a dimension; zero for plain wraps.
     twist: [Vector; 3],
     /// Shortest vectors by difference of positions, as ranges of `vectors`.
     starts: Vec<u32>,
@@ -25,7 +25,7 @@ impl Lattice {
     /// half of each long one.
     ///
     /// # Errors
-    /// Sides that are no multiples of 4, or not n x n x 2n or n x 2n x 2n in any order for a twisted torus.
+    /// Sides that are not multiples of 4, or not n x n x 2n or n x 2n x 2n in any order for a twisted torus.
     pub fn new(shape: [u16; 3], twisted: bool) -> Result<Self, Problem> {
         let refuse = |what: &str, remedy: &str| {
             let [x, y, z] = shape;
@@ -54,15 +54,15 @@ impl Lattice {
             }
         }
         let mut lattice = Self { shape, twist, starts: Vec::new(), vectors: Vec::new(), diameter: 0 };
-        // A twisted short ring is longer than its side.
+        // The ring of a twisted short dimension is longer than its side.
         let reach = shape.map(|side| if twisted { long / 2 } else { side / 2 });
         lattice.find_vectors(reach);
         Ok(lattice)
     }
 
-    /// Keeps the vectors of least length for every difference.
+    /// Stores the shortest vectors for every difference.
     fn find_vectors(&mut self, reach: [i16; 3]) {
-        // All integer vectors within reach; those of least length for each difference are kept.
+        // Enumerates all integer vectors in range and keeps the shortest ones for each difference.
         let positions = self.shape.iter().map(|side| *side as usize).product();
         let mut found: Vec<(i16, Vec<Vector>)> = vec![(i16::MAX, Vec::new()); positions];
         for z in -reach[2]..=reach[2] {
@@ -103,7 +103,7 @@ impl Lattice {
                 *coordinate += turns * shift;
             }
         }
-        // Twists change long dimensions only, whose own wraps are plain.
+        // Twists shift only long dimensions, whose own wraps are plain.
         std::array::from_fn(|axis| at[axis].rem_euclid(self.shape[axis]))
     }
 
@@ -136,7 +136,7 @@ impl Lattice {
         self.position(node)[axis] == if up { self.shape[axis] - 1 } else { 0 }
     }
 
-    /// All vectors of least length from one node to another.
+    /// All shortest vectors from one node to another.
     pub fn vectors(&self, source: u32, target: u32) -> &[Vector] {
         let (from, to) = (self.position(source), self.position(target));
         let difference = self.place(self.reduced(std::array::from_fn(|axis| to[axis] - from[axis])));
@@ -146,7 +146,7 @@ impl Lattice {
     /// Checks that a pod is wired as this torus.
     ///
     /// # Errors
-    /// The first link that is not.
+    /// The first link that differs.
     pub fn check(&self, pod: &Topology) -> Result<(), Problem> {
         let positions: usize = self.shape.iter().map(|side| *side as usize).product();
         let [x, y, z] = self.shape;
