@@ -1,6 +1,6 @@
-//! The result of a pod's plan: topology, what it claims to reach, its certificates, routes and faults.
+//! The result of the plan of a pod: topology, claimed figures, certificates, routes and faults.
 //!
-//! Only form is read here: whether the plan is right is the checker's business.
+//! This module checks only the form; the checker verifies the content.
 
 use lightbay_core::problem::Problems;
 use lightbay_core::read::brief;

@@ -1,4 +1,4 @@
-//! The scenario of a pod: how many cubes, which topology, how it is to be routed.
+//! The scenario of a pod: number of cubes, topology and requirements on routes.
 
 mod knobs;
 pub mod presets;
@@ -18,7 +18,7 @@ use lightbay_core::{record, words};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Chips from which on routes may be 2 hops longer than the shortest allowed, unless the scenario says otherwise.
+/// Minimum number of chips for which routes may by default be 2 hops longer than the shortest allowed route.
 pub const SLACK_FROM_CHIPS: usize = 512;
 /// Maximum number of virtual channels of a link.
 const MAX_VCS: i64 = 8;
@@ -146,7 +146,7 @@ words! {
 }
 
 impl TpuScenario {
-    /// A pod to be designed, with the usual settings of everything else.
+    /// A pod to be designed, with default settings.
     pub const fn design(cubes: u16) -> Self {
         Self {
             cubes,
@@ -167,7 +167,7 @@ impl TpuScenario {
         CHIPS * usize::from(self.cubes)
     }
 
-    /// Hops by which a route may be longer than the shortest allowed.
+    /// Maximum number of hops above the shortest allowed route.
     pub fn slack(&self) -> u8 {
         self.slack_hops.unwrap_or(if self.nodes() >= SLACK_FROM_CHIPS { 2 } else { 0 })
     }
@@ -175,7 +175,7 @@ impl TpuScenario {
     /// The group that numbers the cubes of a design; the most square product of cyclic groups if none is named.
     ///
     /// # Errors
-    /// A name that is none, or a group of another order than there are cubes.
+    /// An invalid name, or a group whose order is not the number of cubes.
     pub fn group(&self) -> Result<Group, Problem> {
         let cubes = usize::from(self.cubes);
         let group = match &self.group {
@@ -192,12 +192,12 @@ impl TpuScenario {
         if group.order() == cubes { Ok(group) } else { Err(wrong_order(group.name(), cubes)) }
     }
 
-    /// The job shape of the plain torus: the one given, or the usual one of the size.
+    /// The job shape of the plain torus: the given one, or the default of the size.
     pub fn pt_shape(&self) -> [u16; 3] {
         self.job_shape.unwrap_or_else(|| baselines::usual_shape(usize::from(self.cubes)))
     }
 
-    /// The job shape of the doubly twisted torus: the one given, or the one of the size.
+    /// The job shape of the doubly twisted torus: the given one, or that of the size.
     ///
     /// # Errors
     /// A shape or a size for which it is not defined.
@@ -231,11 +231,11 @@ impl TpuScenario {
 }
 
 impl TopologyChoice {
-    /// Those that have a name, and the names.
+    /// The wirings that have a name, and their names.
     const NAMED: [Self; 3] = [Self::Design, Self::Pt, Self::Pdtt];
     const WORDS: [&str; 3] = ["design", "pt", "pdtt"];
 
-    /// The word for it in messages and knobs; a given topology has none of its own.
+    /// The word for it in messages and parameters; a given topology has no name of its own.
     pub const fn word(&self) -> &'static str {
         match self {
             Self::Design => "design",

@@ -1,10 +1,10 @@
-//! Names of the series that running methods report, for whoever draws them.
+//! Names of the series that running methods report.
 
 /// Lower bounds of the throughput that certificates prove.
 pub const MCF_LOWER: &str = "mcf_lower";
 /// Upper bounds of the same certificates.
 pub const MCF_UPPER: &str = "mcf_upper";
-/// Upper bounds that the metrics of designs give while they are sought.
+/// Upper bounds from the metrics of designs during the search.
 pub const METRIC_UPPER: &str = "metric_upper";
 /// Hop bounds of designs.
 pub const HOP_BOUND: &str = "hop_bound";
@@ -25,7 +25,7 @@ pub const DELIVERED: &str = "delivered";
 /// Mean latency over the offered rate.
 pub const LATENCY_CYCLES: &str = "latency_cycles";
 
-/// Beginning of the names of series of two-length bounds.
+/// Prefix of the names of series of two-length bounds.
 const TWO_LENGTH: &str = "two_length_";
 
 /// Two-length bounds of designs, with the length of an electrical and of an optical link.

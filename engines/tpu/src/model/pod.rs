@@ -1,7 +1,7 @@
-//! One cube of 64 chips: its chips, ports, arcs, links and switches, and the numbers they have in all files.
+//! One cube of 64 chips: its chips, ports, arcs, links and switches, and their numbers in all files.
 //!
-//! Everything that is the same in every pod is here and is computed at compile time or by shifts. What the
-//! switches are set to is a [`crate::model::topology::Topology`].
+//! This module contains everything that is equal in all pods; it is computed at compile time or by shifts. The states
+//! of the switches are in [`crate::model::topology::Topology`].
 
 /// Chips of a cube.
 pub const CHIPS: usize = 64;

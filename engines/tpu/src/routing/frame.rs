@@ -1,4 +1,4 @@
-//! A pod laid out for routing: arcs by number, and which of them share a class.
+//! A pod prepared for routing: numbered arcs and their classes.
 
 use crate::model::pod::{self, ARC_CLASSES, CHIPS, PORTS, SWITCHES};
 use crate::model::topology::Topology;
@@ -6,9 +6,9 @@ use crate::model::topology::Topology;
 /// Maximum number of virtual channels of a link: labelled versions of a turn fill the bits of a word.
 pub const MAX_VCS: u8 = 8;
 
-/// Arcs of a pod and their classes. In a symmetric frame there are 384 classes, one for each chip and port of a
-/// cube, sources are the chips of cube 0, and whatever holds for them is carried to all cubes by the group. In a
-/// full frame every arc is its own class and every node a source.
+/// Arcs of a pod and their classes. In a symmetric frame there are 384 classes, one for each chip and port of a cube,
+/// sources are the chips of cube 0, and the group translates every result for them to all cubes. In a full frame every
+/// arc is its own class and every node a source.
 #[derive(Clone, Debug)]
 pub struct Frame {
     nodes: usize,
@@ -22,14 +22,14 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// A pod without its failed switches. Not symmetric if the pod is not, or if `full` asks for it.
+    /// A pod without its failed switches. The frame is full if the pod is not symmetric or `full` is true.
     pub fn new(topology: &Topology, failed: &[u8], full: bool) -> Self {
         let nodes = topology.nodes();
         let head: Vec<u32> = topology.neighbours().concat();
         // Arcs come in pairs: the arc into a node is the one opposite to the arc out of it.
         let into = (0..PORTS * nodes).map(|end| Self::arc(head[end], pod::opposite((end % PORTS) as u8)));
         let into = into.collect();
-        // Failed switches close a class of arcs in every cube alike.
+        // A failed switch closes the same classes of arcs in every cube.
         let mut frame = Self {
             nodes,
             symmetric: topology.symmetry().is_some() && !full,
@@ -43,7 +43,7 @@ impl Frame {
         frame
     }
 
-    /// Takes a switch out of order.
+    /// Marks a switch as failed.
     pub fn fail(&mut self, switch: usize) {
         if switch < SWITCHES {
             for plus in [true, false] {
@@ -64,12 +64,12 @@ impl Frame {
         PORTS * self.nodes
     }
 
-    /// Returns `true` if cube 0 represents all.
+    /// Returns `true` if cube 0 represents all cubes.
     pub const fn is_symmetric(&self) -> bool {
         self.symmetric
     }
 
-    /// Sources whose routes are to be found; node classes as well.
+    /// Number of sources whose routes are computed, which is also the number of node classes.
     pub const fn sources(&self) -> usize {
         if self.symmetric { CHIPS } else { self.nodes }
     }
@@ -119,7 +119,7 @@ impl Frame {
         self.into[PORTS * node as usize + port as usize]
     }
 
-    /// Calls `hop` with every arc of the way that leaves `source` by these ports.
+    /// Calls `hop` with every arc of the route that leaves `source` by these ports.
     pub fn follow(&self, source: u32, ports: &[u8], mut hop: impl FnMut(u32)) {
         let mut node = source;
         for port in ports {

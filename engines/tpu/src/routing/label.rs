@@ -1,13 +1,13 @@
-//! Virtual channels of the hops of selected routes: any labels do whose turns are allowed, so they can be used up
-//! evenly.
+//! Assigns virtual channels to the hops of selected routes. All assignments with allowed turns are safe, so the load
+//! can be balanced.
 
 use super::frame::Frame;
 use super::turns::Turns;
 
-/// Gives labels to one route after the other.
+/// Assigns labels to one route after the other.
 ///
-/// Each channel has a place in the order of preference, and a hop on it costs that place. Without balance the order
-/// is always that of the numbers; with it, the channel with the fewest hops so far comes first.
+/// A hop costs the rank of its channel in an order of preference. Without balancing, the order is that of the channel
+/// numbers; with balancing, the channel with the fewest hops so far comes first.
 #[derive(Clone, Debug)]
 pub struct Labeller<'a> {
     turns: &'a Turns,
@@ -20,11 +20,11 @@ pub struct Labeller<'a> {
     labels: Vec<u8>,
 }
 
-/// Mark of labels that the turns do not allow.
+/// Cost of labels that the turns do not allow.
 const NONE: u32 = u32::MAX;
 
 impl<'a> Labeller<'a> {
-    /// A labeller that has seen no route.
+    /// A labeller without any routes so far.
     pub fn new(turns: &'a Turns, balance: bool) -> Self {
         let hops = vec![0; turns.vcs()];
         Self { turns, balance, hops, cost: Vec::new(), from: Vec::new(), labels: Vec::new() }
@@ -34,8 +34,8 @@ impl<'a> Labeller<'a> {
     pub fn label(&mut self, frame: &Frame, source: u32, ports: &[u8]) -> Option<&[u8]> {
         let vcs = self.turns.vcs();
         let mut preference: Vec<usize> = (0..vcs).collect();
-        // Hops go to the channels with the fewest so far; the turns decide what is allowed.
-        // Fewest hops first; the sort is stable, so equal channels keep their order.
+        // Prefers the channels with the fewest hops so far among those that the turns allow. Fewest hops first; the
+        // sort is stable, so equal channels keep their order.
         if self.balance {
             preference.sort_by_key(|vc| self.hops[*vc]);
         }
@@ -64,7 +64,7 @@ impl<'a> Labeller<'a> {
             arc = Frame::arc(frame.head(arc), port);
         }
         let last = (ports.len() - 1) * vcs;
-        // The cheapest end, then back along the predecessors.
+        // Starts at the cheapest end and follows the predecessors.
         let (cost, mut vc) = (0..vcs).map(|vc| (self.cost[last + vc], vc)).min()?;
         if cost == NONE {
             return None;

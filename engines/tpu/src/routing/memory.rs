@@ -1,4 +1,4 @@
-//! Memory that routes take, computed before any is made.
+//! Estimates the memory of routes before any route is computed.
 
 use super::RoutingSettings;
 use super::frame::Frame;
@@ -6,7 +6,7 @@ use super::path::LONGER;
 use crate::plan::Route;
 use lightbay_core::problem::Problem;
 
-/// Bytes of a block on the heap beside its content.
+/// Overhead in bytes of a block on the heap.
 const HEAP_BYTES: u64 = 16;
 
 /// Bytes that a request would take.
@@ -14,9 +14,9 @@ const HEAP_BYTES: u64 = 16;
 pub struct Estimate {
     /// Distances of all states from all sources.
     pub distance_bytes: u64,
-    /// Routes while they are selected: the present and the best selection.
+    /// Routes during the selection: the current and the best selection.
     pub selection_bytes: u64,
-    /// Routes as they are handed over.
+    /// Routes in their final form.
     pub route_bytes: u64,
 }
 
@@ -28,7 +28,7 @@ impl Estimate {
         Self {
             // Two bytes for each distance, for all states.
             distance_bytes: 2 * sources * 6 * nodes * vcs.next_power_of_two(),
-            // The present and the best selection, with room for longer routes.
+            // The current and the best selection, with space for longer routes.
             selection_bytes: 2 * routes * (stride + 2),
             route_bytes: routes
                 * (size_of::<Route>() as u64 + 2 * (HEAP_BYTES + longest.next_multiple_of(8))),
@@ -41,7 +41,7 @@ impl Estimate {
     }
 
     /// # Errors
-    /// More than a limit, with what to do.
+    /// The estimate exceeds the limit; the problem contains the remedy.
     pub fn within(&self, limit_bytes: u64, remedy: &str) -> Result<(), Problem> {
         if self.total_bytes() <= limit_bytes {
             return Ok(());
@@ -68,7 +68,7 @@ fn words(bytes: u64) -> String {
     }
 }
 
-/// Refuses what would take more than the settings allow.
+/// Refuses requests that would take more memory than the settings allow.
 ///
 /// # Errors
 /// The memory needed, with a remedy.
@@ -81,8 +81,8 @@ pub fn check(frame: &Frame, settings: &RoutingSettings) -> Result<(), Problem> {
     of(frame, settings).within(settings.memory_limit_bytes, remedy)
 }
 
-/// Estimate for a pod and settings. The longest route is not known yet: it is taken to be as long as the distance
-/// to the farthest chip from chip 0, and the slack.
+/// Estimate for a pod and settings. The longest route is not known yet; its length is estimated as the distance from
+/// chip 0 to the farthest chip, plus the slack.
 pub fn of(frame: &Frame, settings: &RoutingSettings) -> Estimate {
     let longest = u64::from(farthest(frame)) + u64::from(settings.slack_hops);
     Estimate::new(frame.sources() as u64, frame.nodes() as u64, u64::from(settings.vc_count), longest)
@@ -90,7 +90,7 @@ pub fn of(frame: &Frame, settings: &RoutingSettings) -> Estimate {
 
 /// Hops from chip 0 to the chip farthest from it.
 fn farthest(frame: &Frame) -> u32 {
-    // Breadth first: the last node is a farthest one.
+    // Breadth-first search: the last node is a farthest one.
     let mut hops = vec![u32::MAX; frame.nodes()];
     hops[0] = 0;
     let mut queue = vec![0u32];

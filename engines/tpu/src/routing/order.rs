@@ -1,7 +1,7 @@
-//! A topological order kept while edges are added (Pearce and Kelly 2006): whether a turn closes a cycle of channels
-//! is known from the part of the order between its ends.
+//! A topological order that is maintained while edges are added (Pearce and Kelly 2006): the part of the order between
+//! the ends of a turn shows whether the turn closes a cycle of channels.
 
-/// A directed graph without cycles and one of its topological orders.
+/// An acyclic directed graph with a topological order.
 #[derive(Clone, Debug)]
 pub struct TopologicalOrder {
     /// Place of every node in the order.
@@ -11,7 +11,7 @@ pub struct TopologicalOrder {
     /// Round in which a node was last seen.
     seen: Vec<u32>,
     round: u32,
-    /// Nodes found behind the first and ahead of the second end of a new edge, and a stack.
+    /// Nodes found backwards from the tail and forwards from the head of a new edge, and a stack.
     before: Vec<u32>,
     after: Vec<u32>,
     places: Vec<u32>,
@@ -39,14 +39,13 @@ impl TopologicalOrder {
         self.rank[node as usize]
     }
 
-    /// Adds an edge unless it would close a cycle; whether it was added. An edge that is there already may be
-    /// added again.
+    /// Adds an edge unless it would close a cycle; returns whether it was added. An existing edge may be added again.
     pub fn try_add(&mut self, from: u32, to: u32) -> bool {
         if from == to {
             return false;
         }
-        // Invariant: every edge leads to a larger rank. An edge against the order calls for a repair of the part
-        // between.
+        // Invariant: every edge leads to a larger rank. An edge against the order requires a repair of the part between
+        // its ends.
         let (low, high) = (self.rank[to as usize], self.rank[from as usize]);
         if low < high {
             self.round += 1;
@@ -61,8 +60,8 @@ impl TopologicalOrder {
         true
     }
 
-    /// Collects what is reached from `start` up to rank `high`; `false` if `end` is.
-    /// Forward search, limited to ranks below `high`: a cycle must come back within it.
+    /// Collects the nodes reachable from `start` up to rank `high`; returns `false` if `end` is among them. Forward
+    /// search, limited to ranks below `high`: a cycle must return within this range.
     fn search_ahead(&mut self, start: u32, end: u32, high: u32) -> bool {
         self.after.clear();
         self.stack.clear();
@@ -83,8 +82,8 @@ impl TopologicalOrder {
         true
     }
 
-    /// Collects what reaches `start` down to rank `low`. Disjoint from what was found ahead: else there was a cycle.
-    /// Backward search, limited to ranks above `low`.
+    /// Collects the nodes that reach `start`, down to rank `low`. They are disjoint from the nodes of the forward
+    /// search, because otherwise there would be a cycle. Backward search, limited to ranks above `low`.
     fn search_behind(&mut self, start: u32, low: u32) {
         self.before.clear();
         self.stack.clear();
@@ -101,9 +100,9 @@ impl TopologicalOrder {
         }
     }
 
-    /// Gives the places of both parts to what is before, then to what is after, each part in its old order.
-    /// The union of both parts keeps its set of places, so all other ranks stay.
-    /// Merge: places of both parts, first to what is before.
+    /// Assigns the ranks of both parts first to the nodes before the edge, then to those after it, each part in its old
+    /// order. The union of both parts keeps its set of ranks, so all other ranks stay. Merges the ranks of both parts;
+    /// the part before the edge gets the lower ones.
     fn reorder(&mut self) {
         let rank = &mut self.rank;
         self.before.sort_unstable_by_key(|node| rank[*node as usize]);

@@ -1,41 +1,41 @@
-//! The cheapest route of one pair among all whose length is the shortest allowed or a few hops more.
+//! The cheapest route of a pair among all routes whose length exceeds the shortest allowed one by at most a few hops.
 
 use super::frame::Frame;
 use super::steps::{FAR, Reach, Steps};
 use crate::model::pod::PORTS;
 
-/// Hops by which a route may exceed the shortest allowed walk when every walk in between passes a node twice.
+/// Maximum number of hops above the shortest allowed walk if all shorter walks pass a node twice.
 pub const LONGER: u16 = 8;
 
-/// Steps that the search for a route without repeated nodes may take.
+/// Maximum number of steps of the search for a route without repeated nodes.
 const PATIENCE: u32 = 20_000;
 
-/// A state with so many hops to go.
+/// A state with a number of remaining hops.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     state: u32,
-    /// Position of the next entry of the route among all entries.
+    /// Index of the next entry of the route.
     next: u32,
     cost: f64,
 }
 
-/// Searches routes backwards from their target, layer by layer of remaining hops: a state takes part if the shortest
-/// walk to it and the hops that remain make one of the allowed lengths. Never lists routes one by one.
+/// Searches routes backwards from their target, layer by layer of remaining hops: a state is included if the shortest
+/// walk to it plus the remaining hops is an allowed length. It never enumerates routes.
 #[derive(Clone, Debug)]
 pub struct Finder {
     entries: Vec<Entry>,
-    /// Entry of a state in the layer that is being made; valid if the stamp is of this layer.
+    /// Entry of a state in the current layer; valid only if its stamp is that of this layer.
     slot: Vec<u32>,
     stamp: Vec<u32>,
     layer: u32,
-    /// The route found: out ports from source to target.
+    /// The found route: out ports from source to target.
     ports: Vec<u8>,
-    /// Nodes of the route that is tested or searched.
+    /// Nodes of the route being tested or searched.
     nodes: Vec<u32>,
 }
 
 impl Finder {
-    /// A finder for pods with so many states.
+    /// A finder for pods with this number of states.
     pub fn new(states: usize) -> Self {
         Self {
             entries: Vec::new(),
@@ -48,8 +48,8 @@ impl Finder {
     }
 
     /// The cheapest route from `source` to `target` at a price for each arc class, as out ports. It passes no node
-    /// twice and is at most `slack` hops longer than the shortest; longer only if nothing else is allowed. `None` if
-    /// there is none at all.
+    /// twice and is at most `slack` hops longer than the shortest; longer only if no such route is allowed. `None` if
+    /// there is no route.
     #[allow(clippy::too_many_arguments, reason = "one pair, seen from everywhere")]
     pub fn cheapest(
         &mut self,
@@ -65,12 +65,12 @@ impl Finder {
         if shortest == FAR {
             return None;
         }
-        // The unconstrained optimum first; it passes a node twice only if it is a detour.
+        // First the cheapest walk without the constraint on repeated nodes; only a detour can pass a node twice.
         let found = self.sweep(frame, steps, reach, (source, target), shortest, slack, prices);
         if found && self.is_simple(frame, source) {
             return Some(&self.ports);
         }
-        // The cheapest walk repeats a node: search for routes without repeats.
+        // The cheapest walk repeats a node, so search for routes without repeated nodes.
         self.without_repeats(frame, steps, reach, (source, target), shortest, slack, prices)
             .then_some(&self.ports[..])
     }
@@ -87,8 +87,7 @@ impl Finder {
         slack: u16,
         prices: &[f64],
     ) -> bool {
-        // Backward dynamic program over (state, hops to go).
-        // Lengths of one parity only occur.
+        // Backward dynamic program over (state, hops to go). Only lengths of one parity occur.
         let longest = shortest + slack;
         self.entries.clear();
         self.next_layer();
@@ -110,7 +109,7 @@ impl Finder {
             }
         }
         let (mut from, mut to_go) = (0, 1);
-        // Layer by layer of hops to go; each state of a layer keeps its cheapest way on.
+        // Layer by layer of remaining hops; each state of a layer stores its cheapest continuation.
         while from < self.entries.len() && to_go < longest {
             self.next_layer();
             let end = self.entries.len();
@@ -118,7 +117,7 @@ impl Finder {
                 let Entry { state, cost, .. } = self.entries[at];
                 let tail = Frame::tail(steps.arc(state));
                 // Pruned: more expensive than a complete walk, or through an end node twice. Prices are positive, so a
-                // walk that is dearer than a complete one is pruned.
+                // partial walk that costs more than a complete one is pruned.
                 if cost >= best.0 || tail == source || tail == target {
                     continue;
                 }
@@ -128,7 +127,7 @@ impl Finder {
                         continue;
                     }
                     let cost = cost + prices[frame.class(steps.arc(before))];
-                    // Stamps spare clearing the table of states for every layer.
+                    // Because of the stamps, the table of states need not be cleared for every layer.
                     let (stamp, slot) = (&mut self.stamp[before as usize], &mut self.slot[before as usize]);
                     if *stamp == self.layer {
                         let known = &mut self.entries[*slot as usize];
@@ -172,8 +171,8 @@ impl Finder {
         self.layer += 1;
     }
 
-    /// Returns `true` if the route found passes every node at most once.
-    /// Quadratic in the hops, which are few.
+    /// Returns `true` if the route found passes every node at most once. Takes quadratic time in the number of hops,
+    /// which is small.
     fn is_simple(&mut self, frame: &Frame, source: u32) -> bool {
         self.nodes.clear();
         self.nodes.push(source);
@@ -188,8 +187,8 @@ impl Finder {
         true
     }
 
-    /// Depth-first search backwards over routes without repeated nodes, length by length. Rarely needed: a circle
-    /// has four hops or more, so only pairs whose shortest allowed walk is a detour can have one.
+    /// Depth-first search backwards over routes without repeated nodes, length by length. Rarely needed: a cycle has at
+    /// least four hops, so only pairs whose shortest allowed walk is a detour can have one.
     #[allow(clippy::too_many_arguments, reason = "as above")]
     fn without_repeats(
         &mut self,
@@ -208,7 +207,7 @@ impl Finder {
             if best.is_some() && longest > shortest + slack {
                 break;
             }
-            // The search may end without the cheapest route, but it ends.
+            // The limit on steps may miss the cheapest route, but the search terminates.
             let mut patience = PATIENCE;
             self.nodes.clear();
             self.nodes.push(target);
@@ -242,7 +241,7 @@ struct RouteSearch<'a> {
 }
 
 impl RouteSearch<'_> {
-    /// Follows walks backwards into `state`. `nodes` and `ports` hold what comes after it, last first.
+    /// Follows walks backwards into `state`. `nodes` and `ports` contain the rest of the route in reverse order.
     fn descend(
         &self,
         state: u32,

@@ -1,4 +1,4 @@
-//! In which order turns are tried: the first ones have the best chance to be allowed.
+//! The order in which turns are tried: the first ones are most likely to be allowed.
 
 use super::frame::Frame;
 use super::select::{self, SelectionEffort, Ways};
@@ -10,11 +10,11 @@ use lightbay_core::watch::Watch;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
-/// A worth for each turn, `6 * class + port`.
+/// A value for each turn, `6 * class + port`.
 pub type Worths = Vec<f64>;
 
-/// All-paths load: how many shortest paths of all pairs use each turn (TONS, APL). For each source, the paths that
-/// reach the tail of the arc times the paths that continue from the head of the next, stopping there included.
+/// All-paths load: how many shortest paths of all pairs use each turn (TONS, APL). For each source, the number of paths
+/// to the tail of the arc, times the number of paths from the head of the next arc, including the empty path.
 ///
 /// # Errors
 /// The watch requests a stop.
@@ -75,22 +75,22 @@ pub fn all_paths(frame: &Frame, watch: &mut impl Watch) -> Result<Worths, Method
     Ok(worths)
 }
 
-/// A random worth for each turn.
+/// A random value for each turn.
 pub fn random(frame: &Frame, stream: &mut impl rand::Rng) -> Worths {
     (0..PORTS * frame.classes()).map(|_| stream.random()).collect()
 }
 
-/// All turns, the worthiest first; ties in an order drawn from `stream`.
+/// All turns in descending order of value; ties in an order drawn from `stream`.
 pub fn ordered(frame: &Frame, worths: &Worths, stream: &mut impl rand::Rng) -> Vec<(usize, u8)> {
     let mut order: Vec<(usize, u8)> = turns::all(frame).collect();
-    // A stable sort after a shuffle: equal worths come in random order.
+    // A stable sort after a shuffle, so that equal values are in random order.
     order.shuffle(stream);
     let worth = |turn: &(usize, u8)| worths[PORTS * turn.0 + usize::from(turn.1)];
     order.sort_by(|a, b| worth(b).total_cmp(&worth(a)));
     order
 }
 
-/// Chosen-path load: how many routes use each turn if routes are selected as if nothing could wait in a circle.
+/// Chosen-path load: number of routes that use each turn if routes are selected without regard to deadlock.
 ///
 /// # Errors
 /// The watch requests a stop.
@@ -99,10 +99,10 @@ pub fn chosen_paths(
     effort: &SelectionEffort,
     watch: &mut impl Watch,
 ) -> Result<Worths, MethodError> {
-    // All turns on one channel: routes as if no deadlock existed.
+    // Allows all turns on one channel, so deadlocks are ignored.
     let steps = Steps::new(frame, &Turns::free(frame));
     let reaches = select::reaches(frame, &steps, watch)?;
-    // Loads of such a selection show which turns are wanted.
+    // The loads of such a selection show which turns are useful.
     let ways = Ways { frame, steps: &steps, reaches: &reaches };
     let free = select::select(ways, SelectionEffort { speak: false, ..*effort }, None, watch)?;
     let mut worths = vec![0.0; PORTS * frame.classes()];

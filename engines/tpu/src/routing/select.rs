@@ -1,12 +1,11 @@
-//! One route for every pair such that no arc carries many (docs/methods/tpu.md, section 7, step 4): flows are routed
-//! again and again at prices that grow with the load.
+//! One route for every pair with a low maximum load (docs/methods/tpu.md, section 7, step 4): flows are repeatedly
+//! rerouted at prices that grow with the load.
 //!
-//! `price = exp(γ · load)` up to a factor that all share; γ grows over the passes from 4 / mean load, where prices
-//! are as flat as a fourth power, to 1, where one route more on an arc almost triples its price: that evens out the
-//! last differences. Flows go in random order, in small blocks: the routes of a block are proposed at the same
-//! prices, on as many threads as there are, then taken one after another if they are cheaper than the old ones at
-//! the prices of that moment. The result does not depend on the number of threads. Blocks must be small, because
-//! all flows of one see the same cheap arcs.
+//! `price = exp(γ · load)` up to a common factor. γ grows over the passes from 4 / mean load, where prices behave like
+//! a fourth power, to 1, where one more route on an arc almost triples its price, which removes the last differences.
+//! Flows go in random order, in small blocks: the routes of a block are proposed at the same prices, on all threads,
+//! then accepted one after another if they are cheaper than the old ones at the current prices. The result does not
+//! depend on the number of threads. Blocks must be small, because all flows of a block see the same cheap arcs.
 
 use super::frame::Frame;
 use super::path::{Finder, LONGER};
@@ -19,22 +18,22 @@ use lightbay_core::watch::Watch;
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
-/// Growth of log-prices per route in the first pass, in units of 1 / mean load: loads are far from their final values.
+/// γ in the first pass, in units of 1 / mean load; low, because loads are far from their final values.
 const FIRST_GROWTH: f64 = 4.0;
 
-/// Growth of log-prices per route in the last passes: prices then tell single routes apart.
+/// γ in the last passes, in which a single route changes the price noticeably.
 const LAST_GROWTH: f64 = 1.0;
 
-/// Fraction of passes after which prices grow as in the last one, so that some passes settle.
+/// Fraction of passes after which γ stays at its final value, so that the loads settle.
 const RAMP: f64 = 0.8;
 
-/// Logarithm of the highest price in use: sums of prices have to stay finite.
+/// Logarithm of the highest price, so that sums of prices stay finite.
 const DEAREST: f64 = 60.0;
 
-/// Share of passes that a start from other routes saves: those have evened out most loads already.
+/// Fraction of passes that a start from other routes skips, because these are mostly balanced already.
 const SAVED_BY_START: f64 = 0.55;
 
-/// Price of an empty arc beside those of the fullest, so that a detour over empty arcs is not free.
+/// Price of an empty arc relative to the most loaded one, so that a detour over empty arcs is not free.
 const EMPTY_PRICE: f64 = 1e-9;
 
 /// Fraction of passes that reroute all flows; the later ones reroute only flows over the most loaded arcs.
@@ -43,32 +42,32 @@ const WHOLE_PASSES: f64 = 0.65;
 /// Maximum number of flows whose routes are proposed at the same prices.
 const LARGEST_BLOCK: usize = 64;
 
-/// Blocks of a pass at least: a block is a small part of all flows.
+/// Minimum number of blocks of a pass, so that a block is a small part of all flows.
 const BLOCKS: usize = 2048;
 
-/// Flows of a block that a thread takes at least.
+/// Minimum number of flows of a block per thread.
 const SHARE: usize = 4;
 
-/// Chips from which on the routes of a block are worth several threads.
+/// Minimum number of chips for which several threads per block are worthwhile.
 const PARALLEL_FROM_NODES: usize = 512;
 
 /// Number of passes without improvement that ends the selection.
 const STALL: u32 = 4;
 
-/// Effort and rules of the selection of routes.
+/// Settings of the selection of routes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SelectionEffort {
-    /// Hops by which a route may be longer than the shortest allowed.
+    /// Maximum number of hops above the shortest allowed route.
     pub slack: u16,
     /// Passes over the flows.
     pub passes: u32,
-    /// Stream of the order of flows.
+    /// Random stream for the order of flows.
     pub stream: u64,
-    /// `true` to say how the passes go.
+    /// `true` to report the progress of the passes.
     pub speak: bool,
 }
 
-/// One route for each pair, and the loads that follow.
+/// One route for each pair, and the resulting loads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SelectedRoutes {
     sources: usize,
@@ -76,9 +75,9 @@ pub struct SelectedRoutes {
     stride: usize,
     lengths: Vec<u16>,
     ports: Vec<u8>,
-    /// Routes over the arcs of each class.
+    /// Number of routes over the arcs of each class.
     pub loads: Vec<u32>,
-    /// Hops of all routes from the sources.
+    /// Total hops of all routes from the sources.
     pub hop_sum: u64,
 }
 
@@ -90,7 +89,7 @@ impl SelectedRoutes {
             nodes: frame.nodes(),
             stride,
             lengths: vec![0; flows],
-            // One fixed length for all routes: no list of its own for each.
+            // All routes have the same capacity in one array, so there is no separate list for each.
             ports: vec![0; flows * stride],
             loads: vec![0; frame.classes()],
             hop_sum: 0,
@@ -127,8 +126,7 @@ impl SelectedRoutes {
         self.ports[flow * self.stride..][..ports.len()].copy_from_slice(ports);
     }
 
-    /// Sends a flow (`source * nodes + target`) another way. The way must not be longer than the routes were
-    /// selected for.
+    /// Reroutes a flow (`source * nodes + target`). The new route must not be longer than the capacity of a route.
     pub(super) fn replace(&mut self, frame: &Frame, flow: usize, ports: &[u8]) {
         let source = (flow / self.nodes) as u32;
         let old = self.of(flow).to_vec();
@@ -139,7 +137,7 @@ impl SelectedRoutes {
         self.set(flow, ports);
     }
 
-    /// Returns the quality, smaller is better: the largest load, then the sum of the hops.
+    /// Returns the quality (smaller is better): the maximum load, then the total hops.
     pub fn rank(&self) -> (u32, u64) {
         (self.max_load(), self.hop_sum)
     }
@@ -157,7 +155,7 @@ pub struct Ways<'a> {
 }
 
 impl Ways<'_> {
-    /// Pairs that no allowed walk connects: the first `at_most`, and how many there are.
+    /// Pairs that no allowed walk connects: the first `at_most`, and their number.
     pub fn missing(&self, at_most: usize) -> (Vec<(u32, u32)>, usize) {
         let (mut named, mut total) = (Vec::new(), 0);
         for (source, reach) in self.reaches.iter().enumerate() {
@@ -206,7 +204,7 @@ pub fn reaches(frame: &Frame, steps: &Steps, watch: &mut impl Watch) -> Result<V
         steps.distances(frame, *source, &mut reach);
         reach.sealed()
     };
-    // As many sources at once as there are threads.
+    // One source per thread at a time.
     for group in sources.chunks(watch.threads().max(1)) {
         watch.checkpoint()?;
         if group.len() == 1 {
@@ -226,8 +224,8 @@ struct Proposer {
     ports: Vec<u8>,
 }
 
-/// Selects one route for every pair; starts from another selection of the same pod if there is one, whose routes
-/// over failed switches are replaced. Pairs without a simple allowed route have none in the result.
+/// Selects one route for every pair; starts from another selection of the same pod if one is given, and replaces its
+/// routes over failed switches. Pairs without a simple allowed route have none in the result.
 ///
 /// # Errors
 /// The watch requests a stop.
@@ -237,7 +235,7 @@ pub fn select(
     start: Option<&SelectedRoutes>,
     watch: &mut impl Watch,
 ) -> Result<SelectedRoutes, MethodError> {
-    // No route is longer than this.
+    // Maximum length of a route.
     let stride = usize::from(ways.longest() + effort.slack + LONGER);
     let mut run = SelectionRun {
         ways,
@@ -250,7 +248,7 @@ pub fn select(
     };
     let threads = if ways.frame.nodes() < PARALLEL_FROM_NODES { 1 } else { watch.threads().max(1) };
     for _ in 0..threads {
-        // Each thread has a finder with tables of its own.
+        // Each thread has a finder with its own tables.
         let finder = Finder::new(ways.steps.states(ways.frame));
         run.proposers.push(Proposer { finder, lengths: Vec::new(), ports: Vec::new() });
     }
@@ -269,12 +267,12 @@ struct SelectionRun<'a> {
     /// Price by load.
     ladder: Vec<f64>,
     proposers: Vec<Proposer>,
-    /// Share of all passes before the first of this run.
+    /// Fraction of all passes that this run skips.
     saved: f64,
 }
 
 impl SelectionRun<'_> {
-    /// Takes the routes of another selection that are open here.
+    /// Copies the routes of another selection that do not cross failed switches.
     fn adopt(&mut self, start: &SelectedRoutes) {
         for (source, target, ports) in start.routes() {
             // Routes over failed switches are left out, and found again in the first pass.
@@ -286,7 +284,7 @@ impl SelectionRun<'_> {
         }
     }
 
-    /// Adds a flow's route to the loads, or takes it away.
+    /// Adds the route of a flow to the loads, or removes it.
     fn carry(&mut self, flow: usize, sign: i32) {
         let length = usize::from(self.now.lengths[flow]);
         let mut node = (flow / self.now.nodes) as u32;
@@ -303,7 +301,7 @@ impl SelectionRun<'_> {
         self.now.hop_sum = self.now.hop_sum.wrapping_add_signed(i64::from(sign) * length as i64);
     }
 
-    /// Price of a route as things are.
+    /// Current price of a route.
     fn price(&self, flow: usize, ports: &[u8]) -> f64 {
         let mut node = (flow / self.now.nodes) as u32;
         let mut sum = 0.0;
@@ -315,20 +313,20 @@ impl SelectionRun<'_> {
         sum
     }
 
-    /// Sets prices for loads up to twice the highest; `share` says how much of all passes is done.
+    /// Sets prices for loads up to twice the highest; `share` is the fraction of all passes that is done.
     fn set_prices(&mut self, share: f64) {
-        // Mean load of the shortest routes: the unit of the first growth.
+        // Mean load of the shortest routes, the unit of the first γ.
         let mean = (self.ways.hop_sum() as f64 / self.now.loads.len() as f64).max(8.0);
         let top = f64::from(self.now.max_load()).max(mean);
         let first = (FIRST_GROWTH / mean).min(LAST_GROWTH);
-        // Nearly linear at first, so that flows spread; steep at last, so that only the most loaded classes count.
-        // Geometric ramp of the growth over the passes.
+        // Prices are flat at first, so that flows spread, and steep at the end, so that only the most loaded classes
+        // count. γ grows geometrically over the passes.
         let growth = first * (LAST_GROWTH / first).powf((share / RAMP).min(1.0));
         // Relative to the top load, so that exponents stay within range.
         let price = |load: u32| EMPTY_PRICE + (growth * (f64::from(load) - top)).min(DEAREST).exp();
         self.ladder.clear();
         self.ladder.extend((0..=(2.0 * top) as u32).map(price));
-        // Prices of the present loads.
+        // Prices at the current loads.
         for (price, load) in self.prices.iter_mut().zip(&self.now.loads) {
             *price = self.ladder[*load as usize];
         }
@@ -341,19 +339,19 @@ impl SelectionRun<'_> {
         let mut stalled = 0;
         // Loads are minimised by repeated best responses at rising prices.
         for pass in 0..self.effort.passes.max(1) {
-            // Share of all passes that is done; a start from other routes begins in the middle.
+            // Fraction of all passes that is done; a start from other routes skips the first passes.
             let share = f64::from(pass) / f64::from((self.effort.passes.max(2)) - 1);
             let share = self.saved + (1.0 - self.saved) * share;
             self.set_prices(share);
             let whole = share <= WHOLE_PASSES;
             let mut flows: Vec<usize> =
                 (0..self.now.lengths.len()).filter(|flow| flow / nodes != flow % nodes).collect();
-            // First all flows without a route, then all again, at last only those that cross one of the fullest
-            // classes.
+            // First routes all flows without a route, then all flows again, and at the end only those that cross one of
+            // the most loaded classes.
             if pass == 0 {
                 flows.retain(|flow| self.now.lengths[*flow] == 0);
             } else if !whole {
-                // The fullest classes, and those one below.
+                // The classes with the maximum load, and with one route less.
                 let hot = self.now.max_load().saturating_sub(1);
                 flows.retain(|flow| self.crosses(*flow, hot));
             }
@@ -363,7 +361,7 @@ impl SelectionRun<'_> {
             let block = (flows.len() / BLOCKS).clamp(1, LARGEST_BLOCK);
             for flows in flows.chunks_mut(block) {
                 watch.checkpoint()?;
-                // In order of sources: neighbours use the same distances.
+                // In order of sources, because consecutive flows of a source use the same distances.
                 flows.sort_unstable();
                 self.block(flows, watch);
             }
@@ -375,7 +373,7 @@ impl SelectionRun<'_> {
                     y: f64::from(self.now.max_load()),
                 }));
             }
-            // The best pass counts: later passes may be worse.
+            // The best pass is kept, because later passes may be worse.
             if best.as_ref().is_none_or(|best| self.now.rank() < best.rank()) {
                 best = Some(self.now.clone());
                 stalled = 0;
@@ -400,14 +398,14 @@ impl SelectionRun<'_> {
         })
     }
 
-    /// Routes the flows of a block again.
+    /// Reroutes the flows of a block.
     fn block(&mut self, flows: &[usize], watch: &impl Watch) {
-        // The flows of a block leave the loads first, so that they see prices without themselves.
+        // The flows of a block are first removed from the loads, so that prices do not include them.
         for &flow in flows {
             self.carry(flow, -1);
         }
-        // Few flows are quicker done than handed to another thread.
-        // Proposals at equal prices may run in parallel; they are taken one after another.
+        // A few flows are routed faster than they are sent to another thread. Proposals at equal prices may be computed
+        // in parallel; they are accepted one after another.
         let share = flows.len().div_ceil(self.proposers.len()).max(SHARE);
         let (ways, nodes, slack) = (self.ways, self.now.nodes, self.effort.slack);
         // All proposals of the block see the same prices.
@@ -431,14 +429,15 @@ impl SelectionRun<'_> {
         } else {
             watch.parallel(|| proposers.par_iter_mut().zip(flows.par_chunks(share)).for_each(propose));
         }
-        // Taken in order of flows, so that the number of threads does not matter.
+        // Accepted in order of flows, so that the result does not depend on the number of threads.
         let proposers = std::mem::take(&mut self.proposers);
         for (proposer, flows) in proposers.iter().zip(flows.chunks(share)) {
             let mut at = 0;
             for (&flow, &length) in flows.iter().zip(&proposer.lengths) {
                 let ports = &proposer.ports[at..at + usize::from(length)];
                 at += usize::from(length);
-                // Prices have moved since the proposal: it is taken only if it is still no dearer than the old route.
+                // Prices have changed since the proposal, so it is accepted only if it does not cost more than the old
+                // route.
                 if !ports.is_empty()
                     && (self.now.lengths[flow] == 0
                         || self.price(flow, ports) <= self.price(flow, self.now.of(flow)))
@@ -452,7 +451,7 @@ impl SelectionRun<'_> {
     }
 }
 
-/// Returns `true` if no hop of a route goes over a failed switch.
+/// Returns `true` if no hop of a route crosses a failed switch.
 fn is_open(frame: &Frame, source: u32, ports: &[u8]) -> bool {
     let mut node = source;
     ports.iter().all(|port| {

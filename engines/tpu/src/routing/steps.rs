@@ -1,4 +1,4 @@
-//! Turns laid out for searches along routes, and the distances that follow from them.
+//! Turns in a layout for searches along routes, and the resulting distances.
 
 use super::frame::Frame;
 use super::turns::{self, Turns};
@@ -13,9 +13,9 @@ pub const FAR: u16 = u16::MAX;
 pub struct Steps {
     vcs: usize,
     shift: u32,
-    /// Of every channel: out port and virtual channel of the next hop, as `port << shift | vc`.
+    /// For every channel: out port and virtual channel of the next hop, as `port << shift | vc`.
     ahead: Lists,
-    /// Of every channel: in port at the tail and virtual channel of the hop before, as `port << shift | vc`.
+    /// For every channel: in port at the tail and virtual channel of the previous hop, as `port << shift | vc`.
     behind: Lists,
 }
 
@@ -43,11 +43,11 @@ impl Lists {
 }
 
 impl Steps {
-    /// Lists of what `turns` allow where the switches work.
+    /// Lists of the allowed turns over working switches.
     pub fn new(frame: &Frame, allowed: &Turns) -> Self {
         let vcs = allowed.vcs();
         let shift = vcs.next_power_of_two().trailing_zeros();
-        // A list for each channel, flat at the end.
+        // A list for each channel, flattened at the end.
         let mut ahead = vec![Vec::new(); frame.classes() << shift];
         let mut behind = ahead.clone();
         // Both directions of the lists, for searches from sources and from targets.
@@ -97,7 +97,7 @@ impl Steps {
         frame.class(state >> self.shift) << self.shift | (state as usize & ((1 << self.shift) - 1))
     }
 
-    /// States from which a state is entered.
+    /// Predecessors of a state.
     pub fn before<'a>(&'a self, frame: &'a Frame, state: u32) -> impl Iterator<Item = u32> + 'a {
         let tail = Frame::tail(self.arc(state));
         // The low bits hold the virtual channel.
@@ -114,12 +114,12 @@ impl Steps {
         self.ahead.of(self.channel(frame, state)).iter().map(move |entry| base + u32::from(*entry))
     }
 
-    /// Hops of the shortest allowed walk from `source` that ends in each state, its own hop included; [`FAR`] where
-    /// there is none.
+    /// Hops of the shortest allowed walk from `source` that ends in each state, including the hop of the state; [`FAR`]
+    /// if there is none.
     pub fn distances(&self, frame: &Frame, source: u32, reach: &mut Reach) {
         reach.hops.clear();
         reach.hops.resize(self.states(frame), FAR);
-        // Breadth-first search over states; all channels of the first hop are free.
+        // Breadth-first search over states; the first hop may use any channel.
         reach.queue.clear();
         for port in 0..PORTS as u8 {
             let arc = Frame::arc(source, port);
@@ -159,14 +159,14 @@ impl Reach {
     /// Hops of the shortest allowed walk to a node; [`FAR`] if there is none.
     pub fn to(&self, frame: &Frame, steps: &Steps, target: u32) -> u16 {
         (0..PORTS as u8)
-            // Any port, any channel into the target.
+            // The last hop may use any port and channel into the target.
             .flat_map(|port| (0..steps.vcs).map(move |vc| steps.state(frame.into(target, port), vc)))
             .map(|state| self.hops[state as usize])
             .min()
             .unwrap_or(FAR)
     }
 
-    /// Forgets the queue, which is not needed any more.
+    /// Drops the queue, which is not needed any more.
     #[must_use]
     pub fn sealed(mut self) -> Self {
         self.queue = Vec::new();

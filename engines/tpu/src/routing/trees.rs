@@ -1,5 +1,5 @@
-//! Spanning trees whose up/down turns connect every pair (up*/down* routing): the seeds of a turn set where nothing
-//! else does.
+//! Spanning trees whose up/down turns connect every pair (up*/down* routing): the seeds of a turn set if no other turns
+//! connect every pair.
 
 use super::frame::Frame;
 use super::turns::Builder;
@@ -8,7 +8,7 @@ use crate::model::pod::{self, PORTS, SWITCHES};
 /// A spanning tree: the port of every node to its parent; `None` at the root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tree {
-    /// Node that all ways lead to.
+    /// Root: the node to which all paths lead.
     pub root: u32,
     /// Port to the parent by node.
     pub parent: Vec<Option<u8>>,
@@ -27,7 +27,7 @@ impl Tree {
     }
 }
 
-/// A tree of shortest ways to `root` over links that work; `None` if some node has no way.
+/// A tree of shortest paths to `root` over working links; `None` if some node has no path.
 pub fn breadth_first(frame: &Frame, root: u32) -> Option<Tree> {
     // Breadth-first search.
     let mut parent = vec![None; frame.nodes()];
@@ -71,8 +71,8 @@ pub fn antipode(frame: &Frame, node: u32) -> u32 {
     queue.last().copied().unwrap_or(node)
 }
 
-/// Two spanning trees that share no switch, grown from two antipodes in turn: a switch belongs to the tree that
-/// used it first. `None` if that leaves a node out of a tree.
+/// Two spanning trees without a common switch, grown in turn from two antipodes: a switch belongs to the tree that used
+/// it first. `None` if a tree does not reach every node.
 pub fn disjoint(frame: &Frame) -> Option<[Tree; 2]> {
     let first = antipode(frame, 0);
     let roots = [first, antipode(frame, first)];
@@ -83,9 +83,8 @@ pub fn disjoint(frame: &Frame) -> Option<[Tree; 2]> {
     for (seen, root) in seen.iter_mut().zip(roots) {
         seen[root as usize] = true;
     }
-    // Greedy growth in turn: a tree grows over its own and electrical links as far as it can, then claims one free
-    // switch.
-    // One switch is claimed at a time: ways over links that a tree may use anyway come first.
+    // The trees grow in turn: each grows as far as possible over electrical links and its own switches, then claims one
+    // free switch. Only one switch is claimed at a time, because links that the tree may use anyway come first.
     loop {
         let mut grown = false;
         for tree in 0..2 {
@@ -128,7 +127,8 @@ pub fn disjoint(frame: &Frame) -> Option<[Tree; 2]> {
     whole.then_some([Tree { root: roots[0], parent: one }, Tree { root: roots[1], parent: other }])
 }
 
-/// Allows the turns of ways that go up a tree and then down, on one virtual channel. Returns `true` if all fitted.
+/// Allows the turns of routes that go up a tree and then down, on one virtual channel. Returns `true` if all turns
+/// could be allowed.
 pub fn seed(builder: &mut Builder<'_>, frame: &Frame, tree: &Tree, vc: usize) -> bool {
     let is_up = |arc: u32| tree.parent[Frame::tail(arc) as usize] == Some(Frame::port(arc));
     // Down arcs lead from parent to child.

@@ -1,10 +1,10 @@
-//! Turns from one channel to the next that a route may take, such that no channels wait for each other in a circle
+//! Turns from one channel to the next that a route may take, such that the channel dependencies have no cycle
 //! (docs/methods/tpu.md, section 7, steps 1 and 2).
 //!
-//! A *turn* leads from an arc to an out port of its head, and has one *version* for each pair of virtual channels.
-//! The set of all allowed versions is safe if the graph of channels (arc class, virtual channel) has no cycle. For
-//! a symmetric pod it is enough to look at the 384 classes: a cycle of the pod projects to a closed walk of classes,
-//! and a cycle of classes, repeated as often as the group has elements, closes in the pod.
+//! A *turn* leads from an arc to an out port of its head, and has one *version* for each pair of virtual channels. The
+//! set of all allowed versions is safe if the graph of channels (arc class, virtual channel) has no cycle. For a
+//! symmetric pod, it is enough to check the 384 classes: a cycle of the pod projects to a closed walk of classes, and a
+//! cycle of classes, repeated as often as the group has elements, closes in the pod.
 
 use super::frame::Frame;
 use super::order::TopologicalOrder;
@@ -24,7 +24,7 @@ impl Turns {
         Self { vcs: usize::from(vcs), versions: vec![0; PORTS * classes] }
     }
 
-    /// All turns but back, on one virtual channel: what routes could be if nothing could wait in a circle.
+    /// All turns except U-turns, on one virtual channel: the possible routes without regard to deadlock.
     pub fn free(frame: &Frame) -> Self {
         let mut turns = Self::none(frame.classes(), 1);
         for (class, port) in all(frame) {
@@ -64,7 +64,7 @@ impl Turns {
         frame.class(Frame::arc(frame.head(class as u32), port))
     }
 
-    /// Returns `true` if no channels wait for each other in a circle, by plain search.
+    /// Returns `true` if the channel dependencies have no cycle, by a separate search.
     #[cfg(test)]
     pub fn is_safe(&self, frame: &Frame) -> bool {
         let channels = self.versions.len() / PORTS * self.vcs;
@@ -96,10 +96,10 @@ impl Turns {
     }
 }
 
-/// All turns of a frame but those back and those over failed switches: class of the arc, out port.
+/// All turns of a frame as (class of the arc, out port), except U-turns and turns over failed switches.
 pub fn all(frame: &Frame) -> impl Iterator<Item = (usize, u8)> + '_ {
     (0..frame.classes() as u32).filter(|class| frame.is_open(*class)).flat_map(move |class| {
-        // A route never reverses, so a turn back is not needed.
+        // A route never reverses, so U-turns are not needed.
         (0..PORTS as u8)
             .filter(move |port| *port != pod::opposite(Frame::port(class)))
             .filter(move |port| frame.is_open(Frame::arc(frame.head(class), *port)))
@@ -122,7 +122,7 @@ impl<'f> Builder<'f> {
         Self { frame, turns: Turns::none(frame.classes(), vcs), order }
     }
 
-    /// Allows a version unless it closes a circle; whether it is allowed now.
+    /// Allows a version unless it closes a cycle; returns whether it is now allowed.
     pub fn try_allow(&mut self, class: usize, port: u8, first: usize, second: usize) -> bool {
         // Invariant: the allowed versions are acyclic.
         let vcs = self.turns.vcs;
@@ -130,7 +130,7 @@ impl<'f> Builder<'f> {
             return true;
         }
         let next = Turns::next_class(self.frame, class, port);
-        // Pearce and Kelly: the order of channels is repaired, or shows the circle.
+        // Pearce and Kelly: repairs the order of channels, or detects a cycle.
         let fits = self.order.try_add((class * vcs + first) as u32, (next * vcs + second) as u32);
         if fits {
             self.turns.allow(class, port, first, second);
@@ -138,22 +138,23 @@ impl<'f> Builder<'f> {
         fits
     }
 
-    /// Goes through turns in order of priority twice: one version of each where any fits, on virtual channels that
-    /// take turns, then all versions that still fit.
+    /// Processes the turns in order of priority twice: first allows one version of each turn if possible, with
+    /// alternating virtual channels, then all versions that are still possible.
     pub fn fill(mut self, by_priority: &[(usize, u8)]) -> Turns {
         let vcs = self.turns.vcs;
-        // Step 1 of section 7: one version of every turn, first channels that stay, in turn, so that both fill evenly.
+        // Step 1 of section 7: one version of every turn, first versions that keep the channel, alternating between
+        // channels to balance them.
         for (at, &(class, port)) in by_priority.iter().enumerate() {
-            // Channels take turns, so that both are filled.
+            // The channels alternate, so that both are used.
             let first = at % vcs;
             let staying = (0..vcs).map(|step| (first + step) % vcs).map(|vc| (vc, vc));
             let rising = (0..vcs).flat_map(|low| (low + 1..vcs).map(move |high| (low, high)));
             let falling = (0..vcs).flat_map(|high| (0..high).map(move |low| (high, low)));
             let mut versions = staying.chain(rising).chain(falling);
-            // The first version that fits.
+            // The first version that closes no cycle.
             let _ = versions.any(|(first, second)| self.try_allow(class, port, first, second));
         }
-        // Step 2: every version that closes no circle.
+        // Step 2: every version that closes no cycle.
         for &(class, port) in by_priority {
             for first in 0..vcs {
                 for second in 0..vcs {

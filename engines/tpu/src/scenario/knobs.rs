@@ -1,4 +1,4 @@
-//! The knobs of a scenario: what forms, flags and help are made from.
+//! The parameters of a scenario, from which forms, flags and help are generated.
 
 use super::{GroupChoice, MAX_SIDE, SimulationSettings, TopologyChoice, TpuScenario};
 use crate::model::baselines;
@@ -9,7 +9,7 @@ use lightbay_core::problem::Problem;
 use lightbay_core::record::{Idle, Knob, Knobs};
 use std::sync::LazyLock;
 
-/// Word that gives a knob its usual value back.
+/// Word that resets a parameter to its default.
 const USUAL: &str = "auto";
 /// Word for an empty list.
 const NONE: &str = "none";
@@ -132,7 +132,7 @@ fn joined<T: ToString>(values: &[T]) -> String {
 }
 
 impl TpuScenario {
-    /// A shape of another size would only be in the way, so it goes with the old size; so does the group.
+    /// A shape or group for the old size would be invalid, so both are reset.
     fn set_cubes(&mut self, cubes: u16) {
         let shaped = self.job_shape.is_some_and(|shape| {
             baselines::grid(shape).is_ok_and(|grid| grid.iter().product::<usize>() == usize::from(self.cubes))

@@ -1,6 +1,6 @@
 //! Built-in pods, by name: `tpu-256` to design, `pt-4x8x8` and `pdtt-4x8x8` as baselines, `tpu-random-256` as given.
 //!
-//! The lists name the usual ones; [`scenario`] makes any of the families.
+//! The list contains the common ones; [`scenario`] builds every member of these families.
 
 use crate::model::baselines;
 use crate::model::group::Group;
@@ -12,7 +12,7 @@ use lightbay_core::listed::Preset;
 use lightbay_core::random::Streams;
 use rand::RngExt;
 
-/// The usual pods, designs first, smallest first.
+/// The common pods, designs first, in ascending order of size.
 pub const PODS: &[Preset] = &[
     Preset::new("tpu-64", "one cube of 64 chips; its only design is the 4x4x4 torus"),
     Preset::new("tpu-128", "128 chips in 2 cubes, topology to be designed"),
@@ -81,14 +81,14 @@ pub fn scenario(name: &str) -> Option<TpuScenario> {
     Some(scenario)
 }
 
-/// A pod of this very wiring.
+/// A pod with exactly this wiring.
 pub fn given(pod: &Topology) -> TpuScenario {
     let mut scenario = TpuScenario::design(pod.cubes() as u16);
     scenario.topology = TopologyChoice::Given(TopologyRecord::of(pod));
     scenario
 }
 
-/// A symmetric pod with random voltages, always the same for a size.
+/// A symmetric pod with random voltages that are fixed for each size.
 fn random(cubes: usize) -> Topology {
     let mut stream = Streams::new(1).stream(cubes as u64);
     let voltage: [u16; SWITCHES] = std::array::from_fn(|_| stream.random_range(0..cubes) as u16);

@@ -1,4 +1,4 @@
-//! Contradictions between fields, which a reader of single fields cannot see.
+//! Checks for contradictions between fields, which a reader of single fields cannot detect.
 
 use super::{SimulationSettings, TopologyChoice, TpuScenario};
 use crate::model::baselines;
@@ -6,7 +6,7 @@ use crate::model::pod::SWITCHES;
 use lightbay_core::problem::{Problem, Problems};
 
 impl TpuScenario {
-    /// Everything that is wrong with it.
+    /// Checks the whole scenario.
     ///
     /// # Errors
     /// All problems.

@@ -23,53 +23,53 @@ use chain::Crew;
 use meter::Meter;
 use ties::Ties;
 
-/// Score of designs, smaller is better: the largest of the times 1/λ by several bounds, and a share of their mean.
+/// Score of designs (smaller is better): the largest of the times 1/λ by several bounds, plus a fraction of their mean.
 #[derive(Clone, Debug)]
 pub struct Objective {
     /// Numbers the cubes.
     pub group: Group,
     /// Voltages that move together.
     pub ties: Ties,
-    /// Lengths of links that every design is measured with; at least one.
+    /// Link lengths that define the metrics; at least one.
     pub metrics: Vec<Lengths>,
     /// Bounds that are linear in the voltages.
     pub cuts: Vec<LinearCut>,
-    /// Share of the mean of 1/λ over the metrics that is added to the largest.
+    /// Weight of the mean of 1/λ over the metrics, which is added to the largest one.
     pub mean_share: f64,
 }
 
 /// Length and temperatures of annealing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AnnealSettings {
-    /// Chains side by side.
+    /// Number of parallel chains.
     pub chains: u32,
-    /// Evaluations of each chain.
+    /// Number of evaluations of each chain.
     pub steps: u64,
     /// Number of exchanges of states between the chains.
     pub exchanges: u32,
-    /// First temperature, as a share of the score at the start.
+    /// Initial temperature, as a fraction of the first score.
     pub hot: f64,
     /// Last temperature, likewise.
     pub cold: f64,
-    /// Share of moves that exchange two voltages instead of drawing a new one.
+    /// Fraction of moves that exchange two voltages instead of drawing a new one.
     pub swaps: f64,
 }
 
 impl Default for AnnealSettings {
     fn default() -> Self {
-        // Temperatures are shares of the first score, so they suit every size.
+        // Temperatures are fractions of the first score, so they fit every size.
         Self { chains: 4, steps: 20_000, exchanges: 16, hot: 0.002, cold: 0.000_04, swaps: 0.3 }
     }
 }
 
-/// A symmetric pod and what the objective says of it.
+/// A symmetric pod and its value of the objective.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Design {
     /// One group element for each switch.
     pub voltage: [u16; SWITCHES],
-    /// Less is better: about 1/λ by the worst bound.
+    /// Score (smaller is better): about 1/λ by the worst bound.
     pub score: f64,
-    /// The least bound on λ of the objective.
+    /// The smallest bound on λ among the metrics and cuts.
     pub bound: f64,
 }
 
@@ -82,8 +82,8 @@ pub struct Progress {
     pub best: Design,
 }
 
-/// Words of wavefronts that a chain works through between two stop checks: about a millisecond. Shorter slices would
-/// spend their time on the watch; longer ones would miss the 5 ms between two checkpoints.
+/// Number of wavefront words that a chain processes between two stop checks: about a millisecond. Shorter slices would
+/// spend their time on the watch; longer ones would exceed the 5 ms between two checkpoints.
 const SLICE_WORDS: u64 = 2_000_000;
 
 /// Anneals from `starts`, one for each chain in turn (random designs if there are none), and returns the best
@@ -101,7 +101,7 @@ pub fn anneal<W: Watch>(
 ) -> Result<Vec<Design>, MethodError> {
     let cubes = objective.group.order();
     let (chains, together) = (settings.chains.max(1) as usize, Meter::pods(cubes));
-    // A crew shares one wavefront: as many chains as fill a vector are measured for the price of one.
+    // A crew shares one wavefront: as many chains as fill a vector are measured for the cost of one.
     let mut crews: Vec<Crew<'_>> = (0..chains)
         .step_by(together)
         .map(|first| {
@@ -111,16 +111,16 @@ pub fn anneal<W: Watch>(
         })
         .collect();
     watch.parallel(|| crews.par_iter_mut().for_each(Crew::start));
-    // Temperatures are relative to the best first score, so that settings suit every size.
+    // Temperatures are relative to the best first score, so that settings fit every size.
     let scale = crews.iter().map(Crew::least_score).fold(f64::INFINITY, f64::min);
-    // Ticks of a sweep: about ten times the longest link, a little more than the diameter.
+    // Number of ticks of a sweep: about ten times the longest link, slightly more than the diameter.
     let ticks = 10 * objective.metrics.iter().map(|metric| u64::from(metric.longest())).sum::<u64>();
     let slice = (SLICE_WORDS / (6 * 64 * (cubes * together) as u64 * ticks)).max(1);
     let epoch = settings.steps.div_ceil(u64::from(settings.exchanges.max(1))).max(1);
     let stop = watch.stop_test();
     let mut step = 0;
-    // Simulated annealing with a geometric schedule; slices end at exchanges, so that the result depends on steps
-    // alone.
+    // Simulated annealing with a geometric schedule; slices end at exchanges, so that the result depends only on the
+    // steps.
     while step < settings.steps {
         // A slice never crosses an exchange.
         let until = (step + slice).min(settings.steps).min((step / epoch + 1) * epoch);
@@ -132,7 +132,7 @@ pub fn anneal<W: Watch>(
                     if stop() {
                         return;
                     }
-                    // Share of the whole run that is done: the temperature falls from hot to cold geometrically.
+                    // Completed fraction of the run; the temperature decreases geometrically.
                     let through = at as f64 / settings.steps as f64;
                     let temperature = scale * settings.hot * (settings.cold / settings.hot).powf(through);
                     crew.step(temperature, settings.swaps);
@@ -141,7 +141,8 @@ pub fn anneal<W: Watch>(
         });
         watch.count((until - step) * chains as u64);
         step = until;
-        // Chains that fell behind continue from the leaders: most of the work goes where it pays.
+        // The worst chains continue from the states of the best ones, so that most of the work is spent on promising
+        // states.
         if step % epoch == 0 && step < settings.steps {
             exchange(&mut crews);
         }
@@ -172,7 +173,7 @@ fn exchange(crews: &mut [Crew<'_>]) {
     ranks.sort_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))));
     // At most half of the chains move, so that no chain is source and target at once.
     for quarter in 0..ranks.len().div_ceil(4).min(ranks.len() / 2) {
-        // The best quarter gives, the worst takes.
+        // The worst quarter gets the states of the best quarter.
         let (_, from, from_lane) = ranks[quarter];
         let (_, to, to_lane) = ranks[ranks.len() - 1 - quarter];
         let state = crews[from].state(from_lane);

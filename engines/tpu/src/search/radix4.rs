@@ -1,7 +1,8 @@
-//! Directed networks of degree 4: how near known families and a search come to what any such network could carry.
+//! Directed networks of degree 4: compares the throughput of known families and of a search with the bound on any such
+//! network.
 //!
-//! A network of n nodes with four arcs out of and into each is measured by n times its throughput (one unit from every
-//! node to every other, unit capacities). Undirected families count both directions of a link.
+//! The figure of a network of n nodes, each with four outgoing and four incoming arcs, is n times its throughput (one
+//! unit from every node to every other, unit capacities). Undirected families count both directions of a link.
 
 use crate::throughput::mcf::network::Network;
 use crate::throughput::mcf::{self, FlowSettings};
@@ -22,7 +23,7 @@ const SAMPLES: u64 = 5;
 /// Number of swaps that the annealing tries per size: at least 60 for each of the 320 arcs of the largest network.
 const SWAPS: u32 = 20_000;
 
-/// Relative gap of the certificates: far below the per cents by which the families differ.
+/// Relative gap of the certificates: far below the differences of a few per cent between the families.
 const GAP: f64 = 1e-5;
 
 /// A directed network.
@@ -49,8 +50,8 @@ impl Digraph {
         Self { nodes, arcs }
     }
 
-    /// A random 4-regular network, both directions of each link: stubs are paired at random, and links that cannot be
-    /// are mended by swapping with others. `None` below 5 nodes.
+    /// A random 4-regular network, both directions of each link: stubs are paired at random, and invalid links are
+    /// repaired by swaps with others. `None` below 5 nodes.
     pub fn jellyfish(nodes: usize, stream: &mut Stream) -> Option<Self> {
         if nodes <= DEGREE {
             return None;
@@ -60,7 +61,7 @@ impl Digraph {
         stubs.shuffle(stream);
         let mut links: Vec<(u32, u32)> = stubs.chunks(2).map(|pair| (pair[0], pair[1])).collect();
         let same = |one: (u32, u32), other: (u32, u32)| one == other || one == (other.1, other.0);
-        // A bound on the repairs; random graphs of these sizes need a few.
+        // Maximum number of repairs; random graphs of these sizes need only a few.
         for _ in 0..1_000_000 {
             let wrong = (0..links.len()).find(|&at| {
                 let link = links[at];
@@ -113,7 +114,7 @@ impl Digraph {
         &self.arcs
     }
 
-    /// As a flow problem: every arc has a class of its own.
+    /// The flow problem of the network; every arc is its own class.
     pub fn network(&self) -> Network {
         let arcs: Vec<(u32, u32, u32)> =
             self.arcs.iter().enumerate().map(|(at, (tail, head))| (*tail, *head, at as u32)).collect();
@@ -170,12 +171,13 @@ impl Digraph {
     }
 }
 
-/// No network of degree 4 carries more for each ordered pair: a node reaches at most 4 others by one hop, 16 by two.
+/// Upper bound on the throughput per ordered pair of every network of degree 4: a node reaches at most 4 others by one
+/// hop and 16 by two.
 pub fn bound(nodes: usize) -> f64 {
     // Moore bound of a directed graph: at most 4^t nodes at distance t.
     let (mut rest, mut level, mut hops, mut sum) = (nodes.saturating_sub(1), DEGREE, 1, 0);
     while rest > 0 {
-        // The last level may not be full.
+        // The last level may be incomplete.
         let here = level.min(rest);
         sum += hops * here;
         rest -= here;
@@ -185,15 +187,15 @@ pub fn bound(nodes: usize) -> f64 {
     if sum == 0 { f64::INFINITY } else { DEGREE as f64 / sum as f64 }
 }
 
-/// Local search from the generalised Kautz graph (or a random network): heads of two arcs are swapped as long as
-/// distances do not grow, or grow little while the search is warm.
+/// Local search from the generalised Kautz graph (or a random network): swaps the heads of two arcs if distances do not
+/// grow, or grow only slightly while the temperature is high.
 ///
 /// # Errors
 /// The reason to stop.
 pub fn search(nodes: usize, seed: u64, watch: &mut impl Watch) -> Result<Digraph, MethodError> {
     let mut stream = Streams::new(seed).stream(0);
     let mut current = Digraph::gen_kautz(nodes);
-    // Unconnected networks count as very long, so the search leaves them.
+    // Networks that are not connected get a very large sum of distances, so the search leaves them.
     let missing = |graph: &Digraph| graph.distances().unwrap_or(u64::MAX / 4);
     let mut value = missing(&current);
     let mut best = (value, current.clone());
@@ -210,13 +212,13 @@ pub fn search(nodes: usize, seed: u64, watch: &mut impl Watch) -> Result<Digraph
         let (one, other) = (stream.random_range(0..count), stream.random_range(0..count));
         let ((a, b), (c, d)) = (current.arcs[one], current.arcs[other]);
         let there = |arc: (u32, u32)| current.arcs.contains(&arc);
-        // Swaps that would make a loop or a double arc are skipped.
+        // Swaps that would create a loop or a double arc are skipped.
         if a == d || c == b || a == c || b == d || there((a, d)) || there((c, b)) {
             continue;
         }
         (current.arcs[one].1, current.arcs[other].1) = (d, b);
         let next = missing(&current);
-        // The temperature falls linearly from 3 hops to nothing; 1e-3 keeps the division finite.
+        // The temperature decreases linearly from 3 hops to 0; 1e-3 keeps the division finite.
         let warmth = 3.0 * (1.0 - f64::from(step) / f64::from(SWAPS));
         let worse = next as f64 - value as f64;
         // Metropolis acceptance.
@@ -226,31 +228,31 @@ pub fn search(nodes: usize, seed: u64, watch: &mut impl Watch) -> Result<Digraph
                 best = (value, current.clone());
             }
         } else {
-            // Rejected: the heads go back.
+            // Rejected: the heads are swapped back.
             (current.arcs[one].1, current.arcs[other].1) = (b, d);
         }
     }
     Ok(best.1)
 }
 
-/// A line of the study: n times the throughput of each family; `None` where a family has no network of that size.
+/// A line of the study: n times the throughput of each family; `None` if a family has no network of that size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StudyRow {
     /// Nodes.
     pub nodes: usize,
-    /// Bound that no network exceeds.
+    /// Upper bound on every network.
     pub bound: f64,
     /// The generalised Kautz graph.
     pub gen_kautz: f64,
-    /// The best of some random 4-regular networks.
+    /// The best of several random 4-regular networks.
     pub jellyfish: Option<f64>,
-    /// The best of some random lifts.
+    /// The best of several random lifts.
     pub xpander: Option<f64>,
     /// The search.
     pub search: f64,
 }
 
-/// The study of some sizes. Equal seeds, equal rows.
+/// The study for several sizes. Equal seeds give equal rows.
 ///
 /// # Errors
 /// The reason to stop.
@@ -278,7 +280,7 @@ pub fn study(sizes: &[usize], seed: u64, watch: &mut impl Watch) -> Result<Vec<S
             gen_kautz: known,
             jellyfish: best[0],
             xpander: best[1],
-            // The search begins with that graph and looks at distances only.
+            // The search starts from that graph and minimises only distances.
             search: found.max(known),
         });
     }

@@ -1,4 +1,4 @@
-//! The state of a run and its cycle.
+//! The state of a simulation run and the work of a cycle.
 //!
 //! All state is in flat arrays, indexed by node, output (`6 * node + port`) or lane (`(6 * node + input port) <<
 //! shift | lane`), so small that what one cycle touches stays in the cache:
@@ -15,17 +15,17 @@ use lightbay_core::random::{Stream, Streams};
 use rand::Rng;
 use std::collections::VecDeque;
 
-/// Packets that a source queue holds; one more and the run counts as saturated.
+/// Capacity of a source queue in packets; if one more arrives, the run counts as saturated.
 const SOURCE_LIMIT: usize = 2048;
 /// No virtual channel reserved or free.
 const NO_LANE: u8 = u8::MAX;
-/// Mark of the last flit of a packet, in the word of its birth.
+/// Bit in the birth cycle of a flit that marks the last flit of a packet.
 const TAIL: u32 = 1 << 31;
-/// Labels that an output tells apart.
+/// Number of labels that an output distinguishes.
 pub(super) const MAX_LABELS: usize = 4;
-/// Lanes of a link at most.
+/// Maximum number of lanes of a link.
 pub(super) const MAX_LANES: usize = 8;
-/// Slots of a ring buffer that lie side by side: as many flits as a cache line holds.
+/// Number of adjacent slots of a ring buffer: as many flits as fit into a cache line.
 const BLOCK: usize = 4;
 
 /// A flit.
@@ -33,7 +33,7 @@ const BLOCK: usize = 4;
 pub(super) struct Flit {
     /// Cycle in which its packet joined its source queue, and [`TAIL`].
     birth: u32,
-    /// Rest of its route, as the network codes it; in halves, so that a flit has 12 bytes.
+    /// Rest of its route, in the encoding of the network; split into halves, so that a flit has 12 bytes.
     codes: [u32; 2],
 }
 
@@ -67,17 +67,17 @@ struct LaneBuffer {
 /// An output port of a node.
 #[derive(Clone, Copy, Debug)]
 struct Output {
-    /// Lanes whose head wants this output, by label: bit `input port << shift | lane`, the source queue last.
+    /// Lanes whose head requests this output, by label: bit `input port << shift | lane`, the source queue last.
     heads: [u64; MAX_LABELS],
-    /// Free slots of the lanes downstream; flits on the link count as present there.
+    /// Free slots of the downstream lanes; flits on the link count as occupied slots.
     room: [u16; MAX_LANES],
     /// The input port at the other end, as index of that node's output there; the relation is symmetric.
     pair: u32,
     /// Cycles from a send to the arrival.
     delay: u16,
-    /// First request bit that it looks at.
+    /// First request bit of the round-robin arbitration.
     turn: u8,
-    /// Lanes downstream that a packet has reserved.
+    /// Downstream lanes that packets have reserved.
     taken: u8,
 }
 
@@ -92,14 +92,14 @@ struct Packet {
 /// Counts since the last [`Simulator::reset_counts`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Flits generated, those refused by full source queues included.
+    /// Generated flits, including those that full source queues refused.
     pub offered: u64,
     /// Flits that left the network.
     pub delivered: u64,
     /// Packets whose last flit left the network.
     pub packets: u64,
-    /// Sum of the latencies of these packets, cycles. The injection latency is the same for all, so it is added here
-    /// instead of holding packets back.
+    /// Sum of the latencies of these packets, cycles. The injection latency is equal for all packets, so it is added
+    /// here instead of delaying packets.
     pub latency_cycles: u64,
     /// Flits sent over links.
     pub hops: u64,
@@ -113,10 +113,10 @@ pub struct Simulator<'a> {
     net: &'a SimulatedPod,
     now: u32,
     lanes: Vec<LaneBuffer>,
-    /// All flits of a lane but the first.
+    /// All flits of a lane except the first.
     ring: Vec<Flit>,
     outputs: Vec<Output>,
-    /// Outputs of a node that somebody wants.
+    /// Requested outputs of a node.
     active: Vec<u8>,
     /// Packets that wait at their source, by output.
     queues: Vec<VecDeque<Packet>>,
@@ -125,20 +125,20 @@ pub struct Simulator<'a> {
     bodies: Vec<u64>,
     /// Lane that the packet at the head of a lane (then of a source queue) has reserved.
     reserved: Vec<u8>,
-    /// First cycle in which an output is free again; of slow links only.
+    /// First cycle in which an output is free again; only for slow links.
     free_at: Vec<u32>,
-    /// Flits that left each lane for another router.
+    /// Number of flits that left each lane for another router.
     #[cfg(test)]
     pub(super) departures: Vec<u64>,
     random: Stream,
-    /// Packets per node and cycle: whole ones, and the chance of one more in units of 2⁻³².
+    /// Packets per node and cycle: the integer part, and the probability of one more in units of 2⁻³².
     whole: u32,
     chance: u64,
     counts: Counts,
 }
 
 impl<'a> Simulator<'a> {
-    /// An empty network under `rate` flits per cycle and node. Equal seed and stream, equal run.
+    /// An empty network under `rate` flits per cycle and node. Equal seed and stream give an equal run.
     pub fn new(net: &'a SimulatedPod, rate: f64, seed: u64, stream: u64) -> Self {
         let outputs = net.nodes * PORTS;
         let lanes = outputs << net.shift;
@@ -200,7 +200,7 @@ impl<'a> Simulator<'a> {
         buffered + self.wheel.pending() as u64
     }
 
-    /// Slots that outputs hold to be occupied: the same as [`Self::in_network`] if no credit was lost.
+    /// Slots that outputs count as occupied; equal to [`Self::in_network`] if no credit was lost.
     #[cfg(test)]
     pub fn credits_in_use(&self) -> u64 {
         let used = |output: &Output| -> u64 {
@@ -217,21 +217,21 @@ impl<'a> Simulator<'a> {
         self.queues.iter().flatten().map(queued).sum()
     }
 
-    /// Stops generating packets: what is in the network drains.
+    /// Stops generating packets, so that the network drains.
     #[cfg(test)]
     pub const fn stop_sources(&mut self) {
         self.whole = 0;
         self.chance = 0;
     }
 
-    /// Puts one packet into its source queue, beside those generated by chance. Nothing happens if source and target
-    /// are the same node or no nodes of the pod.
+    /// Puts one packet into its source queue, in addition to the randomly generated ones. Does nothing if source and
+    /// target are equal or not nodes of the pod.
     pub fn send(&mut self, source: usize, target: usize) {
         let net = self.net;
         if source >= net.nodes || target >= net.nodes || source == target {
             return;
         }
-        // Under translation only routes from cube 0 are stored: the right one is that which ends at the target.
+        // Under translation only routes from cube 0 are stored: the matching one ends at the target.
         let local = source % net.sources;
         let candidate = (0..net.nodes).find(|&at| at != local && self.lands(source, local, at) == target);
         if let Some(at) = candidate {
@@ -239,7 +239,7 @@ impl<'a> Simulator<'a> {
         }
     }
 
-    /// Returns the node where the route from `local` to `at`, walked from `source`, ends.
+    /// Returns the node at which the route from `local` to `at` ends if it starts at `source`.
     fn lands(&self, source: usize, local: usize, at: usize) -> usize {
         let net = self.net;
         let (mut node, mut codes) = (source, net.starts[local * net.nodes + at]);
@@ -261,7 +261,7 @@ impl<'a> Simulator<'a> {
         }
     }
 
-    /// One cycle. `GENERAL`: packets of several flits or slow links; without, the quick path of single flits.
+    /// One cycle. `GENERAL`: packets of several flits or slow links; otherwise the fast path for single flits.
     fn cycle<const GENERAL: bool>(&mut self) {
         self.generate::<GENERAL>();
         let arrivals = self.wheel.take(self.now);
@@ -337,8 +337,7 @@ impl<'a> Simulator<'a> {
         }
     }
 
-    /// Looks at the head of a lane, which is not empty: flits that end here leave, one that continues wants its
-    /// output.
+    /// Processes the head of a nonempty lane: flits that end here leave, and a flit that continues requests its output.
     fn expose<const GENERAL: bool>(&mut self, at: usize) {
         let net = self.net;
         loop {
@@ -359,8 +358,8 @@ impl<'a> Simulator<'a> {
         }
     }
 
-    /// Returns the position of a slot of a lane's ring buffer. The first slots of all lanes lie together, so that short
-    /// queues share few pages.
+    /// Returns the position of a slot of a lane's ring buffer. The first slots of all lanes are adjacent in memory, so
+    /// that short queues share few pages.
     fn place(&self, at: usize, slot: usize) -> usize {
         ((slot / BLOCK) * self.lanes.len() + at) * BLOCK + slot % BLOCK
     }
@@ -397,7 +396,7 @@ impl<'a> Simulator<'a> {
         self.active[node] |= 1 << port;
     }
 
-    /// The first packet of a source queue is ready.
+    /// Requests the output for the first packet of a source queue.
     fn request_source<const GENERAL: bool>(&mut self, output: usize) {
         let net = self.net;
         let Some(packet) = self.queues[output].front() else { return };
@@ -412,7 +411,7 @@ impl<'a> Simulator<'a> {
         self.active[output / PORTS] |= 1 << (output % PORTS);
     }
 
-    /// The outputs of a node choose their winners. The first to choose is another one in every cycle.
+    /// The outputs of a node choose their winners. A different output chooses first in every cycle.
     fn switch<const GENERAL: bool>(&mut self, node: usize) {
         let net = self.net;
         let sources = PORTS << net.shift;
@@ -452,8 +451,8 @@ impl<'a> Simulator<'a> {
         }
     }
 
-    /// The same as [`eligible`] with packets of several flits: a head needs a lane that nobody has reserved, and a free
-    /// lane must hold the whole packet or be empty; a later flit needs room in the lane of its head.
+    /// The same as [`eligible`] with packets of several flits: a head needs an unreserved lane, which must be empty or
+    /// have space for the whole packet; a later flit needs space in the lane of its head.
     fn eligible_of_packets(&self, output: usize) -> (u8, u64) {
         let net = self.net;
         let Output { heads, room, taken, .. } = &self.outputs[output];
@@ -488,7 +487,7 @@ impl<'a> Simulator<'a> {
             self.departures[from] += 1;
         }
         if self.pop(from) {
-            // What ends here leaves in the next cycle at the earliest: one flit per input port and cycle.
+            // A flit that ends here leaves in the next cycle at the earliest: one flit per input port and cycle.
             self.expose::<GENERAL>(from);
         }
     }
@@ -553,8 +552,8 @@ impl<'a> Simulator<'a> {
     }
 }
 
-/// The free lane that all heads may take, if any, and who may send: everybody if there is a free lane, else those whose
-/// planned lane has room.
+/// The free lane that every head may use, if any, and the requests that may be granted: all if there is a free lane,
+/// otherwise those whose planned lane has space.
 #[inline]
 fn eligible(output: &Output, net: &SimulatedPod) -> (u8, u64) {
     let (mut best, mut most) = (NO_LANE, 0);

@@ -7,13 +7,13 @@ use crate::plan::{Expansion, Routing};
 use crate::scenario::SimulationSettings;
 use lightbay_core::problem::Problem;
 
-/// Longest delay of a flit on one hop, cycles.
+/// Upper limit of the delay of a flit on one hop, in cycles.
 const MAX_DELAY: u64 = 1 << 16;
-/// Longest run: birth cycles share their word with a mark.
+/// Maximum length of a run, because birth cycles share their word with a mark.
 const MAX_CYCLES: u64 = 1 << 30;
-/// Memory for buffers beyond which a simulation is refused.
+/// Maximum memory for buffers; larger simulations are refused.
 const MAX_BYTES: u64 = 8 << 30;
-/// In place of the first word of a route.
+/// Marks a missing route in place of its first word.
 const NO_ROUTE: u64 = u64::MAX;
 /// Bits of a hop: `port + 8 * label`.
 const CODE_BITS: u32 = 5;
@@ -26,7 +26,7 @@ const HOPS_BEFORE_MORE: usize = 5;
 /// Hops of a word that ends with the route.
 const HOPS_OF_LAST: usize = 12;
 
-/// A pod, its routes and the settings of a simulation. Immutable: runs at different rates share it.
+/// A pod, its routes and the settings of a simulation. Immutable, so that runs at different rates share it.
 #[derive(Clone, Debug)]
 pub struct SimulatedPod {
     pub(super) nodes: usize,
@@ -83,8 +83,8 @@ impl SimulatedPod {
         };
         let neighbours = topology.neighbours();
         let lanes = usize::from(settings.vc_count);
-        // Four lanes of 16 bytes fill a cache line; with six input ports and the source queue, requests of an output
-        // fit into 64 bits either way.
+        // Four lanes of 16 bytes fill a cache line. With six input ports and the source queue, the requests of an
+        // output fit into 64 bits in both cases.
         let shift = if lanes <= 4 { 2 } else { 3 };
         let ratio = settings.clock_ghz * f64::from(settings.flit_bytes) / settings.link_gbyte_per_s;
         let cycles_per_flit = (ratio.round() as u32).max(1);
@@ -99,7 +99,7 @@ impl SimulatedPod {
                 } else {
                     settings.link_latency_optical_cycles
                 };
-                // A flit is never seen downstream in the cycle in which it is sent.
+                // A flit is never visible downstream in the cycle in which it is sent.
                 delays.push((settings.router_latency_cycles + link + cycles_per_flit - 1).max(1) as u16);
             }
         }
@@ -197,7 +197,7 @@ impl SimulatedPod {
         turns.check(|arc| self.pairs[arc] as usize / PORTS * PORTS)
     }
 
-    /// Codes a route, or the rest of one.
+    /// Encodes a route, or the rest of a route.
     fn word(&mut self, codes: &[u64]) -> u64 {
         let pack =
             |codes: &[u64], end: u64| codes.iter().rev().fold(end, |word, code| word << CODE_BITS | code);
@@ -221,13 +221,13 @@ impl SimulatedPod {
         self.nodes
     }
 
-    /// The settings it was prepared with.
+    /// The settings that it was prepared with.
     pub const fn settings(&self) -> &SimulationSettings {
         &self.settings
     }
 
-    /// The rate at which the fullest link is busy all the time, flits per cycle and node:
-    /// `(n - 1) / max channel load`, fewer if a flit takes several cycles on a link.
+    /// The rate at which the most loaded link is always busy, in flits per cycle and node:
+    /// `(n - 1) / max channel load`, lower if a flit takes several cycles on a link.
     pub fn ideal_rate(&self) -> f64 {
         (self.nodes - 1) as f64 / (self.max_load.max(1) * u64::from(self.cycles_per_flit)) as f64
     }
@@ -250,8 +250,8 @@ impl ChannelTurns {
         self.taken[(arc * MAX_LABELS + label) * PORTS * MAX_LABELS + port * MAX_LABELS + next] = true;
     }
 
-    /// Checks that the channels can be put in order: if not, flits can wait for each other in a circle. For classes of
-    /// arcs that holds exactly if it holds in the pod (TONS, section 5.1 "Allowed Turns and All Paths"). `arrives`
+    /// Checks that the channel dependencies have no cycle, because otherwise the network can deadlock. The classes of
+    /// arcs have no cycle exactly if the pod has none (TONS, section 5.1 "Allowed Turns and All Paths"). `arrives`
     /// gives the first arc of the node that an arc leads to.
     fn check(&self, arrives: impl Fn(usize) -> usize) -> Result<(), Problem> {
         let arcs = self.channels / MAX_LABELS;

@@ -13,19 +13,19 @@ use lightbay_core::problem::Problem;
 use lightbay_core::watch::Watch;
 use rayon::prelude::*;
 
-/// Delivered to offered flits below which a run counts as saturated.
+/// Ratio of delivered to offered flits below which a run counts as saturated.
 const DELIVERED_SHARE: f64 = 0.985;
-/// Flit-hops between two looks at the stop test: about 4 ms.
+/// Number of flit-hops between two stop checks: about 4 ms.
 const HOPS_PER_LOOK: usize = 160_000;
-/// Rates of the curve that a bisection starts with.
+/// Number of rates of the curve with which a bisection starts.
 const CURVE_POINTS: u32 = 10;
-/// The curve goes this far beyond the rate at which the fullest link is always busy.
+/// End of the curve, relative to the rate at which the most loaded link is always busy.
 const BEYOND_IDEAL: f64 = 1.1;
 
 /// Figures of one run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// Flits generated, per cycle and node: the rate requested.
+    /// Generated flits per cycle and node: the offered rate.
     pub offered: f64,
     /// Flits that left the network within the window, per cycle and node.
     pub delivered: f64,
@@ -38,19 +38,20 @@ pub struct Point {
 /// Search for the saturation point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SaturationSearch {
-    /// Every multiple of the rate step, from the first one on, until one saturates.
+    /// Every multiple of the rate step in ascending order, until one saturates.
     Steps,
-    /// Ten rates up to 1.1 times the ideal, then thirds of the interval between the last good one and the next.
+    /// Ten rates up to 1.1 times the ideal, then thirds of the interval between the last unsaturated rate and the next
+    /// one.
     Bisection,
 }
 
-/// One run: warm-up, then the window that is measured. `None` if the run stops.
+/// One run: warm-up, then the measured window. `None` if the run stops.
 pub fn measure(net: &SimulatedPod, rate: f64, seed: u64, stop: &(dyn Fn() -> bool + Sync)) -> Option<Point> {
     let settings = net.settings();
     let stream = (rate / settings.rate_step).round() as u64;
     let mut simulator = Simulator::new(net, rate, seed, stream);
     let chunk = (HOPS_PER_LOOK / (PORTS * net.nodes())).max(1) as u32;
-    // Both counts are kept: an overflow in the warm-up is one, too.
+    // Both counts are kept, because an overflow in the warm-up also counts.
     let mut overflowed = false;
     for cycles in [settings.warmup_cycles, settings.measure_cycles] {
         simulator.reset_counts();
@@ -116,7 +117,7 @@ fn invalid(problem: Problem) -> MethodError {
     MethodError::Invalid(problem.into())
 }
 
-/// A rate as a multiple of the step, without the error of a product.
+/// A rate as a multiple of the step, without the rounding error of a product.
 fn rate(net: &SimulatedPod, step: u32) -> f64 {
     let size = net.settings().rate_step;
     let per_unit = (1.0 / size).round();
@@ -131,7 +132,7 @@ struct Runs<'a> {
 }
 
 impl Runs<'_> {
-    /// Runs at several rates, in parallel; tells which of them saturate.
+    /// Runs at several rates in parallel; returns which of them saturate.
     fn all(&mut self, steps: &[u32], watch: &mut impl Watch) -> Result<Vec<bool>, MethodError> {
         watch.checkpoint()?;
         let (net, seed) = (self.net, self.seed);
@@ -163,7 +164,7 @@ impl Runs<'_> {
 
     fn step_up(&mut self, watch: &mut impl Watch) -> Result<u32, MethodError> {
         let mut step = 0;
-        // One at a time: a run beyond saturation costs as much as all before it.
+        // One at a time, because a run beyond saturation costs as much as all previous runs.
         while !self.all(&[step + 1], watch)?[0] {
             step += 1;
         }
@@ -185,7 +186,7 @@ impl Runs<'_> {
                 low = if first > 0 { steps[first - 1] } else { low };
                 break;
             }
-            // The ideal rate bounds what can be delivered, so this ends.
+            // The ideal rate bounds the delivered rate, so the loop ends.
             let last = steps.last().copied().unwrap_or(1);
             low = last;
             steps = vec![last + last.div_ceil(4)];

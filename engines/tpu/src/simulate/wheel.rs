@@ -2,7 +2,7 @@
 
 use super::engine::Flit;
 
-/// A flit on its way.
+/// A flit on a link.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
     /// The lane it arrives in.
@@ -10,12 +10,12 @@ pub(super) struct Arrival {
     pub(super) flit: Flit,
 }
 
-/// Slots of a circular calendar; an arrival lies at most `slots - 1` cycles ahead.
+/// Slots of a circular calendar; an arrival is at most `slots - 1` cycles in the future.
 #[derive(Clone, Debug)]
 pub(super) struct Wheel {
     slots: Vec<Vec<Arrival>>,
     mask: u32,
-    /// Emptied list, kept for its memory.
+    /// An empty list whose memory is reused.
     spare: Vec<Arrival>,
 }
 
@@ -30,7 +30,7 @@ impl Wheel {
         self.slots[(cycle & self.mask) as usize].push(arrival);
     }
 
-    /// The arrivals of a cycle; hand the list back by [`Self::recycle`].
+    /// The arrivals of a cycle; return the list with [`Self::recycle`].
     pub(super) fn take(&mut self, cycle: u32) -> Vec<Arrival> {
         std::mem::replace(&mut self.slots[(cycle & self.mask) as usize], std::mem::take(&mut self.spare))
     }

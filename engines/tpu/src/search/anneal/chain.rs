@@ -10,7 +10,7 @@ use rand::RngExt;
 /// The cuts may refuse every move of a state, so the loop needs an end; a refused move costs no evaluation of a metric.
 const CHEAP_TRIES: u32 = 64;
 
-/// The state of a chain, as it is handed from one to another.
+/// The state of a chain, which another chain can copy.
 #[derive(Clone, Debug)]
 pub(super) struct State {
     chosen: Vec<u16>,
@@ -23,7 +23,7 @@ pub(super) struct State {
 struct Move {
     tie: usize,
     to: u16,
-    /// The second tie of an exchange.
+    /// The second tie if the move is an exchange.
     other: Option<(usize, u16)>,
 }
 
@@ -31,10 +31,10 @@ struct Chain {
     random: Stream,
     state: State,
     best: Option<Design>,
-    /// The move, what the cuts would say, and the score it may have at most.
+    /// A move, the values of the cuts after it, and the maximum score at which it is accepted.
     trial: Option<(Move, f64)>,
     trial_cuts: Vec<f64>,
-    /// Largest and sum of 1/λ over the metrics looked at, for the trial.
+    /// Largest value and sum of 1/λ over the evaluated metrics, for the trial.
     worst: f64,
     total: f64,
 }
@@ -44,10 +44,10 @@ pub(super) struct Crew<'a> {
     objective: &'a Objective,
     meter: Meter,
     chains: Vec<Chain>,
-    /// `parts[((tie * order) + chosen) * cuts + cut]`: what a choice adds to each cut.
+    /// `parts[((tie * order) + chosen) * cuts + cut]`: the contribution of a choice to each cut.
     parts: Vec<f64>,
     constants: Vec<f64>,
-    /// Lower bound on 1/λ by any metric, on which a cheap test may rely.
+    /// Lower bound on 1/λ by any metric, for a cheap rejection test.
     floor: f64,
 }
 
@@ -104,9 +104,9 @@ impl<'a> Crew<'a> {
                 }
             })
             .collect();
-        // No pod of the size has a smaller 1/λ by hops, so this represents metrics that are not measured.
+        // No pod of the size has a smaller 1/λ by hops, so this bounds metrics that are not evaluated.
         let floor = 1.0 / crate::throughput::metrics::cover_bound(64 * order).mcf;
-        // The part of a cut that no choice changes.
+        // The constant part of a cut.
         let constants = cuts.iter().map(crate::throughput::metrics::cuts::LinearCut::constant).collect();
         Self { objective, meter, chains, parts, constants, floor }
     }
@@ -121,7 +121,7 @@ impl<'a> Crew<'a> {
         self.measure(&all, f64::INFINITY);
         for chain in &mut self.chains {
             chain.state.cuts.clone_from(&chain.trial_cuts);
-            // The first score has no limit to meet.
+            // The first score is always accepted.
             let score = score(self.objective, chain.worst, chain.total, &chain.trial_cuts);
             chain.state.design.score = score;
             chain.state.design.bound = bound(chain.worst, &chain.trial_cuts);
@@ -129,7 +129,7 @@ impl<'a> Crew<'a> {
         }
     }
 
-    /// Sets the lane of a chain, its voltages and cuts to what it has chosen.
+    /// Sets the lane, voltages and cuts of a chain according to its choices.
     fn rewire(&mut self, lane: usize) {
         let (order, cuts) = (self.objective.group.order(), self.constants.len());
         let chain = &mut self.chains[lane];
@@ -138,7 +138,7 @@ impl<'a> Crew<'a> {
             let chosen = usize::from(chain.state.chosen[index]);
             for (switch, voltage) in &tie.switches {
                 chain.state.design.voltage[*switch] = voltage[chosen];
-                // The meter measures what is wired.
+                // The meter measures the current wiring.
                 self.meter.set(lane, *switch, &self.objective.group, usize::from(voltage[chosen]));
             }
             let parts = &self.parts[(index * order + chosen) * cuts..][..cuts];
@@ -152,8 +152,8 @@ impl<'a> Crew<'a> {
     pub(super) fn step(&mut self, temperature: f64, swaps: f64) {
         let mut active = vec![false; self.chains.len()];
         for (lane, active) in active.iter_mut().enumerate() {
-            // Proposals that the cuts refuse cost nothing; after CHEAP_TRIES of them the chain keeps its state for this
-            // step.
+            // Proposals that the cuts reject cost no evaluation; after CHEAP_TRIES of them, the chain keeps its state
+            // for this step.
             *active = (0..CHEAP_TRIES).any(|_| self.propose(lane, temperature, swaps));
         }
         // All chains keep their states in this step.
@@ -177,11 +177,11 @@ impl<'a> Crew<'a> {
             let chain = &mut self.chains[lane];
             let Some((change, limit)) = chain.trial.take() else { continue };
             let score = score(self.objective, chain.worst, chain.total, &chain.trial_cuts);
-            // Threshold form of Metropolis: accepted exactly if the score is at most the limit that was drawn.
+            // Threshold form of Metropolis: accepted exactly if the score is at most the drawn limit.
             if score <= limit {
                 self.accept(lane, change, score);
             } else {
-                // Rejected: the switches go back.
+                // Rejected: the switches are reset.
                 let back = chain.state.chosen[change.tie];
                 let other = change.other.map(|(other, _)| (other, chain.state.chosen[other]));
                 self.wire(lane, change.tie, back);
@@ -199,7 +199,7 @@ impl<'a> Crew<'a> {
         }
     }
 
-    /// Draws a move of a chain; false if there is nothing to move or the cuts refuse it.
+    /// Draws a move of a chain; returns `false` if no move is possible or the cuts reject it.
     fn propose(&mut self, lane: usize, temperature: f64, swaps: f64) -> bool {
         let ties = self.objective.ties.all();
         let (order, cuts) = (self.objective.group.order(), self.constants.len());
@@ -209,7 +209,7 @@ impl<'a> Crew<'a> {
         let change = if random.random::<f64>() < swaps {
             let other = random.random_range(0..ties.len());
             let (here, there) = (state.chosen[tie], state.chosen[other]);
-            // A swap has to suit the choices of both ties.
+            // A swap must be valid for the choices of both ties.
             if here == there || !ties[tie].choices.contains(&there) || !ties[other].choices.contains(&here) {
                 return false;
             }
@@ -223,10 +223,10 @@ impl<'a> Crew<'a> {
             Move { tie, to, other: None }
         };
         // The threshold is drawn first (score - temperature ln u, equal in law to Metropolis): most moves that the cuts
-        // know to be too bad are never measured.
+        // reject are never measured.
         let limit = state.design.score - temperature * (1.0 - random.random::<f64>()).ln();
         if cuts > 0 {
-            // Cuts of the moved design: only the parts of the moved ties change.
+            // Cuts of the new design: only the contributions of the moved ties change.
             trial_cuts.clone_from(&state.cuts);
             let moved = [Some((change.tie, change.to)), change.other];
             for (tie, to) in moved.into_iter().flatten() {
@@ -237,8 +237,8 @@ impl<'a> Crew<'a> {
                 }
             }
             let metrics = self.objective.metrics.len() as f64;
-            // Cuts cost microseconds (docs/methods/tpu.md, section 5, step 2). With the least that metrics can say
-            // this is a lower bound of the score.
+            // Cuts cost microseconds (docs/methods/tpu.md, section 5, step 2). Together with the lower bound of the
+            // metrics, this is a lower bound of the score.
             if score(self.objective, self.floor, self.floor * metrics, trial_cuts) > limit {
                 return false;
             }
@@ -247,7 +247,7 @@ impl<'a> Crew<'a> {
         true
     }
 
-    /// Measures the lanes as they are wired. Metrics that cannot change the fate of any active lane are left out.
+    /// Measures the lanes in their current wiring. Skips metrics that cannot change whether an active lane is accepted.
     fn measure(&mut self, active: &[bool], unlimited: f64) {
         for chain in &mut self.chains {
             (chain.worst, chain.total) = (0.0, 0.0);
@@ -258,7 +258,7 @@ impl<'a> Crew<'a> {
             let found = self.meter.run(metric);
             let mut open = false;
             for ((chain, &found), &active) in self.chains.iter_mut().zip(&found).zip(active) {
-                // 1/λ by this metric: the time that all data takes.
+                // 1/λ by this metric: the time to send all data.
                 let time = found.map_or(f64::INFINITY, |sum| 1.0 / metric.bound(sum as f64));
                 chain.worst = chain.worst.max(time);
                 chain.total += time;
@@ -268,7 +268,7 @@ impl<'a> Crew<'a> {
                 open |= active && least <= limit;
             }
             if !open {
-                // Rejected already; what is missing can only make it worse.
+                // Already rejected; the remaining metrics can only increase the score.
                 for chain in &mut self.chains {
                     chain.worst = f64::INFINITY;
                 }
@@ -278,7 +278,7 @@ impl<'a> Crew<'a> {
     }
 
     fn accept(&mut self, lane: usize, change: Move, score: f64) {
-        // The trial becomes the state; cuts are taken over, not summed again.
+        // The trial becomes the state; its cuts are copied, not summed again.
         let ties = self.objective.ties.all();
         let chain = &mut self.chains[lane];
         for (tie, to) in [Some((change.tie, change.to)), change.other].into_iter().flatten() {
@@ -315,10 +315,10 @@ impl<'a> Crew<'a> {
         self.chains[lane].state.clone()
     }
 
-    /// Puts a chain into the state of another.
+    /// Sets a chain to the state of another chain.
     pub(super) fn take_over(&mut self, lane: usize, state: State) {
         self.chains[lane].state = state;
-        // Rewiring sums the cuts again, so rounding of many moves does not add up.
+        // Rewiring sums the cuts again, so rounding errors of many moves do not accumulate.
         self.rewire(lane);
         let chain = &mut self.chains[lane];
         chain.state.cuts.clone_from(&chain.trial_cuts);

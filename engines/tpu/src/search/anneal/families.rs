@@ -1,4 +1,4 @@
-//! Groups and symmetries that designs of a size may have: which one is best is found by trying.
+//! Candidate groups and symmetries for designs of a size; the tournament determines the best one.
 
 mod extensions;
 
@@ -9,7 +9,7 @@ use lightbay_core::method::MethodError;
 use lightbay_core::random::Stream;
 use lightbay_core::watch::Watch;
 
-/// Designs of one group that look the same after one turn of the cube, or after none.
+/// Designs of one group that are invariant under a symmetry of the cube, or designs without such a symmetry.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Family {
     /// Description for people.
@@ -27,7 +27,7 @@ pub enum CubeSymmetries {
     Any,
     /// None is requested.
     Free,
-    /// The third of a turn about a diagonal of the cube, which carries X to Y to Z.
+    /// A third of a turn about a diagonal of the cube, which maps X to Y to Z.
     Diagonal,
     /// Chips that lie opposite each other across the centre of the cube.
     Centre,
@@ -37,18 +37,20 @@ pub enum CubeSymmetries {
     HalfTurn,
 }
 
-/// Maximum number of cyclic factors: groups with more factors give many chips the same few neighbours.
+/// Maximum number of cyclic factors: in groups with more factors, many paths lead to the same few chips.
 const MOST_FACTORS: usize = 3;
-/// Maximum number of cubes for which designs without further symmetry are tried: so few voltages are found as easily free as tied.
+/// Maximum number of cubes for which designs without further symmetry are tried: with so few voltages, ties do not make
+/// the search easier.
 const FREE_UP_TO: usize = 8;
-/// Minimum number of cubes for which groups without a name are tried as well: orders below have few groups.
+/// Minimum number of cubes for which groups without a name are tried as well, because smaller orders have few groups.
 const DRAWN_FROM: usize = 24;
 /// Maximum number of groups then: the first round of the tournament anneals every family of every group.
 const GROUPS: usize = 7;
-/// From as many cubes on 16 voltages are found so much more easily than 24 that every group with a name that turns is
-/// tried, however many involutions it has.
+/// Minimum number of cubes for which every named group with the third-turn symmetry is tried, regardless of its number
+/// of involutions, because 16 voltages are much easier to optimise than 24.
 const TURNED_FROM: usize = 64;
-/// Number of automorphisms drawn for a symmetry of order 2. The one that leaves most designs is kept; a draw costs no annealing.
+/// Number of automorphisms drawn for a symmetry of order 2. The one that allows the most designs is kept; a draw costs
+/// no annealing.
 const PAIRINGS: usize = 12;
 
 impl Family {
@@ -65,7 +67,7 @@ impl Family {
         Some(Self::turned(group, automorphism, "turning"))
     }
 
-    /// The same where the three axes are wired alike.
+    /// The same, with equal wiring of the three axes.
     pub fn alike(group: Group) -> Self {
         let identity = (0..group.order() as u16).collect();
         Self::turned(group, identity, "alike")
@@ -74,13 +76,13 @@ impl Family {
     /// Designs that a symmetry of the cube of order 2, followed by a random automorphism of order 2, maps onto
     /// themselves; `None` if the group does not seem to have one.
     pub fn paired(group: &Group, symmetry: CubeSymmetry, word: &str, random: &mut Stream) -> Option<Self> {
-        // The automorphism with the most designs left, then with the fewest coinciding voltages.
+        // Keeps the automorphism with the most designs, then with the fewest coinciding voltages.
         let draws = (0..PAIRINGS).filter_map(|_| {
             let automorphism = ties::automorphism(group, 2, random)?;
             Some(Ties::new(group, &[(symmetry, automorphism)]))
         });
         let ties = draws.reduce(|best, ties| {
-            // A mirror leaves few designs for most automorphisms; apart from that, switches should differ.
+            // For a mirror, most automorphisms leave few designs; apart from that, voltages of switches should differ.
             let more = ties.bits() - best.bits();
             let better =
                 if more.abs() > 1e-9 { more > 0.0 } else { ties.coincidences() < best.coincidences() };
@@ -96,10 +98,11 @@ impl Family {
     }
 }
 
-/// Number of automorphisms drawn per group. Those of one order differ in what they fix, and each becomes a family to anneal.
+/// Number of automorphisms drawn per group. Automorphisms of the same order fix different elements; each becomes a
+/// family to anneal.
 const DRAWS: usize = 2;
 
-/// Families of `cubes` cubes that are worth a try; of one group only if it is given.
+/// Families of `cubes` cubes to try; only those of the given group, if there is one.
 ///
 /// # Errors
 /// The error of the watch.
@@ -145,7 +148,7 @@ pub fn families<W: Watch>(
             }
         }
     }
-    // A third of a turn leaves 16 voltages: every named group takes part with it, see [`TURNED_FROM`].
+    // A third of a turn leaves 16 voltages, so every named group is used with it, see [`TURNED_FROM`].
     if given.is_none()
         && cubes >= TURNED_FROM
         && matches!(turns, CubeSymmetries::Any | CubeSymmetries::Diagonal)
@@ -161,7 +164,7 @@ pub fn families<W: Watch>(
     Ok(found)
 }
 
-/// Adds families of a group that look the same after a third of a turn.
+/// Adds families of a group that are invariant under a third of a turn.
 fn add_turning(found: &mut Vec<Family>, group: &Group, draws: usize, random: &mut Stream) {
     for _ in 0..draws {
         if let Some(family) = Family::turning(group.clone(), random)
@@ -172,7 +175,8 @@ fn add_turning(found: &mut Vec<Family>, group: &Group, draws: usize, random: &mu
     }
 }
 
-/// Abelian groups of few factors, and extensions by Z3, whose own turn goes well with that of the cube.
+/// Abelian groups with few factors, and extensions by Z3, which have an automorphism of order 3 that matches the turn
+/// of the cube.
 fn groups(order: usize) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     let mut add = |group: Option<Group>| {
@@ -180,7 +184,7 @@ fn groups(order: usize) -> Vec<Group> {
             groups.push(group);
         }
     };
-    // Cyclic last: groups with several factors have more elements of small order.
+    // Cyclic groups come last, because groups with several factors have more elements of small order.
     let mut lists = invariant_factors(order, 1);
     lists.sort_by_key(|factors| (factors.last().copied(), factors.len()));
     let few = |factors: &Vec<usize>| factors.len() <= MOST_FACTORS && (order < 8 || factors.len() > 1);
@@ -188,7 +192,7 @@ fn groups(order: usize) -> Vec<Group> {
     for factors in lists.iter().filter(|factors| few(factors) || !some) {
         add(Group::abelian(factors).ok());
     }
-    // Semidirect products of a plane with the turn of order 3.
+    // Semidirect products of (Z_side x Z_side) with Z3.
     for side in 2..=6 {
         if order.is_multiple_of(3 * side * side) && order / (3 * side * side) <= 4 {
             add(turned_square(side, order / (3 * side * side)));
@@ -227,7 +231,8 @@ fn turned_square(side: usize, rest: usize) -> Option<Group> {
         at
     };
     let parts = |e: usize| (e % side, e / side % side, e / (side * side) % 3, e / (3 * side * side));
-    // Multiplication table of the semidirect product: the second plane part is turned by the first's power.
+    // Multiplication table of the semidirect product: the power of the first element acts on the plane part of the
+    // second one.
     let rows: Vec<Vec<u16>> = (0..order)
         .map(|a| {
             let (x, y, turns, other) = parts(a);

@@ -1,9 +1,9 @@
 //! Annealing of pods without symmetry (docs/methods/tpu.md, section 5, step 6): the state is 48 permutations of the
 //! cubes, distances are summed from the 64 chips of every cube in turn.
 //!
-//! A move exchanges two entries of one switch, or sets one switch to its best response: what a cut allows most if all
-//! other switches stay. As in [`super::anneal`], chains share the lanes of a wavefront, and the result depends on
-//! the seed and the settings alone.
+//! A move exchanges two entries of one switch, or sets one switch to its best response: the state with the largest
+//! value of a cut while all other switches stay. As in [`super::anneal`], chains share the lanes of a wavefront, and
+//! the result depends only on the seed and the settings.
 
 use super::AnnealSettings;
 use crate::model::pod::SWITCHES;
@@ -17,30 +17,30 @@ use lightbay_core::watch::Watch;
 use rand::RngExt;
 use rayon::prelude::*;
 
-/// Score of pods without symmetry, as [`super::Objective`] is of voltages.
+/// Score of pods without symmetry, corresponding to [`super::Objective`] for voltages.
 #[derive(Clone, Debug)]
 pub struct GeneralObjective {
-    /// Lengths of links that every pod is measured with; at least one.
+    /// Link lengths that define the metrics; at least one.
     pub metrics: Vec<Lengths>,
     /// Bounds that are linear in the circuits.
     pub cuts: Vec<CircuitCut>,
-    /// Share of the mean of 1/λ over the metrics that is added to the largest.
+    /// Weight of the mean of 1/λ over the metrics, which is added to the largest one.
     pub mean_share: f64,
 }
 
-/// A pod without symmetry and what the objective says of it.
+/// A pod without symmetry and its value of the objective.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GeneralDesign {
     /// `states[switch * cubes + cube]`.
     pub states: Vec<u16>,
-    /// Less is better: about 1/λ by the worst bound.
+    /// Score (smaller is better): about 1/λ by the worst bound.
     pub score: f64,
-    /// The least bound on λ of the objective.
+    /// The smallest bound on λ among the metrics and cuts.
     pub bound: f64,
 }
 
 impl GeneralDesign {
-    /// The pod; `None` if a state is no permutation.
+    /// The pod; `None` if a state is not a permutation.
     pub fn topology(&self) -> Option<Topology> {
         let states: Vec<Vec<u16>> =
             self.states.chunks(self.states.len() / SWITCHES).map(<[u16]>::to_vec).collect();
@@ -48,15 +48,16 @@ impl GeneralDesign {
     }
 }
 
-/// Fraction of moves that set a switch to its best response to a cut.
-/// A response jumps far: rare ones give new directions, frequent ones would undo what exchanges have refined.
+/// Fraction of moves that set a switch to its best response to a cut. A response changes a switch completely: rare
+/// responses open new directions, frequent ones would undo the refinement by exchanges.
 const RESPONSES: f64 = 0.02;
 
-/// Wavefront words that a crew computes between two stop tests: about a millisecond, as for one chain of `anneal`.
+/// Number of wavefront words that a crew processes between two stop checks: about a millisecond, as for a chain of
+/// `anneal`.
 const SLICE_WORDS: u64 = 2_000_000;
 
-/// Anneals chains from `start` and returns the best design of every chain, best first. `settings.swaps` and
-/// `settings.exchanges` are of no use here.
+/// Anneals chains from `start` and returns the best design of every chain, best first. Ignores `settings.swaps` and
+/// `settings.exchanges`.
 ///
 /// # Errors
 /// The error of the watch.
@@ -70,7 +71,7 @@ pub fn anneal<W: Watch>(
 ) -> Result<Vec<GeneralDesign>, MethodError> {
     let cubes = start.cubes();
     let (chains, together) = (settings.chains.max(1) as usize, Wavefront::best_pods(cubes));
-    // Best responses depend on the cut alone, so they are computed once (assignment problems).
+    // Best responses depend only on the cut, so they are computed once (assignment problems).
     // `responses[cut * SWITCHES + switch]`.
     let responses: Vec<Vec<u16>> =
         objective.cuts.iter().flat_map(|cut| (0..SWITCHES).map(|switch| cut.best_response(switch))).collect();
@@ -85,7 +86,7 @@ pub fn anneal<W: Watch>(
     let scale = crews.iter().flat_map(|crew| &crew.chains).map(|chain| chain.design.score);
     let scale = scale.fold(f64::INFINITY, f64::min);
     let ticks = 10 * objective.metrics.iter().map(|metric| u64::from(metric.longest())).sum::<u64>();
-    // Sweeps start from all cubes, so they cost as many times more than for symmetric pods as there are cubes.
+    // Sweeps start from all cubes, so they cost more than those of symmetric pods by a factor of the number of cubes.
     let slice = (SLICE_WORDS / (6 * 64 * (cubes * cubes * together) as u64 * ticks)).max(1);
     let stop = watch.stop_test();
     let mut step = 0;
@@ -118,7 +119,7 @@ pub fn anneal<W: Watch>(
     Ok(designs)
 }
 
-/// A state of one switch under consideration, and the score it may have at most.
+/// A proposed state of one switch, and the maximum score at which it is accepted.
 #[derive(Clone, Debug)]
 struct Trial {
     switch: usize,
@@ -133,7 +134,7 @@ struct GeneralChain {
     best: GeneralDesign,
     trial: Option<Trial>,
     trial_cuts: Vec<f64>,
-    /// Largest and sum of 1/λ over the metrics, for what is wired.
+    /// Largest value and sum of 1/λ over the metrics, for the current wiring.
     worst: f64,
     total: f64,
 }
@@ -145,7 +146,7 @@ struct Crew<'a> {
     cubes: usize,
     wavefront: Wavefront,
     chains: Vec<GeneralChain>,
-    /// Lower bound on 1/λ by any metric, on which a cheap test may rely.
+    /// Lower bound on 1/λ by any metric, for a cheap rejection test.
     floor: f64,
 }
 
@@ -222,7 +223,7 @@ impl<'a> Crew<'a> {
         }
     }
 
-    /// Draws a move of a chain; none if nothing would change or the cuts refuse it.
+    /// Draws a move of a chain; `None` if nothing would change or the cuts reject it.
     fn propose(&mut self, lane: usize, temperature: f64) {
         let GeneralChain { random, design, cuts, trial, trial_cuts, .. } = &mut self.chains[lane];
         *trial = None;
@@ -241,20 +242,20 @@ impl<'a> Crew<'a> {
         if state == now {
             return;
         }
-        // The threshold comes first: most moves that the cuts know to be too bad are never measured.
+        // The threshold is drawn first, so that most moves that the cuts reject are never measured.
         let limit = design.score - temperature * (1.0 - random.random::<f64>()).ln();
         for ((sum, before), cut) in trial_cuts.iter_mut().zip(&*cuts).zip(&self.objective.cuts) {
-            // Incremental cuts: only the part of this switch changes.
+            // Incremental cuts: only the contribution of this switch changes.
             *sum = before + cut.of_state(switch, &state) - cut.of_state(switch, now);
         }
         let least = self.floor * self.objective.metrics.len() as f64;
-        // The floor represents the metrics, so this is a lower bound of the score.
+        // The floor is a lower bound of the metrics, so this is a lower bound of the score.
         if score(self.objective, self.floor, least, trial_cuts) <= limit {
             *trial = Some(Trial { switch, state, limit });
         }
     }
 
-    /// Measures the lanes as they are wired.
+    /// Measures the lanes in their current wiring.
     fn measure(&mut self) {
         for chain in &mut self.chains {
             (chain.worst, chain.total) = (0.0, 0.0);

@@ -1,4 +1,4 @@
-//! Distance sums of the designs of some chains, by whichever wavefront is quickest.
+//! Distance sums of the designs of several chains, with the fastest wavefront implementation.
 
 use super::ties::Ties;
 use crate::model::group::Group;
@@ -6,10 +6,10 @@ use crate::throughput::metrics::Lengths;
 use crate::throughput::metrics::blocks::{self, Blocks};
 use crate::throughput::metrics::wavefront::Wavefront;
 
-/// Minimum number of cubes for which blocks of cubes are quicker than single ones.
+/// Minimum number of cubes for which blocks of cubes are faster than single cubes.
 const FEWEST: usize = 16;
 
-/// Wavefronts of as many pods as there are chains in a crew.
+/// Wavefronts with one pod for each chain of a crew.
 pub(super) enum Meter {
     /// Any group.
     Lanes(Wavefront),
@@ -23,7 +23,7 @@ impl Meter {
         if in_blocks(cubes) { blocks::PODS } else { Wavefront::best_pods(cubes) }
     }
 
-    /// Room for some pods of a group, tied as `ties` say.
+    /// Buffers for several pods of a group, with the given ties.
     pub(super) fn new(group: &Group, pods: usize, ties: &Ties) -> Self {
         // Blocks need a subgroup of 8 elements.
         if in_blocks(group.order())

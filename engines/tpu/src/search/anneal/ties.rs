@@ -1,8 +1,8 @@
-//! Voltages that move together: designs that look the same after a turn of the cube.
+//! Voltages that move together: designs that are invariant under symmetries of the cube.
 //!
-//! If a symmetry of the cube together with an automorphism of the group maps a design onto itself, switches that
-//! the symmetry carries into each other carry the same load. That leaves fewer voltages to choose, and fewer
-//! classes of links that could be overloaded.
+//! If a symmetry of the cube together with an automorphism of the group maps a design onto itself, switches that the
+//! symmetry maps to each other carry the same load. This leaves fewer voltages to choose, and fewer classes of links
+//! that could be overloaded.
 
 use crate::model::group::Group;
 use crate::model::pod::{CHIPS, SWITCHES};
@@ -15,7 +15,7 @@ use rand::RngExt;
 pub struct Tie {
     /// Elements that may be chosen.
     pub choices: Vec<u16>,
-    /// Each switch and, by the element chosen, its voltage.
+    /// Each switch and its voltage for every chosen element.
     pub switches: Vec<(usize, Vec<u16>)>,
 }
 
@@ -28,7 +28,7 @@ pub struct Ties {
 }
 
 impl Ties {
-    /// Every switch for itself.
+    /// Ties in which every switch is independent.
     pub fn free(group: &Group) -> Self {
         let all: Vec<u16> = (0..group.order() as u16).collect();
         let alone = |switch| Tie { choices: all.clone(), switches: vec![(switch, all.clone())] };
@@ -46,8 +46,8 @@ impl Ties {
                 continue;
             }
             seen[first] = true;
-            // Element of each switch of the orbit, by the element of the first switch; contradictory elements are no
-            // choices.
+            // Element of each switch of the orbit, by the element of the first switch; elements with contradictions are
+            // excluded.
             let mut orbit: Vec<(usize, Vec<u16>)> = vec![(first, (0..order as u16).collect())];
             let mut fits = vec![true; order];
             let mut at = 0;
@@ -63,7 +63,7 @@ impl Ties {
                             automorphism[if reversed { group.inverse(voltage) } else { voltage }]
                         })
                         .collect();
-                    // A switch reached twice must get the same element both ways; other elements are no choices.
+                    // A switch that is reached twice must get the same element both times; other elements are excluded.
                     if let Some((_, known)) = orbit.iter().find(|(switch, _)| *switch == to) {
                         for element in 0..order {
                             fits[element] &= known[element] == there[element];
@@ -87,8 +87,8 @@ impl Ties {
         self.ties.iter().map(|tie| (tie.choices.len() as f64).log2()).sum()
     }
 
-    /// Pairs of switches with the same voltage that a random design has among switches that move together: what they
-    /// join is joined twice.
+    /// Expected number of pairs of tied switches with the same voltage in a random design; such switches join the same
+    /// cubes twice.
     pub fn coincidences(&self) -> f64 {
         let of_tie = |tie: &Tie| -> f64 {
             let alike = |choice: u16| {
@@ -103,7 +103,8 @@ impl Ties {
         self.ties.iter().map(of_tie).sum()
     }
 
-    /// Chips of a cube of which every other one sees the same distances as one of them, with how many that are.
+    /// Representative chips of a cube: every other chip has the same distances as one of them. With the number of chips
+    /// that each represents.
     pub fn sources(&self) -> &[(u8, u8)] {
         &self.sources
     }
@@ -144,7 +145,7 @@ fn orbits(symmetries: &[(CubeSymmetry, Vec<u16>)]) -> Vec<(u8, u8)> {
 /// Maximum number of draws for one automorphism. If one draw in ten succeeds, all 60 fail with probability 0.9^60 = 0.2 %.
 const TRIES: usize = 60;
 
-/// A random automorphism of a group whose order is `wanted`, if some tries find one.
+/// A random automorphism of order `wanted` of a group, if one is found within the number of tries.
 pub fn automorphism(group: &Group, wanted: usize, random: &mut Stream) -> Option<Vec<u16>> {
     let orders: Vec<usize> = (0..group.order()).map(|element| order_of(group, element)).collect();
     let generators = generators(group, &orders);
@@ -162,14 +163,14 @@ pub fn automorphism(group: &Group, wanted: usize, random: &mut Stream) -> Option
     None
 }
 
-/// A random automorphism, if some tries find one.
+/// A random automorphism, if one is found within the number of tries.
 pub(super) fn any_automorphism(group: &Group, random: &mut Stream) -> Option<Vec<u16>> {
     let orders: Vec<usize> = (0..group.order()).map(|element| order_of(group, element)).collect();
     let generators = generators(group, &orders);
     (0..TRIES).find_map(|_| draw(group, &generators, &orders, random))
 }
 
-/// Returns the order of an automorphism: the least n ≥ 1 for which n applications give the identity.
+/// Returns the order of an automorphism: the smallest n ≥ 1 for which n applications give the identity.
 pub(super) fn turns(map: &[u16]) -> usize {
     let (mut power, mut turns) = (map.to_vec(), 1);
     while power.iter().enumerate().any(|(element, &image)| element != usize::from(image)) {
@@ -179,7 +180,7 @@ pub(super) fn turns(map: &[u16]) -> usize {
     turns
 }
 
-/// Returns the order of an element: the least n ≥ 1 for which its n-th power is the identity.
+/// Returns the order of an element: the smallest n ≥ 1 for which its n-th power is the identity.
 pub(super) fn order_of(group: &Group, element: usize) -> usize {
     let (mut at, mut turns) = (element, 1);
     while at != 0 {
@@ -189,12 +190,12 @@ pub(super) fn order_of(group: &Group, element: usize) -> usize {
     turns
 }
 
-/// Images of the generators one after another, each drawn until what is generated so far is mapped one to one.
+/// Draws images of the generators one after another, each until the subgroup generated so far is mapped one to one.
 fn draw(group: &Group, generators: &[usize], orders: &[usize], random: &mut Stream) -> Option<Vec<u16>> {
     let mut images = Vec::new();
     let mut map = None;
     for &generator in generators {
-        // An automorphism keeps the orders of elements, so only those are drawn.
+        // An automorphism preserves the orders of elements, so only elements of the same order are drawn.
         let same: Vec<usize> = (0..group.order()).filter(|&e| orders[e] == orders[generator]).collect();
         let mut found = None;
         for _ in 0..TRIES {
@@ -210,7 +211,7 @@ fn draw(group: &Group, generators: &[usize], orders: &[usize], random: &mut Stre
     map.or_else(|| Some(vec![0]))
 }
 
-/// Elements that generate the group, each of which adds as many as any other could.
+/// Generators of the group, chosen greedily: each adds the maximum number of elements.
 fn generators(group: &Group, orders: &[usize]) -> Vec<usize> {
     let mut generators: Vec<usize> = Vec::new();
     let mut inside = generated(group, &generators);
@@ -221,7 +222,7 @@ fn generators(group: &Group, orders: &[usize]) -> Vec<usize> {
             generators.push(element);
             let size = generated(group, &generators).iter().filter(|&&inside| inside).count();
             generators.pop();
-            // Of equally good ones the one of least order: it has the simplest relations.
+            // Ties are broken by the smallest order, because such elements have the simplest relations.
             (size, std::cmp::Reverse((orders[element], element)))
         });
         if let Some((_, std::cmp::Reverse((_, best)))) = sizes.collect::<Vec<_>>().into_iter().max() {
@@ -232,7 +233,7 @@ fn generators(group: &Group, orders: &[usize]) -> Vec<usize> {
     generators
 }
 
-/// Returns, for each element, `true` if some elements generate it.
+/// Returns, for each element, whether the given elements generate it.
 fn generated(group: &Group, generators: &[usize]) -> Vec<bool> {
     let mut inside = vec![false; group.order()];
     inside[0] = true;

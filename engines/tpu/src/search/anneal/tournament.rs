@@ -1,4 +1,5 @@
-//! Search for the best family of designs: all are annealed shortly, the better ones longer, the best in full.
+//! Search for the best family of designs: all families are annealed for a short time, the better ones longer, the best
+//! one with full effort.
 
 use super::families::Family;
 use super::{AnnealSettings, Design, Objective, Progress, anneal};
@@ -16,7 +17,7 @@ pub struct Entry {
     pub design: Design,
 }
 
-/// One round: at most so many families are left, and each of them gets a share of the steps and chains.
+/// One round: the maximum number of families, and the fractions of steps and chains that each gets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Round {
     families: usize,
@@ -24,16 +25,18 @@ struct Round {
     chains: f64,
 }
 
-/// Rounds of the tournament (successive halving). Each round starts its chains from a high temperature again, because a new
-/// annealing finds more than a continued one. The rounds cost about the same: 15 families * 0.1 * 0.5, 3 * 0.35, 1 * 1.
+/// Rounds of the tournament (successive halving). Each round restarts its chains at a high temperature, because a new
+/// annealing finds better designs than a continued one. The rounds cost about the same: 15 families * 0.1 * 0.5, 3 *
+/// 0.35, 1 * 1.
 const ROUNDS: [Round; 3] = [
     Round { families: usize::MAX, steps: 0.1, chains: 0.5 },
     Round { families: 3, steps: 0.35, chains: 1.0 },
     Round { families: 1, steps: 1.0, chains: 1.0 },
 ];
 
-/// Rounds for many families. After a short annealing, chance separates two families as much as their quality does, so one
-/// more round decides. From the second round on, the rounds cost about the same: 8 * 0.12, 3 * 0.4, 1 * 1.
+/// Rounds for many families. After a short annealing, random variation is as large as the difference in quality between
+/// families, so there is one more round. From the second round on, the rounds cost about the same: 8 * 0.12, 3 * 0.4, 1
+/// * 1.
 const MANY_ROUNDS: [Round; 4] = [
     Round { families: usize::MAX, steps: 0.04, chains: 0.5 },
     Round { families: 8, steps: 0.12, chains: 1.0 },
@@ -44,13 +47,13 @@ const MANY_ROUNDS: [Round; 4] = [
 /// Minimum number of families for [`MANY_ROUNDS`]: with more, the first of three rounds would cost as much as the last one.
 const MANY: usize = 16;
 
-/// Numbers of random streams that one annealing may use.
+/// Number of random streams reserved for one annealing.
 const STREAMS: u64 = 1 << 16;
 
-/// The metrics that matter at a size: hops and optical links of double length up to 1024 chips, above that optical
-/// links of double and triple length, because there they are what runs full.
+/// The metrics for a size: hops and optical links of double length up to 1024 chips; above, optical links of double and
+/// triple length, because optical links are the bottleneck there.
 pub fn metrics(cubes: usize) -> Vec<Lengths> {
-    // Optical links run full first on large pods, so longer optical lengths bound better.
+    // On large pods, optical links saturate first, so longer optical lengths give tighter bounds.
     if cubes <= 16 {
         vec![Lengths::hops(), Lengths::two(1, 2)]
     } else {
@@ -58,7 +61,8 @@ pub fn metrics(cubes: usize) -> Vec<Lengths> {
     }
 }
 
-/// Runs the tournament; returns the best design of every family, best first. `each` is called with every round's best.
+/// Runs the tournament; returns the best design of every family, best first. Calls `each` with the best designs of
+/// every round.
 ///
 /// # Errors
 /// The error of the watch or of `each`.
@@ -74,7 +78,7 @@ pub fn tournament<W: Watch>(
     let mut entries: Vec<(Family, Option<Design>)> =
         families.into_iter().map(|family| (family, None)).collect();
     let mut number = 0;
-    // With one family there is nothing to choose.
+    // With one family, no selection is necessary.
     let rounds = match entries.len() {
         1 => &ROUNDS[2..],
         2..MANY => &ROUNDS[..],
@@ -82,7 +86,7 @@ pub fn tournament<W: Watch>(
     };
     // Successive halving: short runs of all families, longer ones of those that lead.
     for round in rounds {
-        // Each round begins from a high temperature again; only the best design of a family is kept.
+        // Each round restarts at a high temperature; only the best design of a family is kept.
         for (family, best) in entries.iter_mut().take(round.families) {
             let objective = Objective {
                 group: family.group.clone(),

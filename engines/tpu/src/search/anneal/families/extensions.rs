@@ -1,6 +1,6 @@
 //! Groups by random cyclic extensions: every solvable group has a chain of subgroups, each normal in the next with a
-//! factor of prime order, so that all of them can be met. Most groups of an order commute little, and pods of groups
-//! that commute little have fewer detours back to where another path has been.
+//! factor of prime order, so every solvable group can occur. Most groups of an order are far from abelian, and in pods
+//! of such groups fewer different paths lead to the same chip.
 
 use super::super::ties;
 use crate::model::group::Group;
@@ -9,11 +9,11 @@ use lightbay_core::random::Stream;
 use lightbay_core::watch::Watch;
 use rand::RngExt;
 
-/// Number of random groups drawn. Many repeat a known profile, and of the rest `GROUPS` of the families are used.
+/// Number of random groups drawn. Many have a known profile; `GROUPS` of the others are used.
 const DRAWS: usize = 120;
 
-/// Known groups of an order and random ones, each once as far as its elements tell, those with the fewest involutions
-/// first: a switch that is set to an involution joins the same two cubes twice.
+/// Known and random groups of an order, without duplicates by their profile. Groups with the fewest involutions come
+/// first, because a switch that is set to an involution joins the same two cubes twice.
 pub(super) fn drawn<W: Watch>(
     order: usize,
     known: Vec<Group>,
@@ -40,15 +40,15 @@ pub(super) fn drawn<W: Watch>(
     Ok(found.into_iter().map(|(_, group)| group).collect())
 }
 
-/// Invariants that tell most groups of an order apart.
+/// Invariants that distinguish most groups of an order.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Profile {
     involutions: usize,
     /// Classes of conjugate elements.
     classes: usize,
-    /// Elements that commute with all.
+    /// Elements of the centre.
     centre: usize,
-    /// Elements of each order, least order first.
+    /// Number of elements of each order, in ascending order.
     orders: Vec<(usize, usize)>,
 }
 
@@ -76,7 +76,7 @@ impl Profile {
         }
     }
 
-    /// Order, classes, centre and involutions: the groups of an order have no names that people know.
+    /// A name from order, classes, centre and involutions, because most groups have no common name.
     fn name(&self, order: usize) -> String {
         format!("G{order}/{}/{}/{}", self.classes, self.centre, self.involutions)
     }
@@ -105,14 +105,14 @@ fn draw(order: usize, random: &mut Stream) -> Group {
 }
 
 /// A group with a given normal subgroup N and a factor of prime order: elements n·tⁱ, where t acts on N by an
-/// automorphism σ and tᵖ is an element z of N; σ has to leave z alone, and σᵖ to be the conjugation by z.
+/// automorphism σ and tᵖ is an element z of N; σ must fix z, and σᵖ must be the conjugation by z.
 fn extended(inner: &Group, prime: usize, random: &mut Stream) -> Group {
     let order = inner.order();
     let identity: Vec<u16> = (0..order as u16).collect();
     let then = |a: &[u16], b: &[u16]| -> Vec<u16> { a.iter().map(|&e| b[usize::from(e)]).collect() };
     let power = |map: &[u16], times: usize| (0..times).fold(identity.clone(), |power, _| then(&power, map));
-    // Of the turns of an automorphism only those by powers of the prime can go with an extension by it.
-    // A random automorphism, reduced to the part that the prime allows.
+    // Only automorphisms whose order is a power of the prime are suitable for the extension. A random automorphism,
+    // reduced to the part that the prime allows.
     let mut sigma = ties::any_automorphism(inner, random).unwrap_or_else(|| identity.clone());
     let mut turns = ties::turns(&sigma);
     while turns.is_multiple_of(prime) {
@@ -126,7 +126,7 @@ fn extended(inner: &Group, prime: usize, random: &mut Stream) -> Group {
             |z: usize, e: usize| inner.times(inner.times(z, e), inner.inverse(z)) == usize::from(whole[e]);
         (0..order).filter(|&z| usize::from(sigma[z]) == z && (0..order).all(|e| conjugates(z, e))).collect()
     };
-    // The identity fits, and a power of every automorphism is the identity.
+    // The identity is always valid, and a power of every automorphism is the identity.
     let mut choices = fits(&sigma);
     while choices.is_empty() {
         sigma = power(&sigma, prime);
