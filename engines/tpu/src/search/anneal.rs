@@ -1,7 +1,7 @@
-//! Annealing of voltages against several metrics at once (docs/methods/tpu.md, section 5, step 2).
+//! Simulated annealing of voltages with several metrics at once (docs/methods/tpu.md, section 5, step 2).
 //!
-//! Chains run side by side in the lanes of a few wavefronts and exchange their states at fixed steps, so the
-//! result depends on the seed and the settings, never on the threads.
+//! Chains run in parallel in the lanes of a few wavefronts and exchange their states at fixed steps, so the result
+//! depends only on the seed and the settings, not on the threads.
 
 use crate::model::group::Group;
 use crate::model::pod::SWITCHES;

@@ -1,13 +1,13 @@
 //! Maximum concurrent flow, between two certificates: the largest demand that every chip can send to every other chip
 //! at once (docs/methods/tpu.md, section 4).
 //!
-//! Demand is 1 for each ordered pair of chips, capacity 1 for each arc (one direction of a link); the flow is in
-//! flits per cycle and ordered pair. `lower` is the size of a fractional flow that was written down, `upper` what a
-//! metric proves: with one length for each class of links no flow can use more length than there is.
+//! Demand is 1 for each ordered pair of chips, capacity 1 for each arc (one direction of a link); the flow is in flits
+//! per cycle and ordered pair. `lower` is the size of a constructed fractional flow. `upper` is the bound that a metric
+//! proves: with one length for each class of links, no flow can use more length than the network has.
 //!
-//! The interval is narrowed by column generation ([`columns`]): shortest paths from all sources under some lengths
-//! give one flow for each source, a linear program mixes the flows, and its prices give the next lengths. Without a
-//! solver, multiplicative weights ([`weights`]) leave a wider interval.
+//! The interval is narrowed by column generation ([`columns`]): shortest paths from all sources under some lengths give
+//! one flow for each source, a linear program combines the flows, and its dual prices give the next lengths. Without a
+//! solver, multiplicative weights ([`weights`]) give a wider interval.
 
 use crate::model::pod::LINK_CLASSES;
 use crate::model::topology::Topology;
@@ -29,32 +29,31 @@ pub mod network;
 pub mod sweep;
 pub mod weights;
 
-/// Relative amount by which a flow is declared smaller than its loads say, for rounding in their sums.
-/// Some hundred roundings of the longest sum of loads.
+/// Relative safety margin by which the reported size of a flow is reduced, for rounding in the sums of its loads. It
+/// covers several hundred roundings of the longest sum of loads.
 pub const SAFETY: f64 = 1e-11;
 
-/// Chips of a general pod from which on the sources of a cube share their columns.
-/// Columns for each of 257 or more sources would make the program as wide as the pod is large.
+/// Minimum number of chips of a general pod for which the sources of a cube share their columns. With separate columns
+/// for each of 257 or more sources, the program would be too wide.
 const GROUPED: usize = 257;
 
-/// Chips of a general pod from which on the program of column generation is too large.
-/// The program has a row for each link then, 3072 and more.
+/// Minimum number of chips of a general pod for which the program of column generation is too large. The program would
+/// have a row for each link, 3072 or more.
 pub(crate) const UNSOLVED: usize = 1025;
 
-/// A flow and a metric: what a topology carries, from both sides.
+/// A flow and a metric: lower and upper bound on the throughput of a topology.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Certificate {
-    /// A flow of this many flits per cycle and ordered pair exists.
+    /// Lower end: a flow of this rate exists, in flits per cycle and ordered pair.
     pub lower: f64,
-    /// No flow is larger.
+    /// Upper end: no flow is larger.
     pub upper: f64,
-    /// Lengths of the 192 link classes whose metric proves `upper`; `None` if that are equal lengths (the hop
-    /// bound).
+    /// Lengths of the 192 link classes whose metric proves `upper`; `None` for equal lengths (the hop bound).
     pub class_lengths: Option<Vec<f64>>,
-    /// A general pod's lengths of single links where they prove more than any class lengths: `link_lengths[3·node +
-    /// axis]` is that of the link at the node's plus port. `upper` is theirs.
+    /// Lengths of the single links of a general pod, if they prove a tighter bound than class lengths:
+    /// `link_lengths[3·node + axis]` is that of the link at the node's plus port. `upper` is theirs.
     pub link_lengths: Option<Vec<f64>>,
-    /// Shortest path computations from all sources.
+    /// Number of sweeps: shortest path computations from all sources.
     pub rounds: u32,
 }
 
@@ -68,9 +67,9 @@ impl Certificate {
 /// Limits of the computation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowSettings {
-    /// Relative width of the interval at which to end.
+    /// Relative width of the interval at which the computation stops.
     pub gap: f64,
-    /// Rounds after which to end at any width.
+    /// Maximum number of rounds, regardless of the width.
     pub max_rounds: u32,
     /// `true` to use the linear program; otherwise multiplicative weights.
     pub solver: bool,
@@ -83,18 +82,18 @@ impl Default for FlowSettings {
 }
 
 impl FlowSettings {
-    /// The usual ones of a pod: 0.1 % up to 512 chips, 0.5 % above.
+    /// The default settings of a pod: a width of 0.1 % up to 512 chips, 0.5 % above.
     pub fn of(nodes: usize) -> Self {
         Self { gap: if nodes <= 512 { 1e-3 } else { 5e-3 }, ..Self::default() }
     }
 }
 
-/// A fractional flow as shares of shortest path flows.
+/// A fractional flow as a combination of shortest path flows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Flow {
     /// Units for each ordered pair.
     pub value: f64,
-    /// Shortest path flows that it is mixed of.
+    /// Shortest path flows that it combines.
     pub trees: Vec<Tree>,
 }
 
@@ -103,14 +102,14 @@ pub struct Flow {
 pub struct Tree {
     /// Length of each class.
     pub lengths: Vec<u32>,
-    /// Share of each group of sources in the whole flow (symmetric pods: of each chip of cube 0).
+    /// Fraction of the flow for each group of sources (symmetric pods: each chip of cube 0).
     pub shares: Vec<f64>,
 }
 
-/// State of the computation when it ended, whatever ended it.
+/// State of the computation at its end, even if it was stopped.
 #[derive(Debug)]
 pub struct Attempt {
-    /// The interval, if one round was done.
+    /// The interval, if at least one round was done.
     pub certificate: Option<Certificate>,
     /// The flow behind the lower end.
     pub flow: Option<Flow>,
@@ -118,7 +117,7 @@ pub struct Attempt {
     pub stopped: Option<MethodError>,
 }
 
-/// Both ends of what a pod carries. `start` are lengths of the 192 classes to begin with, such as those of a
+/// Lower and upper bound on the throughput of a pod. `start` are initial lengths of the 192 classes, such as those of a
 /// certificate of a similar pod.
 ///
 /// # Errors
@@ -137,7 +136,7 @@ pub fn certify(
     }
 }
 
-/// As [`certify`], with the flow, and with what was known when the run was stopped.
+/// Like [`certify`], but returns also the flow, and the state if the run was stopped.
 pub fn attempt(
     pod: &Topology,
     settings: &FlowSettings,
@@ -145,11 +144,11 @@ pub fn attempt(
     watch: &mut impl Watch,
 ) -> Attempt {
     let symmetric = pod.symmetry().is_some();
-    // Aggregation of sources: fewer columns and convexity rows, and a flow that still serves every pair.
+    // Aggregation of sources reduces the number of columns and convexity rows; the flow still serves every pair.
     let grouped = if pod.nodes() >= GROUPED { crate::model::pod::CHIPS } else { 1 };
     let network = Network::pod(pod, grouped);
     let start = start.filter(|lengths| lengths.len() == LINK_CLASSES);
-    // Lengths of a similar pod are a warm start: the first metric is good already.
+    // Lengths of a similar pod are a hot start, because already the first metric is good.
     let start = match start {
         Some(lengths) if symmetric => of_working(pod, lengths),
         Some(lengths) => of_working(pod, &spread(pod, lengths)),
@@ -161,7 +160,7 @@ pub fn attempt(
     Attempt { certificate, flow: known.map(|known| known.flow), stopped }
 }
 
-/// The interval of any network, by the program if the settings want it and the solver works, otherwise by
+/// The interval of any network, by the program if the settings select it and the solver succeeds, otherwise by
 /// multiplicative weights; and the reason if the run was stopped.
 pub fn interval<W: Watch>(
     network: &Network,
@@ -190,13 +189,13 @@ pub fn interval<W: Watch>(
 }
 
 fn certificate(pod: &Topology, known: &Interval) -> Certificate {
-    // Links across failed switches have length 0 in the list, and are left out where it is read.
+    // Links across failed switches have length 0 in the list; readers of the list skip them.
     let symmetric = pod.symmetry().is_some();
     let mut lengths = vec![0.0; if symmetric { LINK_CLASSES } else { 3 * pod.nodes() }];
     for (class, length) in Network::working(pod).into_iter().zip(&known.lengths) {
         lengths[class] = f64::from(*length);
     }
-    // Equal lengths are the hop bound, which needs no list.
+    // Equal lengths give the hop bound, which needs no list.
     let equal = known.lengths.windows(2).all(|pair| pair[0] == pair[1]);
     let (class_lengths, link_lengths) = match (equal, symmetric) {
         (true, _) => (None, None),
@@ -206,12 +205,12 @@ fn certificate(pod: &Topology, known: &Interval) -> Certificate {
     Certificate { lower: known.lower, upper: known.upper, class_lengths, link_lengths, rounds: known.rounds }
 }
 
-/// Lengths of the classes that carry traffic, of the lengths of all.
+/// Lengths of the classes that carry traffic, from the lengths of all classes.
 fn of_working(pod: &Topology, lengths: &[f64]) -> Vec<f64> {
     Network::working(pod).into_iter().map(|class| lengths[class]).collect()
 }
 
-/// Class lengths as lengths of the links of a general pod.
+/// Expands class lengths to lengths of the links of a general pod.
 pub(crate) fn spread(pod: &Topology, class_lengths: &[f64]) -> Vec<f64> {
     let class = |at: usize| {
         let (chip, axis) = (at / 3 % crate::model::pod::CHIPS, at % 3);
@@ -220,7 +219,7 @@ pub(crate) fn spread(pod: &Topology, class_lengths: &[f64]) -> Vec<f64> {
     (0..3 * pod.nodes()).map(|at| class_lengths[class(at)]).collect()
 }
 
-/// Returns the bound that the metric of some class lengths proves: no flow is larger. Infinite if the pod is not
+/// Returns the upper bound on all flows that the metric of given class lengths proves. Infinite if the pod is not
 /// connected or the lengths are not 192.
 #[cfg(test)]
 pub fn upper_of_lengths(pod: &Topology, class_lengths: &[f64]) -> f64 {
@@ -234,7 +233,7 @@ pub fn upper_of_lengths(pod: &Topology, class_lengths: &[f64]) -> f64 {
 #[cfg(test)]
 fn upper_of(network: &Network, lengths: &[f64]) -> f64 {
     let lengths = Network::whole(lengths);
-    // A metric bound needs the distances from all sources once.
+    // A metric bound needs one sweep for the distances from all sources.
     let mut scratch = Scratch::default();
     let mut sum = 0;
     for source in network.sources() {
@@ -247,7 +246,7 @@ fn upper_of(network: &Network, lengths: &[f64]) -> f64 {
     sweep::upper(network, &lengths, sum)
 }
 
-/// Says where the interval stands.
+/// Reports the current interval.
 fn tell(watch: &mut impl Watch, lower: f64, upper: f64) {
     let x = watch.elapsed_s();
     for (name, y) in [(series::MCF_LOWER, lower), (series::MCF_UPPER, upper)] {

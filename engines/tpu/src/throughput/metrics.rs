@@ -51,12 +51,12 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// Every link counts 1.
+    /// Every link has length 1.
     pub fn hops() -> Self {
         Self::two(1, 1)
     }
 
-    /// One length for electrical links, one for optical ones, each taken as at least 1 and at most 255.
+    /// One length for electrical links, one for optical ones, each clamped to 1 to 255.
     pub fn two(electrical: u32, optical: u32) -> Self {
         let length = |of: u32| of.clamp(1, 255) as u8;
         Self::new(std::array::from_fn(|class| {
@@ -64,7 +64,7 @@ impl Lengths {
         }))
     }
 
-    /// Lengths of the classes; 0 is taken as 1.
+    /// Lengths of the classes; 0 is replaced by 1.
     pub fn new(mut classes: [u8; LINK_CLASSES]) -> Self {
         for length in &mut classes {
             *length = (*length).max(1);
@@ -84,21 +84,21 @@ impl Lengths {
         self.longest
     }
 
-    /// The bound on λ where the distances from the 64 chips of one cube add up to `distances` on average.
+    /// The bound on λ if the mean sum of the distances from the 64 chips of a cube is `distances`.
     pub fn bound(&self, distances: f64) -> f64 {
         2.0 * self.sum as f64 / distances
     }
 }
 
-/// Sum of the distances and largest distance of all ordered pairs by some lengths; `None` if some pair is not
-/// connected. A symmetric pod is looked at from cube 0 only.
+/// Sum of the distances and largest distance of all ordered pairs for given lengths; `None` if some pair is not
+/// connected. For a symmetric pod, only distances from cube 0 are computed.
 pub fn distances(pod: &Topology, lengths: &Lengths) -> Option<Hops> {
     let cubes = pod.cubes();
     if pod.has_failed() {
         return distances_beside_failed(pod, lengths);
     }
     let mut wavefront = Wavefront::new(cubes, 1);
-    // Symmetric: the chips of cube 0 see what all others see.
+    // Symmetric: the chips of cube 0 represent all chips.
     wavefront.wire(0, pod);
     if pod.symmetry().is_some() {
         let found = wavefront.run(lengths, 0)[0]?;
@@ -114,9 +114,10 @@ pub fn distances(pod: &Topology, lengths: &Lengths) -> Option<Hops> {
     Some(hops)
 }
 
-/// The same for a pod with failed switches, by searches from single chips: wavefronts know whole pods only.
+/// The same for a pod with failed switches, by searches from single chips, because wavefronts support only pods with
+/// all switches.
 fn distances_beside_failed(pod: &Topology, lengths: &Lengths) -> Option<Hops> {
-    // A failed switch takes its class out of sums and paths alike.
+    // The class of a failed switch is excluded from both sums and paths.
     let network = Network::pod(pod, 1);
     let lengths: Vec<u32> = Network::working(pod)
         .into_iter()
@@ -129,7 +130,7 @@ fn distances_beside_failed(pod: &Topology, lengths: &Lengths) -> Option<Hops> {
     let mut hops = Hops { hop_sum: 0, diameter: 0 };
     for &source in network.sources() {
         sweep::distances(&network, &lengths, source as usize, &mut scratch);
-        // A chip that was not reached makes the throughput 0: no metric to speak of.
+        // An unreachable chip makes the throughput 0, so there is no result.
         if scratch.order.len() < network.nodes() {
             return None;
         }
@@ -137,7 +138,7 @@ fn distances_beside_failed(pod: &Topology, lengths: &Lengths) -> Option<Hops> {
         let longest = scratch.distance.iter().copied().max().unwrap_or(0);
         hops.diameter = hops.diameter.max(u32::try_from(longest).unwrap_or(u32::MAX));
     }
-    // Sources of one cube represent those of all.
+    // The sources of one cube represent those of all cubes.
     hops.hop_sum *= (network.nodes() / network.sources().len().max(1)) as u64;
     Some(hops)
 }
@@ -157,7 +158,7 @@ pub fn hop_bound(nodes: usize, hop_sum: u64) -> f64 {
     6.0 * nodes as f64 / hop_sum as f64
 }
 
-/// The bound on λ of a pod by its hops: two units for every link that carries traffic.
+/// The hop bound on λ of a pod; every link that carries traffic has capacity 2.
 pub fn hop_bound_of(pod: &Topology, hops: Hops) -> f64 {
     2.0 * pod.links() as f64 / hops.hop_sum as f64
 }

@@ -23,7 +23,7 @@ pub struct Family {
 /// Symmetry of the cube that designs may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CubeSymmetries {
-    /// Whatever is best.
+    /// The best of all symmetries and none.
     Any,
     /// None is requested.
     Free,

@@ -1,4 +1,4 @@
-//! Column generation: flows along shortest paths, mixed by a linear program whose prices give the next lengths.
+//! Column generation: a linear program combines flows along shortest paths, and its dual prices give the next lengths.
 
 use super::interior::Interior;
 use super::master::{Master, Piece, Prices, Trouble};
@@ -9,12 +9,12 @@ use super::{Flow, FlowSettings, Tree, tell};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
-/// Between which bounds a flow is known to lie.
+/// Interval that contains the maximum flow.
 #[derive(Clone, Debug)]
 pub struct Interval {
-    /// A flow of this size exists.
+    /// Lower end: a flow of this size exists.
     pub lower: f64,
-    /// No flow is larger.
+    /// Upper end: no flow is larger.
     pub upper: f64,
     /// The lengths that certify `upper`.
     pub lengths: Vec<u32>,
@@ -24,39 +24,40 @@ pub struct Interval {
     pub flow: Flow,
 }
 
-/// Best interval so far, and the trouble that ended the work before the gap was reached.
+/// Best interval so far, and the reason that the computation ended before the gap was reached.
 #[derive(Debug)]
 pub struct GeneratedInterval {
     /// Best interval, if there is one.
     pub known: Option<Interval>,
-    /// Reason that the work ended early; `None` if it reached its gap or its limit of rounds.
+    /// Reason that the computation ended early; `None` if it reached its gap or its limit of rounds.
     pub trouble: Option<Trouble>,
 }
 
-/// Number of solutions in a row that may leave a column unused before it is dropped. The shares of the interior point method
-/// show early which columns are not needed.
+/// Number of consecutive solutions without a column after which it is dropped. The fractions of the interior point
+/// method show early which columns are not needed.
 const PATIENCE: u32 = 1;
 /// The same for the simplex method, whose vertices are sparse: a useful column may be unused in some of them.
 const SIMPLEX_PATIENCE: u32 = 6;
 
-/// Sweeps by multiplicative weights before the first program: their columns are far more diverse than those that the
-/// prices of an empty program give.
+/// Sweeps by multiplicative weights before the first program, because their columns are much more diverse than those
+/// from the prices of an empty program.
 const SEEDS: u32 = 15;
 
 /// Maximum number of classes for the interior point method: a dense Newton step is cubic in them.
 const DENSE: usize = 400;
 
-/// Accuracy of a program divided by the gap of the interval: prices that the next column changes need not be exact.
+/// Accuracy of a program divided by the gap of the interval: prices need not be exact, because the next columns change
+/// them.
 const PROGRAM_GAP: f64 = 0.3;
 
-/// Fractions of a flow below this are rounding of the program; their columns are left out.
+/// Fractions of a flow below this value are rounding errors; their columns are omitted.
 const NEGLIGIBLE: f64 = 1e-7;
 
-/// Weight of the best known metric in the lengths of a round (Wentges' smoothing); the rest are the prices of the program,
-/// which alone jump too far.
+/// Weight of the best known metric in the lengths of a round (Wentges' smoothing); the rest are the prices of the
+/// program, which alone change too much.
 const SHARE: f64 = 0.7;
 
-/// Narrows the interval until the gap or the number of rounds of the settings.
+/// Narrows the interval until it reaches the gap or the number of rounds of the settings.
 pub fn generate<W: Watch>(
     network: &Network,
     settings: &FlowSettings,
@@ -77,17 +78,17 @@ pub fn generate<W: Watch>(
     GeneratedInterval { known: work.known, trouble }
 }
 
-/// The linear program over the columns, by the method that suits its size.
+/// The linear program over the columns, with the method for its size.
 enum ColumnProgram {
-    /// Few classes, as of symmetric pods: dense Newton steps.
+    /// Few classes, as for symmetric pods: interior point method with dense Newton steps.
     Interior(Interior),
-    /// Many classes of which a column uses few: the sparse simplex method of the solver.
+    /// Many classes, of which each column uses few: the sparse simplex method of the solver.
     Simplex(Box<Master>),
 }
 
 impl ColumnProgram {
     fn new(network: &Network, unit: f64) -> Result<Self, Trouble> {
-        // Normal equations are dense with a row per class: cubic in the classes.
+        // The normal equations are dense with one row per class, so a step takes cubic time in the number of classes.
         if network.class_count() <= DENSE {
             return Ok(Self::Interior(Interior::new(network, unit)));
         }
@@ -104,10 +105,10 @@ impl ColumnProgram {
         }
     }
 
-    /// Solves; `gap` is that of the interval so far, which says how exact the prices have to be.
+    /// Solves; `gap` is the current gap of the interval, which determines the accuracy of the prices.
     fn solve<W: Watch>(&mut self, gap: f64, watch: &mut W) -> Result<Prices, Trouble> {
         match self {
-            // Exact prices of a program that will change are wasted: its gap follows that of the interval.
+            // Exact prices are not useful while the program changes, so its gap follows that of the interval.
             Self::Interior(program) => program.solve((gap * PROGRAM_GAP).min(0.05), watch),
             Self::Simplex(program) => program.solve(watch),
         }
@@ -147,7 +148,8 @@ struct Generation<'w, W> {
 
 impl<W: Watch> Generation<'_, W> {
     fn run(&mut self, start: &[f64]) -> Result<(), Trouble> {
-        // The first columns come from multiplicative weights: cheap, and they spare the program its worst rounds.
+        // The first columns come from multiplicative weights: they are cheap and replace the least effective rounds of
+        // the program.
         let mut weights = Weights::new(self.network.class_count());
         let mut lengths = Network::whole(start);
         // A sweep gives a metric (upper end) and columns for the program.
@@ -156,7 +158,7 @@ impl<W: Watch> Generation<'_, W> {
             if self.apart {
                 return Ok(());
             }
-            // Multiplicative weights: the mean of all flows so far is a flow too, which gives a first lower end.
+            // Multiplicative weights: the mean of all flows so far is also a flow, which gives a first lower end.
             lengths = weights.next(&swept);
             let value = weights.value(self.network);
             if let Some(known) = self.known.as_mut().filter(|known| value > known.lower) {
@@ -176,7 +178,8 @@ impl<W: Watch> Generation<'_, W> {
             else {
                 return Ok(());
             };
-            // Between the best metric and the prices (Wentges' smoothing): prices alone jump from corner to corner.
+            // Lengths between the best metric and the prices (Wentges' smoothing), because prices alone jump from
+            // vertex to vertex.
             let next = mixed(&known.lengths, self.prices.as_ref(), self.network.capacity());
             self.sweep(next)?;
         }
@@ -186,7 +189,7 @@ impl<W: Watch> Generation<'_, W> {
     fn sweep(&mut self, lengths: Vec<u32>) -> Result<Sweep, Trouble> {
         let swept = sweep(self.network, &lengths, self.watch).map_err(Trouble::Run)?;
         let known = self.known.get_or_insert_with(Interval::unknown);
-        // Upper end: any metric bounds the flow by its total length over the sum of distances (dual of the flow
+        // Upper end: every metric bounds the flow by its total length divided by the sum of distances (dual of the flow
         // program).
         if !known.metric(self.network, &lengths, swept.distance) {
             self.apart = true;
@@ -198,24 +201,25 @@ impl<W: Watch> Generation<'_, W> {
         };
         let columns = swept.loads.chunks(self.network.class_count()).enumerate();
         let useful: Vec<(usize, &[f64])> =
-            // Reduced cost test: a column that costs at least its group's value cannot improve the flow.
+            // Reduced cost test: a column that costs at least the value of its group cannot improve the flow.
             columns.filter(|(group, loads)| useful(self.prices.as_ref(), *group, loads)).collect();
         program.add(self.trees.len() as u32, &useful)?;
         self.trees.push(lengths);
         Ok(swept)
     }
 
-    /// Mixes the columns; whether the gap is reached.
+    /// Solves the program over the columns; returns whether the gap is reached.
     fn solve(&mut self) -> Result<bool, Trouble> {
         let (Some(program), Some(known)) = (&mut self.program, &mut self.known) else { return Ok(true) };
         if known.gap() <= self.settings.gap {
             return Ok(true);
         }
         self.prices = Some(program.solve(known.gap(), self.watch)?);
-        // Lower end: the mixture is a flow that exists, whatever tolerance the solver had; its size is counted again.
+        // Lower end: the combination is an achievable flow, regardless of the tolerance of the solver, because its size
+        // is recomputed.
         let flow = flow_of(self.network, program.pieces(), &self.trees);
         if flow.value > known.lower {
-            // The best flow is kept; the program may lose it when columns are forgotten.
+            // The best flow is stored, because the program may lose it when columns are dropped.
             known.lower = flow.value;
             known.flow = flow;
         }
@@ -229,7 +233,7 @@ impl<W: Watch> Generation<'_, W> {
 fn useful(prices: Option<&Prices>, group: usize, loads: &[f64]) -> bool {
     let Some(prices) = prices else { return true };
     let cost: f64 = loads.iter().zip(&prices.classes).map(|(load, price)| load * price).sum();
-    // 1e-9: columns on the edge come back round after round without use.
+    // The margin of 1e-9 rejects columns with a reduced cost near 0, which would return in every round without benefit.
     cost < prices.groups[group] * (1.0 - 1e-9)
 }
 
@@ -240,13 +244,13 @@ fn fullest(network: &Network, swept: &Sweep) -> f64 {
             *sum += load;
         }
     }
-    // Unit of the loads: with it the value of the program is near 1.
+    // Unit of the loads, chosen so that the value of the program is near 1.
     sums.into_iter().fold(0.0, f64::max).max(1.0) / network.capacity()
 }
 
-/// The flow that the program mixed, with its size recomputed from the loads of its columns.
+/// The flow of the last solution, with its size recomputed from the loads of its columns.
 fn flow_of(network: &Network, pieces: &[Piece], rounds: &[Vec<u32>]) -> Flow {
-    // Shares of columns that are next to nothing are left out and the rest scaled.
+    // Columns with negligible fractions are omitted, and the others are scaled.
     let mut sums = vec![0.0; network.groups()];
     let used = || pieces.iter().filter(|piece| piece.weight > NEGLIGIBLE);
     for piece in used() {
@@ -255,7 +259,7 @@ fn flow_of(network: &Network, pieces: &[Piece], rounds: &[Vec<u32>]) -> Flow {
     let mut loads = vec![0.0; network.class_count()];
     let mut trees: Vec<Option<Vec<f64>>> = vec![None; rounds.len()];
     for piece in used() {
-        // Shares that sum up to 1 exactly carry all demands exactly.
+        // Fractions that sum to exactly 1 serve all demands exactly.
         let share = piece.weight / sums[piece.group as usize];
         for (load, more) in loads.iter_mut().zip(&piece.loads) {
             *load += share * more;
@@ -263,7 +267,7 @@ fn flow_of(network: &Network, pieces: &[Piece], rounds: &[Vec<u32>]) -> Flow {
         let shares = trees[piece.round as usize].get_or_insert_with(|| vec![0.0; network.groups()]);
         shares[piece.group as usize] = share;
     }
-    // The fullest class decides the size of the flow.
+    // The most loaded class determines the size of the flow.
     let fullest = loads.iter().copied().fold(0.0, f64::max);
     let trees = trees
         .into_iter()
@@ -276,7 +280,7 @@ fn flow_of(network: &Network, pieces: &[Piece], rounds: &[Vec<u32>]) -> Flow {
     Flow { value, trees }
 }
 
-/// The next lengths, between the best metric known and the prices of the program.
+/// The next lengths, between the best known metric and the prices of the program.
 fn mixed(best: &[u32], prices: Option<&Prices>, capacity: f64) -> Vec<u32> {
     let Some(prices) = prices else { return best.to_vec() };
     // Both are normalised to the same total length before they are mixed.
@@ -291,14 +295,14 @@ fn mixed(best: &[u32], prices: Option<&Prices>, capacity: f64) -> Vec<u32> {
 }
 
 impl Interval {
-    /// Nothing is known yet.
+    /// An interval without any information.
     pub fn unknown() -> Self {
         let flow = Flow::default();
         Self { lower: 0.0, upper: f64::INFINITY, lengths: Vec::new(), rounds: 0, flow }
     }
 
-    /// Takes what a metric proves, from the sum of its distances; false if some pairs cannot reach each other, so that
-    /// no flow is possible.
+    /// Applies the bound of a metric, from the sum of its distances; returns `false` if some pairs cannot reach each
+    /// other, so that no flow is possible.
     pub fn metric(&mut self, network: &Network, lengths: &[u32], distance: Option<u64>) -> bool {
         self.rounds += 1;
         let bound = distance.map_or(0.0, |distance| upper(network, lengths, distance));
@@ -316,7 +320,7 @@ impl Interval {
     }
 }
 
-/// The reason to stop, if that is what ended the work.
+/// The reason to stop, if a stop ended the computation.
 pub fn stop_of(trouble: Trouble) -> Result<String, MethodError> {
     match trouble {
         Trouble::Run(error) => Err(error),

@@ -1,8 +1,8 @@
-//! The program of column generation by an interior point method of our own: for the few hundred classes and groups of
-//! a symmetric pod a dense Newton step costs less than the hundreds of degenerate pivots between two rounds, and
-//! prices from the middle of the optimal set ask for better columns than those of a vertex.
+//! The program of column generation, solved by a custom interior point method: for the few hundred classes and groups
+//! of a symmetric pod, a dense Newton step costs less than the hundreds of degenerate pivots between two rounds, and
+//! prices from the middle of the optimal set generate better columns than those of a vertex.
 //!
-//! Primal: shares `w` of columns, slacks `s` of classes, size `t` with `A w + s = c t`, shares of a group sum up to 1.
+//! Primal: shares `w` of columns, slacks `s` of classes, size `t` with `A w + s = c t`, fractions of a group sum to 1.
 //! Dual: prices `p` of classes (`c sum p = 1`), values `z` of groups, reduced costs `r = A'p - z`. Both sides start
 //! feasible and stay so; the method ends when `t - sum z` is small enough for the next round of columns.
 
@@ -10,19 +10,20 @@ use super::master::{Piece, Prices, Trouble};
 use super::network::Network;
 use lightbay_core::watch::Watch;
 
-/// Fraction of the way to the nearest bound that a step goes (fraction to the boundary, Mehrotra): iterates stay inside.
+/// Step length as a fraction of the distance to the nearest bound (fraction to the boundary, Mehrotra), so that
+/// iterates stay in the interior.
 const BOUNDARY: f64 = 0.95;
 
-/// Maximum number of Newton steps: interior point methods need some tens for any size.
+/// Maximum number of Newton steps: interior point methods need some tens, regardless of the size.
 const STEPS: u32 = 60;
 
-/// Columns of the normal equations between two checkpoints: well under a millisecond each.
+/// Number of columns of the normal equations between two checkpoints; each takes much less than a millisecond.
 const BLOCK: usize = 32;
 
 /// Fractions below this count as unused: far above the accuracy of an interior point, which is never zero.
 const UNUSED: f64 = 1e-4;
 
-/// Columns with shares, and the state of the method between rounds.
+/// Columns with their fractions, and the state of the method between rounds.
 pub struct Interior {
     pieces: Vec<Piece>,
     classes: usize,
@@ -33,7 +34,7 @@ pub struct Interior {
     prices: Vec<f64>,
 }
 
-/// A point inside, on both sides.
+/// A primal and dual interior point.
 struct Point {
     w: Vec<f64>,
     s: Vec<f64>,
@@ -75,14 +76,14 @@ impl Interior {
     /// Solves to a relative gap.
     ///
     /// # Errors
-    /// A stop, or numbers that the method cannot handle.
+    /// A stop, or numerical failure.
     pub fn solve<W: Watch>(&mut self, gap: f64, watch: &mut W) -> Result<Prices, Trouble> {
         let a: Vec<f64> =
             self.pieces.iter().flat_map(|piece| piece.loads.iter()).map(|load| load / self.unit).collect();
         let group: Vec<usize> = self.pieces.iter().map(|piece| piece.group as usize).collect();
         let task =
             InteriorProgram { a, group, classes: self.classes, groups: self.groups, capacity: self.capacity };
-        // Starts at the prices of the last solution: the program has changed by a few columns only.
+        // Starts at the prices of the last solution: the program has changed only by a few columns.
         let mut point = task.start(&self.prices);
         let mut newton = Newton::new(&task);
         // Mehrotra's predictor-corrector: an affine step shows how much centring is needed.
@@ -104,14 +105,14 @@ impl Interior {
             let step = newton.direction(&task, &point, sigma * mu, Some(&predictor));
             let (primal, dual) = point.reach(&step, BOUNDARY);
             point.advance(&step, primal, dual);
-            // Vanishing steps mean that rounding has the upper hand.
+            // Vanishing steps mean that rounding errors dominate.
             if !(point.t.is_finite() && primal + dual > 1e-9) {
                 return Err(Trouble::Solver(
                     "the steps of the interior point method vanish or are not finite".to_owned(),
                 ));
             }
         }
-        // Shares of the last point; columns below UNUSED count as not used.
+        // Fractions of the last point; columns below UNUSED count as unused.
         for (piece, share) in self.pieces.iter_mut().zip(&point.w) {
             piece.weight = *share;
             piece.idle = if *share < UNUSED { piece.idle + 1 } else { 0 };
@@ -121,12 +122,12 @@ impl Interior {
         Ok(Prices { classes: point.p, groups })
     }
 
-    /// Forgets columns that the last `patience` solutions did not use.
+    /// Drops columns that the last `patience` solutions did not use.
     pub fn prune(&mut self, patience: u32) {
         self.pieces.retain(|piece| piece.idle <= patience);
     }
 
-    /// The columns with their shares.
+    /// The columns with their fractions.
     pub fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
@@ -166,10 +167,10 @@ impl InteriorProgram {
         loads
     }
 
-    /// A point near the central path at the prices of the round before: with those and a barrier, the values of groups
-    /// and all shares follow, and from the loads the slacks.
+    /// A point near the central path at the prices of the previous round. The prices and a barrier determine the values
+    /// of groups and all fractions, and the loads determine the slacks.
     fn start(&self, prices: &[f64]) -> Point {
-        // Prices bounded away from 0: a point on the boundary would stay there.
+        // Prices are bounded away from 0, because a point on the boundary would stay there.
         let floor = 1e-3 / (self.capacity * self.classes as f64);
         let sum: f64 = prices.iter().map(|price| self.capacity * price.max(floor)).sum();
         let p: Vec<f64> = prices.iter().map(|price| price.max(floor) / sum).collect();
@@ -182,11 +183,11 @@ impl InteriorProgram {
             count[*group] += 1.0;
             mean += cost / self.columns() as f64;
         }
-        // A barrier that keeps shares apart by some per cent of a column's cost.
+        // A barrier of a few per cent of the cost of a column.
         let mu = 0.02 * mean / (self.columns() as f64 / self.groups as f64);
         let mut z = least.clone();
         for (group, z) in z.iter_mut().enumerate() {
-            // The root of sum mu / (cost - z) = 1 lies below the least cost by mu to count * mu.
+            // The root of sum mu / (cost - z) = 1 is below the smallest cost by mu to count * mu.
             let (mut low, mut high) = (least[group] - count[group] * mu, least[group] - mu);
             for _ in 0..40 {
                 let middle = 0.5 * (low + high);
@@ -201,11 +202,11 @@ impl InteriorProgram {
         for (r, group) in r.iter().zip(&self.group) {
             sums[*group] += 1.0 / r;
         }
-        // Shares in proportion to 1/r: on the central path w r = mu.
+        // Fractions in proportion to 1/r, because w r = mu on the central path.
         let w: Vec<f64> = r.iter().zip(&self.group).map(|(r, group)| 1.0 / r / sums[*group]).collect();
         let loads = self.loads(&w);
         let fullest = loads.iter().copied().fold(0.0, f64::max);
-        // 2 % above the fullest class gives every slack room.
+        // 2 % above the most loaded class, so that every slack is positive.
         let t = 1.02 * fullest / self.capacity;
         let s = loads.iter().map(|load| self.capacity * t - load).collect();
         Point { w, s, t, p, z, r }
@@ -313,7 +314,7 @@ impl Newton {
                 watch.checkpoint().map_err(Trouble::Run)?;
             }
         }
-        // Positive definite by construction; failure means lost digits.
+        // Positive definite by construction; a failure means a loss of precision.
         if !cholesky(&mut self.matrix, n) {
             return Err(Trouble::Solver(
                 "the matrix of the interior point method is not positive definite".to_owned(),
@@ -341,7 +342,7 @@ impl Newton {
         }
     }
 
-    /// The direction to the point of the central path with barrier `mu`, corrected for the products of a first
+    /// The direction to the point of the central path with barrier `mu`, corrected by the second-order terms of a first
     /// direction.
     fn direction(&self, task: &InteriorProgram, point: &Point, mu: f64, first: Option<&Step>) -> Step {
         let n = task.classes;
@@ -389,7 +390,7 @@ impl Newton {
     }
 }
 
-/// Cholesky factor of the lower triangle in place; false if the matrix is not positive definite.
+/// Computes the Cholesky factor of the lower triangle in place; returns `false` if the matrix is not positive definite.
 fn cholesky(matrix: &mut [f64], n: usize) -> bool {
     for row in 0..n {
         // Row by row, in place.
@@ -421,7 +422,7 @@ fn solve(factor: &[f64], n: usize, x: &mut [f64]) {
     }
 }
 
-/// Four sums, so that the processor need not wait for one.
+/// Uses four partial sums, so that additions do not wait for each other.
 fn dot(x: &[f64], y: &[f64]) -> f64 {
     // A single sum would wait for each addition.
     let mut sums = [0.0; 4];

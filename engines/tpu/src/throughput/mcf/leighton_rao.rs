@@ -1,7 +1,7 @@
-//! The Leighton-Rao linear program: the throughput as the cheapest metric, exact, for small networks.
+//! The Leighton-Rao linear program: the exact throughput as the minimum over metrics, for small networks.
 //!
-//! min sum of link lengths over unit distances in total, with triangles whose first leg is a link: any other distance
-//! is at most the length of a path of links by induction.
+//! Minimises the sum of link lengths with total distance 1, under triangle inequalities whose first leg is a link: by
+//! induction, every other distance is at most the length of a path of links.
 
 use super::network::Network;
 use crate::model::pairs::PairClasses;
@@ -53,7 +53,7 @@ pub fn of_pod(pod: &Topology) -> Model {
     program.model
 }
 
-/// The program of a directed network whose arcs each have a class of their own, from all sources.
+/// The program of a directed network in which every arc is its own class, from all sources.
 pub fn of_network(network: &Network) -> Model {
     let nodes = network.nodes();
     let place = |one: u32, other: u32| one as usize * nodes + other as usize;
@@ -68,12 +68,12 @@ pub fn of_network(network: &Network) -> Model {
     program.model
 }
 
-/// The throughput, by interior points.
+/// The throughput, by an interior point method.
 ///
 /// # Errors
 /// If the solver fails.
 pub fn solve(model: &Model) -> Result<f64, MethodError> {
-    // Interior points without crossover: only the value counts.
+    // Interior point method without crossover, because only the value is needed.
     let options = Options::new().set("solver", "ipx").set("run_crossover", "off");
     let solution = solve_here(model, &options, &Start::None, &mut NoListener)
         .map_err(|error| MethodError::Failed(error.to_string()))?;
@@ -89,7 +89,7 @@ struct MetricProgram {
 }
 
 impl MetricProgram {
-    /// Distances with what they count in the sum that is 1.
+    /// Distances with their multiplicities in the sum that equals 1.
     fn new(weights: &[f64]) -> Self {
         let mut model = Model::new("leighton-rao");
         let distances: Vec<Column> =
@@ -102,7 +102,7 @@ impl MetricProgram {
         self.model.costs[self.distances[at].index()] += cost;
     }
 
-    /// All triangles with a link as first leg.
+    /// Triangle inequalities whose first leg is a link.
     fn triangles(&mut self, nodes: usize, first: u32, over: u32, place: impl Fn(u32, u32) -> usize) {
         // Triangles whose first leg is a link suffice by induction over the hops of a path.
         for last in (0..nodes as u32).filter(|last| *last != first && *last != over) {

@@ -1,4 +1,4 @@
-//! The linear program of column generation: how much of each column every group of sources uses.
+//! The linear program of column generation: the fraction of each column that every group of sources uses.
 
 use super::network::Network;
 use lightbay_core::method::MethodError;
@@ -10,7 +10,7 @@ use lightbay_highs::model::{Column, Model, Row};
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::{BasisStatus, Status};
 
-/// A fractional flow of one group: what it puts on every class.
+/// A fractional flow of one group: its load on every class.
 #[derive(Clone, Debug)]
 pub struct Piece {
     /// The group.
@@ -19,14 +19,14 @@ pub struct Piece {
     pub round: u32,
     /// Units over each class.
     pub loads: Vec<f64>,
-    /// Its share in the last solution.
+    /// Its fraction in the last solution.
     pub weight: f64,
-    /// Solutions in a row that did not use it.
+    /// Number of consecutive solutions that did not use it.
     pub(super) idle: u32,
 }
 
 impl Piece {
-    /// A column that is not used yet.
+    /// A new column, which no solution has used.
     pub(super) fn new(group: usize, round: u32, loads: &[f64]) -> Self {
         Self { group: group as u32, round, loads: loads.to_vec(), weight: 0.0, idle: 0 }
     }
@@ -35,26 +35,26 @@ impl Piece {
 /// Prices of the program after a run.
 #[derive(Clone, Debug)]
 pub struct Prices {
-    /// Price of each class, not negative; times the capacity they sum up to 1.
+    /// Price of each class, not negative; the sum of prices times capacities is 1.
     pub classes: Vec<f64>,
-    /// Highest cost at these prices at which a column of each group is of use.
+    /// Maximum cost at these prices at which a column of each group can improve the flow.
     pub groups: Vec<f64>,
 }
 
-/// Rows: one for each class (loads at most capacity times `t`), one for each group (shares sum up to 1). Column 0 is
+/// Rows: one for each class (loads at most capacity times `t`), one for each group (fractions sum to 1). Column 0 is
 /// `t`, in units of `unit`.
 pub struct Master {
     instance: Instance,
     pieces: Vec<Piece>,
     classes: usize,
-    /// Flow of the first columns: the program is written in its terms, so that its entries are near 1.
+    /// Flow of the first columns, used as unit so that the entries of the program are near 1.
     unit: f64,
 }
 
-/// Reason that a run of the program gave nothing.
+/// Reason that solving the program failed.
 #[derive(Debug)]
 pub enum Trouble {
-    /// The run is to stop, or failed.
+    /// The run must stop, or failed.
     Run(MethodError),
     /// The solver failed.
     Solver(String),
@@ -67,18 +67,18 @@ impl From<Error> for Trouble {
 }
 
 impl Master {
-    /// The program without columns. `unit` is about what the fullest class carries for each unit of capacity.
+    /// The program without columns. `unit` is about the load of the most loaded class per unit of capacity.
     ///
     /// # Errors
     /// If the solver fails.
     pub fn new(network: &Network, unit: f64) -> Result<Self, Trouble> {
         let mut model = Model::new("concurrent flow");
-        // Minimise the load `t` of the fullest class, relative to its capacity; the flow is its reciprocal.
+        // Minimises the relative load `t` of the most loaded class; the flow is its reciprocal.
         let t = model.column("t", 0.0, f64::INFINITY, 1.0);
         for class in 0..network.class_count() {
             model.at_most(format!("class{class}"), 0.0, [(t, -network.capacity())]);
         }
-        // Convexity: the shares of a group's columns make one whole flow.
+        // Convexity: the fractions of the columns of a group sum to one flow.
         for group in 0..network.groups() {
             model.equal(format!("group{group}"), 1.0, []);
         }
@@ -123,13 +123,13 @@ impl Master {
         let Some(values) = solution.values.filter(|_| solution.status == Status::Optimal) else {
             return Err(Trouble::Solver(format!("the flow program ended as {:?}", solution.status)));
         };
-        // Values below 0 are tolerance.
+        // Values below 0 come from the tolerance of the solver.
         for (piece, value) in self.pieces.iter_mut().zip(&values[1..]) {
             piece.weight = value.max(0.0);
         }
         if let Some(basis) = &solution.basis {
             for (piece, status) in self.pieces.iter_mut().zip(&basis.columns[1..]) {
-                // A basic column is in use even at value 0.
+                // A basic column counts as used even at value 0.
                 piece.idle = if *status == BasisStatus::Basic { 0 } else { piece.idle + 1 };
             }
         }
@@ -139,7 +139,7 @@ impl Master {
         Ok(Prices { classes, groups })
     }
 
-    /// Forgets columns that the last `patience` solutions did not use.
+    /// Drops columns that the last `patience` solutions did not use.
     ///
     /// # Errors
     /// If the solver fails.
@@ -148,7 +148,7 @@ impl Master {
             .filter(|at| self.pieces[*at].idle > patience)
             .map(|at| Column(at as u32 + 1))
             .collect();
-        // Deleting columns costs a refactorisation, so some dozens go at once.
+        // Deleting columns costs a refactorisation, so several dozen are deleted at once.
         if idle.len() < 64 {
             return Ok(());
         }
@@ -157,7 +157,7 @@ impl Master {
         Ok(())
     }
 
-    /// The columns with their shares.
+    /// The columns with their fractions.
     pub fn pieces(&self) -> &[Piece] {
         &self.pieces
     }

@@ -1,27 +1,27 @@
-//! A directed network whose arcs share capacity by classes: what the flow problems of this crate are posed on.
+//! A directed network whose arcs share capacity by classes, for the flow problems of this crate.
 
 use crate::model::pod::{CHIPS, ELECTRICAL_LINKS, LINK_CLASSES, LINK_OF_ARC, PORTS};
 use crate::model::topology::Topology;
 
-/// Mean of integer lengths. Distances are sums of whole numbers, so that ties and bounds are exact.
+/// Mean of integer lengths. Distances are sums of integers, so that ties and bounds are exact.
 pub const MEAN_LENGTH: f64 = 65536.0;
 
 /// No arc.
 const NONE: u32 = u32::MAX;
 
-/// Arcs with classes that share capacity, and the sources whose flows are looked at.
+/// Arcs with classes that share capacity, and the sources of the flows.
 #[derive(Clone, Debug)]
 pub struct Network {
     nodes: usize,
-    /// First arc of each node in `heads`; one more at the end.
+    /// First arc of each node in `heads`, followed by the number of arcs.
     starts: Vec<u32>,
     heads: Vec<u32>,
     tails: Vec<u32>,
     classes: Vec<u32>,
     class_count: usize,
-    /// Capacity of each class, all its arcs together.
+    /// Total capacity of the arcs of each class.
     capacity: f64,
-    /// First entry of each node in `into`; one more at the end.
+    /// First entry of each node in `into`, followed by the number of entries.
     into_starts: Vec<u32>,
     /// Arcs by head.
     into: Vec<u32>,
@@ -31,13 +31,13 @@ pub struct Network {
 }
 
 impl Network {
-    /// A network from its arcs `(tail, head, class)`, all sources, each with a column of its own.
+    /// A network from its arcs `(tail, head, class)`, with all nodes as sources, each with its own column.
     pub fn new(nodes: usize, arcs: &[(u32, u32, u32)], class_count: usize, capacity: f64) -> Self {
         let mut order: Vec<usize> = (0..arcs.len()).collect();
         // Counting sort of arcs by tail, and of their numbers by head.
         order.sort_by_key(|at| arcs[*at].0);
         let mut starts = vec![0_u32; nodes + 1];
-        // Compressed rows both ways by counting sort: arcs of a node lie side by side.
+        // Compressed rows in both directions by counting sort, so that the arcs of a node are adjacent.
         let mut into_starts = vec![0_u32; nodes + 1];
         for (tail, head, _) in arcs {
             starts[*tail as usize + 1] += 1;
@@ -80,10 +80,10 @@ impl Network {
         self
     }
 
-    /// A pod. Symmetric: the 64 sources of cube 0 and the 192 link classes. General: all sources, one class for
-    /// each link (`3 * node + axis` of its plus arc), sources grouped by `group`. A link carries one unit in each
-    /// direction, and the reversal of a flow is a flow, so that a class of links has one length and capacity 2. Links
-    /// across failed switches are left out, with their classes ([`Network::working`]).
+    /// A pod. Symmetric: the 64 sources of cube 0 and the 192 link classes. General: all sources, one class for each
+    /// link (`3 * node + axis` of its plus arc), sources grouped by `group`. A link carries one unit in each direction,
+    /// and a reversed flow is also a flow, so a class of links has one length and capacity 2 per link. Links across
+    /// failed switches are omitted, together with their classes ([`Network::working`]).
     pub fn pod(pod: &Topology, group: usize) -> Self {
         let symmetric = pod.symmetry().is_some();
         let working = Self::working(pod);
@@ -109,7 +109,8 @@ impl Network {
         }
         let class_count = working.len();
         let mut network = Self::new(pod.nodes(), &arcs, class_count, 2.0);
-        // The automorphisms map cube 0 to every other, so its 64 chips load the classes as all chips do.
+        // The automorphisms map cube 0 to every other cube, so its 64 chips load the classes in the same proportion as
+        // all chips.
         if symmetric {
             network.sources.truncate(CHIPS);
         } else {
@@ -118,7 +119,7 @@ impl Network {
         network
     }
 
-    /// The classes of a pod's links that carry traffic: all but those across failed switches, in order.
+    /// The classes of the links of a pod that carry traffic: all except those across failed switches, in order.
     pub fn working(pod: &Topology) -> Vec<usize> {
         if pod.symmetry().is_some() {
             let open = |class: &usize| *class < ELECTRICAL_LINKS || !pod.is_failed(class - ELECTRICAL_LINKS);
@@ -142,7 +143,7 @@ impl Network {
         self.capacity
     }
 
-    /// The sources looked at.
+    /// The sources of the flows.
     pub fn sources(&self) -> &[u32] {
         &self.sources
     }
@@ -187,17 +188,17 @@ impl Network {
         self.heads.len()
     }
 
-    /// Whole numbers in proportion to lengths, of mean [`MEAN_LENGTH`] and at least 1. Lengths that are such numbers
-    /// already stay as they are.
+    /// Integers in proportion to lengths, with mean [`MEAN_LENGTH`] and at least 1. Lengths that already have this form
+    /// are unchanged.
     pub fn whole(lengths: &[f64]) -> Vec<u32> {
-        // Whole lengths stay, so that a certificate is reproduced bit for bit.
+        // Integer lengths are unchanged, so that a certificate is reproduced bit for bit.
         let fits = |length: &f64| *length >= 1.0 && *length <= f64::from(u32::MAX) && length.fract() == 0.0;
         if lengths.iter().all(fits) {
             return lengths.iter().map(|length| *length as u32).collect();
         }
         let clean = |length: f64| if length.is_finite() { length.max(0.0) } else { 0.0 };
         let sum: f64 = lengths.iter().map(|length| clean(*length)).sum();
-        // Scaling to the mean length: rounding then changes lengths by some 1e-5.
+        // Scaling to the mean length limits the relative rounding error to about 1e-5.
         let factor = if sum > 0.0 { MEAN_LENGTH * lengths.len() as f64 / sum } else { 0.0 };
         lengths
             .iter()

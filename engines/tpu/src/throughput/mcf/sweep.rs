@@ -7,14 +7,14 @@ use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Bits of a node in an entry of the queue.
-/// A million nodes; 44 bits are left for the distance, which is a sum of 32-bit lengths.
+/// Bits of a node in an entry of the queue. Enough for a million nodes; the other 44 bits store the distance, which is
+/// a sum of 32-bit lengths.
 const NODE_BITS: u32 = 20;
 
 /// Distance of a node that was not reached.
 pub const FAR: u64 = u64::MAX;
 
-/// Buffers that are kept between sources.
+/// Buffers that are reused between sources.
 #[derive(Debug, Default)]
 pub struct Scratch {
     /// Distance of every node.
@@ -31,8 +31,8 @@ pub struct Scratch {
 pub struct Sweep {
     /// Sum of the distances of all pairs that start at a source; `None` if a pair is not connected.
     pub distance: Option<u64>,
-    /// `loads[group * classes + class]`: units over each class if one unit goes from every source of the group to
-    /// every other node.
+    /// `loads[group * classes + class]`: load of each class if every source of the group sends one unit to every other
+    /// node.
     pub loads: Vec<f64>,
 }
 
@@ -64,8 +64,8 @@ pub fn distances(network: &Network, lengths: &[u32], source: usize, scratch: &mu
     }
 }
 
-/// Sends what every node wants back along all shortest paths to it, split equally at each node; `on` is called with
-/// every arc and what crosses it. Needs the distances of the source.
+/// Distributes the demand of every node over all shortest paths to it, split equally at each node, from the target
+/// backwards; calls `on` with every arc and its load. The distances from the source must be computed first.
 pub fn split(
     network: &Network,
     lengths: &[u32],
@@ -74,7 +74,7 @@ pub fn split(
     mut on: impl FnMut(usize, f64),
 ) {
     let Scratch { distance, order, amount, tight, .. } = scratch;
-    // Backwards in the order of distance: all that a node passes on is known when it is reached (Brandes'
+    // In descending order of distance, so that the total load of a node is known when it is processed (Brandes'
     // accumulation).
     amount.clear();
     amount.extend((0..network.nodes()).map(want));
@@ -85,7 +85,7 @@ pub fn split(
             continue;
         }
         tight.clear();
-        // Arcs of shortest paths: equality is exact, because lengths are whole.
+        // Arcs of shortest paths: the equality is exact, because lengths are integers.
         tight.extend(network.into(node).iter().filter(|&&arc| {
             let tail = network.tail(arc as usize);
             distance[tail] != FAR
@@ -123,7 +123,7 @@ fn of_source(
 pub fn sweep<W: Watch>(network: &Network, lengths: &[u32], watch: &mut W) -> Result<Sweep, MethodError> {
     let classes = network.class_count();
     let by_group = |group: usize, scratch: &mut Scratch, loads: &mut [f64]| -> Option<u64> {
-        // Groups are independent: each thread writes rows of its own.
+        // Groups are independent: each thread writes its own rows.
         let mut sum = 0;
         for source in (0..network.sources().len()).filter(|source| network.group_of(*source) == group) {
             sum += of_source(network, lengths, network.sources()[source] as usize, scratch, loads)?;
@@ -131,7 +131,7 @@ pub fn sweep<W: Watch>(network: &Network, lengths: &[u32], watch: &mut W) -> Res
         Some(sum)
     };
     loop {
-        // A stopped sweep is thrown away and made again, or ended by the checkpoint.
+        // The results of an interrupted sweep are discarded; it is repeated, or the checkpoint ends the run.
         watch.checkpoint()?;
         let mut loads = vec![0.0; network.groups() * classes];
         let mut sums: Vec<Option<u64>> = vec![None; network.groups()];
@@ -163,7 +163,7 @@ pub fn sweep<W: Watch>(network: &Network, lengths: &[u32], watch: &mut W) -> Res
     }
 }
 
-/// Returns the bound that a metric certifies: no flow is larger. Exact up to rounding of one division.
+/// Returns the upper bound on all flows that a metric proves. Exact up to the rounding of one division.
 pub fn upper(network: &Network, lengths: &[u32], distance: u64) -> f64 {
     let cost: u64 = lengths.iter().map(|length| u64::from(*length)).sum();
     // The factor below covers the rounding of the division.

@@ -1,5 +1,6 @@
-//! Multiplicative weights: the interval without a solver. Every phase sends all demands along shortest paths and makes
-//! classes longer the more they have carried so far. Close on tori, some per cent wide on pods without structure.
+//! Multiplicative weights: the interval without a solver. Every phase sends all demands along shortest paths, then
+//! increases the lengths of classes with their total load so far. The interval is narrow on tori and a few per cent
+//! wide on unstructured pods.
 
 use super::columns::Interval;
 use super::network::Network;
@@ -8,22 +9,23 @@ use super::{Flow, FlowSettings, SAFETY, Tree, tell};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
-/// Maximum number of phases of multiplicative weights: their error falls with the root of the phases (1 / sqrt(600) is 4 %).
+/// Maximum number of phases of multiplicative weights: their error decreases with the square root of the number of
+/// phases (1 / sqrt(600) is 4 %).
 const PHASES: u32 = 600;
 
-/// Strength with which lengths react to loads in the first phase; grows with the root of the phases, while a single
-/// phase counts for less and less.
+/// Strength with which lengths react to loads in the first phase. It grows with the square root of the number of
+/// phases, while the influence of a single phase decreases.
 const FORCE: f64 = 2.0;
 
-/// Phases between two looks at the mean of all metrics so far, which is often better than each of them.
+/// Number of phases between two evaluations of the mean of all metrics so far, which is often better than each of them.
 const MEANS: u32 = 10;
 
-/// Lengths by what classes have carried so far.
+/// Lengths from the total loads of classes so far.
 #[derive(Clone, Debug)]
 pub struct Weights {
-    /// Units over each class for each unit of its capacity, over all phases.
+    /// Total load of each class per unit of capacity, over all phases.
     carried: Vec<f64>,
-    /// Capacity of each class, relative to the usual one.
+    /// Relative capacity of each class.
     room: Vec<f64>,
     phases: u32,
 }
@@ -34,12 +36,12 @@ impl Weights {
         Self::with_room(vec![1.0; classes])
     }
 
-    /// Nothing is carried yet; classes differ in capacity.
+    /// Initial state for classes of different capacities.
     pub fn with_room(room: Vec<f64>) -> Self {
         Self { carried: vec![0.0; room.len()], room, phases: 0 }
     }
 
-    /// Counts the loads of a phase; the lengths of the next.
+    /// Adds the loads of a phase; returns the lengths of the next phase.
     pub fn next(&mut self, swept: &Sweep) -> Vec<u32> {
         // Loads relative to capacity.
         for loads in swept.loads.chunks(self.carried.len()) {
@@ -48,8 +50,9 @@ impl Weights {
             }
         }
         self.phases += 1;
-        // Lengths grow exponentially with what a class has carried, relative to the fullest.
-        // Exponential weights with strength growing as the root of the phases (regret bound of multiplicative weights).
+        // Lengths grow exponentially with the total load of a class, relative to the most loaded one. Exponential
+        // weights whose strength grows with the square root of the number of phases (regret bound of multiplicative
+        // weights).
         let (force, fullest) = (FORCE * f64::from(self.phases).sqrt(), self.fullest());
         let weight = |load: &f64| (force * (load / fullest - 1.0)).exp();
         Network::whole(&self.carried.iter().map(weight).collect::<Vec<f64>>())
@@ -57,20 +60,20 @@ impl Weights {
 
     /// Size of the flow that is the mean of all phases.
     pub fn value(&self, network: &Network) -> f64 {
-        // The mean of all phases is a flow, whose fullest class decides.
+        // The mean of all phases is a flow, and its most loaded class determines its size.
         f64::from(self.phases) * network.capacity() / self.fullest() * (1.0 - SAFETY)
     }
 
-    /// Load of the fullest class, over all phases.
+    /// Total load of the most loaded class, over all phases.
     fn fullest(&self) -> f64 {
         self.carried.iter().copied().fold(0.0, f64::max)
     }
 }
 
-/// Narrows what is known until the gap of the settings or the last phase.
+/// Narrows the interval until it reaches the gap of the settings or the last phase.
 ///
 /// # Errors
-/// The reason to stop; what is known by then stays.
+/// The reason to stop; the interval so far is kept.
 pub fn narrow<W: Watch>(
     network: &Network,
     settings: &FlowSettings,
@@ -100,7 +103,7 @@ pub fn mean_flow(value: f64, trees: &[Vec<u32>], groups: usize) -> Flow {
 struct Phases {
     /// Lengths of each phase.
     trees: Vec<Vec<u32>>,
-    /// Number of phases whose mean is the flow of the lower end; 0 if that is not from here.
+    /// Number of phases whose mean is the flow of the lower end; 0 if the lower end comes from another source.
     best: usize,
 }
 
@@ -125,7 +128,7 @@ impl Phases {
                 return Ok(());
             }
             let next = weights.next(&swept);
-            // Normalised, so that every metric counts alike in the mean.
+            // Normalised, so that every metric has equal weight in the mean.
             let sum: f64 = lengths.iter().map(|length| f64::from(*length)).sum();
             for (mean, length) in mean.iter_mut().zip(&lengths) {
                 *mean += f64::from(*length) / sum;
@@ -134,7 +137,7 @@ impl Phases {
             let value = weights.value(network);
             if value > interval.lower {
                 interval.lower = value;
-                // The flow of the lower end is the mean of the phases until here.
+                // The flow of the lower end is the mean of the phases so far.
                 self.best = self.trees.len();
             }
             // The mean of all metrics is often a better bound than any single one.

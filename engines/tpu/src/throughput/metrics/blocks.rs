@@ -1,11 +1,11 @@
 //! Distance sums of symmetric pods, two pods at once: wavefronts as in [`super::wavefront`], for groups whose order is
 //! a multiple of 8.
 //!
-//! Such a group has a subgroup H of 8 elements. Numbered by the cosets H·c, the cubes of a coset fill half a vector of
-//! 16 words, and a circuit joins whole cosets: (H·c)·g is the coset of c·g, with its elements exchanged by some element
-//! of H. So an optical link costs one shuffle of 64 patterns, not a look-up for every cube. Chips that a symmetry
-//! of the design carries into each other see the same distances, and one of them is enough as a source; with 32 sources
-//! or fewer one pass is enough.
+//! Such a group has a subgroup H of 8 elements. If cubes are numbered by the cosets H·c, the cubes of a coset fill half
+//! a vector of 16 words, and a circuit joins whole cosets: (H·c)·g is the coset of c·g, with its elements exchanged by
+//! some element of H. So an optical link costs one of 64 shuffles instead of a look-up for every cube. Chips that a
+//! symmetry of the design maps to each other have the same distances, so one of them is enough as a source; with at
+//! most 32 sources, one pass is enough.
 #![allow(
     clippy::inline_always,
     reason = "vector instructions are only used in what is inlined into the dispatcher"
@@ -24,21 +24,21 @@ use unit::{Plain, Row, Unit};
 
 /// Elements of the subgroup, and cubes of a block.
 const BLOCK: usize = 8;
-/// Pods side by side.
+/// Number of pods in a vector.
 pub const PODS: usize = 2;
 /// Words of a row: a block of each pod.
 const WORDS: usize = BLOCK * PODS;
 /// Sources of one pass.
 const SOURCES: usize = 32;
 
-/// Source of a block over a circuit: the blocks of both pods, and the exchange of their elements.
+/// Source of a block over a circuit: the blocks of both pods, and the permutation of their elements.
 #[derive(Clone, Copy, Debug, Default)]
 struct Link {
     from: [u16; PODS],
     turn: [u8; PODS],
 }
 
-/// Chips that start in one pass, and what each of them counts for.
+/// Source chips of one pass, with their multiplicities.
 #[derive(Clone, Debug)]
 struct Pass {
     chips: Vec<u8>,
@@ -49,14 +49,14 @@ struct Pass {
 /// The cubes of a group by cosets of a subgroup of 8 elements.
 #[derive(Clone, Debug)]
 struct Cosets {
-    /// `moves[element * blocks + block]`: what right multiplication takes a block to, and the element of the subgroup
-    /// by its number.
+    /// `moves[element * blocks + block]`: the block to which right multiplication maps a block, and the number of the
+    /// element of the subgroup.
     moves: Vec<(u16, u8)>,
     /// Sources of the words of a row, by the elements of both pods.
     turns: Vec<Row>,
 }
 
-/// Room for the wavefronts of two symmetric pods of one group.
+/// Buffers for the wavefronts of two symmetric pods of one group.
 #[derive(Clone, Debug)]
 pub struct Blocks {
     arch: Arch,
@@ -65,16 +65,16 @@ pub struct Blocks {
     pods: usize,
     cosets: Cosets,
     passes: Vec<Pass>,
-    /// `links[(2 * switch + side) * blocks + block]`: where words arrive from by the plus (side 0) or minus (side 1)
-    /// port.
+    /// `links[(2 * switch + side) * blocks + block]`: source of the words that arrive at the plus (side 0) or minus
+    /// (side 1) port.
     links: Vec<Link>,
-    /// Rows of the past by slot: `ring[slot][chip * blocks + block]`. The slot after those in use stays zero.
+    /// Rows of earlier ticks by slot: `ring[slot][chip * blocks + block]`. The slot after the used ones stays zero.
     ring: Vec<Vec<Row>>,
 }
 
 impl Blocks {
-    /// Room for one or two pods of a group; `sources` are chips of a cube and how many see what they see. `None` if the
-    /// group has no subgroup of 8 elements.
+    /// Buffers for one or two pods of a group; `sources` are representative chips of a cube, with the number of chips
+    /// that each represents. `None` if the group has no subgroup of 8 elements.
     pub fn new(group: &Group, pods: usize, sources: &[(u8, u8)]) -> Option<Self> {
         // Right multiplication moves whole cosets, so links are stored per block.
         let cosets = Cosets::new(group)?;
@@ -99,7 +99,7 @@ impl Blocks {
 
     /// Sets one switch of one pod to an element of the group.
     pub fn set(&mut self, pod: usize, switch: usize, group: &Group, voltage: usize) {
-        // The minus port of a switch sees the inverse.
+        // The minus port of a switch uses the inverse.
         for (side, element) in [voltage, group.inverse(voltage)].into_iter().enumerate() {
             let moves = &self.cosets.moves[element * self.width..][..self.width];
             let links = &mut self.links[(2 * switch + side) * self.width..][..self.width];
@@ -116,7 +116,8 @@ impl Blocks {
     }
 
     fn run_on(&mut self, lengths: &Lengths, arch: Arch) -> [Option<u64>; PODS] {
-        // A ring of past rows: as many as the longest link takes ticks, and one of zeros for the time before the start.
+        // A ring of earlier rows: one for each tick of the longest link, and a row of zeros for the time before the
+        // start.
         let slots = usize::from(lengths.longest()) + 1;
         while self.ring.len() <= slots {
             self.ring.push(vec![Row::NONE; CHIPS * self.width]);
@@ -126,7 +127,7 @@ impl Blocks {
         for pass in &self.passes {
             self.ring[slots].fill(Row::NONE);
             let start = &mut self.ring[0];
-            // A pod that is not there counts as reached.
+            // A missing pod counts as reached.
             let idle: [u32; WORDS] =
                 std::array::from_fn(|at| if at < BLOCK * self.pods { 0 } else { u32::MAX });
             start.fill(Row::new(idle));
@@ -147,7 +148,7 @@ impl Blocks {
                 weights: &pass.weights,
                 ring: &mut self.ring,
             };
-            // The widest vectors where the machine has them.
+            // The widest vectors that the machine supports.
             let found = match arch {
                 #[cfg(target_arch = "x86_64")]
                 Arch::V4(simd) => Simd::vectorize(simd, On { unit: Wide(simd), job }),
@@ -223,8 +224,8 @@ impl Cosets {
 fn subgroup(group: &Group) -> Option<Vec<usize>> {
     let mut inside = vec![0];
     while inside.len() < BLOCK {
-        // An element outside whose square is inside, and which the subgroup so far is normal under.
-        // Sylow: a subgroup of order 2^k grows by an element that normalises it and whose square lies inside.
+        // Searches for an element outside the subgroup so far that normalises it and whose square lies inside. Sylow: a
+        // subgroup of order 2^k grows by an element that normalises it and whose square lies inside.
         let fits = |x: usize| {
             !inside.contains(&x)
                 && inside.contains(&group.times(x, x))
@@ -248,7 +249,7 @@ struct BlockSweep<'a> {
     ring: &'a mut [Vec<Row>],
 }
 
-/// A job on the vector instructions that do it.
+/// Dispatches the computation to the supported vector instructions.
 struct On<'a, U> {
     unit: U,
     job: BlockSweep<'a>,
@@ -272,14 +273,14 @@ impl<U: Unit> WithSimd for On<'_, U> {
             }
             since_change = if missing == left { since_change + 1 } else { 0 };
             left = missing;
-            // Nothing moved for as long as the longest link takes: nothing ever will.
+            // No bit changed for the duration of the longest link, so no bit will change later.
             if missing == [0; PODS] || since_change >= job.slots {
                 break;
             }
             let before = now;
             now = if now + 1 == job.slots { 0 } else { now + 1 };
             tick += 1;
-            // Where each class is read in the ring at this tick.
+            // Slot of the ring from which each class reads at this tick.
             for (slot, &length) in slot_of.iter_mut().zip(job.lengths.classes()) {
                 let length = usize::from(length);
                 let past = if now >= length { now - length } else { now + job.slots - length };
@@ -302,7 +303,7 @@ impl<U: Unit> WithSimd for On<'_, U> {
     }
 }
 
-/// The words of one chip in all cubes: its own, and what arrives by electrical and optical links.
+/// The words of one chip in all cubes: its own, combined with those that arrive over electrical and optical links.
 #[inline(always)]
 fn join<U: Unit, const ELECTRICAL: usize, const OPTICAL: usize>(
     unit: U,
@@ -331,7 +332,7 @@ fn join<U: Unit, const ELECTRICAL: usize, const OPTICAL: usize>(
             words = unit.or(words, near[block]);
         }
         for (from, links) in &far {
-            // An optical word: the block of the far cube, its elements exchanged.
+            // An optical word: the block of the far cube with permuted elements.
             let Link { from: [a, b], turn } = links[block];
             let turn = job.turns[usize::from(turn[0]) | usize::from(turn[1]) << 3];
             words = unit.or(words, unit.shuffle(from[usize::from(a)], from[usize::from(b)], turn));
@@ -340,11 +341,11 @@ fn join<U: Unit, const ELECTRICAL: usize, const OPTICAL: usize>(
     }
 }
 
-/// Counts the missing bits of all rows, by weight. Carry-save adders take 16 rows to one vector of sixteens.
+/// Counts the missing bits of all rows, by weight. Carry-save adders reduce 16 rows to one vector of weight 16.
 #[inline(always)]
 fn missing<U: Unit>(unit: U, rows: &[Row], weights: &[(u64, u64)]) -> [u64; PODS] {
     let mut counts = [0; PODS];
-    // Full adders on vectors of bits: keep the sum, return the carry.
+    // Full adder on vectors of bits: stores the sum, returns the carry.
     let add = |sum: &mut Row, a: Row, b: Row| {
         let half = unit.xor(*sum, a);
         let carry = unit.or(unit.and(*sum, a), unit.and(half, b));

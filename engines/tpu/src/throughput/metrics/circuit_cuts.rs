@@ -1,9 +1,9 @@
-//! Metrics that stay while circuits change, for pods without symmetry: bounds on λ that are linear in the circuits
-//! (docs/methods/tpu.md, section 3).
+//! Metrics that stay fixed while circuits change, for pods without symmetry: bounds on λ that are linear in the
+//! circuits (docs/methods/tpu.md, section 3).
 //!
-//! Keep the distances d of one pod and patch the switches again: the circuit of switch o from cube a to cube b joins
-//! two chips at a distance that is known. So `λ <= constant + Σ_o Σ_a by_circuit[o][a][to of a]` holds for every pod
-//! of the size, and the best that one switch can do under it is an assignment of cubes to cubes.
+//! If the distances d of one pod are kept while switches change, the circuit of switch o from cube a to cube b joins
+//! two chips at a known distance. So `λ <= constant + Σ_o Σ_a by_circuit[o][a][to of a]` holds for every pod of the
+//! size, and the best state of one switch under this bound is the solution of an assignment problem.
 
 use super::cuts::CubeSymmetry;
 use crate::model::pod::{self, ELECTRICAL, SWITCHES};
@@ -64,7 +64,7 @@ impl CircuitCut {
         self.constant + circuits.sum::<f64>()
     }
 
-    /// The part of the bound that no switch changes.
+    /// The constant part of the bound.
     pub const fn constant(&self) -> f64 {
         self.constant
     }
@@ -75,14 +75,14 @@ impl CircuitCut {
         rows.zip(state).map(|(row, far)| row[usize::from(*far)]).sum()
     }
 
-    /// The state of one switch that this cut allows most.
+    /// The state of one switch with the largest value of this cut.
     pub fn best_response(&self, switch: usize) -> Vec<u16> {
         // Maximising the cut over permutations is an assignment problem.
         let cells = self.cubes * self.cubes;
         assignment::largest(&self.by_circuit[switch * cells..][..cells], self.cubes)
     }
 
-    /// The cut seen through a symmetry of the cube: the bound of an image equals that of its original.
+    /// The image of the cut under a symmetry of the cube: it gives the same bound for the image of a pod.
     #[must_use]
     pub fn image(&self, symmetry: &CubeSymmetry) -> Self {
         let cubes = self.cubes;

@@ -1,9 +1,9 @@
-//! Bounds over all pods of a size: how near the chips can lie at all.
+//! Bounds over all pods of a size, from the minimum distances between chips.
 
 use super::hop_bound;
 use crate::model::pod::{self, CHIPS, ELECTRICAL_LINKS, PORTS, SWITCHES};
 
-/// Bound that no pod of a size can beat.
+/// Bound on all pods of a size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CoverBound {
     /// Minimum mean hop distance.
@@ -12,17 +12,17 @@ pub struct CoverBound {
     pub mcf: f64,
 }
 
-/// Chips that count as different when the nearest places are given out.
+/// How chips are distinguished when the nearest positions are assigned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Places {
-    /// Half of the chips at odd, half at even distance, wherever they lie in their cubes.
+    /// Half of the chips at odd, half at even distance, regardless of their positions in the cubes.
     Parity,
-    /// For every chip of a cube as many as there are cubes.
+    /// For every chip of a cube, one copy in every cube.
     Chips,
 }
 
-/// The bound by hops in the universal cover, where every optical hop but the one straight back enters a fresh
-/// cube (docs/methods/tpu.md, section 3): no pod of `nodes` chips has more chips within any distance.
+/// The bound by hops in the universal cover, in which every optical hop except the direct way back enters a new cube
+/// (docs/methods/tpu.md, section 3): no pod of `nodes` chips has more chips within any distance.
 pub fn cover_bound(nodes: usize) -> CoverBound {
     let sum = cover_distances(nodes, 1, 1, Places::Parity);
     let hop_sum = sum as f64 * (nodes / CHIPS) as f64;
@@ -32,10 +32,10 @@ pub fn cover_bound(nodes: usize) -> CoverBound {
     }
 }
 
-/// The best bound on λ by the universal cover: several lengths of optical links against electrical ones, and
-/// places given out chip by chip. At most [`cover_bound`].
+/// The best bound on λ by the universal cover, over several ratios of optical to electrical lengths, with positions
+/// assigned chip by chip. At most [`cover_bound`].
 pub fn tight_cover_bound(nodes: usize) -> f64 {
-    // Length ratios around those of the best metrics; each of them gives a valid bound.
+    // Length ratios around those of the best metrics; every ratio gives a valid bound.
     let by_lengths = [(1, 1), (4, 5), (3, 4), (2, 3), (1, 2), (2, 5), (1, 3)].into_iter().map(|(a, b)| {
         let sum = cover_distances(nodes, a, b, Places::Chips);
         2.0 * (ELECTRICAL_LINKS * a + SWITCHES * b) as f64 / sum as f64
@@ -60,12 +60,12 @@ pub fn moore_bound(nodes: usize) -> f64 {
 /// Minimum sum of distances from the 64 chips of a cube to `nodes` chips, with lengths of electrical and optical
 /// links.
 fn cover_distances(nodes: usize, electrical: usize, optical: usize, places: Places) -> u64 {
-    // One entry for each way into a cube: the face port through which it is entered.
+    // One entry for each entrance of a cube: the face port through which it is entered.
     let ports: Vec<(u8, u8)> = (0..CHIPS as u8)
         .flat_map(|chip| (0..PORTS as u8).map(move |port| (chip, port)))
         .filter(|&(chip, port)| pod::switch(chip, port).is_some())
         .collect();
-    // State of the cover: the port through which a cube is entered; cubes behind equal ports look alike.
+    // State of the cover: the port through which a cube is entered; cubes behind equal ports are equivalent.
     let entered_from: Vec<usize> = ports
         .iter()
         .map(|&(chip, port)| {
@@ -115,7 +115,7 @@ fn cover_distances(nodes: usize, electrical: usize, optical: usize, places: Plac
                     for chip in 0..CHIPS as u8 {
                         reach(&mut reached, t + mesh(entry, chip), chip, count);
                     }
-                    // The port of entry is left out: straight back is no fresh cube.
+                    // The port of entry is excluded, because the direct way back does not lead to a new cube.
                     for (port, &(chip, _)) in ports.iter().enumerate().filter(|&(port, _)| port != by) {
                         at(&mut entered, t + mesh(entry, chip) + optical, entered_from[port], count);
                     }
@@ -130,7 +130,7 @@ fn cover_distances(nodes: usize, electrical: usize, optical: usize, places: Plac
         .sum()
 }
 
-/// Places that are still to be given out, nearest first.
+/// Positions that are not assigned yet, nearest first.
 struct FreePlaces {
     places: Places,
     left: Vec<u64>,
@@ -150,7 +150,8 @@ impl FreePlaces {
         self.left.iter().all(|&left| left == 0)
     }
 
-    /// Greedy filling of the nearest places: no pod can have more chips so near, so the sum is a lower bound.
+    /// Assigns the nearest positions greedily: no pod can have more chips within any distance, so the sum is a lower
+    /// bound.
     fn take(&mut self, source: u8, distance: usize, reached: &[u64; CHIPS]) {
         let parity = |chip: u8| usize::from(pod::position(chip).iter().sum::<u8>() % 2);
         for (chip, &count) in reached.iter().enumerate() {

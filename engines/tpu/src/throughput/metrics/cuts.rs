@@ -1,8 +1,9 @@
-//! Metrics that stay while circuits change: bounds on λ that are linear in the design (docs/methods/tpu.md, section 3).
+//! Metrics that stay fixed while circuits change: bounds on λ that are linear in the design (docs/methods/tpu.md,
+//! section 3).
 //!
-//! Keep the distances d of one pod and patch the switches again: the circuit of switch o with voltage g joins two
-//! chips at a distance that is known. So `λ <= constant + Σ_o by_voltage[o][voltage of o]` holds for every symmetric
-//! pod of the same group, and costs 48 look-ups.
+//! If the distances d of one pod are kept while switches change, the circuit of switch o with voltage g joins two chips
+//! at a known distance. So `λ <= constant + Σ_o by_voltage[o][voltage of o]` holds for every symmetric pod of the same
+//! group, and its evaluation takes 48 look-ups.
 
 use crate::model::group::Group;
 use crate::model::pod::{
@@ -28,7 +29,7 @@ impl LinearCut {
         let group = &pod.symmetry()?.group;
         let lengths: &[f64; LINK_CLASSES] = class_lengths.first_chunk()?;
         let mut walk = Walk::new(pod);
-        // Distances from the chips of cube 0 under the given lengths; they stay while circuits change.
+        // Distances from the chips of cube 0 under the given lengths; they stay fixed while circuits change.
         let distances: Vec<Vec<f64>> =
             (0..CHIPS as u32).map(|source| walk.distances(source, lengths).to_vec()).collect();
         let sum: f64 = distances.iter().flatten().sum();
@@ -66,7 +67,7 @@ impl LinearCut {
         self.order
     }
 
-    /// The part of the bound that no switch changes.
+    /// The constant part of the bound.
     pub const fn constant(&self) -> f64 {
         self.constant
     }
@@ -76,14 +77,14 @@ impl LinearCut {
         self.by_voltage[switch * self.order + voltage]
     }
 
-    /// The cut seen through a symmetry of the cube: the bound of an image equals that of its original.
-    /// A symmetry of the cube maps pods to pods of equal throughput, so the image of a bound is a bound.
+    /// The image of the cut under a symmetry of the cube: it gives the same bound for the image of a pod. A symmetry of
+    /// the cube maps pods to pods of equal throughput, so the image of a bound is a bound.
     #[must_use]
     pub fn image(&self, symmetry: &CubeSymmetry, group: &Group) -> Self {
         let mut by_voltage = vec![0.0; self.by_voltage.len()];
         for switch in 0..SWITCHES {
             let (to, reversed) = symmetry.switch(switch);
-            // Exchanged sides: the circuit runs the other way, which the inverse element says.
+            // If the sides are exchanged, the circuit runs in the opposite direction, so the inverse element is used.
             for voltage in 0..self.order {
                 let image = if reversed { group.inverse(voltage) } else { voltage };
                 by_voltage[to * self.order + image] = self.by_voltage[switch * self.order + voltage];
@@ -96,7 +97,7 @@ impl LinearCut {
     pub fn images(&self, group: &Group) -> Vec<Self> {
         let mut images: Vec<Self> = Vec::new();
         for symmetry in CubeSymmetry::all() {
-            // Symmetries that fix the cut give it again; each different image cuts other designs.
+            // Symmetries that fix the cut return the same cut; each different image applies to other designs.
             let image = self.image(&symmetry, group);
             if !images.contains(&image) {
                 images.push(image);
@@ -111,7 +112,7 @@ impl LinearCut {
 pub struct CubeSymmetry {
     /// Axis `d` becomes axis `axes[d]`.
     axes: [usize; 3],
-    /// `true` if the image of axis `d` runs the other way.
+    /// `true` if the image of axis `d` is reversed.
     reflected: [bool; 3],
 }
 
@@ -129,7 +130,7 @@ impl CubeSymmetry {
         Self { axes: [1, 2, 0], reflected: [false; 3] }
     }
 
-    /// Every axis the other way: each chip goes to the one opposite the centre.
+    /// Reverses every axis: maps each chip to the opposite one across the centre.
     pub const fn centre() -> Self {
         Self { axes: [0, 1, 2], reflected: [true; 3] }
     }
@@ -154,7 +155,7 @@ impl CubeSymmetry {
         pod::chip(image)
     }
 
-    /// Returns the image of a switch, and `true` if its sides change places.
+    /// Returns the image of a switch, and `true` if its sides are exchanged.
     pub fn switch(&self, switch: usize) -> (usize, bool) {
         // A reflected axis exchanges the sides of its switches.
         let axis = pod::switch_dimension(switch);
@@ -186,7 +187,7 @@ impl CubeSymmetry {
     }
 }
 
-/// Shortest paths by real lengths of the link classes.
+/// Shortest paths for real-valued lengths of the link classes.
 #[derive(Clone, Debug)]
 pub struct Walk {
     near: Vec<[u32; PORTS]>,
@@ -195,20 +196,20 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// Room for the paths of a pod.
+    /// Buffers for the paths of a pod.
     pub fn new(pod: &Topology) -> Self {
         Self { near: pod.neighbours(), distance: vec![f64::INFINITY; pod.nodes()], heap: BinaryHeap::new() }
     }
 
-    /// Distances from a chip to all others (Dijkstra); infinite where no path leads.
+    /// Distances from a chip to all others (Dijkstra); infinite if there is no path.
     pub fn distances(&mut self, source: u32, class_lengths: &[f64; LINK_CLASSES]) -> &[f64] {
         self.distance.fill(f64::INFINITY);
         self.distance[source as usize] = 0.0;
-        // Bits of floats that are not negative are in the order of the floats.
+        // The bit patterns of nonnegative floats have the same order as the floats.
         self.heap.push(Reverse((0, source)));
         while let Some(Reverse((bits, node))) = self.heap.pop() {
             let here = f64::from_bits(bits);
-            // Lazy deletion: entries that a shorter path has outdated stay in the heap and are skipped here.
+            // Lazy deletion: entries that a shorter path has replaced stay in the heap and are skipped here.
             if here > self.distance[node as usize] {
                 continue;
             }

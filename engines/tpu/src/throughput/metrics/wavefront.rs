@@ -1,9 +1,9 @@
-//! Distance sums by bit-parallel wavefronts: bit s of the word of a chip says whether chip s of the source cube
-//! has reached it (docs/methods/tpu.md, section 3).
+//! Distance sums by bit-parallel wavefronts: bit s of the word of a chip is set once the wave from chip s of the source
+//! cube has reached the chip (docs/methods/tpu.md, section 3).
 //!
-//! Words are kept in rows, one row for each chip of a cube, one lane in it for each cube (and pod, if several pods
-//! of a size are looked at together). Electrical links then join whole rows, which is vector work; only optical
-//! links have to look lanes up.
+//! Words are stored in rows: one row for each chip of a cube, with one lane for each cube (and pod, if several pods of
+//! a size are measured together). Electrical links join whole rows, which are vector operations; only optical links
+//! need look-ups of lanes.
 #![allow(
     clippy::inline_always,
     reason = "vector instructions are only used in what is inlined into the dispatcher"
@@ -15,7 +15,7 @@ use crate::model::pod::{self, CHIPS, LINK_CLASSES, PORTS, SWITCHES};
 use crate::model::topology::Topology;
 use pulp::{Arch, Simd, WithSimd};
 
-/// Distances from the 64 chips of one cube that the wavefronts of one pod found.
+/// Distances from the 64 chips of one cube, computed by the wavefronts of one pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WavefrontSums {
     /// Sum of the distances from the 64 chips to all chips.
@@ -24,30 +24,30 @@ pub struct WavefrontSums {
     pub longest: u32,
 }
 
-/// Room for the wavefronts of several pods of one size, wired independently.
+/// Buffers for the wavefronts of several pods of one size, wired independently.
 #[derive(Clone, Debug)]
 pub struct Wavefront {
     arch: Arch,
     cubes: usize,
     pods: usize,
     lanes: usize,
-    /// `lane[(2 * switch + side) * lanes + at]`: lane whose word arrives at lane `at` by the plus (side 0) or
-    /// minus (side 1) port.
+    /// `lane[(2 * switch + side) * lanes + at]`: lane whose word arrives at lane `at` over the plus (side 0) or minus
+    /// (side 1) port.
     lane: Vec<u8>,
-    /// Words of the past by slot: `ring[slot][chip * lanes + lane]`, and some room so that a row can be read as a
-    /// power of two. The slot after those in use stays zero: the time before the start.
+    /// Words of earlier ticks by slot: `ring[slot][chip * lanes + lane]`, with padding so that a row can be read with a
+    /// power of two as width. The slot after the used ones stays zero, for the time before the start.
     ring: Vec<Vec<u64>>,
     found: Vec<Option<WavefrontSums>>,
 }
 
-/// Words behind the last row of a slot.
+/// Padding words after the last row of a slot.
 const ROOM: usize = 256;
 
-/// Row widths that the wavefront is compiled for.
+/// Row widths for which the wavefront is compiled.
 const WIDTHS: [usize; 9] = [8, 16, 24, 32, 48, 64, 96, 128, 256];
 
 impl Wavefront {
-    /// Room for `pods` pods of `cubes` cubes each; the pods are not wired yet.
+    /// Buffers for `pods` pods of `cubes` cubes each; the pods are not wired yet.
     ///
     /// # Panics
     /// If the cubes of all pods are more than 256.
@@ -60,22 +60,22 @@ impl Wavefront {
         Self { arch: Arch::new(), cubes, pods, lanes, lane, ring: Vec::new(), found: vec![None; pods] }
     }
 
-    /// Returns the number of pods of `cubes` cubes that are best measured together: as many as fill a vector.
+    /// Returns the best number of pods of `cubes` cubes to measure together: as many as fill a vector.
     pub fn best_pods(cubes: usize) -> usize {
         match cubes {
             0 | 1 => 16,
-            // Up to 16 cubes several pods fill a vector of 16 lanes.
+            // Up to 16 cubes, several pods fit into a vector of 16 lanes.
             2..=16 => 16 / cubes,
             _ => 1,
         }
     }
 
-    /// Pods looked at together.
+    /// Number of pods measured together.
     pub const fn pods(&self) -> usize {
         self.pods
     }
 
-    /// Wires one pod as a topology says.
+    /// Wires one pod according to a topology.
     pub fn wire(&mut self, which: usize, topology: &Topology) {
         for switch in 0..SWITCHES {
             for cube in 0..self.cubes {
@@ -91,7 +91,7 @@ impl Wavefront {
         }
     }
 
-    /// Patches the plus port of a cube to the minus port of another.
+    /// Joins the plus port of a cube to the minus port of another.
     pub fn patch(&mut self, which: usize, switch: usize, cube: usize, far: usize) {
         let (cube, far) = (which * self.cubes + cube, which * self.cubes + far);
         self.lane[2 * switch * self.lanes + cube] = far as u8;
@@ -101,7 +101,7 @@ impl Wavefront {
     /// Runs the wavefronts of all pods from the chips of the cube `source`; `None` for pods where some chip is
     /// never reached.
     pub fn run(&mut self, lengths: &Lengths, source: usize) -> &[Option<WavefrontSums>] {
-        // One slot for each tick that the longest link takes, and the present one.
+        // One slot for each tick of the longest link, and the current one.
         let slots = usize::from(lengths.longest()) + 1;
         let size = CHIPS * self.lanes + ROOM;
         while self.ring.len() <= slots {
@@ -115,8 +115,7 @@ impl Wavefront {
             for which in 0..self.pods {
                 row[which * self.cubes + source] = 1 << chip;
             }
-            // Lanes of no cube count as reached.
-            // Unused lanes must not count as missing.
+            // Lanes without a cube count as reached. Unused lanes must not count as missing.
             row[self.pods * self.cubes..].fill(u64::MAX);
         }
         let job = WavefrontSweep {
@@ -153,10 +152,10 @@ struct WavefrontSweep<'a> {
     found: &'a mut [Option<WavefrontSums>],
 }
 
-/// A job with the lanes of a row, and the power of two at or above, known to the compiler.
+/// Dispatches the computation with the number of lanes of a row, and the next power of two, as compile-time constants.
 struct Sized<'a, const LANES: usize, const POWER: usize>(WavefrontSweep<'a>);
 
-/// A port of a chip as the wavefront sees it.
+/// A port of a chip, for the wavefront.
 #[derive(Clone, Copy)]
 pub(super) struct Inlet {
     /// Chip at the other end.
@@ -165,10 +164,10 @@ pub(super) struct Inlet {
     pub(super) class: u8,
 }
 
-/// The links of a chip; the first electrical one represents those that are absent.
+/// The links of a chip; the first electrical link stands for missing ones.
 #[derive(Clone, Copy)]
 pub(super) struct Inlets {
-    /// Electrical ones, as many as there are, then the first again.
+    /// The electrical links, padded with copies of the first one.
     pub(super) electrical: [Inlet; PORTS],
     /// Optical ones.
     pub(super) optical: [Inlet; 3],
@@ -241,14 +240,14 @@ impl<const LANES: usize, const POWER: usize> WithSimd for Sized<'_, LANES, POWER
             }
             since_change = if total == left { since_change + 1 } else { 0 };
             left = total;
-            // Nothing moved for as long as the longest link takes: nothing ever will.
+            // No bit changed for the duration of the longest link, so no bit will change later.
             if total == 0 || since_change >= slots {
                 break;
             }
             let before = now;
             now = if now + 1 == slots { 0 } else { now + 1 };
             tick += 1;
-            // A link of length l reads the row l ticks ago; before the start there is the row of zeros.
+            // A link of length l reads the row of l ticks ago; before the start, it reads the row of zeros.
             for (slot, &length) in slot_of.iter_mut().zip(lengths.classes()) {
                 let length = usize::from(length);
                 let past = if now >= length { now - length } else { now + slots - length };
@@ -265,7 +264,7 @@ impl<const LANES: usize, const POWER: usize> WithSimd for Sized<'_, LANES, POWER
                 let (d, e, f) = (read_from(3), read_from(4), read_from(5));
                 let (old, _) = S::as_simd_u64s(&ring[before]);
                 let (now, _) = S::as_mut_simd_u64s(&mut current);
-                // Electrical links: whole rows, six at most, absent ones repeat the first.
+                // Electrical links: whole rows, at most six; missing links repeat the first one.
                 for at in 0..vectors {
                     let one =
                         simd.or_u64s(old[chip * vectors + at], simd.or_u64s(a.0[a.1 + at], b.0[b.1 + at]));
@@ -273,7 +272,7 @@ impl<const LANES: usize, const POWER: usize> WithSimd for Sized<'_, LANES, POWER
                     let three = simd.or_u64s(e.0[e.1 + at], f.0[f.1 + at]);
                     now[chip * vectors + at] = simd.or_u64s(one, simd.or_u64s(two, three));
                 }
-                // In place, word by word: reading a vector back right after its words were written would stall.
+                // Word by word in place, because reading a vector directly after its words were written would stall.
                 let row: &mut [u64; LANES] = chunk_mut(&mut current[chip * LANES..]);
                 for (&inlet, &table) in inlets.optical[..inlets.optical_count].iter().zip(&inlets.table) {
                     let other: &[u64; POWER] = chunk(&slot(inlet)[usize::from(inlet.chip) * LANES..]);
@@ -295,7 +294,7 @@ impl<const LANES: usize, const POWER: usize> WithSimd for Sized<'_, LANES, POWER
     }
 }
 
-/// The first words of a slice that is known to have them.
+/// The first words of a slice that is long enough by construction.
 #[inline(always)]
 fn chunk<T, const N: usize>(slice: &[T]) -> &[T; N] {
     match slice.first_chunk::<N>() {
@@ -312,8 +311,8 @@ fn chunk_mut<T, const N: usize>(slice: &mut [T]) -> &mut [T; N] {
     }
 }
 
-/// Counts the missing bits of 64 rows by lane. Carry-save adders take eight rows to one vector of eights, so that
-/// one word in six has its bits counted.
+/// Counts the missing bits of 64 rows by lane. Carry-save adders reduce eight rows to one vector of weight 8, so that
+/// bits are counted in only one word of six.
 #[inline(always)]
 fn count_missing<S: Simd, const LANES: usize>(
     simd: S,
@@ -324,7 +323,7 @@ fn count_missing<S: Simd, const LANES: usize>(
     let none = simd.splat_u64s(0);
     for at in 0..vectors {
         let read = |chip: usize| simd.not_u64s(rows[chip * vectors + at]);
-        // Full adders on vectors of bits: keep the sum, return the carry.
+        // Full adder on vectors of bits: stores the sum, returns the carry.
         let add = |sum: &mut S::u64s, a: S::u64s, b: S::u64s| {
             let half = simd.xor_u64s(*sum, a);
             let carry = simd.or_u64s(simd.and_u64s(*sum, a), simd.and_u64s(half, b));

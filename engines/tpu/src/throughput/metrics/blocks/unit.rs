@@ -1,4 +1,4 @@
-//! Vectors of 16 words, and what machines do with them.
+//! Vectors of 16 words, and their operations on each instruction set.
 #![allow(
     clippy::inline_always,
     reason = "vector instructions are only used in what is inlined into the dispatcher"
@@ -35,7 +35,7 @@ pub(super) trait Unit: Copy {
     fn and(self, a: Row, b: Row) -> Row;
     fn xor(self, a: Row, b: Row) -> Row;
     fn not(self, a: Row) -> Row;
-    /// Words 0 to 15 of `a` and 16 to 31 of `b`, as `turn` says.
+    /// Selects words by `turn`: 0 to 15 from `a`, 16 to 31 from `b`.
     fn shuffle(self, a: Row, b: Row, turn: Row) -> Row;
 }
 

@@ -1,10 +1,10 @@
-//! Assignments of largest value.
+//! Assignments of maximum value.
 
 /// A permutation with the largest sum of `values[row * size + permutation[row]]`, by shortest augmenting paths
 /// (Kuhn-Munkres with potentials), in `size³` steps.
 pub(super) fn largest(values: &[f64], size: usize) -> Vec<u16> {
-    // Column 0 and row 0 represent nothing; `row_of[column]` is the row that a column is given to. Potentials make all
-    // reduced costs non-negative, so shortest augmenting paths are found without negative arcs.
+    // Column 0 and row 0 are dummies; `row_of[column]` is the row assigned to a column. Potentials make all reduced
+    // costs non-negative, so shortest augmenting paths are found without negative arcs.
     let (mut of_row, mut of_column) = (vec![0.0; size + 1], vec![0.0; size + 1]);
     let mut row_of = vec![0usize; size + 1];
     let mut before = vec![0usize; size + 1];
@@ -28,7 +28,7 @@ pub(super) fn largest(values: &[f64], size: usize) -> Vec<u16> {
                     (step, next) = (least[to], to);
                 }
             }
-            // The potentials move by the step, which keeps reduced costs of assigned pairs at 0.
+            // The potentials change by the step, which keeps reduced costs of assigned pairs at 0.
             for to in 0..=size {
                 if done[to] {
                     of_row[row_of[to]] += step;
