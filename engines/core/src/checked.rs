@@ -24,7 +24,7 @@ pub use metrics::{Figure, SAME, compare_metrics, same};
 pub struct Violation {
     /// Name of the rule that is broken, such as `schema`.
     pub code: &'static str,
-    /// Place and size of the violation, in words.
+    /// Location and extent of the violation, in words.
     pub message: String,
 }
 
@@ -73,7 +73,7 @@ impl Findings {
         }
     }
 
-    /// Returns `true` if nothing was found.
+    /// Returns `true` if there are no findings.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -315,8 +315,8 @@ pub trait AnyChecked: sealed::Sealed + Debug + Send + Sync {
     /// # Errors
     /// [`WriteError`] for numbers that are not finite.
     fn to_value(&self) -> Result<Value, WriteError>;
-    /// SHA-256 of everything but what belongs to its run: seed, threads, times and the plan it was started from. Equal
-    /// for two runs that end with the same plan and the same proof.
+    /// SHA-256 of the plan without the data of its run: seed, threads, times and the plan that it was started from.
+    /// Equal for two runs that end with the same plan and the same proof.
     ///
     /// # Errors
     /// [`WriteError`] for numbers that are not finite.
@@ -334,7 +334,7 @@ pub trait AnyChecked: sealed::Sealed + Debug + Send + Sync {
     fn verified_bound(&self) -> Option<&VerifiedBound>;
     /// The standing of the plan: the bounds on it, and who vouches for them.
     fn standing(&self) -> Standing;
-    /// Its circuits, for kinds that lay circuits.
+    /// Its circuits, for kinds that set circuits.
     fn circuits(&self) -> Option<CircuitMatrix>;
     /// The circuits of one of its layers, for kinds that set other circuits for each layer.
     fn circuits_of_layer(&self, layer: u32) -> Option<CircuitMatrix>;

@@ -227,7 +227,7 @@ impl<'a, K: Kind> Context<'a, K> {
     }
 
     /// Reports a better plan. Ties are broken by `secondary` (smaller is better). `build` runs at once, or later if
-    /// candidates come faster than four a second; the last best is always built.
+    /// there are more than four candidates a second; the last best candidate is always built.
     ///
     /// Returns whether it is better than the best plan so far.
     ///
@@ -279,7 +279,7 @@ impl<'a, K: Kind> Context<'a, K> {
     }
 
     /// Builds, checks and publishes the best candidate, unless that was done before. If the checker refuses it, the
-    /// last checked plan is the best again.
+    /// last checked plan becomes the best again.
     pub(crate) fn build_pending(&mut self) -> Result<(), MethodError> {
         let Some(best) = &mut self.best else { return Ok(()) };
         let Some(build) = best.pending.take() else { return Ok(()) };
@@ -500,7 +500,7 @@ impl<'a, K: Kind> Context<'a, K> {
         &self.params
     }
 
-    /// Runs `work` on the run's share of the thread budget; rayon's parallel iterators inside it use that share.
+    /// Runs `work` on the threads of the run; rayon's parallel iterators inside it use these threads.
     pub fn parallel<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         self.pool.install(work)
     }

@@ -101,7 +101,7 @@ pub enum EventBody {
     Bound(Bound),
     /// Figures of a tree or vector search.
     Solver(SolverStats),
-    /// Size of the model handed to a solver.
+    /// Size of the model that a solver gets.
     Model(ModelSize),
     /// A line of a solver's own log.
     Line(LogLine),
@@ -124,7 +124,7 @@ pub enum EventBody {
 }
 
 impl EventBody {
-    /// Returns `true` if only the newest of its type matters, so that a slow reader may miss some.
+    /// Returns `true` if only the newest event of the type matters, so that a slow reader may miss earlier ones.
     pub const fn is_progress(&self) -> bool {
         matches!(self, Self::Bound(_) | Self::Solver(_) | Self::Generation(_) | Self::Series(_))
     }
@@ -150,7 +150,7 @@ pub struct Started {
 pub struct Phase {
     /// Short name, such as `outer search`.
     pub name: String,
-    /// Work of the phase, with figures.
+    /// Description of the phase, with figures.
     pub detail: String,
 }
 
@@ -191,7 +191,7 @@ pub fn covered(only: &str) -> String {
     only.strip_suffix(" only").map_or_else(|| only.to_owned(), |what| format!("{what} alone"))
 }
 
-/// Size of a model at some point of its making.
+/// Size of a model at a step of its construction.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelSize {
     /// Step after which it was measured: `written in full`, `index windows`, `presolve`.
@@ -217,12 +217,12 @@ pub struct LogLine {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SolverStats {
-    /// Name of the things that are counted as nodes: `nodes`, `vectors`.
+    /// Name of the counted nodes: `nodes`, `vectors`.
     pub unit: String,
     /// Stage of the solver: `root LP`, `tree search`; empty if it has no stages.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub stage: String,
-    /// Kind of process that a solver works in: `helper process`, `own process`; empty if there is no solver.
+    /// Kind of process that a solver runs in: `solver process`, `own process`; empty if there is no solver.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub process: String,
     /// Nodes done.
@@ -259,11 +259,11 @@ pub struct GenerationStats {
     pub worst: f64,
     /// Standard deviation of the population.
     pub spread: f64,
-    /// Share of distinct individuals, 0 to 1.
+    /// Fraction of distinct individuals, 0 to 1.
     pub diversity: f64,
-    /// Share of offspring that were feasible without a new random individual, 0 to 1.
+    /// Fraction of offspring that were feasible and not replaced by a random individual, 0 to 1.
     pub feasible: f64,
-    /// Share of evaluations answered from the cache, 0 to 1.
+    /// Fraction of evaluations answered from the cache, 0 to 1.
     pub cache_hits: f64,
     /// Generations without improvement.
     pub stall: u64,
@@ -288,7 +288,7 @@ pub struct SeriesPoint {
     pub y: f64,
 }
 
-/// Fate of a hot start.
+/// How a hot start was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HotStartFate {
@@ -337,10 +337,10 @@ pub struct Offer {
     pub taken: bool,
 }
 
-/// A knob was changed.
+/// A parameter was changed.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Edit {
-    /// Knob.
+    /// Parameter.
     pub name: String,
     /// Value before.
     pub old: Option<ParamValue>,
@@ -399,19 +399,19 @@ pub enum EndStatus {
     GapReached,
     /// The method can prove bounds, but has not proven this plan optimal.
     Feasible,
-    /// A plan of a method that proves nothing.
+    /// A plan of a method that proves no bounds.
     Heuristic,
-    /// Ended before it was done, with the best plan so far.
+    /// The run ended early, with the best plan so far.
     Stopped,
     /// The solver met numbers it could not handle; the plan itself is checked.
     NumericalTrouble,
-    /// Ended before it was done, without a plan.
+    /// The run ended early, without a plan.
     NoPlan,
     /// No plan exists.
     Infeasible,
     /// Plans get better without end.
     Unbounded,
-    /// The scenario or a parameter does not suit the method; the problems are in the message.
+    /// The method does not support the scenario or a parameter; the message contains the problems.
     Invalid,
     /// The method failed; the reason is in the message.
     Failed,
@@ -467,7 +467,7 @@ pub struct Done {
     pub value: Option<f64>,
     /// Best bound.
     pub bound: Option<f64>,
-    /// Units of work done (evaluations, nodes): the same for the same seed on any machine.
+    /// Units of work done (evaluations, nodes): equal for equal seeds on all machines.
     pub work: u64,
     /// The best plan. Not written to logs.
     #[serde(skip)]
@@ -480,7 +480,7 @@ pub trait EventSink: Send + Sync {
     fn report(&self, event: Event);
 }
 
-/// A sink that keeps everything. For tests and small tools.
+/// A sink that stores all events. For tests and small tools.
 #[derive(Debug, Default)]
 pub struct Recorder {
     events: std::sync::Mutex<Vec<Event>>,

@@ -123,7 +123,7 @@ pub struct GraphLink {
 /// Entry of [`CircuitMatrix::left_out`] for the content that a [`TrafficMatrix`] of the same plan has.
 pub const TRAFFIC_BETWEEN_PODS: &str = "the traffic between the pods";
 
-/// Bytes between places over some period.
+/// Bytes between places over a period.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrafficMatrix {
     /// Names of the places.

@@ -55,12 +55,12 @@ pub struct FormatInfo {
     pub extension: &'static str,
     /// The exporter writes several files into a folder, unless a parameter selects one of them.
     pub folder: bool,
-    /// Its knobs.
+    /// Its parameters.
     pub params: Vec<ParamInfo>,
 }
 
 impl FormatInfo {
-    /// A format without knobs that leaves nothing out, takes no second subject and writes one file.
+    /// A format without parameters that omits nothing, has no second subject and writes one file.
     pub const fn new(
         name: &'static str,
         help: &'static str,
@@ -77,14 +77,14 @@ impl FormatInfo {
         self
     }
 
-    /// The same format with knobs.
+    /// The same format with parameters.
     #[must_use]
     pub fn with(mut self, params: Vec<ParamInfo>) -> Self {
         self.params = params;
         self
     }
 
-    /// Values of its knobs, defaults filled in.
+    /// Values of its parameters, defaults filled in.
     ///
     /// # Errors
     /// Every setting that the format does not have, or whose value is not valid.
@@ -256,7 +256,7 @@ pub fn file_stem(name: &str) -> String {
     if stem.is_empty() { "lightbay".to_owned() } else { stem }
 }
 
-/// The problem of a format that is requested for a scenario but needs a plan.
+/// The problem of a format that needs a plan but got a scenario.
 pub fn needs_plan(format: &str) -> Problem {
     Problem::new(
         "to",
@@ -265,7 +265,7 @@ pub fn needs_plan(format: &str) -> Problem {
     )
 }
 
-/// `what: one, another and a third`; nothing if nothing is listed.
+/// `what: one, another and a third`; `None` for an empty list.
 pub fn enumerated(what: &str, parts: &[impl AsRef<str>]) -> Option<String> {
     let (last, others) = parts.split_last()?;
     let others: Vec<&str> = others.iter().map(AsRef::as_ref).collect();

@@ -83,7 +83,7 @@ pub fn sha256_of(value: &impl Serialize) -> Result<String, WriteError> {
     Ok(hex(&hash.0.finalize()))
 }
 
-/// A writer that only hashes what is written.
+/// A writer that only hashes the written bytes.
 struct Hashed(Sha256);
 
 impl io::Write for Hashed {

@@ -94,7 +94,7 @@ impl ObjectiveInfo {
 pub struct SweepInfo {
     /// Parameters that are offered first.
     pub knobs: &'static [&'static str],
-    /// Forms of the pane: a short name for each of the knobs, then one for any other knob.
+    /// Forms of the pane: a short name for each of the parameters, then one for any other parameter.
     pub forms: &'static [&'static str],
     /// Methods that are compared; empty for the method that is chosen.
     pub methods: &'static [&'static str],
@@ -165,7 +165,7 @@ pub struct Candidate<R> {
     pub result: R,
 }
 
-/// A plan made to fit a changed scenario.
+/// A plan adapted to a changed scenario.
 #[derive(Clone, Debug)]
 pub struct Carried<R> {
     /// The plan on the new scenario.
@@ -229,7 +229,7 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Returns the part of a scenario that the methods see, as a text, if that is less than all of it: scenarios with
+    /// Returns the part of a scenario that the methods see, as a text, if methods do not see all of it: scenarios with
     /// equal texts are the same problem, regardless of their other content.
     fn question(_scenario: &Self::Scenario) -> Option<String> {
         None
@@ -295,7 +295,7 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
         Differences::default()
     }
 
-    /// The circuits of a plan, for kinds that lay circuits.
+    /// The circuits of a plan, for kinds that set circuits.
     fn circuits(_plan: &Plan<Self>) -> Option<CircuitMatrix> {
         None
     }

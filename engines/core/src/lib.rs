@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`units`] | quantities and ids as types |
 //! | [`problem`], [`read`], [`json`] | input that is wrong, reading and writing files |
-//! | [`param`] | knobs as data |
+//! | [`param`] | parameters as data |
 //! | [`record`] | fields of files: reader, ranges, parameters and schema from one declaration |
 //! | [`kind`], [`listed`], [`method`], [`context`] | the contracts an engine implements and is given |
 //! | [`format`] | files that kinds write and read |

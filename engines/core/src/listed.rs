@@ -31,7 +31,7 @@ impl Preset {
 pub struct Conversion {
     /// Parameters whose values name plans; the first one is required.
     pub plans: Vec<ParamInfo>,
-    /// Other knobs.
+    /// Other parameters.
     pub own: Vec<ParamInfo>,
     /// Parameters of the scenario that must be known before it is built.
     pub early: Vec<ParamInfo>,
@@ -42,7 +42,7 @@ pub struct Conversion {
 pub struct Sources<'a> {
     /// The plans, by the names of [`Conversion::plans`].
     pub plans: &'a [(String, SharedPlan)],
-    /// Values of [`Conversion::own`] and [`Conversion::early`] that were given.
+    /// The given values of [`Conversion::own`] and [`Conversion::early`].
     pub values: &'a [(String, ParamValue)],
 }
 

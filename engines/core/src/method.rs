@@ -21,7 +21,7 @@ pub struct MethodInfo {
     pub proves: bool,
     /// `true` if it can start from a plan and take better plans from other runs.
     pub hot_start: bool,
-    /// Its own knobs (limits, seed and threads are common to all).
+    /// Its own parameters (limits, seed and threads are common to all).
     pub params: Vec<ParamInfo>,
 }
 
@@ -100,14 +100,14 @@ pub trait Method<K: Kind>: Send + Sync {
     /// Returns the description of the method, with its parameters.
     fn info(&self) -> MethodInfo;
 
-    /// Parameters of the method and knobs of the scenario that have no effect with the other parameters or on this
+    /// Parameters of the method and parameters of the scenario that have no effect with the other parameters or on this
     /// scenario: `path` is the name, the text gives the reason and the remedy. `params` contains all values, including
     /// defaults.
     fn idle(&self, _scenario: &K::Scenario, _params: &Params) -> Vec<Problem> {
         Vec::new()
     }
 
-    /// Runs until it is done or must stop. Calls [`Context::checkpoint`] at least every 5 ms of work and hands every
+    /// Runs until it is done or must stop. Calls [`Context::checkpoint`] at least every 5 ms of work and passes every
     /// better plan to [`Context::incumbent`].
     ///
     /// # Errors

@@ -69,11 +69,11 @@ pub type Derivation = fn(&Figures<'_>) -> Option<f64>;
 /// Place of a figure in the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InHeader {
-    /// Written in front of it, in place of its label.
+    /// Text before the value, instead of its label.
     pub title: Option<&'static str>,
     /// Goes first when space is short: higher goes earlier, 0 never goes.
     pub priority: u8,
-    /// Precedes the gap, else behind it.
+    /// `true`: before the gap; `false`: after it.
     pub early: bool,
     /// Shown as a warning.
     pub warning: bool,
@@ -133,7 +133,7 @@ pub struct MetricInfo {
 /// Relation of a figure to the objective of its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
-    /// The objective of an ideal network, which no plan can beat: a row of its own in tables of plans.
+    /// The objective of an ideal network, which no plan can beat: it has its own row in tables of plans.
     IdealObjective,
     /// A part of the objective; differences are also expressed relative to it: `2.1 % of ideal comm.` with these words.
     Yardstick(&'static str),
@@ -227,19 +227,19 @@ impl MetricInfo {
         Self { out_of: Some(all), ..self }
     }
 
-    /// Stands in the header before the gap.
+    /// Places it in the header before the gap.
     #[must_use]
     pub const fn early_in_header(self, priority: u8) -> Self {
         Self { header: Some(InHeader { title: None, priority, early: true, warning: false }), ..self }
     }
 
-    /// In the header after the gap.
+    /// Places it in the header after the gap.
     #[must_use]
     pub const fn in_header(self, priority: u8) -> Self {
         Self { header: Some(InHeader { title: None, priority, early: false, warning: false }), ..self }
     }
 
-    /// In the header after the gap, as a warning.
+    /// Places it in the header after the gap, as a warning.
     #[must_use]
     pub const fn warning_in_header(self, priority: u8) -> Self {
         Self { header: Some(InHeader { title: None, priority, early: false, warning: true }), ..self }

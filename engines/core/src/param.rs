@@ -11,7 +11,7 @@ mod values;
 
 pub use values::Params;
 
-/// The value of a knob.
+/// The value of a parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum ParamValue {
@@ -79,7 +79,7 @@ impl fmt::Display for ParamValue {
     }
 }
 
-/// Values that a knob takes.
+/// Values that a parameter accepts.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Domain {
@@ -122,7 +122,7 @@ pub enum Domain {
     },
 }
 
-/// Effect of a change of the knob on a running or finished search.
+/// Effect of a change of the parameter on a running or finished search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
@@ -134,7 +134,7 @@ pub enum Effect {
     Cold,
 }
 
-/// The description of a knob.
+/// The description of a parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ParamInfo {
     /// Flat name, unique within a kind.
@@ -160,22 +160,22 @@ impl ParamInfo {
         Self { name: name.into(), unit, domain, default, help: help.into(), effect: Effect::Warm, hint }
     }
 
-    /// A yes-or-no knob.
+    /// A yes-or-no parameter.
     pub fn bool(name: &'static str, default: bool, help: &'static str) -> Self {
         Self::new(name, Domain::Bool, Some(ParamValue::Bool(default)), help)
     }
 
-    /// A whole-number knob.
+    /// A whole-number parameter.
     pub fn int(name: &'static str, min: i64, max: i64, default: i64, help: &'static str) -> Self {
         Self::new(name, Domain::Int { min, max }, Some(ParamValue::Int(default)), help)
     }
 
-    /// A number knob.
+    /// A number parameter.
     pub fn float(name: &'static str, min: f64, max: f64, default: f64, help: &'static str) -> Self {
         Self::new(name, Domain::Float { min, max }, Some(ParamValue::Float(default)), help)
     }
 
-    /// A knob that takes one of several names.
+    /// A parameter whose value is one of several names.
     pub fn choice(
         name: &'static str,
         names: &[&'static str],
@@ -186,22 +186,22 @@ impl ParamInfo {
         Self::new(name, Domain::Choice { names }, Some(ParamValue::Text(default.to_owned())), help)
     }
 
-    /// A free-text knob without a default.
+    /// A free-text parameter without a default.
     pub fn text(name: &'static str, help: &'static str) -> Self {
         Self::new(name, Domain::Text, None, help)
     }
 
-    /// A list-of-whole-numbers knob without a default.
+    /// A list-of-whole-numbers parameter without a default.
     pub fn int_list(name: &'static str, min: i64, max: i64, help: &'static str) -> Self {
         Self::new(name, Domain::IntList { min, max }, None, help)
     }
 
-    /// A knob that takes one whole number for all positions or a list, without a default.
+    /// A parameter whose value is one whole number for all positions, or a list; without a default.
     pub fn int_or_list(name: &'static str, min: i64, max: i64, help: &'static str) -> Self {
         Self::new(name, Domain::IntOrList { min, max }, None, help)
     }
 
-    /// The same knob with a unit.
+    /// The same parameter with a unit.
     #[must_use]
     pub fn unit(mut self, unit: &'static str) -> Self {
         self.unit = unit.into();
@@ -215,14 +215,14 @@ impl ParamInfo {
         self
     }
 
-    /// The same knob without a default: its value follows from the scenario.
+    /// The same parameter without a default: its value follows from the scenario.
     #[must_use]
     pub fn derived(mut self) -> Self {
         self.default = None;
         self
     }
 
-    /// The same knob with a hint for invalid values.
+    /// The same parameter with a hint for invalid values.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
         self.hint = hint.into();
@@ -255,7 +255,7 @@ impl ParamInfo {
     /// that converts to the unit of the parameter, such as `25us` for seconds; `yes`/`no`/`on`/`off` are booleans.
     ///
     /// # Errors
-    /// A [`Problem`] that names the knob, the text and what would be valid.
+    /// A [`Problem`] that names the parameter, the text and what would be valid.
     pub fn parse(&self, text: &str) -> Result<ParamValue, Problem> {
         let text = text.trim();
         let ungrouped: String = text.chars().filter(|c| !matches!(c, '_' | ' ' | '\u{202f}')).collect();
@@ -287,10 +287,11 @@ impl ParamInfo {
         }
     }
 
-    /// Checks a value and brings it to the knob's type (a whole number for a number knob becomes a float).
+    /// Checks a value and converts it to the type of the parameter (a whole number becomes a float if the parameter is
+    /// a number).
     ///
     /// # Errors
-    /// A [`Problem`] that names the knob, the value and what would be valid.
+    /// A [`Problem`] that names the parameter, the value and what would be valid.
     pub fn accept(&self, value: &ParamValue) -> Result<ParamValue, Problem> {
         let inside = |value: Option<i64>, min: i64, max: i64| value.filter(|v| (min..=max).contains(v));
         let entries = |values: &[ParamValue], min: i64, max: i64| {
@@ -372,7 +373,7 @@ fn parse_list(text: &str) -> Option<ParamValue> {
 /// `name=value` or `name[3]=value` as typed after `--set`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// Name of the knob.
+    /// Name of the parameter.
     pub name: String,
     /// Entry of a list.
     pub index: Option<usize>,

@@ -85,7 +85,7 @@ pub struct Objective {
     pub sense: Sense,
     /// Value that the plan reaches.
     pub value: f64,
-    /// Bound that no plan of the scenario can beat; `None` if nothing is proven.
+    /// Bound that no plan of the scenario can beat; `None` if no bound is proven.
     pub bound: Option<f64>,
     /// |value - bound| / |value|.
     pub gap: Option<f64>,
@@ -124,7 +124,7 @@ pub mod not_reproducible {
     pub const PERSON: &str = "it was stopped by a person";
     /// Its run was cut off by a signal.
     pub const SIGNAL: &str = "it was ended by a signal";
-    /// Its run was cut off by the end of a helper process.
+    /// Its run was cut off because its solver process ended.
     pub const CUT_SHORT: &str = "it was cut short from outside";
     /// Its run failed.
     pub const FAILURE: &str = "its run failed";
@@ -314,7 +314,7 @@ impl<K: Kind> Plan<K> {
         }
     }
 
-    /// SHA-256 of everything but what belongs to its run: seed, threads, times and the plan it was started from.
+    /// SHA-256 of the plan without the data of its run: seed, threads, times and the plan that it was started from.
     ///
     /// # Errors
     /// [`WriteError`] for numbers that are not finite.

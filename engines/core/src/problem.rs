@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// One thing wrong with an input.
+/// A problem of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// Place of the problem: a path of keys (`job.run.tp`, `tasks[3].flows`), a line (`line 12, column 4`), or empty
@@ -51,7 +51,8 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-/// Every problem of one input, with the input's name. Keeps the first [`Problems::CAP`], counts the rest.
+/// Every problem of one input, with the input's name. Stores the first [`Problems::CAP`] problems and counts the
+/// others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Problems {
     /// The name of the input as the user wrote it (a path, `-`, `preset:NAME`); may be empty.
@@ -120,7 +121,7 @@ impl Problems {
         self.total
     }
 
-    /// Returns `true` if nothing is wrong.
+    /// Returns `true` if there are no problems.
     pub const fn is_empty(&self) -> bool {
         self.total == 0
     }
@@ -158,8 +159,8 @@ impl fmt::Display for Problems {
 
 impl std::error::Error for Problems {}
 
-/// Returns `true` if a character changes what a terminal does or how the text around it looks: control characters,
-/// bidirectional overrides, separators of lines, and characters without width.
+/// Returns `true` if a character changes the behaviour of a terminal or the appearance of the text around it: control
+/// characters, bidirectional overrides, separators of lines, and characters without width.
 pub const fn is_deceptive(sign: char) -> bool {
     matches!(
         sign,
@@ -232,7 +233,7 @@ pub fn counted(count: u64, one: &str, many: &str) -> String {
 /// Maximum number of items of a list in a sentence.
 const MOST_LISTED: usize = 8;
 
-/// A list in a sentence: its first items, at most eight, and how many more there are.
+/// A list in a sentence: its first items, at most eight, and the number of the others.
 pub fn few(items: &[String]) -> String {
     match items.split_at_checked(MOST_LISTED) {
         Some((first, rest)) if !rest.is_empty() => format!("{} and {} more", first.join(", "), rest.len()),

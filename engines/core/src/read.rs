@@ -39,7 +39,7 @@ pub fn read_within(stream: impl Read, limit: u64) -> Result<Vec<u8>, Problem> {
     unpacked(stored(stream)?, limit)
 }
 
-/// Takes a stream like [`read_all`] and parses it like [`Content::json`].
+/// Reads a stream like [`read_all`] and parses it like [`Content::json`].
 ///
 /// # Errors
 /// Like [`read_all`] and [`parse_json`].
@@ -56,7 +56,7 @@ pub struct Content {
 }
 
 impl Content {
-    /// Takes a stream like [`read_all`].
+    /// Reads a stream like [`read_all`].
     ///
     /// # Errors
     /// Like [`read_all`].
@@ -257,7 +257,7 @@ pub fn text_at<'v>(value: &'v Value, place: impl Display, problems: &mut Problem
     Some(text)
 }
 
-/// One of several names, given with what each represents, read from the value at `place`.
+/// One of several names, each given with its meaning, read from the value at `place`.
 pub fn choice_at<T: Clone>(
     value: &Value,
     place: impl Display,
@@ -410,7 +410,7 @@ impl<'v> Fields<'v> {
         text_at(value, self.place(key), problems)
     }
 
-    /// Text that may be absent, of at most [`MAX_TEXT`] characters.
+    /// Optional text of at most [`MAX_TEXT`] characters.
     pub fn optional_text(&mut self, key: &'static str, problems: &mut Problems) -> Option<&'v str> {
         let value = self.optional(key)?;
         text_at(value, self.place(key), problems)
@@ -464,7 +464,7 @@ impl<'v> Fields<'v> {
         Fields::of(value, &self.path_of(key), problems)
     }
 
-    /// A value that may be absent, of a type with its own reader.
+    /// An optional value of a type with its own reader.
     pub fn optional_simple<T: DeserializeOwned>(
         &mut self,
         key: &'static str,

@@ -23,7 +23,7 @@ pub use board::{RunState, Runs, Ticket};
 /// Stack size of the thread of a run.
 pub const STACK_BYTES: usize = 16 << 20;
 
-/// The knobs that every method has.
+/// The parameters that every method has.
 pub fn common_params() -> Vec<ParamInfo> {
     vec![
         ParamInfo::float(
@@ -48,7 +48,7 @@ pub fn common_params() -> Vec<ParamInfo> {
     ]
 }
 
-/// Values of the settings that every method takes: those of [`common_params`].
+/// Values of the parameters of [`common_params`], which every method has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Common {
     /// Seed of all random choices.
@@ -105,7 +105,7 @@ impl Common {
 pub struct Request<K: Kind> {
     /// The input, which never changes during the run.
     pub scenario: Arc<Scenario<K>>,
-    /// Valid values for the method's own knobs.
+    /// Valid values for the method's own parameters.
     pub params: Params,
     /// Seed of all random choices.
     pub seed: u64,

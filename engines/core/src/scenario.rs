@@ -125,9 +125,9 @@ fn read_envelope<K: Kind>(value: &Value, problems: &mut Problems) -> Option<Scen
     Some(Scenario { name, body: body?, provenance })
 }
 
-/// Compares the `schema` of a file with what is expected: same name and major version.
+/// Compares the `schema` of a file with the expected one: equal name and version.
 ///
-/// Returns `None` only if `value` is no object at all (the caller reports that by reading its fields).
+/// Returns `None` only if `value` is not an object, which the caller reports when it reads the fields.
 pub fn check_schema(value: &Value, expected: &str) -> Option<Result<(), Problem>> {
     let Value::Object(map) = value else {
         return Some(Ok(()));

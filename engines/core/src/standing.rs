@@ -56,7 +56,7 @@ impl KnownBound {
         }
     }
 
-    /// ` for schedules of whole chunks`; nothing if it holds for all plans.
+    /// ` for schedules of whole chunks`; empty if it holds for all plans.
     fn over(&self) -> String {
         self.covers.as_ref().map_or_else(String::new, |covers| format!(" for {}", printable(covers)))
     }

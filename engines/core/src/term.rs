@@ -5,7 +5,7 @@
 pub struct Term {
     /// The term, as screens write it.
     pub word: &'static str,
-    /// Other words for the same thing; a person who looks for one of them finds this term.
+    /// Synonyms; a search for one of them finds this term.
     pub also: &'static [&'static str],
     /// Definition, in one sentence.
     pub sentence: &'static str,

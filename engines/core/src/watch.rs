@@ -29,7 +29,7 @@ pub trait Watch<S = ()> {
     /// Reports progress.
     fn report(&mut self, body: EventBody);
 
-    /// Counts units of work (evaluations, flows, moves): the same for the same seed on any machine.
+    /// Counts units of work (evaluations, flows, moves): equal for equal seeds on all machines.
     fn count(&mut self, units: u64);
 
     /// Reports a solution; the run keeps it only if it is better than its best one. `source` is the part of the search
@@ -85,7 +85,7 @@ pub trait Watch<S = ()> {
     }
 }
 
-/// A watch without a run: nothing stops, and only work is counted.
+/// A watch without a run: it never stops and only counts work.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unwatched {
     /// Units of work counted so far.
@@ -149,7 +149,7 @@ impl StopTest {
         Self { test: Arc::new(test), units: 0 }
     }
 
-    /// Returns whether the work is to end.
+    /// Returns whether the work must end.
     pub fn is_over(&self) -> bool {
         (self.test)()
     }

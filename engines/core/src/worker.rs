@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use std::io;
 use std::process::Child;
 
-/// Starts helper processes. Their standard input and output are pipes; they end when their input ends.
+/// Starts solver processes. Their standard input and output are pipes; they end when their input ends.
 pub trait Launcher: Debug + Send + Sync {
     /// Starts one.
     ///

@@ -17,7 +17,7 @@ pub use good_lp::{Constraint, Expression, ProblemVariables, Variable, constraint
 pub struct Algebra {
     /// The model. Columns are in the order in which the variables were created.
     pub model: Model,
-    /// The initial values that were given, of some columns or of all.
+    /// The given initial values, of some or all columns.
     pub start: Start,
     columns: FxHashMap<Variable, Column>,
 }

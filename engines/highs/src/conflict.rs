@@ -105,7 +105,8 @@ impl fmt::Display for Conflict {
     }
 }
 
-/// The rows and bounds that make a model infeasible, searched for at most about `seconds`; `None` if it is feasible.
+/// Searches for the rows and bounds that make a model infeasible, for at most about `seconds`; `None` if it is
+/// feasible.
 ///
 /// Examines the linear relaxation first. If it is feasible and the model has integer columns, removes rows one after
 /// another.
@@ -186,7 +187,7 @@ fn named(model: &Model, subsystem: &Subsystem) -> Conflict {
     }
 }
 
-/// Removes rows as long as the remaining integer model stays infeasible. All column bounds are kept.
+/// Removes rows as long as the remaining integer model stays infeasible. Keeps all column bounds.
 fn in_whole_numbers(model: &Model, seconds: f64) -> Result<Option<Conflict>, Error> {
     let began = std::time::Instant::now();
     let mut model_left = model.clone();

@@ -62,7 +62,7 @@ pub fn isolated(params: &Params) -> bool {
     params.text("solver_process") != Some("own")
 }
 
-/// The options that the knobs and the seed of a run represent. Missing parameters keep the default of the solver.
+/// The solver options for the parameters and the seed of a run. Missing parameters keep the default of the solver.
 pub fn options_of(params: &Params, seed: u64) -> Options {
     // The solver accepts seeds up to 2^31 - 1; multiplicative (golden-ratio) hashing maps larger seeds to different
     // values.

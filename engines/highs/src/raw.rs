@@ -312,7 +312,7 @@ impl Highs {
 
 /// Version of HiGHS.
 pub fn version() -> String {
-    // SAFETY: takes nothing and returns a constant text.
+    // SAFETY: the function has no arguments and returns a constant text.
     let text = unsafe { CStr::from_ptr(sys::Highs_version()) };
     text.to_string_lossy().into_owned()
 }

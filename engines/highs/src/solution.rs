@@ -42,7 +42,7 @@ pub enum BasisStatus {
     Nonbasic,
 }
 
-/// A basis of a linear program, to be kept and set again.
+/// A basis of a linear program, which can be stored and set again.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Basis {
     /// One per column.

@@ -142,7 +142,7 @@ record! {
     /// Figures of the expanded routes.
     #[derive(Eq)]
     pub struct RoutingClaims {
-        /// Routes over the fullest arc.
+        /// Number of routes over the most loaded arc.
         pub max_channel_load: u64 = index(),
         /// Hops on each virtual channel.
         pub vc_hops: Vec<u64> = index(),
@@ -216,7 +216,7 @@ record! {
     pub struct FaultCase {
         /// The switch.
         pub failed_ocs: u8 = index(),
-        /// Routes over the fullest arc; `None` if a pair cannot be reached.
+        /// Number of routes over the most loaded arc; `None` if a pair cannot be reached.
         pub max_channel_load: Option<u64> = index().or_null(),
         /// Mean length of the routes, hops.
         pub avg_hops: f64 = sane(),

@@ -4,8 +4,8 @@
 //! |---|---|
 //! | [`pod`] | size, wiring and questions of a scenario |
 //! | [`throughput`] | concurrent flow beside what tori and any pod of the size reach |
-//! | [`routes`] | hops on virtual channels, and the fullest links |
-//! | [`faults`], [`flows`] | what each failed switch costs, and the routes over the fullest link without it |
+//! | [`routes`] | hops on virtual channels, and the most loaded links |
+//! | [`faults`], [`flows`] | load and hops for each failed switch, and the routes over the most loaded link without it |
 //! | [`sizes`] | throughput per chip over sizes |
 //! | [`simulation`] | delivered load and latency of simulated routes |
 //! | [`differences`] | what two pods differ in beyond their figures |

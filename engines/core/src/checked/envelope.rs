@@ -1,6 +1,7 @@
 //! Checks the envelope of a plan: the rules that hold for every kind.
 //!
-//! Nothing here knows the method; whether it exists, takes these parameters and can prove a bound is for the catalogue.
+//! This module does not know the methods; the catalogue checks that the method exists, accepts the parameters and can
+//! prove a bound.
 
 use super::Violation;
 use crate::exchange::DerivedFrom;
@@ -10,7 +11,8 @@ use crate::problem::printable;
 use crate::scenario::sha256_of;
 use serde_json::Value;
 
-/// Relative difference between a claimed gap and that of value and bound: rounding of one division and one difference.
+/// Maximum relative difference between the claimed gap and the gap computed from value and bound: the rounding error of
+/// one division and one difference.
 const SAME_GAP: f64 = 1e-9;
 
 /// Relative amount by which the value may beat its bound: the rounding error of the two sums.

@@ -27,7 +27,7 @@ impl Stop {
     const ALL: [Self; 5] = [Self::Requested, Self::Signal, Self::Time, Self::Gap, Self::Proven];
 }
 
-/// The run's clock: stands still while paused.
+/// The run's clock, which stops while the run is paused.
 #[derive(Debug, Default)]
 struct Stopwatch {
     started: Duration,
@@ -39,7 +39,7 @@ struct Stopwatch {
 #[derive(Debug)]
 pub struct Control {
     clock: Arc<dyn Clock>,
-    /// 0 = go on, else 1 + index in [`Stop::ALL`].
+    /// 0: continue; otherwise 1 + index in [`Stop::ALL`].
     stop: AtomicU8,
     /// Set if a field below has changed, so that [`Control::stopping`] stays cheap otherwise.
     attention: AtomicBool,
@@ -107,7 +107,7 @@ impl Control {
         self.resumed.notify_all();
     }
 
-    /// Returns the reason to stop, if there is one. Notices the time limit by itself. For closures on any thread.
+    /// Returns the reason to stop, if there is one. Also checks the time limit. For closures on any thread.
     pub fn stopping(&self) -> Option<Stop> {
         let code = self.stop.load(Ordering::Relaxed);
         if code != 0 {
@@ -149,7 +149,7 @@ impl Control {
         }
     }
 
-    /// Changes a knob of a running method. `time_limit_s` and `gap` take effect at once.
+    /// Changes a parameter of a running method. `time_limit_s` and `gap` take effect at once.
     pub fn edit(&self, name: &str, value: ParamValue) {
         match (name, value.as_f64()) {
             ("time_limit_s", Some(limit)) => {

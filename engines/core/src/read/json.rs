@@ -13,7 +13,8 @@ use std::fmt::{self, Write as _};
 const TREE_BYTES: u64 = 192 << 20;
 /// Additional memory in bytes that the tree may take for each byte of the stored file.
 const TREE_BYTES_PER_STORED_BYTE: u64 = 24;
-/// Bytes of an entry of an object in addition to its key and value: hash, place in the table, the text's own record.
+/// Overhead in bytes of an entry of an object in addition to key and value: hash, slot in the table, and header of the
+/// text.
 const ENTRY_BYTES: u64 = 48;
 /// Maximum depth of nesting, which is built into the parser.
 const MAX_DEPTH: u32 = 128;
@@ -159,7 +160,7 @@ impl State {
 /// A value that is being read.
 struct Tree<'s> {
     state: &'s mut State,
-    /// Keys whose values are left out, if it is an object.
+    /// Keys whose values are omitted, if the value is an object.
     left_out: &'s [&'s str],
 }
 

@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 /// Limits of the numbers of a field.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NumberRange {
-    /// Those of the type.
+    /// The limits of the type.
     Any,
     /// The limits of the type; whole numbers must be written without a point, because they are indices.
     Index,
@@ -43,7 +43,7 @@ pub enum Place<'a> {
         /// The key.
         key: &'a str,
     },
-    /// An entry of the list at another place.
+    /// An entry of the list at a parent place.
     Entry(&'a Place<'a>, usize),
 }
 

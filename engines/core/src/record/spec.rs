@@ -7,9 +7,9 @@ use crate::read::Fields;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Value, json};
 
-/// Reader of a field that its type cannot read by itself.
+/// Reader of a field that needs more than the reader of its type.
 type Reader<T> = fn(&Value, &Place<'_>, &mut Problems) -> Option<T>;
-/// Schema of what such a reader accepts.
+/// Schema of the values that such a reader accepts.
 type Described = fn(&mut SchemaGenerator) -> Schema;
 
 /// When a field is written.

@@ -4,7 +4,7 @@ use super::phrase::Phrase;
 use super::table::Table;
 use super::value::{Cell, Tone, Unit};
 
-/// Description of a section that a kind can work out.
+/// Description of a section that a kind can compute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SectionInfo {
     /// Name on the command line and in JSON: `links`.
@@ -13,12 +13,12 @@ pub struct SectionInfo {
     pub title: &'static str,
     /// The question it answers, in one sentence.
     pub help: &'static str,
-    /// Subject that it is worked out from.
+    /// Subject that it is computed from.
     pub of: SectionOf,
     /// Names of blocks that a screen shows one at a time; empty for sections that are shown whole. Blocks of other names
     /// are shown in every form.
     pub forms: &'static [&'static str],
-    /// Name of one of its items where each has blocks of its own, see [`super::Report::detail`]; empty where rows say all.
+    /// Name of an item if every item has its own details, see [`super::Report::detail`]; otherwise empty.
     pub item: &'static str,
     /// `true` if the section uses other plans and a run of the session, see [`super::Report::in_session`].
     pub in_session: bool,
@@ -35,7 +35,7 @@ pub struct SectionInfo {
 /// A parameter of the scenario that two keys move on a screen, in steps of 1, 2 and 5 times powers of ten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SliderInfo {
-    /// Name of the knob.
+    /// Name of the parameter.
     pub knob: &'static str,
     /// Exponents of the powers of ten between which it moves, in the unit of the parameter.
     pub powers: (i8, i8),
@@ -121,7 +121,7 @@ impl SectionInfo {
         self
     }
 
-    /// The same section with items that have blocks of their own; `item` names one of them.
+    /// The same section with items that have their own details; `item` names one of them.
     #[must_use]
     pub const fn items(mut self, item: &'static str) -> Self {
         self.item = item;
@@ -149,7 +149,7 @@ impl SectionInfo {
         self
     }
 
-    /// The same section, in which two keys move a knob between two powers of ten.
+    /// The same section, in which two keys move a parameter between two powers of ten.
     #[must_use]
     pub const fn slides(mut self, knob: &'static str, powers: (i8, i8)) -> Self {
         self.slides = Some(SliderInfo { knob, powers });
@@ -188,7 +188,7 @@ pub struct Section {
     pub usual: Option<u32>,
 }
 
-/// A part of a section with a name of its own.
+/// A named part of a section.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
     /// Name in JSON and in names of files: `pods`. Empty for the only block of a section.
@@ -282,7 +282,7 @@ impl Section {
         self
     }
 
-    /// Shows the block added last in some forms only.
+    /// Shows the block added last only in some forms.
     #[must_use]
     pub fn only_in(mut self, forms: &'static [&'static str]) -> Self {
         if let Some(last) = self.blocks.last_mut() {
@@ -525,7 +525,7 @@ pub struct Curve {
 /// A point of a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// Place on the axis.
+    /// Position on the axis.
     pub at: f64,
     /// Value.
     pub value: f64,

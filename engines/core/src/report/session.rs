@@ -148,7 +148,7 @@ pub struct RunSearch {
     pub process: Option<String>,
     /// Sizes of its model after each step; if there are several models, of the newest one.
     pub models: Vec<ModelSize>,
-    /// Best bound on some plans so far, with what it covers.
+    /// Best bound on some plans so far, with the plans that it covers.
     pub partial: Option<Bound>,
     /// Bounds on all plans.
     pub bounds: Vec<RunPoint>,

@@ -92,7 +92,7 @@ pub struct Row {
     pub sentence: Phrase,
     /// Lines of the details of the item.
     pub details: Vec<String>,
-    /// Sign in front of it, such as `!` or `*`; empty for most.
+    /// Sign before the row, such as `!` or `*`; empty for most.
     pub mark: &'static str,
     /// Loads over time, by start; there is no load between two intervals.
     pub load: Vec<LoadSpan>,
@@ -249,7 +249,7 @@ impl Table {
         self
     }
 
-    /// Rows come in order of time.
+    /// Marks the rows as being in order of time.
     #[must_use]
     pub const fn newest_last(mut self) -> Self {
         self.newest_last = true;

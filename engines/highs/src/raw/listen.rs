@@ -57,7 +57,7 @@ pub(super) struct Hook<'l> {
 /// # Safety
 /// `user` is the slot of the instance, which outlives it, and holds null or the hook of the current run, which outlives
 /// the run. `message` is null or a terminated string. `out` and `inp` point to structures of the version of HiGHS this
-/// crate is built with; those of a log line are not filled.
+/// crate is built with; for a log line, HiGHS does not fill them.
 pub(super) unsafe extern "C" fn trampoline(
     kind: c_int,
     message: *const c_char,
@@ -98,7 +98,7 @@ pub(super) unsafe extern "C" fn trampoline(
                     .unwrap_or_else(|| "no message".to_owned());
                 *hook.panic.borrow_mut() = Some(words);
                 hook.stop.set(true);
-                // A payload whose own drop panics must not unwind from here.
+                // The drop of a panic payload may panic, and must not unwind from here.
                 std::mem::forget(payload);
             }
         }
@@ -115,7 +115,7 @@ pub(super) unsafe extern "C" fn trampoline(
     }
 }
 
-/// Hands one call of HiGHS to the listener and returns `true` if it wants to stop.
+/// Passes one call of HiGHS to the listener and returns `true` if the run must stop.
 ///
 /// # Safety
 /// As for `trampoline`, on the thread of the hook.

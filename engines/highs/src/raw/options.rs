@@ -81,7 +81,7 @@ impl Highs {
     /// `name` is terminated, and `ask` writes what such a function of HiGHS writes.
     unsafe fn numbers<T: Copy + Default>(&self, name: *const c_char, ask: Ask<T>) -> Option<[T; 3]> {
         let [mut value, mut least, mut most] = [T::default(); 3];
-        // SAFETY: as above; places to write to, but for the default, which nobody asks for.
+        // SAFETY: as above; places to write to, except for the default, which is not requested.
         let status =
             unsafe { ask(self.at(), name, &raw mut value, &raw mut least, &raw mut most, ptr::null_mut()) };
         (status == sys::STATUS_OK).then_some([value, least, most])

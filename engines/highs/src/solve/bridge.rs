@@ -28,7 +28,7 @@ pub(super) struct Bridge<'b, 'c, K: Kind> {
     /// Objective of the best reported point.
     best: Option<f64>,
     bound: Option<f64>,
-    /// Nodes counted as work.
+    /// Number of nodes already counted as work.
     counted: u64,
     failed: Option<MethodError>,
     /// `true` if the best plan of the run meets its bound, so that the search can end.
@@ -225,8 +225,8 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
         }
     }
 
-    /// Returns the answer whether to continue or to stop. Blocks while the run is paused, but only after the solver
-    /// process is suspended.
+    /// Returns whether to continue or to stop. Blocks while the run is paused, but only after the solver process is
+    /// suspended.
     fn checkpoint(&mut self) -> Flow {
         let may_block = !self.helper || self.held || !self.cx.control().is_paused();
         if self.failed.is_none() && may_block {

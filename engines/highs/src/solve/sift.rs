@@ -1,5 +1,5 @@
-//! Filter for the lines of the solver's log that are worth keeping. A long search prints a table row five times a
-//! second, which is too much for a log that a person reads.
+//! Filter for the useful lines of the solver's log. A long search prints a table row five times a second, which is too
+//! much for a log that a person reads.
 
 use std::collections::HashSet;
 
@@ -24,7 +24,7 @@ pub(super) struct Sift {
 }
 
 impl Sift {
-    /// Returns `true` if a line that came at `now_s` is worth keeping.
+    /// Returns `true` if a line that came at `now_s` is stored.
     pub(super) fn keeps(&mut self, line: &str, now_s: f64) -> bool {
         let words = line.trim();
         if words.is_empty() {

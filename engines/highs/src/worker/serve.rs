@@ -70,7 +70,7 @@ fn take_a_name() {
     }
 }
 
-/// Ctrl-C and a hang-up go to all processes of a terminal. The solver process ignores them: the parent stops the run
+/// Ctrl-C and a hang-up signal all processes of a terminal. The solver process ignores them: the parent stops the run
 /// properly and then ends this process. A write beyond the file size limit must fail instead of killing the process.
 fn ignore_signals() {
     unsafe extern "C" {

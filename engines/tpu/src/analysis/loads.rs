@@ -22,7 +22,7 @@ pub struct LoadFigures {
     pub idle: usize,
     /// The 10th, 50th, 90th and 99th percentile of the loads.
     pub percentiles: [u32; 4],
-    /// The fullest channel.
+    /// Load of the most loaded channel.
     pub most: u32,
     /// Mean load.
     pub mean: f64,

@@ -16,7 +16,7 @@ fn covered_hops(nodes: usize) -> f64 {
     let faces = faces();
     let reach: Vec<usize> = faces.iter().map(|face| face.chip).collect();
     let mut sum = 0.0;
-    // Reflections of the cube carry one octant of it to all others.
+    // Reflections of the cube map one octant to all others.
     let octant: Vec<usize> = (0..CHIPS).filter(|&chip| coordinates(chip).iter().all(|&c| c < 2)).collect();
     for &start in &octant {
         // entering[t][f]: new cubes entered through face f by a path of t hops.

@@ -1,4 +1,4 @@
-//! Formats of plans and pods for other programs, with the knobs of each format.
+//! Formats of plans and pods for other programs, with the parameters of each format.
 //!
 //! | format | reader |
 //! |---|---|

@@ -32,11 +32,11 @@ const MIXES: [f64; 2] = [0.7, 0.3];
 /// Result of the relaxation.
 #[derive(Clone, Debug)]
 pub struct Relaxed {
-    /// No pod that respects what is fixed carries more.
+    /// Upper bound on the throughput of every pod with the allowed elements.
     pub upper: f64,
-    /// Divided circuits carry this much.
+    /// Achievable throughput with fractional circuits.
     pub lower: f64,
-    /// `shares[switch][element]`: how much of the switch goes to each element of the group.
+    /// `shares[switch][element]`: fraction of the switch for each element of the group.
     pub shares: Vec<Vec<f64>>,
     /// Sweeps made.
     pub rounds: u32,

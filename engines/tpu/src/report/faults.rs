@@ -122,7 +122,7 @@ impl FaultSweep {
         if claimed.is_empty() { section } else { section.remark(STATED) }
     }
 
-    /// The switches on the faces of a cube; `cell` says what represents each.
+    /// The switches on the faces of a cube; `cell` creates the cell of each switch.
     fn faces(&self, name: &'static str, unit: Unit, cell: impl Fn(&Case) -> Cell) -> Matrix {
         let (mut cells, mut about) = (Vec::new(), Vec::new());
         for v in 0..4 {

@@ -122,7 +122,7 @@ pub fn case(
     // A case is a pod with one more failed switch; the symmetry stays. The seed stays the same, so that cases differ
     // only by their switch.
     let mut own = routing::RoutingSettings { failed, ..settings.routing.clone() };
-    // A case only has to survive its own failed switch.
+    // A case must survive only its own failed switch.
     own.tolerated_faults = 0;
     let shared = match settings.turns {
         FaultTurns::Shared => Some(under_shared(pod, found, &own, watch)?),

@@ -4,7 +4,7 @@
 /// An acyclic directed graph with a topological order.
 #[derive(Clone, Debug)]
 pub struct TopologicalOrder {
-    /// Place of every node in the order.
+    /// Rank of every node in the order.
     rank: Vec<u32>,
     ahead: Vec<Vec<u32>>,
     behind: Vec<Vec<u32>>,
@@ -34,7 +34,7 @@ impl TopologicalOrder {
         }
     }
 
-    /// Place of a node: every edge leads to a larger one.
+    /// Rank of a node: every edge leads to a larger rank.
     pub fn rank(&self, node: u32) -> u32 {
         self.rank[node as usize]
     }

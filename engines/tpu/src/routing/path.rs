@@ -87,7 +87,7 @@ impl Finder {
         slack: u16,
         prices: &[f64],
     ) -> bool {
-        // Backward dynamic program over (state, hops to go). Only lengths of one parity occur.
+        // Backward dynamic program over (state, remaining hops). Only lengths of one parity occur.
         let longest = shortest + slack;
         self.entries.clear();
         self.next_layer();

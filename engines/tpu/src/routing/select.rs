@@ -96,7 +96,7 @@ impl SelectedRoutes {
         }
     }
 
-    /// The fullest class.
+    /// Load of the most loaded class.
     pub fn max_load(&self) -> u32 {
         self.loads.iter().copied().max().unwrap_or(0)
     }

@@ -14,7 +14,7 @@ const USUAL: &str = "auto";
 /// Word for an empty list.
 const NONE: &str = "none";
 
-/// The knobs of a scenario.
+/// The parameters of a scenario.
 pub static KNOBS: LazyLock<Knobs<TpuScenario>> = LazyLock::new(|| {
     Knobs::new(vec![
         field("cubes").set_by(|pod: &mut TpuScenario, cubes| {

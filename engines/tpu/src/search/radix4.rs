@@ -16,8 +16,8 @@ use std::collections::VecDeque;
 /// Arcs out of and into a node.
 pub const DEGREE: usize = 4;
 
-/// Number of random networks per family and size; the best one is shown.
-/// The figure of TONS takes the best of 100; five keep this study short.
+/// Number of random networks per family and size; the best one is shown. The figure in TONS shows the best of 100; five
+/// keep this study short.
 const SAMPLES: u64 = 5;
 
 /// Number of swaps that the annealing tries per size: at least 60 for each of the 320 arcs of the largest network.
@@ -40,7 +40,7 @@ impl Digraph {
         let mut arcs = Vec::new();
         for node in 0..nodes {
             for step in 1..=DEGREE {
-                // Modulo n, kept positive.
+                // Modulo n, made nonnegative.
                 let head = (2 * DEGREE * nodes - DEGREE * node - step) % nodes;
                 if head != node {
                     arcs.push((node as u32, head as u32));
@@ -138,7 +138,7 @@ impl Digraph {
         }
     }
 
-    /// Sum of the distances of all ordered pairs; `None` if some cannot be reached.
+    /// Sum of the distances of all ordered pairs; `None` if some pair is not connected.
     pub fn distances(&self) -> Option<u64> {
         let mut out = vec![Vec::with_capacity(DEGREE); self.nodes];
         for (tail, head) in &self.arcs {

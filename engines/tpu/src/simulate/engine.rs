@@ -1,12 +1,12 @@
 //! The state of a simulation run and the work of a cycle.
 //!
-//! All state is in flat arrays, indexed by node, output (`6 * node + port`) or lane (`(6 * node + input port) <<
-//! shift | lane`), so small that what one cycle touches stays in the cache:
+//! All state is in flat arrays, indexed by node, output (`6 * node + port`) or lane
+//! (`(6 * node + input port) << shift | lane`), small enough that the data of one cycle stays in the cache:
 //! * flits on links wait in the calendar of arrivals, which is written and read in sequence;
-//! * the first flit of a lane is in the lane's own record, the others in a ring buffer that starts over whenever it is
+//! * the first flit of a lane is stored in the record of the lane, the others in a ring buffer that restarts when it is
 //!   empty;
-//! * an output knows the room of the lanes that it feeds and, as a bit mask, the lanes whose head wants it. Blocked
-//!   heads therefore cost nothing.
+//! * an output stores the free space of its downstream lanes and, as a bit mask, the lanes whose head requests it.
+//!   Blocked heads therefore take no time.
 
 use super::network::{EJECT, SimulatedPod};
 use super::wheel::{Arrival, Wheel};

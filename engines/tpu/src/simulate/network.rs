@@ -53,7 +53,7 @@ pub struct SimulatedPod {
     /// Cycles that a link needs for one flit.
     pub(super) cycles_per_flit: u32,
     pub(super) longest_delay: u32,
-    /// Routes over the fullest link.
+    /// Number of routes over the most loaded link.
     max_load: u64,
     settings: SimulationSettings,
 }

@@ -22,7 +22,7 @@ const GENERAL_STREAM: u64 = 1 << 43;
 /// Maximum number of rounds; each adds the metric of the last certificate. Rounds end earlier if a certificate gives no cut.
 const ROUNDS: u32 = 4;
 
-/// The knob.
+/// The parameter.
 pub(super) fn knob() -> ParamInfo {
     ParamInfo::int(
         "general_steps",

@@ -29,9 +29,9 @@ pub enum CubeSymmetries {
     Free,
     /// A third of a turn about a diagonal of the cube, which maps X to Y to Z.
     Diagonal,
-    /// Chips that lie opposite each other across the centre of the cube.
+    /// Point reflection: exchanges chips that are opposite each other across the centre of the cube.
     Centre,
-    /// Chips that lie opposite each other across X.
+    /// Mirror: exchanges chips that are opposite each other across X.
     Mirror,
     /// Half a turn about Z.
     HalfTurn,

@@ -31,7 +31,7 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// Nothing is carried yet.
+    /// Initial state: no loads.
     pub fn new(classes: usize) -> Self {
         Self::with_room(vec![1.0; classes])
     }
