@@ -126,7 +126,7 @@ pub fn not_connected(scenario: &TpuScenario) -> Problem {
     } else {
         Problem::new(
             "failed_ocs",
-            "split the pod: some chips cannot be reached",
+            "disconnect the pod: some chips cannot be reached",
             "name fewer failed switches, or change the topology",
         )
     }

@@ -75,7 +75,7 @@ impl SimulatedPod {
             Expansion::Translation => {
                 return Err(Problem::new(
                     "routing.expand",
-                    "has expand=translation, but the pod has no symmetry",
+                    "is 'translation', but the pod has no symmetry",
                     "list the routes of all sources",
                 ));
             }

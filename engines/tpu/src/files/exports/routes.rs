@@ -20,11 +20,7 @@ pub fn table(pod: &Topology, routing: &Routing, expand: bool) -> Result<String, 
     let symmetry = match routing.expand {
         Expansion::None => None,
         Expansion::Translation => Some(pod.symmetry().ok_or_else(|| {
-            Problem::new(
-                "routing.expand",
-                "has expand=translation, but the pod has no symmetry",
-                "list all routes",
-            )
+            Problem::new("routing.expand", "is 'translation', but the pod has no symmetry", "list all routes")
         })?),
     };
     let copies = if expand && symmetry.is_some() { pod.cubes() } else { 1 };

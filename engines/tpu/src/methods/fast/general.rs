@@ -93,7 +93,8 @@ impl FastSearch<'_, '_> {
             let found = designs.into_iter().next();
             let Some(design) = found.filter(|design| design.bound > best.certificate.upper * (1.0 + WORTH))
             else {
-                let text = "no design without symmetry has a bound above the certificate of the best pod";
+                let text =
+                    "the search found no design without symmetry whose metrics allow more than the best pod";
                 self.cx.note(Severity::Info, text);
                 return Ok(());
             };
