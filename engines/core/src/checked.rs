@@ -225,12 +225,12 @@ impl<K: Kind> Checked<K> {
         self.bound
     }
 
-    /// The bound that the checker itself vouches for.
+    /// The bound that the checker proved.
     pub const fn verified_bound(&self) -> Option<&VerifiedBound> {
         self.verified.as_ref()
     }
 
-    /// The standing of the plan: the bounds on it, and who vouches for them.
+    /// The standing of the plan: its bounds, and who confirms each.
     pub fn standing(&self) -> Standing {
         Standing::of::<K>(
             &self.plan.header(),
@@ -330,9 +330,9 @@ pub trait AnyChecked: sealed::Sealed + Debug + Send + Sync {
     }
     /// Returns the trust in the claimed bound.
     fn bound_trust(&self) -> BoundTrust;
-    /// The bound that the checker itself vouches for.
+    /// The bound that the checker proved.
     fn verified_bound(&self) -> Option<&VerifiedBound>;
-    /// The standing of the plan: the bounds on it, and who vouches for them.
+    /// The standing of the plan: its bounds, and who confirms each.
     fn standing(&self) -> Standing;
     /// Its circuits, for kinds that set circuits.
     fn circuits(&self) -> Option<CircuitMatrix>;

@@ -75,7 +75,7 @@ pub struct EventRecord {
 }
 
 impl EventRecord {
-    /// As an event again. A plan that was written by number is not restored.
+    /// Converts it back to an event. A plan that was written by number is not restored.
     pub fn event(self) -> Event {
         Event {
             run: self.run,

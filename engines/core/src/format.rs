@@ -84,7 +84,7 @@ impl FormatInfo {
         self
     }
 
-    /// Values of its parameters, defaults filled in.
+    /// Values of its parameters, including defaults.
     ///
     /// # Errors
     /// Every setting that the format does not have, or whose value is not valid.

@@ -166,7 +166,7 @@ pub trait Listed: Kind {
     }
 
     /// Makes a plan of files in one of [`Self::importers`] whose product is a plan. `params` are all values, defaults
-    /// included. With `strict`, everything that had to be assumed is a problem.
+    /// included. With `strict`, every assumption is a problem.
     ///
     /// # Errors
     /// Every problem of the files.

@@ -71,7 +71,7 @@ pub type Derivation = fn(&Figures<'_>) -> Option<f64>;
 pub struct InHeader {
     /// Text before the value, instead of its label.
     pub title: Option<&'static str>,
-    /// Goes first when space is short: higher goes earlier, 0 never goes.
+    /// Priority for dropping it when space is short: higher values are dropped first, 0 never.
     pub priority: u8,
     /// `true`: before the gap; `false`: after it.
     pub early: bool,
@@ -86,7 +86,7 @@ pub struct InTable {
     pub title: &'static str,
     /// Width in characters; 0: as wide as the numbers need.
     pub width: u16,
-    /// Goes first when space is short: higher goes earlier, 0 never goes.
+    /// Priority for dropping it when space is short: higher values are dropped first, 0 never.
     pub priority: u8,
     /// Value of a network without limits.
     pub ideal: Option<f64>,
@@ -95,7 +95,7 @@ pub struct InTable {
 /// Row of a figure where two plans are compared below the table of plans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InComparison {
-    /// Name, at most ten columns.
+    /// Name, at most ten characters.
     pub title: &'static str,
     /// Number of decimals if there is room, and if space is short.
     pub decimals: [u8; 2],

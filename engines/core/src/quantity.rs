@@ -109,7 +109,7 @@ pub fn open_percent(share: f64, decimals: usize) -> String {
     }
 }
 
-/// A gap in per cent, with the sign: two decimals, one from 10 % on.
+/// A gap in per cent, with the sign: two decimals, or one for 10 % or more.
 pub fn gap(share: f64) -> String {
     format!("{} %", open_percent(share, if share < 0.0995 { 2 } else { 1 }))
 }

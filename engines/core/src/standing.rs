@@ -68,7 +68,7 @@ pub struct Standing {
     objective: ObjectiveInfo,
     value: f64,
     method: String,
-    /// The question that its method answers, if it is another one than that of the objective.
+    /// The problem that its method solves, if that differs from the objective.
     other_question: Option<&'static str>,
     status: Option<Status>,
     limit: Option<Limit>,

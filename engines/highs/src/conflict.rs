@@ -131,7 +131,7 @@ pub fn conflict_of(model: &Model, seconds: f64) -> Result<Option<Conflict>, Erro
     }
     let mut highs = Highs::new()?;
     Settings::new(&mut highs)?;
-    // Strategy: start from an elastic linear program and reduce to an irreducible subsystem.
+    // Strategy: start from an elastic linear program and reduce it to an irreducible subsystem.
     highs.set_int("iis_strategy", highs_sys::kHighsIisStrategyFromLpRowPriority)?;
     highs.set_float("iis_time_limit", seconds)?;
     highs.set_bool("output_flag", false)?;

@@ -113,7 +113,7 @@ impl Params {
         }
     }
 
-    /// The same values, none of them read yet.
+    /// The same values, marked as not read.
     #[must_use]
     pub fn unread(&self) -> Self {
         Self(self.0.iter().map(|(name, entry)| (name.clone(), Entry::of(entry.value.clone()))).collect())

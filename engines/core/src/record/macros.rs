@@ -102,7 +102,7 @@ macro_rules! record {
             }
 
             fn schema_id() -> ::std::borrow::Cow<'static, str> {
-                // Other rooms may have a type of the same name.
+                // Other modules may have a type of the same name.
                 concat!(module_path!(), "::", stringify!($name)).into()
             }
 
@@ -210,7 +210,7 @@ macro_rules! words {
             }
 
             fn schema_id() -> ::std::borrow::Cow<'static, str> {
-                // Other rooms may have a type of the same name.
+                // Other modules may have a type of the same name.
                 concat!(module_path!(), "::", stringify!($name)).into()
             }
 

@@ -62,7 +62,7 @@ pub struct PlanBeside {
     pub is_baseline: bool,
     /// `true` if it solves the same problem for the same scenario as the explained plan.
     pub is_rival: bool,
-    /// It is of another scenario than the one set now.
+    /// `true` if its scenario differs from the current one.
     pub is_stale: bool,
     /// `true` if its scenario is that of the concurrent run.
     pub is_of_run: bool,
@@ -107,7 +107,7 @@ pub struct RunBeside {
     pub is_active: bool,
     /// `true` if a stop was requested and it is still running.
     pub is_stopping: bool,
-    /// It is of another scenario than the one set now.
+    /// `true` if its scenario differs from the current one.
     pub is_stale: bool,
     /// Seconds of its clock at its last event.
     pub elapsed_s: f64,

@@ -74,7 +74,7 @@ pub struct Column {
     pub unit: Unit,
     /// `true` for numbers, which are right-aligned; words are left-aligned.
     pub right: bool,
-    /// Goes first when space is short: higher goes earlier, 0 never goes.
+    /// Priority for dropping it when space is short: higher values are dropped first, 0 never.
     pub priority: u8,
     /// `true` for words that are aligned in columns themselves, such as lines of a log: a screen gives them all
     /// available width, and removes the aligning blanks before it cuts them.

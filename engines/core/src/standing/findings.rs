@@ -55,7 +55,7 @@ impl Standing {
         })
     }
 
-    /// The standing of a plan whose envelope alone was read, with its stored findings. Findings on another plan,
+    /// The standing of a plan of which only the envelope was read, with its stored findings. Findings on another plan,
     /// scenario or version are ignored: the plan then has only its claims.
     pub fn saved<K: Kind>(header: &Header, findings: Option<&Findings>) -> Self {
         let fits = |found: &&Findings| {

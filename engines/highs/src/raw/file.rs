@@ -68,7 +68,7 @@ impl Highs {
             (vec![0_i32; columns + 1], vec![0_i32; quadratic_entries]);
         let mut quadratic_values = floats(quadratic_entries);
         let mut domains = vec![0_i32; columns];
-        // SAFETY: every array is as long as the size that HiGHS was requested above.
+        // SAFETY: every array has the size that HiGHS returned above.
         let status = unsafe {
             sys::Highs_getModel(
                 self.at(),
@@ -136,7 +136,7 @@ impl Highs {
         let mut buffer = vec![0_u8; sys::kHighsMaximumStringLength as usize + 1];
         (0..number)
             .map(|position| {
-                // SAFETY: a name read from a file is no longer than a line of it, which HiGHS limits to the
+                // SAFETY: a name read from a file is at most as long as a line of the file, which HiGHS limits to the
                 // length of the buffer.
                 let status = unsafe { get(self.at(), position as i32, buffer.as_mut_ptr().cast()) };
                 match CStr::from_bytes_until_nul(&buffer) {
