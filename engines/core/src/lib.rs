@@ -1,24 +1,24 @@
 //! Common ground of all planning engines: contracts, envelopes, parameters, events and runs. Knows no kind.
 //!
-//! | room | what |
+//! | module | content |
 //! |---|---|
 //! | [`units`] | quantities and ids as types |
-//! | [`problem`], [`read`], [`json`] | input that is wrong, reading and writing files |
+//! | [`problem`], [`read`], [`json`] | problems of an input; reading and writing files |
 //! | [`param`] | parameters as data |
 //! | [`record`] | fields of files: reader, ranges, parameters and schema from one declaration |
-//! | [`kind`], [`listed`], [`method`], [`context`] | the contracts an engine implements and is given |
+//! | [`kind`], [`listed`], [`method`], [`context`] | the traits that an engine implements, and its interface to a run |
 //! | [`format`] | files that kinds write and read |
 //! | [`metric`] | figures of plans as data |
-//! | [`watch`], [`building`] | the connection of long work to its run, for algorithms that know no kind |
-//! | [`scenario`], [`plan`], [`checked`] | the file envelopes and the seal of the checker |
-//! | [`standing`] | what is proven of a plan, for which plans and by whom |
-//! | [`event`], [`run`] | what a run says, and who runs it |
-//! | [`exchange`] | records that kinds hand to each other |
-//! | [`report`] | scenarios and plans explained as sections |
-//! | [`quantity`], [`cells`] | figures and names for people, and in tables of other programs |
-//! | [`term`] | words of the field, for the glossary |
+//! | [`watch`], [`building`] | the interface of a long computation to its run, independent of kinds |
+//! | [`scenario`], [`plan`], [`checked`] | the file envelopes, and plans that passed their checker |
+//! | [`standing`] | the bounds on a plan, which plans they cover and who confirms them |
+//! | [`event`], [`run`] | events of a run, and the execution of runs |
+//! | [`exchange`] | records that kinds exchange |
+//! | [`report`] | sections that explain scenarios and plans |
+//! | [`quantity`], [`cells`] | formatting of figures and names, for display and for tables of other programs |
+//! | [`term`] | terms, for the glossary |
 //! | `testing` | whole runs for the tests of engines |
-//! | [`random`], [`clock`], [`worker`] | seeded streams, time, helper processes |
+//! | [`random`], [`clock`], [`worker`] | seeded random streams, time, solver processes |
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
 

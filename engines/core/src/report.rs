@@ -1,16 +1,16 @@
-//! A scenario or a plan explained as data: named sections of facts, tables, matrices, curves and spans.
+//! Explains a scenario or a plan as data: named sections of facts, tables, matrices, curves and spans.
 //!
-//! A kind works every section out once, in its own crate. The command line prints it, exports write it as Markdown or
-//! CSV, the workbench draws it; none of them knows which kind it is of.
+//! A kind computes every section in its own crate. The command line prints it, exports write it as Markdown or CSV, and
+//! the workbench draws it; none of them depends on the kind.
 //!
-//! | room | what |
+//! | module | content |
 //! |---|---|
-//! | [`value`] | cells: text and numbers with units, and what they mean |
+//! | [`value`] | cells: text and numbers with units and meaning |
 //! | [`phrase`] | sentences in parts with their meaning |
-//! | [`section`] | a section and the forms it can have |
+//! | [`section`] | a section and its possible forms |
 //! | [`table`] | rows with the same columns |
-//! | [`session`] | plans and runs beside the one that is explained |
-//! | [`differences`] | differences of two plans beyond their figures |
+//! | [`session`] | the other plans and runs of the session |
+//! | [`differences`] | differences of two plans in addition to their figures |
 //! | [`json`] | sections as JSON |
 //! | [`text`] | values and tables as plain text |
 

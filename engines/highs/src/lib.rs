@@ -4,14 +4,14 @@
 //! - [`event`]: events of the solver during a run, and [`event::SolverListener`], which receives them;
 //! - [`listener`]: the listener that ends a solve with the run of a search;
 //! - [`options`]: the solver's options, checked when they are set;
-//! - [`solution`]: what a run ends with, bases included;
-//! - [`modelled`]: a method as a model to export, and the way back from a point of it;
-//! - [`instance`]: one HiGHS instance on the thread that made it, changed in place and solved again;
-//! - [`conflict`]: why a model has no answer: rows and bounds that cannot hold together;
-//! - [`file`](mod@file): models as MPS and LP files, and the way back from their names;
+//! - [`solution`]: results of a run, including bases;
+//! - [`modelled`]: export of a method as a model, and import of points of the model;
+//! - [`instance`]: a HiGHS instance on the thread that created it, which can be changed in place and solved again;
+//! - [`conflict`]: why a model is infeasible: rows and bounds that conflict;
+//! - [`file`](mod@file): models as MPS and LP files, and the map back to the original names;
 //! - [`algebra`]: models written in good_lp's algebra;
-//! - [`worker`]: an instance in a helper process, which can be killed in stages that HiGHS cannot leave;
-//! - [`solve`]: a model solved on behalf of a method, with [`knobs`] that all such methods have.
+//! - [`worker`]: an instance in a solver process, which can be killed in stages that HiGHS cannot interrupt;
+//! - [`solve`]: solves a model for a method; [`knobs`] are the parameters of all such methods.
 //!
 //! No other crate calls HiGHS or has unsafe code.
 //!

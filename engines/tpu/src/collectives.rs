@@ -1,7 +1,7 @@
 //! Schedules of collectives on the links of a pod (TONS, section 6.1.2 "Collective Communication"): one shard per directed
 //! link and epoch.
 //!
-//! | part | what |
+//! | module | content |
 //! |---|---|
 //! | [`gather`] | all-gather by flooding; reduce-scatter is its reversal, all-reduce both |
 //! | [`exchange`] | all-to-all: along the planned routes, and as the fractional flow of a certificate |

@@ -1,6 +1,6 @@
 //! Plans for other programs.
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
 //! | [`exports`] | routes, circuits, graphs and schedules in the formats of other programs |
 

@@ -1,6 +1,6 @@
 //! TONS: topologies, deadlock-free routes, virtual channels and faults of TPU v4/v5p pods.
 //!
-//! | room | what |
+//! | module | content |
 //! |---|---|
 //! | [`scenario`] | the input: size, topology and routing of a pod, presets |
 //! | [`plan`] | the result: topology, claims, certificates, routes, faults |
@@ -8,16 +8,16 @@
 //! | [`throughput`] | all-to-all throughput of a pod, and bounds on it |
 //! | [`routing`] | allowed turns, routes, virtual channels, failed switches |
 //! | [`simulate`] | flits on the routes, cycle by cycle: saturation and latency |
-//! | [`collectives`] | schedules of collectives, and what they reach of the bounds |
+//! | [`collectives`] | schedules of collectives, compared with their bounds |
 //! | [`programs`] | the optimisation model over circuits and flows, and its relaxation |
 //! | [`search`] | searches for pods and networks of large throughput |
-//! | [`analysis`] | figures for people: yardsticks of a size, loads behind a routing |
+//! | [`analysis`] | figures for display: reference values of a size, loads of a routing |
 //! | `report` | scenarios and plans as sections |
 //! | [`check`] | the independent checker |
 //! | [`files`] | plans for other programs |
 //! | [`methods`] | the methods by name |
-//! | [`series`] | names of what running methods report |
-//! | [`kind`] | all of it behind the contract of the core |
+//! | [`series`] | names of the series that running methods report |
+//! | [`kind`] | the implementation of the traits of the core |
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
 

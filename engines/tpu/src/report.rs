@@ -1,14 +1,14 @@
-//! Pods, their routes and faults explained as sections.
+//! Sections that explain pods, their routes and faults.
 //!
-//! | room | what |
+//! | module | content |
 //! |---|---|
-//! | [`pod`] | size, wiring and questions of a scenario |
-//! | [`throughput`] | concurrent flow beside what tori and any pod of the size reach |
+//! | [`pod`] | size, wiring and requirements of a scenario |
+//! | [`throughput`] | concurrent flow, compared with tori and with the bounds on any pod of the size |
 //! | [`routes`] | hops on virtual channels, and the most loaded links |
-//! | [`faults`], [`flows`] | load and hops for each failed switch, and the routes over the most loaded link without it |
+//! | [`faults`], [`flows`] | load and hops for each failed switch, routes over the most loaded link |
 //! | [`sizes`] | throughput per chip over sizes |
 //! | [`simulation`] | delivered load and latency of simulated routes |
-//! | [`differences`] | what two pods differ in beyond their figures |
+//! | [`differences`] | differences of two pods in addition to their figures |
 //! | [`words`] | names of chips, links and switches |
 
 pub(crate) mod differences;

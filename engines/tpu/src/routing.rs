@@ -1,20 +1,20 @@
-//! Static routes without deadlock: allowed turns, one route for every pair, virtual channels for its hops
+//! Static deadlock-free routes: allowed turns, one route for every pair, virtual channels for its hops
 //! (docs/methods/tpu.md, section 7).
 //!
-//! | room | what |
+//! | module | content |
 //! |---|---|
-//! | [`frame`] | a pod laid out for routing: one cube for all, or every arc for itself |
-//! | [`order`] | a topological order kept while edges are added |
-//! | [`turns`], [`priority`], [`trees`] | which turns are allowed, in which order they are tried, seeds that connect everything |
+//! | [`frame`] | a pod prepared for routing: one cube represents all, or every arc is its own class |
+//! | [`order`] | a topological order that is maintained while edges are added |
+//! | [`turns`], [`priority`], [`trees`] | allowed turns, their order, seeds that connect all pairs |
 //! | [`steps`], [`path`] | distances under the turns, the cheapest route of a pair |
 //! | [`select`], [`exact`] | one route for every pair with small loads, by prices or by an exact program |
-//! | [`label`] | virtual channels, evenly used |
-//! | [`memory`] | what a request would take |
+//! | [`label`] | balanced assignment of virtual channels |
+//! | [`memory`] | estimated memory of a request |
 //! | [`dor`] | dimension-order routes of tori |
-//! | [`faults`] | what remains if a switch fails |
+//! | [`faults`] | routes around each failed switch |
 //!
-//! A symmetric pod is routed from the 64 chips of cube 0; the group carries the routes to all cubes, so that the
-//! turns cost the same for 128 and for 8192 chips.
+//! A symmetric pod is routed from the 64 chips of cube 0; the group translates the routes to all cubes, so the turns
+//! take the same time for 128 and for 8192 chips.
 
 use crate::model::pod::SWITCHES;
 use crate::model::topology::Topology;

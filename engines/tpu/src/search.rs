@@ -1,6 +1,6 @@
 //! Searches for pods and networks of large throughput.
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
 //! | [`anneal`] | annealing of symmetric and general pods (docs/methods/tpu.md, section 5) |
 //! | [`radix4`] | directed networks of degree 4 |

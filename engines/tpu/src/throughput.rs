@@ -1,8 +1,8 @@
 //! All-to-all throughput of a pod, and bounds on it.
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
-//! | [`metrics`] | distances, and what they bound |
+//! | [`metrics`] | distances, and the bounds that follow from them |
 //! | [`mcf`] | the maximum concurrent flow between two certificates |
 
 pub mod mcf;

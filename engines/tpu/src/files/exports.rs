@@ -3,12 +3,12 @@
 //! | format | reader |
 //! |---|---|
 //! | `routes` | switch configuration, spreadsheets: every hop of every route with its virtual channel |
-//! | `anynet` | BookSim: the network, and the routes beside it |
+//! | `anynet` | BookSim: the network, and a second file with the routes |
 //! | `circuits`, `changes` | controllers of the switches, technicians |
 //! | `svg` | people in a review |
 //! | `graphml`, `dot` | networkx, Gephi, Graphviz |
 //! | `msccl` | MSCCL and RCCL executors: collectives on the links of the pod |
-//! | `curve` | plots: what the flit simulator found |
+//! | `curve` | plots: results of the flit simulator |
 
 use crate::model::topology::Topology;
 use crate::plan::{Routing, TpuResult};

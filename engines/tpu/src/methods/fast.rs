@@ -1,12 +1,12 @@
-//! `tons-fast`: annealing against metrics that cost microseconds, and exact throughput where it matters
+//! `tons-fast`: annealing with metrics that cost microseconds, and exact throughput for the best designs
 //! (docs/methods/tpu.md, section 5).
 //!
-//! | phase | what |
+//! | phase | content |
 //! |---|---|
 //! | anneal | a tournament of groups and symmetries, judged by two-length metrics |
 //! | certify | the exact throughput of the winners |
-//! | cuts | metrics that were missing become linear cuts; annealing continues from the best, not so hot |
-//! | general | on request: from the best on without symmetry |
+//! | cuts | metrics of certificates become linear cuts; annealing continues at a lower temperature |
+//! | general | on request: a search without symmetry from the best design |
 //! | route, faults, simulate | as for every method |
 //!
 //! All limits are counts of work, so the same seed gives the same plan on any machine.

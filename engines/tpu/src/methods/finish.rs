@@ -1,10 +1,10 @@
-//! Steps of all methods once a topology is chosen; what is known is handed over after each.
+//! Steps of all methods after a topology is chosen; each step reports a plan with the results so far.
 //!
-//! | step | requested by | what the plan gains |
+//! | step | requested by | new content of the plan |
 //! |---|---|---|
-//! | certify | always | both ends of the MCF; better lower ends are handed over while they are found |
+//! | certify | always | both ends of the MCF; every better lower end is reported at once |
 //! | route | `routing` is not `none` | one route for every pair, loads, virtual channels |
-//! | faults | `tolerated_ocs_faults = 1` or `with_faults` | what remains when one switch fails, for all 48 |
+//! | faults | `tolerated_ocs_faults = 1` or `with_faults` | loads and hops for each of the 48 failed switches |
 //! | simulate | `simulate` | saturation and latency by the flit simulator |
 
 use super::begin::{invalid, point};

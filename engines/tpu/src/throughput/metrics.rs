@@ -1,15 +1,14 @@
-//! Upper bounds on the throughput of a pod: every length of the links bounds it, and simple lengths cost
-//! microseconds.
+//! Upper bounds on the throughput of a pod: all link lengths give a bound, and simple lengths take only microseconds.
 //!
-//! Throughput λ is in flits per cycle and ordered pair of chips, at one flit per cycle, link and direction. For
-//! any lengths of the links, λ is at most the sum of the lengths of all arcs over the sum of the distances of all
+//! Throughput λ is in flits per cycle and ordered pair of chips, at one flit per cycle, link and direction. For any
+//! lengths of the links, λ is at most the sum of the lengths of all arcs divided by the sum of the distances of all
 //! ordered pairs.
 //!
-//! | room | what |
+//! | module | content |
 //! |---|---|
 //! | [`wavefront`] | distance sums of several pods at once, 64 sources in a word |
-//! | [`cover`] | what no wiring of a size can beat |
-//! | [`cuts`] | a metric kept while circuits change is linear in the design |
+//! | [`cover`] | bounds on all pods of a size |
+//! | [`cuts`] | bounds from fixed metrics, which are linear in the design |
 //! | [`circuit_cuts`] | the same for pods without symmetry |
 
 use crate::model::pod::{CHIPS, ELECTRICAL_LINKS, LINK_CLASSES, LINK_OF_ARC, PORTS, SWITCHES};

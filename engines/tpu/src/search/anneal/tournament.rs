@@ -26,8 +26,8 @@ struct Round {
 }
 
 /// Rounds of the tournament (successive halving). Each round restarts its chains at a high temperature, because a new
-/// annealing finds better designs than a continued one. The rounds cost about the same: 15 families * 0.1 * 0.5, 3 *
-/// 0.35, 1 * 1.
+/// annealing finds better designs than a continued one. The rounds cost about the same: `15 * 0.1 * 0.5`, `3 * 0.35`
+/// and `1 * 1`.
 const ROUNDS: [Round; 3] = [
     Round { families: usize::MAX, steps: 0.1, chains: 0.5 },
     Round { families: 3, steps: 0.35, chains: 1.0 },
@@ -35,8 +35,8 @@ const ROUNDS: [Round; 3] = [
 ];
 
 /// Rounds for many families. After a short annealing, random variation is as large as the difference in quality between
-/// families, so there is one more round. From the second round on, the rounds cost about the same: 8 * 0.12, 3 * 0.4, 1
-/// * 1.
+/// families, so there is one more round. From the second round, the rounds cost about the same: `8 * 0.12`, `3 * 0.4`
+/// and `1 * 1`.
 const MANY_ROUNDS: [Round; 4] = [
     Round { families: usize::MAX, steps: 0.04, chains: 0.5 },
     Round { families: 8, steps: 0.12, chains: 1.0 },
