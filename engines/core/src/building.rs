@@ -51,7 +51,7 @@ mod tests {
     use super::*;
     use crate::context::Stop;
 
-    /// Keeps what is said, and stops at a checkpoint.
+    /// Stores the events, and stops at a checkpoint.
     #[derive(Default)]
     struct Listener {
         checkpoints: u64,

@@ -211,7 +211,7 @@ impl<'a, K: Kind> Context<'a, K> {
         self.control.elapsed().as_secs_f64()
     }
 
-    /// Says something.
+    /// Sends an event.
     pub fn report(&mut self, body: EventBody) {
         self.reporter.report(body);
     }

@@ -251,7 +251,7 @@ pub struct GenerationStats {
     pub generation: u64,
     /// Maximum number of generations.
     pub of: u64,
-    /// Best objective ever.
+    /// Best objective so far.
     pub best: f64,
     /// Mean objective of the population.
     pub mean: f64,
@@ -314,7 +314,7 @@ impl HotStartFate {
 /// Report on the plan that a run was started from.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct HotStartReport {
-    /// Its fate.
+    /// Whether the plan was used.
     pub fate: HotStartFate,
     /// Reason for a rejection, or the repairs made.
     pub why: String,

@@ -124,7 +124,7 @@ pub enum SubjectOf<'a, K: Kind> {
     Plan(&'a Arc<Checked<K>>),
 }
 
-// Written by hand because the derived ones would ask the kind itself to be copied.
+// Implemented by hand, because the derived ones would require the kind itself to implement the traits.
 impl<K: Kind> Clone for SubjectOf<'_, K> {
     fn clone(&self) -> Self {
         *self

@@ -72,7 +72,7 @@ fn formatted(value: &impl Serialize, formatter: impl Formatter) -> Result<Vec<u8
     Ok(bytes)
 }
 
-/// SHA-256 of the compact JSON of a value, which is not kept in memory, in lower-case hexadecimal.
+/// SHA-256 of the compact JSON of a value, in lower-case hexadecimal. The JSON is not stored in memory.
 ///
 /// # Errors
 /// [`WriteError`].

@@ -52,7 +52,7 @@ impl Outcome {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MethodError {
-    /// Asked to stop. The run was stopped. This is not a failure: the best plan is kept.
+    /// The run was stopped. This is not a failure: the best plan is kept.
     #[error("stopped")]
     Stopped(Stop),
     /// An external event ended the work, such as a killed solver process; the text describes it. The best plan is kept,

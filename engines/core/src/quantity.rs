@@ -140,7 +140,7 @@ mod tests {
         // Below a finish of 12.72857, and above a rate of it.
         assert_eq!(bound_with_unit(12.728_57, microseconds, min), "12.728 us");
         assert_eq!(bound_with_unit(12.728_41, microseconds, max), "12.729 us");
-        // What is that number but for noise stays it.
+        // A value that equals the rounded number up to noise is not rounded further.
         assert_eq!(bound_with_unit(12.729 - 1e-12, microseconds, min), "12.729 us");
         assert_eq!(bound_with_unit(0.1 + 0.2, Unit::NUMBER, max), "0.3");
         assert_eq!(bound_with_unit(2.0 / 3.0, Unit::NUMBER, min), "0.66666666");

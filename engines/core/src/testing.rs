@@ -1,6 +1,6 @@
 //! Whole runs for the tests of engines: a method on a scenario, its end, and all that it said before.
 //!
-//! Here only with the feature `testing`, which tests alone ask for.
+//! Available only with the feature `testing`, which only tests enable.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use crate::checked::SharedPlan;
@@ -139,7 +139,7 @@ impl Ran {
     }
 }
 
-/// A board of runs with what keeps all they say.
+/// A board of runs with a sink that stores all their events.
 ///
 /// # Panics
 /// If the threads cannot be made.

@@ -29,7 +29,7 @@ pub enum Error {
     Missing {
         /// `column` or `row`.
         what: String,
-        /// The position requested.
+        /// The requested position.
         index: usize,
         /// Number of columns or rows of the model.
         count: usize,

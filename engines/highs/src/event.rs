@@ -106,7 +106,7 @@ pub enum Flow {
 /// A listener to a solve: the low-level callback interface. Called on the thread that called the solver; must not block
 /// for long. Searches use [`crate::listener::RunListener`], methods [`crate::solve::run`].
 pub trait SolverListener {
-    /// Hears an event. `Stop` ends the run with [`crate::solution::Status::Interrupted`].
+    /// Handles an event. `Stop` ends the run with [`crate::solution::Status::Interrupted`].
     fn event(&mut self, event: &SolverEvent) -> Flow;
 
     /// Called about ten times a second without an event, to check whether to continue.

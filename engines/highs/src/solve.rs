@@ -85,7 +85,7 @@ pub fn solver_name() -> String {
 /// during the first relaxation of an integer model.
 ///
 /// # Errors
-/// [`MethodError::Stopped`] if the run must stop; errors of the reader; [`MethodError::CutShort`] if the helper process
+/// [`MethodError::Stopped`] if the run must stop; errors of the reader; [`MethodError::CutShort`] if the solver process
 /// was ended from outside; [`MethodError::Failed`] if the solver refuses the model or fails. An infeasible model is not
 /// an error, see [`Solution::status`].
 pub fn run<K: Kind>(

@@ -24,9 +24,9 @@ pub const SLACK_FROM_CHIPS: usize = 512;
 const MAX_VCS: i64 = 8;
 /// Largest side of a job shape, chips.
 const MAX_SIDE: i64 = 4 * MAX_CUBES as i64;
-/// Largest latency, cycles.
+/// Maximum latency, cycles.
 const MAX_LATENCY: i64 = 1_000_000;
-/// Longest simulation, cycles.
+/// Maximum length of a simulation, cycles.
 const MAX_CYCLES: i64 = 100_000_000;
 
 record! {

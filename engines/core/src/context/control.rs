@@ -11,7 +11,7 @@ use std::time::Duration;
 /// Reason for a run to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// A person asked.
+    /// A person requested it.
     Requested,
     /// A signal or a closed terminal.
     Signal,

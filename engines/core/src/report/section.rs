@@ -427,11 +427,11 @@ pub enum CellSign {
     /// Nothing.
     #[default]
     None,
-    /// So many stay.
+    /// Number of circuits that stay.
     Stays(u32),
-    /// So many come.
+    /// Number of circuits that are added.
     Comes(u32),
-    /// So many go.
+    /// Number of circuits that are removed.
     Goes(u32),
 }
 

@@ -103,7 +103,7 @@ pub struct RunBeside {
     pub method: String,
     /// State in a word: `running`.
     pub state: &'static str,
-    /// It still works.
+    /// `true` while it is active.
     pub is_active: bool,
     /// `true` if a stop was requested and it is still running.
     pub is_stopping: bool,
@@ -144,7 +144,7 @@ pub struct RunSearch {
     pub standing: Option<String>,
     /// Stage of the solver with the seconds of the run's clock at which it was entered.
     pub stage: Option<(f64, String)>,
-    /// Kind of process that the solver runs in: `helper process`.
+    /// Kind of process that the solver runs in: `solver process`.
     pub process: Option<String>,
     /// Sizes of its model after each step; if there are several models, of the newest one.
     pub models: Vec<ModelSize>,

@@ -165,7 +165,7 @@ pub enum Tone {
     /// Plain.
     #[default]
     Text,
-    /// Of little interest.
+    /// Low priority: labels and units.
     Muted,
     /// The answer that the section is about.
     Answer,

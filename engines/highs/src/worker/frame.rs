@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// message.
 const MARK: [u8; 4] = *b"LBH\x01";
 
-/// Mark and length.
+/// Size of magic number and length.
 const HEAD_BYTES: usize = 8;
 
 /// Maximum size of a record: a model of about thirty million entries.
@@ -76,7 +76,7 @@ pub enum FrameError {
     /// The other process ended in the middle of a frame.
     #[error("the message ended after {got} of {wanted} bytes")]
     Truncated {
-        /// Bytes that arrived.
+        /// Number of received bytes.
         got: usize,
         /// Bytes announced.
         wanted: usize,

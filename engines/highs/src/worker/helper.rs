@@ -29,7 +29,7 @@ impl Helper {
         self.send(Signal::STOP);
     }
 
-    /// Lets it continue.
+    /// Resumes the process.
     pub(super) fn release(&self) {
         self.send(Signal::CONT);
     }
@@ -56,7 +56,7 @@ impl Helper {
         true
     }
 
-    /// Waits for its end.
+    /// Waits for the process to end.
     pub(super) fn wait(&mut self) -> Option<ExitStatus> {
         if self.ended.is_none() {
             self.ended = self.child.wait().ok();
@@ -153,7 +153,7 @@ mod tests {
         helper.kill();
         let status = helper.wait();
         assert_eq!(words(status), "ended by a kill, perhaps because memory ran out (signal 9)");
-        // The number may be another's by now: nothing is sent to it any more.
+        // Another process may have this id by now, so nothing is sent to it any more.
         helper.hold();
         helper.kill();
         assert_eq!(helper.wait(), status);

@@ -178,7 +178,7 @@ pub struct RoutedFlow {
     pub target: u32,
     /// Hops before the arc.
     pub before: u16,
-    /// Hops in all.
+    /// Total hops.
     pub hops: u16,
     /// Virtual channel on the arc.
     pub vc: u8,

@@ -35,7 +35,7 @@ impl Estimate {
         }
     }
 
-    /// All of it.
+    /// Total bytes.
     pub const fn total_bytes(&self) -> u64 {
         self.distance_bytes + self.selection_bytes + self.route_bytes
     }

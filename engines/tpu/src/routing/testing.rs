@@ -49,7 +49,7 @@ pub fn expanded(pod: &Topology, routing: &Routing) -> Vec<(u32, u32, Vec<u8>, Ve
     all
 }
 
-/// Checks everything that routes of a pod have to keep, by following every one of them.
+/// Checks all rules for routes of a pod by following every route.
 pub fn assert_sound(pod: &Topology, routing: &Routing, failed: &[usize]) {
     let nodes = pod.nodes();
     let vcs = usize::from(routing.vc_count);

@@ -121,7 +121,7 @@ pub fn disjoint(frame: &Frame) -> Option<[Tree; 2]> {
             break;
         }
     }
-    // Both trees span.
+    // Both trees reach every node.
     let whole = queues.iter().all(|queue| queue.len() == frame.nodes());
     let [one, other] = parents;
     whole.then_some([Tree { root: roots[0], parent: one }, Tree { root: roots[1], parent: other }])
@@ -142,7 +142,7 @@ pub fn seed(builder: &mut Builder<'_>, frame: &Frame, tree: &Tree, vc: usize) ->
         if !up && !down {
             continue;
         }
-        // No turn back.
+        // U-turns are not allowed.
         for port in (0..PORTS as u8).filter(|port| *port != pod::opposite(Frame::port(arc))) {
             let next = Frame::arc(frame.head(arc), port);
             // Up and up, up and down, down and down; never down and up.

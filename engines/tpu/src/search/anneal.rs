@@ -49,7 +49,7 @@ pub struct AnnealSettings {
     pub exchanges: u32,
     /// Initial temperature, as a fraction of the first score.
     pub hot: f64,
-    /// Last temperature, likewise.
+    /// Final temperature, as a fraction of the first score.
     pub cold: f64,
     /// Fraction of moves that exchange two voltages instead of drawing a new one.
     pub swaps: f64,

@@ -183,7 +183,7 @@ impl<'a> Simulator<'a> {
         self.counts
     }
 
-    /// Starts counting again.
+    /// Resets the counts.
     pub fn reset_counts(&mut self) {
         self.counts = Counts::default();
     }

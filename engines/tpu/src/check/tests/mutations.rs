@@ -337,7 +337,7 @@ fn figures_of_routes_that_are_not_listed() {
     });
     damaged.assert_breaks(code::LOAD);
     unlisted.with(|case| routing(case).claims.route_hop_sum += 1).assert_codes(&[code::LOAD]);
-    // One route fewer over the most loaded arc: the loads before balancing show it, because they belong to the same paths.
+    // One route fewer over the most loaded arc: the loads before balancing show it.
     let load = unlisted.with(|case| {
         routing(case).claims.max_channel_load -= 1;
         *case.metrics.get_mut("max_channel_load").unwrap() -= 1.0;

@@ -25,7 +25,7 @@ pub struct Family {
 pub enum CubeSymmetries {
     /// The best of all symmetries and none.
     Any,
-    /// None is requested.
+    /// No symmetry.
     Free,
     /// A third of a turn about a diagonal of the cube, which maps X to Y to Z.
     Diagonal,

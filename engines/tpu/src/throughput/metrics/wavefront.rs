@@ -20,7 +20,7 @@ use pulp::{Arch, Simd, WithSimd};
 pub struct WavefrontSums {
     /// Sum of the distances from the 64 chips to all chips.
     pub sum: u64,
-    /// Largest of them.
+    /// Largest of these distances.
     pub longest: u32,
 }
 
