@@ -273,8 +273,7 @@ pub fn choice_at<T: Clone>(
     found
 }
 
-/// A list of whole numbers within the range of their type, read from the value at `path`; every other entry is a
-/// problem.
+/// A list of whole numbers in the range of their type, read from the value at `path`; other entries are problems.
 pub fn whole_numbers<T: TryFrom<u64>>(value: &Value, path: &str, problems: &mut Problems) -> Option<Vec<T>> {
     let list = list_at(value, path, problems)?;
     let largest = u64::MAX >> (64 - 8 * size_of::<T>().clamp(1, 8));
