@@ -35,7 +35,7 @@ struct Case {
 /// A sweep over all switches, complete or in progress.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct FaultSweep {
-    /// By switch; Case of each switch; `None` if it was not routed yet.
+    /// The case of each switch; `None` if it was not routed yet.
     cases: Vec<Option<Case>>,
     /// Maximum channel load without failed switches.
     healthy: Option<u64>,

@@ -271,7 +271,7 @@ impl<'a> DorSelection<'a> {
         }
     }
 
-    /// The routes; Calls `on` with the arc and virtual channel of every hop of all routes.
+    /// Returns the routes. Calls `on` with the arc and virtual channel of every hop of all routes.
     fn routing(
         &self,
         with_routes: bool,
