@@ -58,7 +58,7 @@ fn commands_name_the_ports_of_the_panels() {
     }
     place.write("map.csv", &map);
     let again = place.run(&["import", "map.csv", "-o", "again.json"]).done();
-    again.prints(&["those that are installed are"]);
+    again.prints(&["so the installed circuits become the target"]);
     place.run(&["export", "again.json", "--to", "port_map", "-o", "map2.csv"]).done();
     assert_eq!(place.read("map2.csv"), map);
 }
@@ -72,7 +72,7 @@ fn parameters_speak_of_ports_by_their_numbers_and_of_pods_by_name() {
     assert_eq!(scenario()["failed_ports"][0]["pod"], 1);
     with("failed_ports=ocs-east:4")
         .exit(2)
-        .says(&["failed_ports: has 'ocs-east:4'", "such as 'ocs-east:1', the port one of a pod"]);
+        .says(&["failed_ports: has 'ocs-east:4'", "such as 'ocs-east:1', where the port belongs to a pod"]);
     with("failed_ports=ocs-north:1").exit(2);
     with("circuits=leaf-b-leaf-c:1").done();
     assert_eq!(scenario()["logical_circuits"][1][2], 1);

@@ -271,8 +271,9 @@ fn circuits_that_fit_in_no_orientation_have_no_model() {
     let ran = place
         .run(&[&["export", "apart.json", "--to", "mps", "-o", "apart.mps"], &exact[..]].concat())
         .exit(2);
-    let ran = ran
-        .says(&["logical_circuits: fit the ports in no orientation: the ports of pods 0, 1 do not suffice"]);
+    let ran = ran.says(&[
+        "logical_circuits: exceed the ports in every orientation: the ports of pods 0, 1 do not suffice",
+    ]);
     assert!(!ran.err.contains("orientation=joint"), "{}", ran.err);
     let fixed = ["--method", "lumos-exact", "--set", "orientation=fixed", "-o", "p.json"];
     place.run(&[&["solve", "apart.json"], &fixed[..]].concat()).exit(4).says(&["infeasible"]);

@@ -57,14 +57,15 @@ fn replies_that_are_not_whole_are_refused() {
     let partial: String = head(&whole.replace("COMPLD", "PRTL"), 8) + ";\n";
     let continued = given("continued.txt");
     let both = "M  17 COMPLD\n   \"2,3\"\n   \"4,5\"\n";
-    let no_end = "has no end, a line ';'; nothing is taken from it; read the state again with RTRV-PATCH";
+    let no_end =
+        "does not end with a line ';'; nothing is taken from it; read the state again with RTRV-PATCH";
     for (reply, more, said) in [
         (head(&whole, 8), &[][..], no_end),
         (head(&whole, 7), &[], no_end),
         (partial, &[], "the switch answers 'PRTL'"),
-        (head(&continued, 9), &[], "ends with '>', which says that more follows"),
+        (head(&continued, 9), &[], "ends with '>', which announces a continuation that is missing"),
         (both.to_owned(), &["--set", "bidirectional=true"], no_end),
-        (whole[..150].to_owned(), &[], "ends without a quote; was the reply cut off?"),
+        (whole[..150].to_owned(), &[], "has no closing quote; was the reply cut off?"),
         ("M  17 DENY\n   IITA\n;\n".to_owned(), &[], "the switch answers 'DENY'"),
         // The other part of a continued reply has the same tag.
         (continued.replacen("M  17", "M  18", 1), &[], "is to be continued, but the next one has tag 17"),
@@ -113,8 +114,8 @@ fn connections_that_are_not_well_count_as_set_and_are_named() {
     let ran = import(&place, "calient_tl1", &calient, &both).done();
     let ran = ran.says(&[
         "4 connections",
-        "1.1.4-1.1.5 is OC=FAIL, and counts as set",
-        "1.1.6-1.1.7 is OC=INIT, and counts as set",
+        "1.1.4-1.1.5 is OC=FAIL; the import counts it as set",
+        "1.1.6-1.1.7 is OC=INIT; the import counts it as set",
         "4 circuits are installed",
     ]);
     // AS=UMA with OC=OK is a circuit like any other.
@@ -122,10 +123,12 @@ fn connections_that_are_not_well_count_as_set_and_are_named() {
     let strict = [&both[..], &["--strict"]].concat();
     import(&place, "calient_tl1", &calient, &strict).exit(2).says(&["OC=FAIL", "OC=INIT"]);
     let out = calient.replacen("OS=RDY", "OS=OOS-NP", 1);
-    import(&place, "calient_tl1", &out, &both).done().says(&["1.1.2-1.1.3 is OS=OOS-NP, and counts as set"]);
+    import(&place, "calient_tl1", &out, &both)
+        .done()
+        .says(&["1.1.2-1.1.3 is OS=OOS-NP; the import counts it as set"]);
     // CONFIG_DB and the table with states name ports that are not good.
     let status = given("ocs-0-status.txt");
-    let said = "6A-7B: a side is failed, and counts as set";
+    let said = "6A-7B: a side is failed; the import counts the connection as set";
     import(&place, "sonic_ocs", &status, &[]).done().says(&[
         "8 connections",
         "4 circuits are installed",
@@ -138,7 +141,7 @@ fn connections_that_are_not_well_count_as_set_and_are_named() {
     );
     import(&place, "sonic_ocs", &blocked, &[])
         .done()
-        .says(&["2A-3B: b side is force_blocked, and counts as set"]);
+        .says(&["2A-3B: b side is force_blocked; the import counts the connection as set"]);
 }
 
 #[test]
@@ -191,7 +194,11 @@ fn the_missing_way_of_a_wanted_circuit_is_added_and_no_live_one_is_touched() {
     let place = hall();
     let state = given("ocs-0-one-way.json");
     let ran = import(&place, "sonic_ocs", &state, &[]).done();
-    ran.says(&["7 connections", "1 connection lacks its way back (half): 8A-1B", "3 circuits are installed"]);
+    ran.says(&[
+        "7 connections",
+        "1 connection lacks the reverse direction (half): 8A-1B",
+        "3 circuits are installed",
+    ]);
     let add = "config ocs-cross-connect add 1A-8B --a-side 1A --b-side 8B";
     assert_eq!(commands(&place, "sonic_ocs", &[]), [add]);
     assert_eq!(
@@ -200,7 +207,9 @@ fn the_missing_way_of_a_wanted_circuit_is_added_and_no_live_one_is_touched() {
     );
     // The same on a switch with commands in TL1, as import and as export: 8 in, 1 out; port n goes out at 8 + n.
     let whole = given("whole.txt").replace("   \"1,16\"\r\n", "");
-    import(&place, "polatis_tl1", &whole, &[]).done().says(&["1 connection lacks its way back (half): 8-9"]);
+    import(&place, "polatis_tl1", &whole, &[])
+        .done()
+        .says(&["1 connection lacks the reverse direction (half): 8-9"]);
     assert_eq!(commands(&place, "polatis_tl1", &[]), ["ENT-PATCH::1,16:2:;"]);
     // Ports 3 and 2 join pods 1 and 0 one way only, and what shares port 2 goes.
     let table = "id  a_side  b_side\n--  --  --\n3A-2B  3A  2B\n2A-6B  2A  6B\n";
@@ -261,7 +270,7 @@ fn a_stale_pair_in_the_way_goes_and_unknown_ports_stay_refused() {
     import(&place, "sonic_ocs", &config, &[]).done().says(&["8 connections", "4 circuits are installed"]);
     import(&place, "sonic_ocs", &table(&["9A-1B"]), &[]).exit(2).says(&["names ingress port 9"]);
     let again = table(&["2A-3B", "3A-2B", "2A-3B"]);
-    import(&place, "sonic_ocs", &again, &[]).exit(2).says(&["has the id 2A-3B a second time"]);
+    import(&place, "sonic_ocs", &again, &[]).exit(2).says(&["repeats the id 2A-3B"]);
     let cut = &config[..config.len() - 4];
     import(&place, "sonic_ocs", cut, &[]).exit(2).says(&["line 10: is '1A-8B  1A'; rows have an id"]);
     import(&place, "sonic_ocs", "hello\n", &[]).exit(2).says(&["holds neither JSON nor a table"]);
@@ -272,8 +281,8 @@ fn a_stale_pair_in_the_way_goes_and_unknown_ports_stay_refused() {
     // Nothing but single ways: perhaps the switch carries both directions.
     let one_way = table(&["2A-3B", "4A-5B"]);
     import(&place, "sonic_ocs", &one_way, &[]).done().says(&[
-        "2 connections lack their way back (half)",
-        "if each carries both directions, import it with bidirectional=true",
+        "2 connections lack the reverse direction (half)",
+        "if each connection carries both directions, import with bidirectional=true",
     ]);
 }
 
@@ -306,8 +315,7 @@ fn a_connection_that_the_switch_names_otherwise_is_told() {
     let text = place.read("out/hall.ocp_ocs.ocs-0.yaml");
     assert!(text.contains("\"replaces\"") && !text.contains("another name"), "{text}");
     // Names that follow another rule are told once, with the parameter that follows it.
-    let said =
-        "connections have names such as 'port-5-port-10'; export with connection_name={input}-{output}";
+    let said = "connections have names like 'port-5-port-10'; export with connection_name={input}-{output}";
     let ruled = state(["port-2-port-13", "port-5-port-10"]);
     import(&place, "ocp_ocs", &ruled, &[]).done().says(&[said]);
     let rule = ["--set", "connection_name={input}-{output}"];

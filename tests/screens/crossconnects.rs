@@ -340,7 +340,7 @@ fn batches_and_their_entries_are_those_of_the_plan() {
     );
     let squeezed = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(screen.lines().any(|line| squeezed(line).contains(&first)), "no '{first}' in\n{screen}");
-    has(&screen, &format!("{} circuits dark meanwhile", batches[0]["dark_circuits"]));
+    has(&screen, &format!("{} circuits dark during the batch", batches[0]["dark_circuits"]));
     bench.keys("i");
     bench.draw(120, 40);
     bench.keys("i");
@@ -390,7 +390,7 @@ fn phases_are_counted_and_receivers_that_are_hit_twice_stand_out() {
     for style in STYLES {
         let mut bench = Bench::ordered(style, "corrected");
         let screen = bench.alone("crossconnect", 7, 140, 45);
-        has(line(&screen, "7 Phases"), "no receiver gets two flows");
+        has(line(&screen, "7 Phases"), "no GPU receives two flows");
         has(&screen, &format!("phase 1 of {phases}"));
         has(&screen, "printed: GPUs receive two flows in");
         bench.draw(140, 45);
@@ -469,7 +469,7 @@ fn failed_ports_are_told_apart() {
     let found = solved(&scenario, "lumos-repair", None).unwrap();
     bench.fact(Fact::Kept { number: 1, plan: found, source: "a file".to_owned() });
     has(&bench.alone("crossconnect", 1, 120, 40), "!1 at failed ports");
-    has(&bench.alone("crossconnect", 3, 120, 40), "to go at failed ports whatever is planned");
+    has(&bench.alone("crossconnect", 3, 120, 40), "at failed ports; every plan removes them");
 }
 
 #[test]

@@ -56,7 +56,7 @@ impl Kind for Crossconnect {
 
     fn other_question(method: &str) -> Option<&'static str> {
         (method == crate::methods::ORDER)
-            .then_some("it orders the phases of an all-to-all and touches no circuit, so it removes none")
+            .then_some("it orders the phases of an all-to-all and changes no circuit, so it removes none")
     }
 
     fn validate(scenario: &CrossconnectScenario) -> Result<(), Problems> {
@@ -163,7 +163,9 @@ fn carry(
             });
             Ok(Carried { candidate, repairs: repairs.into_iter().collect() })
         }
-        (None, why) => Err(format!("the plan cannot be made to fit: {}", why.unwrap_or_default())),
+        (None, why) => {
+            Err(format!("the plan cannot be adapted to this scenario: {}", why.unwrap_or_default()))
+        }
     }
 }
 

@@ -48,7 +48,7 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
     SectionInfo::of_scenario(
         "hall",
         "Fabric",
-        "Which pods, switches and circuits are there, and how many circuits must be removed?",
+        "Which pods, switches and circuits does the scenario have, and how many circuits must be removed?",
     ),
     SectionInfo::of_scenario(
         "port_map",
@@ -66,13 +66,13 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
     SectionInfo::of_plan(
         "batches",
         "Batches",
-        "In which steps is the change made, and what is dark meanwhile?",
+        "In which steps is the change made, and which circuits are dark during each?",
     )
     .items("batch"),
     SectionInfo::of_plan(
         "run_sheet",
         "Run sheet",
-        "What is done in each step, what is down meanwhile, and where does one go back to?",
+        "What does each step change, what is down during it, and how do you roll it back?",
     )
     .items("step"),
     SectionInfo::of_plan(
@@ -142,7 +142,7 @@ impl<'a> CrossconnectReport<'a> {
                 format!("solve with method {}", crate::methods::ORDER),
             )),
             None => Err(Unavailable::absent(
-                "there is no order of phases yet",
+                "no order of phases has been computed yet",
                 format!(":solve {} orders an all-to-all between the pods", crate::methods::ORDER),
             )),
         }
@@ -150,7 +150,7 @@ impl<'a> CrossconnectReport<'a> {
 }
 
 fn no_plan() -> Unavailable {
-    Unavailable::absent("it is a section of plans", "solve the scenario and show the plan")
+    Unavailable::absent("only plans have this section", "solve the scenario and show the plan")
 }
 
 impl Report for CrossconnectReport<'_> {
@@ -172,7 +172,7 @@ impl Report for CrossconnectReport<'_> {
                     let because = if facts.switches.iter().all(|switch| switch.keep == 0) {
                         "there are no circuits, so nothing changes"
                     } else if self.scenario.strays.is_empty() {
-                        "nothing changes: what is installed is what is wanted"
+                        "nothing changes: the installed circuits are the target circuits"
                     } else {
                         "no circuit changes; exports delete the connections that make no circuit"
                     };

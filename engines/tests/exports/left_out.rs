@@ -141,7 +141,7 @@ fn a_pod_is_not_laid_elsewhere_without_a_word() {
     assert!(said.contains("a pod to itself left out"), "{said}");
     let trained = [("from".to_owned(), plan("training"))];
     let refused = convert("crossconnect", &trained, &settings("keep_ports=true")).unwrap_err().to_string();
-    assert!(refused.contains("not at which switch and ports"), "{refused}");
+    assert!(refused.contains("not their switches and ports"), "{refused}");
     let said = convert("crossconnect", &trained, &[]).unwrap().notes.join("\n");
     assert!(said.contains("dropped from the plan: the times and rates of the flows"), "{said}");
 }

@@ -184,14 +184,16 @@ fn each_once(changes: &Changes, switches: &[Vec<Judged>], found: &mut Findings) 
             let EntryRef { ocs_id, entry } = *reference;
             let path = format!("batches[{number}].changes[{place}]");
             match switches.get(ocs_id as usize).and_then(|switch| switch.get(entry as usize)) {
-                None => refuse(format!("{path} names entry {entry} of switch {ocs_id}, which is not there")),
+                None => {
+                    refuse(format!("{path} names entry {entry} of switch {ocs_id}, which does not exist"))
+                }
                 Some(judged) if judged.entry.action == Action::Keep => {
-                    refuse(format!("{path} names entry {entry} of switch {ocs_id}, which stays"));
+                    refuse(format!("{path} names entry {entry} of switch {ocs_id}, which keeps its circuit"));
                 }
                 Some(_) => {
                     if let Some(first) = named.insert(*reference, number) {
                         refuse(format!(
-                            "{path} names entry {entry} of switch {ocs_id}, which batches[{first}] has"
+                            "{path} names entry {entry} of switch {ocs_id}, which batches[{first}] already names"
                         ));
                     }
                 }

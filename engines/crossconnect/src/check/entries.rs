@@ -110,7 +110,7 @@ pub(super) fn of(
         found.add(
             code::SWITCHES,
             format!(
-                "the switches must be 0 to {}, once each and in order",
+                "the switches must be listed in order from 0 to {}, each once",
                 scenario.ocs_count.saturating_sub(1)
             ),
         );
@@ -142,7 +142,7 @@ pub(super) fn of(
                         let (_, pod, port) = end;
                         found.add(
                             code::PORT,
-                            format!("{place} names port {port} of pod {pod}, which is not there"),
+                            format!("{place} names port {port} of pod {pod}, which does not exist"),
                         );
                         sound = false;
                     }
@@ -180,7 +180,7 @@ fn sorted(ocs: usize, switch: &[Judged], found: &mut Findings) {
         if key(&pair[0]) >= key(&pair[1]) {
             found.add(
                 code::SORTED,
-                format!("{} is listed after one that should follow it", named(ocs, index + 1)),
+                format!("{} is listed after an entry that should follow it", named(ocs, index + 1)),
             );
         }
     }
@@ -197,7 +197,7 @@ fn once(ocs: usize, switch: &[Judged], found: &mut Findings) {
                     found.add(
                         code::BUSY,
                         format!(
-                            "{} uses port {port} of pod {pod}, which {} has {when}",
+                            "{} uses port {port} of pod {pod}, which {} also uses {when} the change",
                             named(ocs, index),
                             named(ocs, first)
                         ),

@@ -43,7 +43,7 @@ pub(super) fn demand(
                 found.add(
                     code::DEMAND,
                     format!(
-                        "{} and {} get {} circuits, {} are wanted, and switch {ocs} has working ports \
+                        "{} and {} get {} circuits, {} are required, and switch {ocs} has working ports \
                          for one more",
                         scenario.pod_name(i as usize),
                         scenario.pod_name(j as usize),
@@ -57,7 +57,7 @@ pub(super) fn demand(
         found.add(
             code::DEMAND,
             format!(
-                "{} and {} get {} circuits, {} are wanted",
+                "{} and {} get {} circuits, {} are required",
                 scenario.pod_name(i as usize),
                 scenario.pod_name(j as usize),
                 pair.new,
@@ -233,7 +233,7 @@ pub(super) fn unmet(exact: &Totals, pairs: &PairCounts, remarks: &mut Vec<String
         };
         let rest = if unmet == least { String::new() } else { format!(" {least} cannot be set") };
         remarks.push(format!("{unmet} of {wanted} target circuits are not set: {word}{rest}"));
-        remarks.push("the bound is about plans that set the same circuits".to_owned());
+        remarks.push("the bound covers plans that set the same circuits".to_owned());
     }
 }
 
@@ -300,7 +300,7 @@ pub(super) fn covers(envelope: &Envelope<'_>, found: &mut Findings) -> Covers {
         Some(other) => {
             found.add(
                 code::BOUND,
-                format!("the bound covers '{other}', cross-connects support only '{SAME_ORIENTATION}'"),
+                format!("the bound covers '{other}', this kind supports only '{SAME_ORIENTATION}'"),
             );
             Covers::All
         }

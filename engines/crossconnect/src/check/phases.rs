@@ -26,7 +26,7 @@ pub(super) fn check(
     if order.phases.len() as u64 != gpus {
         found.add(
             code::PHASES,
-            format!("there are {} phases, {pods} pods of {n} GPUs take {gpus}", order.phases.len()),
+            format!("there are {} phases, {pods} pods of {n} GPUs need {gpus}", order.phases.len()),
         );
         return None;
     }
@@ -36,7 +36,10 @@ pub(super) fn check(
             found.add(code::PHASES, format!("phases[{phase}] has {} GPUs, there are {gpus}", row.len()));
             sound = false;
         } else if let Some(to) = row.iter().find(|&&to| u64::from(to) >= gpus) {
-            found.add(code::PHASES, format!("phases[{phase}] sends to GPU {to}, they are 0 to {}", gpus - 1));
+            found.add(
+                code::PHASES,
+                format!("phases[{phase}] sends to GPU {to}, but GPUs are 0 to {}", gpus - 1),
+            );
             sound = false;
         }
     }

@@ -153,7 +153,7 @@ fn moved(scenario: &CrossconnectScenario, ocs: usize, switch: &[Judged], found: 
             found.add(
                 code::CHURN,
                 format!(
-                    "{} adds a circuit from pod {a} to pod {b}, and {} removes one",
+                    "{} adds a circuit from pod {a} to pod {b}, but {} removes one between the same pods",
                     named(ocs, index),
                     named(ocs, other)
                 ),

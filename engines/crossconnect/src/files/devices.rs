@@ -208,7 +208,7 @@ fn device(
         Some(_) if same_ports => {
             return Err(Problem::new(
                 "egress_base",
-                "is given, but every port of the switch has one number",
+                "is given, but every port of the switch has a single number for both directions",
                 "give 'ingress_base' alone",
             ));
         }
@@ -350,7 +350,8 @@ impl Device {
                         "joins {} and {}, but port {number} belongs to no pod",
                         lane.ingress, lane.egress
                     ),
-                    "take it down on the switch, or give the port to a pod in the port map".to_owned(),
+                    "remove the connection on the switch, or assign the port to a pod in the port map"
+                        .to_owned(),
                 ));
             }
         };

@@ -205,7 +205,13 @@ fn full_help(format: &str) -> &'static str {
 }
 
 fn ctag() -> ParamInfo {
-    ParamInfo::int("ctag", 1, 999_999, 1, "Correlation tag of the first command; the others count up.")
+    ParamInfo::int(
+        "ctag",
+        1,
+        999_999,
+        1,
+        "Correlation tag of the first command; each later command has the next number.",
+    )
 }
 
 /// Returns the use of the whole state of a switch in a format; `None` for the table.
@@ -257,7 +263,9 @@ pub fn write(format: &str, subject: &Subject<'_>, params: &Params) -> Result<Vec
     let reserved = reserved.count() as u64;
     if full && means == Whole::Replaces && reserved > 0 {
         let ports = counted(reserved, "port is reserved", "ports are reserved");
-        let message = format!("replaces the whole list of a switch, but {ports}: what is set there would go");
+        let message = format!(
+            "replaces the whole list of a switch, but {ports}: connections at reserved ports would be deleted"
+        );
         return Err(Problem::new("full", message, "leave it out").into());
     }
     let naming = naming(&ports, params)?;
@@ -279,7 +287,7 @@ pub fn write(format: &str, subject: &Subject<'_>, params: &Params) -> Result<Vec
     }
     remarks.extend(origin(subject));
     remarks.push(format!(
-        "Ports by pod, side and index with the names that these commands use: NAME.{format}{} beside.",
+        "The file NAME.{format}{} lists every port by pod, side and index, with the names that these commands use.",
         port_list::ENDING
     ));
     let told =

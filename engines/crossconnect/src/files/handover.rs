@@ -113,8 +113,8 @@ pub fn scenario(matrix: &CircuitMatrix, hall: SwitchHall) -> Result<Handed, Prob
         matrix.ports_per_pod.iter().copied().filter(|ports| ports % per_switch != 0).collect();
     if let Some(ports) = uneven.first() {
         notes.push(format!(
-            "{} no multiple of {per_switch} ports (the first: {ports}), so the port map is not uniform: the first switches \
-             carry more than the others; the methods fall back to the exact model if halving fails",
+            "{} a number of ports that is not a multiple of {per_switch} (the first: {ports}), so the port map is not uniform: the first switches \
+             get more ports than the others; the methods use the exact model if halving fails",
             counted(uneven.len() as u64, "pod has", "pods have")
         ));
     }
@@ -142,7 +142,7 @@ pub fn placed(matrix: &CircuitMatrix, places: &CircuitPlaces, hall: SwitchHall) 
     let ocs_count = places.ports_a.first().map_or(0, Vec::len);
     let mut problems = Problems::new();
     if hall.wiring != Wiring::SingleSided && places.single_sided {
-        let message = format!("is '{}', but any two ports of the switch may meet", hall.wiring.word());
+        let message = format!("is '{}', but the switch can connect any two ports", hall.wiring.word());
         problems.add("wiring", message, "leave it out, or set keep_ports=false to choose switches and ports");
     }
     if hall.wiring == Wiring::SingleSided && !places.single_sided {
@@ -156,7 +156,7 @@ pub fn placed(matrix: &CircuitMatrix, places: &CircuitPlaces, hall: SwitchHall) 
         problems.add(
             "ocs_count",
             format!(
-                "is {}, but the plan names the switch of every circuit and has {ocs_count}",
+                "is {}, but the plan names the switch of every circuit and has {ocs_count} switches",
                 hall.ocs_count
             ),
             "leave it out, or set keep_ports=false to choose new switches and ports",
@@ -215,7 +215,7 @@ pub fn placed(matrix: &CircuitMatrix, places: &CircuitPlaces, hall: SwitchHall) 
     )];
     if loops > 0 {
         notes.push(format!(
-            "{} a pod to itself: among the circuits of every switch, not among those between pods",
+            "{} a pod to itself: switches list such circuits, the matrix of circuits between pods does not",
             counted(loops, "of them joins", "of them join")
         ));
     }
@@ -319,7 +319,7 @@ pub fn install(handed: Handed, from: &CrossconnectScenario, changes: &Changes) -
         scenario.failed_ports.extend(there);
         scenario.failed_ports.sort_unstable();
         let failed = counted(from.failed_ports.len() as u64, "port", "ports");
-        notes.push(format!("{failed} failed as in the installed plan"));
+        notes.push(format!("{failed} failed in the installed plan and count as failed here"));
     }
     if renamed > 0 {
         notes.push(format!(
@@ -367,7 +367,7 @@ fn same_ports(scenario: &CrossconnectScenario, from: &CrossconnectScenario) -> R
     if scenario.ocs_count != from.ocs_count {
         return differs(
             format!("is for {} switches, but 'ocs_count' is {}", from.ocs_count, scenario.ocs_count),
-            "leave 'ocs_count' out, or give a plan for as many switches".to_owned(),
+            "leave 'ocs_count' out, or give a plan for that number of switches".to_owned(),
         );
     }
     if scenario.wiring != from.wiring {
@@ -384,7 +384,7 @@ fn same_ports(scenario: &CrossconnectScenario, from: &CrossconnectScenario) -> R
                     let side = name.to_uppercase();
                     return differs(
                         format!(
-                            "has another port map: {} has {there} {side} ports on switch {ocs} there and {here} here",
+                            "has another port map: {} has {there} {side} ports on switch {ocs} in that plan and {here} in this scenario",
                             scenario.pod_name(pod)
                         ),
                         "give a plan whose pods have the same ports, or edit 'ports_a' and 'ports_b'"

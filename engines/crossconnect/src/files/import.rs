@@ -137,7 +137,7 @@ pub fn formats() -> Vec<FormatInfo> {
         ),
         FormatInfo::new(
             csv_table::NAME,
-            "Tables as the export writes them: circuits by switch, pod and port, from 0.",
+            "Tables as the csv export writes them: circuits by switch, pod and port; switches, pods and ports count from 0.",
             SubjectSort::Scenario,
             "csv",
         )
@@ -146,8 +146,7 @@ pub fn formats() -> Vec<FormatInfo> {
             "state",
             &["after", "before"],
             "after",
-            "State to read from a table with changes: after them (keep and add), or before them (keep \
-             and remove).",
+            "State to read from a table with changes: after the changes (keep and add), or before them (keep and remove).",
         )]),
     ];
     all.extend(hall::formats());
@@ -189,7 +188,7 @@ pub fn installed(
         let names: Vec<&str> = formats().iter().map(|known| known.name).collect();
         return Err(Problem::new(
             "",
-            format!("'{format}' is not a state of switches"),
+            format!("'{format}' is not a format for the state of switches"),
             suggestion(format, &names),
         )
         .into());
@@ -236,7 +235,10 @@ pub fn installed(
         if !foreign.is_empty() {
             let count = counted(foreign.len() as u64, "connection", "connections");
             let named = foreign.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
-            lines.push(format!("{}: {count} between ports of no pod left alone: {named}", file.name));
+            lines.push(format!(
+                "{}: {count} between ports that belong to no pod: the plan does not touch them: {named}",
+                file.name
+            ));
         }
     }
     if !problems.is_empty() {
@@ -300,7 +302,7 @@ fn lane(naming: &Naming, found: &Connection) -> Result<Lane, Problem> {
             let like = naming.template.name(role, naming.numbers.ingress_base.max(1));
             Problem::new(
                 "",
-                format!("'{name}' is not a name of a port"),
+                format!("'{name}' is not the name of a port"),
                 format!("names look like {like}; set port_template"),
             )
         })

@@ -80,8 +80,8 @@ impl Method<Crossconnect> for AllToAll {
             cx.note(
                 Severity::Warning,
                 format!(
-                    "the printed order is meant for as many pods as GPUs in a pod, and here are {pods} and {gpus}: \
-                     GPUs may receive from several; phase_rule=corrected is right for any number"
+                    "the printed order is correct only if the number of pods equals the GPUs per pod, but there are {pods} pods of {gpus} GPUs: \
+                     a GPU may receive from several GPUs at once; phase_rule=corrected is correct for any numbers"
                 ),
             );
         }
@@ -103,7 +103,7 @@ impl Method<Crossconnect> for AllToAll {
             cx.note(
                 Severity::Warning,
                 format!(
-                    "{} fewer circuits than the {flows} flows of a phase: they share circuits or take detours",
+                    "{} fewer circuits than the {flows} flows of a phase: these flows share circuits or take detours",
                     counted(short as u64, "pair of pods has", "pairs of pods have")
                 ),
             );

@@ -36,8 +36,9 @@ impl Method<Crossconnect> for BaselineMethod {
     fn idle(&self, _scenario: &CrossconnectScenario, _params: &Params) -> Vec<Problem> {
         // Renaming begins from a plan, and is left out where that plan is good enough.
         let names = (!self.renamed).then_some("gap");
-        let why = "on lumos-scratch, which makes one plan";
-        without_effect(names, why, "leave it out, or take a method that proves, such as auto").collect()
+        let why = "with lumos-scratch, which makes one plan";
+        without_effect(names, why, "leave it out, or use a method that proves a bound, such as auto")
+            .collect()
     }
 
     fn solve(
@@ -47,21 +48,21 @@ impl Method<Crossconnect> for BaselineMethod {
         cx: &mut Context<'_, Crossconnect>,
     ) -> Result<Outcome, MethodError> {
         let session = finish::open(self.info().name, scenario, cx)?;
-        cx.phase("halving", "as if nothing were installed");
+        cx.phase("halving", "assign circuits as if nothing were installed");
         let streams = finish::streams(cx);
         let found = match scratch(&session.task, finish::tries(params), streams, cx) {
             Ok(found) => found,
             Err(NoStart::Ended(error)) => return Err(error),
             Err(NoStart::Impossible(stuck)) => return Ok(finish::impossible(&stuck)),
             Err(NoStart::Stuck(stuck)) => {
-                let why = "only halves, which is sure where ports are equal on all switches";
-                let message = format!("'{}' {why}; here {}", self.info().name, stuck.words());
+                let why = "uses halving alone, which is certain to succeed only if every pod has the same ports on all switches";
+                let message = format!("'{}' {why}; in this scenario {}", self.info().name, stuck.words());
                 return Err(MethodError::Invalid(Problem::new("method", message, "use 'auto'").into()));
             }
         };
         session.offer(cx, session.task.removed(&found), &found, "scratch")?;
         if self.renamed {
-            cx.phase("rename", "the switches, at the fewest removals");
+            cx.phase("rename", "renumber the switches for the fewest removals");
             let renamed = relabel(&session.task, &found, cx)?;
             session.offer(cx, session.task.removed(&renamed), &renamed, "relabel")?;
         }

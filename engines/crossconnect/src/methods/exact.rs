@@ -119,7 +119,7 @@ impl Modelled<Crossconnect> for ExactModel {
         let columns = program.model().columns();
         if values.len() != columns {
             return Err(MethodError::Failed(format!(
-                "the point has {} values, the model {columns} columns; give a point of the model as it was exported",
+                "the point has {} values, but the model has {columns} columns; give a point of the exported model",
                 values.len()
             )));
         }
@@ -136,8 +136,8 @@ fn written(session: &TaskSession, params: &Params) -> Result<ExactProgram, Metho
     if session.scenario.is_placed() {
         return Err(MethodError::Invalid(Problems::one(Problem::new(
             "placed",
-            "gives the circuits port by port, so that there is no model to solve",
-            "solve the scenario by any method, or make it with keep_ports=false",
+            "gives the target circuits port by port, so there is no model to solve",
+            "solve the scenario with any method, or create it with keep_ports=false",
         ))));
     }
     let task = &session.task;
@@ -152,8 +152,8 @@ fn written(session: &TaskSession, params: &Params) -> Result<ExactProgram, Metho
         // The bounds of this flow hold in any orientation and on any split over the switches.
         Err(Failure::Stuck(stuck)) => Err(MethodError::Invalid(Problems::one(Problem::new(
             "logical_circuits",
-            format!("fit the ports in no orientation: {}", stuck.words()),
-            "set fewer circuits between these pods, or give them more ports of both sides",
+            format!("exceed the ports in every orientation: {}", stuck.words()),
+            "set fewer circuits between these pods, or give the pods more ports on both sides",
         )))),
     }
 }

@@ -39,8 +39,7 @@ pub(super) fn bipartition() -> ParamInfo {
         "bipartition",
         &BIPARTITIONS.map(|(name, ..)| name),
         "best",
-        "How a group of switches is split in two: the best of several ways, every other switch (the \
-         paper's), first and second half, by equal ports, or random.",
+        "Split of a group of switches in two: the best of several splits, every other switch (as in the paper), first and second half, by equal ports, or random.",
     )
 }
 
@@ -74,7 +73,9 @@ pub(super) fn open(
     if session.task.single_sided {
         return Err(MethodError::Invalid(Problems::one(Problem::new(
             "wiring",
-            format!("is 'single_sided', where '{method}' cannot decide: ports without sides are no flow"),
+            format!(
+                "is 'single_sided', which '{method}' does not support: its flow models need ports with sides"
+            ),
             "use 'lumos-exact' or 'auto', or wire A and B ports and set wiring=two_sided",
         ))));
     }
@@ -134,7 +135,7 @@ pub(super) fn by_repair(
     session: &Arc<TaskSession>,
     cx: &mut Context<'_, Crossconnect>,
 ) -> Result<First, MethodError> {
-    cx.phase("repair", "what is installed stays, missing circuits are inserted by chains");
+    cx.phase("repair", "keep the installed circuits, insert missing circuits by chains");
     let all: Vec<usize> = (0..session.task.ocs_count).collect();
     let oriented = orient(&session.task, &all, &session.task.wanted, Preference::none(), cx);
     let repaired = match oriented {
@@ -160,12 +161,12 @@ fn elsewhere(
     stuck: &Stuck,
     cx: &mut Context<'_, Crossconnect>,
 ) -> Result<First, MethodError> {
-    let why = "is stuck, as it may be where ports differ between switches";
+    let why = "found no solution, which can happen if ports differ between switches";
     cx.note(Severity::Warning, format!("{method} {why}: {}", stuck.words()));
     if let Some(start) = otherwise(session, cx)? {
         return Ok(First::Found(start));
     }
-    cx.note(Severity::Warning, "the exact model decides, with all orientations open");
+    cx.note(Severity::Warning, "solving the exact model over all orientations instead");
     Ok(First::Unknown)
 }
 

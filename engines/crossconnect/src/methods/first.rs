@@ -21,7 +21,10 @@ pub(super) fn start(
         return Ok(Some(hot));
     }
     if session.task.single_sided {
-        cx.note(Severity::Info, "ports have no sides, so that only the exact model can spread the circuits");
+        cx.note(
+            Severity::Info,
+            "ports have no sides, so only the exact model can assign the circuits to switches",
+        );
         return Ok(None);
     }
     let Some(oriented) = session.oriented(cx)? else { return Ok(None) };
@@ -29,7 +32,7 @@ pub(super) fn start(
     if starts.is_empty() && joint {
         cx.note(
             Severity::Warning,
-            "the pods have different ports on different switches, where halving may fail",
+            "the pods have different ports on different switches, so halving may fail",
         );
         // Random tries, where ports differ between switches.
         starts.extend(finish::otherwise(session, cx)?);
@@ -40,7 +43,7 @@ pub(super) fn start(
 /// The error of a method that needs a solution to begin with and has none.
 pub(super) fn no_start(method: &str, session: &TaskSession) -> MethodError {
     let why = if session.task.single_sided {
-        "cannot begin with single_sided wiring: no flow finds a first solution"
+        "cannot start with single_sided wiring: flows cannot find a first solution"
     } else {
         "found no first solution: the pods have different ports on different switches"
     };

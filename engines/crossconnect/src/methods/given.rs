@@ -26,7 +26,7 @@ impl<M: Method<Crossconnect>> Method<Crossconnect> for UnlessGiven<M> {
         }
         let info = self.0.info();
         let names = info.params.iter().map(|knob| &*knob.name).chain(["gap"]);
-        let remedy = "leave it out, or make the scenario with keep_ports=false";
+        let remedy = "leave it out, or create the scenario with keep_ports=false";
         without_effect(names, GIVEN, remedy).collect()
     }
 
@@ -49,10 +49,10 @@ fn given(
     cx: &mut Context<'_, Crossconnect>,
 ) -> Result<Outcome, MethodError> {
     let circuits = counted(scenario.placed.len() as u64, "circuit is", "circuits are");
-    cx.phase("ports", "every circuit goes where the scenario gives it");
+    cx.phase("ports", "every circuit gets the ports that the scenario gives");
     cx.note(
         Severity::Info,
-        format!("{circuits} given port by port: one plan is possible, and only its batches are chosen"),
+        format!("{circuits} given port by port: only one plan is possible, and the method only chooses its batches"),
     );
     let candidate = assemble::candidate(scenario, &Assignment::default());
     let removed = candidate.value;

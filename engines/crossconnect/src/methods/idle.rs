@@ -12,7 +12,7 @@ const ANNEALING: [&str; 6] =
 /// Annealing that is left out.
 pub(super) fn annealing(scenario: &CrossconnectScenario, params: &Params) -> Vec<Problem> {
     if scenario.wiring == Wiring::SingleSided {
-        let why = "with single_sided wiring, which the exact model alone spreads";
+        let why = "with single_sided wiring, for which only the exact model can assign circuits to switches";
         return without_effect(ANNEALING, why, "leave it out, or set wiring=two_sided").collect();
     }
     if params.int("anneal_rounds") == Some(0) {
@@ -50,6 +50,6 @@ pub(super) fn order() -> Vec<Problem> {
         "gap",
         "seed",
     ];
-    let why = "on all-to-all-order, which orders phases and changes no switch";
-    without_effect(names, why, "leave it out, or take another method").collect()
+    let why = "with all-to-all-order, which orders phases and changes no switch";
+    without_effect(names, why, "leave it out, or use another method").collect()
 }

@@ -103,7 +103,7 @@ pub(super) fn lns() -> Vec<ParamInfo> {
             1,
             1_000_000,
             0,
-            "Number of tries in a row without a strict gain that ends the search. Default: three times \
+            "Number of consecutive tries without an improvement after which the search stops. Default: three times \
              the number of switches.",
         )
         .derived()
@@ -142,15 +142,14 @@ pub(super) fn free() -> Vec<ParamInfo> {
             0.01,
             1.0,
             usual.share,
-            "Fraction of the kept circuits that the first try frees, in addition to all others; later \
-             tries adapt it.",
+            "Fraction of the kept circuits that the first try frees, in addition to all new circuits; later tries adapt it.",
         ),
         ParamInfo::int(
             "free_patience",
             0,
             1_000_000,
             usual.patience as i64,
-            "Number of tries in a row without a gain that ends this search.",
+            "Number of consecutive tries without an improvement after which this search stops.",
         )
         .unit("tries"),
         ParamInfo::int(

@@ -124,7 +124,7 @@ impl TaskSession {
             Ok(plan) => {
                 let removed = self.task.removed(&plan);
                 let fate = if hot.same_scenario { HotStartFate::Accepted } else { HotStartFate::Repaired };
-                cx.hot_start_fate(fate, "the search begins with its circuits", before, Some(removed as f64));
+                cx.hot_start_fate(fate, "the search starts from its circuits", before, Some(removed as f64));
                 self.offer(cx, removed, &plan, "hot start")?;
                 Ok(Some(FirstPlan { plan, removed, source: "hot start" }))
             }

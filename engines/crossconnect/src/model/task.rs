@@ -176,7 +176,7 @@ impl Task {
             b: cell.a.max(cell.b),
             count: cell.count,
         }));
-        (realised != self.wanted).then(|| "it realises other circuits than are wanted".to_owned())
+        (realised != self.wanted).then(|| "its circuits are not the target circuits".to_owned())
     }
 }
 

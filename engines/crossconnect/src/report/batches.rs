@@ -56,8 +56,8 @@ fn answer(scenario: &CrossconnectScenario, facts: &ChangeFacts, warnings: &[Warn
     }
     let most = facts.batches.iter().filter_map(|batch| batch.worst).map(|(_, missing, _)| missing).max();
     answer = match most {
-        Some(most) => answer.muted(", a pod misses at most ").answer(most.to_string()),
-        None => answer.muted(", no pod misses any"),
+        Some(most) => answer.muted(", a pod lacks at most ").answer(most.to_string()),
+        None => answer.muted(", no pod lacks a circuit"),
     };
     match u64::from(scenario.rollout.max_dark_per_pod) {
         0 => answer,
@@ -73,10 +73,10 @@ fn sentence(scenario: &CrossconnectScenario, number: usize, batch: &BatchFacts) 
         .bad(batch.removals.to_string())
         .muted(", then sets up ")
         .good(batch.additions.to_string())
-        .muted(format!("; {} dark meanwhile", words::circuits(batch.dark)));
+        .muted(format!("; {} dark during the batch", words::circuits(batch.dark)));
     match batch.worst {
         Some((pod, missing, of)) => {
-            phrase.muted(format!(", {} misses {missing} of {of}", scenario.pod_name(pod as usize)))
+            phrase.muted(format!(", {} lacks {missing} of {of}", scenario.pod_name(pod as usize)))
         }
         None => phrase,
     }

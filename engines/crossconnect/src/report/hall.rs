@@ -39,7 +39,7 @@ pub(super) fn section(scenario: &CrossconnectScenario, result: Option<&Crossconn
     if !scenario.strays.is_empty() {
         facts.add("stray_connections", "connections without a circuit", scenario.strays.len());
         facts.sentence(
-            "on the switches, one way without the other or a second use of a port; exports delete them first",
+            "connections in one direction only, or that use a port twice; exports delete them first",
         );
     }
     if !scenario.pinned.is_empty() {
@@ -51,12 +51,14 @@ pub(super) fn section(scenario: &CrossconnectScenario, result: Option<&Crossconn
         let rollout = scenario.rollout;
         if rollout.max_dark_per_pod > 0 {
             let most = counted(u64::from(rollout.max_dark_per_pod), "circuit", "circuits");
-            facts.add("max_dark_per_pod", "a pod misses at most", Cell::new(rollout.max_dark_per_pod));
+            facts.add("max_dark_per_pod", "a pod lacks at most", Cell::new(rollout.max_dark_per_pod));
             facts.sentence(format!("limit of the rollout: {most} dark in a batch"));
         }
         if rollout.min_pair_share > 0.0 {
             facts.number("min_pair_share", "a pair of pods keeps", Unit::PERCENT, rollout.min_pair_share);
-            facts.sentence("limit of the rollout: share of its circuits that stay lit in every batch");
+            facts.sentence(
+                "limit of the rollout: minimum fraction of its circuits that stays in service in every batch",
+            );
         }
     }
     if let Some(predicted_s) = scenario.predicted_makespan_s {
@@ -66,7 +68,7 @@ pub(super) fn section(scenario: &CrossconnectScenario, result: Option<&Crossconn
     if let Some(switching) = &scenario.switching {
         facts.number("switching_time_s", "set in every iteration at", Unit::SECONDS, switching.time_s);
         facts.sentence(format!(
-            "change {} within an iteration; its circuits carry {} s later",
+            "change {} within an iteration; its circuits carry traffic {} s later",
             switching.phase, switching.delay_s
         ));
     }

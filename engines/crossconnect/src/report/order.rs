@@ -127,14 +127,14 @@ pub(super) fn section(order: &PhaseOrder) -> Section {
     facts.add("rule", "order", word(order.rule));
     facts.add("gpus_per_pod", "GPUs in a pod", order.gpus_per_pod);
     facts.add("phases", "phases", order.phases.len());
-    facts.add("max_flows_per_pod_pair", "flows between two pods, at most", order.max_flows_per_pod_pair);
+    facts.add("max_flows_per_pod_pair", "max flows per pod pair", order.max_flows_per_pod_pair);
     facts.add("contended_phases", "phases with contention", toned(order.contended_phases as usize));
     facts.sentence(verdict(own.rule, own_contended, own.phases.len()));
-    facts.add("contended_phases_of_other_rule", "by the other rule", toned(other_contended));
+    facts.add("contended_phases_of_other_rule", "with contention, other rule", toned(other_contended));
     facts.sentence(verdict(other.rule, other_contended, other.phases.len()));
     let answer = Phrase::new().text(format!("{}  ", word(own.rule)));
     let answer = if own_contended == 0 {
-        answer.good("no receiver gets two flows")
+        answer.good("no GPU receives two flows")
     } else {
         answer.bad(format!("! in {own_contended} of {} phases some GPU receives two flows", own.phases.len()))
     };
@@ -196,7 +196,10 @@ pub(super) fn detail(order: &PhaseOrder, item: u32) -> Result<Section, Unavailab
         (SizedOrder::own(order), item)
     };
     let phase = (number as usize).checked_sub(1).and_then(|at| sized.phases.get(at)).ok_or_else(|| {
-        Unavailable::absent(format!("the order has {phases} phases, not number {item}"), "name one of them")
+        Unavailable::absent(
+            format!("phase {item} does not exist; the order has {phases} phases"),
+            "name one of them",
+        )
     })?;
     let columns = vec![
         Column::counts("gpu", "GPU"),
@@ -218,7 +221,7 @@ pub(super) fn detail(order: &PhaseOrder, item: u32) -> Result<Section, Unavailab
     }
     let title = format!("phase {number} of {phases}, {}", word(sized.rule));
     Ok(Section::empty(title)
-        .context(Phrase::new().muted("pod down sends to pod across, flows"))
+        .context(Phrase::new().muted("flows; each row is a sending pod, each column a receiving pod"))
         .on_screens("pods", "", matrix(&sized, phase))
         .block("gpus", "", flows))
 }

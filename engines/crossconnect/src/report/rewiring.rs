@@ -139,21 +139,21 @@ impl Ranked<'_> {
         let mut facts = Facts::new();
         let totals = self.changes.totals;
         if let Some(predicted_s) = self.scenario.predicted_makespan_s {
-            facts.number("predicted_makespan_s", "one iteration then takes", Unit::SECONDS, predicted_s);
+            facts.number("predicted_makespan_s", "iteration time afterwards", Unit::SECONDS, predicted_s);
             let disturbed = words::circuits(totals.removed_circuits);
-            facts.sentence(format!("as predicted; the change disturbs {disturbed}"));
+            facts.sentence(format!("predicted by the plan of the circuits; the change disturbs {disturbed}"));
         }
         if let Some(forced) = totals.forced_removed_circuits.filter(|forced| *forced > 0) {
             facts.add("forced_removed_circuits", "circuits lost", Cell::new(forced).tone(Tone::Warn));
-            facts.sentence("to go at failed ports whatever is planned");
+            facts.sentence("at failed ports; every plan removes them");
         }
         let counting = totals.lower_bound_removed_circuits;
         facts.add("lower_bound_removed_circuits", "demand-difference bound", counting);
         if rivals.iter().any(|plan| plan.began_with.is_some()) {
-            facts.add("warm", "warm", "it began with a plan that was known; R solves from scratch");
+            facts.add("warm", "warm", "the search started from a known plan; R solves from scratch");
         }
         if self.beside.run.as_ref().is_some_and(|run| run.is_active) {
-            facts.add("run", "at work", "a run is working on it");
+            facts.add("run", "at work", "a run on this scenario is active");
         }
         facts
     }
@@ -182,7 +182,7 @@ impl Ranked<'_> {
         if let Some(only) = &self.shown.partial {
             return phrase.good(" is optimal").muted(format!(" for {}", only.trim_end_matches(" only")));
         }
-        phrase.muted(" removed; at least ").text(number(bound)).muted(" have to go, gap ").text(gap)
+        phrase.muted(" removed; every plan removes at least ").text(number(bound)).muted(", gap ").text(gap)
     }
 
     /// Returns `true` if counting pairs of pods proves that no plan removes fewer.

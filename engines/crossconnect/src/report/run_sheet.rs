@@ -50,8 +50,8 @@ pub(super) fn section(scenario: &CrossconnectScenario, changes: &Changes) -> Sec
         .answer(format!("{:.0} %", 100.0 * least));
     Section::new("Run sheet", table)
         .answer(answer)
-        .remark("Verify a step: import the read-back of all switches with the plan; it says which step is done and which ports differ.")
-        .remark("Go back step by step, the last one first, with the rollback files; `--to run_sheet` writes the sheet with commands.")
+        .remark("To verify a step, import the plan with the state read back from all switches; the import prints which step is done and which ports differ.")
+        .remark("To go back, undo the steps one by one, the last one first, with the rollback files; `--to run_sheet` writes the sheet with commands.")
 }
 
 /// `6 of 8 (75 %)`.

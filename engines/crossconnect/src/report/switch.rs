@@ -32,7 +32,7 @@ pub(super) fn section(
     let Some((switch, ocs)) = at.and_then(|at| Some((facts.switches.get(at)?, changes.ocs.get(at)?))) else {
         let count = changes.ocs.len();
         return Err(Unavailable::absent(
-            format!("the hall has {count} switches, not number {id}"),
+            format!("switch {id} does not exist; the fabric has {count} switches"),
             "name one of them",
         ));
     };

@@ -40,18 +40,20 @@ pub fn called(called: &Called) -> String {
 /// Returns the meaning of the numbers of ports, and the names of ports in the commands of every vendor, one line each.
 pub fn port_legend(scenario: &CrossconnectScenario, ocs: u32) -> Vec<String> {
     let (a, b) = sides(scenario.wiring);
-    let ports =
-        if a == b { "the ports of the switch" } else { "the A ports and the B ports of the switch, each" };
+    let ports = if a == b { "the ports of the switch" } else { "the ports on that side of the switch" };
     let mut lines = vec![if let Some(panel) = scenario.panel(ocs) {
         format!(
             "{a} 3.0 is index 0 of pod 3 on side {a}; in brackets its number on the panel of {}.",
             panel.name
         )
     } else {
-        format!("{a} 3.0 is index 0 of pod 3 on side {a}; in brackets its number among {ports} from 1.")
+        format!(
+            "{a} 3.0 is index 0 of pod 3 on side {a}; in brackets its number, counted from 1 over {ports}."
+        )
     }];
-    lines
-        .push("Names of ports in commands (export; the .ports.csv beside them lists every port):".to_owned());
+    lines.push(
+        "Names of ports in exported commands (the exported .ports.csv file lists every port):".to_owned(),
+    );
     let of = called_on(scenario, ocs);
     lines.extend(of.iter().map(|one| format!("  {}", called(one))));
     lines

@@ -85,7 +85,7 @@ pub fn limits_note(metrics: &BTreeMap<String, f64>) -> Option<String> {
     let mut said = Vec::new();
     if broken(POD_LIMIT) {
         let most = figure("max_dark_per_pod");
-        said.push(format!("a pod misses {most} circuits during a batch, which is above 'max_dark_per_pod'"));
+        said.push(format!("a pod lacks {most} circuits during a batch, which is above 'max_dark_per_pod'"));
     }
     if broken(PAIR_LIMIT) {
         let share = 100.0 * figure("least_pair_share");
@@ -93,8 +93,9 @@ pub fn limits_note(metrics: &BTreeMap<String, f64>) -> Option<String> {
             "a pair of pods keeps {share:.0} % of its circuits during a batch, which is below 'min_pair_share'"
         ));
     }
-    (!said.is_empty())
-        .then(|| format!("no order of the changes was found that keeps the rollout: {}", said.join("; ")))
+    (!said.is_empty()).then(|| {
+        format!("found no order of the changes within the limits of the rollout: {}", said.join("; "))
+    })
 }
 
 /// The circuits that a plan leads to: what it keeps and what it adds.

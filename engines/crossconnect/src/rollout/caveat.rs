@@ -84,7 +84,7 @@ pub fn unmet(scenario: &CrossconnectScenario, changes: &Changes) -> Option<Strin
         format!("{}-{} {set} of {wanted}", scenario.pod_name(i as usize), scenario.pod_name(j as usize))
     };
     Some(format!(
-        "{unmet} of {} target circuits cannot be set because {} failed (by counting ports at least \
+        "{unmet} of {} target circuits cannot be set because {} failed (counting working ports proves at least \
          {least}): {}; the removals and their bound cover the circuits that are set",
         scenario.wanted_circuits(),
         counted(scenario.failed_ports.len() as u64, "port", "ports"),
@@ -98,8 +98,8 @@ pub fn strays(scenario: &CrossconnectScenario) -> Option<String> {
     let connections = counted(count, "connection on the switches makes", "connections on the switches make");
     (count > 0).then(|| {
         format!(
-            "{connections} no circuit: exported commands delete such connections first, except for one way of a circuit \
-             that is set up; the way back does not set them again."
+            "{connections} no circuit: exported commands delete such connections first, except a connection that is one direction of a circuit \
+             that the plan sets up; rollback files do not restore them."
         )
     })
 }
@@ -152,18 +152,20 @@ pub fn cut_off(scenario: &CrossconnectScenario, changes: &Changes) -> Option<Str
     let count = all.len() as u64;
     let name = |(i, j): Pair| format!("{}-{}", scenario.pod_name(i as usize), scenario.pod_name(j as usize));
     let when = match cut.len() {
-        1 => format!("while batch {} of {} is under way", first + 1, changes.batches.len()),
+        1 => format!("during batch {} of {}", first + 1, changes.batches.len()),
         several => format!("in {several} of {} batches", changes.batches.len()),
     };
-    let advice = || "; set min_pair_share to keep a share of every pair, in more batches".to_owned();
+    let advice = || {
+        "; set min_pair_share to keep a fraction of the circuits of every pair, in more batches".to_owned()
+    };
     let asked = scenario.rollout.min_pair_share > 0.0;
     let gentler = gentler(scenario, changes);
     let gentler = gentler.map_or_else(
         || if asked { String::new() } else { advice() },
         |(batches, left)| {
             let left = match left {
-                0 => "cuts none off".to_owned(),
-                left => format!("leaves {left}, with too few circuits to keep one"),
+                0 => "cuts no pair off".to_owned(),
+                left => format!("cuts {left} off, because they have too few circuits"),
             };
             format!(
                 "; min_pair_share={GENTLER_SHARE} {left}, in {}",

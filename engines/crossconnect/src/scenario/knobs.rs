@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 /// Remedy where circuits are given port by port.
 const ANEW: &str =
-    "edit 'placed' and 'logical_circuits' in the file, or make the scenario with keep_ports=false";
+    "edit 'placed' and 'logical_circuits' in the file, or create the scenario with keep_ports=false";
 /// Word for an empty list.
 const NONE: &str = "none";
 /// Remedy for a pin that cannot be read.
@@ -29,7 +29,7 @@ pub static KNOBS: LazyLock<Knobs<CrossconnectScenario>> = LazyLock::new(|| {
         Knob::own(
             ParamInfo::text(
                 "circuits",
-                "Target circuits of single pairs of pods by number or name, '0-1:4, leaf-a-leaf-b:2'; other pairs keep theirs.",
+                "Number of target circuits for single pairs of pods, named by number or name, '0-1:4, leaf-a-leaf-b:2'; other pairs are unchanged.",
             ),
             CrossconnectScenario::listed_circuits,
             |hall, text| hall.set_circuits(&text.to_string()),
@@ -103,8 +103,8 @@ fn drawn(key: &'static str) -> Knob<CrossconnectScenario> {
     )
     .set_by(move |hall, value| hall.redraw(key, value))
     .hidden_if(|hall| {
-        let remedy = "take a random instance, such as preset:crossconnect-16-16-25, or change `circuits`";
-        hall.family.is_none().then_some(("on a scenario that was not drawn at random".into(), remedy))
+        let remedy = "use a random instance, such as preset:crossconnect-16-16-25, or change `circuits`";
+        hall.family.is_none().then_some(("on a scenario that is not a random instance".into(), remedy))
     })
 }
 
@@ -259,8 +259,10 @@ impl CrossconnectScenario {
         if drawn.logical_circuits != self.logical_circuits || drawn.installed != self.installed {
             return Err(Problem::new(
                 name,
-                format!("{value} draws other circuits, and those that were set by hand would be lost"),
-                "set it first and the circuits after it, or start from the preset again",
+                format!(
+                    "{value} samples other circuits, which would replace the circuits that were set by hand"
+                ),
+                "set it before you set circuits, or start from the preset again",
             ));
         }
         family.set_field(name, value);
@@ -304,7 +306,10 @@ fn set_failed_ports(hall: &mut CrossconnectScenario, text: &ParamValue) -> Resul
 fn port_remedy(hall: &CrossconnectScenario) -> String {
     match hall.panels.first() {
         Some(panel) => {
-            format!("give switch:port, such as '{}:1', the port one of a pod, or 'none'", panel.name)
+            format!(
+                "give switch:port, such as '{}:1', where the port belongs to a pod, or 'none'",
+                panel.name
+            )
         }
         None => "give switch:pod:side and index, such as '3:0:a1', or 'none'".to_owned(),
     }
@@ -362,7 +367,7 @@ fn set_per_pod(table: &mut [Vec<u32>], name: &str, value: &ParamValue) -> Result
             return Err(Problem::new(
                 name,
                 format!("has {} entries", list.len()),
-                format!("give one number, or {}: one for each pod", table.len()),
+                format!("give one number for all pods, or {} numbers, one for each pod", table.len()),
             ));
         }
         one => {

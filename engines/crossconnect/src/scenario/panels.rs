@@ -58,7 +58,7 @@ impl PanelPort {
 pub(crate) fn wrong_name(name: &str) -> Option<String> {
     let sign = name.chars().find(|c| c.is_control() || matches!(c, ',' | ':' | ';' | '"' | '/' | '\\'));
     if let Some(sign) = sign {
-        return Some(format!("has the sign {sign:?}"));
+        return Some(format!("has the character {sign:?}"));
     }
     if name.trim() != name || name.is_empty() {
         return Some("is empty, or begins or ends with a space".to_owned());
@@ -115,7 +115,8 @@ impl CrossconnectScenario {
             if let Some(wrong) = wrong_name(&panel.name) {
                 problems.add(format!("{path}.name"), wrong, NAME_REMEDY);
             } else if !names.insert(file_stem(&panel.name)) {
-                let message = format!("is '{}', too close to the name of another switch", panel.name);
+                let message =
+                    format!("is '{}', which gives the same file name as another switch", panel.name);
                 problems.add(format!("{path}.name"), message, "give names that differ in letters or digits");
             }
             self.validate_panel(ocs, panel, &path, problems);
@@ -177,8 +178,8 @@ impl CrossconnectScenario {
             if let Some(first) = seen.insert(end, at) {
                 problems.add(
                     path,
-                    format!("is the port of ports[{first}]"),
-                    "give every port of a pod one number",
+                    format!("is the same port as ports[{first}]"),
+                    "list every port of a pod once",
                 );
             }
         }
@@ -187,7 +188,7 @@ impl CrossconnectScenario {
             |(_, side)| (0..self.pods as usize).map(move |pod| u64::from(self.ports(side, pod, ocs)));
         let ports: u64 = Side::ALL.into_iter().flat_map(ports_of).sum();
         if listed != ports && problems.is_empty() {
-            let message = format!("gives {listed} of the {ports} ports of the pods on this switch a number");
+            let message = format!("lists {listed} of the {ports} ports of the pods on this switch");
             problems.add(path, message, "list every port that 'ports_a' and 'ports_b' count");
         }
     }

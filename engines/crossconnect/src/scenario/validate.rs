@@ -32,7 +32,7 @@ impl CrossconnectScenario {
         let (pods, ocs) = (self.pods as usize, self.ocs_count as usize);
         if let Some(names) = self.pod_names.as_ref().filter(|names| names.len() != pods) {
             let message = format!("has {} names", names.len());
-            problems.add("pod_names", message, "give one text for each pod, or leave it out");
+            problems.add("pod_names", message, "give one name for each pod, or leave it out");
         }
         if self.ports_b.is_empty() {
             problems.add("ports_b", "is missing", "add it");
@@ -88,7 +88,7 @@ impl CrossconnectScenario {
             problems.add(
                 "installed.ocs",
                 format!("has {entries} switches, but 'ocs_count' is {}", self.ocs_count),
-                "give one entry for each switch, or none for a green field; is it the state of other switches?",
+                "give one entry for each switch, or none if nothing is installed; is it the state of other switches?",
             );
             return;
         }
@@ -112,7 +112,7 @@ impl CrossconnectScenario {
                         problems.add(
                             path.clone(),
                             format!(
-                                "uses {} of pod {pod} again, which cross_connects[{first}] has",
+                                "uses {} of pod {pod}, which cross_connects[{first}] already uses",
                                 named(side, port, self.wiring)
                             ),
                             "a port holds one circuit",
@@ -154,7 +154,11 @@ impl CrossconnectScenario {
                 continue;
             }
             if installed.contains(&(ocs_id, near, far)) {
-                problems.add(path, "is a way of an installed circuit", "list it under 'installed' alone");
+                problems.add(
+                    path,
+                    "is one direction of an installed circuit",
+                    "list it only under 'installed'",
+                );
                 continue;
             }
             let ways =
@@ -188,7 +192,7 @@ impl CrossconnectScenario {
                     problems.add(
                         path.clone(),
                         format!(
-                            "uses {port} of pod {pod} on switch {ocs_id} again, which placed[{first}] has"
+                            "uses {port} of pod {pod} on switch {ocs_id}, which placed[{first}] already uses"
                         ),
                         "a port holds one circuit",
                     );
@@ -204,7 +208,7 @@ impl CrossconnectScenario {
             if here != there && i != j {
                 problems.add(
                     format!("logical_circuits[{i}][{j}]"),
-                    format!("is {there}, but 'placed' has {here} of this pair"),
+                    format!("is {there}, but 'placed' has {here} circuits of this pair"),
                     "give the same number in both, or leave 'placed' out",
                 );
             }
@@ -248,8 +252,8 @@ impl CrossconnectScenario {
         let ports = self.ports(side, pod as usize, ocs);
         if port >= ports {
             let has = match ports {
-                0 => format!("pod {pod} has none there"),
-                ports => format!("pod {pod} has 0 to {} there", ports - 1),
+                0 => format!("pod {pod} has no port there"),
+                ports => format!("pod {pod} has ports 0 to {} there", ports - 1),
             };
             problems.add(path, format!("names {} of switch {ocs}", named(side, port, self.wiring)), has);
             return false;
@@ -293,7 +297,7 @@ impl CrossconnectScenario {
                 continue;
             }
             if !seen.insert(*pin) {
-                problems.add(path, "repeats an earlier one", "name it once");
+                problems.add(path, "repeats an earlier pin", "name it once");
                 continue;
             }
             if self
@@ -325,8 +329,10 @@ impl CrossconnectScenario {
             if *count > wanted {
                 problems.add(
                     path,
-                    format!("is pinned circuit {count} between pods {a} and {b}, but {wanted} are wanted"),
-                    "unpin it, or want more circuits there",
+                    format!(
+                        "is pinned circuit {count} between pods {a} and {b}, but the target has only {wanted}"
+                    ),
+                    "unpin it, or raise the number of target circuits between these pods",
                 );
             }
         }
@@ -346,7 +352,7 @@ impl CrossconnectScenario {
                 problems.add(
                     format!("logical_circuits[{pod}]"),
                     format!("{} needs {degree} circuits but has {ports} ports", self.pod_name(pod)),
-                    "want fewer circuits, or give it more ports",
+                    "reduce its target circuits, or give it more ports",
                 );
             }
         }

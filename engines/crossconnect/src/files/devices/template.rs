@@ -73,7 +73,11 @@ impl Template {
                     "side" => Part::Side,
                     "slot" => Part::Slot,
                     "port" => Part::Port,
-                    other => return Err(wrong(format!("is '{text}', with the unknown place '{{{other}}}'"))),
+                    other => {
+                        return Err(wrong(format!(
+                            "is '{text}', with the unknown placeholder '{{{other}}}'"
+                        )));
+                    }
                 }
             } else {
                 let end = rest.find('{').unwrap_or(rest.len());
@@ -85,7 +89,7 @@ impl Template {
             let unclear = part.is_number()
                 || matches!(&part, Part::Text(literal) if literal.starts_with(|c: char| c.is_ascii_digit()));
             if after_number && unclear {
-                return Err(wrong(format!("is '{text}', with numbers that nothing divides")));
+                return Err(wrong(format!("is '{text}', with two numbers and nothing between them")));
             }
             parts.push(part);
         }
@@ -95,7 +99,7 @@ impl Template {
             _ => None,
         });
         if let Some(odd) = odd {
-            return Err(wrong(format!("is '{text}', with the sign '{odd}'")));
+            return Err(wrong(format!("is '{text}', with the character '{odd}'")));
         }
         let count = |wanted: &Part| parts.iter().filter(|part| *part == wanted).count();
         let counts = (count(&Part::Number), count(&Part::Slot), count(&Part::Port));

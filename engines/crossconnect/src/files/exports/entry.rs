@@ -12,11 +12,12 @@ use lightbay_core::scenario::Scenario;
 pub(crate) fn exporters() -> Vec<FormatInfo> {
     let instance = FormatInfo::new(
         INSTANCE,
-        "The scenario with every circuit spelled out, instead of a random family and its seed.",
+        "The scenario with every circuit listed, instead of a random family and its seed.",
         SubjectSort::Either,
         "json",
     );
-    let mut all = vec![instance.leaving_out(&["the plan", "the random family that it was drawn from"])];
+    let mut all =
+        vec![instance.leaving_out(&["the plan", "the random family that the scenario was sampled from"])];
     all.push(
         FormatInfo::new(picture::NAME, picture::HELP, SubjectSort::Plan, "svg")
             .leaving_out(picture::LEAVES_OUT),

@@ -66,11 +66,11 @@ impl BoxJob {
         let what = match &self.whole {
             Some(whole) => format!("{} in all", connections(whole.len())),
             None => {
-                format!("{} to take down, {} to set up", connections(self.removes.len()), self.adds.len())
+                format!("{} to remove, {} to add", connections(self.removes.len()), self.adds.len())
             }
         };
         let Self { device, batch, batches, name, .. } = self;
-        let back = if self.rollback { "back to what was before " } else { "" };
+        let back = if self.rollback { "back to the state before " } else { "" };
         let part = match (self.rollback, batches) {
             (_, 1) => String::new(),
             (false, _) => format!(", batch {batch} of {batches}"),
@@ -86,7 +86,7 @@ impl BoxJob {
             lines.push("Finish a batch on all switches before the next one begins.".to_owned());
         }
         lines.push(
-            "The last command reads the state back: compare it with the plan before anything else is changed."
+            "The last command reads the state back: compare it with the plan before you change anything else."
                 .to_owned(),
         );
         lines.extend(self.remarks.iter().cloned());

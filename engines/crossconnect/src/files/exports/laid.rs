@@ -39,10 +39,8 @@ pub fn export(
     params: &Params,
 ) -> Result<Vec<Artifact>, Problems> {
     let Some(places) = &matrix.places else {
-        let remedy = "make a scenario of kind crossconnect of it";
-        return Err(
-            Problem::new("to", "the plan does not say at which ports its circuits are", remedy).into()
-        );
+        let remedy = "create a scenario of kind crossconnect from the plan";
+        return Err(Problem::new("to", "the plan does not give the ports of its circuits", remedy).into());
     };
     let hall = SwitchHall {
         ocs_count: places.ports_a.first().map_or(0, Vec::len) as u32,
@@ -103,7 +101,7 @@ fn checked(scenario: Scenario<Crossconnect>) -> Result<Checked<Crossconnect>, Pr
             problems.add(
                 "",
                 format!("the change breaks {violation}"),
-                "make a scenario of kind crossconnect of the plan",
+                "create a scenario of kind crossconnect from the plan",
             );
         }
         problems

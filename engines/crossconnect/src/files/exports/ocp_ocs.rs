@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 /// Name of the format.
 pub const NAME: &str = "ocp_ocs";
 /// Its type.
-pub const HELP: &str = "gNMI requests after the optical switch model of the Open Compute Project (a draft), a request file for gnmic per switch.";
+pub const HELP: &str = "gNMI requests for the optical switch model of the Open Compute Project (a draft), a request file for gnmic per switch.";
 
 /// Name of a connection by its ports, if the switch has no other names.
 pub const CONNECTION_NAME: &str = "{input}_{output}";
@@ -41,7 +41,7 @@ impl Modules {
                 "connection_name",
                 format!("is '{template}'"),
                 format!(
-                    "give '{{input}}' and '{{output}}' once each, and letters, digits and - _ . : beside, as in '{CONNECTION_NAME}'"
+                    "use '{{input}}' and '{{output}}' once each, and otherwise only letters, digits and - _ . :, as in '{CONNECTION_NAME}'"
                 ),
             )),
         }
@@ -83,13 +83,13 @@ pub(super) fn text(job: &BoxJob, naming: &Naming, modules: &Modules) -> Script {
         comment(&mut text, line);
     }
     let needs = format!(
-        "Needs '/{}:optical-switch/state/bidirectional' to be {}. Entries that cannot be made become INVALID or FAILED.",
+        "Needs '/{}:optical-switch/state/bidirectional' to be {}. The switch marks connections that it cannot make as INVALID or FAILED.",
         modules.switch, job.bidirectional
     );
     comment(&mut text, needs);
     if !job.removes.is_empty() {
         let names = format!(
-            "Deletions name connections '{}'. A connection with another name stays, and what needs its ports becomes INVALID.",
+            "Deletions expect connections named '{}'. A connection with another name stays, and a connection that needs its ports becomes INVALID.",
             modules.connection
         );
         comment(&mut text, names);

@@ -119,7 +119,7 @@ fn pairs(drawing: &mut Drawing, scenario: &CrossconnectScenario, changes: &Chang
         let x = MARGIN + (COLUMN + MARGIN) * at as f64;
         drawing.text((x, y), HEADING, &format!("{title}: circuits between pods"));
         if pods > MOST_PODS {
-            let words = format!("{pods} pods are more than fit; `--to csv` lists all circuits.");
+            let words = format!("{pods} pods do not fit in the picture; `--to csv` lists all circuits.");
             drawing.text((x, y + 20.0), BODY, &words);
             end = end.max(y + 26.0);
             continue;
@@ -179,7 +179,9 @@ fn switches(drawing: &mut Drawing, changes: &Changes, y: f64) -> f64 {
     }
     if rows.len() > MOST_SWITCHES {
         let rest = rows.len() - MOST_SWITCHES;
-        let more = format!("{rest} more switches change no more than the last of these, each.");
+        let more = format!(
+            "{rest} more switches are not shown; none of them changes more circuits than the last one above."
+        );
         drawing.text((left, at + 10.0), BODY, &more);
         at += step;
     }
@@ -192,7 +194,7 @@ fn legend(drawing: &mut Drawing, y: f64) -> f64 {
         (KEPT, "kept"),
         (ADDED, "added; pairs of pods that get more circuits"),
         (REMOVED, "removed; pairs that get fewer"),
-        (MOVED, "pairs with as many circuits, some of them elsewhere"),
+        (MOVED, "pairs with the same number of circuits, some of them moved"),
     ];
     for (fill, words) in entries {
         let area = Area { x, y: y - 9.0, width: 20.0, height: 11.0 };

@@ -35,7 +35,7 @@ pub(super) fn text(job: &BoxJob) -> Script {
     if job.whole.is_none() {
         text.push(
             LineSort::Comment,
-            "# A lab note reports that a POST was dropped after seconds while a PUT stayed. full=true writes the PUT of the whole list.",
+            "# One lab reports that a connection set by POST disappeared after seconds and one set by PUT stayed. full=true writes a PUT of the whole list.",
         );
     }
     text.push(LineSort::Other, REQUEST);

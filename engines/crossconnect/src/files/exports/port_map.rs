@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 /// Name of the format.
 pub const NAME: &str = hall::PORT_MAP;
 /// Its sort.
-pub(super) const HELP: &str = "The port map: every port of every switch by its number, with pod, name and state, for spreadsheets and to be read back.";
+pub(super) const HELP: &str = "The port map: every port of every switch by its number, with pod, name and state, for spreadsheets and for import.";
 /// Parts of a plan or scenario that it has no column for.
 pub(super) const LEAVES_OUT: &[&str] = &[
     "the target circuits",
@@ -43,7 +43,7 @@ pub(super) fn text(
     if asked == Some(STATES[0]) && changes.is_none() {
         return Err(Problem::new(
             "state",
-            "is 'planned', but there is no plan of changes",
+            "is 'planned', but there is no plan",
             "leave it out, or export a plan",
         ));
     }

@@ -14,7 +14,7 @@ use lightbay_formats::markdown::{Document, text as safe};
 /// Name of the format.
 pub(super) const NAME: &str = "run_sheet";
 /// Its sort.
-pub(super) const HELP: &str = "The run sheet of a change: per step the switches, ports and names, commands, links down, capacity left, how to verify and where to go back to.";
+pub(super) const HELP: &str = "The run sheet of a change: for each step the switches, ports and names, commands, links down, capacity left, how to verify it and how to roll it back.";
 /// Parts of the plan that it leaves out.
 pub(super) const LEAVES_OUT: &[&str] = &["circuits that stay", "the bound of the removals"];
 
@@ -36,14 +36,9 @@ pub(super) fn params() -> Vec<ParamInfo> {
             COMMANDS,
             &choices,
             NONE,
-            "Commands of every step and switch: those of this format with its usual settings, or none.",
+            "Format of the commands listed for every step and switch, written with its default settings; or none.",
         ),
-        ParamInfo::choice(
-            FORM,
-            &FORMS,
-            FORMS[0],
-            "Form of the file: Markdown, or a web page that stands alone.",
-        ),
+        ParamInfo::choice(FORM, &FORMS, FORMS[0], "Form of the file: Markdown, or a single web page."),
     ]
 }
 
@@ -54,7 +49,7 @@ pub(super) fn params() -> Vec<ParamInfo> {
 pub(super) fn text(subject: &Subject<'_>, params: &Params) -> Result<(String, &'static str), Problems> {
     let changes = changed(subject.result)?;
     if changes.batches.is_empty() {
-        let remedy = "export the plan of a change";
+        let remedy = "export a plan that changes circuits";
         return Err(Problem::new("", "the plan changes no circuit, so there is no step", remedy).into());
     }
     let commands = params.text(COMMANDS).filter(|format| *format != NONE);
@@ -176,7 +171,9 @@ fn one(
         .collect();
     document.table(&columns("pair of pods"), &pairs);
     if rest > 0 {
-        document.paragraph(&format!("{rest} more pairs lose a circuit; those above keep the least."));
+        document.paragraph(&format!(
+            "{rest} more pairs lose a circuit; the pairs above keep the smallest fractions."
+        ));
     }
 }
 
@@ -200,8 +197,8 @@ fn after(
 ) {
     let format = commands.unwrap_or("FORMAT");
     let verify = format!(
-        "Verify: read the state of every switch back into a file of its name and run `lightbay import {format} PLAN FILES… -o now.json`: \
-         it says \"step {number} of {count} done\" and names the ports that differ. Changed in this step: {}.",
+        "Verify: save the state of every switch in a file named after it and run `lightbay import {format} PLAN FILES… -o now.json`: \
+         it prints \"step {number} of {count} done\" and names the ports that differ. Changed in this step: {}.",
         safe(&names(subject, step))
     );
     let back = if number == 1 {
@@ -221,6 +218,6 @@ fn after(
     };
     document.list(&[
         verify,
-        format!("Go back to {back} with {file}; steps are taken back one by one, the last one first."),
+        format!("Go back to {back} with {file}; undo the steps one by one, the last one first."),
     ]);
 }

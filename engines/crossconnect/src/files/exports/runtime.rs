@@ -10,7 +10,7 @@ use serde::Serialize;
 /// Name of the format.
 pub const NAME: &str = "runtime";
 /// Its type.
-pub const HELP: &str = "One change within an iteration for a controller: the moment, the dark time, and per switch the cross-connects to delete and then to add, with the way back.";
+pub const HELP: &str = "One change within an iteration for a controller: its time, the dark time, and for each switch the cross-connects to delete and then to add; a second file reverses it.";
 /// Parts of a plan that it leaves out.
 pub const LEAVES_OUT: &[&str] = &["circuits that stay", "the bound of the removals"];
 /// Ending of the file that leads back to the circuits before.
@@ -74,8 +74,8 @@ pub fn texts(
     let Some(switching) = scenario.switching else {
         let problem = Problem::new(
             "switching",
-            "is missing: the circuits of the plan are not set at a moment of an iteration",
-            "make the scenario from a plan of circuits that move: new crossconnect --set from=PLAN --set phase=1",
+            "is missing: the circuits of the plan do not change within an iteration",
+            "create the scenario from a plan whose circuits change within an iteration: new crossconnect --set from=PLAN --set phase=1",
         );
         return Err(problem.into());
     };
@@ -83,8 +83,8 @@ pub fn texts(
         let batches = counted(changes.batches.len() as u64, "batch", "batches");
         let problem = Problem::new(
             "batches",
-            format!("the changes are made in {batches}, not at one moment of the iteration"),
-            "plan without limits on the rollout",
+            format!("the changes are made in {batches}, not at one time of the iteration"),
+            "solve the scenario without limits on the rollout",
         );
         return Err(problem.into());
     }
@@ -103,7 +103,7 @@ pub fn texts(
         let problem = Problem::new(
             "removed_circuits",
             format!(
-                "{circuits} moved to other ports, and dark meanwhile, though the plan of the iteration counts on them"
+                "{circuits} moved to other ports and dark during the change, but the plan of the iteration uses them then"
             ),
             "use the method `lumos-exact`, or another ocs_count",
         );

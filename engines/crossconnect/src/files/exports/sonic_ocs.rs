@@ -9,8 +9,7 @@ use crate::files::devices::template::Role;
 /// Name of the format.
 pub const NAME: &str = "sonic_ocs";
 /// Its type.
-pub const HELP: &str =
-    "Shell commands for switches with SONiC (table OCS_CROSS_CONNECT), a script per switch to be run on it.";
+pub const HELP: &str = "Shell commands for switches with SONiC (table OCS_CROSS_CONNECT), a script per switch that you run on the switch.";
 
 /// Grammars of the commands: that of the design text, and the one generated from the model.
 pub(super) const FORMS: [&str; 2] = ["cli1", "cli2"];

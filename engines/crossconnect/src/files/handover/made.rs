@@ -49,7 +49,7 @@ pub(crate) fn conversion() -> Conversion {
                 1,
                 MAX_OCS as i64,
                 1,
-                "Switches over which the ports of every pod are spread evenly. Default: those of 'installed_from', or the \
+                "Number of switches; the ports of every pod are spread evenly over them. Default: those of 'installed_from', or the \
                  largest number up to 16 that divides the ports.",
             )
             .derived(),
@@ -93,7 +93,7 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Crosscon
         let problem = Problem::new(
             FROM,
             "is missing",
-            "give the plan whose circuits are wanted, such as one of a training job: --set from=PLAN",
+            "give the plan whose circuits become the target, such as one of a training job: --set from=PLAN",
         );
         return Err(problem.into());
     };
@@ -112,7 +112,7 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Crosscon
         _ if from.circuits_of_phase(1).is_some() => {
             let problem = Problem::new(
                 PHASE,
-                "is missing: the circuits of the plan move within the iteration",
+                "is missing: the circuits of the plan change within the iteration",
                 "give the number of a change, from 1; `lightbay show PLAN --section switchings` lists them",
             );
             return Err(problem.into());
@@ -122,8 +122,8 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Crosscon
     let matrix = laid.ok_or_else(|| {
         Problem::new(
             FROM,
-            format!("is a plan of kind {} without circuits between the pods of all replicas", header.kind),
-            "give a plan that lays circuits, such as one for a training job (not for an instance with mirrors)",
+            format!("is a plan of kind {}, which has no circuits between the pods of all replicas", header.kind),
+            "give a plan that sets circuits, such as one for a training job (not for an instance with mirrors)",
         )
     })?;
     let installed = match sources.plan(INSTALLED_FROM) {
@@ -132,7 +132,10 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Crosscon
             Problem::new(
                 INSTALLED_FROM,
                 format!("is a plan of kind {}", plan.header().kind),
-                format!("give a plan of kind {}, which says what is set on the switches", Crossconnect::NAME),
+                format!(
+                    "give a plan of kind {}, which lists the circuits on the switches",
+                    Crossconnect::NAME
+                ),
             )
         })?),
     };
@@ -188,10 +191,14 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Crosscon
 fn of_layer(from: &SharedPlan, layer: u32) -> Result<CircuitMatrix, Problem> {
     from.circuits_of_layer(layer).ok_or_else(|| {
         let message = match from.circuits_of_layer(0) {
-            Some(_) => format!("is {layer}, a layer that the plan does not have"),
+            Some(_) => format!("is {layer}, but the plan has no such layer"),
             None => format!("is given, but plans of kind {} have one set of circuits", from.header().kind),
         };
-        Problem::new(LAYER, message, "leave it out, or give a plan of a region and one of its layers, from 0")
+        Problem::new(
+            LAYER,
+            message,
+            "leave it out, or give a plan of a region and the number of one of its layers, from 0",
+        )
     })
 }
 
@@ -207,7 +214,7 @@ fn of_phase(from: &SharedPlan, phase: u32) -> Result<(CircuitMatrix, Switching),
             ),
             _ => Problem::new(
                 PHASE,
-                format!("is {phase}, a change that the plan does not have"),
+                format!("is {phase}, but the plan has no such change"),
                 format!("give a number from 1 to {last}"),
             ),
         }
@@ -219,7 +226,7 @@ fn places(matrix: &CircuitMatrix, asked: Option<bool>) -> Result<Option<&Circuit
     match (&matrix.places, asked) {
         (None, Some(true)) => Err(Problem::new(
             KEEP_PORTS,
-            "is true, but the plan says between which pods its circuits run and not at which switch and ports",
+            "is true, but the plan gives only the pods that its circuits join, not their switches and ports",
             "leave it out, or give a plan of a TPU pod or of two-sided switches",
         )),
         (Some(places), asked) if asked.unwrap_or(places.fixed) => Ok(Some(places)),
@@ -238,7 +245,7 @@ fn left_out(matrix: &CircuitMatrix, kept: bool) -> Vec<String> {
             format!(", and {} a pod to itself left out", counted(inside, "circuit of", "circuits of"))
         };
         notes.push(format!(
-            "switch and ports of the {} in the plan are not kept{loops}: they are chosen again; \
+            "switch and ports of the {} in the plan are not kept{loops}: methods choose them again; \
              {KEEP_PORTS}=true keeps them",
             counted(places.circuits.len() as u64, "circuit", "circuits")
         ));

@@ -74,8 +74,8 @@ impl<'a> Connections<'a> {
         if self.end(ocs, joint.from).is_none() || self.end(ocs, joint.to).is_none() {
             return Err(Problem::new(
                 "",
-                format!("'{name}' names a port beyond the panel"),
-                "the switch has fewer",
+                format!("'{name}' names a port that the switch does not have"),
+                "check the numbering of the ports",
             ));
         }
         let (switch, seen) = (&mut self.switches[ocs as usize], &mut self.seen[ocs as usize]);
@@ -130,16 +130,22 @@ impl<'a> Connections<'a> {
                 let remedy = if self.scenario.wiring == Wiring::CrossWired {
                     "check ingress_base and egress_base"
                 } else {
-                    "if each carries both directions, import it with bidirectional=true"
+                    "if each connection carries both directions, import with bidirectional=true"
                 };
-                found.doubts.push(format!("no connection of switch {ocs} has its way back; {remedy}"));
+                found.doubts.push(format!(
+                    "no connection of switch {ocs} has a connection for the reverse direction; {remedy}"
+                ));
             }
             found.installed.ocs.push(InstalledOcs { ocs_id: ocs, cross_connects });
         }
         found.strays.sort_unstable();
         found.half = half.len();
         found.lines.extend(named(&surplus, "makes no circuit (surplus)", "make no circuit (surplus)"));
-        found.lines.extend(named(&half, "lacks its way back (half)", "lack their way back (half)"));
+        found.lines.extend(named(
+            &half,
+            "lacks the reverse direction (half)",
+            "lack the reverse direction (half)",
+        ));
         found
     }
 

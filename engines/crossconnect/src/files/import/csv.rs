@@ -47,7 +47,7 @@ pub(super) fn read(
             problems.push(Problem::new(
                 file.name,
                 message,
-                format!("the first line has to begin with {}", COLUMNS.join(",")),
+                format!("the first line must begin with {}", COLUMNS.join(",")),
             ));
             continue;
         }
@@ -76,7 +76,7 @@ pub(super) fn read(
         ));
         if kept == 0 && removed + added > 0 {
             assumed.push(format!(
-                "{}: holds changes only; export with full=true to have circuits that stay too",
+                "{}: lists only changes; export with full=true to include the circuits that stay",
                 file.name
             ));
         }
@@ -168,7 +168,7 @@ fn occupy(
             let (_, _, pod, port) = end;
             return Err(Problem::new(
                 "",
-                format!("uses port {port} of pod {pod} again, which {first} has"),
+                format!("uses port {port} of pod {pod}, which {first} already uses"),
                 "a port holds one circuit",
             ));
         }
@@ -190,5 +190,8 @@ fn without_rows(switches: &[Vec<Circuit>]) -> Option<String> {
         names.push(format!("{} more", dark.len() - NAMED));
     }
     let word = if dark.len() == 1 { "switch" } else { "switches" };
-    Some(format!("no circuit on {word} {}: taken as dark", names.join(", ")))
+    Some(format!(
+        "the table lists no circuit on {word} {}, so the import assumes that none is installed there",
+        names.join(", ")
+    ))
 }

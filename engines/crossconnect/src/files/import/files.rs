@@ -40,8 +40,8 @@ pub(super) fn of<'a>(
         let Some(id) = named.or(only) else {
             problems.add(
                 file.name,
-                "does not say of which switch it is",
-                "put 'ocs-NUMBER' into its name, or give ocs_ids",
+                "does not name its switch",
+                "put 'ocs-NUMBER' into the file name, or give ocs_ids",
             );
             continue;
         };
@@ -54,7 +54,7 @@ pub(super) fn of<'a>(
         } else if let Some(first) = by_id.insert(id, file) {
             problems.add(
                 file.name,
-                format!("is of switch {id}, as {} is", first.name),
+                format!("is of switch {id}, but so is {}", first.name),
                 "give one file per switch",
             );
         }
@@ -64,7 +64,7 @@ pub(super) fn of<'a>(
             problems.add(
                 "",
                 format!("no file is of switch {}", device.id),
-                format!("give one for each of the switches 0 to {last}"),
+                format!("give one file for each of the switches 0 to {last}"),
             );
         }
     }

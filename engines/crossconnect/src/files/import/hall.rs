@@ -53,7 +53,7 @@ pub(super) fn formats() -> Vec<FormatInfo> {
     vec![
         FormatInfo::new(
             PORT_MAP,
-            "Port maps, a row for every port of every switch, with a matrix of target circuits or the scenario that they give numbers to.",
+            "Port maps with a row for every port of every switch, and a matrix of target circuits or the scenario whose ports they number.",
             SubjectSort::Scenario,
             "csv",
         )
@@ -129,7 +129,7 @@ impl HallFile<'_> {
         }
         if names.starts_with(&["node_type", "node_id"]) {
             let remedy = "give the connectivity map, which begins with plan_id,cable_id";
-            return Err(Problem::new("", "is the list of ports of OCDAI, not its list of cables", remedy));
+            return Err(Problem::new("", "is the OCDAI list of ports, not the OCDAI list of cables", remedy));
         }
         let first = rows.next().and_then(|(_, row)| row.first().map(|name| name.to_ascii_lowercase()));
         match names.as_slice() {
@@ -184,7 +184,7 @@ pub(super) fn import(
     if strict {
         let mut problems = Problems::new();
         for line in &built.assumed {
-            problems.add("", line.clone(), "add the file that says it, or leave out --strict");
+            problems.add("", line.clone(), "add a file that states it, or leave out --strict");
         }
         problems.into_result(())?;
     }
@@ -272,7 +272,7 @@ impl HallFiles {
     /// PortRows of ports of all files; `None` if there is only a matrix.
     fn rows(&mut self, params: &Params) -> Result<Option<PortRows>, Problems> {
         let missing = |what: &str, other: &str| {
-            let message = format!("there is a list of {other}, but none of {what}");
+            let message = format!("there is a list of {other}, but no list of {what}");
             Problems::from(Problem::new("", message, format!("add the list of {what}")))
         };
         match (self.rows.take(), self.pods.take(), self.switches.take()) {
@@ -283,8 +283,8 @@ impl HallFiles {
             (None, None, Some(_)) => Err(missing("pods", "switches")),
             (Some(_), ..) => Err(Problem::new(
                 "",
-                "there is a list of single ports and one of pods or switches",
-                "give one of them: the list of ports says all",
+                "the files contain both a list of single ports and a list of pods or switches",
+                "give only the list of ports, which includes the pods and switches",
             )
             .into()),
         }
@@ -293,7 +293,7 @@ impl HallFiles {
 
 fn once<T>(place: &mut Option<T>, value: T, what: &str) -> Result<(), Problems> {
     if place.is_some() {
-        return Err(Problem::new("", format!("is {what}, as another file is"), "give one").into());
+        return Err(Problem::new("", format!("is the second file with {what}"), "give one such file").into());
     }
     *place = Some(value);
     Ok(())

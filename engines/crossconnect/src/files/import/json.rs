@@ -115,10 +115,10 @@ pub(super) fn connections(text: &str) -> Result<Listing, Problems> {
             match block("state").and_then(|state| state.get("status")).map(Value::as_str) {
                 None | Some(Some("CONNECTED")) => {}
                 Some(Some(status @ ("PENDING_CONNECTION" | "FAILED"))) => {
-                    listing.notes.push(format!("{place} is {status}, and counts as set"));
+                    listing.notes.push(format!("{place} is {status}; the import counts it as set"));
                 }
                 Some(Some(status @ ("PENDING_DELETION" | "INVALID"))) => {
-                    listing.notes.push(format!("{place} is {status}, and is left out"));
+                    listing.notes.push(format!("{place} is {status}; the import leaves it out"));
                     continue;
                 }
                 Some(_) => {
@@ -143,8 +143,8 @@ pub(super) fn connections(text: &str) -> Result<Listing, Problems> {
                     match between {
                         Some(between) => drop(templates.insert(between.to_owned(), (place.clone(), name.to_owned()))),
                         None => listing.notes.push(format!(
-                            "{place}: '{}' is the name of {ingress}_{egress}; requests delete connections by their ports and \
-                             would leave it; rename it before you use them, or export with full=true, which replaces the list",
+                            "{place}: connection {ingress}_{egress} has the name '{}'; exported requests delete connections by port names and \
+                             would not delete this one; rename the connection first, or export with full=true, which replaces the whole list",
                             printable(name)
                         )),
                     }
@@ -156,8 +156,8 @@ pub(super) fn connections(text: &str) -> Result<Listing, Problems> {
     for (between, (place, name)) in templates {
         let (between, name) = (printable(&between), printable(&name));
         listing.notes.push(format!(
-            "{place}: connections have names such as '{name}'; export with connection_name={{input}}{between}{{output}}, or \
-             requests would leave them"
+            "{place}: connections have names like '{name}'; export with connection_name={{input}}{between}{{output}}, because otherwise \
+             requests would not delete them"
         ));
     }
     problems.into_result(listing)

@@ -57,22 +57,22 @@ fn message_pairs(message: &str, lines_before: usize) -> Result<Option<Listing>, 
         );
     }
     if message.matches("xmlns").count() > MAX_NAMESPACES {
-        let message = format!("names a name space more than {MAX_NAMESPACES} times");
+        let message = format!("declares namespaces more than {MAX_NAMESPACES} times");
         return Err(Problem::new(
             "",
             message,
-            "no reply of a switch does; check that this is the file you meant",
+            "replies of switches declare fewer; check that this is the file you meant",
         )
         .into());
     }
     let options = ParsingOptions { nodes_limit: MAX_NODES, ..ParsingOptions::default() };
     let document = Document::parse_with_options(message, options).map_err(|error| {
         if matches!(error, Error::NodesLimitReached) {
-            let message = format!("has more than {MAX_NODES} elements and texts");
+            let message = format!("has more than {MAX_NODES} XML elements and texts");
             return Problem::new(
                 "",
                 message,
-                "no reply of a switch has so many; check that this is the file you meant",
+                "replies of switches have fewer; check that this is the file you meant",
             );
         }
         let line = lines_before + error.pos().row as usize;
@@ -112,7 +112,7 @@ fn message_pairs(message: &str, lines_before: usize) -> Result<Option<Listing>, 
             Some((ingress, egress)) => {
                 listing.found.push(Connection { place, ingress, egress, both_ways: None });
             }
-            None => problems.add(place, "is a pair without ingress or egress", "give both"),
+            None => problems.add(place, "is a pair without an ingress or egress port", "give both"),
         }
     }
     problems.into_result(Some(listing))

@@ -33,7 +33,9 @@ pub(crate) fn import(
         return hall::import(format, inputs, params, strict);
     }
     if strict && !may_assume(format) {
-        let message = format!("has no effect: files of format {format} leave nothing to be assumed");
+        let message = format!(
+            "has no effect: files of format {format} leave nothing open that the import would assume"
+        );
         return Err(Problem::new("--strict", message, "leave it out").into());
     }
     let (mut scenario, change, files) = sorted(format, inputs)?;
@@ -41,7 +43,7 @@ pub(crate) fn import(
     if strict {
         let mut problems = Problems::new();
         for line in &read.assumed {
-            problems.add("", line.clone(), "add files that say it, or leave out --strict");
+            problems.add("", line.clone(), "add files that state it, or leave out --strict");
         }
         problems.into_result(())?;
     }
@@ -79,10 +81,10 @@ fn sorted<'i>(format: &str, inputs: &'i [format::Input]) -> Result<SortedInputs<
     let scenario = scenario.ok_or_else(|| {
         Problem::new(
             "",
-            "none of the files is a scenario; the state of switches does not say which circuits are wanted",
+            "none of the files is a scenario; the state of switches does not include the target circuits",
             format!(
                 "add the scenario of these switches, or a plan for it: `lightbay import {format} SCENARIO FILE… -o \
-                 installed.json`; `lightbay new {} --set from=PLAN -o SCENARIO` makes one from the plan of a job",
+                 installed.json`; `lightbay new {} --set from=PLAN -o SCENARIO` creates a scenario from the plan of a job",
                 Crossconnect::NAME
             ),
         )

@@ -17,7 +17,7 @@ pub(super) fn remarks(listing: &mut Listing, id: &str, [a, b]: [&str; 2], states
     for (side, state) in ["a side", "b side"].into_iter().zip(states) {
         if let Some(state) = state.filter(bad) {
             listing.notes.push(format!(
-                "{}: {side} is {}, and counts as set",
+                "{}: {side} is {}; the import counts the connection as set",
                 printable(id),
                 printable(state)
             ));
@@ -26,7 +26,7 @@ pub(super) fn remarks(listing: &mut Listing, id: &str, [a, b]: [&str; 2], states
     if id != format!("{a}-{b}") {
         let id = printable(id);
         listing.notes.push(format!(
-            "{id}: is the id of {a}-{b}; commands name it {a}-{b}, so rename it before you use them"
+            "{id} is the id of the connection {a}-{b}, but exported commands use the id {a}-{b}; rename it before you run them"
         ));
     }
 }
@@ -59,7 +59,7 @@ pub(super) fn cross_connects(text: &str) -> Result<Listing, Problems> {
                 "id".clone_into(first);
             }
             if !named.iter().map(String::as_str).take(3).eq(COLUMNS) {
-                let message = format!("has the columns '{}' above it", printable(before.trim()));
+                let message = format!("follows a header with the columns '{}'", printable(before.trim()));
                 problems.add(place, message, "give a table with id, a_side and b_side");
             } else if columns.replace(named).is_some() {
                 problems.add(place, "begins a second table", "give one table per file");
@@ -71,7 +71,7 @@ pub(super) fn cross_connects(text: &str) -> Result<Listing, Problems> {
             }
             let id = line.split_whitespace().next();
             if let Some(id) = id.filter(|id| !ids.insert(*id)) {
-                problems.add(place, format!("has the id {} a second time", printable(id)), "list it once");
+                problems.add(place, format!("repeats the id {}", printable(id)), "list it once");
             } else {
                 row(&mut listing, columns, line, place, &mut problems);
             }

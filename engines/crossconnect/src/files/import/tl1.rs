@@ -55,13 +55,13 @@ fn quoted<'t>(text: &'t str, command: &str) -> Result<Vec<(usize, &'t str)>, Pro
             _ => {
                 let Some(content) = line.strip_prefix('"') else { continue };
                 let content = content.strip_suffix('"').ok_or_else(|| {
-                    Problem::new(at_line(number), "ends without a quote", "was the reply cut off?")
+                    Problem::new(at_line(number), "has no closing quote", "was the reply cut off?")
                 })?;
                 let tag = match at {
                     At::Report => continue,
                     At::Response(tag) => tag,
                     At::Outside | At::Continued(_) => {
-                        let message = format!("'{content}' belongs to no reply");
+                        let message = format!("'{content}' is outside of any reply");
                         let remedy = format!(
                             "give the whole reply to {command}, from the line with COMPLD to the line ';'"
                         );
@@ -89,15 +89,15 @@ fn quoted<'t>(text: &'t str, command: &str) -> Result<Vec<(usize, &'t str)>, Pro
         ))
     };
     match at {
-        At::Response(tag) => cut(format!("the reply with tag {tag} has no end, a line ';'")),
-        At::Continued(tag) => {
-            cut(format!("the reply with tag {tag} ends with '>', which says that more follows"))
-        }
-        At::Report => cut("the last message has no end, a line ';'".to_owned()),
+        At::Response(tag) => cut(format!("the reply with tag {tag} does not end with a line ';'")),
+        At::Continued(tag) => cut(format!(
+            "the reply with tag {tag} ends with '>', which announces a continuation that is missing"
+        )),
+        At::Report => cut("the last message does not end with a line ';'".to_owned()),
         At::Outside if completed => Ok(lines),
         At::Outside => Err(Problem::new(
             "",
-            format!("holds no reply to {command}, which has COMPLD in it"),
+            format!("contains no reply to {command} with COMPLD"),
             "check that this is the file you meant",
         )),
     }
@@ -108,7 +108,7 @@ fn response_may_begin(at: At<'_>, tag: &str, code: &str, command: &str) -> Resul
     let again = || format!("nothing is taken from it; read the state again with {command}");
     match (code, at) {
         ("PRTL", _) => Err((
-            "the switch answers 'PRTL': it carried the command out in part, so connections are missing"
+            "the switch answers 'PRTL': it executed only a part of the command, so connections are missing"
                 .to_owned(),
             again(),
         )),
@@ -117,7 +117,7 @@ fn response_may_begin(at: At<'_>, tag: &str, code: &str, command: &str) -> Resul
             again(),
         )),
         ("COMPLD", At::Response(open)) => Err((
-            format!("the reply with tag {open} has no end, a line ';', before the next one begins"),
+            format!("the reply with tag {open} does not end with a line ';' before the next one begins"),
             again(),
         )),
         ("COMPLD", _) => Ok(()),
@@ -180,7 +180,7 @@ pub(super) fn fiber_crosses(text: &str) -> Result<Listing, Problems> {
             let cause = value("CONNCAUSE").filter(|cause| !cause.is_empty() && *cause != "none");
             let cause = cause.map_or_else(String::new, |cause| format!(" ({})", printable(cause)));
             listing.notes.push(format!(
-                "{place}: {} to {} is {}{cause}, and counts as set",
+                "{place}: {} to {} is {}{cause}; the import counts it as set",
                 INPUTS + ingress,
                 OUTPUTS + egress,
                 printable(&state)
@@ -226,9 +226,10 @@ pub(super) fn cross_connects(text: &str) -> Result<Listing, Problems> {
         let bad: Vec<String> =
             states.into_iter().filter_map(|(key, value)| Some(format!("{key}={}", value?))).collect();
         if !bad.is_empty() {
-            listing
-                .notes
-                .push(format!("{place}: {ingress}-{egress} is {}, and counts as set", bad.join(", ")));
+            listing.notes.push(format!(
+                "{place}: {ingress}-{egress} is {}; the import counts it as set",
+                bad.join(", ")
+            ));
         }
         listing.found.push(Connection {
             place,

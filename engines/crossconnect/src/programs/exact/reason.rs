@@ -17,8 +17,8 @@ pub fn infeasible(task: &Task, orientation: Orientation<'_>, conflict: Option<&C
             task.ports_a.iter().map(|row| row.iter().map(|&p| u64::from(p)).sum::<u64>() / 2).sum();
         if most < circuits {
             return format!(
-                "{circuits} circuits are wanted, but the {switches} switches can hold {most}: every circuit takes \
-                 two ports of one switch; give more switches or ports"
+                "the target has {circuits} circuits, but the {switches} switches can hold {most}: every circuit uses \
+                 two ports of one switch; add switches or ports"
             );
         }
     }
@@ -33,9 +33,9 @@ pub fn infeasible(task: &Task, orientation: Orientation<'_>, conflict: Option<&C
             let words = words(task, orientation, conflict);
             (!words.is_empty()).then(|| sentence(words, conflict))
         })
-        .unwrap_or_else(|| "the solver proved it without naming the constraints".to_owned());
+        .unwrap_or_else(|| "the solver proved this without naming the constraints".to_owned());
     let remedy = if task.single_sided {
-        "give one more switch, or two_sided wiring"
+        "add a switch, or use two_sided wiring"
     } else {
         "add ports of these pods on the same switches, or remove circuits"
     };

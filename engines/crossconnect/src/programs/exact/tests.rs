@@ -76,7 +76,7 @@ fn a_triangle_without_sides_needs_three_switches() {
     let task = Task::of(&triangle(2));
     assert_eq!(solved(&ExactProgram::new(&task, Orientation::Joint)).0, Status::Infeasible);
     let words = reason::infeasible(&task, Orientation::Joint, None);
-    assert!(words.contains("3 circuits are wanted, but the 2 switches can hold 2"), "{words}");
+    assert!(words.contains("the target has 3 circuits, but the 2 switches can hold 2"), "{words}");
     let task = Task::of(&triangle(3));
     let (status, found) = solved(&ExactProgram::new(&task, Orientation::Joint));
     assert_eq!(status, Status::Optimal);

@@ -158,7 +158,7 @@ fn names_of_modules_and_lists_can_be_given() {
     let text = first("ocp_ocs", &[("connection_name", words("x{output}-{input}"))]);
     assert!(
         text.contains("/port-connection[name=xport-")
-            && text.contains("Deletions name connections 'x{output}-"),
+            && text.contains("Deletions expect connections named 'x{output}-"),
         "{text}"
     );
     let text = first("ocp_ocs", &[("switch_module", words("other"))]);
@@ -174,7 +174,7 @@ fn the_whole_list_is_put_at_once() {
     assert_eq!(requests.len(), 2, "{}", files[0].text());
     assert!(files[0].text().contains("request PUT 'optical-switch:cross-connects' @- <<'LIST'\n{\"optical-switch:cross-connects\":{\"pair\":[{\"ingress\":1,\"egress\":14}"));
     // Single requests come with the advice to put the whole list.
-    assert!(first("polatis_restconf", &[]).contains("full=true writes the PUT of the whole list"));
+    assert!(first("polatis_restconf", &[]).contains("full=true writes a PUT of the whole list"));
 }
 
 #[test]

@@ -37,14 +37,19 @@ pub(super) fn scenario(
         lay(hall, base, rows)?;
     } else if base.is_none() {
         let remedy = "add a port map, a list of cables, or lists of pods and switches";
-        return Err(Problem::new("", "there is no pod and no switch", remedy).into());
+        return Err(Problem::new("", "the files describe no pods and no switches", remedy).into());
     } else if params.get("wiring").is_some() {
-        return Err(Problem::new("wiring", "has no effect: no file is about ports", "leave it out").into());
+        return Err(Problem::new("wiring", "has no effect: no file lists ports", "leave it out").into());
     }
     if let Some(matrix) = wanted {
         if base.is_some_and(CrossconnectScenario::is_placed) {
             let remedy = "give a scenario without 'placed'";
-            return Err(Problem::new("", "the scenario gives its circuits port by port", remedy).into());
+            return Err(Problem::new(
+                "",
+                "the scenario gives its target circuits port by port, so a matrix cannot replace them",
+                remedy,
+            )
+            .into());
         }
         hall.logical_circuits = of_pods(hall, matrix)?;
     } else if base.is_none() {
@@ -55,7 +60,7 @@ pub(super) fn scenario(
         }
         hall.logical_circuits = counts;
         built.assumed.push(
-            "no file says which circuits are wanted, so those that are installed are; add a matrix of circuits, or set circuits="
+            "no file gives target circuits, so the installed circuits become the target; add a matrix of circuits, or set circuits="
                 .to_owned(),
         );
     }
@@ -76,8 +81,8 @@ fn wiring(base: Option<&CrossconnectScenario>, rows: &PortRows, params: &Params)
     if let (Some(with), Some(without)) = (with, without) {
         return Err(Problem::new(
             format!("{}, line {}", without.place.0, without.place.1),
-            format!("has no side, but line {} has one", with.place.1),
-            "give the side of every port of a pod, or of none",
+            format!("has no side, but the port in line {} has a side", with.place.1),
+            "give a side for every port that belongs to a pod, or for none",
         ));
     }
     let asked = params.text("wiring").and_then(|word| Wiring::ALL.iter().find(|(known, _)| *known == word));
@@ -183,7 +188,7 @@ fn switches<'r>(
     let is_known = all().any(|(name, _)| named.contains(name));
     if rows.switches.len() != named.len() {
         let message =
-            format!("the rows are of {} switches, the scenario has {}", rows.switches.len(), named.len());
+            format!("the rows list {} switches, the scenario has {}", rows.switches.len(), named.len());
         return Err(Problem::new("", message, "list the ports of every switch of the scenario").into());
     }
     if base.panels.is_empty() && !is_known {
@@ -196,7 +201,7 @@ fn switches<'r>(
             Some(listed) => found.push(listed),
             None => problems.add(
                 "",
-                format!("no row is of switch {}", printable(name)),
+                format!("no row lists switch {}", printable(name)),
                 "list the ports of every switch",
             ),
         }
@@ -268,7 +273,7 @@ fn of_pods(hall: &CrossconnectScenario, matrix: &Matrix) -> Result<Vec<Vec<u32>>
     for (name, _) in matrix.pods.iter().zip(&pods).filter(|(_, pod)| pod.is_none()) {
         problems.add(
             "",
-            format!("the matrix names pod '{}', which no port belongs to", printable(name)),
+            format!("the matrix names pod '{}', but no port belongs to that pod", printable(name)),
             "name the pods as in the list of ports",
         );
     }

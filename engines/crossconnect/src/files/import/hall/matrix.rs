@@ -46,15 +46,15 @@ pub(super) fn read(file: &HallFile<'_>) -> Result<Matrix, Problems> {
         let Some(&row) = at.get(name) else {
             problems.add(
                 place,
-                format!("is of '{}'", printable(name)),
-                "begin every row with a name of the header",
+                format!("is the row of '{}', which the header does not name", printable(name)),
+                "begin every row with a name from the header",
             );
             continue;
         };
         if let Some(first) = seen.insert(row, number) {
             problems.add(
                 place.clone(),
-                format!("is of {}, as line {first}", printable(name)),
+                format!("is a second row of {}, after line {first}", printable(name)),
                 "give one row for every pod",
             );
         }
@@ -72,7 +72,7 @@ pub(super) fn read(file: &HallFile<'_>) -> Result<Matrix, Problems> {
                 Some(0) if row == column => {}
                 Some(count) if row == column => problems.add(
                     place.clone(),
-                    format!("has {count} from {} to itself", printable(name)),
+                    format!("gives {count} from {} to itself", printable(name)),
                     "give 0 or nothing: a pod has no circuit to itself",
                 ),
                 Some(count) => {
@@ -92,7 +92,7 @@ pub(super) fn read(file: &HallFile<'_>) -> Result<Matrix, Problems> {
             problems.push(Problem::new(
                 format!("line {line}"),
                 format!(
-                    "has {count} from {} to {}, but line {other} has {back} back",
+                    "gives {count} from {} to {}, but line {other} gives {back} in the reverse direction",
                     printable(&pods[i]),
                     printable(&pods[j])
                 ),

@@ -75,11 +75,8 @@ impl PortRows {
 
 /// Problem of a port that is listed twice.
 pub(super) fn twice(place: &str, switch: &str, port: &str, (file, line): &(String, usize)) -> Problem {
-    let message = format!(
-        "port {} of {} is listed again, after {file}, line {line}",
-        printable(port),
-        printable(switch)
-    );
+    let message =
+        format!("port {} of {} is already listed in {file}, line {line}", printable(port), printable(switch));
     Problem::new(place, message, "list every port once")
 }
 
@@ -202,7 +199,7 @@ fn row<'l>(cell: impl Fn(usize) -> &'l str, (file, line): (&str, usize)) -> Resu
         }
     }
     if row.to.is_some() && (row.pod.is_none() || row.reserved) {
-        let remedy = "give the pod of the port; circuits of other ports are not planned";
+        let remedy = "give the pod of the port; lightbay does not plan circuits of ports without a pod";
         return wrong(6, format!("is '{}' at a port of no pod", printable(cell(6))), remedy);
     }
     if row.pod.is_none() && row.failed {
@@ -223,7 +220,7 @@ fn gaps(file: &str, rows: &PortRows) -> Result<(), Problems> {
         if let Some((expected, number)) = missing {
             problems.add(
                 file,
-                format!("has port {number} of {} and no port {expected}", printable(switch)),
+                format!("has port {number} of {}, but no port {expected}", printable(switch)),
                 format!("add a row for port {expected}: without a pod if it is spare"),
             );
         }
@@ -242,11 +239,11 @@ fn circuits(rows: &PortRows) -> Result<(), Problems> {
             let far = ports.get(&to);
             let same = far.filter(|far| far.pod == row.pod || (row.side.is_some() && far.side == row.side));
             if let Some(far) = same.filter(|_| number < to && ends.get(&to) == Some(&number)) {
-                let what = if far.pod == row.pod { "both of one pod" } else { "both of one side" };
+                let what = if far.pod == row.pod { "of the same pod" } else { "of the same side" };
                 problems.add(
                     format!("{}, line {}", row.place.0, row.place.1),
                     format!("joins port {number} of {} to port {to}, {what}", printable(switch)),
-                    "such a connection makes no circuit: import the reply of the switch, and the plan deletes it",
+                    "such a connection makes no circuit: import the reply of the switch instead, so that the plan deletes the connection",
                 );
             }
             if ends.get(&to) != Some(&number) || number == to {
@@ -259,7 +256,7 @@ fn circuits(rows: &PortRows) -> Result<(), Problems> {
                 problems.add(
                     format!("{}, line {}", row.place.0, row.place.1),
                     format!("joins port {number} of {} to port {to}, {other}", printable(switch)),
-                    "give the state of both ports of a circuit; single ways come from the reply of the switch",
+                    "give the state of both ports of a circuit; to include connections in one direction, import the reply of the switch",
                 );
             }
         }

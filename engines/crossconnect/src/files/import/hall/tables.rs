@@ -51,7 +51,11 @@ fn names<'n>(names: impl Iterator<Item = (String, &'n str)>, problems: &mut Prob
         if let Some(wrong) = wrong_name(name) {
             problems.add(place, format!("the name '{}' {wrong}", printable(name)), NAME_REMEDY);
         } else if let Some(first) = seen.insert(name, place.clone()) {
-            problems.add(place, format!("names {} again, after {first}", printable(name)), "name it once");
+            problems.add(
+                place,
+                format!("names {} again, already named in {first}", printable(name)),
+                "name it once",
+            );
         }
     }
 }
@@ -76,7 +80,7 @@ pub(super) fn pods(file: &HallFile<'_>) -> Result<Pods, Problems> {
             Some(counts) => problems.add(
                 place,
                 format!(
-                    "has {} numbers, the header has {} columns behind the name",
+                    "has {} numbers, but the header has {} columns after the name",
                     counts.len(),
                     columns.len()
                 ),
@@ -136,8 +140,8 @@ pub(super) fn json(file: &HallFile<'_>) -> Result<Hall, Problems> {
         let Some(list) = map.get(key).and_then(Value::as_object).filter(|list| !list.is_empty()) else {
             problems.add(
                 key,
-                "is not an object with names and numbers of ports",
-                "give such as {\"leaf-a\": 8}",
+                "is not an object that maps names to numbers of ports",
+                "write an object like {\"leaf-a\": 8}",
             );
             return Vec::new();
         };
@@ -173,7 +177,7 @@ fn wanted(circuits: &Value, pods: &[(String, u32)], problems: &mut Problems) -> 
         problems.add(
             "circuits",
             format!("is {}", brief(circuits)),
-            "give such as {\"leaf-a\": {\"leaf-b\": 2}}",
+            "write an object like {\"leaf-a\": {\"leaf-b\": 2}}",
         );
     }
     for (a, row) in circuits.as_object().unwrap_or(&none) {
@@ -185,12 +189,12 @@ fn wanted(circuits: &Value, pods: &[(String, u32)], problems: &mut Problems) -> 
                 problems.add(
                     path,
                     "is not a number of circuits between two pods",
-                    "give two names of 'pods' and a whole number",
+                    "give two names from 'pods' and a whole number",
                 );
                 continue;
             };
             if pairs.insert((i.min(j), i.max(j)), count).is_some_and(|before| before != count) {
-                problems.add(path, "is given twice with two numbers", "give every pair once");
+                problems.add(path, "is given twice with two numbers", "give each pair once");
             }
         }
     }

@@ -64,7 +64,7 @@ fn cables_of_netbox_need_the_names_of_the_switches() {
     let made = read(HALL, &[("cables.csv", &text)], &["switches=ocs-east,ocs-west"], false).unwrap();
     assert_eq!(made.scenario.body, hall(CABLES));
     assert!(
-        made.lines.iter().any(|line| line.contains("1 cable without an optical switch")),
+        made.lines.iter().any(|line| line.contains("1 cable left out: neither end is an optical switch")),
         "{:?}",
         made.lines
     );
@@ -129,19 +129,19 @@ fn a_matrix_says_the_wanted_circuits() {
     for (text, told) in [
         (
             "pod,leaf-a,leaf-b\nleaf-a,0,1\nleaf-b,2,0\n",
-            "line 2: has 1 from leaf-a to leaf-b, but line 3 has 2 back",
+            "line 2: gives 1 from leaf-a to leaf-b, but line 3 gives 2 in the reverse direction",
         ),
         ("pod,leaf-a,leaf-b\nleaf-a,1,1\nleaf-b,1,0\n", "line 2: has 1 from leaf-a to itself"),
-        ("pod,leaf-a,leaf-x\nleaf-a,0,1\nleaf-x,1,0\n", "pod 'leaf-x', which no port belongs to"),
+        ("pod,leaf-a,leaf-x\nleaf-a,0,1\nleaf-x,1,0\n", "pod 'leaf-x', but no port belongs to that pod"),
         ("pod,leaf-a,leaf-b\nleaf-a,0,many\n", "line 2: has 'many' in column leaf-b"),
-        ("pod,leaf-a,leaf-b\nleaf-a,0,1\nleaf-a,0,1\n", "line 3: is of leaf-a, as line 2"),
+        ("pod,leaf-a,leaf-b\nleaf-a,0,1\nleaf-a,0,1\n", "line 3: is a second row of leaf-a, after line 2"),
         ("pod,leaf-a,leaf-b\nleaf-a,0,9\nleaf-b,9,0\n", "leaf-a"),
     ] {
         let error = wanted(text).unwrap_err();
         assert!(error.contains(told), "{text}: {error}");
     }
     let error = read(HALL, &[("cables.csv", CABLES)], &[], true).unwrap_err();
-    assert!(error.contains("no file says which circuits are wanted"), "{error}");
+    assert!(error.contains("no file gives target circuits"), "{error}");
     let json = r#"{"pods": {"a": 2, "b": 2}, "switches": {"s": 4}, "circuits": {"a": {"b": 2}}}"#;
     assert_eq!(hall(json).logical_circuits, [[0, 2], [2, 0]]);
 }
@@ -196,18 +196,18 @@ fn port_maps_are_written_and_read() {
 fn port_maps_that_are_wrong_are_refused_with_the_line() {
     let head = "switch,port,side,pod,pod_port,label,state\n";
     for (rows, told) in [
-        ("s,1,,a,,,\ns,1,,b,,,\n", "line 3: port 1 of s is listed again, after map.csv, line 2"),
-        ("s,1,,a,,,\ns,3,,b,,,\n", "has port 3 of s and no port 2"),
+        ("s,1,,a,,,\ns,1,,b,,,\n", "line 3: port 1 of s is already listed in map.csv, line 2"),
+        ("s,1,,a,,,\ns,3,,b,,,\n", "has port 3 of s, but no port 2"),
         ("s,0,,a,,,\n", "line 2: port is '0'"),
-        ("s,1,a,a,,,\ns,2,,b,,,\n", "line 3: has no side, but line 2 has one"),
+        ("s,1,a,a,,,\ns,2,,b,,,\n", "line 3: has no side, but the port in line 2 has a side"),
         ("s,1,c,a,,,\n", "line 2: side is 'c'"),
-        ("s,1,,\"a,b\",,,\n", "line 2: pod 'a,b' has the sign ','"),
+        ("s,1,,\"a,b\",,,\n", "line 2: pod 'a,b' has the character ','"),
         ("s,1,,a\u{7},,,\n", "line 2: pod"),
-        ("s:1,1,,a,,,\n", "line 2: switch 's:1' has the sign ':'"),
+        ("s:1,1,,a,,,\n", "line 2: switch 's:1' has the character ':'"),
         ("s,1,,a,,,to 2\ns,2,,b,,,free\n", "line 2: joins port 1 of s to port 2, which is not joined to it"),
         ("s,1,,a,,,to 9\n", "joins port 1 of s to port 9, which the switch does not have"),
-        ("s,1,,a,,,to 2\ns,2,,a,,,to 1\n", "both of one pod"),
-        ("s,1,a,a,,,to 2\ns,2,a,b,,,to 1\n", "both of one side"),
+        ("s,1,,a,,,to 2\ns,2,,a,,,to 1\n", "of the same pod"),
+        ("s,1,a,a,,,to 2\ns,2,a,b,,,to 1\n", "of the same side"),
         ("s,1,,a,,,to 1\n", "which is the port itself"),
         ("s,1,,a,,,broken\n", "line 2: state is 'broken'"),
         ("s,1,,,,,to 2\ns,2,,b,,,to 1\n", "line 2: state is 'to 2' at a port of no pod"),
@@ -236,17 +236,17 @@ fn port_maps_that_are_wrong_are_refused_with_the_line() {
 fn lists_of_cables_that_are_wrong_are_refused_with_the_line() {
     let head = "StartDevice,StartPort,EndDevice,EndPort\n";
     for (rows, told) in [
-        ("a,1,s,1\nb,1,s,1\n", "line 3: port 1 of s is listed again, after hall.csv, line 2"),
-        ("a,1,s,1\na,1,s,2\n", "line 3: port 1 of a is listed again"),
+        ("a,1,s,1\nb,1,s,1\n", "line 3: port 1 of s is already listed in hall.csv, line 2"),
+        ("a,1,s,1\na,1,s,2\n", "line 3: port 1 of a is already listed"),
         ("a,1,s,1\ns,2,t,1\n", "line 3: joins s to t, and both are switches"),
-        ("a,1,s,\n", "line 2: has a cable without a device or a port"),
+        ("a,1,s,\n", "line 2: has a cable with no device or no port at one end"),
         ("", "has no cable to an optical switch"),
     ] {
         let error = read(HALL, &[("hall.csv", &format!("{head}{rows}"))], &[], false).unwrap_err();
         assert!(error.contains(told), "{rows}: {error}");
     }
     let error = read(HALL, &[("hall.csv", CABLES)], &["switches=ocs-north"], false).unwrap_err();
-    assert!(error.contains("names 'ocs-north', which no cable has"), "{error}");
+    assert!(error.contains("names 'ocs-north', but no cable ends at that device"), "{error}");
     let error = read(HALL, &[("nodes.csv", "node_type,node_id,port,peer_type\n")], &[], false).unwrap_err();
-    assert!(error.contains("is the list of ports of OCDAI"), "{error}");
+    assert!(error.contains("is the OCDAI list of ports"), "{error}");
 }

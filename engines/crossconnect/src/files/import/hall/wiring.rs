@@ -77,11 +77,11 @@ pub(super) fn read(
     let mut lines = Vec::new();
     if management > 0 {
         let cables = counted(management as u64, "management cable", "management cables");
-        lines.push(format!("{}: {cables} left out (names with oob or bmc)", file.name));
+        lines.push(format!("{}: {cables} left out (their names contain oob or bmc)", file.name));
     }
     if others > 0 {
         let cables = counted(others as u64, "cable", "cables");
-        lines.push(format!("{}: {cables} without an optical switch left out", file.name));
+        lines.push(format!("{}: {cables} left out: neither end is an optical switch", file.name));
     }
     let rows = numbered(file, cables, params, &mut lines)?;
     Ok((rows, lines))
@@ -110,8 +110,8 @@ fn cables(
         if ends.iter().any(|end| end.device.is_empty() || end.port.is_empty()) {
             problems.add(
                 format!("line {line}"),
-                "has a cable without a device or a port",
-                "give both at both ends",
+                "has a cable with no device or no port at one end",
+                "give device and port at both ends",
             );
         } else {
             all.push((line, ends));
@@ -123,8 +123,8 @@ fn cables(
     for name in named.iter().filter(|name| !known.contains(**name)) {
         problems.add(
             "switches",
-            format!("names '{}', which no cable has", printable(name)),
-            "give names of devices in the list",
+            format!("names '{}', but no cable ends at that device", printable(name)),
+            "give names of devices from the list",
         );
     }
     problems.into_result(())?;
@@ -224,7 +224,7 @@ fn numbered(
         let numbers = numbers(list);
         if numbers.is_none() {
             lines.push(format!(
-                "{}: ports of {} have no numbers of their own, so they are numbered in order of the list",
+                "{}: the port names of {} do not give distinct numbers, so ports are numbered in the order of the list",
                 file.name,
                 printable(switch)
             ));

@@ -31,13 +31,13 @@ fn the_switches_have_to_be_those_of_the_scenario() {
     };
     assert!(of(&["ocs-0"], &[]).contains("no file is of switch 1"));
     assert!(of(&["ocs-0", "ocs-1", "ocs-2"], &[]).contains("ocs-2: is of switch 2; switches are 0 to 1"));
-    assert!(of(&["ocs-0", "x/ocs-00"], &[]).contains("x/ocs-00: is of switch 0, as ocs-0 is"));
-    assert!(of(&["ocs-0", "other"], &[]).contains("other: does not say of which switch it is"));
+    assert!(of(&["ocs-0", "x/ocs-00"], &[]).contains("x/ocs-00: is of switch 0, but so is ocs-0"));
+    assert!(of(&["ocs-0", "other"], &[]).contains("other: does not name its switch"));
     assert!(of(&["ocs-0", "ocs-"], &[]).contains("does not say"));
     let ids =
         |list: &[i64]| [("ocs_ids", ParamValue::List(list.iter().map(|&id| ParamValue::Int(id)).collect()))];
     assert!(of(&["a", "b"], &ids(&[0])).contains("names 1 switch, but there are 2 files"));
-    assert!(of(&["a", "b"], &ids(&[1, 1])).contains("b: is of switch 1, as a is"));
+    assert!(of(&["a", "b"], &ids(&[1, 1])).contains("b: is of switch 1, but so is a"));
     assert!(of(&[], &[]).contains("no file"));
     let (scenario, _) = testing::example();
     let files = ["a", "b"].map(|name| Input { name, bytes: dark.as_bytes() });
@@ -59,7 +59,7 @@ fn connections_have_to_fit_the_ports() {
         ("\"1,14\"\n\"1,14\"\n", "line 4: is listed a second time, after a/ocs-0.txt, line 3"),
         ("\"1;14\"\n", "line 3: is '1;14'; lines look like"),
         ("\"-1,14\"\n", "line 3: is '-1,14'"),
-        ("\"1,14\n", "line 3: ends without a quote"),
+        ("\"1,14\n", "line 3: has no closing quote"),
     ] {
         let message = polatis(lines);
         assert!(message.contains(expected), "{lines}: {message}");
@@ -128,7 +128,7 @@ fn other_answers_are_refused() {
         (
             "calient_tl1",
             "M 1 COMPLD\n\"SRCPORT=1.1,DSTPORT=1.1.6\"\n;\n",
-            "'1.1' is not a name of a port; names look like 1.1.1",
+            "'1.1' is not the name of a port; names look like 1.1.1",
         ),
         ("polatis_restconf", "[1]", "holds no 'cross-connects'"),
         ("polatis_restconf", "{\"x:cross-connects\": 3}", "x:cross-connects: is '3'"),
@@ -167,7 +167,7 @@ fn other_answers_are_refused() {
         (
             "sonic_ocs",
             "{\"OCS_CROSS_CONNECT\": {\"k\": {\"a_side\": \"1B\", \"b_side\": \"6B\"}}}",
-            "OCS_CROSS_CONNECT.k: '1B' is not a name of a port",
+            "OCS_CROSS_CONNECT.k: '1B' is not the name of a port",
         ),
         ("sonic_ocs", "{\"OCS_CROSS_CONNECT\": [], \"OCS_PORT\": {}}", "OCS_CROSS_CONNECT: is a list"),
     ] {
@@ -206,7 +206,7 @@ fn rows_have_to_fit_the_scenario() {
         ("0,keep,2,0,2,0\n", "joins pod 2 to itself"),
         (
             "# batch\n0,keep,0,0,1,0\n0,add,2,0,1,0\n",
-            "line 4: uses port 0 of pod 1 again, which t.csv, line 3 has",
+            "line 4: uses port 0 of pod 1, which t.csv, line 3 already uses",
         ),
     ] {
         let message = table(rows);
@@ -224,7 +224,10 @@ fn tables_of_changes_alone_are_told_from_states() {
     let read = installed("csv", &file, &scenario, &params("csv", &[])).unwrap();
     assert_eq!(read.installed.ocs[1].cross_connects.len(), 1);
     assert!(read.lines[1].contains("full=true"), "{:?}", read.lines);
-    assert_eq!(read.lines[2], "no circuit on switch 0: taken as dark");
+    assert_eq!(
+        read.lines[2],
+        "the table lists no circuit on switch 0, so the import assumes that none is installed there"
+    );
 }
 
 #[test]

@@ -54,6 +54,6 @@ fn ports_without_sides_are_named_as_ports() {
     task.single_sided = true;
     let said = why(&task);
     let words = "the 1 circuit between pods 0 and 1, the 1 circuit between pods 1 and 2 and the ports of pod 1 on \
-                 switch 0 cannot all hold; give one more switch, or two_sided wiring";
+                 switch 0 cannot all hold; add a switch, or use two_sided wiring";
     assert!(said.contains(words), "{said}");
 }
