@@ -303,7 +303,7 @@ fn a_connection_that_the_switch_names_otherwise_is_told() {
     let other = state(["ring-1", usual[1]]);
     let said = "port-connection[0]: 'ring-1' is the name of port-2_port-13";
     import(&place, "ocp_ocs", &other, &["--strict"]).exit(2).says(&[said]);
-    import(&place, "ocp_ocs", &other, &[]).done().says(&[said, "full=true, which replaces the list"]);
+    import(&place, "ocp_ocs", &other, &[]).done().says(&[said, "full=true, which replaces the whole list"]);
     place.run(&["show", "i.json"]).done().prints(&[said]);
     // In one batch: a limit that is never reached takes the place of the usual ones.
     place.run(&["solve", "i.json", "--set", "max_dark_per_pod=64", "-o", "p.json"]).done();

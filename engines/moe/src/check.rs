@@ -169,12 +169,12 @@ pub fn check(
     };
     if bound == BoundTrust::Claimed {
         remarks.push(if depth.is_exact() {
-            format!("the bound is claimed; an integer program of the checker's own proves {least} ms")
+            format!("the bound is claimed; the checker's own integer program proves only {least} ms")
         } else {
-            "the bound is claimed: it is that of an integer program over the circuits of a region (--exact proves it again)"
+            "the bound is claimed: it comes from an integer program over the circuits of a region (--exact verifies it)"
                 .to_owned()
         });
     }
-    remarks.push("times are those of an analytic model of flows, not of a packet simulation".to_owned());
+    remarks.push("times come from an analytic model of flows, not from a packet simulation".to_owned());
     Verdict { violations, bound, verified: Some(verified), wider: None, remarks }
 }

@@ -54,9 +54,9 @@ impl Kind for Moe {
 
     fn other_question(method: &str) -> Option<&'static str> {
         match method {
-            "fat-tree" | "rail" => Some("it is about packet switches at every NIC, which cost more"),
-            "topoopt" => Some("it is about a patch panel in place of an optical circuit switch"),
-            crate::methods::POOLED => Some("it is a bound that no network reaches in general"),
+            "fat-tree" | "rail" => Some("it uses packet switches at every NIC, which cost more"),
+            "topoopt" => Some("it uses a patch panel instead of an optical circuit switch"),
+            crate::methods::POOLED => Some("it is a bound, which in general no network reaches"),
             _ => None,
         }
     }
@@ -103,9 +103,13 @@ impl Kind for Moe {
         let fabric = result.iteration.fabric;
         if fabric == FabricKind::Mfabric {
             if from.trace == to.trace && from.model == to.model && from.region == to.region {
-                return Err("its stalls follow from other times and delays; solve it again".to_owned());
+                return Err(
+                    "its stalls were computed for other times or delays; solve the scenario again".to_owned()
+                );
             }
-            return Err("its circuits were made for another demand or region; solve it again".to_owned());
+            return Err(
+                "its circuits were chosen for another demand or region; solve the scenario again".to_owned()
+            );
         }
         let candidate = assemble::fabric(to, fabric).map_err(|none| none.0)?;
         Ok(Carried { candidate, repairs: Vec::new() })

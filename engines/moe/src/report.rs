@@ -51,7 +51,7 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
     SectionInfo::of_scenario(
         "region",
         "Region",
-        "Which model runs on which servers, and what does one layer take?",
+        "Which model runs on which servers, and how long does each part of a layer take?",
     )
     .place(9),
     SectionInfo::of_scenario(
@@ -67,11 +67,11 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         "How accurate is the predictor, compared with trivial baselines?",
     )
     .place(7),
-    SectionInfo::of_plan("iteration", "Iteration", "What does an iteration spend its time on?").place(8),
+    SectionInfo::of_plan("iteration", "Iteration", "What takes how much time in an iteration?").place(8),
     SectionInfo::of_plan(
         "timeline",
         "Timeline",
-        "When does a layer or a micro-batch compute, exchange and wait for circuits?",
+        "When does a layer or a micro-batch compute, exchange data and wait for circuits?",
     )
     .place(2)
     .slides("reconfiguration_delay_ms", DELAYS)
@@ -80,45 +80,49 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
     SectionInfo::of_plan(
         "demand",
         "Demand and circuits",
-        "What do the servers send each other, and which circuits carry it?",
+        "How many bytes do the servers send each other, and over how many circuits?",
     )
     .place(4)
     .forms(&["demand", "circuits", "changes"]),
-    SectionInfo::of_plan("nics", "NICs", "To which server does each NIC lead, by NUMA node?"),
+    SectionInfo::of_plan(
+        "nics",
+        "NICs",
+        "Which server is each NIC connected to, and on which NUMA node is the NIC?",
+    ),
     SectionInfo::of_plan(
         "layers",
         "Layers",
-        "What does the all-to-all of each layer take, and what changes for it?",
+        "How long does the all-to-all of each layer take, and which circuits change for it?",
     )
     .place(6),
     SectionInfo::of_scenario(
         "placement",
         "Placement of experts",
-        "How evenly are the ranks used, and what does each placement of the experts exchange?",
+        "How evenly does each placement of the experts load the ranks, and how long is the exchange between servers?",
     ),
     SectionInfo::of_scenario(
         "fabrics",
         "Networks",
-        "How long does an iteration take on other networks, and what do they cost?",
+        "How long does an iteration take on other networks, and what do these networks cost?",
     )
     .place(3),
     SectionInfo::of_scenario(
         "regions",
         "Regions",
-        "How unequal are the regions of the cluster, and how long does it wait for the slowest?",
+        "How much do the regions of the cluster differ, and how long do they wait for the slowest region?",
     ),
     SectionInfo::of_scenario(
         "delays",
         "Delays",
-        "Up to which delay of the switch does changing circuits pay?",
+        "Up to which delay of the switch does changing circuits shorten the iteration?",
     )
     .place(5)
     .slides("reconfiguration_delay_ms", DELAYS),
-    SectionInfo::of_scenario("degrees", "Degrees", "What do more optical NICs gain?"),
+    SectionInfo::of_scenario("degrees", "Degrees", "How much do more optical NICs shorten the iteration?"),
     SectionInfo::of_scenario(
         "rates",
         "Rates",
-        "What do faster NICs gain, and how quick has the switch to be at each rate?",
+        "How much do faster NICs shorten the iteration, and how fast must the switch be at each rate?",
     ),
 ];
 
@@ -139,7 +143,7 @@ impl<'a> MoeReport<'a> {
 
     fn result(&self) -> Result<&'a MoeResult, Unavailable> {
         self.result.ok_or_else(|| {
-            Unavailable::absent("it is a section of plans", "solve the scenario and show the plan")
+            Unavailable::absent("only plans have this section", "solve the scenario and show the plan")
         })
     }
 

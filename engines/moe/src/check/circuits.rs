@@ -31,7 +31,7 @@ pub(super) fn check(scenario: &MoeScenario, result: &MoeResult, found: &mut Find
             };
             if !right {
                 let text = format!(
-                    "{name}: {:?} of {:?} does not follow from the layer before",
+                    "{name}: {:?} of {:?} does not follow from the circuits of the previous layer",
                     circuit.action,
                     place(circuit)
                 );
@@ -40,7 +40,10 @@ pub(super) fn check(scenario: &MoeScenario, result: &MoeResult, found: &mut Find
         }
         let named: BTreeSet<CircuitPlace> = layer.circuits.iter().map(place).collect();
         for gone in before.difference(&named) {
-            found.add(code::ACTION, format!("{name}: {gone:?} of the layer before is not removed"));
+            found.add(
+                code::ACTION,
+                format!("{name}: {gone:?} of the previous layer is neither kept nor removed"),
+            );
         }
         others(scenario, &name, layer, &now, found);
         before = now;
@@ -60,21 +63,26 @@ fn others(
     {
         found.add(
             code::CIRCUIT,
-            format!("{name}: other exchanges are not some of a2a_1, a2a_3, a2a_4 in order"),
+            format!("{name}: other exchanges must be some of a2a_1, a2a_3 and a2a_4, in this order"),
         );
     }
     for other in &layer.other_exchanges {
         let name = format!("{name}, {}", other.phase.word());
         lists(scenario, &name, &other.circuits, found);
         if set(&other.circuits) == *now {
-            found.add(code::CIRCUIT, format!("{name}: these are the circuits of the layer"));
+            found.add(
+                code::CIRCUIT,
+                format!(
+                    "{name}: the circuits are those of the layer, so this exchange needs no entry of its own"
+                ),
+            );
         }
         for circuit in &other.circuits {
             let kept = now.contains(&place(circuit));
             let wanted = if kept { CircuitAction::Keep } else { CircuitAction::Add };
             if circuit.action != wanted {
                 let text = format!(
-                    "{name}: {:?} of {:?}, the layer's circuits make it {wanted:?}",
+                    "{name}: {:?} of {:?} must be {wanted:?} after the circuits of the layer",
                     circuit.action,
                     place(circuit)
                 );
@@ -88,21 +96,21 @@ fn others(
 fn lists(scenario: &MoeScenario, name: &str, circuits: &[RegionCircuit], found: &mut Findings) {
     let region = &scenario.region;
     if !circuits.is_sorted_by(|one, other| place(one) < place(other)) {
-        found.add(code::CIRCUIT, format!("{name}: circuits are not sorted, or one is named twice"));
+        found.add(code::CIRCUIT, format!("{name}: circuits are not sorted, or a circuit is listed twice"));
     }
     let mut used: BTreeSet<(u32, u32)> = BTreeSet::new();
     let mut nodes: BTreeMap<(u32, u32), [[i64; 2]; 2]> = BTreeMap::new();
     for circuit in circuits.iter().filter(|circuit| circuit.action != CircuitAction::Remove) {
         let (a, b) = (circuit.server_a, circuit.server_b);
         if a >= b || b >= region.servers {
-            found.add(code::CIRCUIT, format!("{name}: a circuit joins server {a} to {b}"));
+            found.add(code::CIRCUIT, format!("{name}: a circuit joins server {a} to server {b}; it must join two servers of the region, the smaller number first"));
             continue;
         }
         for (end, (server, nic)) in [(a, circuit.nic_a), (b, circuit.nic_b)].into_iter().enumerate() {
             if !region.ocs_nics.contains(&nic) {
                 found.add(
                     code::NIC,
-                    format!("{name}: NIC {nic} of server {server} is not at the optical switch"),
+                    format!("{name}: NIC {nic} of server {server} is not connected to the optical switch"),
                 );
             }
             if !used.insert((server, nic)) {
@@ -145,7 +153,11 @@ pub(super) fn walk(result: &MoeResult, found: &mut Findings, remarks: &mut Vec<S
                 Some(change) => {
                     let whole = phase == LayerPhase::A2a1 && change.window == "none";
                     if now == installed && !whole {
-                        let text = format!("layer {}: nothing changes before {}", layer.layer, phase.word());
+                        let text = format!(
+                            "layer {}: lists a change before {}, but no circuit changes there",
+                            layer.layer,
+                            phase.word()
+                        );
                         found.add(code::CHANGE, text);
                     }
                     early += u32::from(phase == LayerPhase::A2a1 && change.window != "none");
@@ -158,7 +170,7 @@ pub(super) fn walk(result: &MoeResult, found: &mut Findings, remarks: &mut Vec<S
     }
     if free != result.iteration.free_changes {
         let text = format!(
-            "{free} changes of circuits are not charged, {} are declared",
+            "{free} changes of circuits are not charged, but free_changes is {}",
             result.iteration.free_changes
         );
         found.add(code::CHANGE, text);
@@ -170,7 +182,8 @@ pub(super) fn walk(result: &MoeResult, found: &mut Findings, remarks: &mut Vec<S
     // A dispatch without circuits, such as that of a layer without tokens, waits for none.
     let bare = |layer: &LayerPlan| of(layer, LayerPhase::A2a1).is_empty();
     if free > 0 && !result.layers.iter().all(|layer| charged(layer) || bare(layer)) {
-        let text = "changes are free only beside the whole delay before every dispatch with circuits";
+        let text =
+            "changes may be free of charge only if every dispatch with circuits is charged the whole delay";
         found.add(code::CHANGE, text);
     }
     if free > 0 {
@@ -178,7 +191,7 @@ pub(super) fn walk(result: &MoeResult, found: &mut Findings, remarks: &mut Vec<S
     }
     if early > 0 {
         remarks.push(format!(
-            "it is claimed that the circuits of {early} dispatches are known before their gate: predicted or earlier ones"
+            "the plan claims that the circuits of {early} dispatches are known before the gate: predicted circuits, or circuits of an earlier layer"
         ));
     }
 }

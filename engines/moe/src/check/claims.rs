@@ -107,7 +107,7 @@ fn strict(result: &MoeResult, found: &mut Findings) {
             });
             if let Some(route) = spilled.next() {
                 let text = format!(
-                    "layer {}, {}: routing is strict, but servers {} and {} with a circuit use packet switches",
+                    "layer {}, {}: routing is strict, but servers {} and {}, which a circuit joins, use packet switches",
                     layer.layer,
                     phase.word(),
                     route.src_server,
@@ -124,7 +124,7 @@ fn changes(result: &MoeResult, policy: &str, found: &mut Findings) {
     let mut wrong = |text: String| found.add(code::METHOD, format!("policy {}: {text}", printable(policy)));
     let free = result.iteration.free_changes;
     if free > 0 && policy != "paper" {
-        wrong(format!("charges every change, but {free} are free"));
+        wrong(format!("every change must be charged, but {free} are free"));
     }
     let mut above: Option<&LayerPlan> = None;
     for layer in &result.layers {
@@ -141,27 +141,27 @@ fn changes(result: &MoeResult, policy: &str, found: &mut Findings) {
         match policy {
             "paper" | "window" => {
                 if !is_alike(&[LayerPhase::A2a1]) || !is_alike(&back) {
-                    wrong(format!("all exchanges of layer {number} run on the same circuits"));
+                    wrong(format!("all exchanges of layer {number} must run on the same circuits"));
                 }
                 if !is_charged && !own.is_empty() {
-                    wrong(format!("the whole delay stands before the dispatch of layer {number}"));
+                    wrong(format!("the dispatch of layer {number} must be charged the whole delay"));
                 }
                 if policy == "paper" && listed.iter().any(|change| change.before != LayerPhase::A2a1) {
-                    wrong(format!("only the change before the dispatch of layer {number} is charged"));
+                    wrong(format!("only the change before the dispatch of layer {number} may be charged"));
                 }
             }
             "reuse" if !is_reused || !is_alike(&back) => {
                 wrong(format!(
-                    "the dispatch of layer {number} runs on the circuits of the layer before, the rest on its own"
+                    "the dispatch of layer {number} must run on the circuits of the previous layer, its other exchanges on its own circuits"
                 ));
             }
             "best" if !(is_reused || is_alike(&[LayerPhase::A2a1])) || !is_alike(&back) => {
                 wrong(format!(
-                    "the dispatch of layer {number} runs on its own circuits or those of the layer before, the rest on its own"
+                    "the dispatch of layer {number} must run on its own circuits or those of the previous layer, its other exchanges on its own circuits"
                 ));
             }
             "never" if !is_alike(&[LayerPhase::A2a1]) || !is_alike(&back) || before != own => {
-                wrong(format!("circuits stay, but those of layer {number} change"));
+                wrong(format!("circuits must not change, but those of layer {number} do"));
             }
             _ => {}
         }

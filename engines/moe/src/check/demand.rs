@@ -117,7 +117,8 @@ pub(super) fn compare(result: &MoeResult, demands: &[Dispatch], found: &mut Find
         }
         let rows = &layer.demand_bytes;
         if rows.len() != demand.servers.len() || rows.iter().any(|row| row.len() != rows.len()) {
-            let text = format!("layer {number}: demand_bytes has {} rows, or ragged ones", rows.len());
+            let text =
+                format!("layer {number}: demand_bytes has {} rows, or rows of different lengths", rows.len());
             found.add(code::DEMAND, text);
             continue;
         }

@@ -19,10 +19,13 @@ pub(super) fn check(
 ) {
     let name = format!("layer {}", layer.layer);
     if !layer.circuits.is_empty() || !layer.routes.is_empty() || !layer.other_exchanges.is_empty() {
-        found.add(code::CIRCUIT, format!("{name}: a {} has no circuits of a region", fabric.word()));
+        found.add(
+            code::CIRCUIT,
+            format!("{name}: the network '{}' has no circuits of a region", fabric.word()),
+        );
     }
     if !layer.timeline.reconfigurations.is_empty() {
-        found.add(code::CHANGE, format!("{name}: a {} changes no circuits", fabric.word()));
+        found.add(code::CHANGE, format!("{name}: the network '{}' changes no circuits", fabric.word()));
     }
     match times(sizes, fabric, demand) {
         Some(exact) => compare(&name, &layer.all_to_all, &exact, found),

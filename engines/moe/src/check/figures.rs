@@ -113,7 +113,7 @@ pub(super) fn check(
         stalls += layer.timeline.reconfigurations.iter().map(|change| change.stall_ms).sum::<f64>();
     }
     let Some(data_parallel) = gradients(sizes, plan.fabric) else {
-        found.add(code::ITERATION, "the gradients of the replicas have no way");
+        found.add(code::ITERATION, "the gradients of the replicas have no path");
         return None;
     };
     let total = whole(scenario, sizes, exchanges + stalls, data_parallel);
@@ -151,7 +151,10 @@ fn bound(result: &MoeResult, envelope: &RegionEnvelope<'_>, floors: &Floors, fou
     let Some(bound) = envelope.bound else { return };
     if floors.on_circuits.is_none() || envelope.bound_covers != Some(claims::covered(envelope)) {
         let covers = envelope.bound_covers.unwrap_or("all plans");
-        let text = format!("'{}' are not the plans that such a bound can cover", printable(covers));
+        let text = format!(
+            "the bound covers '{}', but a bound of this plan cannot cover these plans",
+            printable(covers)
+        );
         found.add(code::BOUND, text);
     }
     let limit = match floors.on_circuits {
@@ -159,7 +162,9 @@ fn bound(result: &MoeResult, envelope: &RegionEnvelope<'_>, floors: &Floors, fou
         _ => envelope.value,
     };
     if bound > limit * (1.0 + SAME) {
-        let text = format!("the bound is {bound} ms, above {limit} ms, which is all that can be proven");
+        let text = format!(
+            "the bound is {bound} ms, above {limit} ms, the highest bound that this method can prove"
+        );
         found.add(code::BOUND, text);
     }
 }

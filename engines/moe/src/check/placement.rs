@@ -14,11 +14,14 @@ pub(super) fn check(scenario: &MoeScenario, sizes: &Sizes, result: &MoeResult, f
         return;
     }
     if scenario.placement.is_none() {
-        found.add(code::PLACEMENT, "the experts stand in blocks, but the plan places them");
+        found.add(code::PLACEMENT, "the scenario keeps experts in blocks, but the plan places them");
         return;
     }
     if placed < result.layers.len() || result.iteration.fabric != FabricKind::Mfabric {
-        found.add(code::PLACEMENT, "some layers place experts and others do not, or there are no circuits");
+        found.add(
+            code::PLACEMENT,
+            "only some layers place experts, or the network has no circuits of a region",
+        );
         return;
     }
     let history = scenario.history(0);
@@ -50,7 +53,10 @@ fn of_layer(
     for (slot, expert) in slots.iter().enumerate() {
         match counts.get_mut(*expert as usize) {
             Some(count) => *count += 1,
-            None => found.add(code::PLACEMENT, format!("layer {layer}: slot {slot} holds expert {expert}")),
+            None => found.add(
+                code::PLACEMENT,
+                format!("layer {layer}: slot {slot} holds expert {expert}, which does not exist"),
+            ),
         }
     }
     for expert in (0..experts).filter(|expert| counts[*expert] == 0) {
@@ -71,7 +77,7 @@ fn of_layer(
             (0..slots.len()).filter(of).map(|slot| slot * sizes.servers / slots.len()).collect()
         };
         for group in (0..groups).filter(|group| homes(*group).len() > 1) {
-            let text = format!("layer {layer}: group {group} stands on {} servers", homes(group).len());
+            let text = format!("layer {layer}: group {group} is spread over {} servers", homes(group).len());
             found.add(code::PLACEMENT, text);
         }
     }

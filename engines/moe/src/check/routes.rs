@@ -48,7 +48,7 @@ fn exchange(
         (route.src_server, route.dst_server, route.path, route.delegate_nic_src, route.delegate_nic_dst)
     };
     if !routes.is_sorted_by(|one, other| key(one) < key(other)) {
-        found.add(code::ROUTE, format!("{name}: routes are not sorted, or one is named twice"));
+        found.add(code::ROUTE, format!("{name}: routes are not sorted, or a route is listed twice"));
     }
     let mut carried: BTreeMap<(u32, u32), f64> = BTreeMap::new();
     // Bytes by path, direction, server and NIC.
@@ -66,7 +66,7 @@ fn exchange(
             found.add(
                 code::ROUTE,
                 format!(
-                    "{name}: the {:?} route of {} bytes from {:?} to {:?} has no way",
+                    "{name}: the {:?} route of {} bytes from {:?} to {:?} uses no circuit and no packet-switched NICs",
                     route.path, route.bytes, nics[0], nics[1]
                 ),
             );
@@ -149,8 +149,9 @@ fn spread(
         let crossed = group.iter().any(|route| route.delegate_nic_src != route.delegate_nic_dst);
         let uneven = group.iter().any(|route| !same(route.bytes, group[0].bytes));
         if group.len() != ways || uneven || (path == RoutePath::Eps && crossed) {
-            let text =
-                format!("{name}: {path:?} routes from {from} to {to} are not spread evenly over {ways} ways");
+            let text = format!(
+                "{name}: {path:?} routes from {from} to {to} are not spread evenly over {ways} paths"
+            );
             found.add(code::ROUTE, text);
         }
     }

@@ -16,7 +16,7 @@ pub(super) fn check(sizes: &Sizes, layers: usize, layer: &LayerPlan, found: &mut
     // Changes stand in the order of the exchanges, and each exchange has one.
     if changes.windows(2).any(|pair| pair[0].before >= pair[1].before) {
         found
-            .add(code::CHANGE, format!("{name}: changes are not in order, or two stand before one exchange"));
+            .add(code::CHANGE, format!("{name}: changes are not in order, or two precede the same exchange"));
     }
     let mut wanted: Vec<(String, f64)> = Vec::new();
     for (word, phase) in LayerPhase::ALL {

@@ -29,13 +29,13 @@ pub fn formats() -> Vec<FormatInfo> {
     let models: Vec<&'static str> = MoeModelPreset::ALL.iter().map(|(name, _)| *name).collect();
     let info = FormatInfo::new(
         NAME,
-        "AICB and SimAI workloads of models with experts: all-to-alls of the expert groups become the demand of a region.",
+        "AICB and SimAI workloads of MoE models: the all-to-alls of the expert groups become the demand of a region.",
         SubjectSort::Scenario,
         "txt",
     );
     vec![
         info.leaving_out(&[
-            "tensor-parallel calls other than by the model",
+            "tensor-parallel calls, if they differ from those of the model",
             "backward times (twice the forward ones)",
             "pipeline and data-parallel bytes",
         ])
@@ -112,17 +112,19 @@ pub fn import(inputs: &[Input], params: &Params, strict: bool) -> Result<Importe
             shape.top_k,
             preset.word()
         ),
-        "the shares of the experts: a synthetic trace; counts of a run can replace it (import \
+        "the shares of the experts come from a synthetic trace; counts of a run can replace it (import \
          routing_counts)"
             .to_owned(),
     ];
     if measured == MeasuredTimes::default() {
-        assumed.push("times of computing by closed forms: the file has none of layers".to_owned());
+        assumed.push(
+            "compute times come from closed formulas, because the file gives no times of layers".to_owned(),
+        );
     }
     if strict {
         let mut problems = Problems::new();
         for text in &assumed {
-            problems.add("", format!("is not in the file: {text}"), "leave out --strict to take it");
+            problems.add("", format!("is not in the file: {text}"), "leave out --strict to accept it");
         }
         problems.into_result(())?;
     }
@@ -142,11 +144,11 @@ pub fn import(inputs: &[Input], params: &Params, strict: bool) -> Result<Importe
         "assumed": assumed,
     });
     let mut lines = vec![format!(
-        "found: {} layers with experts in a stage, all-to-alls of {} bytes of every GPU among {} ranks of {} GPUs",
+        "found: {} layers with experts per stage, all-to-alls of {} bytes per GPU among {} ranks of {} GPUs",
         calls.layers, calls.bytes, workload.ep, workload.tp
     )];
     if let (Some(attention), Some(expert)) = (measured.attention_ms, measured.expert_ms) {
-        lines.push(format!("found: attention {attention} ms and experts {expert} ms of a layer, forward"));
+        lines.push(format!("found: forward times of a layer: attention {attention} ms, experts {expert} ms"));
     }
     lines.extend(assumed.iter().map(|text| format!("assumed: {text}")));
     let name = inputs.first().map_or("workload", |input| input.name.as_str());
@@ -173,14 +175,18 @@ fn calls(workload: &AicbWorkload) -> Result<ExpertCalls, Problem> {
     let [(bytes, calls)] = all[..] else {
         let message = match all.len() {
             0 => "has no all-to-alls of expert groups (ALLTOALL_EP)".to_owned(),
-            sizes => format!("has all-to-alls of {sizes} sizes in its expert groups"),
+            sizes => format!("has all-to-alls of {sizes} different sizes in its expert groups"),
         };
-        return Err(Problem::new("", message, "give a workload of a model with experts in all layers alike"));
+        return Err(Problem::new(
+            "",
+            message,
+            "give a workload of a model whose layers with experts are all alike",
+        ));
     };
     let each = 2 * workload.micro_batches.max(1);
     if !calls.is_multiple_of(each) {
         let message = format!(
-            "has {calls} all-to-alls of experts forward, not two for each layer of {} micro-batches",
+            "has {calls} forward all-to-alls of experts, which is not two for each layer of {} micro-batches",
             workload.micro_batches
         );
         return Err(Problem::new(
@@ -206,7 +212,7 @@ fn shape(workload: &AicbWorkload, calls: &ExpertCalls, model: MoeModel) -> Resul
     if workload.ep > 1 && workload.expert_tp != workload.tp {
         return Err(Problem::new(
             "",
-            format!("has expert groups of single GPUs beside {} tensor-parallel ranks", workload.tp),
+            format!("has expert groups of single GPUs, but {} tensor-parallel GPUs per rank", workload.tp),
             "give a workload whose DP is a multiple of EP: a region holds whole tensor-parallel ranks",
         ));
     }
@@ -216,7 +222,9 @@ fn shape(workload: &AicbWorkload, calls: &ExpertCalls, model: MoeModel) -> Resul
     if !rank.is_multiple_of(copy) {
         return Err(Problem::new(
             "model",
-            format!("sends {copy} bytes of a token, of which the {rank} bytes of a rank are no multiple"),
+            format!(
+                "sends {copy} bytes per token, but the {rank} bytes of a rank are not a multiple of that"
+            ),
             "name the model that the workload was made for",
         ));
     }

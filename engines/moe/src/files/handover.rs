@@ -102,7 +102,7 @@ pub fn graph(scenario: &MoeScenario, layer: &LayerPlan) -> Graph {
     links.sort_by_key(|link| (link.from, link.to));
     let left_out = vec![
         format!("the circuits and the bytes of the layers other than layer {}", layer.layer),
-        "the exchange inside the servers".to_owned(),
+        "the exchange inside each server".to_owned(),
     ];
     Graph { nodes, switches, links, left_out }
 }

@@ -32,7 +32,7 @@ pub fn formats() -> Vec<FormatInfo> {
     );
     vec![
         info.leaving_out(&[
-            "counts of the first choice of every token",
+            "counts of the first expert of every token",
             "layers without experts",
             "placements of replicas",
         ])
@@ -56,16 +56,14 @@ pub fn formats() -> Vec<FormatInfo> {
                 0,
                 MOST_LAYERS,
                 0,
-                "Number of layers that follow each other in log lines without layer numbers; 0: every \
-                 line has one.",
+                "Number of layers that consecutive log lines without layer numbers cycle through; 0: every line has a layer number.",
             ),
             ParamInfo::int(
                 STAGE,
                 1,
                 MOST_LAYERS,
                 1,
-                "Stage to plan, if the file has all layers of the model. Default: the stage with the \
-                 most uneven layers.",
+                "Stage to plan, if the file has all layers of the model. Default: the stage with the most uneven expert loads.",
             )
             .derived(),
         ]),
@@ -108,7 +106,7 @@ pub fn import(inputs: &[Input], params: &Params, strict: bool) -> Result<Importe
     let mut assumed = Vec::new();
     if given.is_none() && files.iter().any(LoadFile::is_sparse) {
         let (experts, highest) = (read.value.experts, read.value.experts.saturating_sub(1));
-        assumed.push(format!("{experts} experts, the highest in the file is {highest}; model= gives more"));
+        assumed.push(format!("{experts} experts, because the highest number in the file is {highest}; set model= if there are more"));
     }
     let name = names.first().copied().unwrap_or("counts");
     let preset = given.unwrap_or(MoeModelPreset::Mixtral8x7b);
@@ -154,7 +152,8 @@ fn staged(
     let chosen = match stage {
         Some(stage) if (1..=full).contains(&stage) => stage - 1,
         Some(stage) => {
-            let message = format!("is {stage}, the model has {full} stages of {} layers", stages[0].len());
+            let message =
+                format!("is {stage}, but the model has {full} stages of {} layers", stages[0].len());
             return Err(Problem::new(STAGE, message, format!("give 1 to {full}")));
         }
         None => (0..full).max_by(|a, b| uneven(stages[*a]).total_cmp(&uneven(stages[*b]))).unwrap_or(0),
@@ -163,7 +162,7 @@ fn staged(
     if stage.is_none() {
         let ends = [found.first(), found.last()].map(|layer| layer.map_or(0, |layer| loads.layers[*layer]));
         assumed.push(format!(
-            "stage {} of {full} with layers {} to {}, the most uneven ones of all {} layers of the model (stage=)",
+            "stage {} of {full} with layers {} to {}, which has the most uneven expert loads of all {} layers of the model (stage=)",
             chosen + 1,
             ends[0],
             ends[1],
@@ -203,13 +202,13 @@ fn scenario(
     };
     let (layers, dense): (Vec<usize>, Vec<usize>) = (0..loads.layers.len()).partition(is_used);
     let Some((&planned, _)) = iterations.last().zip(layers.first()) else {
-        return Err(Problem::new("", "counts no token at all", "give counts of a run").into());
+        return Err(Problem::new("", "counts no tokens", "give counts of a run").into());
     };
     let mut numbers: Vec<String> = loads.layers.iter().map(u32::to_string).collect();
     if numbers.len() > MOST_NAMED {
         numbers.splice(MOST_NAMED - 1..numbers.len() - 1, ["…".to_owned()]);
     }
-    lines.push("the planner takes the shares of tokens, not their sums".to_owned());
+    lines.push("methods use the shares of the tokens, not their totals".to_owned());
     let notes = lines.clone();
     lines.insert(
         0,
@@ -225,9 +224,12 @@ fn scenario(
     let layers = staged(loads, layers, preset.shape(), stage, &mut assumed)?;
     let shape = shaped(preset.shape(), experts, ranks, layers.len() as u32);
     if ranks == 1 {
-        assumed.push("every rank sends the same: the counts are sums over all ranks".to_owned());
+        assumed.push(
+            "every rank sends the same shares, because the counts are totals over all ranks".to_owned(),
+        );
     } else if ranks != shape.ep {
-        let message = format!("counts {ranks} ranks, of which {experts} experts cannot make {}", shape.ep);
+        let message =
+            format!("has counts of {ranks} ranks, but {experts} experts allow only {} ranks", shape.ep);
         return Err(Problem::new("", message, "give a number of ranks that divides the experts").into());
     }
     assumed.push(format!(
@@ -239,7 +241,7 @@ fn scenario(
     if strict {
         let mut problems = Problems::new();
         for text in &assumed {
-            problems.add("", format!("is not in the file: {text}"), "leave out --strict to take it");
+            problems.add("", format!("is not in the file: {text}"), "leave out --strict to accept it");
         }
         problems.into_result(())?;
     }
@@ -298,7 +300,7 @@ fn busiest(matrices: &[CountedMatrix], iteration: u32, numbers: &[u32]) -> Vec<S
         if mean == 0.0 {
             return format!("layer {number}: counts no tokens in iteration {iteration}");
         }
-        format!("layer {number}: the busiest expert has {:.3} times the mean", most / mean)
+        format!("layer {number}: the busiest expert has {:.3} times the mean load", most / mean)
     };
     of.map(text).collect()
 }

@@ -19,7 +19,7 @@ const NAME: &str = "circuits";
 pub fn formats() -> Vec<FormatInfo> {
     let info = FormatInfo::new(
         NAME,
-        "Cross-connects of the switch of a region by layer, or bytes that are left to packet switches.",
+        "Cross-connects of the region's switch by layer, or the bytes that packet switches carry.",
         SubjectSort::Plan,
         "csv",
     );
@@ -40,7 +40,7 @@ pub fn export(subject: SubjectOf<'_, Moe>, format: &str, params: &Params) -> Res
     let SubjectOf::Plan(plan) = subject else { return Err(needs_plan(format).into()) };
     let plan = plan.plan();
     if plan.result.iteration.fabric != FabricKind::Mfabric {
-        let message = "the plan is about a network without circuits of a region";
+        let message = "the network of the plan has no circuits of a region";
         return Err(Problem::new("to", message, "solve with a method such as auto").into());
     }
     let table = params.text("listing").unwrap_or("circuits");

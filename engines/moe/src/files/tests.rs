@@ -125,7 +125,7 @@ fn what_is_wrong_is_named_with_its_place() {
         ("{\"weights\": [[1]]}", "none that contains expert loads"),
         ("{\"weight\": [[1, -1]]}", "weight[0][1]: is"),
         ("{\"weight\": [[1, 2], [1]]}", "weight[1]: has 1 experts"),
-        ("0,0,0\n", "counts no token at all"),
+        ("0,0,0\n", "counts no tokens"),
         ("", "this is an empty file"),
     ] {
         let found = read(&[text], &[], false).unwrap_err();
@@ -295,12 +295,9 @@ fn long_tables_are_known_by_what_their_headings_begin_with() {
     }
     // The same without a model: as many experts as are named.
     let imported = read(&[&plain], &[], false).unwrap();
-    assert!(
-        imported
-            .lines
-            .iter()
-            .any(|line| line.contains("8 experts, the highest in the file is 7; model= gives more"))
-    );
+    assert!(imported.lines.iter().any(|line| {
+        line.contains("8 experts, because the highest number in the file is 7; set model= if there are more")
+    }));
     for (header, word) in
         [("layer_id,expert_id,weight_sum", "weight_sum"), ("depth,expert_id,count", "depth")]
     {
@@ -349,7 +346,8 @@ fn experts_that_were_never_hit_are_those_of_the_model() {
     // Without a model the number of experts is a guess, and said to be one.
     let imported = read(&[TAIL], &[], false).unwrap();
     assert_eq!(imported.scenario.body.shape().experts, 6);
-    let guess = "assumed: 6 experts, the highest in the file is 5; model= gives more";
+    let guess =
+        "assumed: 6 experts, because the highest number in the file is 5; set model= if there are more";
     assert!(imported.lines.iter().any(|line| line == guess), "{:?}", imported.lines);
     // A number that no model has is a mistake.
     let far = format!("{}0,600,4\n", IDS.replace("_id", ""));
@@ -398,7 +396,7 @@ fn counts_of_all_layers_of_a_model_are_one_model() {
     let body = imported.scenario.body;
     assert_eq!((body.shape().layers, body.shape().pp, body.stage_layers()), (56, 8, 7));
     assert_eq!(matrix(&body, 0, 0)[0][0], 9.0);
-    let told = "assumed: stage 5 of 8 with layers 28 to 34, the most uneven ones of all 56 layers of the model (stage=)";
+    let told = "assumed: stage 5 of 8 with layers 28 to 34, which has the most uneven expert loads of all 56 layers of the model (stage=)";
     assert!(imported.lines.iter().any(|line| line == told), "{:?}", imported.lines);
     let first = body_of(&text, "stage=1");
     assert_eq!(matrix(&first, 0, 6)[0][0], 2.0);

@@ -14,7 +14,7 @@ pub(super) const TERMS: &[Term] = &[
     Term::new("combine", "The all-to-all that brings the tokens back from their experts.").also(&["a2a_2"]),
     Term::new(
         "EPS",
-        "Electrical packet switches: the network that carries gradients, and what circuits do not carry in time.",
+        "Electrical packet switches: the network that carries the gradients and the bytes that circuits do not carry in time.",
     )
     .also(&["packet switch", "packet switches"]),
     Term::new(

@@ -100,7 +100,7 @@ fn experts_are_placed_beside_their_circuits() {
     assert!(early.contains("expert_placement=free"), "{early}");
     body.set("expert_placement", None, &lightbay_core::param::ParamValue::Text("free".to_owned())).unwrap();
     body.set("redundant_experts", None, &int(4)).unwrap();
-    assert!(body.validate().unwrap_err().to_string().contains("8 ranks cannot share evenly"));
+    assert!(body.validate().unwrap_err().to_string().contains("does not divide evenly among 8 ranks"));
     body.set("redundant_experts", None, &int(8)).unwrap();
     body.validate().unwrap();
     body.cluster.reconfiguration_delay_ms = 0.025;

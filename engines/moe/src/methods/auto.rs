@@ -20,8 +20,7 @@ impl Method<Moe> for AutoRegional {
     fn info(&self) -> MethodInfo {
         MethodInfo {
             name: "auto",
-            help: "Chooses circuits by local search for predicted and for mean demand, and the cheapest \
-                 times to change them.",
+            help: "Chooses circuits by local search for the demand of each layer, predicted demand and mean demand, and the cheapest times to change them.",
             proves: true,
             hot_start: false,
             params: vec![knobs::nodes(0)],

@@ -23,17 +23,17 @@ pub(super) struct FabricBaseline {
 pub(super) const BASELINES: &[FabricBaseline] = &[
     FabricBaseline {
         name: "fat-tree",
-        help: "Baseline: packet switches without blocking, a NIC for each GPU.",
+        help: "Baseline: non-blocking packet switches, with one NIC per GPU.",
         fabric: FabricKind::FatTree,
     },
     FabricBaseline {
         name: "rail",
-        help: "Baseline: packet switches by rail, with a hop inside the server to the rail of the destination.",
+        help: "Baseline: rail-optimised packet switches, with a hop inside the server to the rail of the destination.",
         fabric: FabricKind::Rail,
     },
     FabricBaseline {
         name: "topoopt",
-        help: "Baseline: a patch panel with the same circuits at every server, forwarding, and no packet switches.",
+        help: "Baseline: a patch panel with the same circuits at every server; servers forward traffic, and there are no packet switches.",
         fabric: FabricKind::Topoopt,
     },
     FabricBaseline {
@@ -64,8 +64,8 @@ impl Method<Moe> for FabricBaseline {
         if is_bound || self.fabric == FabricKind::FatTree {
             names.push("pipeline_chunks");
         }
-        let why = "on a network without circuits of a region";
-        without_effect(names, why, "leave it out, or take another method")
+        let why = "with a network that has no circuits of a region";
+        without_effect(names, why, "leave it out, or use another method")
             .chain(knobs::unplaced(scenario))
             .collect()
     }

@@ -22,8 +22,7 @@ impl Method<Moe> for Copilot {
         params.extend(knobs::prediction());
         MethodInfo {
             name: NAME,
-            help: "Sets circuits for predicted loads during attention, and refines them while experts \
-                 compute where that pays.",
+            help: "Sets circuits for predicted loads during attention, and refines them during expert compute if that saves time.",
             proves: true,
             hot_start: false,
             params,

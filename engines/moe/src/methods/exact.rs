@@ -26,7 +26,7 @@ impl Method<Moe> for ExactRegional {
     fn info(&self) -> MethodInfo {
         MethodInfo {
             name: "mfabric-exact",
-            help: "The best circuits of every layer by an integer program (HiGHS), changed at the cheapest places.",
+            help: "Finds the best circuits of every layer with an integer program (HiGHS), and changes them at the times that cost least.",
             proves: true,
             hot_start: false,
             params: vec![knobs::routing(), knobs::policy(USUAL), knobs::nodes(20_000)],
@@ -80,7 +80,7 @@ pub(super) fn improve(
         let found = best_circuits(&exchange, &known, stage.rates.optical, nodes, cx)?;
         bounds.push(found.bound);
         if !found.proven {
-            let text = format!("the circuits of layer {layer} are not proven to be best: raise exact_nodes");
+            let text = format!("the circuits of layer {layer} are not proven optimal; raise exact_nodes");
             cx.note(Severity::Info, text);
         }
         stage.own[layer] = stage.add(found.circuits, Some(layer))?;

@@ -21,8 +21,7 @@ impl Method<Moe> for StaticCircuits {
     fn info(&self) -> MethodInfo {
         MethodInfo {
             name: "static",
-            help: "Baseline: circuits that do not change, for the mean demand of all layers or the same \
-                 from every server.",
+            help: "Baseline: circuits that do not change, chosen for the mean demand of all layers or as a circulant graph.",
             proves: true,
             hot_start: false,
             params: vec![
@@ -39,8 +38,8 @@ impl Method<Moe> for StaticCircuits {
     }
 
     fn idle(&self, scenario: &MoeScenario, _params: &Params) -> Vec<Problem> {
-        let why = "on circuits that stay";
-        let delay = without_effect(["reconfiguration_delay_ms", "delay_profile"], why, "take another method");
+        let why = "with static circuits";
+        let delay = without_effect(["reconfiguration_delay_ms", "delay_profile"], why, "use another method");
         knobs::idle(&["gap", "seed"]).into_iter().chain(delay).chain(knobs::unplaced(scenario)).collect()
     }
 

@@ -97,12 +97,12 @@ pub(super) fn nodes(usual: i64) -> ParamInfo {
 pub(super) fn unplaced(scenario: &MoeScenario) -> impl Iterator<Item = Problem> {
     let names: &[&str] =
         if scenario.placement.is_some() { &["redundant_experts", "expert_groups"] } else { &[] };
-    let why = "on a method that keeps the experts in blocks";
-    without_effect(names.iter().copied(), why, "take auto or mfabric-placed")
+    let why = "with a method that keeps the experts in blocks";
+    without_effect(names.iter().copied(), why, "use auto or mfabric-placed")
 }
 
 /// Common parameters that a method without chance, and without a search that could end early, does not look at.
 pub(super) fn idle(names: &[&'static str]) -> Vec<Problem> {
-    let why = "on a method that draws nothing at random and makes one plan";
+    let why = "with a method that uses no random numbers and makes one plan";
     without_effect(names.iter().copied(), why, "leave it out").collect()
 }

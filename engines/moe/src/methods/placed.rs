@@ -55,7 +55,7 @@ impl Method<Moe> for PlacedMethod {
         cx: &mut Context<'_, Moe>,
     ) -> Result<Outcome, MethodError> {
         if scenario.body.placement.is_none() {
-            let message = "is blocks, so no method may place experts";
+            let message = "is 'blocks', so methods must not place experts";
             return Err(MethodError::Invalid(
                 Problem::new("expert_placement", message, "set expert_placement=free").into(),
             ));
@@ -89,10 +89,13 @@ pub(super) fn hand_over(
     let shape = PlacementShape::of(scenario);
     let copies: usize = last.placements.iter().map(|slots| doubled(&shape, slots)).sum();
     if copies > 0 {
-        let copies = counted(copies as u64, "copy of an expert stands", "copies of experts stand");
-        cx.note(Severity::Info, format!("{copies} on a rank that has it already, which evens out nothing"));
+        let copies = counted(copies as u64, "expert replica is", "expert replicas are");
+        cx.note(
+            Severity::Info,
+            format!("{copies} on a rank that already has the expert, which does not balance the loads"),
+        );
     }
-    let text = "computing takes all ranks as equally busy, and gradients of copies are not added up";
+    let text = "compute times assume equal load on all ranks; gradient synchronisation between expert replicas is ignored";
     cx.note(Severity::Info, text);
     Ok(())
 }
@@ -103,7 +106,7 @@ fn balanced(
     rule: RoutingRule,
     cx: &mut Context<'_, Moe>,
 ) -> Result<StageModel, PlanEnded> {
-    cx.phase("placement", "experts balanced over the ranks by EPLB");
+    cx.phase("placement", "balance the experts over the ranks with EPLB");
     let shape = PlacementShape::of(scenario);
     let history = scenario.history(0);
     let slots = (0..history.layers).map(|layer| eplb(&history.expert_loads(layer), &shape)).collect();
@@ -116,7 +119,7 @@ fn together(
     rule: RoutingRule,
     cx: &mut Context<'_, Moe>,
 ) -> Result<StageModel, PlanEnded> {
-    cx.phase("placement", "experts together with the circuits");
+    cx.phase("placement", "place the experts together with the circuits");
     let shape = PlacementShape::of(scenario);
     let (plain, history) = (StageModel::of(scenario, rule), scenario.history(0));
     let size = scenario.shape().token_bytes();

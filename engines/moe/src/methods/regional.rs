@@ -28,17 +28,16 @@ impl Method<Moe> for Regional {
                 "greedy_end",
                 &["continue", "printed"],
                 "continue",
-                "End of the greedy algorithm: when no pair has free ports (continue), or at the first \
-                 such pair, as printed in the paper (printed).",
+                "When the greedy algorithm stops: when no pair has free ports (continue), or at the first pair without free ports, as printed in the paper (printed).",
             ));
         }
         let (name, help) = if self.swap {
             (
                 "mfabric-swap",
-                "Circuits by the greedy algorithm of the paper and local search on the time itself.",
+                "Chooses circuits with the greedy algorithm of the paper, then improves their all-to-all time by local search.",
             )
         } else {
-            ("mfabric-greedy", "Circuits by the greedy algorithm of the paper.")
+            ("mfabric-greedy", "Chooses circuits with the greedy algorithm of the paper.")
         };
         MethodInfo { name, help, proves: true, hot_start: false, params }
     }

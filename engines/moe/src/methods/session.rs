@@ -119,12 +119,12 @@ pub(super) fn predict(
     settings: &FitSettings,
     cx: &mut Context<'_, Moe>,
 ) -> Result<(), PlanEnded> {
-    cx.phase("prediction", "loads of every layer from the layer before");
+    cx.phase("prediction", "predict the loads of every layer from the previous layer");
     let window = u32::try_from(settings.window).unwrap_or(u32::MAX);
     let history = stage.scenario.history(window);
     let now = history.iterations.saturating_sub(1);
     if now == 0 {
-        let text = "the trace has no earlier iteration, so every expert is expected alike";
+        let text = "the trace has no earlier iteration, so the prediction gives every expert the same load";
         cx.note(Severity::Warning, text);
     }
     for layer in 0..stage.layers() {
@@ -159,13 +159,13 @@ pub(super) fn hand_over(
 fn warn(stage: &StageModel, schedule: &SwitchSchedule, cx: &mut Context<'_, Moe>) {
     if schedule.free {
         let text =
-            "the policy of the paper charges the change before the dispatch alone; the others count as free";
+            "the policy 'paper' charges only the change before the dispatch; the other changes count as free";
         cx.note(Severity::Warning, text);
     }
     let compute = stage.layers() as f64 * stage.times.compute_ms();
     if stage.delay_ms() > compute {
         let text = format!(
-            "the delay of {} ms is longer than all computing of a micro-batch, {compute:.1} ms: circuits that stay are best",
+            "the delay of {} ms is longer than the whole compute time of a micro-batch, {compute:.1} ms: static circuits are best",
             stage.delay_ms()
         );
         cx.note(Severity::Warning, text);

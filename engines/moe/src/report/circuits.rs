@@ -92,7 +92,7 @@ pub(super) fn demand(result: &MoeResult) -> Section {
                 phrase.text(size).muted("  stay inside the server")
             } else {
                 let same = change(at) == 0;
-                let words = if same { "as many".to_owned() } else { format!("{:+}", change(at)) };
+                let words = if same { "the same".to_owned() } else { format!("{:+}", change(at)) };
                 phrase
                     .text(size)
                     .text(format!("  over {} {}", now[at], counted(now[at])))
@@ -138,7 +138,7 @@ pub(super) fn demand(result: &MoeResult) -> Section {
         ..Matrix::default()
     };
     Section::empty("Demand and circuits")
-        .legend("rows send to columns, GB, then circuits that carry them; brighter cells are more bytes")
+        .legend("each row is a sending server, each column a receiving server: GB, then circuits; brighter cells have more bytes")
         .context(format!("layer {}, whose all-to-all takes longest", layer.layer))
         .block(
             "demand",

@@ -24,10 +24,10 @@ fn sentence(name: &str, result: &MoeResult) -> Phrase {
         share(time.stall_ms)
     ));
     if time.fabric == FabricKind::Pooled {
-        return phrase.muted("  a bound over all networks, no network");
+        return phrase.muted("  a bound for all networks, which no network reaches in general");
     }
     phrase.muted(format!(
-        "  {:.2} M$, {:.2} times a fat-tree's iterations for a dollar",
+        "  {:.2} M$, {:.2} times the iterations per dollar of a fat-tree",
         cost.cluster_usd / 1e6,
         cost.performance_per_dollar
     ))
@@ -161,17 +161,17 @@ pub(super) fn section(scenario: &MoeScenario, plan: Option<&MoeResult>) -> Secti
     let note = format!("Prices: {}.", scenario.prices.note.trim_end_matches('.'));
     let section = Section::empty("Networks")
         .subject(ANALYTIC_SHORT)
-        .context("times are per micro-batch, except those of iteration and gradients")
+        .context("times are per micro-batch; those of iteration and gradients are per iteration")
         .block("networks", "An iteration", table)
-        .on_screens("worth", "Iterations for a dollar, fat-tree = 1", worth)
+        .on_screens("worth", "Iterations per dollar, fat-tree = 1", worth)
         .remark(ANALYTIC)
         .remark(note)
         .remark(
             "pooled is a bound for all of them: it treats all NICs of a server as one, which also \
-             evens out hot experts.",
+             spreads the traffic of busy experts evenly.",
         )
         .remark(
-            "The paper reports TopoOpt 1.4 to 2.5 times slower; this model does not reproduce these ratios.",
+            "The paper reports that TopoOpt is 1.4 to 2.5 times slower; this model does not reproduce these ratios.",
         );
     absent.into_iter().fold(section, Section::remark)
 }

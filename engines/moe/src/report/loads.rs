@@ -150,7 +150,7 @@ pub(super) fn loads(
     };
     let percent = Unit::PERCENT.with_decimals(0);
     let legend = format!(
-        "% of the tokens by iteration, the hottest brightest; bold: the {MARKED} busiest, * predicted wrongly; behind: mean, ranks"
+        "% of the tokens by iteration, busiest experts brightest; bold: the {MARKED} busiest, * predicted wrongly; last columns: mean, ranks"
     );
     Ok(Section::empty("Expert loads")
         .context(format!("layer {layer}, by iteration; predicted from {}", window(settings)))
@@ -160,7 +160,7 @@ pub(super) fn loads(
         .legend(legend)
         .block("actual", "Share of the tokens", matrix("share", percent, actual))
         .block("predicted", "Predicted share", matrix("predicted_share", percent, share))
-        .on_screens("layers", "Hottest experts by layer, means", hottest(&history, first, scenario, plan))
+        .on_screens("layers", "Busiest experts by layer, means", hottest(&history, first, scenario, plan))
         .block("error", "Predicted minus actual share", matrix("share_error", percent.signed(), error)))
 }
 
@@ -208,7 +208,7 @@ pub(super) fn predictor(
     }
     if table.rows.is_empty() {
         return Err(Unavailable::absent(
-            "there is no earlier iteration, or no layer before another one",
+            "there is no earlier iteration, or the stage has only one layer",
             "plan a later iteration of a model with several layers in a stage",
         ));
     }
@@ -218,13 +218,13 @@ pub(super) fn predictor(
             Phrase::new()
                 .muted(format!("means over {judged} iterations, each predicted from {}", window(settings))),
         )
-        .legend("of top N: share of the N busiest experts that were among the N predicted; L1: sum of the errors of all shares")
-        .remark("Only loads of experts are predicted, not which rank sends to which.");
+        .legend("of top N: fraction of the N busiest experts that the prediction also ranks among its top N; L1: sum of the absolute errors of all shares")
+        .remark("Predictions cover only the load of each expert, not which rank sends to which expert.");
     Ok(if worse.is_empty() {
         section
     } else {
         section.remark(format!(
-            "In layer {} a trivial baseline has a smaller error than copilot.",
+            "In layer {}, a trivial baseline has a smaller error than copilot.",
             worse.join(", ")
         ))
     })

@@ -134,8 +134,8 @@ fn shares(drawing: &mut Drawing, result: &MoeResult, y: f64) -> f64 {
 fn lines(result: &MoeResult) -> Vec<String> {
     let iteration = &result.iteration;
     let stalls = match iteration.stall_ms {
-        0.0 => "nothing waits for circuits".to_owned(),
-        stall_ms => format!("{stall_ms:.3} ms of a micro-batch wait for circuits"),
+        0.0 => "no exchange waits for circuits".to_owned(),
+        stall_ms => format!("a micro-batch waits {stall_ms:.3} ms for circuits"),
     };
     vec![
         format!(

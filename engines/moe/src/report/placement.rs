@@ -24,7 +24,7 @@ pub(super) fn section(
     let columns = vec![
         Column::counts("layer", "layer"),
         Column::words("placement", "placement"),
-        Column::numbers("busiest_rank", "busiest rank to mean", Unit::RATIO.with_decimals(3)),
+        Column::numbers("busiest_rank", "busiest rank / mean", Unit::RATIO.with_decimals(3)),
         Column::counts("most_copies", "most copies"),
         Column::numbers("exchange_ms", "between servers", MS),
     ];
@@ -60,7 +60,7 @@ pub(super) fn section(
         }
     }
     let section = Section::new("Placement of experts", table).subject(ANALYTIC_SHORT)
-        .context("each with the circuits by local search that suit it, spilling to packet switches")
+        .context("local search chooses circuits for each placement; overflow goes over packet switches")
         .remark("Compute times assume equal load on all ranks; gradient synchronisation between expert replicas is ignored.")
         .remark(ANALYTIC);
     let least = least.into_iter().fold(f64::INFINITY, f64::min);

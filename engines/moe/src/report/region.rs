@@ -32,8 +32,8 @@ pub(super) fn section(scenario: &MoeScenario) -> Section {
     facts.number("delay_ms", "delay of the switch", MS, scenario.cluster.reconfiguration_delay_ms);
     let delay = scenario.cluster.reconfiguration_delay_ms;
     facts.sentence(match delay {
-        delay if delay <= times.attention_ms => "fits into attention".to_owned(),
-        delay if delay <= times.expert_ms => "fits into the experts, not into attention".to_owned(),
+        delay if delay <= times.attention_ms => "fits into attention compute".to_owned(),
+        delay if delay <= times.expert_ms => "fits into expert compute, not into attention".to_owned(),
         _ => "fits into no phase of the forward pass".to_owned(),
     });
     let bytes = shape.copies() * shape.token_bytes();
@@ -48,8 +48,8 @@ pub(super) fn section(scenario: &MoeScenario) -> Section {
     };
     if delay > 1.0 {
         section.remark(
-            "An optical switch took 41 to 68 ms with its control path in the testbed of the paper, and NICs were active \
-             again after 5.67 s: see delay_profile.",
+            "In the testbed of the paper, an optical switch needed 41 to 68 ms including its control path, and NICs were active \
+             again after 5.67 s; see delay_profile.",
         )
     } else {
         section

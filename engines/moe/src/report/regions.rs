@@ -37,7 +37,7 @@ pub(super) fn section(scenario: &MoeScenario, deadline: Deadline) -> Result<Sect
         let Some(study) = study else { return Err(Unavailable::late(deadline)) };
         let time = study.time(SwitchPolicy::Exact, delay).ok_or_else(|| {
             let remedy = scenario.region.no_packets().map_or("lower optical_degree", NoPackets::remedy);
-            Unavailable::absent("the gradients of the replicas have no way", remedy)
+            Unavailable::absent("the gradients of the replicas have no path", remedy)
         })?;
         times.push((number, time));
     }
@@ -45,7 +45,7 @@ pub(super) fn section(scenario: &MoeScenario, deadline: Deadline) -> Result<Sect
     let mean = times.iter().map(|(_, time)| time).sum::<f64>() / times.len().max(1) as f64;
     let mut facts = Facts::new();
     facts.add("regions", "regions", all);
-    facts.add("planned", "planned, each for its loads", planned);
+    facts.add("planned", "regions planned separately", planned);
     if is_drawn && planned < all {
         facts.sentence(format!("the first {planned} of {all}"));
     } else if !is_drawn {
@@ -54,9 +54,9 @@ pub(super) fn section(scenario: &MoeScenario, deadline: Deadline) -> Result<Sect
         );
     }
     facts.number("slowest_ms", "slowest", ITERATION, Cell::new(slowest).tone(Tone::Answer));
-    facts.sentence("replicas exchange gradients, so an iteration waits for it");
+    facts.sentence("replicas exchange gradients, so every iteration waits for the slowest region");
     facts.number("mean_ms", "mean", ITERATION, mean);
-    facts.number("waiting", "waiting of the mean region", Unit::PERCENT, 1.0 - mean / slowest);
+    facts.number("waiting", "mean waiting time of a region", Unit::PERCENT, 1.0 - mean / slowest);
     let columns = vec![
         Column::counts("region", "region"),
         Column::numbers("iteration_ms", "iteration", ITERATION),
@@ -72,8 +72,7 @@ pub(super) fn section(scenario: &MoeScenario, deadline: Deadline) -> Result<Sect
         .block("summary", "Regions of the cluster", facts)
         .block("regions", "Time of an iteration, slowest first", table)
         .context(
-            "region 0 is the planned one; every region has as many layers as the stage with the \
-             most layers",
+            "the plan is for region 0; every region counts with the number of layers of the largest stage",
         )
         .remark(ANALYTIC))
 }

@@ -51,20 +51,20 @@ pub(super) fn delays(scenario: &MoeScenario, deadline: Deadline) -> Result<Secti
     }
     if let Some(value) = still {
         let points = places.iter().map(|&at| Point { at, value }).collect();
-        curves.push(curve("static_ms", "circuits that stay", points, Tone::Muted));
+        curves.push(curve("static_ms", "static circuits", points, Tone::Muted));
     }
     let mut facts = Facts::new();
     if let Some((at_once, still)) = study.time(SwitchPolicy::Exact, 0.0).zip(still) {
-        facts.number("static_ms", "circuits that stay", ITERATION, still);
+        facts.number("static_ms", "static circuits", ITERATION, still);
         facts.number("at_once_ms", "changes without delay", ITERATION, at_once);
-        facts.number("gain", "gain at most", Unit::PERCENT, 1.0 - at_once / still);
+        facts.number("gain", "maximum gain", Unit::PERCENT, 1.0 - at_once / still);
     }
     if let Some(delay) = study.break_even_ms() {
         facts.number("break_even_ms", "break-even reconfiguration delay", MS, delay);
-        facts.sentence("delay at which the cheapest schedule is as long as with circuits that stay");
+        facts.sentence("delay at which the fastest schedule takes as long as static circuits");
     } else {
         facts.add("break_even_ms", "break-even reconfiguration delay", "never");
-        facts.sentence("circuits that stay are as good as any that change");
+        facts.sentence("static circuits are as good as circuits that change");
     }
     let present = scenario.cluster.reconfiguration_delay_ms;
     let mut marks = vec![Mark { at: present, name: "now".to_owned() }];
@@ -119,7 +119,7 @@ pub(super) fn degrees(scenario: &MoeScenario, deadline: Deadline) -> Result<Sect
     ];
     let curves = Curves {
         axis: "optical_degree",
-        axis_label: "optical NICs of a server",
+        axis_label: "optical NICs per server",
         axis_unit: Unit::COUNT,
         axis_range: None,
         axis_is_log: false,
@@ -130,7 +130,7 @@ pub(super) fn degrees(scenario: &MoeScenario, deadline: Deadline) -> Result<Sect
     Ok(Section::new("Degrees", curves)
         .subject(ANALYTIC_SHORT)
         .context(match scenario.region.eps_total_gbps {
-            Some(rate) => format!("packet switches at {rate} Gb/s in all"),
+            Some(rate) => format!("packet switches at {rate} Gb/s per server in total"),
             None => "all other NICs at packet switches".to_owned(),
         })
         .remark(ANALYTIC))
@@ -141,7 +141,7 @@ pub(super) fn rates(scenario: &MoeScenario, deadline: Deadline) -> Result<Sectio
     let columns = vec![
         Column::numbers("link_gbps", "rate of a NIC", Unit::GBPS),
         Column::numbers("iteration_ms", "iteration", ITERATION.with_decimals(3)),
-        Column::numbers("static_ms", "circuits that stay", ITERATION.with_decimals(3)),
+        Column::numbers("static_ms", "static circuits", ITERATION.with_decimals(3)),
         Column::numbers("fat_tree_ms", "fat-tree", ITERATION.with_decimals(3)),
         Column::numbers("pooled_ms", "bound", ITERATION.with_decimals(3)),
         Column::numbers("break_even_ms", "break-even reconfiguration delay", MS),
@@ -168,7 +168,7 @@ pub(super) fn rates(scenario: &MoeScenario, deadline: Deadline) -> Result<Sectio
     Ok(Section::new("Rates", table)
         .subject(ANALYTIC_SHORT)
         .context(format!("circuits change in {} ms", scenario.cluster.reconfiguration_delay_ms))
-        .remark("No break-even delay: circuits that stay are as good as any that change.")
+        .remark("Without a break-even delay, static circuits are as good as circuits that change.")
         .remark(ANALYTIC))
 }
 

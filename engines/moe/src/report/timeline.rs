@@ -31,7 +31,7 @@ fn parts(result: &MoeResult) -> Facts {
     let mut facts = Facts::new();
     facts.number("iteration_ms", "iteration", ITERATION, Cell::new(plan.iteration_ms).tone(Tone::Answer));
     facts.sentence(format!(
-        "on {}; it waits {times:.0} times for a micro-batch, then for the gradients",
+        "on {}; it lasts {times:.0} times as long as a micro-batch, plus the gradients",
         plan.fabric.word()
     ));
     facts.part("all_compute_ms", "computing", ITERATION, all(compute)).sentence(each(compute));
@@ -42,16 +42,16 @@ fn parts(result: &MoeResult) -> Facts {
     let tone = if stall > 0.0 { Tone::Bad } else { Tone::Good };
     facts.part("all_stalls_ms", "stalls", ITERATION, Cell::new(all(stall)).tone(tone)).sentence(each(stall));
     facts.part("data_parallel_ms", "gradients", ITERATION, plan.data_parallel_ms);
-    facts.sentence("once in an iteration");
+    facts.sentence("once per iteration");
     facts.add("fabric", "network", plan.fabric.word());
-    facts.number("compute_ms", "computing of a micro-batch", MS, compute);
+    facts.number("compute_ms", "compute of a micro-batch", MS, compute);
     facts.number("tensor_parallel_ms", "tensor-parallel exchanges of it", MS, tensor);
     facts.number("all_to_all_ms", "all-to-alls of it", MS, exchange);
     facts.number("stall_ms", "stalls of it", MS, Cell::new(stall).tone(tone));
     facts.number("eps_bytes", "over packet switches", Unit::GIGABYTES, plan.eps_bytes);
     facts.sentence("of a micro-batch, between the servers of a region");
     if plan.free_changes > 0 {
-        facts.add("free_changes", "changes that are not charged", plan.free_changes);
+        facts.add("free_changes", "changes free of charge", plan.free_changes);
     }
     let per_dollar = result.cost.performance_per_dollar;
     facts.number("performance_per_dollar", "performance per dollar", Unit::RATIO, per_dollar);
@@ -89,7 +89,7 @@ pub(super) fn section(result: &MoeResult) -> Section {
         .muted(" underlined where a phase hides them");
     Section::empty("Timeline")
         .subject(ANALYTIC_SHORT)
-        .context("of the largest stage")
+        .context("of the stage with the most layers")
         .answer(answer)
         .legend(legend)
         .on_screens("layer", "", layers(result))
@@ -225,12 +225,12 @@ pub(super) fn of_layer(
     let spans = Spans { lanes, end_s: end_ms / 1e3, unit: Unit::MILLISECONDS, words: "ms" };
     let times = layer.all_to_all;
     let context = format!(
-        "an exchange: circuits {:.3} ms beside packet switches {:.3} ms",
+        "an exchange: circuits {:.3} ms, at the same time packet switches {:.3} ms",
         times.step3_ocs_ms, times.step3_eps_ms
     );
     Ok(Section::empty(format!("layer {number}"))
         .block("phases", "", spans)
-        .block("networks", "Iteration on this and on other networks", fabrics::bars(scenario, result))
+        .block("networks", "Iteration time on this network and on others", fabrics::bars(scenario, result))
         .context(context)
         .answer(Phrase::new().answer(format!("{:.3} ms", length_ms(layer))))
         .remark(ANALYTIC))

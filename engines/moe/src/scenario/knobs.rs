@@ -16,8 +16,8 @@ pub static KNOBS: LazyLock<Knobs<MoeScenario>> = LazyLock::new(|| {
     Knobs::new(vec![
         model(),
         width("layers").refused_if(|moe| {
-            let why = "on a trace that was counted, which says the layers of a stage";
-            is_counted(moe).then_some((why.into(), "set `pp`, whose stages have as many layers each"))
+            let why = "with a counted trace, which gives the layers of a stage";
+            is_counted(moe).then_some((why.into(), "set `pp`; every stage has that number of layers"))
         }),
         width("hidden"),
         width("ffn"),
@@ -50,7 +50,7 @@ pub static KNOBS: LazyLock<Knobs<MoeScenario>> = LazyLock::new(|| {
         drawn("kappa").idle_if(|moe| {
             // Shares of ranks leave the tokens of every expert and of every rank as they are.
             let inside = moe.region.servers == 1 && moe.placement.is_none();
-            let why = "in a region of one server, whose exchange waits for the busiest expert or rank";
+            let why = "in a region of one server, where the exchange time depends only on the busiest expert or rank";
             inside.then_some((why.into(), "raise `ep` or `tp`"))
         }),
         expert_placement(),
@@ -64,7 +64,7 @@ pub static KNOBS: LazyLock<Knobs<MoeScenario>> = LazyLock::new(|| {
                 moe.measured,
                 MeasuredTimes { attention_ms: Some(_), gate_ms: Some(_), expert_ms: Some(_) }
             );
-            let why = "where all times of computing were measured";
+            let why = "if all compute times are measured";
             all.then_some((why.into(), "set attention_ms, gate_ms or expert_ms"))
         }),
         cluster("micro_batches").described(|info| usual(info, 8)),
@@ -106,7 +106,7 @@ fn without_packet_switches(moe: &MoeScenario) -> Option<Idle> {
 }
 
 fn on_one_server(moe: &MoeScenario) -> Option<Idle> {
-    let why = "in a region of one server, whose exchanges stay inside it";
+    let why = "in a region of one server, where exchanges stay inside the server";
     (moe.region.servers == 1).then_some((why.into(), "raise `ep` or `tp`"))
 }
 
@@ -115,7 +115,7 @@ fn without_circuits(moe: &MoeScenario) -> Option<Idle> {
     let why = "without NICs at an optical switch";
     let alone = moe.region.eps_nics.is_empty();
     let no_plan =
-        "without packet-switched NICs: the gradients of the replicas have no way, so that no plan exists";
+        "without packet-switched NICs: the gradients of the replicas have no path, so no plan exists";
     on_one_server(moe)
         .or_else(|| none.then_some((why.into(), "raise `optical_degree`")))
         .or_else(|| alone.then_some((no_plan.into(), "lower `optical_degree`")))
@@ -153,7 +153,11 @@ fn model() -> Knob<MoeScenario> {
                 None if matches!(moe.model, MoeModelChoice::Own(_)) => {}
                 None => {
                     let remedy = "set the fields that differ, such as hidden or experts";
-                    return Err(Problem::new("model", "'own' names no model", remedy));
+                    return Err(Problem::new(
+                        "model",
+                        "'own' stands for a model without a name and cannot be set",
+                        remedy,
+                    ));
                 }
             }
             moe.fit_region();
@@ -172,7 +176,7 @@ fn optical_degree() -> Knob<MoeScenario> {
             let degree = degree.as_i64().unwrap_or_default();
             let most = moe.region.nics_per_server;
             if degree > i64::from(most) {
-                let message = format!("{degree} is more NICs than a server has");
+                let message = format!("is {degree}, more than the NICs of a server");
                 return Err(Problem::new("optical_degree", message, format!("give at most {most}")));
             }
             if degree != moe.region.ocs_nics.len() as i64 {
@@ -184,7 +188,7 @@ fn optical_degree() -> Knob<MoeScenario> {
 }
 
 fn planned_iteration() -> Knob<MoeScenario> {
-    let help = "Iteration of the trace to plan; a prediction knows the iterations before it.";
+    let help = "Iteration of the trace to plan; predictions use only earlier iterations.";
     Knob::own(
         ParamInfo::int("planned_iteration", 0, MAX_ITERATION, 200, help),
         |moe: &MoeScenario| Some(ParamValue::Int(moe.trace.iteration().into())),
@@ -202,8 +206,8 @@ fn planned_iteration() -> Knob<MoeScenario> {
 /// A setting of a drawn trace.
 fn drawn(key: &'static str) -> Knob<MoeScenario> {
     let counted = |moe: &MoeScenario| -> Option<Idle> {
-        let why = "on a trace that was counted, not drawn";
-        is_counted(moe).then_some((why.into(), "take a preset, whose trace is drawn"))
+        let why = "with a counted trace, which is not synthetic";
+        is_counted(moe).then_some((why.into(), "use a preset, which has a synthetic trace"))
     };
     Knob::of_part(
         key,
@@ -236,8 +240,8 @@ fn expert_placement() -> Knob<MoeScenario> {
 fn room(key: &'static str) -> Knob<MoeScenario> {
     Knob::of_part(key, |moe: &MoeScenario| moe.placement.as_ref(), |moe| moe.placement.as_mut()).refused_if(
         |moe| {
-            let why = "while experts stand in blocks";
-            moe.placement.is_none().then_some((why.into(), "set expert_placement=free before it"))
+            let why = "while expert_placement is blocks";
+            moe.placement.is_none().then_some((why.into(), "set expert_placement=free first"))
         },
     )
 }
@@ -259,7 +263,11 @@ fn delay_profile() -> Knob<MoeScenario> {
                 None if name_of(moe) == OWN => {}
                 None => {
                     let remedy = "give the delay in reconfiguration_delay_ms";
-                    return Err(Problem::new("delay_profile", "'own' names no delay", remedy));
+                    return Err(Problem::new(
+                        "delay_profile",
+                        "'own' stands for a delay without a name and cannot be set",
+                        remedy,
+                    ));
                 }
             }
             Ok(())
@@ -294,7 +302,7 @@ impl MoeScenario {
             let per_stage = u64::from(self.stage_layers());
             let layers = per_stage * u64::from(shape.pp);
             if layers > MAX_WIDTH as u64 {
-                let message = format!("is {stages}, which makes a model of {layers} layers");
+                let message = format!("is {stages}, which gives a model of {layers} layers");
                 let most = MAX_WIDTH as u64 / per_stage.max(1);
                 return Err(Problem::new("pp", message, format!("give at most {most}")));
             }

@@ -5,8 +5,8 @@ use lightbay_core::record;
 use lightbay_core::record::{any, within};
 
 /// Source of the built-in prices.
-pub const RECONSTRUCTED: &str = "reconstructed: the table of the paper was lost in the copy at hand; the values reproduce \
-                                 the published ratios of cost, but were not checked against a printed table, so check \
+pub const RECONSTRUCTED: &str = "reconstructed: the copy of the paper that was used lacks the price table; the values reproduce \
+                                 the published cost ratios, but were not compared with the printed table; check \
                                  them before quoting an amount";
 
 record! {

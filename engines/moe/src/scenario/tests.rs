@@ -63,9 +63,9 @@ fn own(scenario: &mut MoeScenario, change: impl FnOnce(&mut MoeModel)) {
 #[test]
 fn contradictions_are_named_with_a_remedy() {
     let text = wrong(|scenario| own(scenario, |shape| shape.experts = 9));
-    assert!(text.contains("model.experts: is 9, which 8 ranks cannot share evenly"), "{text}");
+    assert!(text.contains("model.experts: is 9, which does not divide evenly among 8 ranks"), "{text}");
     let text = wrong(|scenario| own(scenario, |shape| shape.ep = 7));
-    assert!(text.contains("do not fill whole servers") && text.contains("cannot share"), "{text}");
+    assert!(text.contains("do not fill whole servers") && text.contains("divide evenly"), "{text}");
     let text = wrong(|scenario| own(scenario, |shape| shape.tp = 16));
     assert!(text.contains("model.tp: is 16"), "{text}");
     let text = wrong(|scenario| scenario.region.ocs_nics[0] = 3);
@@ -91,7 +91,7 @@ fn counts_that_do_not_fit_are_named() {
     };
     assert!(counts(vec![vec![1.0; 7]]).contains("has 7 entries; give one for each of 8 experts"));
     assert!(counts(vec![vec![1.0; 8]; 3]).contains("has 3 rows; give one for each of 8 ranks"));
-    assert!(counts(vec![vec![-1.0; 8]]).contains("has a number below 0"));
+    assert!(counts(vec![vec![-1.0; 8]]).contains("has a negative"));
     let missing = wrong(|scenario| {
         scenario.trace = GateTrace::Counts(CountedTrace { iteration: 4, counts: Vec::new() });
     });

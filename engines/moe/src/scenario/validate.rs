@@ -37,8 +37,8 @@ impl MoeScenario {
         if shape.ep == 0 || !shape.experts.is_multiple_of(shape.ep) {
             problems.add(
                 "model.experts",
-                format!("is {}, which {} ranks cannot share evenly", shape.experts, shape.ep),
-                "give a multiple of 'ep'; or pad the model with unused experts",
+                format!("is {}, which does not divide evenly among {} ranks", shape.experts, shape.ep),
+                "give a multiple of 'ep', or pad the model with unused experts",
             );
         }
         if shape.top_k > shape.experts {
@@ -51,7 +51,7 @@ impl MoeScenario {
         if shape.tp > gpus || !gpus.is_multiple_of(shape.tp.max(1)) {
             problems.add(
                 "model.tp",
-                format!("is {}, which {gpus} GPUs of a server cannot hold evenly", shape.tp),
+                format!("is {}, which is not a divisor of the {gpus} GPUs of a server", shape.tp),
                 "give a divisor of 'gpus_per_server': tensor-parallel traffic stays in the server",
             );
         }
@@ -60,14 +60,14 @@ impl MoeScenario {
         if wanted > u64::from(gpus) && !whole {
             problems.add(
                 "model.ep",
-                format!("times 'tp' is {wanted} GPUs, which do not fill whole servers of {gpus}"),
+                format!("times 'tp' is {wanted} GPUs, which do not fill whole servers of {gpus} GPUs"),
                 "give a multiple of 'gpus_per_server'",
             );
         } else if wanted.div_ceil(u64::from(gpus.max(1))) != u64::from(self.region.servers) {
             problems.add(
                 "region.servers",
                 format!(
-                    "is {}, but {} ranks of {} GPUs fill another number",
+                    "is {}, but {} ranks of {} GPUs need another number of servers",
                     self.region.servers, shape.ep, shape.tp
                 ),
                 format!("give {}", wanted.div_ceil(u64::from(gpus.max(1)))),
@@ -87,7 +87,11 @@ impl MoeScenario {
             let remedy = "raise 'pp' or lower 'layers'";
             problems.add(
                 "model.layers",
-                format!("gives {} in a stage, too many for {} experts", self.stage_layers(), shape.experts),
+                format!(
+                    "gives {} layers per stage, which is too many for {} experts",
+                    self.stage_layers(),
+                    shape.experts
+                ),
                 remedy,
             );
         }
@@ -106,7 +110,7 @@ impl MoeScenario {
                 } else if !seen.insert(nic) {
                     problems.add(
                         path,
-                        format!("is {nic} again"),
+                        format!("repeats NIC {nic}"),
                         "name every NIC once, in one of the two lists",
                     );
                 }
@@ -134,13 +138,13 @@ impl MoeScenario {
             problems.add(
                 "region.ocs_nics",
                 format!("has {} NICs of NUMA node 0 and {} of node 1", on(0), on(1)),
-                "give each node as many, or one more: parallel circuits are spread over both; or put all NICs at one node",
+                "give both nodes the same number of NICs, or one node one more, so that parallel circuits spread over both nodes; or put all NICs at one node",
             );
         }
         if region.eps_nics.is_empty() && region.eps_total_gbps.is_some_and(|rate| rate > 0.0) {
             problems.add(
                 "region.eps_total_gbps",
-                "is given, but no NIC ends at packet switches",
+                "is given, but no NIC is connected to packet switches",
                 "leave it out, or name such NICs in 'eps_nics'",
             );
         }
@@ -151,8 +155,11 @@ impl MoeScenario {
         if !room.redundant_experts.is_multiple_of(shape.ep) {
             problems.add(
                 "placement.redundant_experts",
-                format!("is {}, which {} ranks cannot share evenly", room.redundant_experts, shape.ep),
-                "give a multiple of 'ep': every rank has as many slots",
+                format!(
+                    "is {}, which does not divide evenly among {} ranks",
+                    room.redundant_experts, shape.ep
+                ),
+                "give a multiple of 'ep', so that every rank has the same number of slots",
             );
         }
         if room.redundant_experts > MAX_REDUNDANT {
@@ -162,7 +169,10 @@ impl MoeScenario {
         if room.expert_groups == 0 || !shape.experts.is_multiple_of(room.expert_groups) {
             problems.add(
                 "placement.expert_groups",
-                format!("is {}, which {} experts do not fill evenly", room.expert_groups, shape.experts),
+                format!(
+                    "is {}, but {} experts do not divide evenly into that number of groups",
+                    room.expert_groups, shape.experts
+                ),
                 "give a divisor of 'experts'",
             );
         }
@@ -176,7 +186,7 @@ impl MoeScenario {
             let per = one.div_ceil(u64::from(self.region.gpus_per_server));
             problems.add(
                 "cluster.servers",
-                format!("is {}, which whole replicas of the model do not fill", self.cluster.servers),
+                format!("is {}, which is not a whole number of replicas of the model", self.cluster.servers),
                 format!("give a multiple of {per}: a replica takes {one} GPUs"),
             );
         }
@@ -201,11 +211,11 @@ impl MoeScenario {
                 problems.add(format!("{path}.layer"), format!("is {}", count.layer), remedy);
             }
             if !seen.insert((count.iteration, count.layer)) {
-                let message = format!("gives layer {} of iteration {} again", count.layer, count.iteration);
-                problems.add(path.clone(), message, "give every layer once in an iteration");
+                let message = format!("repeats layer {} of iteration {}", count.layer, count.iteration);
+                problems.add(path.clone(), message, "give every layer once per iteration");
             }
             if count.tokens.iter().flatten().any(|tokens| !tokens.is_finite() || *tokens < 0.0) {
-                let message = "has a number below 0 or none at all";
+                let message = "has a negative or non-finite number";
                 problems.add(format!("{path}.tokens"), message, "give counts of tokens");
             }
             let rows = count.tokens.len();
