@@ -69,7 +69,7 @@ fn contradictions_are_named_with_a_remedy() {
     let text = wrong(|scenario| own(scenario, |shape| shape.tp = 16));
     assert!(text.contains("model.tp: is 16"), "{text}");
     let text = wrong(|scenario| scenario.region.ocs_nics[0] = 3);
-    assert!(text.contains("is 3 again"), "{text}");
+    assert!(text.contains("repeats NIC 3"), "{text}");
     let text = wrong(|scenario| scenario.region.eps_nics.truncate(1));
     assert!(text.contains("leave out NIC 7"), "{text}");
     let text = wrong(|scenario| scenario.region.servers = 5);
