@@ -1,8 +1,8 @@
 //! The independent checker of cross-connects.
 //!
-//! It shares with the rest of the crate the types of scenarios and plans and nothing else: from the entries of a plan
-//! it sets up the old and the new state of every switch port by port, counts everything again, and walks through the
-//! batches with a set of live ports.
+//! It shares only the types of scenarios and plans with the rest of the crate. From the entries of a plan, it rebuilds
+//! the old and the new state of every switch port by port, recomputes all counts, and walks through the batches with a
+//! set of live ports.
 
 mod batches;
 mod entries;
@@ -35,17 +35,17 @@ pub mod code {
     pub const PORT: &str = "port";
     /// A port holds two circuits, before or after.
     pub const BUSY: &str = "busy_port";
-    /// A failed port is to be used.
+    /// A circuit uses a failed port.
     pub const FAILED: &str = "failed_port";
-    /// A number on the panel is wrong.
+    /// The panel number of a port is wrong.
     pub const PANEL: &str = "panel_number";
-    /// Keep and remove are not what is installed.
+    /// The kept and removed circuits are not the installed ones.
     pub const INSTALLED: &str = "installed";
     /// A pinned circuit does not stay.
     pub const PINNED: &str = "pinned";
-    /// A circuit is taken down and set up again on the same switch.
+    /// A switch removes a circuit of an oriented pair of pods and adds another one of the same pair.
     pub const CHURN: &str = "add_and_remove";
-    /// The new state is not what is wanted.
+    /// The new state is not the target.
     pub const DEMAND: &str = "demand";
     /// A circuit is not at the switch and ports that the scenario gives.
     pub const PLACED: &str = "placed";
@@ -55,27 +55,27 @@ pub mod code {
     pub const REMOVED: &str = "removed_circuits";
     /// The claimed bound is above the objective.
     pub const BOUND: &str = "bound";
-    /// A metric is not the figure that it repeats.
+    /// A metric differs from the figure of the result that it repeats.
     pub const METRICS: &str = "metrics";
-    /// A change is in no batch or in several, or a batch refers to something else.
+    /// A change is in no batch or in several batches, or a batch names something that is not a change.
     pub const BATCHES: &str = "batches";
     /// A batch adds before it removes.
     pub const BATCH_ORDER: &str = "batch_order";
     /// A batch sets up a circuit at a port that is still in use.
     pub const LIVE_PORT: &str = "live_port";
-    /// The circuits that are missing during a batch are counted wrongly.
+    /// The count of circuits that are dark during a batch is wrong.
     pub const DARK: &str = "dark_circuits";
-    /// More is missing during a batch than the scenario allows.
+    /// More circuits are dark during a batch than the scenario allows.
     pub const ROLLOUT: &str = "rollout";
     /// The order has another number of phases or GPUs, or departs from its rule.
     pub const PHASES: &str = "phases";
     /// A GPU receives from no GPU or from several.
     pub const RECEIVER: &str = "receiver";
-    /// A pair of GPUs meets never or twice.
+    /// A pair of GPUs exchanges data in no phase or in two phases.
     pub const PAIR: &str = "pair";
     /// A figure of the order is wrong.
     pub const FLOWS: &str = "flows";
-    /// The plan is not of the sort that its method makes.
+    /// The plan is not of the type that its method makes.
     pub const METHOD: &str = "method";
 
     /// All.
@@ -116,9 +116,9 @@ pub struct Envelope<'a> {
     pub value: f64,
     /// Claimed lower bound of the removed circuits over all plans of the scenario.
     pub bound: Option<f64>,
-    /// The plans it covers, if not all.
+    /// Plans that the bound covers, if not all.
     pub bound_covers: Option<&'a str>,
-    /// Name of the method that claims it.
+    /// Name of the method that claims the bound.
     pub method: &'a str,
     /// Figures of the envelope.
     pub metrics: &'a BTreeMap<String, f64>,
@@ -127,18 +127,18 @@ pub struct Envelope<'a> {
 /// Tolerance of figures that are whole numbers.
 const EXACT: f64 = 1e-9;
 
-/// A figure that repeats a whole number.
+/// Compares a figure with the whole number that it repeats.
 fn compare_figure(found: &mut Findings, code: &'static str, name: &str, claimed: u64, exact: u64) {
     if claimed != exact {
         found.add(code, format!("'{name}' is {claimed}, the entries give {exact}"));
     }
 }
 
-/// The method that orders phases; every other one changes circuits.
+/// The method that orders phases; all other methods change circuits.
 const ORDERING: &str = "all-to-all-order";
 
-/// Says what is wrong if a plan is not of the sort that its method makes. The method tells which plans are ranked with
-/// each other: an order removes no circuit, whatever the changes remove.
+/// Returns a violation if a plan is not of the type that its method makes. Plans of a method are ranked with each
+/// other, and an order removes no circuit, so an order must not compete with changes.
 pub fn of_method(result: &CrossconnectResult, method: &str) -> Option<Violation> {
     let is_order = result.order().is_some();
     let holds = if is_order { "an order of phases" } else { "changes of circuits" };
@@ -146,7 +146,7 @@ pub fn of_method(result: &CrossconnectResult, method: &str) -> Option<Violation>
     (is_order != (method == ORDERING)).then(|| Violation::new(code::METHOD, text))
 }
 
-/// Checks a plan. All but the bound is recomputed at any depth.
+/// Checks a plan. Everything except the bound is recomputed at any depth.
 pub fn check(
     scenario: &CrossconnectScenario,
     result: &CrossconnectResult,
@@ -176,12 +176,12 @@ pub fn check(
         return Verdict::refused(violations);
     }
     let (bound, verified) = bound.unzip();
-    // An order has nothing to remove, and no bound on what changes remove.
+    // An order removes nothing, so it has no bound on removals.
     let verified = verified.filter(|_| result.order().is_none());
     Verdict { violations, bound: bound.unwrap_or(BoundTrust::None), verified, wider: None, remarks }
 }
 
-/// The metrics that a plan has to carry, and what is known of its bound; neither if the entries are too damaged to be
+/// Returns the metrics that a plan must have and the state of its bound; neither if the entries are too damaged to be
 /// counted.
 fn check_changes(
     scenario: &CrossconnectScenario,
@@ -215,7 +215,7 @@ fn check_changes(
     (Some(metrics), Some(bound))
 }
 
-/// The metrics that a plan has to carry, for plans in tests that are made without.
+/// Returns the metrics that a plan must have, for plans that tests make without metrics.
 #[cfg(test)]
 fn expected(scenario: &CrossconnectScenario, result: &CrossconnectResult) -> BTreeMap<String, f64> {
     let none = BTreeMap::new();

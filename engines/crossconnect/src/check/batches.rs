@@ -1,4 +1,4 @@
-//! The batches, walked through one by one: which ports are live, and what is missing meanwhile.
+//! Walks through the batches one by one and tracks the live ports and the circuits that are dark during each batch.
 
 use super::entries::{End, Judged};
 use super::states::PairCounts;
@@ -8,18 +8,18 @@ use crate::scenario::{CrossconnectScenario, Rollout};
 use lightbay_core::checked::Figure;
 use std::collections::{HashMap, HashSet};
 
-/// Circuits that are missing while the batches are under way.
+/// Circuits that are dark during the batches.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dark {
-    /// Maximum number of circuits that are missing during one batch.
+    /// Maximum number of circuits that are dark during one batch.
     pub max_circuits: u64,
-    /// Maximum number of circuits that one pod misses during one batch.
+    /// Maximum number of circuits that one pod lacks during one batch.
     pub max_per_pod: u64,
     /// Smallest share of its circuits that a pair of pods keeps during one batch.
     pub least_pair_share: f64,
 }
 
-/// Live circuits against those that have to be live: the smaller of the old and the new number.
+/// Number of live circuits, and the number that must be live: the smaller of the old and the new number.
 #[derive(Clone, Copy, Debug, Default)]
 struct Service {
     live: u64,
@@ -40,7 +40,7 @@ impl Service {
     }
 }
 
-/// Live circuits: altogether, of pairs and of pods.
+/// Live circuits in total, by pair of pods and by pod.
 struct Live {
     all: Service,
     pairs: HashMap<(u32, u32), Service>,
@@ -84,8 +84,8 @@ fn ends_of((i, j): (u32, u32)) -> impl Iterator<Item = u32> {
     std::iter::once(i).chain((i != j).then_some(j))
 }
 
-/// Walks through the batches. `None` if they do not name every change once: then nothing can be said about what is
-/// missing meanwhile.
+/// Walks through the batches. Returns `None` if they do not name every change once, because dark circuits cannot be
+/// counted then.
 pub(super) fn check(
     scenario: &CrossconnectScenario,
     changes: &Changes,
@@ -143,7 +143,7 @@ pub(super) fn check(
             live.all.missing(),
         );
         dark.max_circuits = dark.max_circuits.max(live.all.missing());
-        // Only what loses circuits can fall below what it had at the batch before.
+        // Only pods and pairs that lose circuits in this batch can fall below their previous count.
         for (_, judged) in all.iter().filter(|change| is_removal(change)) {
             let (i, j) = judged.pair();
             let missing =
@@ -210,7 +210,7 @@ fn each_once(changes: &Changes, switches: &[Vec<Judged>], found: &mut Findings) 
     sound
 }
 
-/// Metrics that say if the limits of the rollout are kept; a plan has them where there is a limit.
+/// Metrics that state whether the limits of the rollout are kept; a plan has a metric for each limit that is set.
 pub(super) fn limits(scenario: &CrossconnectScenario, dark: &Dark) -> Vec<Figure> {
     let Rollout { max_dark_per_pod: most, min_pair_share: least } = scenario.rollout;
     let kept =

@@ -1,11 +1,11 @@
-//! The entries of every switch by themselves: pods, ports, numbers on the panel, order.
+//! Checks of the single entries of every switch: pods, ports, panel numbers, order.
 
 use super::{Findings, code};
 use crate::plan::{Action, Changes, Entry};
 use crate::scenario::{CrossconnectScenario, PanelPort, Port, Side, Wiring};
 use std::collections::{HashMap, HashSet};
 
-/// A port of the switch at hand: side, pod, index.
+/// A port of the switch being checked: side, pod, index.
 pub(super) type End = (Side, u32, u32);
 
 /// An entry whose pods and ports exist.
@@ -14,22 +14,22 @@ pub(super) struct Judged {
     pub entry: Entry,
     /// Its ports.
     pub ends: [End; 2],
-    /// `true` if it ends at a port that is out of order.
+    /// `true` if it ends at a failed port.
     pub at_failed_port: bool,
 }
 
 impl Judged {
-    /// Returns `true` if it was there before, dead or alive.
+    /// Returns `true` if the circuit is part of the old state, even at a failed port.
     pub const fn was(&self) -> bool {
         matches!(self.entry.action, Action::Keep | Action::Remove)
     }
 
-    /// Returns `true` if it is there afterwards.
+    /// Returns `true` if the circuit is part of the new state.
     pub const fn will_be(&self) -> bool {
         matches!(self.entry.action, Action::Keep | Action::Add)
     }
 
-    /// Returns `true` if a failed port takes it down, not the plan.
+    /// Returns `true` if a failed port, not the plan, causes the removal.
     pub const fn is_forced(&self) -> bool {
         matches!(self.entry.action, Action::Remove) && self.at_failed_port
     }
@@ -40,7 +40,7 @@ impl Judged {
     }
 }
 
-/// An entry for people.
+/// Name of an entry in messages.
 pub(super) fn named(ocs: usize, index: usize) -> String {
     format!("ocs[{ocs}].cross_connects[{index}]")
 }
@@ -53,7 +53,7 @@ const fn far_side(wiring: Wiring) -> Side {
     }
 }
 
-/// Positions on the panels: for every switch and side the number of ports before those of each pod.
+/// Panel numbers: for every switch and side, the number of ports before those of each pod.
 struct Panel<'a> {
     before: [Vec<u64>; 2],
     /// Ports with numbers of their own.
@@ -98,8 +98,8 @@ impl<'a> Panel<'a> {
     }
 }
 
-/// The entries of all switches, judged; `None` if the switches are not those of the scenario, or an entry is at pods or
-/// ports that do not exist, which leaves nothing to count.
+/// Returns the checked entries of all switches; `None` if the switches are not those of the scenario, or if an entry
+/// names a pod or port that does not exist, because nothing can be counted then.
 pub(super) fn of(
     scenario: &CrossconnectScenario,
     changes: &Changes,
@@ -170,7 +170,7 @@ pub(super) fn of(
     sound.then_some(switches)
 }
 
-/// Entries are sorted by ports, then action.
+/// Checks that entries are sorted by ports, then action.
 fn sorted(ocs: usize, switch: &[Judged], found: &mut Findings) {
     let key = |judged: &Judged| {
         let Entry { action, pod_a, port_a_index, pod_b, port_b_index, .. } = judged.entry;
@@ -186,7 +186,7 @@ fn sorted(ocs: usize, switch: &[Judged], found: &mut Findings) {
     }
 }
 
-/// A port holds one circuit, before and after.
+/// Checks that a port holds at most one circuit, before and after the change.
 fn once(ocs: usize, switch: &[Judged], found: &mut Findings) {
     for (when, there) in [("before", Judged::was as fn(&Judged) -> bool), ("after", Judged::will_be)] {
         let mut taken: HashMap<End, usize> = HashMap::with_capacity(2 * switch.len());

@@ -1,4 +1,4 @@
-//! Sums, objective, bound and metrics, counted again.
+//! Recomputes sums, objective, bound and metrics.
 
 use super::batches::{self, Dark};
 use super::entries::Judged;
@@ -10,10 +10,10 @@ use crate::scenario::{CrossconnectScenario, Side, Wiring};
 use lightbay_core::checked::{BoundTrust, Figure, VerifiedBound};
 use lightbay_core::kind::{Depth, Sense};
 
-/// Plans that a bound covers which was proven after orientations had been chosen.
+/// Plans that a bound covers if it was proven for one fixed orientation.
 const SAME_ORIENTATION: &str = "plans with the orientation that was chosen first";
 
-/// Every number of the envelope must be one.
+/// Checks that every number of the envelope is finite.
 pub(super) fn finite(envelope: &Envelope<'_>, found: &mut Findings) {
     let mut number = |name: &str, value: f64| {
         if !value.is_finite() {
@@ -27,8 +27,8 @@ pub(super) fn finite(envelope: &Envelope<'_>, found: &mut Findings) {
     }
 }
 
-/// Every pair of pods has exactly the circuits that are wanted; fewer only where ports have failed, and only if no
-/// switch has a free port for one more at both ends.
+/// Checks that every pair of pods has exactly its target circuits. Fewer are allowed only if ports have failed and no
+/// switch has a free port at both ends for one more.
 pub(super) fn demand(
     scenario: &CrossconnectScenario,
     switches: &[Vec<Judged>],
@@ -67,7 +67,7 @@ pub(super) fn demand(
     }
 }
 
-/// Ports in order that the new state leaves free.
+/// Working ports that the new state leaves free.
 struct Free {
     /// `ports[switch][pod]`: on side A and on side B; all on side A if ports have no sides.
     ports: Vec<Vec<[i64; 2]>>,
@@ -99,7 +99,7 @@ impl Free {
         Self { ports, single_sided: scenario.wiring == Wiring::SingleSided }
     }
 
-    /// A switch that could carry one more circuit of a pair.
+    /// Returns a switch that could carry one more circuit of a pair.
     fn switch_for(&self, i: u32, j: u32) -> Option<usize> {
         let fits = |row: &Vec<[i64; 2]>| {
             let (one, other) = (row.get(i as usize), row.get(j as usize));
@@ -115,7 +115,7 @@ impl Free {
     }
 }
 
-/// Maximum number of wanted circuits for which there are working ports, counted pod by pod and switch by switch.
+/// Maximum number of target circuits that the working ports can carry, counted by pod and by switch.
 fn most_by_ports(scenario: &CrossconnectScenario, pairs: &PairCounts) -> u64 {
     let empty: Vec<Vec<Judged>> = vec![Vec::new(); scenario.ocs_count as usize];
     let free = Free::of(scenario, &empty);
@@ -154,7 +154,7 @@ pub(super) fn totals(
     };
     let wanted: u64 = pairs.values().map(|pair| pair.wanted).sum();
     let short: u64 = pairs.values().map(|pair| pair.wanted.saturating_sub(pair.new)).sum();
-    // With all ports working, every wanted circuit has to be set, which is a rule of its own.
+    // If all ports work, every target circuit must be set; a separate rule checks this.
     let unmet = if scenario.failed_ports.is_empty() { 0 } else { short };
     let least_unmet = || wanted.saturating_sub(most_by_ports(scenario, pairs));
     let action = |action: Action| count(&move |judged| judged.entry.action == action && !judged.is_forced());
@@ -169,7 +169,7 @@ pub(super) fn totals(
     }
 }
 
-/// The totals of the plan against those of its entries.
+/// Compares the totals of the plan with those of its entries.
 pub(super) fn compare_totals(
     scenario: &CrossconnectScenario,
     claimed: &Totals,
@@ -237,7 +237,8 @@ pub(super) fn unmet(exact: &Totals, pairs: &PairCounts, remarks: &mut Vec<String
     }
 }
 
-/// The objective is what the plan removes; what failed ports force does not count.
+/// Checks that the objective is the number of circuits that the plan removes; removals that failed ports force do not
+/// count.
 pub(super) fn objective(exact: &Totals, envelope: &Envelope<'_>, found: &mut Findings) {
     if (envelope.value - exact.removed_circuits as f64).abs() > EXACT {
         found.add(
@@ -247,8 +248,8 @@ pub(super) fn objective(exact: &Totals, envelope: &Envelope<'_>, found: &mut Fin
     }
 }
 
-/// Metrics that a plan has to carry. Without batches that can be followed nothing is said about what is missing
-/// meanwhile, and those of the plan are taken for what they say.
+/// Metrics that a plan must have. If the batches cannot be followed, the counts of dark circuits are not recomputed and
+/// those of the plan are accepted as they are.
 pub(super) fn metrics(
     scenario: &CrossconnectScenario,
     exact: &Totals,
@@ -291,8 +292,8 @@ pub(super) fn metrics(
     figures
 }
 
-/// The plans that the claimed bound covers: all, or those with the orientation of the plan. What other plans it could
-/// mean is not known.
+/// Plans that the claimed bound covers: all plans, or those with the orientation of the plan. Any other cover is a
+/// violation.
 pub(super) fn covers(envelope: &Envelope<'_>, found: &mut Findings) -> Covers {
     match envelope.bound_covers {
         None => Covers::All,
@@ -307,8 +308,8 @@ pub(super) fn covers(envelope: &Envelope<'_>, found: &mut Findings) -> Covers {
     }
 }
 
-/// Trust in the claimed bound and the bound verified: by counting pairs of pods in any case, in the exact depth by a
-/// program of the checker's own proves. A bound above what some plan removes is a violation.
+/// Returns the trust in the claimed bound, and the verified bound. The checker always counts pairs of pods; at the
+/// exact depth, it also solves its own integer program. A claimed bound above the removals of some plan is a violation.
 pub(super) fn bound(
     counted: u64,
     envelope: &Envelope<'_>,

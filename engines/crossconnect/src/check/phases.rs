@@ -5,8 +5,8 @@ use crate::plan::{PhaseOrder, PhaseRule};
 use crate::scenario::CrossconnectScenario;
 use lightbay_core::checked::Figure;
 
-/// Checks an order and gives the metrics that its plan has to carry; `None` if it is too damaged to have any. Nothing is
-/// removed by it, so its objective is 0.
+/// Checks an order and returns the metrics that its plan must have; `None` if the order is too damaged to compute them.
+/// An order removes nothing, so its objective is 0.
 pub(super) fn check(
     scenario: &CrossconnectScenario,
     order: &PhaseOrder,
@@ -67,7 +67,7 @@ pub(super) fn check(
     Some(figures.map(|(name, exact)| Figure::exactly(name, code::METRICS, exact as f64)))
 }
 
-/// The receiver that the rule names.
+/// Receiver according to the rule.
 fn receiver(rule: PhaseRule, (pods, n): (u64, u64), gpu: u64, phase: u64) -> u64 {
     let (pod, own) = (gpu / n, gpu % n);
     match rule {
@@ -87,7 +87,7 @@ fn follows_rule(pods: u64, n: u64, order: &PhaseOrder, found: &mut Findings) {
     }
 }
 
-/// Over all phases every GPU sends to every GPU once.
+/// Checks that over all phases every GPU sends to every GPU once.
 fn each_pair_once(order: &PhaseOrder, found: &mut Findings) {
     let gpus = order.phases.len();
     let mut met = vec![false; gpus];
@@ -105,7 +105,7 @@ fn each_pair_once(order: &PhaseOrder, found: &mut Findings) {
     }
 }
 
-/// Phases in which a GPU receives from two others. By the corrected rule every GPU receives from one.
+/// Counts phases in which a GPU receives from two others. With the corrected rule, every GPU receives from one.
 fn receivers(order: &PhaseOrder, found: &mut Findings) -> u64 {
     let mut contended = 0;
     let mut senders = vec![0u32; order.phases.len()];
@@ -127,7 +127,7 @@ fn receivers(order: &PhaseOrder, found: &mut Findings) -> u64 {
     contended
 }
 
-/// Largest number of flows from one pod to one pod in any phase, what stays in a pod included.
+/// Largest number of flows from one pod to one pod in any phase, including flows within a pod.
 fn most_flows(n: usize, pods: usize, order: &PhaseOrder) -> u64 {
     let mut flows = vec![0u64; pods];
     let mut most = 0;
@@ -144,7 +144,7 @@ fn most_flows(n: usize, pods: usize, order: &PhaseOrder) -> u64 {
     most
 }
 
-/// Pairs of pods with fewer wanted circuits than flows.
+/// Counts pairs of pods with fewer target circuits than flows.
 fn short(scenario: &CrossconnectScenario, flows: u64) -> u64 {
     let rows = scenario.logical_circuits.iter().enumerate();
     rows.map(|(i, row)| row.iter().skip(i + 1).filter(|&&count| u64::from(count) < flows).count() as u64)

@@ -1,9 +1,9 @@
-//! The least that any plan removes, by a program of the checker's own.
+//! Lower bound on the removals of every plan, from the checker's own integer program.
 //!
-//! For every switch and pair of pods there is a column for circuits that stay and one for circuits that are new;
-//! pairs get what they want over all switches, ports hold one circuit each. Its relaxation bounds all plans: the
-//! solver's prices are weighed again here, and any prices prove a bound. What that leaves open is for branch and
-//! bound. Stating the program in good_lp's algebra takes 1.2 to 1.4 times as long as writing arrays would.
+//! Every switch and pair of pods has a column for kept circuits and one for new circuits. Over all switches, each pair
+//! gets its target circuits, and each port holds at most one circuit. The relaxation bounds all plans: the checker
+//! recomputes the bound from the solver's dual prices, and any dual prices give a valid bound. Branch and bound closes
+//! the remaining gap. Writing the program in good_lp's algebra takes 1.2 to 1.4 times as long as writing arrays.
 
 use super::entries::Judged;
 use crate::plan::Action;
@@ -19,8 +19,8 @@ use lightbay_highs::options::Options;
 use lightbay_highs::solution::{Solution, Start, Status};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Amount that rounding in sums may add to a bound, circuits. Bounds are whole numbers, so it costs nothing to allow
-/// for more.
+/// Maximum amount that rounding in sums may add to a bound, in circuits. Bounds are rounded to whole numbers, so a
+/// generous value loses nothing.
 const SLIP: f64 = 1e-6;
 
 /// Switch, pod at the A port, pod at the B port (smaller pod first where ports have no sides).
@@ -31,34 +31,34 @@ type CircuitPlace = (usize, usize, usize);
 pub(super) struct Proof {
     /// No plan removes fewer.
     pub bound: u64,
-    /// A plan that removes so many exists: less than what is claimed.
+    /// A plan with this number of removals exists, fewer than the claimed bound.
     pub counterexample: Option<u64>,
 }
 
-/// Plans that a bound is to cover.
+/// Plans that a bound covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Covers {
     /// All.
     All,
-    /// Those that use as many circuits of every orientation as the plan.
+    /// Plans with the same number of circuits of every orientation as this plan.
     SameOrientation,
 }
 
-/// The columns of a place.
+/// Columns of a pair of pods on a switch.
 struct Entry {
     place: CircuitPlace,
     stays: Option<Column>,
     new: Column,
 }
 
-/// The program and where its columns are.
+/// The program and the positions of its columns.
 struct Program {
     model: Model,
     entries: Vec<Entry>,
 }
 
-/// Proves that no plan removes fewer than `claimed`, or finds one that does, or gives the best bound that the time
-/// allows.
+/// Proves that no plan removes fewer than `claimed`, or finds a plan that does, or returns the best bound within the
+/// time limit.
 pub(super) fn prove(
     scenario: &CrossconnectScenario,
     switches: &[Vec<Judged>],
@@ -105,7 +105,8 @@ fn oriented(scenario: &CrossconnectScenario, judged: &Judged) -> (usize, usize) 
 }
 
 impl Program {
-    /// The program; `None` if good_lp's problem is none of a model, which no scenario leads to.
+    /// The program; Returns `None` if good_lp's problem cannot be converted to a model, which does not happen for valid
+    /// scenarios.
     fn of(scenario: &CrossconnectScenario, switches: &[Vec<Judged>], covers: Covers) -> Option<Self> {
         let single = scenario.wiring == Wiring::SingleSided;
         let mut down: BTreeMap<(Side, usize, usize), u32> = BTreeMap::new();
@@ -175,7 +176,8 @@ impl Program {
         for ((a, b), circuits) in by_pair {
             let wanted = match covers {
                 Covers::All if scenario.failed_ports.is_empty() => scenario.logical_circuits[a][b],
-                // Where ports have failed a plan may set fewer, and the bound is about plans that set the same.
+                // If ports have failed, a plan may set fewer circuits; the bound covers plans that set the same
+                // circuits.
                 Covers::All => {
                     let back = if single { None } else { same.get(&(b, a)) };
                     same.get(&(a, b)).copied().unwrap_or(0) + back.copied().unwrap_or(0)
@@ -216,7 +218,7 @@ impl Program {
         point
     }
 
-    /// The bound of the relaxation; `None` if the time was up before.
+    /// The bound of the relaxation; `None` if the time limit was reached first.
     fn relaxed(&self, depth: Depth) -> Option<u64> {
         let mut model = self.model.clone();
         model.domains.fill(Domain::Continuous);
@@ -225,13 +227,13 @@ impl Program {
         (solution.row_duals.len() == model.rows()).then(|| whole(weighed(&model, &solution.row_duals)))
     }
 
-    /// Branch and bound from a point until the claim is settled.
+    /// Runs branch and bound from a point until the claim is proven or refuted.
     fn search(&self, start: &[f64], claimed: u64, depth: Depth) -> Proof {
         let start = match self.model.first_broken(start, SLIP) {
             None => Start::Full(start.to_vec()),
             Some(_) => Start::None,
         };
-        // The number of removed circuits is an integer: an improvement below 1 is none.
+        // The number of removed circuits is an integer, so improvements below 1 are impossible.
         let options = Options::new().set("mip_abs_gap", 1.0 - 1e-4).set("mip_rel_gap", 0.0);
         let mut listener = Listener { depth, claimed, bound: f64::NEG_INFINITY };
         let Some(solution) = solved(&self.model, options, &start, &mut listener) else {
@@ -263,8 +265,8 @@ fn solved(model: &Model, options: Options, start: &Start, listener: &mut Listene
     (!matches!(solution.status, Status::Infeasible | Status::InfeasibleOrUnbounded)).then_some(solution)
 }
 
-/// Bound by prices of the rows, whoever found them: every row at the end that its price pulls to, every column at the
-/// end that is cheapest at these prices.
+/// Lagrangian bound from dual prices of the rows, valid for any prices: each row takes the bound that its price
+/// selects, each column the bound that is cheaper at its reduced cost.
 fn weighed(model: &Model, prices: &[f64]) -> f64 {
     let mut costs = model.costs.clone();
     let mut bound = model.offset;
@@ -282,11 +284,11 @@ fn weighed(model: &Model, prices: &[f64]) -> f64 {
     bound + costs.iter().zip(ends).map(|(cost, (lower, upper))| (cost * lower).min(cost * upper)).sum::<f64>()
 }
 
-/// Ends the work when the time is up or the claim is settled.
+/// Stops the solver when the time limit is reached or the claim is decided.
 struct Listener {
     depth: Depth,
     claimed: u64,
-    /// The best bound heard.
+    /// Best bound reported so far.
     bound: f64,
 }
 

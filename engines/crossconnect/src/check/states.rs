@@ -1,4 +1,4 @@
-//! The old and the new state of the switches against the scenario.
+//! Compares the old and the new state of the switches with the scenario.
 
 use super::entries::{End, Judged, named};
 use super::{Findings, code};
@@ -6,7 +6,7 @@ use crate::plan::Action;
 use crate::scenario::{Circuit, CrossconnectScenario, Side, Wiring};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Circuits of every unordered pair of pods that has any: before (those at working ports), after, and wanted.
+/// Circuits of every unordered pair of pods that has any: before (those at working ports), after, and in the target.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PairCircuits {
     pub old: u64,
@@ -17,7 +17,7 @@ pub(super) struct PairCircuits {
 /// All pairs, smaller pod first.
 pub(super) type PairCounts = BTreeMap<(u32, u32), PairCircuits>;
 
-/// Both ends of an installed circuit, in an order of their own where ports have no sides.
+/// Both ends of an installed circuit, sorted if ports have no sides.
 fn ends_of(circuit: Circuit, wiring: Wiring) -> [End; 2] {
     let (a, b) = ((circuit.pod_a, circuit.port_a_index), (circuit.pod_b, circuit.port_b_index));
     match wiring {
@@ -44,7 +44,8 @@ fn shown([(_, pod_a, port_a), (_, pod_b, port_b)]: [End; 2]) -> String {
     format!("pod {pod_a} port {port_a} to pod {pod_b} port {port_b}")
 }
 
-/// Keep and remove are what is installed, port by port; pinned circuits stay; nothing is moved for no reason.
+/// Checks port by port that the kept and removed circuits are the installed ones, that pinned circuits stay, and that
+/// no circuit moves without a reason.
 pub(super) fn compare(scenario: &CrossconnectScenario, switches: &[Vec<Judged>], found: &mut Findings) {
     let wiring = scenario.wiring;
     for (ocs, switch) in switches.iter().enumerate() {
@@ -95,7 +96,8 @@ pub(super) fn compare(scenario: &CrossconnectScenario, switches: &[Vec<Judged>],
     }
 }
 
-/// The new state of a switch is what the scenario gives port by port, but for circuits at failed ports.
+/// Checks that the new state of a switch is the one that the scenario gives port by port, except circuits at failed
+/// ports.
 fn placed(scenario: &CrossconnectScenario, ocs: usize, switch: &[Judged], found: &mut Findings) {
     let failed: HashSet<End> = scenario
         .failed_ports
@@ -133,8 +135,8 @@ fn placed(scenario: &CrossconnectScenario, ocs: usize, switch: &[Judged], found:
     }
 }
 
-/// One oriented pair of pods is not both added and removed on one switch: the circuit could have stayed. A failed port
-/// is a reason.
+/// Checks that a switch does not both add and remove a circuit of the same oriented pair of pods, because the circuit
+/// could have stayed. Removals at failed ports are allowed.
 fn moved(scenario: &CrossconnectScenario, ocs: usize, switch: &[Judged], found: &mut Findings) {
     let oriented = |judged: &Judged| match scenario.wiring {
         Wiring::SingleSided => judged.pair(),
@@ -162,7 +164,7 @@ fn moved(scenario: &CrossconnectScenario, ocs: usize, switch: &[Judged], found: 
     }
 }
 
-/// Counts of all pairs. Circuits at failed ports carry nothing, so they do not count as old ones.
+/// Counts of all pairs. Circuits at failed ports carry nothing, so they do not count as old circuits.
 pub(super) fn pairs(scenario: &CrossconnectScenario, switches: &[Vec<Judged>]) -> PairCounts {
     let mut pairs = PairCounts::new();
     for judged in switches.iter().flatten() {

@@ -21,7 +21,7 @@ pub mod template;
 use crate::scenario::{CrossconnectScenario, Side, Stray, StrayEnd, Wiring};
 use lightbay_core::problem::Problem;
 
-/// A circuit by the numbers on the panel of its switch, from 1.
+/// A circuit by the panel numbers of its ports, which count from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Ends {
     /// Number of the A port.
@@ -30,7 +30,7 @@ pub struct Ends {
     pub b: u32,
 }
 
-/// A connection of a box, as its ports are numbered.
+/// A connection of a device, by the device's own port numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Lane {
     /// Number of the ingress port.
@@ -44,8 +44,8 @@ pub struct Lane {
 pub struct Numbers {
     /// Number of the first ingress port.
     pub ingress_base: u64,
-    /// Number of the first egress port; if not given, that behind the last ingress port, or `ingress_base` where the
-    /// two have numbers of their own.
+    /// Number of the first egress port. Default: the number after the last ingress port, or `ingress_base` if ingress
+    /// and egress ports are numbered separately.
     pub egress_base: Option<u64>,
     /// `true` if ingress and egress ports share one series of numbers.
     pub one_series: bool,
@@ -56,7 +56,7 @@ pub struct Numbers {
 /// A box.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Device {
-    /// Number of the box: that of the switch, or 2k and 2k + 1 for switch k if the wiring is `cross_wired`.
+    /// Number of the device: the number of the switch, or 2k and 2k + 1 for switch k if the wiring is `cross_wired`.
     pub id: u32,
     /// The switch.
     pub ocs: u32,
@@ -64,11 +64,11 @@ pub struct Device {
     a_ports: u64,
     ingress: Series,
     egress: Series,
-    /// Side of every port of a panel with numbers of its own; `None` for those of no pod.
+    /// Side of every port of a panel that has its own port numbers; `None` for ports that belong to no pod.
     panel: Option<Vec<Option<Side>>>,
 }
 
-/// Connections that stand for a circuit on a box.
+/// Connections that make a circuit on a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Layout {
     /// Two connections, A to B and back.
@@ -93,7 +93,7 @@ struct Series {
 }
 
 impl Series {
-    /// Position of a number from 0.
+    /// Position of a number in the series, counted from 0.
     fn position(self, number: u64) -> Option<u64> {
         number.checked_sub(self.first).filter(|&position| position < self.count)
     }
@@ -125,14 +125,15 @@ pub enum Way {
     Both,
 }
 
-/// A connection by the ports that it joins: side, and number on the panel from 1.
+/// A connection by the ports that it joins: side, and panel number from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Joint {
-    /// Port whose light comes in.
+    /// Port at which light enters the switch.
     pub from: (Side, u32),
-    /// Port where it goes out.
+    /// Port at which light leaves the switch.
     pub to: (Side, u32),
-    /// The circuit that it may be a way of; `None` for a port with itself, or two ports of one side of a switch with sides.
+    /// The circuit of which the connection may be one direction; `None` if it joins a port to itself, or two ports of
+    /// the same side of a switch with sides.
     pub circuit: Option<(Ends, Way)>,
 }
 
@@ -151,7 +152,7 @@ pub fn panel_number(scenario: &CrossconnectScenario, ocs: u32, end: StrayEnd) ->
     1 + before.sum::<u32>() + end.port_index
 }
 
-/// The boxes of all switches.
+/// Returns the devices of all switches.
 ///
 /// # Errors
 /// Numbers that contradict the wiring or each other.
@@ -201,7 +202,7 @@ fn device(
     (numbers, own): (&Numbers, bool),
 ) -> Result<Device, Problem> {
     let ingress = Series { first: numbers.ingress_base, count: ingress_ports };
-    // One number per port: a panel has no second series where a port is either an ingress or an egress port.
+    // If each port is either an ingress or an egress port, a panel has one number per port and no second series.
     let two_ways = matches!(layout, Layout::Duplex | Layout::Any);
     let same_ports = numbers.one_series && (layout == Layout::AnyBothWays || (own && !two_ways));
     let first = match numbers.egress_base {
@@ -238,14 +239,15 @@ impl Device {
         matches!(self.layout, Layout::BothWays | Layout::AnyBothWays)
     }
 
-    /// Position of a port, given by its side and its number, among the ingress or egress ports of the box.
+    /// Returns the position of a port, given by its side and number, among the ingress or egress ports of the device.
     const fn position(&self, side: Side, number: u32) -> u64 {
         let at = (if number == 0 { 0 } else { number - 1 }) as u64;
         let behind = self.panel.is_none() && matches!((self.layout, side), (Layout::Duplex, Side::B));
         if behind { self.a_ports + at } else { at }
     }
 
-    /// The numbers of a port as ingress and as egress port, given by its side and its number on the panel, from 1.
+    /// Returns the numbers of a port as ingress and as egress port. The port is given by its side and its panel number,
+    /// from 1.
     pub const fn numbers_of(&self, side: Side, panel: u32) -> (Option<u64>, Option<u64>) {
         let at = self.position(side, panel);
         let (ingress, egress) = (self.ingress, self.egress);
@@ -261,7 +263,7 @@ impl Device {
         }
     }
 
-    /// The connections of a circuit on this box.
+    /// Returns the connections of a circuit on this device.
     pub fn lanes(&self, ends: Ends) -> impl Iterator<Item = Lane> + use<> {
         let (a, b) = (self.position(Side::A, ends.a), self.position(Side::B, ends.b));
         let (ingress, egress) = (self.ingress, self.egress);
@@ -274,7 +276,7 @@ impl Device {
         lanes.into_iter().flatten()
     }
 
-    /// The connections on this box that stand for a stray one; none if its ports are those of another box.
+    /// Returns the connections on this device that make a stray connection; none if its ports belong to another device.
     pub fn stray_lanes(&self, scenario: &CrossconnectScenario, stray: &Stray) -> Vec<Lane> {
         let port = |end: StrayEnd| (end.side, panel_number(scenario, self.ocs, end));
         let (from, to) = (port(stray.from), port(stray.to));
@@ -284,7 +286,7 @@ impl Device {
         };
         let mut lanes: Vec<Lane> = lane(from, to).into_iter().collect();
         if self.is_bidirectional() {
-            // Where only one side has ingress ports, the connection is known by that end.
+            // If only one side has ingress ports, that end identifies the connection.
             lanes.extend(lane(to, from).filter(|_| lanes.is_empty()));
         } else if stray.both_ways && from != to {
             lanes.extend(lane(to, from));
@@ -292,10 +294,10 @@ impl Device {
         lanes
     }
 
-    /// The ports that a connection joins, and the circuit that it may be a way of.
+    /// Returns the ports that a connection joins, and the circuit of which it may be one direction.
     ///
     /// # Errors
-    /// The problem of the connection, as the second half of a sentence, and the valid range or form.
+    /// The problem of the connection as a predicate without subject, and the valid range or form.
     pub fn joint(&self, lane: Lane) -> Result<Joint, (String, String)> {
         let (mut from, mut to) = (self.ingress.position(lane.ingress), self.egress.position(lane.egress));
         // A connection both ways may be listed from either end.
@@ -331,7 +333,7 @@ impl Device {
         Ok(self.joined(from, to))
     }
 
-    /// The same with ports that have numbers of their own.
+    /// The same for a panel that has its own port numbers.
     fn joint_on_panel(
         &self,
         panel: &[Option<Side>],

@@ -70,21 +70,21 @@ pub struct Subject<'a> {
 /// A file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
-    /// Its name but for what the plan is called: format, batch, switch, ending.
+    /// File name without the name of the plan: format, batch, switch, extension.
     pub name: String,
     /// Content.
     pub script: Script,
-    /// For a file beside the first one: what is put behind the name of that one to name it.
+    /// For an additional file: the suffix that is appended to the name of the first file.
     pub beside: Option<&'static str>,
-    /// The switch that its commands are for; a number of [`Device`], so that a pair of boxes has two.
+    /// The device that the commands are for, by the number of [`Device`]; a switch of two devices has two numbers.
     pub switch: Option<u32>,
-    /// Number of the batch that it is for, from 1; of the step back for a file that leads back.
+    /// Number of the batch, from 1; for a rollback file, the number of the step back.
     pub batch: usize,
-    /// Set for a file that leads back to the state before.
+    /// `true` for a rollback file, which restores the state before.
     pub rollback: bool,
-    /// Connections that it takes down.
+    /// Number of connections that the file removes.
     pub removes: usize,
-    /// Connections that it sets up.
+    /// Number of connections that the file adds.
     pub adds: usize,
 }
 
@@ -107,7 +107,7 @@ pub const NAMES: [&str; 8] = [
     csv::NAME,
 ];
 
-/// The formats of switches. All are written from plans.
+/// The formats of switches. All of them need a plan.
 pub fn formats() -> Vec<FormatInfo> {
     let format = |name, help, extension, more: Vec<ParamInfo>| {
         let mut params = vec![ParamInfo::bool("full", false, full_help(name))];
@@ -175,7 +175,7 @@ pub fn formats() -> Vec<FormatInfo> {
     ]
 }
 
-/// Returns the parts of a plan that are not in the files of a format.
+/// Returns the parts of a plan that the files of a format omit.
 fn leaves_out(format: &str) -> &'static [&'static str] {
     match whole(format) {
         Some(_) => &[
@@ -234,7 +234,8 @@ fn is_keyed_by_ingress(format: &str) -> bool {
 /// Writes a plan in a format.
 ///
 /// # Errors
-/// Knobs that contradict the scenario, a plan that changes nothing, or an order of phases, which is about no switch.
+/// Parameters that contradict the scenario, a plan that changes nothing, or an order of phases, which changes no
+/// switch.
 pub fn write(format: &str, subject: &Subject<'_>, params: &Params) -> Result<Vec<File>, Problems> {
     let all = formats();
     let Some(known) = all.iter().find(|known| known.name == format) else {
@@ -306,7 +307,7 @@ pub fn write(format: &str, subject: &Subject<'_>, params: &Params) -> Result<Vec
     Ok(files)
 }
 
-/// The plan that a file is of, by its content and by that of the plan it was made from.
+/// Returns the hashes of the plan and of the plan that its scenario was made from.
 fn origin(subject: &Subject<'_>) -> Option<String> {
     let own = subject.sha256.map(|sha256| format!("Plan content SHA-256 {sha256}"));
     let from = subject.scenario.derived_from.as_ref();
@@ -322,7 +323,7 @@ fn changed(result: &CrossconnectResult) -> Result<&Changes, Problem> {
     })
 }
 
-/// Returns the names of ports in a format if nothing is set; `None` for a format without names of its own.
+/// Returns the default port names of a format; `None` for a format without port names.
 fn usual_naming(format: &str) -> Option<Naming> {
     let ports = ports_of(format)?;
     let params = Params::resolve(&port_knobs(&ports), std::iter::empty()).ok()?;
@@ -364,7 +365,7 @@ fn writer<'a>(format: &str, naming: &'a Naming, params: &'a Params) -> Result<Bo
     })
 }
 
-/// A name that stands in commands and paths, where other signs would mean something.
+/// A name for commands and paths, in which other characters would have a meaning.
 fn name_like(knob: &str, value: &str) -> Result<String, Problem> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if value.is_empty() || !value.chars().all(fits) {
@@ -408,7 +409,7 @@ fn files(
     jobs.iter().map(file).collect()
 }
 
-/// The part of a file name that says of which switch it is: the name of the switch, or `ocs-` and the number of the box.
+/// The part of a file name that identifies the switch: the name of the switch, or `ocs-` and the number of the device.
 pub(crate) fn switch_stem(scenario: &CrossconnectScenario, device: u32, digits: usize) -> String {
     match scenario.panel(device) {
         Some(panel) if scenario.wiring != Wiring::CrossWired => file_stem(&panel.name),

@@ -8,16 +8,16 @@ use crate::files::exports::{
 use lightbay_core::param::{ParamInfo, ParamValue, Params};
 use lightbay_core::problem::Problem;
 
-/// Numbering and naming of the ports in a format; knobs and reading back follow from it.
+/// Numbering and naming of the ports in a format; the parameters and the import use it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ports {
     /// `true` if ingress and egress ports share one series of numbers.
     one_series: bool,
-    /// The same where one connection carries both directions.
+    /// The same if one connection carries both directions.
     one_series_both_ways: bool,
-    /// Template of the names, if ports are not called by their numbers alone.
+    /// Template of port names, if names are more than numbers.
     template: Option<&'static str>,
-    /// Least number of a first port.
+    /// Minimum number of a first port.
     least: i64,
 }
 
@@ -43,13 +43,13 @@ pub(crate) fn ports_of(format: &str) -> Option<Ports> {
     PORTS.iter().find(|(name, _)| *name == format).map(|(_, ports)| *ports)
 }
 
-/// Ports of a slot, if nothing is said.
+/// Default number of ports per slot.
 const USUAL_PORTS_PER_SLOT: i64 = 8;
 
 /// Highest number of a first port.
 const MOST: i64 = 1_000_000;
 
-/// Knobs for the numbers of ports, which reading back needs too.
+/// Parameters for the numbers of ports, which exports and imports share.
 pub(crate) fn port_knobs(ports: &Ports) -> Vec<ParamInfo> {
     let mut knobs = vec![
         ParamInfo::bool(

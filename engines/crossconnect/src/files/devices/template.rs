@@ -48,7 +48,7 @@ pub struct Template {
 }
 
 impl Template {
-    /// Reads a template. `ports_per_slot` is for those with `{slot}`.
+    /// Reads a template. `ports_per_slot` applies to templates with `{slot}`.
     ///
     /// # Errors
     /// Unknown placeholders, characters that would need quotes, and templates that give two ports the same name.
@@ -114,7 +114,7 @@ impl Template {
         self.parts.contains(&Part::Side)
     }
 
-    /// Returns `true` if names have slots; numbers have to begin with 1 then.
+    /// Returns `true` if names have slots; port numbers must then begin at 1.
     pub fn has_slots(&self) -> bool {
         self.parts.contains(&Part::Slot)
     }

@@ -1,5 +1,5 @@
-//! `calient_tl1`: TL1 commands of Calient S-series switches. A connection is entered, then activated; to take it down
-//! it is cancelled, then deleted.
+//! `calient_tl1`: TL1 commands of Calient S-series switches. The commands enter a connection, then activate it; to
+//! remove it, they cancel it, then delete it.
 
 use super::Naming;
 use super::jobs::BoxJob;

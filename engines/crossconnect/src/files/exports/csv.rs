@@ -1,5 +1,5 @@
 //! `csv`: the changes of all switches as one table, in the order in which they are made, with pods and ports as in the
-//! plan, from 0. Where there are several batches, a line that starts with `#` stands before each.
+//! plan, from 0. If there are several batches, a line that starts with `#` precedes each batch.
 
 use super::File;
 use super::script::{LineSort, Script};
@@ -13,10 +13,10 @@ pub const NAME: &str = "csv";
 /// Its sort.
 pub const HELP: &str = "The changes of all switches as one table in the order of execution, for people and spreadsheets; pods and ports count from 0, panel ports from 1 on each side of a switch.";
 
-/// The columns that are read back: pods and ports count from 0.
+/// The columns that the import reads: pods and ports count from 0.
 pub const COLUMNS: [&str; 6] = ["ocs_id", "action", "pod_a", "port_a", "pod_b", "port_b"];
-/// The columns for people behind them: sides, numbers of the ports on their side of the switch from 1, names of the
-/// pods, the batch from 1, of the way back in its own order (empty for what stays), and the name of the switch.
+/// Further columns for people: sides, port numbers from 1 on each side of the switch, names of the pods, batch number
+/// from 1 (rollback tables number their own batches; kept circuits have none), and the name of the switch.
 pub const MORE_COLUMNS: [&str; 8] =
     ["side_a", "panel_a", "pod_name_a", "side_b", "panel_b", "pod_name_b", "batch", "switch_name"];
 
@@ -57,7 +57,7 @@ fn table(scenario: &CrossconnectScenario, changes: &Changes, full: bool, rollbac
             text.push(LineSort::Comment, format!("# {what} {} of {count}", step + 1));
         }
         for done in [Action::Remove, Action::Add] {
-            // Taking back is the other way round: what was added goes first.
+            // A rollback reverses the order: it removes the added circuits first.
             let planned = match (rollback, done) {
                 (true, Action::Remove) => Action::Add,
                 (true, _) => Action::Remove,
@@ -101,7 +101,7 @@ fn row(
     text.push(sort, line);
 }
 
-/// Circuits that a table takes down and sets up.
+/// Numbers of circuits that a table removes and adds.
 fn changed(changes: &Changes, rollback: bool) -> (usize, usize) {
     let entries = || changes.ocs.iter().flat_map(|ocs| &ocs.cross_connects);
     let count = |action| entries().filter(|entry| entry.action == action).count();

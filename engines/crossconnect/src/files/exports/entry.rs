@@ -1,4 +1,4 @@
-//! Formats by name: what is the scenario again, and what controllers of switches and people read.
+//! Formats by name: those that write the scenario itself, and those that switch controllers and people read.
 
 use super::{File, Subject, changed, formats, picture, port_map, run_sheet, runtime, write};
 use crate::Crossconnect;
@@ -90,7 +90,7 @@ pub(crate) fn export(
     Ok(named(plan, format, params)?.into_iter().map(artifact).collect())
 }
 
-/// The files that an export of a plan writes if no knob is set.
+/// Returns the files that an export of a plan writes with default parameters.
 ///
 /// # Errors
 /// As [`write`].
@@ -100,7 +100,7 @@ pub fn preview(plan: &Checked<Crossconnect>, format: &str) -> Result<Vec<File>, 
     named(plan, format, &Params::resolve(knobs, std::iter::empty())?)
 }
 
-/// The files of a plan under their whole names.
+/// Returns the files of a plan with their full names.
 fn named(plan: &Checked<Crossconnect>, format: &str, params: &Params) -> Result<Vec<File>, Problems> {
     let sha256 = plan.content_sha256().map_err(Problem::from)?;
     let plan = plan.plan();

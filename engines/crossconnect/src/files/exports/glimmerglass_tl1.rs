@@ -9,9 +9,9 @@ pub const NAME: &str = "glimmerglass_tl1";
 /// Its sort.
 pub const HELP: &str = "TL1 commands for Glimmerglass switches, a file per switch; log in first.";
 
-/// What the switch adds to the number of an input.
+/// Offset that the switch adds to the number of an input.
 pub(crate) const INPUTS: u64 = 10_000;
-/// What it adds to the number of an output.
+/// Offset that the switch adds to the number of an output.
 pub(crate) const OUTPUTS: u64 = 20_000;
 
 pub(super) fn text(job: &BoxJob, ctag: u64) -> Script {

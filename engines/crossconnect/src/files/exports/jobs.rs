@@ -1,4 +1,4 @@
-//! Connections that every box takes down and sets up, batch by batch, and the steps that take them back.
+//! Connections that every device removes and adds, batch by batch, and the steps that undo them.
 
 use crate::files::devices::{Device, Ends, Lane};
 use crate::files::exports::port_list;
@@ -14,13 +14,13 @@ mod strays;
 /// Use of the whole state of a switch in a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Whole {
-    /// It replaces what is there.
+    /// The whole state replaces the present one.
     Replaces,
-    /// It is set up on a switch that holds nothing.
+    /// The whole state is set up on a switch without connections.
     Fills,
 }
 
-/// The work of one box in one batch.
+/// The changes of one device in one batch.
 #[derive(Clone, Debug)]
 pub(super) struct BoxJob {
     /// Number of the box.
@@ -29,15 +29,15 @@ pub(super) struct BoxJob {
     pub batch: usize,
     /// Number of batches.
     pub batches: usize,
-    /// `true` if it takes the change back.
+    /// `true` if the job undoes the change.
     pub rollback: bool,
     /// `true` if one connection carries both directions.
     pub bidirectional: bool,
-    /// Connections to take down.
+    /// Connections to remove.
     pub removes: Vec<Lane>,
-    /// Connections to set up afterwards.
+    /// Connections to add afterwards.
     pub adds: Vec<Lane>,
-    /// The whole state afterwards, where it replaces what is there.
+    /// The whole state afterwards, if the format writes it.
     pub whole: Option<Vec<Lane>>,
     /// The circuits of the connections by pod, side, index and panel port, safe for a comment.
     pub labels: Rc<HashMap<Lane, String>>,
@@ -47,7 +47,7 @@ pub(super) struct BoxJob {
     name: String,
 }
 
-/// Texts that all files of a plan carry.
+/// Texts that all files of a plan contain.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Told<'a> {
     /// The input, for names of pods.
@@ -103,7 +103,7 @@ fn connections(count: usize) -> String {
     counted(count as u64, "connection", "connections")
 }
 
-/// A name without signs that would end a comment.
+/// A name without characters that would end a comment.
 fn plain(name: &str) -> String {
     let mut plain = String::new();
     for c in printable(name).chars().take(80) {
@@ -114,7 +114,7 @@ fn plain(name: &str) -> String {
     plain
 }
 
-/// The jobs of all boxes: forward batch by batch, then back, the last batch first.
+/// Returns the jobs of all devices: forward batch by batch, then the rollback, last batch first.
 pub(super) fn of(told: Told<'_>, changes: &Changes, devices: &[Device], full: Option<Whole>) -> Vec<BoxJob> {
     let name = plain(told.name);
     let remarks = told.remarks.iter().map(|remark| commentable(remark)).collect();
@@ -126,7 +126,7 @@ pub(super) fn of(told: Told<'_>, changes: &Changes, devices: &[Device], full: Op
         devices.iter().map(|device| Rc::new(labels(told.scenario, changes, device))).collect();
     let strays: Vec<Strays> =
         devices.iter().map(|device| Strays::of(told.scenario, changes, device, told.by_ingress)).collect();
-    // What makes no circuit goes even if no circuit changes.
+    // Connections that make no circuit are deleted even if no circuit changes.
     let nothing = [Batch { changes: Vec::new(), dark_circuits: 0 }];
     let steps = if changes.batches.is_empty() { &nothing[..] } else { &changes.batches[..] };
     let batches = steps.len();
@@ -214,7 +214,8 @@ fn all_at_once(
         .collect()
 }
 
-/// Returns what every connection of a box is for: its circuit by pod, side, index and panel port, or that it makes none.
+/// Returns a label for every connection of a device: its circuit by pod, side, index and panel port, or a note that it
+/// makes no circuit.
 fn labels(scenario: &CrossconnectScenario, changes: &Changes, device: &Device) -> HashMap<Lane, String> {
     let listed =
         changes.ocs.iter().filter(|ocs| ocs.ocs_id == device.ocs).flat_map(|ocs| &ocs.cross_connects);
@@ -225,7 +226,7 @@ fn labels(scenario: &CrossconnectScenario, changes: &Changes, device: &Device) -
     strays::labels(scenario, device).chain(circuits).collect()
 }
 
-/// A sentence without signs that would end a comment.
+/// A sentence without characters that would end a comment.
 fn commentable(text: &str) -> String {
     printable(text).replace("--", "- -")
 }
@@ -237,7 +238,7 @@ fn referred<'a>(changes: &'a Changes, batch: &'a Batch, ocs: u32) -> impl Iterat
     references.filter_map(move |reference| listed?.cross_connects.get(reference.entry as usize))
 }
 
-/// A circuit by its numbers on the panel.
+/// A circuit by the panel numbers of its ports.
 const fn ends(entry: &Entry) -> Ends {
     Ends { a: entry.switch_port_a, b: entry.switch_port_b }
 }

@@ -1,4 +1,5 @@
-//! Commands for switches from the circuits of another kind's plan that have their places: what a scenario made of it would get.
+//! Commands for switches from a plan of another kind whose circuits have ports: the same files as for a scenario that
+//! is created from that plan.
 
 use super::{entry, formats, port_map, run_sheet};
 use crate::Crossconnect;
@@ -29,7 +30,7 @@ pub fn exporters() -> Vec<FormatInfo> {
 /// Writes the change from what is installed to the circuits of a plan in one of [`exporters`].
 ///
 /// # Errors
-/// Circuits without places, other switches than those that are installed, and every problem of the format.
+/// Circuits without ports, switches other than the installed ones, and every problem of the format.
 pub fn export(
     name: &str,
     matrix: &CircuitMatrix,
@@ -49,7 +50,7 @@ pub fn export(
     let mut body = placed(matrix, places, hall)?.scenario;
     body.installed = on_switches(&body, installed.unwrap_or_default());
     if places.before.is_some() {
-        // The circuits of a layer follow those before it within an iteration, at once.
+        // The circuits of a layer replace those of the previous layer within an iteration, in one batch.
         body.rollout.max_dark_per_pod = MAX_PORTS;
     }
     body.derived_from = Some(from);
@@ -75,7 +76,7 @@ fn on_switches(body: &CrossconnectScenario, circuits: &[PlacedCircuit]) -> Insta
     Installed { ocs: (0..body.ocs_count).map(of).collect() }
 }
 
-/// The one plan of a scenario whose circuits are given port by port, checked as any other.
+/// Returns the only plan of a scenario whose circuits are given port by port, checked like any other plan.
 fn checked(scenario: Scenario<Crossconnect>) -> Result<Checked<Crossconnect>, Problems> {
     let made = assemble::candidate(&scenario.body, &Assignment::default());
     let sha = scenario.sha256().map_err(|error| Problem::new("", error.to_string(), "correct the plan"))?;

@@ -1,5 +1,5 @@
-//! `ocp_ocs`: connections after the optical switch model of the Open Compute Project, as a gNMI request. A server does
-//! the deletions of a request before its updates.
+//! `ocp_ocs`: connections in the optical switch model of the Open Compute Project, as a gNMI request. A gNMI server
+//! executes the deletions of a request before its updates.
 
 use super::Naming;
 use super::jobs::BoxJob;
@@ -29,7 +29,7 @@ impl Modules {
     /// A template for names of connections, with each port once.
     ///
     /// # Errors
-    /// Another template, or signs that a path would need to escape.
+    /// A template without exactly one of each port, or with characters that a path would need to escape.
     pub(super) fn connection_name(template: &str) -> Result<String, Problem> {
         let rest = ["{input}", "{output}"].iter().try_fold(template.to_owned(), |rest, port| {
             (rest.matches(port).count() == 1).then(|| rest.replacen(port, "", 1))
@@ -106,7 +106,7 @@ pub(super) fn text(job: &BoxJob, naming: &Naming, modules: &Modules) -> Script {
     text
 }
 
-/// An object of lists as indented JSON, whose entries do what is said of their list.
+/// Writes an object of lists as indented JSON; each entry has the effect of its list.
 fn object(text: &mut Script, lists: &[(&str, LineSort, Value)]) {
     text.push(LineSort::Other, "{");
     for (at, (name, sort, list)) in lists.iter().enumerate() {

@@ -13,20 +13,20 @@ pub(super) const NAME: &str = "svg";
 /// Its type.
 pub(super) const HELP: &str = "Picture for a review: circuits between pods before and after, and what \
      every switch keeps, adds and removes; also readable in black and white.";
-/// Parts of a plan that are not in it.
+/// Parts of a plan that the picture omits.
 pub(super) const LEAVES_OUT: &[&str] = &["the ports", "the order of the batches"];
 
 /// Width of the picture.
 const WIDTH: f64 = 1120.0;
-/// Space around it, and between both states.
+/// Margin around the picture, and space between the two states.
 const MARGIN: f64 = 30.0;
 /// Width of one state.
 const COLUMN: f64 = (WIDTH - 3.0 * MARGIN) / 2.0;
-/// Pods at most whose circuits fit.
+/// Maximum number of pods whose circuits fit.
 const MOST_PODS: usize = 64;
-/// Pods at most whose cells have room for their counts.
+/// Maximum number of pods whose cells have room for counts.
 const COUNTED_PODS: usize = 32;
-/// Switches at most that get a bar.
+/// Maximum number of switches that get a bar.
 const MOST_SWITCHES: usize = 64;
 
 const HEADING: Font = Font::plain(14.0).bold();
@@ -37,7 +37,7 @@ const ADDED: Fill = Fill::Dotted;
 const REMOVED: Fill = Fill::Falling;
 const MOVED: Fill = Fill::Crossed;
 
-/// Circuits that stay, are set up and are taken down.
+/// Numbers of circuits that are kept, added and removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counts {
     kept: u64,
@@ -128,7 +128,7 @@ fn pairs(drawing: &mut Drawing, scenario: &CrossconnectScenario, changes: &Chang
         let mut matrix = Matrix::new(names);
         for (&(a, b), counts) in counts.iter().filter(|(_, counts)| of(**counts) > 0) {
             let names = [a, b].map(|pod| scenario.pod_name(pod as usize));
-            // Without room for counts a cell has to be seen.
+            // Cells without room for counts get a visible fill.
             let fill = match counts.fill() {
                 KEPT if pods > COUNTED_PODS => Fill::Light,
                 fill => fill,
@@ -143,7 +143,7 @@ fn pairs(drawing: &mut Drawing, scenario: &CrossconnectScenario, changes: &Chang
     end
 }
 
-/// A bar for every switch: what stays, what comes and what goes.
+/// A bar for every switch: kept, added and removed circuits.
 fn switches(drawing: &mut Drawing, changes: &Changes, y: f64) -> f64 {
     let mut rows: Vec<(u32, Counts)> = changes
         .ocs

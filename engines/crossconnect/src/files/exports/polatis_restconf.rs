@@ -1,7 +1,6 @@
 //! `polatis_restconf`: requests to the HTTP interface of Polatis-class switches, as a shell script.
 //!
-//! Changes are single requests, `DELETE` and `POST`. The whole state is one `PUT`, which users report to be the safer
-//! one.
+//! Changes are single requests, `DELETE` and `POST`. The whole state is one `PUT`, which users report to be safer.
 
 use super::jobs::BoxJob;
 use super::script::{LineSort, Script};
@@ -45,7 +44,7 @@ pub(super) fn text(job: &BoxJob) -> Script {
             text.push(LineSort::Comment, line);
         }
         let body = json!({ LIST: { "pair": pairs(whole) } });
-        // The whole list may be longer than an argument.
+        // The whole list may exceed the maximum length of a command-line argument, so it is read from standard input.
         text.push(LineSort::Add, format!("request PUT '{LIST}' @- <<'LIST'\n{body}\nLIST"));
     }
     for lane in &job.removes {

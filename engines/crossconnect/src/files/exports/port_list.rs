@@ -1,5 +1,5 @@
-//! The list of ports beside the files of a format: every port of every box by pod, side and index, with the number on its side of
-//! the switch and with what the commands of the format call it. People patch by it.
+//! The list of ports that accompanies the files of a format: every port of every device by pod, side and index, with
+//! its number on its side of the switch and its name in the commands of the format. People use it for patching.
 
 use crate::files::devices::naming::Naming;
 use crate::files::devices::template::Role;
@@ -13,9 +13,9 @@ use lightbay_formats::graph::Value;
 /// Ending of the list's name.
 pub const ENDING: &str = ".ports.csv";
 
-/// The columns. `panel` is the number of the port on its panel, or counts the ports of all pods on a side of the switch from
-/// 1; `ingress` and `egress` are what the commands say, empty if the port is no such end of a connection. The names of switch
-/// and port and the text on the panel stand last.
+/// The columns. `panel` is the panel number of the port, or its number among the ports of all pods on its side of the
+/// switch, from 1; `ingress` and `egress` are its names in commands, empty if the port cannot be that end of a
+/// connection. The last columns are the names of switch and port and the text on the panel.
 pub const COLUMNS: [&str; 12] = [
     "switch",
     "ocs_id",
@@ -122,9 +122,9 @@ pub type Names = (String, String);
 pub struct Called {
     /// The vendor.
     pub vendor: &'static str,
-    /// A ports as ingress and as egress; none where they are no such end of a connection.
+    /// A ports as ingress and as egress; `None` if they cannot be that end of a connection.
     pub a: [Option<Names>; 2],
-    /// B ports, in the same order; all none if the wiring is `single_sided`.
+    /// B ports, in the same order; all `None` if the wiring is `single_sided`.
     pub b: [Option<Names>; 2],
 }
 

@@ -1,4 +1,5 @@
-//! `port_map`: every port of every switch by its number, with pod, name, text on the panel and state, as it is read back.
+//! `port_map`: every port of every switch by its number, with pod, name, text on the panel and state, in the form that
+//! the import reads.
 
 use crate::files::import::hall;
 use crate::plan::{Action, Changes, CrossconnectResult};
@@ -13,7 +14,7 @@ use std::fmt::Write as _;
 pub const NAME: &str = hall::PORT_MAP;
 /// Its sort.
 pub(super) const HELP: &str = "The port map: every port of every switch by its number, with pod, name and state, for spreadsheets and for import.";
-/// Parts of a plan or scenario that it has no column for.
+/// Parts of a plan or scenario without a column in the port map.
 pub(super) const LEAVES_OUT: &[&str] = &[
     "the target circuits",
     "connections of the switches that make no circuit",
@@ -32,7 +33,7 @@ pub(super) fn params() -> Vec<ParamInfo> {
 /// The port map of a scenario or plan.
 ///
 /// # Errors
-/// The planned state of a scenario, which has no plan.
+/// The planned state is requested for a scenario, which has no plan.
 pub(super) fn text(
     scenario: &CrossconnectScenario,
     result: Option<&CrossconnectResult>,
@@ -131,7 +132,8 @@ struct Row<'s> {
     reserved: bool,
 }
 
-/// The name of a switch and its ports in order of their numbers: A ports before B ports where it has none of its own.
+/// The name of a switch and its ports in order of their numbers: A ports before B ports if the switch has no own port
+/// numbers.
 fn rows(scenario: &CrossconnectScenario, ocs: u32) -> (String, Vec<Row<'_>>) {
     if let Some(panel) = scenario.panel(ocs) {
         let rows = panel.ports.iter().map(|port| Row {

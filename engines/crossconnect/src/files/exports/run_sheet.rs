@@ -1,5 +1,5 @@
-//! `run_sheet`: the change step by step for the people who make it: switches, ports with the names at both ends, commands, links
-//! down per pod and pair of pods, capacity left, how to verify, and where to go back to.
+//! `run_sheet`: the change step by step for the operators: switches, ports with the names at both ends, commands, links
+//! down per pod and pair of pods, remaining capacity, verification and rollback.
 
 use super::port_list::ends;
 use super::{File, NAMES, Subject, changed, csv, formats, whole, write};
@@ -15,7 +15,7 @@ use lightbay_formats::markdown::{Document, text as safe};
 pub(super) const NAME: &str = "run_sheet";
 /// Its sort.
 pub(super) const HELP: &str = "The run sheet of a change: for each step the switches, ports and names, commands, links down, capacity left, how to verify it and how to roll it back.";
-/// Parts of the plan that it leaves out.
+/// Parts of the plan that the run sheet omits.
 pub(super) const LEAVES_OUT: &[&str] = &["circuits that stay", "the bound of the removals"];
 
 /// Knob of the commands.
@@ -25,7 +25,7 @@ const NONE: &str = "none";
 /// Knob of the form, and its values.
 const FORM: &str = "form";
 const FORMS: [&str; 2] = ["markdown", "html"];
-/// Rows of pairs of pods that a step lists.
+/// Maximum number of pairs of pods that a step lists.
 const MOST_PAIRS: usize = 40;
 
 pub(super) fn params() -> Vec<ParamInfo> {
@@ -127,7 +127,7 @@ fn left(live: LiveAround) -> String {
     format!("{} of {} ({:.0} %)", live.during, live.before, 100.0 * live.share())
 }
 
-/// Ports, names and commands of a step, and what is down meanwhile.
+/// Writes the ports, names and commands of a step, and the links that are down during it.
 fn one(
     document: &mut Document,
     subject: &Subject<'_>,
@@ -187,7 +187,7 @@ fn figures(name: &str, live: LiveAround) -> Vec<String> {
     ]
 }
 
-/// How to verify a step, and where to go back to.
+/// Writes how to verify a step and how to roll it back.
 fn after(
     document: &mut Document,
     subject: &Subject<'_>,

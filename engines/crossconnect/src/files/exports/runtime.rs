@@ -11,9 +11,9 @@ use serde::Serialize;
 pub const NAME: &str = "runtime";
 /// Its type.
 pub const HELP: &str = "One change within an iteration for a controller: its time, the dark time, and for each switch the cross-connects to delete and then to add; a second file reverses it.";
-/// Parts of a plan that it leaves out.
+/// Parts of a plan that the file omits.
 pub const LEAVES_OUT: &[&str] = &["circuits that stay", "the bound of the removals"];
-/// Ending of the file that leads back to the circuits before.
+/// Suffix of the file that restores the previous circuits.
 pub const ROLLBACK: &str = ".rollback.json";
 
 /// A change within an iteration.
@@ -22,9 +22,9 @@ struct Change<'a> {
     schema: &'static str,
     plan: &'a str,
     phase: u32,
-    /// Moment in the iteration, seconds.
+    /// Time within the iteration, s.
     time_s: f64,
-    /// Moment from which the new circuits carry, seconds, perhaps of the next iteration.
+    /// Time at which the new circuits start to carry traffic, s; it may fall into the next iteration.
     carries_at_s: f64,
     delay_s: f64,
     period_s: f64,
@@ -38,7 +38,7 @@ struct SwitchChange {
     add: Vec<Connect>,
 }
 
-/// A cross-connect; ports of a pod count from 0, those of the panel from 1 on each side.
+/// A cross-connect; port indices of a pod count from 0, panel numbers from 1 on each side.
 #[derive(Debug, Serialize)]
 struct Connect {
     pod_a: u32,
@@ -62,10 +62,10 @@ impl From<&Entry> for Connect {
     }
 }
 
-/// The files of a plan: the change, and the way back.
+/// Returns the files of a plan: the change, and its reversal.
 ///
 /// # Errors
-/// Circuits that do not move within an iteration, or changes that are not made at one moment.
+/// Circuits that do not change within an iteration, or changes that are not made in one batch.
 pub fn texts(
     name: &str,
     scenario: &CrossconnectScenario,

@@ -1,19 +1,19 @@
-//! Text of files, line by line, with what every line does to a connection.
+//! Text of files, line by line, with the effect of every line on connections.
 
 /// Effect of a line of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LineSort {
-    /// Takes a connection down, or belongs to what does.
+    /// Removes a connection, or is part of a command that does.
     Remove,
-    /// Sets a connection up, or belongs to what does.
+    /// Adds a connection, or is part of a command that does.
     Add,
-    /// Tells people something and does nothing.
+    /// Comment for people, without effect.
     Comment,
-    /// Anything else: log-in, brackets, headings, what stays, reading the state back.
+    /// Anything else: login, brackets, headings, kept connections, reading the state back.
     Other,
 }
 
-/// A text whose lines are known by what they do.
+/// A text whose lines are marked with their effect.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Script {
     text: String,
@@ -57,7 +57,7 @@ impl Script {
         self.sorts.is_empty()
     }
 
-    /// Every line with what it does.
+    /// Returns every line with its effect.
     pub fn lines(&self) -> impl Iterator<Item = (LineSort, &str)> {
         self.sorts.iter().copied().zip(self.text.lines())
     }

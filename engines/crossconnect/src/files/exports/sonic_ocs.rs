@@ -1,4 +1,4 @@
-//! `sonic_ocs`: commands of SONiC on an optical circuit switch. A is for ingress, B for egress.
+//! `sonic_ocs`: commands of SONiC on an optical circuit switch. The A side is ingress, the B side egress.
 
 use super::Naming;
 use super::jobs::BoxJob;

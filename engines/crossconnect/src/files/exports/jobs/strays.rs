@@ -1,5 +1,6 @@
-//! Connections that make no circuit: deleted in the first batch, before their ports are used. One way of a circuit that the
-//! plan sets up stays if no other connection shares an end with it; only the missing way is set up then.
+//! Stray connections, which make no circuit. The first batch deletes them before their ports are used. A stray
+//! connection that is one direction of a circuit that the plan sets up stays if no other connection shares an end with
+//! it; only the missing direction is then set up.
 
 use super::{BoxJob, ends};
 use crate::files::devices::{Device, Lane, panel_number};
@@ -9,15 +10,15 @@ use crate::scenario::{CrossconnectScenario, Side, StrayEnd};
 use lightbay_core::problem::printable;
 use std::collections::HashSet;
 
-/// Work on the connections of a box that make no circuit.
+/// Changes of the stray connections of a device.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Strays {
-    /// Those that stay: one way of a circuit that is set up.
+    /// Strays that stay: one direction of a circuit that is set up.
     pub stay: HashSet<Lane>,
-    /// Those that go, in order.
+    /// Strays that are deleted, in order.
     pub go: Vec<Lane>,
-    /// Connections of circuits that have to be set again: where commands name a connection by its ingress port, deleting a
-    /// stray takes them down too.
+    /// Connections of circuits that must be set again: if commands name a connection by its ingress port, deleting a
+    /// stray also deletes these connections.
     pub again: Vec<Lane>,
 }
 
@@ -61,10 +62,10 @@ impl Strays {
     }
 }
 
-/// A job that deletes strays first, and sets again what goes with them.
+/// Extends a job: it first deletes strays, and sets again the connections that are deleted with them.
 pub(super) fn cleared(job: BoxJob, go: &[Lane], again: &[Lane]) -> BoxJob {
     let is_gone = |lane: &Lane| again.contains(lane);
-    // What the job takes down anyway is gone with the stray, and is not set again.
+    // Connections that the job removes anyway are already deleted with the stray, so they are not set again.
     let kept = again.iter().filter(|lane| !job.removes.contains(lane)).copied();
     BoxJob {
         removes: go.iter().chain(job.removes.iter().filter(|lane| !is_gone(lane))).copied().collect(),
@@ -73,7 +74,7 @@ pub(super) fn cleared(job: BoxJob, go: &[Lane], again: &[Lane]) -> BoxJob {
     }
 }
 
-/// What the strays of a box are, for comments.
+/// Labels of the strays of a device, for comments.
 pub(super) fn labels<'a>(
     scenario: &'a CrossconnectScenario,
     device: &'a Device,
