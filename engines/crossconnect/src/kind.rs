@@ -126,8 +126,8 @@ impl Kind for Crossconnect {
     }
 }
 
-/// A plan on another scenario. An order only depends on the number of pods. Circuits stay where the plan has them if
-/// they still fit and are still wanted; the rest is repaired around them.
+/// Adapts a plan to another scenario. An order depends only on the number of pods. Circuits keep their switches and
+/// ports if they still fit and are still part of the target; the others are repaired around them.
 fn carry(
     result: &CrossconnectResult,
     from: &CrossconnectScenario,
@@ -169,8 +169,8 @@ fn carry(
     }
 }
 
-/// The circuits that the plan leads to with their switches and ports, and all ports of the pods. Without sides there are no
-/// places, which have two.
+/// Returns the circuits that the plan leads to with their switches and ports, and all ports of the pods. Switches
+/// without sides have no such places, because a place needs an A and a B port.
 fn circuits(scenario: &CrossconnectScenario, changes: &Changes) -> CircuitMatrix {
     let mut counts: BTreeMap<(u32, u32), u32> = BTreeMap::new();
     let target = assemble::target(scenario, changes);

@@ -33,6 +33,6 @@ mod testing;
 pub use plan::CrossconnectResult;
 pub use scenario::CrossconnectScenario;
 
-/// Cross-connects of optical circuit switches with little rewiring (LumosCore).
+/// Plans cross-connects of optical circuit switches with few removals (LumosCore).
 #[derive(Debug)]
 pub struct Crossconnect;

@@ -1,4 +1,5 @@
-//! From the circuits of another plan to a scenario: an even port map for a hall of switches, and what is installed there.
+//! Creates a scenario from the circuits of another plan: an even port map for a set of switches, and their installed
+//! circuits.
 
 mod made;
 
@@ -14,20 +15,21 @@ use lightbay_core::problem::{Problem, Problems, counted};
 
 pub(crate) use made::{conversion, convert};
 
-/// Switches at most where their number is not asked for.
+/// Maximum number of switches if no number is requested.
 const USUAL_OCS: u32 = 16;
 
-/// The switches that circuits are to be laid on.
+/// The switches that will hold the circuits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SwitchHall {
     /// Number of switches, K.
     pub ocs_count: u32,
-    /// Pairs of ports that may meet on them.
+    /// Pairs of ports that they may connect.
     pub wiring: Wiring,
 }
 
 impl SwitchHall {
-    /// A hall for pods with so many ports: as many two-sided switches, up to 16, as give every pod the same ports on each.
+    /// Two-sided switches for the pods of a matrix: the largest number up to 16 that gives every pod the same ports on
+    /// each switch.
     pub fn suited(matrix: &CircuitMatrix) -> Self {
         let divisor = matrix.ports_per_pod.iter().copied().filter(|&ports| ports > 0).fold(0, gcd);
         let even = (1..=USUAL_OCS).rev().find(|ocs| divisor > 0 && divisor % (2 * ocs) == 0);
@@ -46,25 +48,24 @@ const fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// A scenario with what a person should know about how it was made.
+/// A scenario with remarks on how it was created.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Handed {
-    /// The scenario, valid, with nothing installed.
+    /// The scenario, which is valid and has no installed circuits.
     pub scenario: CrossconnectScenario,
     /// Remarks, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// A scenario that wants the circuits of `matrix` on the switches of `hall`, with the ports of every pod spread as evenly
-/// as they go over switches and sides.
+/// Creates a scenario whose target is the circuits of `matrix` on the switches of `hall`. The ports of every pod are
+/// spread as evenly as possible over switches and sides.
 ///
-/// The remainder of a pod's ports, if they are no multiple of 2K (of K without sides), goes to the first switches, an A
-/// and a B port each. With equal pods the port map then is the same for all of them on every switch, so that any split
-/// of the switches still has a fractional solution in proportion to their ports, and halving cannot fail.
+/// If the number of ports of a pod is not a multiple of 2K (of K without sides), the remainder goes to the first
+/// switches, an A and a B port each. Equal pods then have the same port map on every switch. Any split of the switches
+/// therefore has a fractional solution in proportion to their ports, and halving cannot fail.
 ///
 /// # Errors
-/// Everything that does not fit: too many pods, switches or ports, circuits of a pod to itself, pods with more circuits than
-/// ports.
+/// Too many pods, switches or ports, circuits of a pod to itself, pods with more circuits than ports.
 pub fn scenario(matrix: &CircuitMatrix, hall: SwitchHall) -> Result<Handed, Problems> {
     let pods = matrix.pods.len();
     let mut problems = Problems::new();
@@ -132,8 +133,8 @@ pub fn scenario(matrix: &CircuitMatrix, hall: SwitchHall) -> Result<Handed, Prob
     Ok(Handed { scenario, notes })
 }
 
-/// A scenario that wants the circuits of a plan where the plan has them, on the same switches and ports; ports out of order
-/// there are out of order here.
+/// Creates a scenario whose target is the circuits of a plan on the same switches and ports. Ports that failed in the
+/// plan are failed ports of the scenario.
 ///
 /// # Errors
 /// Everything that does not fit.
@@ -259,7 +260,7 @@ fn panels(places: &CircuitPlaces, wiring: Wiring) -> Vec<Panel> {
     (0..count).map(panel).collect()
 }
 
-/// Circuits given port by port that end at ports out of order.
+/// Counts circuits given port by port that end at failed ports.
 fn dead_circuits(scenario: &CrossconnectScenario) -> u64 {
     let failed: std::collections::HashSet<Port> = scenario.failed_ports.iter().copied().collect();
     let dead = |placed: &&Placed| {
@@ -270,7 +271,7 @@ fn dead_circuits(scenario: &CrossconnectScenario) -> u64 {
     scenario.placed.iter().filter(dead).count() as u64
 }
 
-/// A and Number of B ports of a pod on every switch.
+/// Numbers of A ports and of B ports of a pod on every switch.
 fn spread(ports: u32, pod: usize, hall: SwitchHall) -> (Vec<u32>, Vec<u32>) {
     let ocs = hall.ocs_count;
     if hall.wiring == Wiring::SingleSided {
@@ -284,10 +285,11 @@ fn spread(ports: u32, pod: usize, hall: SwitchHall) -> (Vec<u32>, Vec<u32>) {
     if pod.is_multiple_of(2) { (of(odd), of(0)) } else { (of(0), of(odd)) }
 }
 
-/// Makes what a plan leads to, its kept and added circuits, the installed state; ports that were out of order still are.
+/// Installs the circuits that a plan leads to, its kept and added ones; its failed ports remain failed.
 ///
 /// # Errors
-/// If the port maps differ: the plan is about other switches. Failed ports may leave a pod with fewer than it wants.
+/// The port maps differ, so the plan belongs to other switches. Failed ports may leave a pod with fewer ports than
+/// target circuits.
 pub fn install(handed: Handed, from: &CrossconnectScenario, changes: &Changes) -> Result<Handed, Problems> {
     let Handed { mut scenario, mut notes } = handed;
     let renamed =
@@ -338,7 +340,7 @@ pub fn install(handed: Handed, from: &CrossconnectScenario, changes: &Changes) -
     Ok(Handed { scenario, notes })
 }
 
-/// Ports, switches and names of a hall with panels of its own, in place of ports that were spread evenly.
+/// Takes ports, switches and names of switches with described panels, instead of evenly spread ports.
 fn on_panels(scenario: &mut CrossconnectScenario, from: &CrossconnectScenario) -> Result<(), Problem> {
     if scenario.pods != from.pods {
         let message = format!("is for {} pods, but {} are planned", from.pods, scenario.pods);

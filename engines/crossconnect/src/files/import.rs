@@ -45,9 +45,9 @@ mod tests;
 /// A file.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
-    /// Its name, for messages and for the number of its switch.
+    /// Its name, for messages; it may contain the number of its switch.
     pub name: &'a str,
-    /// Its content, perhaps gzip-compressed.
+    /// Its content, plain or gzip-compressed.
     pub bytes: &'a [u8],
 }
 
@@ -58,11 +58,11 @@ pub struct Imported {
     pub installed: Installed,
     /// Connections that make no circuit, sorted.
     pub strays: Vec<Stray>,
-    /// Those of them that are one way of a circuit whose ports nothing else uses.
+    /// Number of them that are one direction of a circuit whose ports no other connection uses.
     pub half: usize,
-    /// Account of the parts read and left out, as lines for a person.
+    /// Lines for people: the parts that were read and left out.
     pub lines: Vec<String>,
-    /// Those of the lines that the files do not say themselves.
+    /// Those lines that state assumptions of the import.
     pub assumed: Vec<String>,
 }
 
@@ -77,15 +77,15 @@ struct Connection {
     both_ways: Option<bool>,
 }
 
-/// All connections of a file, and lines for a person.
+/// All connections of a file, and lines for people.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Listing {
     found: Vec<Connection>,
-    /// Remarks on readings that the file does not state as clearly as they were taken.
+    /// Remarks on connections whose state the file leaves unclear, and how the import reads it.
     notes: Vec<String>,
 }
 
-/// Facts that only the switch has.
+/// Information that only the switch has, so that the import omits it.
 const SWITCH_ALONE: &[&str] =
     &["names, states and power levels of the connections on the switch", "the target circuits"];
 
@@ -153,7 +153,7 @@ pub fn formats() -> Vec<FormatInfo> {
     all
 }
 
-/// Returns `true` if files of a format can leave something open that the import then assumes ([`Imported::assumed`]).
+/// Returns `true` if files of a format can leave information open that the import then assumes ([`Imported::assumed`]).
 pub fn may_assume(format: &str) -> bool {
     [
         csv_table::NAME,
@@ -170,8 +170,8 @@ pub fn may_assume(format: &str) -> bool {
 /// Returns the circuits on the switches of a scenario, as the files list them.
 ///
 /// # Errors
-/// Every problem of the files with file, line or key, and value: text that is not of the format or not whole, ports that
-/// the scenario does not have, connections listed twice, missing switches and switches of other scenarios.
+/// Every problem of the files with file, line or key, and value: text of another format or cut off, ports that the
+/// scenario does not have, connections listed twice, missing switches, and switches of other scenarios.
 pub fn installed(
     format: &str,
     files: &[Input<'_>],
@@ -256,7 +256,8 @@ fn in_file(file: &str, problem: Problem) -> Problem {
     Problem { path, ..problem }
 }
 
-/// Largest state of one switch, in bytes: a hundred for each of more connections than any switch has ports.
+/// Maximum size of the state of one switch, in bytes: 100 bytes per connection, for more connections than any switch
+/// has ports.
 const MAX_STATE_BYTES: u64 = 16 << 20;
 
 fn text_of(file: &Input<'_>, limit: u64) -> Result<String, Problems> {

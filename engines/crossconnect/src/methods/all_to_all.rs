@@ -17,7 +17,7 @@ use lightbay_core::scenario::Scenario;
 /// Its name.
 pub const NAME: &str = "all-to-all-order";
 
-/// Orders the phases of an all-to-all over the pods of a scenario.
+/// Orders the phases of an all-to-all among the pods of a scenario.
 pub(super) struct AllToAll;
 
 impl Method<Crossconnect> for AllToAll {

@@ -1,4 +1,4 @@
-//! `lumos-anneal`: all switches and orientations at once, by small random steps.
+//! `lumos-anneal`: simulated annealing over all switches and orientations, by small random steps.
 
 use super::session::{FirstPlan, TaskSession, best_bound, outcome};
 use super::{idle, knobs};
@@ -16,7 +16,7 @@ use lightbay_core::scenario::Scenario;
 use rand::Rng;
 use std::sync::Arc;
 
-/// Annealing from the better of both starts.
+/// Annealing from the better solution of halving and repair.
 pub(super) struct Anneal;
 
 /// Number of the random stream that seeds the chains.
@@ -66,7 +66,7 @@ impl Method<Crossconnect> for Anneal {
     }
 }
 
-/// Anneals from a solution, which becomes the best.
+/// Anneals from a solution and replaces it with the best one found.
 pub(super) fn anneal(
     session: &Arc<TaskSession>,
     best: &mut FirstPlan,
@@ -98,7 +98,7 @@ pub(super) fn relax(
     best: &FirstPlan,
     cx: &mut Context<'_, Crossconnect>,
 ) -> Result<(), MethodError> {
-    // The counting bound is met already.
+    // The plan already meets the counting bound.
     if best.removed <= best_bound(cx) {
         return Ok(());
     }

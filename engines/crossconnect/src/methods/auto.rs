@@ -1,5 +1,5 @@
-//! `auto`: quick starts, annealing, a bound, large neighbourhoods and the exact model, in the order in which they pay. As
-//! soon as a bound meets the best plan, the rest is left out.
+//! `auto`: quick starts, annealing, a bound, large neighbourhoods and the exact model, ordered by gain per time. Once a
+//! bound meets the best plan, it skips the remaining steps.
 
 use super::anneal::{anneal, relax};
 use super::first::start;
@@ -19,11 +19,11 @@ use lightbay_core::scenario::Scenario;
 /// All methods one after the other.
 pub(super) struct Auto;
 
-/// Rounds of annealing before the relaxation of a small scenario. If the relaxation proves their plan, the remaining rounds are
-/// skipped.
+/// Annealing rounds before the relaxation is solved for a small scenario. If the relaxation proves that their plan is
+/// optimal, the remaining rounds are skipped.
 const FIRST_ROUNDS: u32 = 3;
 
-/// Wanted circuits up to which the relaxation takes less time than the rounds that it may save.
+/// Maximum number of target circuits for which the relaxation takes less time than the rounds that it may save.
 const SMALL: u64 = 300;
 
 /// Number of the random stream of large neighbourhoods.

@@ -1,4 +1,4 @@
-//! `lumos-scratch` and `lumos-relabel`: what ignoring the installed state costs.
+//! `lumos-scratch` and `lumos-relabel`: baselines that ignore the installed state.
 
 use super::finish;
 use crate::Crossconnect;
@@ -28,13 +28,13 @@ impl Method<Crossconnect> for BaselineMethod {
         } else {
             ("lumos-scratch", "Baseline: assigns circuits as if nothing were installed.")
         };
-        // If installed circuits are ignored, another bipartition only renumbers the switches.
+        // Without installed circuits, another bipartition only renumbers the switches.
         let params = if self.renamed { Vec::new() } else { vec![finish::bipartition()] };
         MethodInfo { name, help, proves: false, hot_start: false, params }
     }
 
     fn idle(&self, _scenario: &CrossconnectScenario, _params: &Params) -> Vec<Problem> {
-        // Renaming begins from a plan, and is left out where that plan is good enough.
+        // Renaming starts from a plan, so it is skipped if that plan meets the requested gap.
         let names = (!self.renamed).then_some("gap");
         let why = "with lumos-scratch, which makes one plan";
         without_effect(names, why, "leave it out, or use a method that proves a bound, such as auto")

@@ -1,5 +1,5 @@
-//! `lumos-exact`: the exact model by branch and bound (docs/methods/crossconnect.md, section 8); and the model for
-//! other solvers.
+//! `lumos-exact`: the exact model by branch and bound (docs/methods/crossconnect.md, section 8); also exports the model
+//! for other solvers.
 
 use super::anneal::anneal;
 use super::finish::impossible;
@@ -30,10 +30,11 @@ pub(super) struct Exact;
 /// The model for other solvers.
 pub(super) struct ExactModel;
 
-/// Default rounds of annealing before the solver starts. They only give a start point, which the solver improves.
+/// Default number of annealing rounds before the solver starts. They only provide a start point, which the solver
+/// improves.
 const ROUNDS: i64 = 3;
 
-/// Feasibility of points that other solvers wrote with few digits.
+/// Feasibility tolerance for points that other solvers wrote with few digits.
 const TOLERANCE: f64 = 1e-5;
 
 impl Method<Crossconnect> for Exact {
@@ -62,7 +63,7 @@ impl Method<Crossconnect> for Exact {
         cx: &mut Context<'_, Crossconnect>,
     ) -> Result<Outcome, MethodError> {
         let session = TaskSession::open(scenario, cx);
-        // Without sides there is no orientation to fix.
+        // Ports without sides have no orientation to fix.
         let joint = knobs::joint(params) || session.task.single_sided;
         if joint {
             let mut best = start(&session, true, cx)?;
@@ -89,7 +90,7 @@ impl Method<Crossconnect> for Exact {
             let found = crate::model::task::merged(start.plan.ocs.iter().flatten().copied());
             found == oriented
         };
-        // The better of both starts.
+        // The better solution of halving and repair.
         let best = [hot.filter(fits), best].into_iter().flatten().min_by_key(|start| start.removed);
         prove(&session, best.as_ref(), Some(&oriented), params, None, cx)
     }
@@ -123,7 +124,7 @@ impl Modelled<Crossconnect> for ExactModel {
                 values.len()
             )));
         }
-        // Points from elsewhere are tested before they become plans.
+        // Points of other solvers are verified before they become plans.
         if let Some(broken) = program.model().first_broken(values, TOLERANCE) {
             return Err(MethodError::Failed(format!("the point does not satisfy the model: {broken}")));
         }
@@ -149,7 +150,7 @@ fn written(session: &TaskSession, params: &Params) -> Result<ExactProgram, Metho
     match orient(task, &switches, &task.wanted, Preference::none(), &mut Unwatched::default()) {
         Ok(oriented) => Ok(ExactProgram::new(task, Orientation::Fixed(&oriented))),
         Err(Failure::Ended(error)) => Err(error),
-        // The bounds of this flow hold in any orientation and on any split over the switches.
+        // If this flow is infeasible, no orientation and no split over the switches is feasible.
         Err(Failure::Stuck(stuck)) => Err(MethodError::Invalid(Problems::one(Problem::new(
             "logical_circuits",
             format!("exceed the ports in every orientation: {}", stuck.words()),

@@ -1,5 +1,5 @@
-//! Beginning and end of the methods of flows: their knobs, the first solution, and the exact model where flows cannot
-//! decide.
+//! Common first and last steps of the flow-based methods: their parameters, the first solution, and the exact model if
+//! flows cannot decide.
 
 use super::proof::prove;
 use super::session::{FirstPlan, TaskSession};
@@ -19,9 +19,9 @@ use lightbay_core::scenario::Scenario;
 use rand::Rng;
 use std::sync::Arc;
 
-/// Number of the random stream that tries are seeded from; searches count theirs from 0.
+/// Number of the random stream that seeds the tries; searches number their streams from 0.
 const START_STREAM: u64 = 1 << 40;
-/// The same where halving was stuck.
+/// The same for tries after halving got stuck.
 const STUCK_STREAM: u64 = START_STREAM + 1;
 
 /// Ways to split switches in two, with their names.
@@ -33,7 +33,7 @@ const BIPARTITIONS: [(&str, Bipartition, bool); 5] = [
     ("random", Bipartition::EvenOdd, true),
 ];
 
-/// Returns the knob for the split of switches in two.
+/// Returns the parameter for the split of switches in two.
 pub(super) fn bipartition() -> ParamInfo {
     ParamInfo::choice(
         "bipartition",
@@ -43,7 +43,7 @@ pub(super) fn bipartition() -> ParamInfo {
     )
 }
 
-/// The knobs of halving.
+/// The parameters of halving.
 pub(super) fn halving() -> Vec<ParamInfo> {
     let best_of = ParamInfo::int(
         "best_of",
@@ -56,14 +56,14 @@ pub(super) fn halving() -> Vec<ParamInfo> {
     vec![bipartition(), best_of]
 }
 
-/// Returns the settings of halving from its knobs.
+/// Returns the settings of halving from its parameters.
 pub(super) fn tries(params: &Params) -> Tries {
     let word = params.text("bipartition");
     let chosen = BIPARTITIONS.iter().find(|(name, ..)| Some(*name) == word).unwrap_or(&BIPARTITIONS[0]);
     Tries { bipartition: chosen.1, random_order: chosen.2, best_of: params.count("best_of").max(1) as u64 }
 }
 
-/// The session of a method that only knows flows, which ports without sides rule out.
+/// Opens the session of a flow-based method, which needs ports with sides.
 pub(super) fn open(
     method: &str,
     scenario: &Scenario<Crossconnect>,
@@ -85,11 +85,11 @@ pub(super) fn open(
 /// Outcome of the search for a first solution.
 #[derive(Debug)]
 pub(super) enum First {
-    /// With success; it was handed over.
+    /// A solution was found and handed over.
     Found(FirstPlan),
-    /// No solution exists: the end of the run.
+    /// No solution exists; the run ends.
     Impossible(Outcome),
-    /// Without success, which was said: the exact model has to decide.
+    /// No solution was found, and a note says so; the exact model must decide.
     Unknown,
 }
 
@@ -98,12 +98,12 @@ pub(super) fn streams(cx: &Context<'_, Crossconnect>) -> Streams {
     Streams::new(cx.stream(START_STREAM).next_u64())
 }
 
-/// The end of a run of a scenario that no plan can solve.
+/// Outcome of a run whose scenario has no plan.
 pub(super) fn impossible(stuck: &Stuck) -> Outcome {
     Outcome::Infeasible(format!("pod_degree_exceeds_ports: {}, with or without rewiring", stuck.words()))
 }
 
-/// A first solution by halving.
+/// Finds a first solution by halving.
 pub(super) fn by_halving(
     session: &Arc<TaskSession>,
     tries: Tries,
@@ -130,7 +130,7 @@ pub(super) fn by_halving(
     }
 }
 
-/// A first solution by repair of the installed circuits.
+/// Finds a first solution by repairing the installed circuits.
 pub(super) fn by_repair(
     session: &Arc<TaskSession>,
     cx: &mut Context<'_, Crossconnect>,
@@ -154,7 +154,8 @@ pub(super) fn by_repair(
     }
 }
 
-/// Tries the other variants of halving and repair, where ports differ between switches and a method is stuck.
+/// Tries other variants of halving and repair after a method got stuck, which can happen if ports differ between
+/// switches.
 fn elsewhere(
     session: &Arc<TaskSession>,
     method: &str,
@@ -170,7 +171,7 @@ fn elsewhere(
     Ok(First::Unknown)
 }
 
-/// A solution by other orders, orientations and ties, where ports differ between switches.
+/// Finds a solution with other orders, orientations and tie-breaking, if ports differ between switches.
 pub(super) fn otherwise(
     session: &Arc<TaskSession>,
     cx: &mut Context<'_, Crossconnect>,
@@ -184,7 +185,7 @@ pub(super) fn otherwise(
     Ok(Some(FirstPlan { plan, removed, source: "other order" }))
 }
 
-/// Ends a method that only looks for a first solution.
+/// Ends a method that only searches for a first solution.
 pub(super) fn end(
     first: First,
     session: &Arc<TaskSession>,

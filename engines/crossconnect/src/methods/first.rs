@@ -9,8 +9,8 @@ use lightbay_core::method::MethodError;
 use lightbay_core::problem::{Problem, Problems};
 use std::sync::Arc;
 
-/// The first solution of a search: the hot start, or the better of halving and repair. None if ports have no sides, or if they
-/// differ between switches so much that neither found a solution, which is said.
+/// Returns the first solution of a search: the hot start, or the better solution of halving and repair. Returns `None`,
+/// with a note, if ports have no sides or if both methods found no solution because ports differ between switches.
 pub(super) fn start(
     session: &Arc<TaskSession>,
     joint: bool,
@@ -34,13 +34,13 @@ pub(super) fn start(
             Severity::Warning,
             "the pods have different ports on different switches, so halving may fail",
         );
-        // Random tries, where ports differ between switches.
+        // Random tries for ports that differ between switches.
         starts.extend(finish::otherwise(session, cx)?);
     }
     Ok(starts.into_iter().next())
 }
 
-/// The error of a method that needs a solution to begin with and has none.
+/// Error of a method that needs a first solution and has none.
 pub(super) fn no_start(method: &str, session: &TaskSession) -> MethodError {
     let why = if session.task.single_sided {
         "cannot start with single_sided wiring: flows cannot find a first solution"

@@ -1,4 +1,5 @@
-//! Scenarios whose circuits are given port by port: every method then has one plan to hand over, and no knob of it acts.
+//! Scenarios whose circuits are given port by port: only one plan is possible then, every method returns it, and method
+//! parameters have no effect.
 
 use crate::Crossconnect;
 use crate::model::assignment::Assignment;
@@ -12,7 +13,7 @@ use lightbay_core::plan::Status;
 use lightbay_core::problem::{Problem, counted};
 use lightbay_core::scenario::Scenario;
 
-/// A method of choice: where nothing is left to choose it hands over what is given.
+/// Wraps a method: if the circuits are given port by port, it returns the given plan instead of searching.
 pub(super) struct UnlessGiven<M>(pub(super) M);
 
 impl<M: Method<Crossconnect>> Method<Crossconnect> for UnlessGiven<M> {

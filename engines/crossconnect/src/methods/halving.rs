@@ -7,7 +7,7 @@ use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
 use lightbay_core::param::Params;
 use lightbay_core::scenario::Scenario;
 
-/// Orientation, then switches split in two until one is left.
+/// Orients the circuits, then splits the switches in two recursively until each group has one switch.
 pub(super) struct Halving;
 
 const NAME: &str = "lumos-halving";

@@ -1,4 +1,4 @@
-//! Parameters and knobs without effect on a scenario or with other parameters, as returned by
+//! Parameters that have no effect for a scenario or because of other parameters, as returned by
 //! [`Method::idle`](lightbay_core::method::Method::idle).
 
 use crate::scenario::{CrossconnectScenario, Wiring};
@@ -9,7 +9,7 @@ use lightbay_core::problem::Problem;
 const ANNEALING: [&str; 6] =
     ["anneal_rounds", "anneal_steps", "anneal_chains", "anneal_hot", "anneal_cold", "anneal_detour"];
 
-/// Annealing that is left out.
+/// Parameters of annealing that is skipped.
 pub(super) fn annealing(scenario: &CrossconnectScenario, params: &Params) -> Vec<Problem> {
     if scenario.wiring == Wiring::SingleSided {
         let why = "with single_sided wiring, for which only the exact model can assign circuits to switches";
@@ -22,21 +22,21 @@ pub(super) fn annealing(scenario: &CrossconnectScenario, params: &Params) -> Vec
     Vec::new()
 }
 
-/// Neighbourhoods of circuits that are left out.
+/// Parameters of neighbourhoods of circuits that are skipped.
 pub(super) fn freeing(params: &Params) -> Vec<Problem> {
     let names = (params.int("free_patience") == Some(0)).then_some(["free_share", "free_nodes"]);
     let why = "with free_patience=0, which skips that search";
     without_effect(names.into_iter().flatten(), why, "raise `free_patience`").collect()
 }
 
-/// Halving that a method does not begin with.
+/// Parameters of halving, for a method that does not start with it.
 pub(super) fn halving(params: &Params) -> Vec<Problem> {
     let names = (params.text("polish_start") == Some("repair")).then_some(["bipartition", "best_of"]);
     let why = "with polish_start=repair, which skips halving";
     without_effect(names.into_iter().flatten(), why, "set polish_start=halving or both").collect()
 }
 
-/// Returns the parameters that an order of phases does not depend on: it changes no switch.
+/// Returns the parameters without effect on an order of phases, which changes no switch.
 pub(super) fn order() -> Vec<Problem> {
     let names = [
         "wiring",

@@ -1,13 +1,13 @@
-//! The knobs of the searching methods.
+//! Parameters of the searching methods.
 
 use crate::search::anneal;
 use crate::search::lns::{self, circuits};
 use lightbay_core::param::{ParamInfo, Params};
 
-/// Largest number of circuits that `auto` writes the exact model for.
+/// Maximum number of circuits for which `auto` writes the exact model.
 const EXACT_CIRCUITS: i64 = 600;
 
-/// Returns the knob for the orientations that a method may choose.
+/// Returns the parameter for the orientations that a method may choose.
 pub(super) fn orientation() -> ParamInfo {
     ParamInfo::choice(
         "orientation",
@@ -23,7 +23,7 @@ pub(super) fn joint(params: &Params) -> bool {
     params.text("orientation") != Some("fixed")
 }
 
-/// The knobs of annealing.
+/// The parameters of annealing.
 pub(super) fn anneal(rounds: i64) -> Vec<ParamInfo> {
     let usual = anneal::AnnealSettings::default();
     vec![
@@ -70,7 +70,7 @@ pub(super) fn anneal(rounds: i64) -> Vec<ParamInfo> {
     ]
 }
 
-/// Returns the settings of annealing from its knobs.
+/// Returns the settings of annealing from its parameters.
 pub(super) fn anneal_settings(params: &Params, joint: bool) -> anneal::AnnealSettings {
     let usual = anneal::AnnealSettings::default();
     anneal::AnnealSettings {
@@ -85,7 +85,7 @@ pub(super) fn anneal_settings(params: &Params, joint: bool) -> anneal::AnnealSet
     }
 }
 
-/// The knobs of large neighbourhoods.
+/// The parameters of large neighbourhoods.
 pub(super) fn lns() -> Vec<ParamInfo> {
     let usual = lns::LnsSettings::usual(1);
     vec![
@@ -119,7 +119,7 @@ pub(super) fn lns() -> Vec<ParamInfo> {
     ]
 }
 
-/// Returns the settings of large neighbourhoods of switches from their knobs.
+/// Returns the settings of large neighbourhoods of switches from their parameters.
 pub(super) fn lns_settings(params: &Params, ocs_count: usize, joint: bool) -> lns::LnsSettings {
     let usual = lns::LnsSettings::usual(ocs_count);
     lns::LnsSettings {
@@ -133,7 +133,7 @@ pub(super) fn lns_settings(params: &Params, ocs_count: usize, joint: bool) -> ln
     }
 }
 
-/// The knobs of neighbourhoods of circuits.
+/// The parameters of neighbourhoods of circuits.
 pub(super) fn free() -> Vec<ParamInfo> {
     let usual = circuits::CircuitLnsSettings::default();
     vec![
@@ -163,7 +163,7 @@ pub(super) fn free() -> Vec<ParamInfo> {
     ]
 }
 
-/// Returns the settings of neighbourhoods of circuits from their knobs.
+/// Returns the settings of neighbourhoods of circuits from their parameters.
 pub(super) fn free_settings(params: &Params) -> circuits::CircuitLnsSettings {
     let usual = circuits::CircuitLnsSettings::default();
     circuits::CircuitLnsSettings {
@@ -173,7 +173,7 @@ pub(super) fn free_settings(params: &Params) -> circuits::CircuitLnsSettings {
     }
 }
 
-/// The knobs of the proof at the end of `auto`.
+/// The parameters of the proof at the end of `auto`.
 pub(super) fn proof() -> Vec<ParamInfo> {
     vec![
         ParamInfo::int(

@@ -1,4 +1,4 @@
-//! `lumos-lns`: a few switches at a time are solved again exactly.
+//! `lumos-lns`: re-solves a few switches at a time exactly.
 
 use super::session::{FirstPlan, TaskSession, best_bound, outcome};
 use super::{finish, knobs};
@@ -12,7 +12,7 @@ use lightbay_core::plan::Limit;
 use lightbay_core::scenario::Scenario;
 use std::sync::Arc;
 
-/// Large neighbourhoods from both starts.
+/// Large neighbourhood search from the solutions of halving and repair.
 pub(super) struct Lns;
 
 /// Number of the first random stream; every start has its own.
@@ -74,7 +74,7 @@ impl Method<Crossconnect> for Lns {
             return Err(super::first::no_start("lumos-lns", &session));
         }
         for (number, mut start) in starts.into_iter().enumerate() {
-            // Polishing needs flows, and therefore sides.
+            // Polishing uses flows, which need ports with sides.
             if !session.task.single_sided {
                 cx.phase("polish", format!("every two switches, from {} removed", start.removed));
                 let source = start.source;
@@ -89,7 +89,7 @@ impl Method<Crossconnect> for Lns {
     }
 }
 
-/// Searches from a solution, which becomes the best.
+/// Searches from a solution and replaces it with the best one found.
 pub(super) fn search(
     session: &Arc<TaskSession>,
     best: &mut FirstPlan,
@@ -109,7 +109,7 @@ pub(super) fn search(
     Ok(())
 }
 
-/// Frees circuits of a solution all over the switches, which becomes the best.
+/// Frees circuits of a solution across all switches and replaces the solution with the best one found.
 pub(super) fn free(
     session: &Arc<TaskSession>,
     best: &mut FirstPlan,

@@ -1,4 +1,4 @@
-//! `lumos-polish`: halving or repair, then pairs of switches split again until none gains.
+//! `lumos-polish`: halving or repair, then splits pairs of switches again until no pair improves.
 
 use super::finish::{self, First};
 use super::idle;

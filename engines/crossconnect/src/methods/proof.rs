@@ -19,10 +19,10 @@ use std::sync::Arc;
 /// Number of the random stream that seeds the solver.
 const STREAM: u64 = 31;
 
-/// Words on the cover of a bound if orientations are chosen first.
+/// Plans that a bound covers if orientations are chosen first.
 const COVERS: &str = "plans with the orientation that was chosen first";
 
-/// Solves the exact model from a solution, if there is one, with at most so many nodes.
+/// Solves the exact model, from a solution if there is one, with at most `nodes` nodes.
 pub(super) fn prove(
     session: &Arc<TaskSession>,
     start: Option<&FirstPlan>,
@@ -59,14 +59,14 @@ pub(super) fn prove(
         nonzeros: u64::from(size.nonzeros),
         integers: u64::from(size.integers),
     }));
-    // A start outside the model is left out.
+    // A start that the model does not contain is ignored.
     let point = start.and_then(|start| program.point(&start.plan)).map_or(Point::None, Point::Full);
     let seed = cx.stream(STREAM).next_u64();
     let mut options = solve::options_of(params, seed);
     if let Some(nodes) = nodes {
         options = options.set("mip_max_nodes", i32::try_from(nodes).unwrap_or(i32::MAX));
     }
-    // The number of removed circuits is an integer: an improvement below 1 is none, so the tree may close there.
+    // The number of removed circuits is an integer, so branch and bound may stop at a gap below 1.
     options = options.set("mip_abs_gap", 1.0 - 1e-4);
     let mut reading = PlanReader { session: Arc::clone(session), program, fixed: oriented.is_some() };
     let program = reading.program.clone();
@@ -78,7 +78,7 @@ pub(super) fn prove(
     };
     let solution = solve::run(asked, &mut reading, cx)?;
     Ok(match solution.status {
-        // Infeasible is the answer only if no plan exists; otherwise the solver's tolerances caused it.
+        // The scenario is infeasible only if no plan exists; otherwise the solver's tolerances caused this status.
         Ending::Infeasible | Ending::InfeasibleOrUnbounded if cx.best().is_none() => {
             let conflict = solve::why_infeasible(program.model(), solve::isolated(params), cx)?;
             Outcome::Infeasible(infeasible(&session.task, orientation, conflict.as_ref()))
@@ -93,11 +93,11 @@ pub(super) fn prove(
     })
 }
 
-/// Makes plans of the solver's points.
+/// Converts the solver's points to plans.
 struct PlanReader {
     session: Arc<TaskSession>,
     program: ExactProgram,
-    /// Set for a model with one orientation only.
+    /// Set for a model with a fixed orientation.
     fixed: bool,
 }
 

@@ -1,4 +1,4 @@
-//! `lumos-repair`: what is installed stays, and only what is missing is inserted.
+//! `lumos-repair`: keeps the installed circuits and inserts only the missing ones.
 
 use super::finish;
 use crate::Crossconnect;

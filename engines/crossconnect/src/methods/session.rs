@@ -1,4 +1,4 @@
-//! The session of a searching method: its task, its first solutions, and the way its finds become plans.
+//! The session of a searching method: its task, its first solutions, and the conversion of solutions to plans.
 
 use crate::Crossconnect;
 use crate::model::assignment::{Assignment, Cell};
@@ -26,7 +26,7 @@ pub(super) struct TaskSession {
     pub(super) task: Task,
 }
 
-/// A solution and where it comes from.
+/// A solution and its origin.
 #[derive(Clone, Debug)]
 pub(super) struct FirstPlan {
     pub(super) plan: Assignment,
@@ -57,7 +57,7 @@ impl TaskSession {
         }
         // The counting bound costs nothing.
         cx.bound(session.task.bound_of_plans(session.task.count_bound()) as f64);
-        // Plans with as few removals do not differ in anything that counts.
+        // Plans with equal removals are equivalent.
         cx.end_when_proven(true);
         session
     }
@@ -67,7 +67,7 @@ impl TaskSession {
         self.task.wanted.iter().map(|cell| u64::from(cell.count)).sum()
     }
 
-    /// Hands over a solution of the task if it is better than what is known.
+    /// Hands over a solution of the task if it is better than the incumbent.
     pub(super) fn offer(
         self: &Arc<Self>,
         cx: &mut Context<'_, Crossconnect>,
@@ -81,7 +81,7 @@ impl TaskSession {
         }
         let (session, plan) = (Arc::clone(self), self.task.completed(plan));
         let removed = self.task.removed(&plan);
-        // Bounds are about plans that set the same circuits.
+        // Bounds cover plans that set the same circuits.
         if removed < best_bound(cx) && cx.best().is_some() {
             return Ok(());
         }
@@ -106,14 +106,14 @@ impl TaskSession {
             }
         };
         let found = self.task.trimmed(self.task.part(&assemble::target(body, changes)));
-        // All wanted circuits on ports that exist.
+        // The solution must set all target circuits on ports that exist.
         match self.task.misfit(&found) {
             None => Ok(found),
             Some(why) => Err(why),
         }
     }
 
-    /// The plan that the run was started from, handed over at once.
+    /// Hands over the plan that the run starts from.
     pub(super) fn hot_start(
         self: &Arc<Self>,
         cx: &mut Context<'_, Crossconnect>,
@@ -135,7 +135,7 @@ impl TaskSession {
         }
     }
 
-    /// A better plan of another run, if one arrived.
+    /// Returns a better plan of another run, if one arrived.
     pub(super) fn offered(&self, cx: &mut Context<'_, Crossconnect>) -> Option<Assignment> {
         let plan = cx.offered()?;
         let found = self.fitting(&plan).ok();
@@ -144,7 +144,7 @@ impl TaskSession {
         found
     }
 
-    /// The orientation of step O; none if the ports rule out every one, which is said.
+    /// Returns the orientation of step O; `None`, with a note, if the ports allow no orientation.
     pub(super) fn oriented(
         &self,
         cx: &mut Context<'_, Crossconnect>,
@@ -154,8 +154,8 @@ impl TaskSession {
         said(oriented, "step O", cx)
     }
 
-    /// Solutions with the orientation of step O: by halving and by repair, best first. If port counts differ between
-    /// switches, neither method is guaranteed to find a solution; the list is then empty, and a note says so.
+    /// Returns solutions with the orientation of step O, by halving and by repair, best first. If port counts differ
+    /// between switches, neither method is guaranteed to find a solution; the list is then empty, and a note says so.
     pub(super) fn starts(
         self: &Arc<Self>,
         oriented: &[Cell],
@@ -163,7 +163,7 @@ impl TaskSession {
     ) -> Result<Vec<FirstPlan>, MethodError> {
         cx.phase("start", format!("halving and repair of {} circuits", self.circuits()));
         let switches: Vec<usize> = (0..self.task.ocs_count).collect();
-        // Neither preference nor chance: the same start for every seed.
+        // No random preferences, so the start is the same for every seed.
         let settings = halving::HalvingSettings { bipartition: Bipartition::Best, preference: None };
         let mut starts = Vec::new();
         for source in ["halving", "repair"] {
@@ -184,7 +184,7 @@ impl TaskSession {
     }
 }
 
-/// Returns the outcome of a search whose plan may be proven by the bound.
+/// Returns the outcome of a search; its plan is optimal if it meets the bound.
 pub(super) fn outcome(cx: &Context<'_, Crossconnect>, limit: Limit) -> Outcome {
     let proven = cx.best().is_some_and(|(value, _)| value <= best_bound(cx) as f64);
     if proven {
@@ -194,7 +194,7 @@ pub(super) fn outcome(cx: &Context<'_, Crossconnect>, limit: Limit) -> Outcome {
     }
 }
 
-/// The best bound stated so far, whole.
+/// The best bound stated so far, as a whole number.
 pub(super) fn best_bound(cx: &Context<'_, Crossconnect>) -> u64 {
     cx.best_bound().map_or(0, crate::programs::bound::whole)
 }

@@ -37,7 +37,7 @@ pub(super) struct BoxJob {
     pub removes: Vec<Lane>,
     /// Connections to add afterwards.
     pub adds: Vec<Lane>,
-    /// The whole state afterwards, if the format writes it.
+    /// The whole state afterwards, if the job writes it instead of the changes.
     pub whole: Option<Vec<Lane>>,
     /// The circuits of the connections by pod, side, index and panel port, safe for a comment.
     pub labels: Rc<HashMap<Lane, String>>,

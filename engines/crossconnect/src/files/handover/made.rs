@@ -1,4 +1,4 @@
-//! Scenarios from plans that lay circuits: what can be asked for, and how it is put together.
+//! Scenarios from plans that set circuits: their parameters, and how the scenario is created.
 
 use super::{SwitchHall, install, placed, scenario};
 use crate::Crossconnect;
@@ -15,23 +15,23 @@ use lightbay_core::scenario::Scenario;
 
 /// Parameter that names the plan whose circuits are the target.
 const FROM: &str = "from";
-/// Knob that names the plan that is installed.
+/// Parameter that names the plan whose circuits are installed.
 const INSTALLED_FROM: &str = "installed_from";
-/// Knob that keeps circuits at their switch and ports.
+/// Parameter that keeps circuits at their switch and ports.
 const KEEP_PORTS: &str = "keep_ports";
-/// Knob of the layer whose circuits are wanted.
+/// Parameter for the layer whose circuits become the target.
 const LAYER: &str = "from_layer";
-/// Knob of the change within an iteration whose circuits are wanted.
+/// Parameter for the change within an iteration whose circuits become the target.
 const PHASE: &str = "phase";
-/// Knob of the number of switches.
+/// Parameter for the number of switches.
 const OCS_COUNT: &str = "ocs_count";
-/// Knob of scenarios that says what ports may meet.
+/// Parameter of scenarios for the pairs of ports that a switch may connect.
 const WIRING: &str = "wiring";
 
 /// Largest number of a layer.
 const MOST_LAYERS: i64 = 1 << 20;
 
-/// Parameters that can be requested.
+/// Parameters of this conversion.
 pub(crate) fn conversion() -> Conversion {
     Conversion {
         plans: vec![
@@ -84,7 +84,7 @@ pub(crate) fn conversion() -> Conversion {
     }
 }
 
-/// Makes a scenario that wants the circuits of a plan, perhaps where those of another plan are installed.
+/// Creates a scenario whose target is the circuits of one plan; those of another plan can be the installed circuits.
 ///
 /// # Errors
 /// Everything that does not fit.
@@ -202,7 +202,7 @@ fn of_layer(from: &SharedPlan, layer: u32) -> Result<CircuitMatrix, Problem> {
     })
 }
 
-/// Circuits that a plan sets at a change within an iteration, and the moment.
+/// Circuits that a plan sets at a change within an iteration, and the time of the change.
 fn of_phase(from: &SharedPlan, phase: u32) -> Result<(CircuitMatrix, Switching), Problem> {
     from.circuits_of_phase(phase).ok_or_else(|| {
         let last = (1..=1_u32 << 20).take_while(|phase| from.circuits_of_phase(*phase).is_some()).count();
@@ -221,7 +221,7 @@ fn of_phase(from: &SharedPlan, phase: u32) -> Result<(CircuitMatrix, Switching),
     })
 }
 
-/// Places where circuits stay; `None` if switches and ports are to be chosen anew.
+/// Switches and ports that circuits keep; `None` if methods choose them again.
 fn places(matrix: &CircuitMatrix, asked: Option<bool>) -> Result<Option<&CircuitPlaces>, Problem> {
     match (&matrix.places, asked) {
         (None, Some(true)) => Err(Problem::new(
@@ -234,7 +234,7 @@ fn places(matrix: &CircuitMatrix, asked: Option<bool>) -> Result<Option<&Circuit
     }
 }
 
-/// Parts of the plan that do not reach the scenario, one sentence each.
+/// Parts of the plan that the scenario omits, one sentence each.
 fn left_out(matrix: &CircuitMatrix, kept: bool) -> Vec<String> {
     let mut notes = Vec::new();
     if let (Some(places), false) = (&matrix.places, kept) {

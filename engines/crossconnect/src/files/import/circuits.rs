@@ -1,8 +1,8 @@
-//! Circuits of all switches, put together from connections.
+//! Builds the circuits of all switches from connections.
 //!
-//! A circuit stands if both of its ways are there and it joins two pods (or is one of the wanted circuits, where these are
-//! given port by port). Where circuits share a port the wanted ones come first, then those listed first. All other
-//! connections make no circuit: they are the strays of the scenario.
+//! A circuit exists if both of its directions are listed and it joins two pods (or, if target circuits are given port
+//! by port, is one of them). If circuits share a port, target circuits take precedence, then the circuit listed first.
+//! All other connections make no circuit and become the strays of the scenario.
 
 use crate::files::devices::{Ends, Joint, Way};
 use crate::scenario::{
@@ -11,15 +11,15 @@ use crate::scenario::{
 use lightbay_core::problem::{Problem, counted};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Connections that are named one by one.
+/// Number of connections that a line names.
 const NAMED: usize = 8;
 
 /// A connection of a switch, with where it was listed.
 #[derive(Clone, Debug)]
 struct Listed {
-    /// File, and line, row or path in it.
+    /// File, and line, row or path in the file.
     place: (String, String),
-    /// Its name, of the names of its ports.
+    /// Its name, made of the names of its ports.
     name: String,
     joint: Joint,
     both_ways: bool,
@@ -34,20 +34,21 @@ pub(super) struct Connections<'a> {
     seen: Vec<HashMap<[(Side, u32); 2], usize>>,
 }
 
-/// What the connections of all switches make.
+/// Circuits and strays of all switches.
 #[derive(Debug, Default)]
 pub(super) struct FoundCircuits {
     pub installed: Installed,
     pub strays: Vec<Stray>,
-    /// An account of the strays.
+    /// Lines about the strays.
     pub lines: Vec<String>,
-    /// Remarks on switches that are perhaps numbered in another way.
+    /// Remarks on switches whose ports may be numbered differently.
     pub doubts: Vec<String>,
-    /// Ways that lack the other way of their circuit, and share no port with a circuit.
+    /// Connections that lack the reverse direction of their circuit and share no port with a circuit.
     pub half: usize,
 }
 
-/// Circuits of one switch that the connections may make, with the ways that are there and the positions of their connections.
+/// Circuits of one switch that the connections may make, with the listed directions and the positions of their
+/// connections.
 type Candidates = BTreeMap<Ends, Vec<(Way, usize)>>;
 
 impl<'a> Connections<'a> {
@@ -149,8 +150,8 @@ impl<'a> Connections<'a> {
         found
     }
 
-    /// Circuits among the candidates that share no port, in this order: wanted ones, then those listed first. Their ports are
-    /// taken.
+    /// Returns candidates that share no port; target circuits are preferred, then candidates listed first. Marks their
+    /// ports as taken.
     fn free_of_each_other(
         &self,
         ocs: u32,
@@ -176,7 +177,8 @@ impl<'a> Connections<'a> {
         chosen
     }
 
-    /// Returns `true` if a circuit between two ports may stand: it joins two pods, or all circuits are given port by port.
+    /// Returns `true` if a circuit between two ports is possible: it joins two pods, or all circuits are given port by
+    /// port.
     fn may_stand(&self, ocs: u32, ends: Ends) -> bool {
         let circuit = self.circuit(ocs, ends);
         circuit.is_some_and(|circuit| circuit.pod_a != circuit.pod_b || self.scenario.is_placed())
@@ -202,7 +204,7 @@ impl<'a> Connections<'a> {
         let (pod_a, port_a_index) = self.scenario.port_at(Side::A, ocs, ends.a)?;
         let (pod_b, port_b_index) = self.scenario.port_at(self.far_side(), ocs, ends.b)?;
         let circuit = Circuit { pod_a, port_a_index, pod_b, port_b_index };
-        // Without sides the lower pod is named first, whatever the numbers of its ports.
+        // Without sides the lower pod is named first, regardless of its port numbers.
         let turn =
             self.scenario.wiring == Wiring::SingleSided && (pod_b, port_b_index) < (pod_a, port_a_index);
         Some(if turn { circuit.turned() } else { circuit })
@@ -220,7 +222,7 @@ impl<'a> Connections<'a> {
     }
 }
 
-/// Returns `true` if both ways of a circuit are there.
+/// Returns `true` if both directions of a circuit are listed.
 fn is_whole(ways: &[(Way, usize)]) -> bool {
     let has = |wanted| ways.iter().any(|&(way, _)| way == wanted);
     has(Way::Both) || (has(Way::Out) && has(Way::Back))

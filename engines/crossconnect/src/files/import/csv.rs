@@ -11,10 +11,10 @@ use std::collections::HashMap;
 /// Largest table, in bytes.
 const MAX_TABLE_BYTES: u64 = 64 << 20;
 
-/// Maximum number of switches that are named one by one.
+/// Maximum number of switches that a message names.
 const NAMED: usize = 8;
 
-/// A port of the switch at hand: switch, side, pod, index.
+/// A port: switch, side, pod, index.
 type End = (u32, Side, u32, u32);
 
 /// Reads all files as one table: the state after the changes in it, or before them.
@@ -130,7 +130,7 @@ fn row(scenario: &CrossconnectScenario, line: &str) -> Result<(u32, Action, Circ
     Ok((ocs, action, circuit))
 }
 
-/// Takes the ports of a circuit.
+/// Marks the ports of a circuit as taken.
 fn occupy(
     scenario: &CrossconnectScenario,
     taken: &mut HashMap<End, String>,
@@ -179,7 +179,8 @@ fn occupy(
     Ok(())
 }
 
-/// Returns the remark on switches that carry nothing by the table: it may be of fewer switches than the scenario.
+/// Returns the remark on switches without circuits in the table: the table may list fewer switches than the scenario
+/// has.
 fn without_rows(switches: &[Vec<Circuit>]) -> Option<String> {
     let dark: Vec<usize> = (0..switches.len()).filter(|&ocs| switches[ocs].is_empty()).collect();
     if dark.is_empty() || dark.len() == switches.len() {

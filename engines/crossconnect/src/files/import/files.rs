@@ -35,7 +35,7 @@ pub(super) fn of<'a>(
         let named = given
             .as_ref()
             .map_or_else(|| switch_in(scenario, file.name), |ids| u32::try_from(ids[index]).ok());
-        // With one switch and one file there is no doubt.
+        // With one switch and one file, the assignment is clear.
         let only = (devices.len() == 1 && files.len() == 1).then_some(last);
         let Some(id) = named.or(only) else {
             problems.add(
@@ -72,7 +72,8 @@ pub(super) fn of<'a>(
     problems.into_result(assigned)
 }
 
-/// The switch that a file is of by its name: the longest name of a switch in it, or the number behind `ocs-`.
+/// Returns the switch that a file name identifies: by the longest name of a switch that it contains, or by the number
+/// after `ocs-`.
 fn switch_in(scenario: &CrossconnectScenario, file: &str) -> Option<u32> {
     let named = |panel: &Panel| {
         let name = file_stem(&panel.name);
@@ -87,7 +88,7 @@ fn switch_in(scenario: &CrossconnectScenario, file: &str) -> Option<u32> {
     longest.filter(|_| scenario.wiring != Wiring::CrossWired).or_else(|| number_in(file))
 }
 
-/// The number behind the last `ocs-` of a name.
+/// Returns the number after the last `ocs-` of a name.
 fn number_in(name: &str) -> Option<u32> {
     let (_, rest) = name.rsplit_once("ocs-")?;
     let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());

@@ -38,9 +38,9 @@ pub(crate) const PORT_MAP: &str = "port_map";
 /// Name of the format of all tables of a hall.
 pub(crate) const HALL: &str = "hall";
 
-/// Largest table, in bytes.
+/// Maximum size of a table, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
-/// Largest panel that can be requested.
+/// Maximum number of ports of a panel that can be requested.
 const MOST_PORTS: i64 = 1 << 16;
 
 /// Both formats.
@@ -101,7 +101,7 @@ struct HallFile<'a> {
 }
 
 impl HallFile<'_> {
-    /// The fields of the header, trimmed, and the other lines that hold something.
+    /// Returns the trimmed fields of the header, and the other lines that are not empty.
     fn rows(&self) -> (Vec<String>, impl Iterator<Item = (usize, Vec<String>)>) {
         let trimmed = |line: &str| -> Vec<String> {
             cells::fields(line).iter().map(|field| field.trim().to_owned()).collect()
@@ -149,7 +149,7 @@ impl HallFile<'_> {
 /// Reads the files of a hall.
 ///
 /// # Errors
-/// Every problem of the files. With `strict`, what they leave open is a problem too.
+/// Every problem of the files. With `strict`, every assumption is a problem too.
 pub(super) fn import(
     format: &str,
     inputs: &[format::Input],
@@ -215,7 +215,7 @@ fn ports_of(body: &CrossconnectScenario) -> u64 {
     body.ports_a.iter().chain(&body.ports_b).flatten().map(|&ports| u64::from(ports)).sum()
 }
 
-/// What the files say.
+/// Content of the files.
 #[derive(Default)]
 struct HallFiles {
     rows: Option<PortRows>,
@@ -269,7 +269,7 @@ impl HallFiles {
         Ok(())
     }
 
-    /// PortRows of ports of all files; `None` if there is only a matrix.
+    /// Returns the rows of ports of all files; `None` if there is only a matrix.
     fn rows(&mut self, params: &Params) -> Result<Option<PortRows>, Problems> {
         let missing = |what: &str, other: &str| {
             let message = format!("there is a list of {other}, but no list of {what}");

@@ -65,7 +65,7 @@ pub(super) fn pairs(text: &str) -> Result<Listing, Problems> {
     problems.into_result(listing)
 }
 
-/// Every list `port-connection` at any depth, with its path: gnmic wraps what it prints.
+/// Returns every list `port-connection` at any depth, with its path, because gnmic wraps its output.
 fn port_connections<'v>(value: &'v Value, path: &str, lists: &mut Vec<(String, &'v Value)>) {
     match value {
         Value::Object(map) => {
@@ -101,7 +101,7 @@ pub(super) fn connections(text: &str) -> Result<Listing, Problems> {
     }
     let mut problems = Problems::new();
     let mut listing = Listing::default();
-    // What stands between the ports in names, with an example.
+    // Text between the ports in names of connections, with an example.
     let mut templates: BTreeMap<String, (String, String)> = BTreeMap::new();
     for (path, list) in lists {
         for (index, entry) in list_at(list, &path, &mut problems).unwrap_or_default().iter().enumerate() {
@@ -163,7 +163,7 @@ pub(super) fn connections(text: &str) -> Result<Listing, Problems> {
     problems.into_result(listing)
 }
 
-/// `{"OCS_CROSS_CONNECT": {"1A-16B": {"a_side": "1A", "b_side": "16B"}}}`, perhaps among other tables.
+/// `{"OCS_CROSS_CONNECT": {"1A-16B": {"a_side": "1A", "b_side": "16B"}}}`, other tables may be present.
 pub(super) fn config_db(text: &str) -> Result<Listing, Problems> {
     const TABLE: &str = "OCS_CROSS_CONNECT";
     let value = parse_json(text.as_bytes())?;
@@ -194,7 +194,7 @@ pub(super) fn config_db(text: &str) -> Result<Listing, Problems> {
             }
         }
         Some(other) => problems.add(TABLE, format!("is {}", brief(other)), "give a table { … }"),
-        // CONFIG_DB has no table without entries, but the ports of such a switch tell that it is one.
+        // CONFIG_DB omits empty tables, but the table of ports shows that the device is an optical switch.
         None if value.get("OCS_PORT").is_some() => {}
         None => return Err(no_list(TABLE)),
     }

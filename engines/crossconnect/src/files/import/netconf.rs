@@ -6,15 +6,17 @@ use roxmltree::{Document, Error, Node, ParsingOptions};
 
 const END: &str = "]]>]]>";
 
-/// Maximum number of elements and texts of a reply: more connections than any switch has ports, with a dozen of them
-/// each.
+/// Maximum number of elements and texts of a reply: a dozen for each of more connections than any switch has ports.
 const MAX_NODES: u32 = 1_000_000;
-/// Longest tag, in bytes. The parser compares every attribute of a tag with all before it.
+/// Longest tag, in bytes. The limit bounds the parse time, because the parser compares every attribute of a tag with
+/// all previous ones.
 const MAX_TAG_BYTES: usize = 4096;
-/// Maximum number of names of name spaces. An element that has one takes a copy of all those around it.
+/// Maximum number of namespace declarations. The limit bounds memory, because an element with a declaration copies all
+/// enclosing ones.
 const MAX_NAMESPACES: usize = 10_000;
 
-/// The pairs of the last reply that has any cross-connects. Name spaces are not insisted on: firmware differs in them.
+/// The pairs of the last reply that has any cross-connects. Namespaces are ignored, because they differ between
+/// firmware versions.
 pub(super) fn pairs(text: &str) -> Result<Listing, Problems> {
     let mut last = None;
     let mut lines_before = 0;
@@ -39,7 +41,7 @@ pub(super) fn pairs(text: &str) -> Result<Listing, Problems> {
     })
 }
 
-/// Returns the position of the first tag that is too long, if there is one. Comments may be of any length.
+/// Returns the position of the first tag that is too long, if there is one. Comments may have any length.
 fn long_tag(message: &str) -> Option<usize> {
     message.match_indices('<').map(|(at, _)| at).find(|&at| {
         let rest = &message.as_bytes()[at + 1..];
@@ -92,7 +94,7 @@ fn message_pairs(message: &str, lines_before: usize) -> Result<Option<Listing>, 
         )
         .into());
     }
-    // What was sent is no reply, even where it has cross-connects in it.
+    // Requests in the record are not replies, even if they contain cross-connects.
     if ["rpc", "hello"].iter().any(|name| named(&root, name)) {
         return Ok(None);
     }

@@ -1,4 +1,5 @@
-//! The state of switches becomes what is installed in a scenario, which is one of the files (or a plan for it).
+//! Imports the state of switches as the installed circuits of a scenario. The scenario, or a plan for it, is one of the
+//! files.
 
 use super::{Imported, Input, hall, installed, may_assume};
 use crate::Crossconnect;
@@ -15,14 +16,14 @@ use lightbay_core::scenario::{Assumed, Scenario, kind_of};
 use lightbay_formats::{Format, Limits, detect};
 use serde_json::json;
 
-/// Answers of switches are small.
+/// Replies of switches are small.
 const LIMITS: Limits = Limits { content_bytes: 64 << 20, line_bytes: 1 << 16, rows: 1_000_000 };
 
 /// Reads the state of the switches of a scenario into it.
 ///
 /// # Errors
-/// No scenario among the files or several, and every problem of the files. With `strict`, what the files do not say
-/// themselves is a problem too, and so is `strict` for a format that leaves nothing to be assumed.
+/// No scenario among the files or several, and every problem of the files. With `strict`, every assumption is a problem
+/// too, and so is `strict` itself for a format that never needs assumptions.
 pub(crate) fn import(
     format: &str,
     inputs: &[format::Input],
@@ -51,7 +52,7 @@ pub(crate) fn import(
     let progress = change.map(|changes| progress(&scenario.body, &changes, &read));
     scenario.body.installed = read.installed;
     scenario.body.strays = read.strays;
-    // It is no random instance any more: drawing another one would forget what was read.
+    // The scenario stops being a random instance, because sampling it again would discard the imported state.
     scenario.body.family = None;
     scenario.body.validate()?;
     let installed = scenario.body.installed_circuits().count();
@@ -123,7 +124,7 @@ fn is_plan(value: &serde_json::Value) -> bool {
     schema.is_some_and(|schema| schema.starts_with("lightbay.plan/"))
 }
 
-/// How far the change of a plan is by the state of the switches.
+/// Returns how many steps of a plan the state of the switches has completed.
 fn progress(scenario: &CrossconnectScenario, changes: &Changes, read: &Imported) -> ChangeProgress {
     let circuits = read
         .installed
@@ -154,7 +155,7 @@ fn progress_line(scenario: &CrossconnectScenario, progress: &ChangeProgress) -> 
     }
 }
 
-/// The scenario of a file, or the one that the plan in it is for.
+/// Returns the scenario of a file, or the scenario of the plan in it.
 pub(super) fn scenario_in(input: &format::Input) -> Result<Scenario<Crossconnect>, Problems> {
     let value = read_json(input.bytes.as_slice())?;
     let kind = kind_of(&value);

@@ -1,17 +1,19 @@
-//! Tables of cross connects as the commands of SONiC print them: `show ocs cross-connect config`, the same with `status`, and
-//! the generated `show ocs-cross-connect`. Columns are divided by two spaces, and a line of dashes follows the header.
+//! Tables of cross connects as the commands of SONiC print them: `show ocs cross-connect config`, the same with
+//! `status`, and the generated `show ocs-cross-connect`. Two spaces separate columns, and a line of dashes follows the
+//! header.
 
 use super::{Connection, Listing};
 use lightbay_core::problem::{Problem, Problems, printable};
 use std::collections::HashSet;
 
-/// Columns that every table begins with.
+/// First columns of every table.
 const COLUMNS: [&str; 3] = ["id", "a_side", "b_side"];
 
-/// States of a port in which its connection is as it should be; the empty one is not stated.
+/// States of a port in which its connection works; an empty text means that the table does not state it.
 const GOOD: [&str; 6] = ["", "normal", "tuned", "connected", "enabled", "n/a"];
 
-/// Adds remarks on a connection: a port whose state is not good, and an id that our commands would not find.
+/// Adds remarks on a connection: a port in another state than [`GOOD`], and an id that exported commands would not
+/// match.
 pub(super) fn remarks(listing: &mut Listing, id: &str, [a, b]: [&str; 2], states: &[Option<&str>]) {
     let bad = |state: &&str| !GOOD.iter().any(|good| good.eq_ignore_ascii_case(state));
     for (side, state) in ["a side", "b side"].into_iter().zip(states) {
@@ -31,7 +33,7 @@ pub(super) fn remarks(listing: &mut Listing, id: &str, [a, b]: [&str; 2], states
     }
 }
 
-/// Words of a header as names of columns.
+/// Returns the words of a header as column names.
 fn names(header: &str) -> Vec<String> {
     let cells = header.trim().split("  ").map(str::trim).filter(|cell| !cell.is_empty());
     cells.map(|cell| cell.to_ascii_lowercase().replace(' ', "_")).collect()

@@ -5,16 +5,16 @@ use super::{Connection, Listing};
 use crate::files::exports::glimmerglass_tl1::{INPUTS, OUTPUTS};
 use lightbay_core::problem::{Problem, Problems, printable};
 
-/// Part of a text while it is read.
+/// Position of the reader within a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum At<'t> {
-    /// Before, between and after responses: echoes, prompts, acknowledgements.
+    /// Outside responses: echoes, prompts, acknowledgements.
     Outside,
     /// In the response with this tag.
     Response(&'t str),
     /// After a `>`, before the next response with this tag.
     Continued(&'t str),
-    /// In a message that the switch sends by itself.
+    /// In an autonomous message of the switch.
     Report,
 }
 
@@ -23,7 +23,7 @@ fn quoted<'t>(text: &'t str, command: &str) -> Result<Vec<(usize, &'t str)>, Pro
     let at_line = |number: usize| format!("line {number}");
     let mut at = At::Outside;
     let mut completed = false;
-    // Tag of the reply whose lines were taken.
+    // Tag of the reply whose lines are used.
     let mut listed: Option<&str> = None;
     let mut reply_ended = false;
     let mut lines = Vec::new();
@@ -103,7 +103,7 @@ fn quoted<'t>(text: &'t str, command: &str) -> Result<Vec<(usize, &'t str)>, Pro
     }
 }
 
-/// Whether a response may begin here, by its tag and completion code. An error is what is wrong, and the remedy.
+/// Checks by tag and completion code whether a response may begin here. The error holds the problem and the remedy.
 fn response_may_begin(at: At<'_>, tag: &str, code: &str, command: &str) -> Result<(), (String, String)> {
     let again = || format!("nothing is taken from it; read the state again with {command}");
     match (code, at) {
@@ -127,7 +127,7 @@ fn response_may_begin(at: At<'_>, tag: &str, code: &str, command: &str) -> Resul
     }
 }
 
-/// `RTRV-PATCH`: lines of ingress and egress port.
+/// `RTRV-PATCH`: lines with an ingress and an egress port.
 pub(super) fn patches(text: &str) -> Result<Listing, Problems> {
     let mut problems = Problems::new();
     let mut listing = Listing::default();
@@ -148,7 +148,8 @@ pub(super) fn patches(text: &str) -> Result<Listing, Problems> {
     problems.into_result(listing)
 }
 
-/// `rtrv-crs-fiber`: a line for every input and output, `GGN:IPORTID=10002,…,OPORTID=20003,…,CONNSTATE=steady,…`; 0 for none.
+/// `rtrv-crs-fiber`: one line per input and output, `GGN:IPORTID=10002,…,OPORTID=20003,…,CONNSTATE=steady,…`; 0 for
+/// none.
 pub(super) fn fiber_crosses(text: &str) -> Result<Listing, Problems> {
     let mut problems = Problems::new();
     let mut listing = Listing::default();

@@ -1,4 +1,4 @@
-//! The scenario of rows of ports and target circuits.
+//! Builds the scenario from rows of ports and target circuits.
 
 use super::matrix::Matrix;
 use super::rows::{PortRows, Row};
@@ -10,14 +10,14 @@ use lightbay_core::param::Params;
 use lightbay_core::problem::{Problem, Problems, printable};
 use std::collections::{BTreeMap, HashMap};
 
-/// A scenario with an account of it.
+/// A scenario with lines about how it was built.
 pub(super) struct Built {
     pub scenario: CrossconnectScenario,
     pub lines: Vec<String>,
     pub assumed: Vec<String>,
 }
 
-/// Puts it together. A scenario that is there keeps its pods, target circuits and limits, and its switches get ports and
+/// Puts it together. A given scenario keeps its pods, target circuits and limits; its switches get the ports and
 /// numbers of the rows.
 pub(super) fn scenario(
     base: Option<&CrossconnectScenario>,
@@ -68,7 +68,7 @@ pub(super) fn scenario(
     Ok(built)
 }
 
-/// Ports with sides make two-sided switches, those without single-sided ones.
+/// Rows with sides make two-sided switches, rows without sides make single-sided ones.
 fn wiring(base: Option<&CrossconnectScenario>, rows: &PortRows, params: &Params) -> Result<Wiring, Problem> {
     let wired = || {
         rows.switches
@@ -182,7 +182,7 @@ fn switches<'r>(
 ) -> Result<Vec<SwitchRows<'r>>, Problems> {
     let all = || rows.switches.iter().map(|(name, ports)| (name, ports));
     let Some(base) = base else { return Ok(all().collect()) };
-    // A scenario without names of its own takes those of the rows, in their order.
+    // A scenario whose switches have no names takes the names of the rows, in their order.
     let own = |ocs: u32| base.panel(ocs).map_or_else(|| format!("ocs-{ocs}"), |panel| panel.name.clone());
     let named: Vec<String> = (0..base.ocs_count).map(own).collect();
     let is_known = all().any(|(name, _)| named.contains(name));
@@ -212,7 +212,7 @@ fn switches<'r>(
 /// Number of a port on its panel, and its index as the pod names it.
 type NumberedPort = (u32, Option<u32>);
 
-/// Index of every port within pod and side: that at the pod where it says one, else in order of the numbers.
+/// Index of every port within pod and side: the index that the pod gives, otherwise in order of the numbers.
 fn indices(listed: &BTreeMap<u32, Row>) -> HashMap<u32, u32> {
     let mut groups: HashMap<(&str, Option<Side>), Vec<NumberedPort>> = HashMap::new();
     for (&number, row) in listed.iter().filter(|(_, row)| !row.reserved) {
@@ -233,7 +233,7 @@ fn indices(listed: &BTreeMap<u32, Row>) -> HashMap<u32, u32> {
     indices
 }
 
-/// What the rows say of the state: circuits and failed ports.
+/// Returns the state that the rows give: circuits and failed ports.
 fn states(hall: &mut CrossconnectScenario, switches: &[SwitchRows<'_>]) {
     let far = if hall.wiring == Wiring::SingleSided { Side::A } else { Side::B };
     let (mut installed, mut failed) = (Vec::new(), Vec::new());

@@ -1,10 +1,10 @@
-//! Matrices of target circuits: names of the pods in the header and before every row.
+//! Matrices of target circuits: names of the pods in the header and in the first column.
 
 use super::HallFile;
 use lightbay_core::problem::{Problem, Problems, printable};
 use std::collections::{BTreeMap, HashMap};
 
-/// Most circuits of a pair of pods.
+/// Maximum number of circuits of a pair of pods.
 const MOST: u32 = 1 << 20;
 
 /// Target circuits by the names of pods.
@@ -16,7 +16,7 @@ pub(super) struct Matrix {
 }
 
 impl Matrix {
-    /// From single pairs; those that are not given are without circuits.
+    /// Builds a matrix from single pairs; other pairs have no circuits.
     pub fn of(pods: Vec<String>, pairs: &HashMap<(usize, usize), u32>) -> Self {
         let mut circuits = vec![vec![0; pods.len()]; pods.len()];
         for (&(i, j), &count) in pairs {
@@ -27,7 +27,7 @@ impl Matrix {
     }
 }
 
-/// Reads a matrix. Where one half is empty, the other one counts.
+/// Reads a matrix. If one half of the matrix is empty, the other half applies to both directions.
 pub(super) fn read(file: &HallFile<'_>) -> Result<Matrix, Problems> {
     let mut problems = Problems::new();
     let (header, lines) = file.rows();

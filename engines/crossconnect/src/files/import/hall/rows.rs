@@ -1,4 +1,4 @@
-//! PortRows of ports: what is wired to every port of every switch, and port maps, which list them.
+//! Rows of ports, which give the wiring of every port of every switch, and port maps, which list them.
 
 use super::HallFile;
 use crate::scenario::{CrossconnectScenario, NAME_REMEDY, Side, wrong_name};
@@ -25,7 +25,7 @@ pub(super) struct Row {
     pub label: Option<String>,
     pub failed: bool,
     pub reserved: bool,
-    /// Number of the port that a circuit joins it to.
+    /// Number of the port at the other end of its circuit.
     pub to: Option<u32>,
     /// File and line.
     pub place: (String, usize),
@@ -42,7 +42,7 @@ pub(super) struct PortRows {
 }
 
 impl PortRows {
-    /// Adds a port; the one that has its number if there is one.
+    /// Adds a port; returns the existing port with the same number, if there is one.
     pub fn add(&mut self, switch: &str, number: u32, row: Row) -> Result<(), Row> {
         if let Some(pod) = row.pod.as_ref().filter(|pod| !self.pods.contains(pod)) {
             self.pods.push(pod.clone());
@@ -212,7 +212,7 @@ fn row<'l>(cell: impl Fn(usize) -> &'l str, (file, line): (&str, usize)) -> Resu
     Ok((number, row))
 }
 
-/// A panel has every number from 1.
+/// Checks that a panel lists every number from 1.
 fn gaps(file: &str, rows: &PortRows) -> Result<(), Problems> {
     let mut problems = Problems::new();
     for (switch, ports) in &rows.switches {
@@ -228,7 +228,7 @@ fn gaps(file: &str, rows: &PortRows) -> Result<(), Problems> {
     problems.into_result(())
 }
 
-/// Circuits are listed at both of their ports.
+/// Checks that circuits are listed at both of their ports.
 fn circuits(rows: &PortRows) -> Result<(), Problems> {
     let mut problems = Problems::new();
     for (switch, ports) in &rows.switches {

@@ -1,5 +1,5 @@
-//! Lists of pods and of switches with their numbers of ports, as tables or as JSON, and how the ports of the pods are spread
-//! over the switches.
+//! Reads lists of pods and of switches with their numbers of ports, as tables or as JSON, and spreads the ports of the
+//! pods over the switches.
 
 use super::matrix::Matrix;
 use super::rows::{PortRows, Row};
@@ -29,7 +29,7 @@ pub(super) enum Ports {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pods {
     pub pods: Vec<(String, Ports)>,
-    /// Switches that the columns are of; none where ports are given in all.
+    /// Switches of the columns; none if only totals of ports are given.
     pub switches: Vec<String>,
 }
 
@@ -44,7 +44,7 @@ fn number(text: &str) -> Option<u32> {
     text.parse().ok().filter(|&ports| i64::from(ports) <= MOST_PORTS)
 }
 
-/// Names in a list: good ones, each once.
+/// Checks that the names of a list are valid and unique.
 fn names<'n>(names: impl Iterator<Item = (String, &'n str)>, problems: &mut Problems) {
     let mut seen: HashMap<&str, String> = HashMap::new();
     for (place, name) in names {
@@ -201,8 +201,9 @@ fn wanted(circuits: &Value, pods: &[(String, u32)], problems: &mut Problems) -> 
     Matrix::of(pods.iter().map(|(name, _)| name.clone()).collect(), &pairs)
 }
 
-/// Ports of the pods on the switches: those of every pod in proportion to the sizes of the switches, the rest where most of a
-/// panel is free. Pods follow each other on the panels, A ports before B ports, and what is left is spare.
+/// Spreads the ports of every pod over the switches in proportion to their sizes; the remainder goes to the switches
+/// with the largest free fraction of the panel. Panels list the pods in order, A ports before B ports; remaining ports
+/// are spare.
 pub(super) fn spread(pods: &Pods, switches: &[Sized], params: &Params) -> Result<PortRows, Problems> {
     let wiring = params.text("wiring").unwrap_or(Wiring::SingleSided.word());
     let single = wiring == Wiring::SingleSided.word();
@@ -248,7 +249,7 @@ pub(super) fn spread(pods: &Pods, switches: &[Sized], params: &Params) -> Result
         };
         let placed = fits
             && (0..rest).all(|_| {
-                // Least of this pod first, then most room; the first switch of those that are equal.
+                // The switch with the fewest ports of this pod, then the most room, then the lowest number.
                 let best = (0..row.len())
                     .filter(|&at| free[at] > 0)
                     .min_by_key(|&at| (row[at] * total / sizes[at].max(1), std::cmp::Reverse(free[at])));
@@ -297,7 +298,7 @@ pub(super) fn spread(pods: &Pods, switches: &[Sized], params: &Params) -> Result
                 for _ in 0..on_side {
                     number += 1;
                     let row = Row { side, pod: Some(name.clone()), ..Row::default() };
-                    // Numbers count up, so that none is taken.
+                    // Numbers increase, so none is used twice.
                     drop(rows.add(&switch.name, number, row));
                 }
             }

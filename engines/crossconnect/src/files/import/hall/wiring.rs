@@ -33,7 +33,7 @@ impl CableForm {
         }
     }
 
-    /// The form of a header in small letters.
+    /// Returns the form of a header in lower case.
     pub fn of(header: &[&str]) -> Option<Self> {
         [Self::Plain, Self::NetBox, Self::Ocdai].into_iter().find(|form| {
             let (columns, roles) = form.columns();
@@ -87,7 +87,7 @@ pub(super) fn read(
     Ok((rows, lines))
 }
 
-/// The cables with a switch, and the numbers of others and of cables for management.
+/// Returns the cables to a switch, and the numbers of other cables and of management cables.
 fn cables(
     file: &HallFile<'_>,
     form: CableForm,
@@ -138,7 +138,7 @@ fn cables(
     let (mut found, mut others, mut management) = (Vec::new(), 0, 0);
     for (line, [a, b]) in all {
         let place = format!("line {line}");
-        // The network that manages the others has switches of its own, and ports for it at the spines.
+        // A management network has its own switches, and the spines have ports for it.
         let manages = |end: &End| {
             ["oob", "bmc"].iter().any(|word| end.device.starts_with(word) || end.port.starts_with(word))
         };
@@ -180,8 +180,8 @@ fn cables(
     problems.into_result((found, [others, management]))
 }
 
-/// Ports with the numbers that the list gives them: the whole name, or its last number where that is another one for every
-/// port of the switch. Else they are numbered in order of the list.
+/// Assigns port numbers from the port names of the list: the whole name, or its last number if that number differs for
+/// every port of the switch. Otherwise, ports are numbered in the order of the list.
 fn numbered(
     file: &HallFile<'_>,
     cables: Vec<Cable>,
@@ -208,7 +208,7 @@ fn numbered(
     let mut problems = Problems::new();
     let size = params.int("panel_ports").and_then(|size| u32::try_from(size).ok());
     let mut rows = PortRows::default();
-    // Pods in the order of the file, not of the switches.
+    // Pods in the order of the file, not in the order of the switches.
     let mut order: Vec<(usize, &str)> = of_switch
         .iter()
         .flat_map(|(_, list)| list)
@@ -256,7 +256,7 @@ fn numbered(
     problems.into_result(rows)
 }
 
-/// Numbers of the ports of a switch, from 1 and each once; `None` if their names do not say them.
+/// Numbers of the ports of a switch, from 1 and each once; `None` if the names do not contain them.
 fn numbers(cables: &[Cable]) -> Option<Vec<u32>> {
     let last_number = |name: &str| {
         let digits = name.rsplit(|sign: char| !sign.is_ascii_digit()).next()?;
