@@ -286,7 +286,7 @@ fn methods_are_ranked_under_the_bound() {
             assert!((share - *value as f64 / most).abs() < 0.04, "{name} {share}\n{screen}");
         }
         has(&screen, "this plan");
-        has(&screen, &format!("at least {bound} have to go"));
+        has(&screen, &format!("lower bound {bound}"));
     }
 }
 
@@ -340,7 +340,7 @@ fn batches_and_their_entries_are_those_of_the_plan() {
     );
     let squeezed = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(screen.lines().any(|line| squeezed(line).contains(&first)), "no '{first}' in\n{screen}");
-    has(&screen, &format!("{} circuits dark during the batch", batches[0]["dark_circuits"]));
+    has(&screen, &format!("{} circuits dark during it", batches[0]["dark_circuits"]));
     bench.keys("i");
     bench.draw(120, 40);
     bench.keys("i");

@@ -36,8 +36,8 @@ record! {
     pub struct OcsChanges {
         /// The switch.
         pub ocs_id: u32 = index(),
-        /// Its entries: keep and remove are the old state, keep and add the new one. Sorted by `pod_a`, `port_a_index`,
-        /// `pod_b`, `port_b_index`, then action.
+        /// Its entries: kept and removed circuits make the old state, kept and added circuits the new one. Sorted by
+        /// `pod_a`, `port_a_index`, `pod_b`, `port_b_index`, then action.
         pub cross_connects: Vec<Entry> = any(),
     }
 }
@@ -47,15 +47,15 @@ words! {
     pub enum Action {
         /// It stays.
         Keep = "keep",
-        /// It is taken down.
+        /// The circuit is removed.
         Remove = "remove",
-        /// It is set up.
+        /// The circuit is added.
         Add = "add",
     }
 }
 
 record! {
-    /// One circuit of a switch and what happens to it.
+    /// One circuit of a switch and its change.
     #[derive(Copy, Eq, Hash)]
     pub struct Entry {
         /// Its change.
@@ -81,17 +81,18 @@ record! {
     pub struct Totals {
         /// Circuits that stay.
         pub kept_circuits: u64 = index(),
-        /// Circuits that are set up.
+        /// Circuits that the plan adds.
         pub added_circuits: u64 = index(),
-        /// Circuits that are taken down, without those that failed ports force.
+        /// Circuits that the plan removes, without removals that failed ports force.
         pub removed_circuits: u64 = index(),
         /// Lower bound of the removed circuits by counting pairs of pods: Σ max(0, old − wanted).
         pub lower_bound_removed_circuits: u64 = index(),
-        /// Circuits that end at failed ports and have to go whatever is planned.
+        /// Circuits that end at failed ports, which every plan removes.
         pub forced_removed_circuits: Option<u64> = index(),
-        /// Wanted circuits that are not set because ports failed; missing if all are set.
+        /// Target circuits that are not set because ports failed; absent if all are set.
         pub unmet_circuits: Option<u64> = index(),
-        /// Lower bound of the unmet circuits by counting the ports in order of every pod and switch; there with them.
+        /// Lower bound on the unmet circuits, from counting the working ports of every pod and switch; present together
+        /// with them.
         pub lower_bound_unmet_circuits: Option<u64> = index(),
     }
 }
@@ -102,8 +103,9 @@ record! {
     pub struct Batch {
         /// The entries, removals first.
         pub changes: Vec<EntryRef> = any(),
-        /// Circuits that are missing while the batch is under way: what is live then on all switches against the smaller
-        /// of the old and the new number of circuits. A circuit that moves is dark meanwhile, one that goes for good is not.
+        /// Circuits that are dark during the batch: the smaller of the old and the new number of circuits, minus the
+        /// circuits that are live on all switches. A circuit that moves counts as dark, a circuit that is removed for
+        /// good does not.
         pub dark_circuits: u64 = index(),
     }
 }
@@ -122,7 +124,7 @@ record! {
 words! {
     /// Rule that orders the phases.
     pub enum PhaseRule {
-        /// As the paper prints it; no permutation unless pods and GPUs per pod are equal in number.
+        /// As printed in the paper; a permutation only if the number of pods equals the GPUs per pod.
         Printed = "printed",
         /// Valid for any number of pods and GPUs.
         Corrected = "corrected",
@@ -139,7 +141,7 @@ record! {
         pub gpus_per_pod: u32 = index(),
         /// `phases[t][g]`: the GPU that GPU g sends to in phase t + 1 (itself in one phase: idle).
         pub phases: Vec<Vec<u32>> = index(),
-        /// Largest number of flows from one pod to one pod in any phase, what stays in a pod included.
+        /// Largest number of flows from one pod to one pod in any phase, including flows within a pod.
         pub max_flows_per_pod_pair: u32 = index(),
         /// Phases in which some GPU receives from two others.
         pub contended_phases: u32 = index(),
@@ -147,7 +149,7 @@ record! {
 }
 
 impl Entry {
-    /// The circuit, without what happens to it.
+    /// The circuit without its change.
     pub const fn circuit(&self) -> Circuit {
         Circuit {
             pod_a: self.pod_a,
@@ -159,8 +161,8 @@ impl Entry {
 }
 
 impl CrossconnectResult {
-    /// Reads the keys of a `result`. Only form is read: whether the plan is right is the checker's business. The caller
-    /// finishes `fields`.
+    /// Reads the keys of a `result`. Reads only the form; the checker verifies the content. The caller calls `finish`
+    /// on `fields`.
     pub fn read(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Self> {
         if fields.has("phases") {
             return PhaseOrder::of_fields(fields, problems).map(Self::Order);
@@ -168,7 +170,7 @@ impl CrossconnectResult {
         Changes::of_fields(fields, problems).map(Self::Changes)
     }
 
-    /// The changes, if it is about switches.
+    /// The changes, if the result changes switches.
     pub const fn changes(&self) -> Option<&Changes> {
         match self {
             Self::Changes(changes) => Some(changes),
@@ -176,7 +178,7 @@ impl CrossconnectResult {
         }
     }
 
-    /// The order, if it is one.
+    /// The order, if the result is an order of phases.
     pub const fn order(&self) -> Option<&PhaseOrder> {
         match self {
             Self::Order(order) => Some(order),

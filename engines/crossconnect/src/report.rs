@@ -40,7 +40,7 @@ use lightbay_core::standing::Standing;
 use rewiring::Ranked;
 use std::cell::OnceCell;
 
-/// Rows that an overview shows of long tables.
+/// Number of rows that an overview shows of long tables.
 const OVERVIEW: usize = 16;
 
 /// Every section.
@@ -96,7 +96,7 @@ pub(crate) struct CrossconnectReport<'a> {
     result: Option<&'a CrossconnectResult>,
     plan: Option<&'a Plan<Crossconnect>>,
     facts: OnceCell<ChangeFacts>,
-    /// Standing of the plan with its checker.
+    /// Result of checking the plan.
     standing: Option<Standing>,
 }
 

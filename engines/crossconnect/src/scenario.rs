@@ -1,4 +1,4 @@
-//! The input: pods and their ports on every switch, the circuits that are wanted and those that are installed.
+//! The input: pods and their ports on every switch, the target circuits and the installed circuits.
 
 mod knobs;
 mod named;
@@ -23,15 +23,15 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Most pods of a scenario.
+/// Maximum number of pods of a scenario.
 pub const MAX_PODS: usize = 1024;
-/// Most switches of a scenario.
+/// Maximum number of switches of a scenario.
 pub const MAX_OCS: usize = 512;
-/// Reason that nothing chooses circuits where they are placed, behind "has no effect".
+/// Reason, after "has no effect", for parameters of the search if circuits are placed.
 pub(crate) const GIVEN: &str = "where the target circuits are given port by port";
-/// Most ports of a pod on one side of one switch.
+/// Maximum number of ports of a pod on one side of one switch.
 pub const MAX_PORTS: u32 = 4096;
-/// Most circuits of a pair of pods.
+/// Maximum number of circuits of a pair of pods.
 const MAX_CIRCUITS: i64 = 1 << 20;
 
 fn ocs() -> Spec<u32> {
@@ -66,9 +66,9 @@ record! {
         /// Connections on the switches that make no circuit, as switches report them. They are deleted before anything is set
         /// up; one way of a circuit that the plan sets up stays.
         pub strays: Vec<Stray> = list(),
-        /// The wanted circuits at their switch and ports, if they are given port by port: nothing is left to choose but the
-        /// order of the changes. They are those of `logical_circuits`, and circuits of a pod to itself, which only they can
-        /// have.
+        /// The target circuits at their switch and ports, if they are given port by port; methods then choose only the
+        /// order of the changes. They are the circuits of `logical_circuits` and circuits of a pod to itself, which
+        /// only this list can contain.
         pub placed: Vec<Placed> = list(),
         /// Failed ports.
         pub failed_ports: Vec<Port> = list(),
@@ -76,19 +76,19 @@ record! {
         pub pinned: Vec<Placed> = list(),
         /// Limits on the change: circuits that must stay in service while a batch is under way.
         pub rollout: Rollout = any().or(Rollout::default()).omitted(),
-        /// Panels of the switches, one for each, if they have names and numbers of their own; else the ports of a side count
-        /// from 1, pods in order.
+        /// Panels of the switches, one for each, with their names and port numbers. Without panels, the ports of a side
+        /// count from 1, pods in order.
         pub panels: Vec<Panel> = list(),
         /// Names of the pods, for people; `pod 0`, `pod 1`, … if there are none.
         pub pod_names: Option<Vec<String>> = any(),
-        /// Family of a random instance, so that another of it can be drawn.
+        /// Family of a random instance, from which other instances can be sampled.
         pub family: Option<Family> = any(),
-        /// Time of one iteration of the job that the wanted circuits were planned for, seconds: what the change gains.
+        /// Iteration time of the job that the target circuits were planned for, s: the benefit of the change.
         pub predicted_makespan_s: Option<f64> = within(0.0..=1e12),
-        /// The moment of an iteration at which the wanted circuits are set, if they move within it: the changes are repeated in
-        /// every iteration.
+        /// Time of an iteration at which the target circuits are set, if circuits change within it; every iteration
+        /// repeats the changes.
         pub switching: Option<Switching> = any(),
-        /// The plan that the wanted circuits come from.
+        /// The plan that the target circuits come from.
         pub derived_from: Option<DerivedFrom> = any(),
     }
 }
@@ -98,9 +98,10 @@ words! {
     pub enum Wiring {
         /// Each pod has A and B ports; a switch joins A to B.
         TwoSided = "two_sided",
-        /// The same on simplex switches in pairs: switch 2k is set to the circuits, switch 2k+1 to their reverse.
+        /// The same on pairs of simplex switches: switch 2k carries the forward direction of the circuits, switch 2k+1
+        /// the reverse direction.
         CrossWired = "cross_wired",
-        /// Any port may meet any other; `ports_a` counts all ports.
+        /// A switch can join any two ports; `ports_a` counts all ports.
         SingleSided = "single_sided",
     }
 }
@@ -109,7 +110,7 @@ record! {
     /// Circuits that are set on the switches now.
     #[derive(Default, Eq)]
     pub struct Installed {
-        /// One entry per switch, in order of id; none at all for a green field.
+        /// One entry per switch, in order of id; no entry if nothing is installed.
         pub ocs: Vec<InstalledOcs> = any(),
     }
 }
@@ -174,15 +175,15 @@ record! {
 }
 
 record! {
-    /// A connection on a switch that makes no circuit: one way without the other, a second use of a port, or one between
-    /// ports of one pod.
+    /// A connection on a switch that makes no circuit: one direction without the other, a second use of a port, or a
+    /// connection between ports of one pod.
     #[derive(Copy, Eq, Hash, PartialOrd, Ord)]
     pub struct Stray {
         /// The switch.
         pub ocs_id: u32 = ocs(),
-        /// Port whose light comes in.
+        /// Port at which light enters the switch.
         pub from: StrayEnd = any(),
-        /// Port where it goes out.
+        /// Port at which light leaves the switch.
         pub to: StrayEnd = any(),
         /// `true` if the connection carries both directions.
         pub both_ways: bool = any().or(false).omitted(),
@@ -202,7 +203,7 @@ record! {
     }
 }
 
-/// A circuit at its switch and ports: a wanted one, or an installed one that must stay.
+/// A circuit at its switch and ports: a target circuit, or an installed one that must stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Placed {
@@ -230,10 +231,11 @@ impl FieldType for Placed {
 record! {
     /// Limits on the change: circuits that must stay in service while a batch is under way.
     ///
-    /// A circuit is dark from the batch that removes it until the batch after the one that adds its successor. The circuits
-    /// that a pod, or a pair of pods, misses are counted against the smaller of its old and its new number of circuits:
-    /// those that the plan takes away for good are not missed. Without limits a change is made in one batch, unless that cuts
-    /// a pair of pods off or takes more than half of a pod's circuits down; a limit that is never reached asks for one batch.
+    /// A circuit is dark from the batch that removes it up to and including the batch that adds its successor. The
+    /// circuits that a pod, or a pair of pods, lacks are counted from the smaller of its old and its new number of
+    /// circuits, so circuits that the plan removes for good do not count as lacking. Without limits, a change is made
+    /// in one batch, unless that cuts off a pair of pods or removes more than half of a pod's circuits. A limit that is
+    /// never reached forces a single batch.
     #[derive(Copy)]
     pub struct Rollout {
         /// Maximum number of circuits that a pod may lack during a batch; 0: no limit.
@@ -244,8 +246,8 @@ record! {
 }
 
 record! {
-    /// The family of random instances: a random decomposition is installed, and degree-preserving exchanges touch a share
-    /// of the circuits.
+    /// The family of random instances: a random decomposition is installed, and degree-preserving exchanges change a
+    /// fraction of the circuits.
     #[derive(Copy, Eq, Hash)]
     pub struct Family {
         /// Percentage of circuits that the new topology of a random instance changes; 100: an independent topology.
@@ -268,14 +270,15 @@ impl Default for Family {
 }
 
 impl Rollout {
-    /// Returns `true` if nothing is limited.
+    /// Returns `true` if no limit is set.
     pub fn is_usual(&self) -> bool {
         *self == Self::default()
     }
 }
 
 impl CrossconnectScenario {
-    /// Reads the scenario's own keys; where ports have no sides, `ports_b` may be left out. The caller finishes `fields`.
+    /// Reads the scenario's own keys; where ports have no sides, `ports_b` may be left out. The caller calls `finish`
+    /// on `fields`.
     pub fn read(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Self> {
         let mut scenario: Self = Self::of_fields(fields, problems)?;
         if scenario.wiring == Wiring::SingleSided && scenario.ports_b.is_empty() {
@@ -342,7 +345,7 @@ impl CrossconnectScenario {
         self.failed_ports.is_empty() && self.ports_a.iter().all(even) && self.ports_b.iter().all(even)
     }
 
-    /// The name of a pod, for people.
+    /// The name of a pod, for messages and reports.
     pub fn pod_name(&self, pod: usize) -> String {
         let named = self.pod_names.as_ref().and_then(|names| names.get(pod));
         named.cloned().unwrap_or_else(|| format!("pod {pod}"))

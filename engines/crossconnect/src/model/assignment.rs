@@ -1,4 +1,5 @@
-//! Assignments, which methods work on: the number of circuits between two pods on every switch, ports aside.
+//! Assignments, the solutions that methods search: the number of circuits between two pods on every switch, without
+//! ports.
 
 use crate::scenario::{CrossconnectScenario, Wiring};
 
@@ -21,7 +22,7 @@ pub struct Assignment {
 }
 
 impl Assignment {
-    /// From single circuits `(switch, a, b)` in any order.
+    /// Builds an assignment from single circuits `(switch, a, b)` in any order.
     pub fn of(ocs_count: usize, circuits: impl IntoIterator<Item = (usize, u32, u32)>) -> Self {
         let mut pairs = vec![Vec::new(); ocs_count];
         for (ocs, a, b) in circuits {
@@ -57,7 +58,7 @@ impl Assignment {
         )
     }
 
-    /// Circuits of another assignment that this one does not have: Σ max(0, other − self).
+    /// Number of circuits of another assignment that this one lacks: Σ max(0, other − self).
     pub fn lacks(&self, other: &Self) -> u64 {
         let lacks = |mine: &[Cell], theirs: &[Cell]| -> u64 {
             let mut rest = mine.iter().peekable();

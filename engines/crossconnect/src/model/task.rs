@@ -1,7 +1,7 @@
-//! The normal form that methods work on: failed ports and pinned circuits are taken out beforehand.
+//! The normal form that methods solve, without failed ports and pinned circuits.
 //!
-//! Ports are healthy ports that no pinned circuit holds, wanted and installed circuits are those that are not pinned.
-//! Solutions of the task become an [`Assignment`] of the whole scenario by [`Task::assignment`].
+//! Its ports are working ports that no pinned circuit uses; its target and installed circuits are those that are not
+//! pinned. Solutions of the task become an [`Assignment`] of the whole scenario by [`Task::assignment`].
 
 use crate::model::assignment::{Assignment, Cell};
 use crate::scenario::{CrossconnectScenario, Side, Wiring};
@@ -20,22 +20,22 @@ pub struct Task {
     pub ports_a: Vec<Vec<u32>>,
     /// `ports_b[k][i]`: free B ports of pod i on switch k.
     pub ports_b: Vec<Vec<u32>>,
-    /// Wanted circuits, one cell for each unordered pair with any, `a < b`, sorted.
+    /// Target circuits, one cell for each unordered pair that has any, `a < b`, sorted.
     pub wanted: Vec<Cell>,
-    /// Target circuits that the working ports cannot carry, in the form of `wanted`, which excludes them.
+    /// Target circuits that the working ports cannot carry, in the same form; `wanted` excludes them.
     pub lost: Vec<Cell>,
     /// Installed oriented circuits of every switch, sorted.
     pub installed: Assignment,
     /// Pinned oriented circuits of every switch, sorted.
     pub pinned: Assignment,
-    /// `true` if ports have no sides, so that no flow can decide anything.
+    /// `true` if ports have no sides, so that flow models do not apply.
     pub single_sided: bool,
     /// `true` if every pod has the same ports on all switches: then halving cannot fail.
     pub uniform: bool,
 }
 
 impl Task {
-    /// The task that asks for every wanted circuit, whether the working ports suffice or not.
+    /// Builds the task with every target circuit, even if the working ports do not suffice.
     pub(crate) fn of_all(scenario: &CrossconnectScenario) -> Self {
         let (pods, ocs_count) = (scenario.pods as usize, scenario.ocs_count as usize);
         let mut ports: [Vec<Vec<u32>>; 2] = [Side::A, Side::B].map(|side| {
@@ -98,8 +98,8 @@ impl Task {
         Assignment { ocs: ocs.collect() }
     }
 
-    /// An assignment of the scenario, or of another one with the same pods, as circuits of the task: without the
-    /// pinned ones, and with `a < b` if ports have no sides. It need not fit the task.
+    /// Returns an assignment of this scenario, or of another one with the same pods, as circuits of the task: without
+    /// the pinned ones, and with `a < b` if ports have no sides. The result may violate the task.
     pub fn part(&self, assignment: &Assignment) -> Assignment {
         let mut ocs: Vec<Vec<Cell>> = assignment.ocs.clone();
         ocs.resize(self.ocs_count, Vec::new());
@@ -118,7 +118,7 @@ impl Task {
         without(&Assignment { ocs }, &self.pinned)
     }
 
-    /// Removed circuits of what was found for the task: Σ max(0, u − x).
+    /// Number of circuits that a solution of the task removes: Σ max(0, u − x).
     pub fn removed(&self, found: &Assignment) -> u64 {
         found.lacks(&self.installed)
     }
@@ -139,8 +139,8 @@ impl Task {
         Assignment { ocs: vec![self.wanted.clone()] }.lacks(&Assignment { ocs: vec![old] })
     }
 
-    /// A bound on the removals of solutions as one on those of plans: a plan may keep installed circuits that count as
-    /// lost, where a solution leaves ports free for them.
+    /// Converts a bound on the removals of solutions to one on those of plans. A plan may keep installed circuits that
+    /// count as lost, if a solution leaves ports free for them.
     pub fn bound_of_plans(&self, bound: u64) -> u64 {
         let installed = |pair: &Cell| -> u32 {
             let cells = self.installed.ocs.iter().flatten();
@@ -151,8 +151,8 @@ impl Task {
         bound.saturating_sub(kept)
     }
 
-    /// Returns the reason that a target is no solution of the task, in a sentence; none if it keeps all ports and
-    /// realises exactly the wanted circuits.
+    /// Returns in a sentence why an assignment is not a solution of the task; `None` if it respects all ports and sets
+    /// exactly the target circuits.
     pub fn misfit(&self, found: &Assignment) -> Option<String> {
         if found.ocs.len() != self.ocs_count {
             return Some(format!("it has {} switches instead of {}", found.ocs.len(), self.ocs_count));
@@ -180,7 +180,7 @@ impl Task {
     }
 }
 
-/// Cells in order, each pair once.
+/// Sorts cells and merges those of the same pair.
 pub fn merged(cells: impl IntoIterator<Item = Cell>) -> Vec<Cell> {
     let mut all: Vec<Cell> = cells.into_iter().filter(|cell| cell.count > 0).collect();
     all.sort_unstable();

@@ -1,15 +1,15 @@
 //! Bound that no plan can beat (docs/methods/crossconnect.md, section 8): the linear relaxation of the exact model over
 //! all orientations, by column generation.
 //!
-//! Counting pairs of pods sees which circuits must go; it does not see that the new ones need a free A port and a free
-//! B port on the same switch. The relaxation does, and is much closer to the optimum. Most of its columns
-//! put a new circuit somewhere and are never used, so the solver begins with the cells that keep something and those of
-//! a known plan, and gets further ones by their reduced costs. Every round yields a bound: by weak duality the optimum
-//! is at least the value of the restricted program plus, for each column left out, its bound times its reduced cost if
-//! negative.
+//! Counting pairs of pods shows which circuits must be removed, but ignores that a new circuit needs a free A port and
+//! a free B port on the same switch. The relaxation includes this constraint and is much closer to the optimum. Most of
+//! its columns place a new circuit and stay 0. The restricted program therefore starts with the cells that keep
+//! circuits and those of a known plan, and adds columns by their reduced costs. Every round yields a bound: by weak
+//! duality the optimum is at least the value of the restricted program plus, for each column left out, its bound times
+//! its reduced cost if negative.
 //!
-//! The restricted program has the rows of the exact model and some of its columns, so it is a copy of parts of its arrays and
-//! states no row of its own.
+//! The restricted program has the rows of the exact model and some of its columns, so it copies parts of the model's
+//! arrays.
 
 use crate::model::assignment::Assignment;
 use crate::model::task::Task;
@@ -25,7 +25,7 @@ use lightbay_highs::solution::Status;
 #[cfg(test)]
 mod tests;
 
-/// Maximum amount that the solver's tolerances may add to a bound, circuits.
+/// Maximum amount that the solver's tolerances may add to a bound, in circuits.
 const SLIP: f64 = 1e-5;
 
 /// Reduced cost below which a column can help.
@@ -33,10 +33,10 @@ const NEGATIVE: f64 = -1e-7;
 
 /// Rows, and columns, of the restricted program between two stop checks.
 const ROWS_ASKED: u32 = 64;
-/// The columns of the whole program between two questions.
+/// Number of columns of the whole program between two stop checks.
 const COLUMNS_ASKED: usize = 4096;
 
-/// The next whole number that a bound implies: removed circuits are whole.
+/// Rounds a bound up to the next whole number, because removed circuits are whole.
 pub fn whole(bound: f64) -> u64 {
     // Rounding up is valid because removals are whole; SLIP covers the solver's tolerances.
     (bound - SLIP).ceil().max(0.0) as u64
@@ -58,7 +58,7 @@ pub fn relaxation<W: Watch>(
         return Err(MethodError::Failed("the plan to bound is not a solution of the scenario".to_owned()));
     };
     let removed = task.removed(plan);
-    // Counting is a bound already; rounds continue only while they can raise it.
+    // Counting already gives a bound; rounds continue only while they can raise it.
     let mut best = task.count_bound();
     let mut master = RestrictedProgram::new(program.model(), &point, watch)?;
     while best < removed {
@@ -119,7 +119,7 @@ impl<'m> RestrictedProgram<'m> {
             if column.is_multiple_of(COLUMNS_ASKED) {
                 watch.checkpoint()?;
             }
-            // A column that counts what is kept, one that makes room for such a column, or one of the plan.
+            // A column for kept circuits, a column that such a column needs, or a column of the plan.
             let linked = rows[column].iter().any(|(_, value)| *value < 0.0);
             if model.costs[column] < 0.0 || linked || point[column] > 0.0 {
                 let name = model.column_names[column].clone();
@@ -145,7 +145,7 @@ impl<'m> RestrictedProgram<'m> {
         Ok(Self { model, instance, rows, outside })
     }
 
-    /// Solves the restricted program and takes in the columns that can improve it.
+    /// Solves the restricted program and adds the columns that can improve it.
     fn round(&mut self, watch: &mut impl Watch) -> Result<Round, MethodError> {
         let mut listener = RunListener::new(watch);
         let solution = self.instance.run(&mut listener);
@@ -155,7 +155,7 @@ impl<'m> RestrictedProgram<'m> {
             return Err(MethodError::Failed(format!("the relaxation ended as {:?}", solution.status)));
         };
         let duals = &solution.row_duals;
-        // Reduced cost of a column outside.
+        // Reduced cost of a column outside the restricted program.
         let reduced = |column: u32| {
             let prices = self.rows[column as usize].iter().map(|(row, value)| value * duals[row.index()]);
             self.model.costs[column as usize] - prices.sum::<f64>()
@@ -174,7 +174,7 @@ impl<'m> RestrictedProgram<'m> {
         }
         // The best ones first; ties by number, so that every run is the same.
         chosen.sort_unstable_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
-        // As many columns as rows at most: more would slow the next solve without changing its basis.
+        // At most as many columns as rows, because more would slow the next solve without changing its basis.
         chosen.truncate(self.model.rows().max(100));
         let columns: Vec<(f64, Vec<(Row, f64)>)> = chosen
             .iter()

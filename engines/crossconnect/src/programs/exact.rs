@@ -9,12 +9,12 @@
 //!             y <= x,  0 <= y <= u,  x whole
 //! ```
 //!
-//! If x cannot exceed u, it takes the place of y. Rows of a pod whose ports are all needed are equations. If ports have
-//! no sides there is one x\[k\]\[i\]\[j\] for `i < j` and one row for the ports of a pod: a list colouring of edges. A
-//! switch with an odd number of ports then leaves one unused, which the relaxation does not see by itself.
+//! If x cannot exceed u, it takes the place of y. If a pod needs all of its ports, its rows are equations. If ports
+//! have no sides there is one x\[k\]\[i\]\[j\] for `i < j` and one row for the ports of a pod: a list colouring of
+//! edges. A switch with an odd number of ports then leaves one unused, which the relaxation alone does not enforce.
 //!
-//! The model is written as arrays, because it has up to 1.6 million columns (256 pods on 64 switches): stating the finished
-//! rows in good_lp's algebra alone takes 1.3 times as long as the whole writing.
+//! The model is written as arrays, because it has up to 1.6 million columns (256 pods on 64 switches): passing the
+//! finished rows through good_lp's algebra alone takes 1.3 times as long as writing the whole model.
 
 use crate::model::assignment::{Assignment, Cell};
 use crate::model::task::Task;
@@ -46,7 +46,7 @@ pub(crate) struct Entry {
     a: u32,
     b: u32,
     circuits: Column,
-    /// Column of the kept circuits with its largest value, where that is not the column of the circuits themselves.
+    /// Column of the kept circuits with its largest value, if it is not the column of the circuits themselves.
     kept: Option<(Column, u32)>,
 }
 
@@ -59,7 +59,7 @@ pub struct ExactProgram {
     places: FxHashMap<(u32, u32, u32), usize>,
 }
 
-/// Circuits over all switches that a row of pairs asks for: `(a, b, count, both orientations)`.
+/// Circuits over all switches that the row of a pair requires: `(a, b, count, both orientations)`.
 fn asked(task: &Task, orientation: Orientation<'_>) -> Vec<(Cell, bool)> {
     match orientation {
         Orientation::Fixed(cells) => cells.iter().map(|&cell| (cell, false)).collect(),
@@ -67,14 +67,14 @@ fn asked(task: &Task, orientation: Orientation<'_>) -> Vec<(Cell, bool)> {
     }
 }
 
-/// Pairs of pods between two reports of how far the writing of a model is.
+/// Number of pairs of pods between two progress reports while a model is written.
 const REPORTED: u64 = 1024;
 
 /// Columns between two stop checks.
 const ASKED: usize = 1024;
 
 impl ExactProgram {
-    /// Writes the model of a few switches, which takes a moment.
+    /// Writes the model of a few switches, without stop checks because it takes little time.
     pub fn new(task: &Task, orientation: Orientation<'_>) -> Self {
         match Self::write(task, orientation, |_| Ok::<(), Infallible>(())) {
             Ok(program) => program,
@@ -96,8 +96,8 @@ impl ExactProgram {
         Self::write(task, orientation, |pairs| building.at(pairs))
     }
 
-    /// Writes the model. `go_on` is told of how many pairs of pods the columns and rows are written, after each of them
-    /// and often while the rows of ports follow.
+    /// Writes the model. Calls `go_on` with the number of pairs of pods whose columns and rows are written, after each
+    /// pair and often while it writes the rows of ports.
     fn write<E>(
         task: &Task,
         orientation: Orientation<'_>,
@@ -135,7 +135,7 @@ impl ExactProgram {
                 go_on()?;
             }
             let Entry { ocs, a, b, circuits, kept } = program.entries[at];
-            // Kept are at most the circuits that are there: with `y <= u` this is min(x, u) at the optimum.
+            // Kept circuits are at most the circuits of the cell: with `y <= u`, y is min(x, u) at the optimum.
             if let Some((kept, _)) = kept {
                 program.model.at_most(format!("kept_{ocs}_{a}_{b}"), 0.0, [(kept, 1.0), (circuits, -1.0)]);
             }
@@ -156,7 +156,7 @@ impl ExactProgram {
         let old =
             cells.binary_search_by_key(&(a, b), |cell| (cell.a, cell.b)).map_or(0, |at| cells[at].count);
         let counts = old >= most;
-        // If a cell cannot exceed what is installed, each of its circuits is kept: x takes the place of y.
+        // If a cell cannot exceed its installed circuits, all of its circuits are kept, so x replaces y.
         let cost = if counts { -1.0 } else { 0.0 };
         let circuits = self.model.integer(format!("x_{ocs}_{a}_{b}"), 0.0, f64::from(most), cost);
         let kept = (old > 0 && !counts)
@@ -225,10 +225,10 @@ impl ExactProgram {
         Ok(())
     }
 
-    /// Of an odd number of ports one stays unused.
+    /// One of an odd number of ports stays unused.
     fn odd_switches(&mut self, task: &Task) {
         for (ocs, ports) in task.ports_a.iter().enumerate() {
-            // The odd port is a parity cut: the relaxation would use half circuits at it.
+            // Parity cut: without it, the relaxation would use half a circuit at the odd port.
             let sum: u32 = ports.iter().sum();
             if sum % 2 == 1 {
                 let here = self.entries.iter().filter(|entry| entry.ocs as usize == ocs);
@@ -238,14 +238,14 @@ impl ExactProgram {
         }
     }
 
-    /// The same model with fewer circuits allowed: as many as possible, and as second goals as many pairs of pods with
-    /// any, and as many that are kept.
+    /// The same model with fewer circuits allowed. It maximises the number of circuits first, then the number of pairs
+    /// of pods with a circuit and the number of kept circuits.
     #[must_use]
     pub fn of_fewer_circuits(mut self) -> Self {
         self.model.name.push_str("_most");
         self.model.row_lower.fill(f64::NEG_INFINITY);
-        // All second goals together weigh less than one circuit.
-        // Weights: all kept circuits together below a quarter, all joined pairs together too.
+        // The secondary objectives together weigh less than one circuit. Weights: all kept circuits together weigh less
+        // than a quarter, and so do all joined pairs.
         let kept = 0.25 / (1.0 + self.model.offset);
         self.model.offset = 0.0;
         for cost in &mut self.model.costs {
@@ -258,7 +258,7 @@ impl ExactProgram {
         }
         let joined = 0.25 / (1.0 + pairs.len() as f64);
         for ((a, b), circuits) in pairs {
-            // `any` is at most the circuits of the pair: it reaches 1 only where the pair has one.
+            // `any` is at most the circuits of the pair, so it reaches 1 only if the pair has a circuit.
             let any = self.model.column(format!("any_{a}_{b}"), 0.0, 1.0, -joined);
             let terms = circuits.into_iter().map(|column| (column, -1.0)).chain([(any, 1.0)]);
             self.model.at_most(format!("any_{a}_{b}"), 0.0, terms);
@@ -271,7 +271,7 @@ impl ExactProgram {
         &self.model
     }
 
-    /// The point that a solution of the task represents; none if the model has no such point.
+    /// Returns the point of the model for a solution of the task; `None` if the model has no such point.
     pub fn point(&self, plan: &Assignment) -> Option<Vec<f64>> {
         let mut point = vec![0.0; self.model.columns()];
         for (ocs, cells) in plan.ocs.iter().enumerate() {
@@ -291,7 +291,7 @@ impl ExactProgram {
     pub fn assignment(&self, point: &[f64]) -> Assignment {
         let mut found = Assignment { ocs: vec![Vec::new(); self.ocs_count] };
         for entry in &self.entries {
-            // Whole up to the solver's tolerance.
+            // Values are whole up to the solver's tolerance.
             let count = point[entry.circuits.index()].round() as u32;
             if count > 0 {
                 found.ocs[entry.ocs as usize].push(Cell { a: entry.a, b: entry.b, count });
@@ -303,7 +303,7 @@ impl ExactProgram {
         found
     }
 
-    /// The model without the demand that columns are whole.
+    /// The relaxation: the model without integrality.
     pub fn relaxed(&self) -> Model {
         let mut model = self.model.clone();
         model.domains.fill(Domain::Continuous);

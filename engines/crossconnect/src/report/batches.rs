@@ -48,7 +48,7 @@ pub(super) fn section(scenario: &CrossconnectScenario, changes: &Changes, facts:
     warnings.into_iter().fold(section, |section, warning| section.remark(warning.text))
 }
 
-/// Number of batches, what has to be told of them, and the most circuits that a pod misses.
+/// Number of batches, their warnings, and the maximum number of circuits that a pod lacks.
 fn answer(scenario: &CrossconnectScenario, facts: &ChangeFacts, warnings: &[Warning]) -> Phrase {
     let mut answer = Phrase::new().answer(counted(facts.batches.len() as u64, "batch", "batches"));
     for warning in warnings {
@@ -73,7 +73,7 @@ fn sentence(scenario: &CrossconnectScenario, number: usize, batch: &BatchFacts) 
         .bad(batch.removals.to_string())
         .muted(", then sets up ")
         .good(batch.additions.to_string())
-        .muted(format!("; {} dark during the batch", words::circuits(batch.dark)));
+        .muted(format!("; {} dark during it", words::circuits(batch.dark)));
     match batch.worst {
         Some((pod, missing, of)) => {
             phrase.muted(format!(", {} lacks {missing} of {of}", scenario.pod_name(pod as usize)))
@@ -82,7 +82,7 @@ fn sentence(scenario: &CrossconnectScenario, number: usize, batch: &BatchFacts) 
     }
 }
 
-/// The changes of a batch by its number, counted from 1: removals first.
+/// The changes of the batch with this number, counted from 1: removals first.
 pub(super) fn detail(
     scenario: &CrossconnectScenario,
     changes: &Changes,

@@ -1,4 +1,4 @@
-//! Changes of a plan in all, and by pair of pods.
+//! Changes of a plan in total, and by pair of pods.
 
 use super::OVERVIEW;
 use crate::plan::{Action, Changes, OcsChanges};

@@ -1,14 +1,14 @@
-//! Differences of two plans of a rewiring beyond their figures: removals of the switches on which they differ most.
+//! Differences of two plans beyond their figures: removals on the switches on which they differ most.
 
 use crate::Crossconnect;
 use crate::plan::{Action, Changes};
 use lightbay_core::plan::Plan;
 use lightbay_core::report::differences::{CountPair, Differences};
 
-/// Switches that are set side by side.
+/// Maximum number of switches that are compared.
 const SWITCHES: usize = 12;
 
-/// Removals of two plans by switch. Empty where they are no changes of as many switches.
+/// Removals of two plans by switch. Empty if they are not changes of the same number of switches.
 pub(crate) fn of(a: &Plan<Crossconnect>, b: &Plan<Crossconnect>) -> Differences {
     let removed = |plan: &Plan<Crossconnect>| plan.result.changes().map(removed);
     let counts = removed(a).zip(removed(b)).and_then(|(a, b)| counts(&a, &b));

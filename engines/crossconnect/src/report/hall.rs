@@ -1,4 +1,4 @@
-//! The hall before anything is solved: pods, switches, ports and circuits.
+//! The scenario before it is solved: pods, switches, ports and circuits.
 
 use crate::plan::CrossconnectResult;
 use crate::rollout::assemble::counting_bound;

@@ -5,10 +5,10 @@ use crate::plan::{PhaseOrder, PhaseRule};
 use crate::rollout::phases::phase;
 use lightbay_core::report::{Cell, Column, Facts, Matrix, Phrase, Section, Table, Tone, Unavailable, Unit};
 
-/// Destinations that are written out before the rest is only hinted at.
+/// Number of destinations that are written before an ellipsis.
 const DESTINATIONS: usize = 16;
 
-/// GPUs that are named before the rest is only hinted at.
+/// Number of GPUs that are named before an ellipsis.
 const NAMED: usize = 8;
 
 /// Forms on a screen: the order of the plan, and that of the other rule.
@@ -19,7 +19,7 @@ pub(super) const FORMS: &[&str] = &["list", "other_rule"];
 struct PhaseFigures {
     /// Maximum number of flows from one pod to another one.
     most: u32,
-    /// GPUs that receive from several.
+    /// GPUs that receive more than one flow.
     hit_twice: Vec<u32>,
     /// GPUs that receive nothing.
     idle: usize,
@@ -40,7 +40,7 @@ impl<'a> SizedOrder<'a> {
         Self { pods, gpus, rule: order.rule, phases: order.phases.as_slice().into() }
     }
 
-    /// The order that the other rule makes.
+    /// The order of the other rule.
     fn other(order: &'a PhaseOrder) -> Self {
         let Self { pods, gpus, .. } = Self::own(order);
         let rule = match order.rule {
@@ -63,7 +63,7 @@ impl<'a> SizedOrder<'a> {
         received
     }
 
-    /// Flows from pod to pod in a phase, those that stay in a pod included.
+    /// Flows from pod to pod in a phase, including flows within a pod.
     fn flows(&self, phase: &[u32]) -> Vec<u32> {
         let mut flows = vec![0; self.pods * self.pods];
         for (from, &to) in phase.iter().enumerate() {
@@ -130,7 +130,7 @@ pub(super) fn section(order: &PhaseOrder) -> Section {
     facts.add("max_flows_per_pod_pair", "max flows per pod pair", order.max_flows_per_pod_pair);
     facts.add("contended_phases", "phases with contention", toned(order.contended_phases as usize));
     facts.sentence(verdict(own.rule, own_contended, own.phases.len()));
-    facts.add("contended_phases_of_other_rule", "with contention, other rule", toned(other_contended));
+    facts.add("contended_phases_of_other_rule", "with the other rule", toned(other_contended));
     facts.sentence(verdict(other.rule, other_contended, other.phases.len()));
     let answer = Phrase::new().text(format!("{}  ", word(own.rule)));
     let answer = if own_contended == 0 {
@@ -186,8 +186,8 @@ fn sentence(number: usize, figures: &PhaseFigures) -> Phrase {
         .muted(format!(": GPU {}{dots}", named.join(" ")))
 }
 
-/// Returns the senders and receivers of a phase, by its number counted from 1; behind the last one those of the other
-/// rule.
+/// Returns the senders and receivers of a phase by its number, counted from 1; higher numbers mean the phases of the
+/// other rule.
 pub(super) fn detail(order: &PhaseOrder, item: u32) -> Result<Section, Unavailable> {
     let phases = order.phases.len() as u32;
     let (sized, number) = if item > phases {
@@ -221,12 +221,12 @@ pub(super) fn detail(order: &PhaseOrder, item: u32) -> Result<Section, Unavailab
     }
     let title = format!("phase {number} of {phases}, {}", word(sized.rule));
     Ok(Section::empty(title)
-        .context(Phrase::new().muted("flows; each row is a sending pod, each column a receiving pod"))
+        .context(Phrase::new().muted("flows; rows: sending pods, columns: receiving pods"))
         .on_screens("pods", "", matrix(&sized, phase))
         .block("gpus", "", flows))
 }
 
-/// Flows from pod to pod; where a receiver is hit twice they are marked.
+/// Flows from pod to pod; cells with a receiver of two flows (incast) are marked.
 fn matrix(sized: &SizedOrder<'_>, phase: &[u32]) -> Matrix {
     let (pods, gpus) = (sized.pods, sized.gpus);
     let received = sized.received(phase);

@@ -7,7 +7,7 @@ use crate::scenario::CrossconnectScenario;
 use lightbay_core::problem::counted;
 use lightbay_core::report::{Cell, Column, Phrase, Section, Table, Tone};
 
-/// Every port, as it is after the changes of a plan, or as installed.
+/// Every port, in its state after the plan or as installed.
 pub(super) fn section(scenario: &CrossconnectScenario, changes: Option<&Changes>) -> Section {
     let columns = vec![
         Column::words("switch", "switch"),

@@ -1,4 +1,4 @@
-//! Removed circuits of a plan beside those of other methods and the bound.
+//! Compares the removed circuits of a plan with those of other methods and with the bound.
 
 use super::words;
 use crate::Crossconnect;
@@ -13,30 +13,30 @@ use lightbay_core::report::{
 };
 use lightbay_core::standing::{KnownBound, Standing};
 
-/// Plan to be ranked, with the plans that it is ranked among.
+/// The plan to rank, and the plans to rank it among.
 pub(super) struct Ranked<'a> {
     pub scenario: &'a CrossconnectScenario,
     pub changes: &'a Changes,
     pub facts: &'a ChangeFacts,
-    /// The plan itself among others.
+    /// The plan itself, with the plans that it is compared with.
     pub shown: &'a PlanBeside,
     pub beside: &'a Surroundings,
 }
 
 impl Ranked<'_> {
-    /// The bound to draw on the circuits that have to go: the one that the header names, which is verified where any is;
-    /// by counting pairs of pods at least.
+    /// The bound to draw on the removals: the bound that the header names, which is verified if any is, but at least
+    /// the bound from counting pairs of pods.
     fn bound(&self) -> f64 {
         let counting = self.changes.totals.lower_bound_removed_circuits as f64;
         self.drawn().map_or(counting, |bound| bound.value.max(counting))
     }
 
-    /// The bound on all plans that bars and header speak of.
+    /// The bound on all plans that bars and header show.
     fn drawn(&self) -> Option<&KnownBound> {
         self.shown.standing.as_ref()?.drawn()
     }
 
-    /// The closest bound on all plans that anybody knows.
+    /// The tightest known bound on all plans.
     fn best_known(&self) -> Option<&KnownBound> {
         self.shown.standing.as_ref()?.on_all()
     }
@@ -107,7 +107,7 @@ impl Ranked<'_> {
         table
     }
 
-    /// Removed circuits of every switch, of this plan and of the one that it is compared with.
+    /// Removed circuits of every switch, for this plan and the one that it is compared with.
     fn per_switch(&self, rivals: &[&PlanBeside]) -> Option<Matrix> {
         let of_rival = |plan: &PlanBeside| {
             let plan = downcast::<Crossconnect>(plan.plan.as_ref()?)?;
@@ -134,7 +134,7 @@ impl Ranked<'_> {
         })
     }
 
-    /// Returns the remarks besides: the gain of the change, circuits that go in any case, and other bounds.
+    /// Returns further facts: the gain of the change, circuits that every plan removes, and other bounds.
     fn circumstances(&self, rivals: &[&PlanBeside]) -> Facts {
         let mut facts = Facts::new();
         let totals = self.changes.totals;
@@ -164,7 +164,7 @@ impl Ranked<'_> {
         let bound = self.bound();
         let phrase = Phrase::new().answer(format!("> {}", number(removed)));
         if self.shown.is_stale {
-            // Of what is asked now nothing is known yet.
+            // The scenario has changed since, so nothing is known about its current form.
             return phrase
                 .muted(" removed by plan ")
                 .with(format!("{} *", self.shown.number), Tone::Warn)
@@ -182,7 +182,7 @@ impl Ranked<'_> {
         if let Some(only) = &self.shown.partial {
             return phrase.good(" is optimal").muted(format!(" for {}", only.trim_end_matches(" only")));
         }
-        phrase.muted(" removed; every plan removes at least ").text(number(bound)).muted(", gap ").text(gap)
+        phrase.muted(" removed; lower bound ").text(number(bound)).muted(", gap ").text(gap)
     }
 
     /// Returns `true` if counting pairs of pods proves that no plan removes fewer.
@@ -219,7 +219,7 @@ impl Ranked<'_> {
     }
 }
 
-/// Removed circuits of every switch, those that go in any case included.
+/// Removed circuits of every switch, including those that every plan removes.
 fn removed(changes: &Changes) -> Vec<u32> {
     let is_removed = |entry: &&crate::plan::Entry| entry.action == Action::Remove;
     changes.ocs.iter().map(|ocs| ocs.cross_connects.iter().filter(is_removed).count() as u32).collect()

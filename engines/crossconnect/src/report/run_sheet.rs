@@ -1,4 +1,5 @@
-//! The run sheet: what is done in each step, what is down meanwhile, how to verify it and where to go back to.
+//! The run sheet: the changes of each step, the links that are down during it, how to verify it and how to roll it
+//! back.
 
 use super::{OVERVIEW, words};
 use crate::plan::{Action, Changes};
@@ -7,7 +8,7 @@ use crate::scenario::CrossconnectScenario;
 use lightbay_core::problem::counted;
 use lightbay_core::report::{Cell, Column, Phrase, Section, Table, Tone, Unavailable, Unit};
 
-/// Every step with the pod that loses most.
+/// Every step, with the pod that keeps the smallest fraction of its circuits.
 pub(super) fn section(scenario: &CrossconnectScenario, changes: &Changes) -> Section {
     let all = steps(scenario, changes);
     let columns = vec![
@@ -59,7 +60,7 @@ fn left(live: LiveAround) -> String {
     format!("{} of {} ({:.0} %)", live.during, live.before, 100.0 * live.share())
 }
 
-/// Switches by name where they have one.
+/// Switches, by name if they have one.
 fn switches(scenario: &CrossconnectScenario, ids: &[u32]) -> String {
     if scenario.panels.is_empty() {
         return words::switches(ids);
@@ -68,7 +69,7 @@ fn switches(scenario: &CrossconnectScenario, ids: &[u32]) -> String {
     names.join(" ")
 }
 
-/// Ports of a step by its number from 1, and the pods and pairs of pods that lose circuits meanwhile.
+/// Ports of the step with this number, from 1, and the pods and pairs of pods that lose circuits during it.
 pub(super) fn detail(
     scenario: &CrossconnectScenario,
     changes: &Changes,
@@ -120,7 +121,7 @@ pub(super) fn detail(
     Ok(words::port_legend(scenario, first).into_iter().fold(section, Section::remark))
 }
 
-/// Those that lose circuits, with the least first.
+/// Entries that lose circuits, smallest fraction first.
 fn down(of: [&'static str; 2], rows: impl Iterator<Item = (String, LiveAround)>) -> Table {
     let columns = vec![
         Column::words("name", of[0]),

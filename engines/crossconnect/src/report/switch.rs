@@ -1,4 +1,4 @@
-//! One switch: what it keeps, adds and removes, pod by pod and port by port.
+//! One switch: its kept, added and removed circuits, pod by pod and port by port.
 
 use super::words;
 use crate::plan::{Action, Changes, Entry};
@@ -8,7 +8,7 @@ use lightbay_core::report::{
     About, Cell, CellSign, Column, Matrix, Phrase, Section, Table, Tone, Unavailable, Unit,
 };
 
-/// The forms of the section on a switch: blocks that a screen shows one at a time.
+/// The forms of the section: blocks of which a screen shows one at a time.
 pub const FORMS: &[&str] = &["pods", "ports", "changed_ports"];
 
 /// The forms with a row for every port.
@@ -18,7 +18,7 @@ const CHANGED: &[&str] = &["changed_ports"];
 /// Lines of the details of a pod; files list more.
 const LINES: usize = 500;
 
-/// Entries in the sentence on a pod.
+/// Maximum number of entries in the sentence on a pod.
 const ENTRIES: usize = 12;
 
 /// Circuits of a switch, pod by pod and port by port.
@@ -143,7 +143,7 @@ fn details(scenario: &CrossconnectScenario, entries: &[Entry], id: u32, pod: u32
     lines
 }
 
-/// A row for every A port in use, or for those that change alone: its far end as it will be and as it was.
+/// A row for every A port in use, or only for those that change: its far end after and before the change.
 fn ports(scenario: &CrossconnectScenario, entries: &[Entry], changed: bool) -> Table {
     let (a, b) = words::sides(scenario.wiring);
     let end = |side: char| format!("{side} port");
@@ -226,7 +226,7 @@ fn sign(cell: &SwitchCell) -> CellSign {
 fn row_words(cells: &[SwitchCell]) -> Phrase {
     let count = |of: fn(&SwitchCell) -> u32| cells.iter().map(of).sum::<u32>();
     let (keep, add, remove) = (count(|cell| cell.keep), count(|cell| cell.add), count(|cell| cell.remove));
-    // With several circuits of a pod numbers say more than names.
+    // If a pod has several circuits, numbers are clearer than names.
     if keep + add.max(remove) > 1 {
         let phrase = Phrase::new().muted(format!("{keep:>3}"));
         let phrase = if add > 0 { phrase.good(format!(" +{add}")) } else { phrase };

@@ -1,10 +1,10 @@
-//! Names of ports, switches and circuits as reports and screens write them: one set of words everywhere.
+//! Names of ports, switches and circuits, the same in all reports and screens.
 
 use crate::files::exports::port_list::{Called, called as called_on};
 use crate::plan::Entry;
 use crate::scenario::{CrossconnectScenario, Wiring};
 
-/// Switches named one by one before the rest is only counted.
+/// Number of switches that are named before the rest is only counted.
 const NAMED: usize = 24;
 
 /// `A 3.1`: side, pod and index of a port.
@@ -12,7 +12,8 @@ pub fn port(side: char, pod: u32, index: u32) -> String {
     format!("{side} {pod}.{index}")
 }
 
-/// `Polatis A in 1-48 out 97-144, B in 49-96 out 145-192`: what the commands of a vendor call the ports of a switch.
+/// `Polatis A in 1-48 out 97-144, B in 49-96 out 145-192`: the names of the ports of a switch in the commands of a
+/// vendor.
 pub fn called(called: &Called) -> String {
     if called.a == called.b && called.a[0].is_some() {
         let one_side = Called { b: [None, None], ..called.clone() };

@@ -1,4 +1,4 @@
-//! From a target to what plans hold, and back.
+//! Converts a target to the content of plans, and back.
 
 use crate::model::assignment::Assignment;
 use crate::plan::{Action, Changes, CrossconnectResult, PhaseOrder, Totals};
@@ -10,15 +10,15 @@ use lightbay_core::kind::Candidate;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// Metric: 1 if no pod misses more circuits than the rollout allows, 0 if no such order of changes was found.
+/// Metric: 1 if no pod lacks more circuits than the rollout allows, 0 if no such order of changes was found.
 const POD_LIMIT: &str = "dark_limit_kept";
-/// Metric: the same for what every pair of pods keeps.
+/// Metric: the same for the fraction that every pair of pods keeps.
 const PAIR_LIMIT: &str = "pair_share_kept";
 /// Tolerance of shares.
 const SHARE_TOLERANCE: f64 = 1e-9;
 
-/// The plan that reaches a target: ports, batches, totals and figures for comparison. Where the scenario gives its
-/// circuits port by port they are the target, whatever is requested.
+/// The plan that reaches a target: ports, batches, totals and figures for comparison. If the scenario gives its
+/// circuits port by port, they replace the requested target.
 pub fn candidate(scenario: &CrossconnectScenario, target: &Assignment) -> Candidate<CrossconnectResult> {
     // Ports first, then batches: the figures are those of the plan in execution order.
     let wired = if scenario.is_placed() { ports::given(scenario) } else { ports::assign(scenario, target) };
@@ -40,7 +40,7 @@ pub fn candidate(scenario: &CrossconnectScenario, target: &Assignment) -> Candid
     figure("max_dark_circuits", schedule.max_dark_circuits as f64);
     figure("max_dark_per_pod", schedule.max_dark_per_pod as f64);
     figure("least_pair_share", schedule.least_pair_share);
-    // Figures of limits only where the scenario sets them.
+    // Metrics of limits exist only if the scenario sets the limits.
     let Rollout { max_dark_per_pod: most, min_pair_share: least } = scenario.rollout;
     if most > 0 {
         figure(POD_LIMIT, f64::from(schedule.max_dark_per_pod <= u64::from(most)));
@@ -58,7 +58,7 @@ pub fn candidate(scenario: &CrossconnectScenario, target: &Assignment) -> Candid
     }
 }
 
-/// An order of all-to-all phases: it touches no switch, so it removes nothing.
+/// An order of all-to-all phases, which changes no switch and removes nothing.
 pub fn order(scenario: &CrossconnectScenario, order: PhaseOrder) -> Candidate<CrossconnectResult> {
     let short = pairs(scenario)
         // Pairs with fewer circuits than flows of some phase.
@@ -78,7 +78,7 @@ fn pairs(scenario: &CrossconnectScenario) -> impl Iterator<Item = (usize, usize)
     (0..pods).flat_map(move |i| (i + 1..pods).map(move |j| (i, j)))
 }
 
-/// Returns the remark on a plan whose change cannot be made as gently as the scenario asks; `None` if it can.
+/// Returns the remark on a plan whose change exceeds the limits of the rollout; `None` if it keeps them.
 pub fn limits_note(metrics: &BTreeMap<String, f64>) -> Option<String> {
     let broken = |name: &str| metrics.get(name).is_some_and(|&kept| kept == 0.0);
     let figure = |name: &str| metrics.get(name).copied().unwrap_or_default();
@@ -98,7 +98,7 @@ pub fn limits_note(metrics: &BTreeMap<String, f64>) -> Option<String> {
     })
 }
 
-/// The circuits that a plan leads to: what it keeps and what it adds.
+/// The circuits that a plan leads to: the kept and the added ones.
 pub fn target(scenario: &CrossconnectScenario, changes: &Changes) -> Assignment {
     let single = scenario.wiring == Wiring::SingleSided;
     let circuits = changes.ocs.iter().flat_map(|ocs| {
@@ -114,8 +114,7 @@ pub fn target(scenario: &CrossconnectScenario, changes: &Changes) -> Assignment 
     Assignment::of(scenario.ocs_count as usize, circuits)
 }
 
-/// Removals that no plan avoids, by counting: Σ max(0, old − wanted) over pairs of pods, circuits at failed ports left
-/// aside.
+/// Lower bound on removals by counting: Σ max(0, old − wanted) over pairs of pods, without circuits at failed ports.
 pub fn counting_bound(scenario: &CrossconnectScenario) -> u64 {
     let mut old: FxHashMap<(u32, u32), u64> = FxHashMap::default();
     // Old circuits by unordered pair.

@@ -1,13 +1,13 @@
 //! The order in which changes are made.
 //!
-//! A batch takes down circuits, then sets up others on ports that are free by then, so no busy port is ever used. Without
-//! limits everything fits in one batch, and is made in one unless that cuts a pair of pods off or takes more than half of a
-//! pod's circuits down: then it is split as far as that spares any of them. With limits on what may be dark, the changes fall apart into components:
-//! chains and rings in which a removal frees a port for an addition, which needs another removal, and so on. A component
-//! made in one batch leaves nothing dark behind, so whole components are packed first, the largest first. One that is
-//! too large for any batch is cut: the moves that make one more addition possible are made one after the other as far as the
-//! limits allow, and the rest follows in the next batches. If nothing can move within the limits, the move that breaks them
-//! least is made and counted.
+//! A batch removes circuits, then adds others on ports that are free by then, so no addition uses a busy port. Without
+//! limits, one batch makes all changes, unless that cuts off a pair of pods or removes more than half of a pod's
+//! circuits; then the change is split as far as that helps any of them. With limits on dark circuits, the changes form
+//! components: chains and rings in which a removal frees a port for an addition, which needs another removal. A
+//! component that is made in one batch leaves no dark circuit behind, so whole components are packed first, the largest
+//! first. A component that is too large for any batch is cut: moves that make one more addition possible are made one
+//! by one as far as the limits allow, and the rest follows in the next batches. If no move respects the limits, the
+//! move with the smallest violation is made and counted.
 
 use crate::plan::{Action, Batch, Entry, EntryRef};
 use crate::rollout::ports::Wired;
@@ -22,7 +22,7 @@ use pack::Care;
 use rustc_hash::FxHashSet;
 use traffic::Traffic;
 
-/// Changes up to which a change without limits is split: packing is quadratic.
+/// Maximum number of changes for which a change without limits is split, because packing is quadratic.
 const MOST_SPLIT: usize = 4000;
 
 /// Batches and what is dark during them.
@@ -30,15 +30,15 @@ const MOST_SPLIT: usize = 4000;
 pub struct Schedule {
     /// The batches, in execution order; none if nothing changes.
     pub batches: Vec<Batch>,
-    /// Batches during which some limit is not kept.
+    /// Number of batches that violate a limit.
     pub broken: u64,
-    /// Pods and pairs of pods for which a limit is not kept during some batch.
+    /// Pods and pairs of pods for which some batch violates a limit.
     pub spoiled: u64,
-    /// Most circuits that are dark during a batch.
+    /// Maximum number of circuits that are dark during a batch.
     pub max_dark_circuits: u64,
-    /// Most circuits that a pod misses during a batch.
+    /// Maximum number of circuits that a pod lacks during a batch.
     pub max_dark_per_pod: u64,
-    /// Least share of its circuits that a pair of pods keeps during a batch.
+    /// Smallest fraction of its circuits that a pair of pods keeps during a batch.
     pub least_pair_share: f64,
 }
 
@@ -52,7 +52,7 @@ pub fn schedule(scenario: &CrossconnectScenario, wired: &Wired) -> Schedule {
         let order = if all.is_empty() { Vec::new() } else { vec![all] };
         let traffic = traffic.spared(&work);
         let whole = replay(&work, traffic.clone(), order);
-        // Circuits that move within an iteration move at once.
+        // Circuits that change within an iteration change in one batch.
         if whole.spoiled == 0 || work.changes.len() > MOST_SPLIT || scenario.switching.is_some() {
             return whole;
         }
@@ -62,7 +62,7 @@ pub fn schedule(scenario: &CrossconnectScenario, wired: &Wired) -> Schedule {
     packed(&work, &traffic)
 }
 
-/// The changes in batches within the limits, as far as that is found.
+/// Splits the changes into batches, within the limits if such batches are found.
 fn packed(work: &ChangeComponents, traffic: &Traffic) -> Schedule {
     // Opening several long components at once takes fewer batches, but their open ends may block each other.
     let eager = replay(work, traffic.clone(), pack::pack(work, traffic.clone(), Care::Eager));
@@ -70,7 +70,7 @@ fn packed(work: &ChangeComponents, traffic: &Traffic) -> Schedule {
         return eager;
     }
     let careful = replay(work, traffic.clone(), pack::pack(work, traffic.clone(), Care::OneAtATime));
-    // Fewer broken limits win, then the eager order.
+    // The order with fewer violated limits wins; ties go to the eager order.
     if careful.broken < eager.broken { careful } else { eager }
 }
 
@@ -95,7 +95,7 @@ fn replay(work: &ChangeComponents, mut traffic: Traffic, order: Vec<Vec<u32>>) -
         for &change in &changes[..additions] {
             traffic.take(&work.changes[change as usize]);
         }
-        // Dark circuits are largest between removals and additions.
+        // The number of dark circuits is largest between removals and additions.
         let dark = traffic.dark();
         schedule.broken += u64::from(dark.broken);
         spoiled.extend(traffic.short());
@@ -112,7 +112,7 @@ fn replay(work: &ChangeComponents, mut traffic: Traffic, order: Vec<Vec<u32>>) -
     schedule
 }
 
-/// The entries of a plan with what they are called in batches.
+/// The entries of a plan with their names in batches.
 fn entries(wired: &Wired) -> impl Iterator<Item = (EntryRef, &Entry)> {
     wired.ocs.iter().flat_map(|ocs| {
         let named = |(entry, listed): (u32, _)| (EntryRef { ocs_id: ocs.ocs_id, entry }, listed);

@@ -1,5 +1,5 @@
-//! Warnings about a plan beside its objective: wanted circuits that are not set, pairs of pods that a batch cuts off,
-//! limits of the rollout that are not kept.
+//! Warnings about a plan in addition to its objective: target circuits that are not set, and pairs of pods that a batch
+//! cuts off.
 
 use crate::plan::{Action, Changes, Entry, EntryRef};
 use crate::rollout::assemble::limits_note;
@@ -12,17 +12,17 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 #[cfg(test)]
 mod tests;
 
-/// Share of its circuits that a gentler rollout keeps for every pair of pods.
+/// Fraction of the circuits of every pair of pods that a gentler rollout keeps.
 const GENTLER_SHARE: f64 = 0.5;
-/// Changes up to which another order is tried: a moment's work.
+/// Maximum number of changes for which another order is tried, which keeps the time short.
 const MOST_CHANGES: usize = 4000;
-/// Pairs that are named before the rest is only counted.
+/// Number of pairs that are named before the rest is only counted.
 const NAMED: usize = 6;
 
 /// A pair of pods, the smaller first.
 pub type Pair = (u32, u32);
 
-/// Everything that has to be told of a plan.
+/// All remarks on a plan.
 pub fn of(
     scenario: &CrossconnectScenario,
     changes: &Changes,
@@ -35,7 +35,7 @@ pub fn of(
     (!said.is_empty()).then(|| said.join("; "))
 }
 
-/// Something that has to be told of a change.
+/// A warning about a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
     /// In a few words, for titles.
@@ -104,10 +104,10 @@ pub fn strays(scenario: &CrossconnectScenario) -> Option<String> {
     })
 }
 
-/// Pairs of pods that a batch leaves without any circuit although they have some before and after, batch by batch; batches
-/// count from 0.
+/// Pairs of pods that have circuits before and after the change but none during a batch, for each batch; batches count
+/// from 0.
 pub fn cut_pairs(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<(usize, Vec<Pair>)> {
-    // Circuits at failed ports carry nothing, so their loss cuts nobody off.
+    // Circuits at failed ports carry nothing, so removing them cuts off no pair.
     let dead = dead_removals(scenario, changes);
     let mut counts: BTreeMap<Pair, [u32; 2]> = BTreeMap::new();
     for (at, entry) in entries(changes) {
@@ -181,8 +181,9 @@ pub fn cut_off(scenario: &CrossconnectScenario, changes: &Changes) -> Option<Str
     ))
 }
 
-/// Batches of the same change if every pair of pods is to keep half of its circuits, and the pairs that it cuts off all the
-/// same; `None` if the scenario asks for as much already, if that helps no pair, or if the change is too large for a quick answer.
+/// Number of batches of the same change if every pair of pods keeps half of its circuits, and the number of pairs that
+/// are still cut off; `None` if the scenario already requires this, if it helps no pair, or if the change is too large
+/// for a quick answer.
 pub fn gentler(scenario: &CrossconnectScenario, changes: &Changes) -> Option<(usize, usize)> {
     let size: usize = changes.batches.iter().map(|batch| batch.changes.len()).sum();
     if scenario.rollout.min_pair_share >= GENTLER_SHARE || size > MOST_CHANGES {
@@ -190,7 +191,7 @@ pub fn gentler(scenario: &CrossconnectScenario, changes: &Changes) -> Option<(us
     }
     let rollout = Rollout { min_pair_share: GENTLER_SHARE, ..scenario.rollout };
     let asked = CrossconnectScenario { rollout, ..scenario.clone() };
-    // The same ports in another order.
+    // The same changes in another order.
     let wired = Wired { ocs: changes.ocs.clone(), forced: dead_removals(scenario, changes) };
     let schedule = batches::schedule(&asked, &wired);
     let careful = Changes { batches: schedule.batches, ..changes.clone() };
@@ -198,14 +199,14 @@ pub fn gentler(scenario: &CrossconnectScenario, changes: &Changes) -> Option<(us
         cut_pairs(scenario, changes).into_iter().flat_map(|(_, pairs)| pairs).collect::<BTreeSet<_>>().len()
     };
     let left = pairs(&careful);
-    // Only an order that cuts off fewer pairs is worth naming.
+    // Only an order that cuts off fewer pairs is reported.
     (left < pairs(changes)).then_some((careful.batches.len(), left))
 }
 
-/// Removals of circuits that end at ports out of order.
+/// Removals of circuits that end at failed ports.
 pub(super) fn dead_removals(scenario: &CrossconnectScenario, changes: &Changes) -> BTreeSet<EntryRef> {
     let failed: HashSet<Port> = scenario.failed_ports.iter().copied().collect();
-    // Removed because an end has failed.
+    // An end of the circuit has failed.
     let dead = |(at, entry): &(EntryRef, &Entry)| {
         let ends = scenario.ends(entry.circuit());
         let is_failed =

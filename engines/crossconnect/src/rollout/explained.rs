@@ -1,4 +1,5 @@
-//! A plan of cross-connects explained: circuits per switch and pair of pods, what every batch takes down and for whom.
+//! Counts of a plan for reports: circuits per switch and pair of pods, and the circuits that every batch removes, per
+//! pod.
 
 use crate::plan::{Action, Batch, Changes, Entry, EntryRef};
 use crate::scenario::{Circuit, CrossconnectScenario, Side, Wiring};
@@ -18,7 +19,7 @@ pub struct SwitchCell {
     pub keep: u32,
     /// Circuits that are set up.
     pub add: u32,
-    /// Circuits that are taken down, forced ones included.
+    /// Circuits that are removed, including forced ones.
     pub remove: u32,
 }
 
@@ -29,7 +30,7 @@ pub struct Switch {
     pub keep: u32,
     /// Circuits that are set up.
     pub add: u32,
-    /// Circuits that are taken down by choice.
+    /// Circuits that the plan removes by choice.
     pub remove: u32,
     /// Circuits that end at failed ports.
     pub forced: u32,
@@ -57,7 +58,7 @@ pub struct BatchFacts {
     pub additions: u32,
     /// Circuits that are dark while it is under way.
     pub dark: u64,
-    /// The pod that misses most circuits meanwhile, how many, and of how many.
+    /// The pod that lacks the most circuits during the batch, how many, and of how many.
     pub worst: Option<(u32, u64, u64)>,
 }
 
@@ -77,15 +78,15 @@ pub struct ChangeFacts {
     pub pods: usize,
     /// Its switches, in order of id.
     pub switches: Vec<Switch>,
-    /// Circuits before, row by row, both ways; what ends at failed ports is left out.
+    /// Circuits before the change, row by row, both directions; without circuits at failed ports.
     pub before: Vec<u32>,
-    /// Circuits wanted, row by row, both ways.
+    /// Target circuits, row by row, both directions.
     pub after: Vec<u32>,
     /// Ports in use before, by pod.
     pub degrees_before: Vec<Degree>,
     /// Ports in use after, by pod.
     pub degrees_after: Vec<Degree>,
-    /// Healthy ports of each pod.
+    /// Working ports of each pod.
     pub ports: Vec<Degree>,
     /// Batches in execution order.
     pub batches: Vec<BatchFacts>,
@@ -94,7 +95,7 @@ pub struct ChangeFacts {
 }
 
 impl ChangeFacts {
-    /// Counts everything that panes show. Linear in entries and in pods squared.
+    /// Computes all counts that panes show. Linear in entries and in pods squared.
     pub fn of(scenario: &CrossconnectScenario, changes: &Changes) -> Self {
         let pods = scenario.pods as usize;
         let failed: HashSet<(u32, Side, u32, u32)> = scenario
@@ -151,7 +152,7 @@ impl ChangeFacts {
         let mut cells: BTreeMap<(u32, u32), SwitchCell> = BTreeMap::new();
         for entry in entries {
             let (mut a, mut b) = (entry.pod_a, entry.pod_b);
-            // Without sides a circuit has no direction: the lower pod stands first.
+            // Without sides a circuit has no direction, so the lower pod comes first.
             if single && a > b {
                 std::mem::swap(&mut a, &mut b);
             }
@@ -213,13 +214,13 @@ impl ChangeFacts {
         self.switches.iter().map(|switch| switch.remove).collect()
     }
 
-    /// The switch that is shown until a person chooses one: the first with most changes.
+    /// The switch that is shown by default: the first one with the most changes.
     pub fn usual_switch(&self) -> usize {
         let changes = |at: usize| self.switches[at].remove + self.switches[at].forced + self.switches[at].add;
         (0..self.switches.len()).rev().max_by_key(|&at| changes(at)).unwrap_or(0)
     }
 
-    /// Lower bound of removals by counting, for these wanted circuits: Σ max(0, before − wanted) over pairs.
+    /// Lower bound on removals by counting, for these target circuits: Σ max(0, before − wanted) over pairs.
     pub fn counting_bound(&self, wanted: impl Fn(usize, usize) -> i64) -> u64 {
         let pairs = (0..self.pods).flat_map(|a| (a + 1..self.pods).map(move |b| (a, b)));
         pairs.map(|(a, b)| (i64::from(self.before[a * self.pods + b]) - wanted(a, b)).max(0) as u64).sum()
@@ -244,8 +245,8 @@ pub fn entry(changes: &Changes, at: EntryRef) -> Option<&Entry> {
     changes.ocs.get(at.ocs_id as usize)?.cross_connects.get(at.entry as usize)
 }
 
-/// Returns the changes of every batch, with the pod that misses most while it is under way: its live circuits then
-/// against the smaller of its old and new number.
+/// Returns the changes of every batch, with the pod that lacks the most circuits during it: the smaller of its old and
+/// new number minus its live circuits.
 fn batches(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<BatchFacts> {
     let pods = scenario.pods as usize;
     let mut live: Vec<i64> = vec![0; pods];
@@ -260,7 +261,7 @@ fn batches(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<BatchFacts
         }
     }
     let before = live.clone();
-    // Against the smaller of old and new number: a pod that shrinks misses nothing.
+    // Compared with the smaller of old and new number, so a pod that only loses circuits lacks none.
     let least = |pod: usize| before[pod].min(goal[pod]);
     let mut all = Vec::with_capacity(changes.batches.len());
     for Batch { changes: entries, dark_circuits } in &changes.batches {
@@ -275,7 +276,7 @@ fn batches(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<BatchFacts
             if entry.action == Action::Remove {
                 facts.removals += 1;
                 for pod in ends(entry) {
-                    // Removals count at once, additions at the end of the batch.
+                    // Removals count from the start of the batch, additions from its end.
                     live[pod] -= 1;
                 }
             } else {
@@ -285,7 +286,7 @@ fn batches(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<BatchFacts
         }
         facts.switches.sort_unstable();
         let missing = |pod: usize| (least(pod) - live[pod]).max(0) as u64;
-        // The first of equals.
+        // Ties go to the first pod.
         let worst = (0..pods).rev().max_by_key(|&pod| missing(pod)).filter(|&pod| missing(pod) > 0);
         facts.worst = worst.map(|pod| (pod as u32, missing(pod), least(pod).max(0) as u64));
         for pod in added.into_iter().flatten() {

@@ -1,20 +1,21 @@
 //! The order of phases in which all GPUs of all pods exchange data (docs/methods/crossconnect.md, section 10).
 //!
-//! P pods of N GPUs; GPU n of pod p is number p·N + n. In phase t = 1..N·P every GPU sends to one GPU. Wanted are phases in
-//! which every GPU receives from exactly one, with few flows between two pods, and every ordered pair once over all phases.
+//! P pods of N GPUs; GPU n of pod p is number p·N + n. In phase t = 1..N·P every GPU sends to one GPU. Goal: in every
+//! phase, every GPU receives from exactly one GPU and few flows run between two pods; over all phases, every ordered
+//! pair occurs once.
 
 use crate::plan::{PhaseOrder, PhaseRule};
 
-/// Most GPUs of an order: a phase lists a destination for each, and there are as many phases.
-/// A phase lists every GPU, so an order has the square of this many numbers.
+/// Maximum number of GPUs of an order. Each phase lists a destination for every GPU, and there are as many phases as
+/// GPUs. An order therefore holds the square of this number of entries.
 pub const MAX_GPUS: u32 = 2048;
 
 /// GPU that GPU `n` of pod `p` sends to in phase `t` = 1..N·P, Op(p, n, t).
 ///
-/// `printed`: (p(N+1) + N·n + t − 1) mod N·P. It is a permutation only if P = N, or if N = 1 and P is odd.
-/// `corrected`, with a = (t−1) div N and b = (t−1) mod N: N·((p + n + a) mod P) + ((n + b) mod N). For given a and b
-/// the receiver (q, m) tells n = m − b, then p = q − a − n, so it is a permutation; in a pod the values p + n + a meet every pod
-/// floor or ceiling of N/P times; and (a, b) runs over all P·N shifts, so every ordered pair occurs once.
+/// `printed`: (p(N+1) + N·n + t − 1) mod N·P. It is a permutation only if P = N, or if N = 1 and P is odd. `corrected`,
+/// with a = (t−1) div N and b = (t−1) mod N: N·((p + n + a) mod P) + ((n + b) mod N). For given a and b, the receiver
+/// (q, m) determines n = m − b and then p = q − a − n, so it is a permutation. Within a pod, the values p + n + a hit
+/// every pod floor(N/P) or ceil(N/P) times. And (a, b) takes all P·N shifts, so every ordered pair occurs once.
 pub const fn destination(rule: PhaseRule, pods: u64, gpus: u64, (p, n): (u64, u64), t: u64) -> u64 {
     match rule {
         PhaseRule::Printed => (p * (gpus + 1) + gpus * n + t - 1) % (gpus * pods),
@@ -48,8 +49,8 @@ impl Counter {
         Self { pods, gpus, flows: vec![0; pods * pods], received: vec![0; pods * gpus] }
     }
 
-    /// Maximum number of flows from one pod to one pod, what stays in a pod included, and whether some GPU receives
-    /// from two others.
+    /// Returns the maximum number of flows from one pod to one pod, including flows within a pod, and `true` if some
+    /// GPU receives from two others.
     pub fn count(&mut self, phase: &[u32]) -> (u32, bool) {
         // Counters are reused from phase to phase.
         self.flows.fill(0);
@@ -57,7 +58,7 @@ impl Counter {
         let (mut most, mut contended) = (0, false);
         for (from, &to) in phase.iter().enumerate() {
             let to = to as usize;
-            // Data that a GPU keeps is no flow.
+            // Data that a GPU keeps does not count as a flow.
             if from != to {
                 self.received[to] += 1;
                 contended |= self.received[to] > 1;
@@ -70,7 +71,7 @@ impl Counter {
     }
 }
 
-/// An order without phases, to be filled one by one.
+/// An order without phases; the caller appends them.
 pub const fn empty(rule: PhaseRule, gpus_per_pod: u32) -> PhaseOrder {
     PhaseOrder { rule, gpus_per_pod, phases: Vec::new(), max_flows_per_pod_pair: 0, contended_phases: 0 }
 }

@@ -1,8 +1,10 @@
-//! From circuits per switch and pair of pods to ports, without new rewiring (docs/methods/crossconnect.md, section 10).
+//! Assigns ports to circuits per switch and pair of pods, without additional removals (docs/methods/crossconnect.md,
+//! section 10).
 //!
-//! Of every oriented pair of pods the installed circuits with the lowest port indices stay, pinned ones first; the rest
-//! goes. Circuits that are missing then take ports that one way of them joins already, or the lowest free index at both
-//! ends, pairs in order. Ports out of order are never taken, and what is installed on them goes whatever is planned.
+//! For every oriented pair of pods, the installed circuits with the lowest port indices stay, pinned ones first; the
+//! others are removed. Missing circuits then get ports that a connection in one direction already joins, or the lowest
+//! free index at both ends, pair by pair. Failed ports are never used, and circuits that are installed on them are
+//! always removed.
 
 use crate::model::assignment::{Assignment, Cell};
 use crate::plan::{Action, Entry, EntryRef, OcsChanges};
@@ -19,7 +21,7 @@ pub struct Wired {
     pub forced: BTreeSet<EntryRef>,
 }
 
-/// Gives ports to the circuits of a target. A circuit that finds no free port is left out: the target does not fit.
+/// Gives ports to the circuits of a target. A circuit without a free port is left out; the target then does not fit.
 pub fn assign(scenario: &CrossconnectScenario, target: &Assignment) -> Wired {
     let mut failed = vec![FxHashSet::default(); scenario.ocs_count as usize];
     for port in &scenario.failed_ports {
@@ -38,8 +40,8 @@ pub fn assign(scenario: &CrossconnectScenario, target: &Assignment) -> Wired {
     wired(failed.iter().enumerate().map(entries).collect())
 }
 
-/// The way to the circuits of a scenario that are given port by port: each of them stays or comes, all others go. Those at
-/// ports out of order are left out.
+/// Changes that lead to the circuits of a scenario that gives them port by port: each of them is kept or added, all
+/// others are removed. Circuits at failed ports are left out.
 pub fn given(scenario: &CrossconnectScenario) -> Wired {
     let failed: FxHashSet<(u32, End)> = scenario
         .failed_ports
@@ -65,7 +67,7 @@ pub fn given(scenario: &CrossconnectScenario) -> Wired {
     let installed: FxHashSet<(u32, [End; 2])> =
         scenario.installed_circuits().map(|(ocs, circuit)| key(ocs, circuit)).collect();
     let mut switches: Vec<Vec<(Entry, bool)>> = vec![Vec::new(); scenario.ocs_count as usize];
-    // PanelNumbers numbers depend on the ports of the pods before.
+    // Panel numbers depend on the ports of the preceding pods.
     let panels: Vec<PanelNumbers> = (0..switches.len()).map(|ocs| PanelNumbers::of(scenario, ocs)).collect();
     let mut list = |ocs: u32, action: Action, circuit: Circuit, forced: bool| {
         if let (Some(switch), Some(panel)) = (switches.get_mut(ocs as usize), panels.get(ocs as usize)) {
@@ -110,7 +112,7 @@ struct Switch<'a> {
 }
 
 impl Switch<'_> {
-    /// All entries with whether they are forced by a port out of order, in no particular order.
+    /// All entries, in no particular order, each with `true` if a failed port forces it.
     fn entries(&self, cells: &[Cell]) -> Vec<(Entry, bool)> {
         let panel = PanelNumbers::of(self.scenario, self.ocs);
         let installed =
@@ -158,13 +160,13 @@ impl Switch<'_> {
             }
             missing.push(Cell { count: cell.count - kept, ..*cell });
         }
-        // Pairs behind the last cell.
+        // Pairs after the last cell.
         for (_, circuits) in old {
             removed(&mut entries, circuits);
         }
         // Lowest free indices after all kept circuits are known.
         let mut free = Free { switch: self, taken, next: vec![[0; 2]; self.scenario.pods as usize] };
-        // Ports of which one way is set already spare the switch a command, so they go first.
+        // Ports that are already connected in one direction save a command, so they are used first.
         for cell in &mut missing {
             while cell.count > 0
                 && let Some(circuit) = free.half_set(cell.a, cell.b)
@@ -215,7 +217,7 @@ impl Free<'_> {
         Some(Circuit { pod_a, port_a_index, pod_b, port_b_index })
     }
 
-    /// A circuit of which one way is set already, at ports that are free.
+    /// A circuit that is already connected in one direction, at ports that are free.
     fn half_set(&mut self, pod_a: u32, pod_b: u32) -> Option<Circuit> {
         let (ocs, far) = (self.switch.ocs, self.switch.far());
         let strays = self.switch.scenario.strays.iter().filter(|stray| stray.ocs_id as usize == ocs);
@@ -223,7 +225,7 @@ impl Free<'_> {
         let circuit = halves.into_iter().find_map(|(a, b)| {
             let fits = (a.side, a.pod, b.side, b.pod) == (Side::A, pod_a, far, pod_b) && a != b;
             let ends = [a, b].map(|end| (end.side, end.pod, end.port_index));
-            // Both ends have to be free.
+            // Both ends must be free.
             let free = ends.iter().all(|end| !self.taken.contains(end));
             let circuit = Circuit { pod_a, port_a_index: a.port_index, pod_b, port_b_index: b.port_index };
             (fits && free).then_some(circuit)
@@ -243,10 +245,10 @@ impl Free<'_> {
     }
 }
 
-/// Numbers on the panel of a switch: its own, or each side from 1 with the pods in order.
+/// Panel numbers of a switch: its own numbers, or each side from 1 with the pods in order.
 struct PanelNumbers {
     own: Option<HashMap<End, u32>>,
-    /// Ports of the pods before each one, by side.
+    /// Number of ports of the preceding pods, for each pod and side.
     before: [Vec<u32>; 2],
     far: Side,
 }

@@ -1,17 +1,17 @@
-//! The steps of a change as people make them: live circuits of every pod and pair of pods before, during and after each, and the
-//! circuits that stand between two steps.
+//! The steps of a change for operators: live circuits of every pod and pair of pods before, during and after each step,
+//! and the circuits between two steps.
 
 use crate::plan::{Action, Batch, Changes, Entry};
 use crate::rollout::caveat::{Pair, dead_removals, entries, entry, pair};
 use crate::scenario::{Circuit, CrossconnectScenario, End};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// LiveAround circuits around a step.
+/// Live circuits before, during and after a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LiveAround {
     /// Before the step.
     pub before: u32,
-    /// While it is under way, between its removals and its additions.
+    /// During the step, between its removals and its additions.
     pub during: u32,
     /// After it.
     pub after: u32,
@@ -38,13 +38,13 @@ pub struct Step {
 }
 
 impl Step {
-    /// Circuits that it takes down and sets up.
+    /// Numbers of circuits that it removes and adds.
     pub fn counts(&self) -> [usize; 2] {
         let entries = || self.switches.values().flatten();
         [Action::Remove, Action::Add].map(|action| entries().filter(|entry| entry.action == action).count())
     }
 
-    /// The pod that keeps the least share of its circuits.
+    /// The pod that keeps the smallest fraction of its circuits.
     pub fn worst_pod(&self) -> Option<(u32, LiveAround)> {
         let least = self.pods.iter().min_by(|a, b| a.1.share().total_cmp(&b.1.share()));
         least.map(|(pod, live)| (*pod, *live)).filter(|(_, live)| live.during < live.before)
@@ -57,7 +57,7 @@ impl Step {
     }
 }
 
-/// LiveAround circuits at a moment.
+/// Live circuits at one time.
 #[derive(Default)]
 struct LiveCounts {
     all: u32,
@@ -78,7 +78,7 @@ impl LiveCounts {
         *count = count.saturating_add_signed(by);
     }
 
-    /// Writes down the counts of all that a step touches.
+    /// Records the counts of all pods and pairs that a step changes.
     fn note(&self, step: &mut Step, at: fn(&mut LiveAround) -> &mut u32) {
         *at(&mut step.all) = self.all;
         for (pod, live) in &mut step.pods {
@@ -126,7 +126,7 @@ pub fn steps(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<Step> {
     found
 }
 
-/// Circuits by switch after so many steps.
+/// Circuits by switch after this number of steps.
 pub fn standing(changes: &Changes, steps: usize) -> BTreeSet<(u32, Circuit)> {
     let mut standing: BTreeSet<(u32, Circuit)> = entries(changes)
         .filter(|(_, entry)| entry.action != Action::Add)
@@ -144,18 +144,18 @@ pub fn standing(changes: &Changes, steps: usize) -> BTreeSet<(u32, Circuit)> {
     standing
 }
 
-/// How far a change is by what stands on the switches.
+/// Progress of a change, from the circuits on the switches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangeProgress {
     /// Steps that are done.
     pub done: usize,
     /// Steps in all.
     pub of: usize,
-    /// Ports that differ from the state after those steps: switch, side, pod and index.
+    /// Ports whose state differs from the one after those steps: switch, side, pod and index.
     pub differ: BTreeSet<(u32, End)>,
 }
 
-/// The number of steps after which fewest ports would differ from what stands; the later one of two.
+/// Returns the number of steps after which the fewest ports differ from the present state; ties go to the later step.
 pub fn progress(
     scenario: &CrossconnectScenario,
     changes: &Changes,

@@ -138,7 +138,7 @@ pub(super) fn demand(result: &MoeResult) -> Section {
         ..Matrix::default()
     };
     Section::empty("Demand and circuits")
-        .legend("each row is a sending server, each column a receiving server: GB, then circuits; brighter cells have more bytes")
+        .legend("rows: senders, columns: receivers; GB, then number of circuits; brighter: more bytes")
         .context(format!("layer {}, whose all-to-all takes longest", layer.layer))
         .block(
             "demand",

@@ -24,7 +24,7 @@ fn sentence(name: &str, result: &MoeResult) -> Phrase {
         share(time.stall_ms)
     ));
     if time.fabric == FabricKind::Pooled {
-        return phrase.muted("  a bound for all networks, which no network reaches in general");
+        return phrase.muted("  a bound for all networks, not a network");
     }
     phrase.muted(format!(
         "  {:.2} M$, {:.2} times the iterations per dollar of a fat-tree",
@@ -161,7 +161,7 @@ pub(super) fn section(scenario: &MoeScenario, plan: Option<&MoeResult>) -> Secti
     let note = format!("Prices: {}.", scenario.prices.note.trim_end_matches('.'));
     let section = Section::empty("Networks")
         .subject(ANALYTIC_SHORT)
-        .context("times are per micro-batch; those of iteration and gradients are per iteration")
+        .context("times per micro-batch; iteration and gradients per iteration")
         .block("networks", "An iteration", table)
         .on_screens("worth", "Iterations per dollar, fat-tree = 1", worth)
         .remark(ANALYTIC)

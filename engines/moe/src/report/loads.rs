@@ -150,7 +150,7 @@ pub(super) fn loads(
     };
     let percent = Unit::PERCENT.with_decimals(0);
     let legend = format!(
-        "% of the tokens by iteration, busiest experts brightest; bold: the {MARKED} busiest, * predicted wrongly; last columns: mean, ranks"
+        "% of the tokens by iteration, busiest brightest; bold: the {MARKED} busiest, * predicted wrongly; last: mean, ranks"
     );
     Ok(Section::empty("Expert loads")
         .context(format!("layer {layer}, by iteration; predicted from {}", window(settings)))
@@ -218,7 +218,7 @@ pub(super) fn predictor(
             Phrase::new()
                 .muted(format!("means over {judged} iterations, each predicted from {}", window(settings))),
         )
-        .legend("of top N: fraction of the N busiest experts that the prediction also ranks among its top N; L1: sum of the absolute errors of all shares")
+        .legend("of top N: fraction of the N busiest experts among the N predicted; L1: sum of absolute errors of the shares")
         .remark("Predictions cover only the load of each expert, not which rank sends to which expert.");
     Ok(if worse.is_empty() {
         section

@@ -1,4 +1,4 @@
-//! Reasons that no solution exists, in the words of the problem, after a proof that none does.
+//! Explains in terms of the scenario why no solution exists, after a proof that none does.
 
 use super::{Orientation, asked};
 use crate::model::task::Task;
@@ -6,8 +6,9 @@ use lightbay_core::problem::{counted, few};
 use lightbay_highs::conflict::{Conflict, Party, Sides, sentence};
 use std::collections::BTreeMap;
 
-/// Returns the constraints that no solution can satisfy together. `conflict` is what the solver found in the model; a
-/// pair of pods whose circuits fit no switches, and too few ports in all, are found without it.
+/// Returns the constraints that no solution can satisfy together. `conflict` is the conflict that the solver found in
+/// the model. It is not needed if the circuits of a pair of pods fit no switches, or if the ports do not suffice in
+/// total.
 pub fn infeasible(task: &Task, orientation: Orientation<'_>, conflict: Option<&Conflict>) -> String {
     let circuits: u64 = task.wanted.iter().map(|cell| u64::from(cell.count)).sum();
     let switches = task.ocs_count;
@@ -45,7 +46,7 @@ pub fn infeasible(task: &Task, orientation: Orientation<'_>, conflict: Option<&C
     )
 }
 
-/// Says that the switches on which both pods of a pair have ports cannot carry its circuits, if that is so.
+/// Returns a sentence if the switches on which both pods of a pair have ports cannot carry its circuits.
 fn apart(task: &Task, orientation: Orientation<'_>) -> Option<String> {
     let far = if task.single_sided { &task.ports_a } else { &task.ports_b };
     asked(task, orientation).into_iter().find_map(|(cell, both)| {
@@ -101,7 +102,8 @@ fn words(task: &Task, orientation: Orientation<'_>, conflict: &Conflict) -> Vec<
         }
     }
     for Party { name, .. } in conflict.columns.iter().filter(|party| party.sides != Sides::Lower) {
-        // A column is bounded by the circuits of its pair, which have a row, or by the ports of one of its pods.
+        // The bound of a column comes from the circuits of its pair, which have a row, or from the ports of one of its
+        // pods.
         if let (&[ocs, a, b], true) = (numbers(name).as_slice(), name.starts_with("x_")) {
             let (here, there) = (task.ports_a[ocs][a], far[ocs][b]);
             if here <= there {

@@ -1,4 +1,4 @@
-//! Changes and what they wait for.
+//! Changes, and the removals that they wait for.
 
 use super::{entries, is_change};
 use crate::plan::{Action, EntryRef};
@@ -14,28 +14,27 @@ pub(super) struct Change {
     pub removal: bool,
     /// The pods at its ends, the smaller first.
     pub pods: (u32, u32),
-    /// `true` if its circuit ends at a port out of order, so that nothing is lost with it.
+    /// `true` if its circuit ends at a failed port, so that removing it loses no capacity.
     pub forced: bool,
     /// Removals that free its ports, at most two; none for a removal.
     pub waits_for: Vec<u32>,
 }
 
-/// Removals that are made together to get one step further: those that an addition waits for, or one that nothing waits
-/// for.
+/// Removals that are made together as one move: those that an addition waits for, or one that no addition waits for.
 pub(super) type MaintenanceMove = Vec<u32>;
 
-/// Changes that hang together by their ports.
+/// Changes that are connected by shared ports.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Component {
     /// Its removals.
     pub removals: Vec<u32>,
     /// Its additions.
     pub additions: Vec<u32>,
-    /// Steps that can be made in it one by one, those for additions that wait for few removals first.
+    /// Moves of the component, those for additions that wait for few removals first.
     pub moves: Vec<MaintenanceMove>,
 }
 
-/// All changes and how they hang together.
+/// All changes and their components.
 #[derive(Clone, Debug)]
 pub(super) struct ChangeComponents {
     pub changes: Vec<Change>,
@@ -97,7 +96,7 @@ fn components(changes: &[Change]) -> Vec<Component> {
         let component = &mut found[at];
         if change.removal {
             component.removals.push(number);
-            // A removal that nothing waits for is a move of its own.
+            // A removal that no addition waits for is a separate move.
             if !awaited[number as usize] {
                 component.moves.push(vec![number]);
             }

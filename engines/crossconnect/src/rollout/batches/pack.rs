@@ -3,12 +3,12 @@
 use super::components::ChangeComponents;
 use super::traffic::Traffic;
 
-/// Number of components under way at the same time, of those that do not fit in one batch.
+/// How many of the components that do not fit in one batch are in progress at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Care {
-    /// As many as the limits allow.
+    /// Eager: as many as the limits allow.
     Eager,
-    /// One, so that the ends of others are in nobody's way.
+    /// One, so that the open ends of other components do not block it.
     OneAtATime,
 }
 
@@ -23,7 +23,7 @@ enum Stage {
     Done,
 }
 
-/// The changes in batches. Limits are kept where this finds a way.
+/// The changes in batches. Limits are respected if this heuristic finds such batches.
 pub(super) fn pack(work: &ChangeComponents, traffic: Traffic, care: Care) -> Vec<Vec<u32>> {
     let mut packer = Packer {
         work,
@@ -32,14 +32,14 @@ pub(super) fn pack(work: &ChangeComponents, traffic: Traffic, care: Care) -> Vec
         made: vec![false; work.changes.len()],
         batch: Vec::new(),
     };
-    // Tested once, with everything else live.
+    // Each component is tested once, with all other circuits live.
     let too_large = packer.too_large();
     let mut batches = Vec::new();
-    // One batch per turn; the invariant is that no removal is made twice and every batch changes something.
+    // Each iteration makes one batch. Invariant: no removal is made twice, and every batch changes something.
     while packer.stages.iter().any(|&stage| stage != Stage::Done) {
         packer.removals(&too_large, care);
         packer.additions();
-        // Nothing fits: the limits cannot be kept from here, so the least violation is taken and counted.
+        // No move fits within the limits, so the move with the smallest violation is made and counted.
         if packer.batch.is_empty() {
             packer.least_evil();
             packer.additions();
@@ -61,17 +61,18 @@ struct Packer<'a> {
 }
 
 impl Packer<'_> {
-    /// For every component whether its removals break a limit if they are made together while all else is as it was.
+    /// For every component, `true` if making all its removals together violates a limit while all other circuits are
+    /// live.
     fn too_large(&mut self) -> Vec<bool> {
         let work = self.work;
         work.components.iter().map(|component| self.missed_by(&component.removals) > 0).collect()
     }
 
-    /// The removals of a batch: those of components under way first, then whole components, then the beginning of
-    /// components that have to be cut.
+    /// Chooses the removals of a batch: first those of components in progress, then whole components, then the first
+    /// moves of components that must be cut.
     fn removals(&mut self, too_large: &[bool], care: Care) {
         let work = self.work;
-        // Components in progress come first, because their circuits are dark. Progress before new components.
+        // Components in progress come first, because their circuits are dark. They go before new components.
         for number in 0..work.components.len() {
             if self.stages[number] == Stage::Open {
                 self.steps(number);
@@ -94,7 +95,7 @@ impl Packer<'_> {
         }
     }
 
-    /// Makes moves of a component as long as the limits allow one; returns whether any was made. Moves that complete an
+    /// Makes moves of a component while the limits allow one; returns `true` if it made any. Moves that complete an
     /// addition go before those that begin one.
     fn steps(&mut self, component: usize) -> bool {
         let work = self.work;
@@ -125,14 +126,14 @@ impl Packer<'_> {
         }
     }
 
-    /// The removals of a move that were not made.
+    /// The removals of a move that are not made yet.
     fn open(&self, removals: &[u32]) -> Vec<u32> {
         removals.iter().copied().filter(|&change| !self.made[change as usize]).collect()
     }
 
     /// Makes removals together if the limits allow it.
     fn make(&mut self, removals: &[u32]) -> bool {
-        // Tried and taken back within `missed_by`.
+        // `missed_by` makes the removals on trial and restores the counters.
         if self.missed_by(removals) > 0 {
             return false;
         }
@@ -148,11 +149,11 @@ impl Packer<'_> {
         self.batch.extend(removals);
     }
 
-    /// By how many circuits the limits would be missed if removals were made together.
+    /// Number of circuits by which the limits would be violated if these removals were made together.
     fn missed_by(&mut self, removals: &[u32]) -> u32 {
         let changes = &self.work.changes;
-        // The counters are changed and restored, which is cheaper than a copy.
-        // All counters together: pod, pod, pair.
+        // The counters are changed and restored, which is cheaper than a copy. The counters of both pods and of the
+        // pair.
         let missed = removals.iter().map(|&change| self.traffic.take(&changes[change as usize])).sum();
         for &change in removals {
             self.traffic.give(&changes[change as usize]);
@@ -160,7 +161,7 @@ impl Packer<'_> {
         missed
     }
 
-    /// Every addition whose ports are free.
+    /// Makes every addition whose ports are free.
     fn additions(&mut self) {
         let work = self.work;
         // All additions whose removals are made, in one pass: additions do not free ports.
@@ -190,7 +191,7 @@ impl Packer<'_> {
         }
     }
 
-    /// The move that breaks the limits least, of a component under way if there is one.
+    /// Returns the move with the smallest violation of the limits, from a component in progress if there is one.
     fn least_evil(&mut self) {
         let work = self.work;
         // Components in progress first, since their ends are dark already.
@@ -206,7 +207,7 @@ impl Packer<'_> {
                     continue;
                 }
                 let missed = self.missed_by(&open);
-                // Minimum number of circuits below the limits, then the smallest move.
+                // Fewest circuits below the limits, then the smallest move.
                 if best.as_ref().is_none_or(|(least, size, _)| (missed, open.len()) < (*least, *size)) {
                     best = Some((missed, open.len(), open));
                 }

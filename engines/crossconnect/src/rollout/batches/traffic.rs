@@ -1,4 +1,4 @@
-//! Live circuits, against those that must be live.
+//! Counts live circuits and compares them with those that must be live.
 
 use super::components::{Change, ChangeComponents};
 use super::entries;
@@ -13,20 +13,20 @@ const SHARE_TOLERANCE: f64 = 1e-9;
 /// Circuits of a pod or of a pair of pods.
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
-    /// Old and new number; circuits at ports out of order are no old ones.
+    /// Old and new number of circuits; the old number excludes circuits at failed ports.
     old: u32,
     new: u32,
     /// Present number.
     live: u32,
-    /// Least number that the limits allow.
+    /// Minimum number of live circuits that the limits allow.
     floor: u32,
-    /// Circuits that are not touched, or can be set up first.
+    /// Circuits that do not change, or that can be added before any removal.
     kept: u32,
 }
 
 impl Count {
-    /// Returns the number of circuits due, the smaller of old and new; missing circuits are due minus present. A pod or
-    /// pair that shrinks is due only its new number.
+    /// Returns the number of circuits due, the smaller of old and new; missing circuits are due minus present. For a
+    /// pod or pair that gets fewer circuits, only the new number is due.
     const fn due(self) -> u32 {
         if self.old < self.new { self.old } else { self.new }
     }
@@ -40,20 +40,20 @@ impl Count {
     }
 }
 
-/// Dark circuits at a moment.
+/// Dark circuits at one time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dark {
-    /// Circuits of all switches together.
+    /// Dark circuits on all switches together.
     pub circuits: u64,
-    /// Most that one pod misses.
+    /// Maximum number that one pod lacks.
     pub of_a_pod: u64,
-    /// Least share that a pair keeps.
+    /// Smallest fraction that a pair keeps.
     pub least_pair_share: f64,
-    /// `true` if a limit is broken.
+    /// `true` if a limit is violated.
     pub broken: bool,
 }
 
-/// Live circuits altogether, of all pods, and of all pairs of pods that change.
+/// Live circuits in total, of all pods, and of all pairs of pods that change.
 #[derive(Clone, Debug)]
 pub(super) struct Traffic {
     all: Count,
@@ -96,20 +96,20 @@ impl Traffic {
         let most = scenario.rollout.max_dark_per_pod;
         for pod in &mut traffic.pods {
             pod.live = pod.old;
-            // Least live circuits of a pod: what is due minus what may be dark.
+            // Minimum live circuits of a pod: circuits due minus circuits that may be dark.
             pod.floor = if most == 0 { 0 } else { pod.due().saturating_sub(most) };
         }
         for pair in &mut traffic.pairs {
             pair.live = pair.old;
-            // Rounded up: a share of a circuit is no circuit.
+            // Rounded up, because circuits are whole.
             let least = scenario.rollout.min_pair_share * f64::from(pair.due()) - SHARE_TOLERANCE;
             pair.floor = least.ceil().max(0.0) as u32;
         }
         traffic
     }
 
-    /// The same with the limits of a change for which none are given: every pod keeps half of its circuits, and every pair of
-    /// pods one, unless there is a single circuit, which moves to ports that are in use.
+    /// The same with default limits: every pod keeps half of its circuits, and every pair of pods keeps one circuit,
+    /// except a pair with a single circuit that moves to ports in use.
     pub(super) fn spared(mut self, work: &ChangeComponents) -> Self {
         // Circuits that can be added before any removal count as kept.
         for change in work.changes.iter().filter(|change| !change.removal && change.waits_for.is_empty()) {
@@ -145,13 +145,13 @@ impl Traffic {
         [a, b, pair, Some(&mut self.all)]
     }
 
-    /// A circuit goes down; returns by how many circuits it misses the limits there, 0 if it keeps them.
+    /// Counts a removal; returns the number of circuits below the limits at its counters, 0 if the limits hold.
     pub(super) fn take(&mut self, change: &Change) -> u32 {
         if change.forced {
             return 0;
         }
         let mut missed = 0;
-        // Every counter of the circuit: both pods, the pair, all.
+        // Every counter of the circuit: both pods, the pair, the total.
         for count in self.counts(change).into_iter().flatten() {
             count.live -= 1;
             missed += count.below_floor();
@@ -159,7 +159,7 @@ impl Traffic {
         missed
     }
 
-    /// A circuit comes up, or a removal is taken back.
+    /// Counts an addition, or undoes a removal.
     pub(super) fn give(&mut self, change: &Change) {
         if change.forced {
             return;

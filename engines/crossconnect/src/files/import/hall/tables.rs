@@ -201,9 +201,9 @@ fn wanted(circuits: &Value, pods: &[(String, u32)], problems: &mut Problems) -> 
     Matrix::of(pods.iter().map(|(name, _)| name.clone()).collect(), &pairs)
 }
 
-/// Spreads the ports of every pod over the switches in proportion to their sizes; the remainder goes to the switches
-/// with the largest free fraction of the panel. Panels list the pods in order, A ports before B ports; remaining ports
-/// are spare.
+/// Spreads the ports of every pod over the switches in proportion to their sizes; each remaining port goes to the
+/// switch with the fewest ports of the pod relative to its size. Panels list the pods in order, A ports before B ports;
+/// remaining ports are spare.
 pub(super) fn spread(pods: &Pods, switches: &[Sized], params: &Params) -> Result<PortRows, Problems> {
     let wiring = params.text("wiring").unwrap_or(Wiring::SingleSided.word());
     let single = wiring == Wiring::SingleSided.word();
@@ -249,7 +249,8 @@ pub(super) fn spread(pods: &Pods, switches: &[Sized], params: &Params) -> Result
         };
         let placed = fits
             && (0..rest).all(|_| {
-                // The switch with the fewest ports of this pod, then the most room, then the lowest number.
+                // The switch with the fewest ports of this pod relative to its size; ties go to the most free ports,
+                // then to the lowest number.
                 let best = (0..row.len())
                     .filter(|&at| free[at] > 0)
                     .min_by_key(|&at| (row[at] * total / sizes[at].max(1), std::cmp::Reverse(free[at])));
