@@ -301,7 +301,7 @@ impl CrossconnectScenario {
         self.logical_circuits.get(pod).map_or(0, |row| row.iter().map(|&count| u64::from(count)).sum())
     }
 
-    /// All wanted circuits, those of a pod to itself included.
+    /// All target circuits, including those of a pod to itself.
     pub fn wanted_circuits(&self) -> u64 {
         if self.is_placed() {
             return self.placed.len() as u64;
@@ -314,8 +314,8 @@ impl CrossconnectScenario {
         !self.placed.is_empty()
     }
 
-    /// Wanted circuits of every pair of pods that has any, smaller pod first; a pod to itself only if circuits are
-    /// given port by port.
+    /// Target circuits of every pair of pods that has any, smaller pod first; circuits of a pod to itself exist only if
+    /// circuits are given port by port.
     pub fn wanted_pairs(&self) -> BTreeMap<(u32, u32), u32> {
         let mut pairs = BTreeMap::new();
         for (i, row) in self.logical_circuits.iter().enumerate() {

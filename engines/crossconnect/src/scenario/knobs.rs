@@ -1,4 +1,4 @@
-//! The knobs of a scenario: what forms, flags and help are made from.
+//! The parameters of a scenario, from which forms, flags and help are generated.
 
 use super::{CrossconnectScenario, GIVEN, MAX_PORTS, Port, Side, Wiring};
 use crate::scenario::presets;
@@ -8,17 +8,17 @@ use lightbay_core::record::{Knob, Knobs, Record as _};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// Remedy where circuits are given port by port.
+/// Remedy if circuits are given port by port.
 const ANEW: &str =
     "edit 'placed' and 'logical_circuits' in the file, or create the scenario with keep_ports=false";
 /// Word for an empty list.
 const NONE: &str = "none";
 /// Remedy for a pin that cannot be read.
 const PIN_REMEDY: &str = "give switch:pod.port-pod.port, such as '0:1.0-2.0', switch:port-port by the numbers of a panel, or 'none'";
-/// Pairs of pods up to which the knob of their circuits lists them.
+/// Maximum number of pairs of pods that the parameter for their circuits lists.
 const MOST_LISTED: usize = 64;
 
-/// The knobs of a scenario.
+/// The parameters of a scenario.
 pub static KNOBS: LazyLock<Knobs<CrossconnectScenario>> = LazyLock::new(|| {
     let most = i64::from(MAX_PORTS);
     Knobs::new(vec![
@@ -94,7 +94,7 @@ fn rollout(key: &'static str) -> Knob<CrossconnectScenario> {
     Knob::of(key, |hall: &CrossconnectScenario| Some(&hall.rollout), |hall| &mut hall.rollout)
 }
 
-/// A knob of random instances, which draws another one.
+/// A parameter of random instances; setting it samples a new instance.
 fn drawn(key: &'static str) -> Knob<CrossconnectScenario> {
     Knob::of(
         key,
@@ -123,7 +123,7 @@ fn listed<T>(entries: impl Iterator<Item = T>, text: impl Fn(T) -> String) -> Pa
 }
 
 impl CrossconnectScenario {
-    /// Changes a knob, or the ports of one pod.
+    /// Sets a parameter, or the ports of one pod.
     ///
     /// # Errors
     /// An unknown name or a value that is not valid.
@@ -131,7 +131,8 @@ impl CrossconnectScenario {
         KNOBS.set(self, name, index, value)
     }
 
-    /// Makes all ports A ports: the B ports of a pod follow its A ports, with what is installed, pinned or failed there.
+    /// Makes all ports A ports: the B ports of a pod follow its A ports, and its installed, pinned and failed entries
+    /// move with them.
     fn join_sides(&mut self) {
         let first_b = self.ports_a.clone();
         let shift = |pod: u32, ocs: u32| {
@@ -173,7 +174,7 @@ impl CrossconnectScenario {
         }
     }
 
-    /// The wanted circuits pair by pair; `None` if they are too many to be read.
+    /// The target circuits pair by pair; `None` if there are too many to read.
     fn listed_circuits(&self) -> Option<ParamValue> {
         let rows = self.logical_circuits.iter().enumerate();
         let pairs = rows
@@ -205,7 +206,7 @@ impl CrossconnectScenario {
         Ok(())
     }
 
-    /// Switches of which every port has failed.
+    /// Switches whose ports have all failed.
     pub fn failed_ocs(&self) -> BTreeSet<u32> {
         let mut failed = vec![0u64; self.ocs_count as usize];
         for port in &self.failed_ports {
@@ -251,7 +252,7 @@ impl CrossconnectScenario {
         Ok(())
     }
 
-    /// Draws another instance of the random family. Circuits that were set by hand would be lost, so it refuses then.
+    /// Samples another instance of the random family. Refuses if circuits were set by hand, because they would be lost.
     fn redraw(&mut self, name: &'static str, value: &ParamValue) -> Result<(), Problem> {
         let Some(mut family) = self.family else { return Ok(()) };
         let draw = |family| presets::random(self.pods as usize, self.ocs_count as usize, family);

@@ -1,9 +1,9 @@
-//! Pods, switches and ports as people name them in parameters: by number, by name, and by the number on the panel.
+//! Names of pods, switches and ports in parameters: by number, by name, and by panel number.
 
 use super::{Circuit, CrossconnectScenario, Placed, Port, Side, Wiring};
 
 impl CrossconnectScenario {
-    /// Pod and index of a port by its number on the panel; `None` beyond the panel.
+    /// Pod and index of a port by its panel number; `None` if the panel has no such port.
     pub fn port_at(&self, side: Side, ocs: u32, number: u32) -> Option<(u32, u32)> {
         let mut rest = number.checked_sub(1)?;
         if let Some(panel) = self.panel(ocs) {
@@ -20,7 +20,7 @@ impl CrossconnectScenario {
         None
     }
 
-    /// The two pods of `0-1`, or of `leaf-a-leaf-b`: names may hold the sign between them.
+    /// The two pods of `0-1`, or of `leaf-a-leaf-b`; names may contain the separator.
     pub(super) fn pair_named(&self, text: &str) -> Option<(u32, u32)> {
         let pairs = text.match_indices('-').filter_map(|(at, _)| {
             let (a, b) = (text[..at].trim(), text[at + 1..].trim());
@@ -31,7 +31,7 @@ impl CrossconnectScenario {
         pairs.next().filter(|_| pairs.next().is_none())
     }
 
-    /// A port as `switch:pod:side and index`, or as `switch:number` on a panel with numbers of its own.
+    /// A port as `switch:pod:side and index`, or as `switch:number` if the switch has a panel.
     pub(super) fn port_named(&self, text: &str) -> Option<Port> {
         let parts: Vec<&str> = text.split(':').map(str::trim).collect();
         match parts.as_slice() {
@@ -69,7 +69,7 @@ impl CrossconnectScenario {
         }
     }
 
-    /// A circuit as `switch:pod.port-pod.port`, or as `switch:number-number` on a panel with numbers of its own.
+    /// A circuit as `switch:pod.port-pod.port`, or as `switch:number-number` if the switch has a panel.
     pub(super) fn pin_named(&self, text: &str) -> Option<Placed> {
         let (ocs, circuit) = text.rsplit_once(':')?;
         let ocs_id = self.ocs_named(ocs.trim()).or_else(|| ocs.trim().parse().ok())?;

@@ -1,4 +1,4 @@
-//! Panels of switches with numbers of their own: a name for every switch, and what is wired to each of its ports.
+//! Panels of switches with their own port numbers: a name for every switch, and the wiring of each of its ports.
 
 use super::{CrossconnectScenario, MAX_PODS, MAX_PORTS, Side, Wiring};
 use lightbay_core::format::file_stem;
@@ -7,9 +7,9 @@ use lightbay_core::record;
 use lightbay_core::record::{any, within};
 use std::collections::{HashMap, HashSet};
 
-/// Ports of a panel, as far as one is described.
+/// Ports of a panel, if the switch has a panel.
 const MAX_PANEL: i64 = MAX_PODS as i64 * MAX_PORTS as i64;
-/// Longest name of a switch, a port or a label, in characters.
+/// Maximum length of the name of a switch, a port or a label, in characters.
 const LONGEST: usize = 120;
 
 record! {
@@ -24,37 +24,37 @@ record! {
 }
 
 record! {
-    /// A port of a panel. Without a pod it is spare.
+    /// A port of a panel. A port without a pod is spare.
     #[derive(Eq)]
     pub struct PanelPort {
         /// Number on the panel.
         pub number: u32 = within(1..=MAX_PANEL),
         /// The pod that is wired to it.
         pub pod: Option<u32> = within(0..=MAX_PODS as i64 - 1),
-        /// Side; A if the wiring is `single_sided`.
+        /// Side; Side of the port; A if the wiring is `single_sided`.
         pub side: Option<Side> = any(),
-        /// Index within pod, switch and side, from 0; none for a port that is not planned with.
+        /// Index within pod, switch and side, from 0; none for a port that plans do not use.
         pub port_index: Option<u32> = within(0..=i64::from(MAX_PORTS) - 1),
         /// Name of the port at the pod.
         pub pod_port: Option<String> = any(),
         /// Text on the panel.
         pub label: Option<String> = any(),
-        /// `true` if it is kept for other purposes.
+        /// `true` if it is reserved for other purposes.
         pub reserved: bool = any().or(false).omitted(),
     }
 }
 
-/// A port that is planned with: side, pod and index.
+/// A port that plans can use: side, pod and index.
 pub type End = (Side, u32, u32);
 
 impl PanelPort {
-    /// The port as plans speak of it; `None` for a spare or reserved one.
+    /// The port as plans name it; `None` for a spare or reserved port.
     pub fn end(&self) -> Option<End> {
         Some((self.side.unwrap_or(Side::A), self.pod?, self.port_index?))
     }
 }
 
-/// Problem of a name that is written into tables, file names and lists; `None` for a good one.
+/// Problem of a name for use in tables, file names and lists; `None` if the name is valid.
 pub(crate) fn wrong_name(name: &str) -> Option<String> {
     let sign = name.chars().find(|c| c.is_control() || matches!(c, ',' | ':' | ';' | '"' | '/' | '\\'));
     if let Some(sign) = sign {
@@ -70,18 +70,18 @@ pub(crate) fn wrong_name(name: &str) -> Option<String> {
 pub(crate) const NAME_REMEDY: &str = "give a name without control characters and without , : ; \" / and \\";
 
 impl CrossconnectScenario {
-    /// The panel of a switch; `None` where ports are numbered in order of the pods.
+    /// The panel of a switch; `None` if ports are numbered in order of the pods.
     pub fn panel(&self, ocs: u32) -> Option<&Panel> {
         self.panels.get(ocs as usize)
     }
 
-    /// Numbers of the ports on the panel of a switch; `None` where they are in order of the pods.
+    /// Numbers of the ports on the panel of a switch; `None` if they are in order of the pods.
     pub fn own_numbers(&self, ocs: u32) -> Option<HashMap<End, u32>> {
         let ports = self.panel(ocs)?.ports.iter();
         Some(ports.filter_map(|port| Some((port.end()?, port.number))).collect())
     }
 
-    /// The name of a switch, for people.
+    /// The name of a switch, for messages and reports.
     pub fn ocs_name(&self, ocs: u32) -> String {
         self.panel(ocs).map_or_else(|| format!("OCS {ocs}"), |panel| panel.name.clone())
     }
@@ -99,7 +99,7 @@ impl CrossconnectScenario {
             .or_else(|| text.strip_prefix("pod ").unwrap_or(text).parse().ok().filter(|&pod| pod < self.pods))
     }
 
-    /// Panels against the ports of the pods: every port once, numbers from 1 without a gap, names that can be written.
+    /// Checks panels against the ports of the pods: every port once, numbers from 1 without a gap, valid names.
     pub(super) fn validate_panels(&self, problems: &mut Problems) {
         if self.panels.is_empty() {
             return;

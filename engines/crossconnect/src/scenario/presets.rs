@@ -15,10 +15,10 @@ mod tests;
 const EXAMPLE: &str = "crossconnect-example";
 /// Beginning of the names of the random family.
 const FAMILY: &str = "crossconnect-";
-/// Most circuits of a random instance, so that a name cannot ask for more memory than there is.
+/// Maximum number of circuits of a random instance, so that no name requires more memory than is available.
 const MAX_FAMILY_CIRCUITS: usize = 1 << 16;
 
-/// The usual scenarios, smallest first; any other member of the random family can be named too.
+/// The listed scenarios, smallest first; other members of the random family can be named too.
 pub const PRESETS: &[Preset] = &[
     Preset::new(EXAMPLE, "4 pods on 2 switches: 2 of 8 installed circuits must be removed"),
     Preset::new(
@@ -164,11 +164,11 @@ fn derangement(pods: usize, stream: &mut Stream) -> Vec<(u32, u32)> {
     }
 }
 
-/// Exchanges of the far ends of two circuits, which keep all degrees. Those that would join a pod to itself are drawn
-/// again.
+/// Exchanges the far ends of two circuits, which keeps all degrees. Exchanges that would join a pod to itself are
+/// sampled again.
 fn exchanged(mut circuits: Vec<(u32, u32)>, exchanges: usize, stream: &mut Stream) -> Vec<(u32, u32)> {
     let mut done = 0;
-    // With two pods no exchange changes anything, so the draws are counted too.
+    // With two pods no exchange changes anything, so the number of samples is limited too.
     for _ in 0..exchanges.saturating_mul(100) {
         if done == exchanges {
             break;

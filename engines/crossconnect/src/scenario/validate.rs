@@ -1,11 +1,11 @@
-//! Contradictions between fields, which a reader of single fields cannot see.
+//! Contradictions between fields, which the validation of single fields cannot detect.
 
 use super::{Circuit, CrossconnectScenario, Placed, Side, Stray, Wiring};
 use lightbay_core::problem::Problems;
 use std::collections::{BTreeMap, HashMap};
 
 impl CrossconnectScenario {
-    /// Everything that is wrong with it, degrees above ports included.
+    /// Returns all problems of the scenario, including pods with more circuits than ports.
     ///
     /// # Errors
     /// All problems.
@@ -123,7 +123,8 @@ impl CrossconnectScenario {
         }
     }
 
-    /// Connections that make no circuit: at ports that exist, each once, and none that an installed circuit has.
+    /// Checks connections that make no circuit: their ports exist, each is listed once, and none belongs to an
+    /// installed circuit.
     fn validate_strays(&self, problems: &mut Problems) {
         let installed: std::collections::HashSet<_> = self
             .installed_circuits()
@@ -170,7 +171,8 @@ impl CrossconnectScenario {
         }
     }
 
-    /// Circuits that are given port by port: at ports that exist, each port once, and as many as are wanted of every pair.
+    /// Checks circuits that are given port by port: their ports exist, each port is used once, and every pair has its
+    /// number of target circuits.
     fn validate_placed(&self, problems: &mut Problems) {
         if !self.is_placed() {
             return;
@@ -338,8 +340,8 @@ impl CrossconnectScenario {
         }
     }
 
-    /// Degrees against ports: no assignment can exist for a pod with more circuits than ports. Where ports have failed,
-    /// plans keep what the rest can carry.
+    /// Checks degrees against ports: a pod with more circuits than ports has no assignment. Failed ports count here,
+    /// because plans then set only the circuits that the working ports can carry.
     fn validate_degrees(&self, problems: &mut Problems) {
         if self.is_placed() {
             return;

@@ -1,10 +1,10 @@
-//! Annealing of whole assignments by the walk of [`crate::search::walk`] (docs/methods/crossconnect.md, section 6): hot
-//! enough to leave every valley at first, then colder.
+//! Annealing of whole assignments by the walk of [`crate::search::walk`] (docs/methods/crossconnect.md, section 6): the
+//! temperature starts high enough to leave every local optimum, then falls.
 //!
-//! Rounds follow each other, every one several times as long as the one before. Short rounds find good plans within a
-//! fraction of a second, long ones find better plans, and whoever stops the search has the best of all rounds so far.
-//! In every round some chains run side by side, each with its own random numbers, so that the result does not depend on
-//! the number of threads.
+//! Each round is several times as long as the previous one. Short rounds find good plans within a fraction of a second,
+//! long ones find better plans, and stopping the search keeps the best plan of all rounds so far. In every round
+//! several chains run in parallel, each with its own random numbers, so the result does not depend on the number of
+//! threads.
 
 use crate::model::assignment::Assignment;
 use crate::model::task::Task;
@@ -24,9 +24,9 @@ pub(crate) mod tests;
 pub struct AnnealSettings {
     /// `true` if pairs of pods may change their orientation.
     pub joint: bool,
-    /// The round to begin with, if those before it are done.
+    /// The round to start with, if earlier rounds are done.
     pub first: u32,
-    /// Rounds, those before the first included.
+    /// Number of rounds, including those before the first.
     pub rounds: u32,
     /// Steps of a chain in the first round, for each wanted circuit.
     pub steps_per_circuit: u64,
@@ -34,9 +34,9 @@ pub struct AnnealSettings {
     pub chains: u32,
     /// Temperature at the beginning of a round, in circuits.
     pub hot: f64,
-    /// Temperature at its end.
+    /// Temperature at the end of a round.
     pub cold: f64,
-    /// Cost of leaving the states without a missing circuit, in circuits.
+    /// Cost of entering a state with a missing circuit, in circuits.
     pub detour: f64,
 }
 
@@ -57,19 +57,19 @@ impl Default for AnnealSettings {
     }
 }
 
-/// Factor by which a round is longer than the one before: all rounds before one together cost half of it.
+/// Factor by which a round is longer than the previous one; all earlier rounds together cost half a round.
 pub const GROWTH: u64 = 3;
 
-/// Steps between two temperatures and two questions whether to continue: well under 5 ms.
+/// Steps between two temperatures and two stop checks: well under 5 ms.
 const SLICE: u64 = 4096;
 
-/// One walk with what it has found.
+/// One walk and its best state.
 struct AnnealChain {
     walk: AssignmentWalk,
     dice: Dice,
     /// Circuits kept by the best state of this round.
     kept: i64,
-    /// That state, if it is better than where the round began.
+    /// That state, if it is better than the start of the round.
     best: Option<Assignment>,
 }
 
@@ -86,8 +86,8 @@ impl AnnealChain {
     }
 }
 
-/// Anneals from some solutions of the task (best first), until all rounds are over or no circuit is removed beyond
-/// `bound`. Calls `found` with every better plan and its removals; the returned value is the bound from then on.
+/// Anneals from solutions of the task (best first) until all rounds are over or a plan meets `bound`. Calls `found`
+/// with every better plan and its removals; its return value replaces the bound.
 ///
 /// # Errors
 /// The error of the watch or of `found`.
@@ -100,9 +100,9 @@ pub fn anneal<W: Watch>(
     watch: &mut W,
     found: &mut dyn FnMut(&mut W, u64, &Assignment) -> Result<(), MethodError>,
 ) -> Result<Assignment, MethodError> {
-    // Anytime search: whoever stops it has the best plan of all rounds so far.
+    // Anytime search: stopping keeps the best plan of all rounds so far.
     let mut best = start.clone();
-    // The objective of the walk is what stays, of the search what goes.
+    // The walk maximises kept circuits; the search minimises removed ones.
     let mut removed = task.removed(&best);
     let circuits = start.circuits();
     if circuits == 0 {
@@ -119,7 +119,7 @@ pub fn anneal<W: Watch>(
         let mut chains: Vec<AnnealChain> = (0..settings.chains)
             .map(|chain| {
                 let number = u64::from(round) * u64::from(settings.chains) + u64::from(chain);
-                // Each round begins from the best plan, so that a round without luck costs its own time only.
+                // Each round starts from the best plan, so a round without improvement costs only its own time.
                 let walk = AssignmentWalk::new(task, &best, settings.joint);
                 let kept = walk.kept();
                 AnnealChain { walk, dice: Dice::new(streams.stream(number).next_u64()), kept, best: None }
@@ -142,7 +142,7 @@ pub fn anneal<W: Watch>(
             // In order of chains, so that ties between them always end the same way.
             for chain in &mut chains {
                 let Some(better) = chain.best.take() else { continue };
-                // Better states are counted again on the task.
+                // Removals of better states are recounted on the task.
                 let value = task.removed(&better);
                 if value < removed {
                     // Chains continue from where they are; only the record is shared.

@@ -1,4 +1,4 @@
-//! Baselines of the methods: assignments that ignore what is installed, as they are and with switches renamed
+//! Baselines of the methods: assignments that ignore the installed circuits, unchanged and with switches renamed
 //! (docs/methods/crossconnect.md, section 3).
 
 use crate::model::assignment::{Assignment, Cell};
@@ -15,17 +15,17 @@ use rand::seq::SliceRandom;
 #[cfg(test)]
 mod tests;
 
-/// The orientation of step O, then halving as if nothing were installed.
+/// Computes the orientation of step O, then halves as if nothing were installed.
 ///
 /// # Errors
-/// No orientation exists, halving is stuck (for tasks that are not uniform only), or asked to stop.
+/// No orientation exists, halving is stuck (only for tasks that are not uniform), or the run was stopped.
 pub fn scratch(
     task: &Task,
     tries: Tries,
     streams: Streams,
     watch: &mut impl Watch,
 ) -> Result<Assignment, NoStart> {
-    // Another order of the switches gives another plan of equal worth.
+    // Another order of the switches gives another plan of equal quality.
     let mut order: Vec<usize> = (0..task.ocs_count).collect();
     if tries.random_order {
         order.shuffle(&mut streams.stream(0));
@@ -44,8 +44,8 @@ pub fn scratch(
     })
 }
 
-/// The same circuits with the switches renamed at the fewest removals, among the names whose ports they fit: an
-/// assignment problem, as one minimum-cost flow.
+/// Renames the switches so that the fewest circuits are removed, among names whose ports fit: an assignment problem,
+/// solved as one minimum-cost flow.
 ///
 /// # Errors
 /// The reason to stop.
@@ -93,7 +93,7 @@ pub fn relabel(
 /// Returns `true` if a switch has the ports for some circuits.
 fn fits(task: &Task, cells: &[Cell], ocs: usize) -> bool {
     let (mut a, mut b) = (task.ports_a[ocs].clone(), task.ports_b[ocs].clone());
-    // Ports are used up cell by cell, so that sums count.
+    // Cells of a pod share its ports, so their sums count.
     cells.iter().all(|cell| {
         let (near, far) = (&mut a[cell.a as usize], &mut b[cell.b as usize]);
         let enough = *near >= cell.count && *far >= cell.count;

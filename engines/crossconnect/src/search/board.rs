@@ -1,9 +1,10 @@
 //! Single circuits on the ports of switches, and the moves that keep every port used at most once
 //! (docs/methods/crossconnect.md, section 5).
 //!
-//! A circuit that moves from one switch to another may find its A or B port there taken; a circuit at that port then
-//! moves the other way, which may take a port at its far end, and so on: a Kempe chain. Between two switches of equal
-//! ports every chain ends, as in the proof that bipartite graphs of degree d have d edge colours.
+//! If a circuit moves to another switch where its A or B port is in use, a circuit at that port moves in the opposite
+//! direction, which may overfill the port at its far end in turn. These moves form a Kempe chain. Between two switches
+//! with equal ports every chain ends, as in the proof that a bipartite graph of degree d has an edge colouring with d
+//! colours.
 
 use crate::model::assignment::Assignment;
 use crate::model::task::Task;
@@ -13,7 +14,7 @@ use rand::RngExt;
 #[cfg(test)]
 mod tests;
 
-/// No switch: a circuit that is still to be placed.
+/// No switch: the circuit is not placed yet.
 const NOWHERE: u32 = u32::MAX;
 
 /// A side of a switch, as an index.
@@ -29,17 +30,17 @@ pub struct Board<'t> {
     ends: Vec<[u32; 2]>,
     /// Switch of each circuit.
     at: Vec<u32>,
-    /// Place of each circuit in the slots of its two ends.
+    /// Position of each circuit in the slots of its two ends.
     places: Vec<[u32; 2]>,
     /// Circuits by side, switch and pod.
     slots: [Vec<Vec<u32>>; 2],
-    /// Installed circuits by switch and pod at the A port: where they begin in `old`.
+    /// Position in `old` of the first installed circuit of each switch and pod at the A port.
     old_from: Vec<u32>,
     /// Pod at the B port and count.
     old: Vec<(u32, u32)>,
     /// Removed circuits if the board were the plan.
     removed: i64,
-    /// Moves that can still be taken back: circuit and switch before.
+    /// Moves that can still be undone: circuit and previous switch.
     log: Vec<(u32, u32)>,
     /// Number of the chain in which each circuit moved last.
     moved: Vec<u32>,
@@ -48,7 +49,7 @@ pub struct Board<'t> {
 }
 
 impl<'t> Board<'t> {
-    /// The oriented circuits of an assignment, all placed.
+    /// Builds a board with the oriented circuits of an assignment, all placed.
     pub fn of(task: &'t Task, assignment: &Assignment) -> Self {
         let mut board = Self::empty(task);
         for (ocs, cells) in (0u32..).zip(&assignment.ocs) {
@@ -97,7 +98,7 @@ impl<'t> Board<'t> {
         }
     }
 
-    /// Adds a circuit that is nowhere yet.
+    /// Adds a circuit that is not placed yet.
     pub fn add(&mut self, a: u32, b: u32) -> u32 {
         self.ends.push([a, b]);
         self.at.push(NOWHERE);
@@ -123,12 +124,12 @@ impl<'t> Board<'t> {
         all
     }
 
-    /// Number of circuits, those that are nowhere included.
+    /// Number of circuits, including those that are not placed.
     pub const fn circuits(&self) -> usize {
         self.ends.len()
     }
 
-    /// The switch of a circuit; none while it is nowhere.
+    /// The switch of a circuit; `None` if it is not placed.
     pub fn ocs_of(&self, circuit: u32) -> Option<u32> {
         let at = self.at[circuit as usize];
         (at != NOWHERE).then_some(at)
@@ -139,14 +140,14 @@ impl<'t> Board<'t> {
         self.ends[circuit as usize]
     }
 
-    /// Removed circuits if the board were the plan; what is nowhere counts as removed where it was installed.
+    /// Removed circuits if the board were the plan; an installed circuit that is not placed counts as removed.
     pub const fn removed(&self) -> i64 {
         self.removed
     }
 
     /// Returns the placed circuits as an assignment of the task.
     pub fn assignment(&self) -> Assignment {
-        // Circuits that are nowhere are not part of the plan.
+        // Circuits that are not placed are not part of the plan.
         let placed = self.ends.iter().zip(&self.at).filter(|&(_, &at)| at != NOWHERE);
         Assignment::of(self.task.ocs_count, placed.map(|(&[a, b], &at)| (at as usize, a, b)))
     }
@@ -170,14 +171,15 @@ impl<'t> Board<'t> {
         slot.iter().filter(|&&circuit| self.ends[circuit as usize][B] == b).count() as u32
     }
 
-    /// Returns `true` if a circuit sits where its pair has more circuits than are installed: moving it away costs
-    /// nothing.
+    /// Returns `true` if the pair of a circuit has more circuits on its switch than are installed; moving the circuit
+    /// away then costs nothing.
     pub fn is_extra(&self, circuit: u32) -> bool {
         let ([a, b], at) = (self.ends[circuit as usize], self.at[circuit as usize]);
         at == NOWHERE || self.present(at, a, b) > self.installed(at, a, b)
     }
 
-    /// Returns `true` if a pair has fewer circuits on a switch than are installed: moving one there is a gain.
+    /// Returns `true` if a pair has fewer circuits on a switch than are installed; moving a circuit there is then a
+    /// gain.
     pub fn is_lacking(&self, ocs: u32, a: u32, b: u32) -> bool {
         self.present(ocs, a, b) < self.installed(ocs, a, b)
     }
@@ -202,7 +204,7 @@ impl<'t> Board<'t> {
         for (side, pod) in [(A, a), (B, b)] {
             let slot = self.slot(at, pod);
             let place = self.places[circuit as usize][side];
-            // Constant-time removal: the last circuit of the slot takes the place.
+            // Constant-time removal: the last circuit of the slot takes the free position.
             self.slots[side][slot].swap_remove(place as usize);
             if let Some(&other) = self.slots[side][slot].get(place as usize) {
                 self.places[other as usize][side] = place;
@@ -213,7 +215,7 @@ impl<'t> Board<'t> {
 
     fn place(&mut self, circuit: u32, ocs: u32) {
         let [a, b] = self.ends[circuit as usize];
-        // Mirror of `take`: a circuit that fills a lack is kept again.
+        // Inverse of `take`: a circuit counts as kept again if its pair has fewer circuits than installed.
         if self.present(ocs, a, b) < self.installed(ocs, a, b) {
             self.removed -= 1;
         }
@@ -225,20 +227,20 @@ impl<'t> Board<'t> {
         self.at[circuit as usize] = ocs;
     }
 
-    /// Puts a circuit on a switch, or moves it there, ports aside.
+    /// Puts a circuit on a switch, or moves it there, without checking ports.
     fn put(&mut self, circuit: u32, ocs: u32) {
         let before = self.at[circuit as usize];
         if before != NOWHERE {
             self.take(circuit);
         }
         self.place(circuit, ocs);
-        // The log lets a trial be taken back.
+        // The log allows a trial to be undone.
         self.log.push((circuit, before));
     }
 
-    /// Takes back everything since the last [`Board::settle`].
+    /// Undoes all moves since the last [`Board::settle`].
     pub fn undo(&mut self) {
-        // Undo log: moves are taken back in reverse order.
+        // Undo log: moves are undone in reverse order.
         while let Some((circuit, before)) = self.log.pop() {
             self.take(circuit);
             if before != NOWHERE {
@@ -247,7 +249,7 @@ impl<'t> Board<'t> {
         }
     }
 
-    /// Makes everything so far final.
+    /// Makes all moves so far final.
     pub fn settle(&mut self) {
         self.log.clear();
     }
@@ -257,10 +259,10 @@ impl<'t> Board<'t> {
         self.log.len()
     }
 
-    /// Moves a circuit to another switch with the Kempe chain that follows. Where a chain can continue in several ways
-    /// `stream` decides; without one it continues with a circuit whose move costs least.
+    /// Moves a circuit to another switch with the Kempe chain that follows. If a chain can continue with several
+    /// circuits, `stream` chooses one at random; without `stream`, the circuit whose move costs least is chosen.
     ///
-    /// Returns whether all ports are used at most once afterwards; if not, [`Board::undo`] it.
+    /// Returns `true` if all ports are used at most once afterwards; otherwise call [`Board::undo`].
     pub fn shift(&mut self, circuit: u32, ocs: u32, limit: i64, stream: Option<&mut Stream>) -> bool {
         let from = self.at[circuit as usize];
         // A new number frees all circuits to move once.
@@ -268,17 +270,17 @@ impl<'t> Board<'t> {
         self.moved[circuit as usize] = self.chain;
         self.put(circuit, ocs);
         let [a, b] = self.ends[circuit as usize];
-        // Both ends may be overfull now; each is a token from which a chain begins.
+        // Both ends may be overfull now; a chain starts at each of them.
         self.tokens.clear();
         self.tokens.push((A, ocs, from, a));
         self.tokens.push((B, ocs, from, b));
         self.follow(limit, stream)
     }
 
-    /// Puts a circuit that is nowhere on switch `one`, where its A port has to be free; if its B port is not, the
-    /// circuits between the two switches change places so that the free B port on switch `other` is used.
+    /// Puts a circuit that is not placed on switch `one`, where its A port must be free. If its B port there is in use,
+    /// circuits are exchanged between the two switches so that the free B port on switch `other` is used.
     ///
-    /// Returns whether all ports are used at most once afterwards; if not, [`Board::undo`] it.
+    /// Returns `true` if all ports are used at most once afterwards; otherwise call [`Board::undo`].
     pub fn insert(
         &mut self,
         circuit: u32,
@@ -298,15 +300,15 @@ impl<'t> Board<'t> {
         self.follow(limit, stream)
     }
 
-    /// Follows chains until no port is used twice, or more circuits are removed than `limit`.
+    /// Follows chains until no port is used twice, or until more than `limit` circuits are removed.
     fn follow(&mut self, limit: i64, mut stream: Option<&mut Stream>) -> bool {
         // Kempe chain: an overfull port pushes a circuit to the other switch, which may overfill its far port there.
         while let Some((side, ocs, other, pod)) = self.tokens.pop() {
-            // Room for all: this chain has ended.
+            // All circuits have ports, so this chain has ended.
             if self.room(side, ocs, pod) >= 0 {
                 continue;
             }
-            // A circuit cannot be pushed nowhere; and dear chains are cut short.
+            // A circuit must always have a switch to move to, and expensive chains are aborted.
             if other == NOWHERE || self.removed > limit {
                 return false;
             }
@@ -314,15 +316,15 @@ impl<'t> Board<'t> {
             self.moved[next as usize] = self.chain;
             self.put(next, other);
             let far = 1 - side;
-            // The same port is looked at again: it may still be overfull.
+            // The same port is checked again, because it may still be overfull.
             self.tokens.push((far, other, ocs, self.ends[next as usize][far]));
             self.tokens.push((side, other, ocs, pod));
         }
         self.removed <= limit
     }
 
-    /// The circuit at an overfull slot that gives way.
-    /// Circuits that moved in this chain do not move again, so every chain ends.
+    /// Returns the circuit that leaves an overfull slot. Circuits that moved in this chain do not move again, so every
+    /// chain ends.
     fn next(&self, side: usize, ocs: u32, other: u32, pod: u32, stream: Option<&mut Stream>) -> Option<u32> {
         let slot = &self.slots[side][self.slot(ocs, pod)];
         let unmoved = |&&circuit: &&u32| self.moved[circuit as usize] != self.chain;
@@ -333,7 +335,8 @@ impl<'t> Board<'t> {
         }
         let cost = |circuit: u32| {
             let [a, b] = self.ends[circuit as usize];
-            // Minimum number of new removals: extras go first, and to where one is lacking.
+            // The circuit with the fewest new removals: preferably one beyond the installed number that fills a gap on
+            // the other switch.
             i32::from(!self.is_extra(circuit)) - i32::from(self.is_lacking(other, a, b))
         };
         slot.iter().filter(unmoved).copied().min_by_key(|&circuit| (cost(circuit), circuit))

@@ -1,10 +1,10 @@
-//! Wanted circuits that working ports can carry, where failed ports leave too few for all
+//! Target circuits that the working ports can carry, if failed ports leave too few for all
 //! (docs/methods/crossconnect.md, section 2).
 //!
-//! As many circuits are kept as a minimum-cost flow over the orientation of the whole demand allows; among those, the
-//! losses fall on the pairs of pods in proportion to what they want (the cost of the s-th circuit that a pair of C
-//! loses in one direction is (2s - 1)/C). What is kept is then laid on the switches once, so that methods never start
-//! from a demand without a solution; a circuit that finds no place there is lost too.
+//! A minimum-cost flow over the orientation of the whole demand keeps the maximum number of circuits. Among such
+//! solutions it distributes the losses over the pairs of pods in proportion to their targets (the s-th circuit that a
+//! pair with C circuits loses in one direction costs (2s - 1)/C). The kept circuits are then placed on the switches
+//! once, so that methods never start from a demand without a solution; a circuit that finds no place is lost too.
 
 use crate::model::assignment::Cell;
 use crate::model::task::{Task, merged};
@@ -23,9 +23,9 @@ mod single;
 #[cfg(test)]
 mod tests;
 
-/// Whole cost of a share of a pair.
+/// Integer scale for the cost of a fraction of a pair.
 const SCALE: i64 = 1000;
-/// Lost pairs for which a second place is looked for one by one.
+/// Maximum number of lost circuits for which another place is tried one by one.
 const SECOND_CHANCES: usize = 64;
 
 /// Maximum number of wanted circuits that working ports can carry, by counting the ports of every pod and of every
@@ -57,8 +57,7 @@ pub fn most_by_ports(scenario: &CrossconnectScenario) -> u64 {
     let single = scenario.wiring == Wiring::SingleSided;
     // A single-sided switch joins its ports in pairs.
     let switches: u64 = of_switch.iter().map(|&[a, b]| if single { a / 2 } else { a.min(b) }).sum();
-    // A circuit of a pod to itself takes two of its ports.
-    // Circuits need ports at both pods, and a place on some switch.
+    // A circuit of a pod to itself uses two of its ports. Circuits need ports at both pods, and a place on some switch.
     let mut degree = vec![0u64; pods];
     for ((i, j), count) in scenario.wanted_pairs() {
         degree[i as usize] += u64::from(count);
@@ -69,11 +68,12 @@ pub fn most_by_ports(scenario: &CrossconnectScenario) -> u64 {
 }
 
 impl Task {
-    /// The task of a valid scenario. Where failed ports leave too few for all wanted circuits, it asks for what can be kept.
+    /// The task of a valid scenario. If failed ports leave too few ports for all target circuits, its demand is the
+    /// part that can be kept.
     pub fn of(scenario: &CrossconnectScenario) -> Self {
         let mut task = Self::of_all(scenario);
         if !scenario.failed_ports.is_empty() && !scenario.is_placed() {
-            // All ports working: only if the demand would fit then is the loss due to failures.
+            // The task with all ports working: the loss is due to failures only if the demand fits then.
             let all_in_order = CrossconnectScenario { failed_ports: Vec::new(), ..scenario.clone() };
             if let Some(kept) = kept(&task, &Self::of_all(&all_in_order)) {
                 task.wanted = kept.wanted;
@@ -84,17 +84,17 @@ impl Task {
     }
 }
 
-/// The wanted circuits that can be kept, and those that cannot: unordered cells, sorted.
+/// The target circuits that can be kept, and those that cannot: unordered cells, sorted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Kept {
-    /// Circuits that stay wanted.
+    /// Circuits that remain targets.
     pub wanted: Vec<Cell>,
     /// Circuits that are lost.
     pub lost: Vec<Cell>,
 }
 
-/// Returns the wanted circuits of a task that can be kept; `None` if all can, or if they would not fit ports that are
-/// all working either. `sound` is the task with all working ports.
+/// Returns the wanted circuits of a task that can be kept; `None` if all can, or if they would not fit even with all
+/// ports working. `sound` is the task with all working ports.
 pub(crate) fn kept(task: &Task, sound: &Task) -> Option<Kept> {
     if task.single_sided {
         return single::kept(task, sound);
@@ -110,7 +110,7 @@ fn kept_by_flows(task: &Task, sound: &Task, watch: &mut impl Watch) -> Result<Op
     if feasible(orient(task, &all, &task.wanted, Preference::none(), watch))?.is_some() {
         return Ok(None);
     }
-    // They do not fit working ports either, so failures are not the reason.
+    // They do not fit even with all ports working, so failures are not the reason.
     let Some(oriented) = feasible(orient(sound, &all, &task.wanted, Preference::none(), watch))? else {
         return Ok(None);
     };
@@ -121,7 +121,7 @@ fn kept_by_flows(task: &Task, sound: &Task, watch: &mut impl Watch) -> Result<Op
     let Some(demand) = feasible(orient(&reduced, &all, &wanted, Preference::none(), watch))? else {
         return Ok(None);
     };
-    // One placement: what finds no place although the totals allow it is lost, too.
+    // One placement: circuits that find no place are lost too, although the totals would allow them.
     let settings = halving::HalvingSettings { bipartition: Bipartition::Best, preference: None };
     if feasible(halving::halve(&reduced, demand.clone(), all, settings, watch))?.is_none() {
         let (placed, _) = repair_most(&reduced, &demand, &task.installed, watch)?;
@@ -137,7 +137,7 @@ fn unordered(cell: &Cell) -> Cell {
     Cell { a: cell.a.min(cell.b), b: cell.a.max(cell.b), count: cell.count }
 }
 
-/// The most circuits of an orientation that the ports of all switches together can carry, losses in proportion:
+/// The maximum number of circuits that the ports of all switches together can carry, with losses in proportion:
 /// unordered cells.
 fn fair(task: &Task, switches: &[usize], oriented: &[Cell], watch: &mut impl Watch) -> Vec<Cell> {
     // Ports of all switches together, as if they were one switch.
@@ -151,15 +151,15 @@ fn fair(task: &Task, switches: &[usize], oriented: &[Cell], watch: &mut impl Wat
         network.add_arc(Arc { from: pods + pod, to: hub, lower: 0, upper: b, cost: 0 });
     }
     let circuits: i64 = oriented.iter().map(|cell| i64::from(cell.count)).sum();
-    // A kept circuit is worth more than all shares together (lexicographic by weights).
+    // A kept circuit outweighs all loss fractions together (lexicographic by weights).
     let prize = 2 * SCALE * (circuits + 1);
     let mut arcs = Vec::new();
     for (number, cell) in oriented.iter().enumerate() {
         let whole = i64::from(count(&task.wanted, cell.a.min(cell.b), cell.a.max(cell.b)).max(1));
         // A pair never gets more circuits than some switch pairs of its ports allow.
         let most = cell.count.min(reach(task, switches, cell.a, cell.b));
-        // The first circuit kept is the last one lost. Convex loss (2s - 1)/C: the flow loses in proportion to what
-        // pairs want.
+        // The first circuit kept is the last one lost. Convex loss (2s - 1)/C: the flow distributes losses in
+        // proportion to the targets of the pairs.
         for lost in (i64::from(cell.count - most) + 1..=i64::from(cell.count)).rev() {
             let cost = -prize - (2 * lost - 1) * SCALE / whole;
             let arc = Arc { from: cell.a, to: pods + cell.b, lower: 0, upper: 1, cost };
@@ -175,7 +175,7 @@ fn fair(task: &Task, switches: &[usize], oriented: &[Cell], watch: &mut impl Wat
     )
 }
 
-/// Takes lost circuits back that fit in another orientation of the rest, pairs that keep the least first.
+/// Restores lost circuits that fit in another orientation of the rest, pairs that keep the smallest fraction first.
 fn second_chances(
     task: &Task,
     switches: &[usize],
@@ -187,7 +187,7 @@ fn second_chances(
     let mut short: Vec<Cell> =
         task.wanted.iter().filter(|cell| count(wanted, cell.a, cell.b) < cell.count).copied().collect();
     short.sort_by(|one, other| share(wanted, one).total_cmp(&share(wanted, other)));
-    // A bounded number of flows; later pairs keep more of their share already.
+    // The number of flows is bounded; later pairs already keep a larger fraction.
     for cell in short.into_iter().take(SECOND_CHANCES) {
         let more = merged(wanted.iter().copied().chain([Cell { count: 1, ..cell }]));
         if feasible(orient(task, switches, &more, Preference::none(), watch))?.is_some() {

@@ -1,8 +1,8 @@
 //! Minimum-cost flow with lower and upper bounds, by the network simplex method (docs/methods/crossconnect.md, section
 //! 3).
 //!
-//! Everything in this crate that is a flow comes here: the orientation of circuits, the split of switches in two, the
-//! labels of switches. Bounds, supplies and costs are whole numbers, and so is every flow that is found.
+//! All flow problems of this crate use it: the orientation of circuits, the split of switches in two, the renaming of
+//! switches. Bounds, supplies and costs are integers, so every flow is integral.
 
 mod simplex;
 
@@ -14,9 +14,9 @@ use lightbay_core::method::MethodError;
 /// A connection from one node to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arc {
-    /// Node that it leaves.
+    /// Node that the arc leaves.
     pub from: u32,
-    /// Node that it enters.
+    /// Node that the arc enters.
     pub to: u32,
     /// Minimum flow.
     pub lower: i64,
@@ -26,7 +26,7 @@ pub struct Arc {
     pub cost: i64,
 }
 
-/// A network: minimise Σ cost · flow so that every node sends out its supply more than it receives.
+/// A network: minimise Σ cost · flow such that the outflow of every node minus its inflow is its supply.
 #[derive(Clone, Debug, Default)]
 pub struct FlowNetwork {
     supply: Vec<i64>,
@@ -45,7 +45,7 @@ pub struct CheapestFlow {
 /// Reason that there is no flow.
 #[derive(Debug)]
 pub enum FlowError {
-    /// The bounds contradict the supplies: more has to enter these nodes than may (a cut that proves it).
+    /// The bounds contradict the supplies: more flow must enter these nodes than the cut around them allows.
     Infeasible(Vec<u32>),
     /// Asked to stop.
     Ended(MethodError),
@@ -67,28 +67,28 @@ impl FlowNetwork {
         &self.arcs
     }
 
-    /// Adds to what a node sends out; negative is what it takes.
+    /// Adds to the supply of a node; a negative supply is a demand.
     pub fn add_supply(&mut self, node: u32, supply: i64) {
         if let Some(known) = self.supply.get_mut(node as usize) {
             *known += supply;
         }
     }
 
-    /// Adds an arc and returns its number. Arcs side by side with rising costs make a convex cost.
+    /// Adds an arc and returns its number. Parallel arcs with increasing costs model a convex cost.
     pub fn add_arc(&mut self, arc: Arc) -> usize {
         self.arcs.push(arc);
         self.arcs.len() - 1
     }
 
-    /// A minimum-cost flow. `go_on` is asked at least every 5 ms of work.
+    /// A minimum-cost flow. Calls `go_on` at least every 5 ms of work.
     ///
     /// # Errors
-    /// There is no flow, or `go_on` said to stop.
+    /// There is no flow, or `go_on` stops the search.
     pub fn minimize(
         &self,
         go_on: &mut dyn FnMut() -> Result<(), MethodError>,
     ) -> Result<CheapestFlow, FlowError> {
-        // Bounds that cross need no flow to be infeasible.
+        // A lower bound above the upper bound is infeasible without solving a flow.
         let contradiction = self.arcs.iter().find(|arc| arc.lower > arc.upper);
         if let Some(arc) = contradiction {
             return Err(FlowError::Infeasible(vec![arc.to]));

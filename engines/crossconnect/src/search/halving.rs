@@ -1,5 +1,5 @@
-//! Step H (LumosCore Alg. 1; docs/methods/crossconnect.md, section 3): switches are split in two again and again, each
-//! time by one minimum-cost flow, until one is left.
+//! Step H (LumosCore Alg. 1; docs/methods/crossconnect.md, section 3): splits the switches in two recursively, each
+//! time with one minimum-cost flow, until each group has one switch.
 //!
 //! At a node with switches O = O0 + O1 and oriented demand A the flow finds `0 <= x0 <= A` that least contradicts what
 //! is installed on the two parts, so that neither overflows:
@@ -33,13 +33,13 @@ pub enum Bipartition {
     Contiguous,
     /// Halves by the ports of the pods, so that switches with equal ports stay together.
     Similar,
-    /// The best of some: of up to four switches every pairing, followed to the end; of more switches every other one or
-    /// halves, whichever contradicts less of what is installed.
+    /// The best of several splits. For up to four switches, every pairing is followed to the end; for more, the better
+    /// of every other switch and halves, by removed circuits.
     Best,
 }
 
 impl Bipartition {
-    /// The ways that are tried at a node.
+    /// The splits that are tried at a node.
     fn candidates(self, task: &Task, switches: &[usize]) -> Vec<(Vec<usize>, Vec<usize>)> {
         // All pairings of three or four switches are few enough to be followed to the end.
         match (self, switches) {
@@ -76,7 +76,8 @@ impl Bipartition {
                 let mut sorted = switches.to_vec();
                 sorted.sort_by(|one, other| ports(one).cmp(&ports(other)));
                 let half = sorted.len().div_ceil(2);
-                // Boundary of equal ports nearest to the middle: parts stay uniform where they can.
+                // Boundary between switches with different ports that is nearest to the middle, so that parts stay
+                // uniform if possible.
                 let boundaries = (1..sorted.len()).filter(|&at| ports(&sorted[at - 1]) != ports(&sorted[at]));
                 let at = boundaries.min_by_key(|at| at.abs_diff(half)).unwrap_or(half);
                 let (first, second) = sorted.split_at(at);
@@ -91,15 +92,15 @@ impl Bipartition {
 pub struct HalvingSettings {
     /// Split of a group of switches in two.
     pub bipartition: Bipartition,
-    /// Seed of random choices among splits of equal cost; none for the same ones every time.
+    /// Seed of random choices among splits of equal cost; `None` for deterministic choices.
     pub preference: Option<u64>,
 }
 
-/// Circuits above which the nodes of a level are worth several threads: a smaller flow takes less time than handing it
-/// over.
+/// Minimum number of circuits for solving the nodes of a level on several threads; a smaller flow takes less time than
+/// passing it to a thread.
 const PARALLEL_FROM: u64 = 2048;
 
-/// Some switches and what they are to carry.
+/// A group of switches and the circuits that it must carry.
 struct Node {
     number: u64,
     switches: Vec<usize>,
@@ -132,7 +133,7 @@ impl<'t> Part<'t> {
 /// Splits an oriented demand (sorted cells) between two parts at the least cost.
 ///
 /// # Errors
-/// The ports do not suffice, or `go_on` said to stop.
+/// The ports do not suffice, or `go_on` stops the search.
 pub(crate) fn split(
     task: &Task,
     demand: &[Cell],
@@ -155,7 +156,7 @@ pub(crate) fn split(
     for &Cell { a, b, count: wanted } in demand {
         rows[a as usize] += wanted;
         columns[b as usize] += wanted;
-        // Where ports differ between switches, each half can only take what its own ports reach.
+        // If ports differ between switches, each half can only carry circuits that its own ports allow.
         let (mut low, mut high) = (0, wanted);
         if !task.uniform {
             high = wanted.min(reach(task, first.switches, a, b));
@@ -164,8 +165,8 @@ pub(crate) fn split(
                 return Err(stuck(vec![a, b]));
             }
         }
-        // Convex cost (Eq. 6) as parallel arcs: first circuits that both halves keep for free, then those that cost
-        // one.
+        // Convex cost (Eq. 6) as parallel arcs: first circuits with gain, then neutral ones, then those that cost one
+        // removal.
         let capacities = segments(count(&first.installed, a, b), count(&second.installed, a, b), wanted);
         choice.add(a, pods + b, capacities, low, high);
     }
@@ -203,11 +204,11 @@ pub(crate) fn split(
     Ok(parts)
 }
 
-/// Distributes an oriented demand (sorted cells) over some switches; the others stay empty.
+/// Distributes an oriented demand (sorted cells) over a group of switches; the others stay empty.
 ///
 /// # Errors
-/// The ports do not suffice somewhere (never if the task is uniform and the demand fits all ports together), or asked
-/// to stop.
+/// The ports do not suffice at some node (never if the task is uniform and the demand fits all ports together), or the
+/// run was stopped.
 pub fn halve(
     task: &Task,
     demand: Vec<Cell>,
@@ -233,7 +234,7 @@ pub fn halve(
     Ok(found)
 }
 
-/// The children of all nodes of a level: on several threads if there is enough to do.
+/// Computes the children of all nodes of a level, on several threads if there is enough work.
 fn next_level(
     task: &Task,
     level: &[Node],
@@ -251,7 +252,7 @@ fn next_level(
     }
     let stop = watch.stop_test();
     let go_on = || {
-        // Only signals the end: the checkpoint below returns the reason.
+        // Only signals the stop; the checkpoint below returns the reason.
         if stop() { Err(MethodError::Failed("stopped".to_owned())) } else { Ok(()) }
     };
     let found: Vec<Result<[Node; 2], Failure>> = watch
@@ -270,13 +271,13 @@ fn children(
     settings: HalvingSettings,
     go_on: &mut dyn FnMut() -> Result<(), MethodError>,
 ) -> Result<[Node; 2], Failure> {
-    // Step H at one node. Numbered as a heap, so that no stream is used twice in any order of work.
+    // Step H at one node. Nodes are numbered as in a heap, so no random stream is used twice in any order of execution.
     let stream = settings.preference.map(|seed| Streams::new(seed).stream(node.number));
     let candidates = settings.bipartition.candidates(task, &node.switches);
     let several = candidates.len() > 1;
     let mut best: Option<(u64, [Node; 2])> = None;
     let mut stuck = None;
-    // The bipartition that removes least is followed; one that is stuck is left out.
+    // The bipartition with the fewest removals is followed; infeasible ones are skipped.
     for (first, second) in candidates {
         let mut stream = stream.clone();
         let preference = stream.as_mut().map_or(Preference::none(), Preference::random);
@@ -289,7 +290,8 @@ fn children(
             }
             Err(ended) => return Err(ended),
         };
-        // Merged parts hide on which switch a circuit is; parts of two switches are split to see.
+        // A merged part does not show on which switch a circuit is, so parts of two switches are split to count their
+        // removals.
         let removed = if several { lost(task, [(&one, &here), (&other, &there)], go_on)? } else { 0 };
         if best.as_ref().is_none_or(|(least, _)| removed < *least) {
             let child = |number, switches, demand| Node { number, switches, demand };
@@ -304,7 +306,7 @@ fn children(
     }
 }
 
-/// Circuits removed from two parts by what they are to carry; parts of two switches are split to see.
+/// Removals of two parts with the circuits that they must carry; parts of two switches are split to count them.
 fn lost(
     task: &Task,
     halves: [(&Part<'_>, &Vec<Cell>); 2],
@@ -320,7 +322,7 @@ fn lost(
                     removed += one(here).lacks(&one(task.installed.ocs[a].clone()));
                     removed += one(there).lacks(&one(task.installed.ocs[b].clone()));
                 }
-                // This branch is a dead end.
+                // This branch is infeasible.
                 Err(Failure::Stuck(_)) => return Ok(u64::MAX),
                 Err(ended) => return Err(ended),
             }

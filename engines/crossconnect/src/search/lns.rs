@@ -1,11 +1,11 @@
-//! Large neighbourhoods (docs/methods/crossconnect.md, section 7): some switches at a time are solved again exactly,
-//! the others stay.
+//! Large neighbourhoods (docs/methods/crossconnect.md, section 7): re-solves a few switches at a time exactly while the
+//! others stay.
 //!
-//! A switch is drawn with a chance proportional to its removals, some others with equal chances. The circuits of these
-//! switches form a separate small task for the exact model of section 8. The circuits that are new get random costs
-//! that together weigh less than one removal, so that ties are broken differently every time and the search drifts
-//! along plateaus. Equal or better outcomes are accepted; a search gives up after some tries without a strict gain.
-//! [`circuits`] frees circuits all over the switches instead, for plans that whole switches cannot improve any more.
+//! One switch is sampled with probability proportional to its removals, the others uniformly. The circuits of these
+//! switches form a separate small task for the exact model of section 8. New circuits get random costs that together
+//! weigh less than one removal, so ties are broken differently each time and the search moves along plateaus. Equal or
+//! better solutions are accepted; the search stops after a number of tries without a strict improvement. [`circuits`]
+//! frees circuits across all switches instead, for plans that re-solving whole switches cannot improve further.
 
 use crate::model::assignment::{Assignment, Cell};
 use crate::model::task::{Task, merged};
@@ -32,21 +32,21 @@ pub struct LnsSettings {
     pub ocs: usize,
     /// `true` if pairs of pods may change their orientation among these switches.
     pub joint: bool,
-    /// Tries without a strict gain after which to give up.
+    /// Number of tries without a strict improvement after which the search stops.
     pub patience: u64,
     /// Maximum number of branch-and-bound nodes per try.
     pub nodes: u32,
 }
 
 impl LnsSettings {
-    /// The usual ones for this many switches: 4 at a time, 3 K tries, the orientation kept.
+    /// Default settings for K switches: 4 at a time, 3 K tries, fixed orientation.
     pub const fn usual(ocs_count: usize) -> Self {
-        // Four switches keep one program small; 3 K tries without gain visit each switch several times.
+        // Four switches keep a model small; 3 K tries visit each switch several times.
         Self { ocs: 4, joint: false, patience: 3 * ocs_count as u64, nodes: 200 }
     }
 }
 
-/// Returns the circuits that some switches carry together, as a task of their own.
+/// Returns the circuits that a group of switches carries, as a separate task.
 pub fn part(task: &Task, plan: &Assignment, switches: &[usize]) -> Task {
     let pick = |table: &[Vec<u32>]| switches.iter().map(|&ocs| table[ocs].clone()).collect();
     let chosen = |plan: &Assignment| Assignment {
@@ -71,8 +71,8 @@ pub fn part(task: &Task, plan: &Assignment, switches: &[usize]) -> Task {
     }
 }
 
-/// Improves a solution of the task. Calls `found` with every better plan and its removals, and ends when these reach
-/// `bound`.
+/// Improves a solution of the task. Calls `found` with every better plan and its removals, and ends when the removals
+/// reach `bound`.
 ///
 /// # Errors
 /// The error of the watch or of `found`; [`MethodError::Failed`] if the solver fails.
@@ -92,7 +92,7 @@ pub fn lns<W: Watch>(
     while removals.iter().sum::<u64>() > bound && idle < settings.patience && task.ocs_count > 1 {
         watch.checkpoint()?;
         let switches = draw(&removals, settings.ocs, stream);
-        // Destroy: what these switches carry. Repair: the exact model.
+        // Destroy: the circuits of these switches. Repair: the exact model.
         let sub = part(task, &best, &switches);
         let before: u64 = switches.iter().map(|&ocs| removals[ocs]).sum();
         let after = again(&sub, &best, &switches, settings, stream, watch)?;
@@ -106,7 +106,7 @@ pub fn lns<W: Watch>(
         for (&ocs, cells) in switches.iter().zip(plan.ocs) {
             best.ocs[ocs] = cells;
         }
-        // Equal plans are taken too: they lead away from where the search is stuck.
+        // Equal plans are accepted too, because they lead out of local optima.
         removals = task.removed_by_ocs(&best);
         if removed < before {
             idle = 0;
@@ -116,7 +116,7 @@ pub fn lns<W: Watch>(
     Ok(best)
 }
 
-/// A switch with removals and some others, in order.
+/// Chooses a switch with removals and some others, in order.
 fn draw(removals: &[u64], count: usize, stream: &mut Stream) -> Vec<usize> {
     // Roulette wheel over removals.
     let mut ticket = stream.random_range(0..removals.iter().sum::<u64>().max(1));
@@ -135,7 +135,7 @@ fn draw(removals: &[u64], count: usize, stream: &mut Stream) -> Vec<usize> {
     switches
 }
 
-/// Solves some switches again; none if the solver found nothing within its nodes.
+/// Re-solves a group of switches; `None` if the solver found no solution within its node limit.
 fn again<W: Watch>(
     sub: &Task,
     plan: &Assignment,
@@ -150,7 +150,7 @@ fn again<W: Watch>(
     let orientation = if joint { Orientation::Joint } else { Orientation::Fixed(&oriented) };
     let program = ExactProgram::new(sub, orientation);
     let mut model = program.model().clone();
-    // All of them together weigh less than one half.
+    // All random costs together weigh less than one half.
     let circuits: u64 = sub.wanted.iter().map(|cell| u64::from(cell.count)).sum();
     let noise = 0.5 / (circuits.max(1) as f64);
     for cost in model.costs.iter_mut().filter(|cost| **cost == 0.0) {
@@ -159,7 +159,7 @@ fn again<W: Watch>(
     let options = Options::new()
         .set("mip_max_nodes", i32::try_from(settings.nodes).unwrap_or(i32::MAX))
         .set("mip_rel_gap", 0.0)
-        // Removals are whole: below a gap of one half the answer is exact up to ties.
+        // Removals are whole, so with a gap below one half the solution is optimal up to ties.
         .set("mip_abs_gap", 0.45)
         .set("random_seed", stream.random_range(0..i32::MAX));
     let mut listener = RunListener::new(watch);

@@ -1,9 +1,9 @@
-//! Step O (docs/methods/crossconnect.md, section 3): which end of every circuit uses an A port, as one minimum-cost
-//! flow.
+//! Step O (docs/methods/crossconnect.md, section 3): chooses which end of every circuit uses an A port, as one
+//! minimum-cost flow.
 //!
 //! The unit of flow is an A port in use: for a pair of pods `i < j` with C circuits it enters at `j` C times, and the
-//! `a` of them that flow over to `i` are the circuits oriented `i -> j`. What remains at a pod is its out-degree. Costs
-//! are convex (see [`segments`]), so each pair has up to three arcs side by side.
+//! `a` of them that flow over to `i` are the circuits oriented `i -> j`. The flow that remains at a pod is its
+//! out-degree. Costs are convex (see [`segments`]), so each pair has up to three parallel arcs.
 
 use crate::model::assignment::Cell;
 use crate::model::task::{Task, merged};
@@ -17,21 +17,21 @@ use rand::RngExt;
 #[cfg(test)]
 mod tests;
 
-/// Reason that orientation or halving found nothing.
+/// Reason that orientation or halving found no solution.
 #[derive(Debug)]
 pub enum Failure {
-    /// The ports of these pods cannot carry what is wanted, however the rest is chosen.
+    /// The ports of these pods cannot carry their circuits, for any choice of the other circuits.
     Stuck(Stuck),
-    /// Asked to stop, or worse.
+    /// The run was stopped, or an error occurred.
     Ended(MethodError),
 }
 
 /// Switches and pods for which a flow had no solution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
-    /// Switches that were looked at together.
+    /// Switches of the flow.
     pub switches: Vec<usize>,
-    /// Pods of a cut that proves it.
+    /// Pods of a cut that proves the infeasibility.
     pub pods: Vec<u32>,
 }
 
@@ -82,12 +82,12 @@ pub struct Preference<'s>(Option<&'s mut Stream>);
 const TASTES: i64 = 64;
 
 impl<'s> Preference<'s> {
-    /// No preference: the same solution every time.
+    /// No preference: a deterministic solution.
     pub const fn none() -> Self {
         Self(None)
     }
 
-    /// Another solution of equal cost every time.
+    /// Random preferences: a different solution of equal cost each time.
     pub const fn random(stream: &'s mut Stream) -> Self {
         Self(Some(stream))
     }
@@ -103,7 +103,7 @@ impl<'s> Preference<'s> {
     }
 }
 
-/// Adds the arcs of one convex choice between `low` and `high`; the first `low` units have to be sent beforehand.
+/// Adds the arcs of one convex choice between `low` and `high`; the caller sends the first `low` units beforehand.
 pub(crate) struct Choice<'n, 's> {
     network: &'n mut FlowNetwork,
     preference: Preference<'s>,
@@ -138,7 +138,7 @@ impl<'n, 's> Choice<'n, 's> {
         self.made.push((low, first, self.network.arcs().len()));
     }
 
-    /// For reading what was chosen.
+    /// Lets the caller read the chosen numbers.
     pub(crate) fn made(self) -> Vec<(u32, usize, usize)> {
         self.made
     }
@@ -167,16 +167,16 @@ pub(crate) fn reach(task: &Task, switches: &[usize], a: u32, b: u32) -> u32 {
     switches.iter().map(on).sum()
 }
 
-/// Count of a pair in sorted cells.
+/// Returns the count of a pair in sorted cells.
 pub(crate) fn count(cells: &[Cell], a: u32, b: u32) -> u32 {
     cells.binary_search_by_key(&(a, b), |cell| (cell.a, cell.b)).map_or(0, |place| cells[place].count)
 }
 
-/// Orients the wanted circuits of some switches (unordered cells, sorted): oriented cells, sorted, that the ports of
-/// these switches together can carry and that keep as many as possible of what `installed` has there.
+/// Orients the target circuits of a group of switches (unordered cells, sorted). Returns sorted oriented cells that the
+/// ports of these switches together can carry and that keep as many circuits of `installed` as possible.
 ///
 /// # Errors
-/// No orientation exists, or asked to stop.
+/// No orientation exists, or the run was stopped.
 pub fn orient(
     task: &Task,
     switches: &[usize],
@@ -197,7 +197,7 @@ pub fn orient(
         degree[b as usize] += wanted;
         let (mut low, mut high) = (0, wanted);
         if !task.uniform {
-            // Each circuit needs a switch with ports for it at both ends, whichever way it is oriented.
+            // Each circuit needs a switch with ports at both ends, in either orientation.
             high = wanted.min(reach(task, switches, a, b));
             low = wanted.saturating_sub(reach(task, switches, b, a));
             if low > high {
@@ -208,14 +208,14 @@ pub fn orient(
     }
     let made = choice.made();
     for cell in wanted {
-        // Every circuit enters at b; what flows over to a is oriented a -> b.
+        // Every circuit enters at b; circuits whose unit flows to a are oriented a -> b.
         network.add_supply(cell.b, i64::from(cell.count));
     }
     // The hub takes one unit per circuit, from the pod whose A port it uses.
     network.add_supply(hub, -(circuits as i64));
     for pod in 0..hub {
         let (degree, a, b) = (degree[pod as usize], sum_a[pod as usize], sum_b[pod as usize]);
-        // Out-degree bounds: as many as the A ports, and as few as the B ports leave.
+        // Out-degree bounds: at most the A ports, and at least the circuits that the B ports cannot take.
         let (lower, upper) = (i64::from(degree.saturating_sub(b)), i64::from(degree.min(a)));
         if lower > upper {
             return Err(Failure::Stuck(Stuck { switches: switches.to_vec(), pods: vec![pod] }));

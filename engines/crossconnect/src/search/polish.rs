@@ -1,8 +1,8 @@
-//! Improvement by merging two switches and splitting them again at the least cost (docs/methods/crossconnect.md,
+//! Improves a solution by merging two switches and splitting them again at minimum cost (docs/methods/crossconnect.md,
 //! section 4).
 //!
-//! For two switches, one flow finds the best split of their circuits. With `reorient` the circuits of each switch, and
-//! of each two, may also change the ends that use A ports: another flow, then the split.
+//! For two switches, one flow finds the best split of their circuits. With `reorient`, the circuits of each switch and
+//! of each pair of switches may also change orientation: another flow orients them before the split.
 
 use crate::model::assignment::{Assignment, Cell};
 use crate::model::task::{Task, merged};
@@ -14,11 +14,11 @@ use lightbay_core::watch::Watch;
 #[cfg(test)]
 mod tests;
 
-/// Improves an assignment that fits until no pair of switches gains anything; never worse. `found` is called with
-/// every better one.
+/// Improves a feasible assignment until no pair of switches yields an improvement; the result is never worse. Calls
+/// `found` with every better assignment.
 ///
 /// # Errors
-/// The reason to stop, or what `found` returns.
+/// The reason to stop, or the error of `found`.
 pub fn polish<W: Watch>(
     task: &Task,
     start: &Assignment,
@@ -28,7 +28,7 @@ pub fn polish<W: Watch>(
 ) -> Result<Assignment, MethodError> {
     let mut best = start.clone();
     let mut removed = task.removed_by_ocs(&best);
-    // A pair is looked at again only if one of its switches changed since.
+    // A pair is tried again only if one of its switches changed since.
     let mut changed = vec![1u64; task.ocs_count];
     let mut tried = vec![0u64; task.ocs_count * task.ocs_count];
     let mut now = 1;
@@ -38,7 +38,7 @@ pub fn polish<W: Watch>(
             for other in one..task.ocs_count {
                 let seen = &mut tried[one * task.ocs_count + other];
                 let alone = one == other;
-                // Without removals a pair cannot gain; alone a switch can gain by orientation only.
+                // A pair without removals cannot improve; a single switch can improve only by orientation.
                 let hopeless = removed[one] + removed[other] == 0 || (alone && !reorient);
                 if hopeless || changed[one].max(changed[other]) <= *seen {
                     continue;
@@ -70,7 +70,7 @@ fn removed_on(task: &Task, assignment: &Assignment, switches: &[usize]) -> u64 {
     on(assignment).lacks(&on(&task.installed))
 }
 
-/// The circuits of some switches distributed again among them, if that is better.
+/// Redistributes the circuits of a group of switches among them, if that is better.
 fn resolved(
     task: &Task,
     assignment: &Assignment,
@@ -97,7 +97,7 @@ fn resolved(
     if !reorient {
         return Ok(None);
     }
-    // Orientation first, then the split: two flows, not optimal together.
+    // Orientation first, then the split; the two flows together need not be optimal.
     let pairs = merged(carried.iter().map(|cell| Cell {
         a: cell.a.min(cell.b),
         b: cell.a.max(cell.b),
@@ -114,7 +114,7 @@ fn resolved(
     Ok(found.filter(|found| removed_on(task, found, switches) < before))
 }
 
-/// Returns the result of a search, or `None` if it got stuck; an error only if it was to stop.
+/// Returns the result of a search, or `None` if it got stuck; an error only if the run was stopped.
 pub(crate) fn feasible<T>(found: Result<T, Failure>) -> Result<Option<T>, MethodError> {
     match found {
         Ok(found) => Ok(Some(found)),

@@ -1,10 +1,10 @@
-//! The start that keeps what is there (docs/methods/crossconnect.md, section 5): surplus circuits are dropped, missing
-//! ones are inserted by alternating chains.
+//! The start that keeps installed circuits (docs/methods/crossconnect.md, section 5): drops surplus circuits and
+//! inserts missing ones by alternating chains.
 //!
 //! A missing circuit `i -> j` needs a switch `a` where i has a free A port and a switch `b` where j has a free B port.
-//! If they are the same it simply goes there. Otherwise it goes to `a`, and circuits between `a` and `b` change places
-//! along an alternating chain until the free B port is used. Of all (a, b) the one with the fewest new removals is
-//! taken, then the shortest chain.
+//! If both are the same switch, the circuit goes there. Otherwise it goes to `a`, and circuits are exchanged between
+//! `a` and `b` along an alternating chain until the free B port is used. Of all pairs (a, b), the one with the fewest
+//! new removals is chosen; ties go to the shortest chain.
 
 use crate::model::assignment::{Assignment, Cell};
 use crate::model::task::Task;
@@ -17,18 +17,19 @@ use lightbay_core::watch::Watch;
 #[cfg(test)]
 mod tests;
 
-/// New removals up to which a circuit is inserted in each pass; the last one takes any. Cheap insertions first: they
-/// leave room that dear ones would take.
+/// Maximum number of new removals for an insertion in each pass; the last pass has no limit. Cheap insertions come
+/// first, because expensive ones would use their room.
 const PASSES: [i64; 4] = [0, 1, 2, i64::MAX];
-/// Other ways that are tried for a chain that came to no end: only possible if ports differ between switches.
+/// Number of random chains that are tried for a circuit whose chain does not end, which happens only if ports differ
+/// between switches.
 const TRIES: u64 = 20;
 
-/// Makes an assignment fit an oriented demand (sorted cells). `start` holds circuits of the task that may be too many,
-/// too few or above the ports: usually what is installed, or the plan of another demand.
+/// Makes an assignment fit an oriented demand (sorted cells). The circuits of `start` may be too many, too few or
+/// exceed the ports; usually they are the installed ones or the plan of another demand.
 ///
 /// # Errors
-/// A circuit that cannot be inserted (never if the task is uniform and the demand fits all ports together), or asked
-/// to stop.
+/// A circuit cannot be inserted (never if the task is uniform and the demand fits all ports together), or the run was
+/// stopped.
 pub fn repair(
     task: &Task,
     demand: &[Cell],
@@ -44,10 +45,11 @@ pub fn repair(
     Ok(board.assignment())
 }
 
-/// The same where circuits that cannot be inserted are left out: what is laid, and how many are not.
+/// The same, but leaves out circuits that cannot be inserted; returns the assignment and the number of circuits left
+/// out.
 ///
 /// # Errors
-/// Asked to stop.
+/// The run was stopped.
 pub fn repair_most(
     task: &Task,
     demand: &[Cell],
@@ -57,12 +59,13 @@ pub fn repair_most(
     match inserted(task, demand, start, false, watch) {
         Ok((board, nowhere)) => Ok((board.assignment(), nowhere.len())),
         Err(Failure::Ended(error)) => Err(error),
-        // Only `repair` gives up at the first circuit without a place.
+        // Only `repair` stops at the first circuit without a place.
         Err(Failure::Stuck(_)) => Ok((Assignment { ocs: vec![Vec::new(); task.ocs_count] }, demand.len())),
     }
 }
 
-/// A board with all circuits that found a place, and those that did not, at most one if the first is reason to end.
+/// Returns a board with all circuits that found a place, and those that did not; at most one if the search ends at the
+/// first.
 fn inserted<'t>(
     task: &'t Task,
     demand: &[Cell],
@@ -72,12 +75,12 @@ fn inserted<'t>(
 ) -> Result<(Board<'t>, Vec<u32>), Failure> {
     let mut board = Board::empty(task);
     let mut missing = kept(task, demand, start, &mut board, watch)?;
-    // Greedy insertion by rising cost.
+    // Greedy insertion by increasing cost.
     for limit in PASSES {
         let mut rest = Vec::new();
         for circuit in missing {
             watch.checkpoint()?;
-            // The insertion is tried on the board and taken back; the best is made.
+            // Insertions are tried on the board and undone; the best one is made.
             match cheapest(&mut board, task, circuit, limit, watch)? {
                 Some((one, other)) => {
                     board.insert(circuit, one, other, i64::MAX, None);
@@ -100,7 +103,8 @@ fn inserted<'t>(
     Ok((board, nowhere))
 }
 
-/// Places what of `start` is wanted and fits; returns the circuits that are missing, which are nowhere yet.
+/// Places the circuits of `start` that are part of the demand and fit; returns the missing circuits, which are not
+/// placed yet.
 fn kept(
     task: &Task,
     demand: &[Cell],
@@ -111,7 +115,7 @@ fn kept(
     // Counts of the demand that are not placed yet.
     let mut left: Vec<u32> = demand.iter().map(|cell| cell.count).collect();
     let place_of = |a: u32, b: u32| demand.binary_search_by_key(&(a, b), |cell| (cell.a, cell.b)).ok();
-    // Installed circuits first, so that surplus is dropped from what the start added.
+    // Installed circuits first, so that the surplus is dropped from the circuits that `start` adds.
     let mut surplus: Vec<(u32, Cell)> = Vec::new();
     for installed in [true, false] {
         for (ocs, cells) in (0u32..).zip(&start.ocs).take(task.ocs_count) {
@@ -143,15 +147,15 @@ fn kept(
     Ok(missing)
 }
 
-/// Exchanges installed circuits of pairs that have more of them than are wanted, of which any may go: those go whose
-/// ports a missing circuit can use at once.
+/// Chooses which installed circuits to remove for pairs that have more than their target: those whose ports a missing
+/// circuit can use at once.
 fn exchange_surplus(
     board: &mut Board<'_>,
     surplus: &[(u32, Cell)],
     missing: &[u32],
     watch: &mut impl Watch,
 ) -> Result<(), Failure> {
-    // A surplus pair may give up any of its circuits: the one whose ports help most goes.
+    // A surplus pair may remove any of its circuits, so it removes the one whose ports help most.
     for &(ocs, Cell { a, b, count }) in surplus {
         for _ in 0..count {
             watch.checkpoint()?;
@@ -166,7 +170,7 @@ fn exchange_surplus(
                 };
                 missing.iter().filter(fits).count()
             };
-            // The circuit goes to `ocs`, so its present place becomes free instead.
+            // The circuit moves to `ocs`, so its present place becomes free instead.
             let here = useful(board, ocs);
             let elsewhere = board.circuits_of(a, b).into_iter().filter_map(|circuit| {
                 let at = board.ocs_of(circuit)?;
@@ -187,7 +191,7 @@ fn exchange_surplus(
     Ok(())
 }
 
-/// The switches with which a circuit is inserted at the fewest new removals, at most `limit`.
+/// Returns the two switches for an insertion with the fewest new removals, at most `limit`.
 fn cheapest(
     board: &mut Board<'_>,
     task: &Task,
@@ -221,7 +225,7 @@ fn cheapest(
     Ok(best.map(|(_, _, one, other)| (one, other)))
 }
 
-/// Inserts a circuit whose cheapest chains came to no end: along chains that continue at random.
+/// Inserts a circuit along random chains, after its cheapest chains did not end.
 fn inserted_somehow(
     board: &mut Board<'_>,
     task: &Task,

@@ -1,5 +1,5 @@
-//! A first solution (docs/methods/crossconnect.md, sections 3 and 5): orientation and halving, several times if asked,
-//! and what else may help where halving is stuck.
+//! A first solution (docs/methods/crossconnect.md, sections 3 and 5): orientation and halving, several times if
+//! requested, and alternatives if halving is stuck.
 
 use crate::model::assignment::Assignment;
 use crate::model::task::Task;
@@ -21,10 +21,10 @@ mod tests;
 pub struct Tries {
     /// Split of a group of switches in two.
     pub bipartition: Bipartition,
-    /// `true` if the first try takes the switches in random order too.
+    /// `true` if the first try also uses a random order of switches.
     pub random_order: bool,
-    /// Tries. All but the first one take the switches in random order, and of orientations and splits of equal cost
-    /// any.
+    /// Tries. All tries except the first use a random order of switches and random choices among orientations and
+    /// splits of equal cost.
     pub best_of: u64,
 }
 
@@ -39,7 +39,7 @@ impl Default for Tries {
 pub enum NoStart {
     /// No solution exists at all: the ports of these pods do not suffice on all switches together.
     Impossible(Stuck),
-    /// None was found; only an exact model can tell whether there is one.
+    /// No solution was found; only an exact model can decide whether one exists.
     Stuck(Stuck),
     /// Asked to stop.
     Ended(MethodError),
@@ -54,11 +54,11 @@ impl From<MethodError> for NoStart {
 /// Random tries by halving and by repair where the ports differ between switches.
 const MORE_TRIES: u64 = 24;
 
-/// Orients and halves `tries.best_of` times; `found` is called with every better solution. Number n of `streams`
+/// Orients and halves `tries.best_of` times; `found` is called with every better solution. Stream n of `streams`
 /// belongs to try n.
 ///
 /// # Errors
-/// No try succeeded (for tasks that are not uniform only, if any solution exists), or asked to stop.
+/// No try succeeded (only for tasks that are not uniform, if a solution exists), or the run was stopped.
 pub fn halved<W: Watch>(
     task: &Task,
     tries: Tries,
@@ -73,7 +73,8 @@ pub fn halved<W: Watch>(
         watch.checkpoint()?;
         let mut stream = streams.stream(number);
         let mut order: Vec<usize> = (0..task.ocs_count).collect();
-        // The order decides which switches are split from which; the first try keeps that of the scenario unless asked.
+        // The order determines which switches are split from each other; the first try keeps the order of the scenario
+        // unless requested otherwise.
         if number > 0 || tries.random_order {
             order.shuffle(&mut stream);
         }
@@ -107,8 +108,8 @@ pub fn halved<W: Watch>(
     }
 }
 
-/// Solutions by whatever of halving and repair gets through, for tasks that are not uniform: switches with equal ports
-/// together, other orientations, other orders. `None` if nothing did.
+/// Finds a solution for tasks that are not uniform by variants of halving and repair: switches with equal ports
+/// together, other orientations, other orders. `None` if all variants fail.
 ///
 /// # Errors
 /// The reason to stop.
@@ -141,8 +142,8 @@ pub fn anyhow(
     Ok(None)
 }
 
-/// Makes an assignment fit the task: what is wanted and has ports stays where it is, and the rest is repaired around
-/// it. `None` if that leads nowhere.
+/// Adapts an assignment to the task: circuits that are part of the demand and have ports stay, and the others are
+/// repaired around them. `None` if the repair fails.
 ///
 /// # Errors
 /// The reason to stop.

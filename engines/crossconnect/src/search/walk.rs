@@ -1,21 +1,20 @@
-//! A random walk over all assignments (docs/methods/crossconnect.md, section 6): steps of eight cells, and detours
-//! through states that are one circuit short.
+//! A random walk over all assignments (docs/methods/crossconnect.md, section 6): steps change eight cells and may pass
+//! through states in which one cell is -1.
 //!
 //! The circuits of all switches are a table x\[k\]\[i\]\[j\] of whole numbers whose sums are given along three kinds of
 //! lines: the A ports of a pod on a switch, the B ports of a pod on a switch, and the circuits of a pair of pods over
 //! all switches. For Latin squares, the case of one circuit per pair, Jacobson and Matthews (Journal of Combinatorial
 //! Designs 4, 1996) walk between such tables: put a circuit where there is none, take one away on each of the three
-//! lines through it, and restore the sums with four more changes on the corners of the box these span. The corner
-//! opposite to the first may become -1: the state is then *improper*, and the next step begins by mending that cell.
-//! Here
+//! lines through it, and restore the sums with four more changes at the other corners of the box that these cells span.
+//! The corner opposite to the first may become -1: the state is then *improper*, and the next step starts by repairing
+//! that cell. This walk differs in two points:
 //!
 //! - a pair has any number of circuits and either orientation: if the circuit on the third line is reversed, the far
-//!   side of the box is, with A and B exchanged, and all sums still hold;
-//! - unused ports are circuits to a pod that does not exist, so that every line has one sum and nothing else need be
-//!   kept.
+//!   side of the box is reversed too, with A and B exchanged, and all sums still hold;
+//! - unused ports are circuits to a dummy pod, so every line has a fixed sum, which is the only constraint.
 //!
-//! Merging whole switches and splitting them again moves dozens of circuits at once; these steps move four, and a walk
-//! that prefers to keep what is installed goes far lower.
+//! Merging and splitting whole switches moves dozens of circuits at once. These steps move four, so a walk that prefers
+//! installed circuits reaches far fewer removals.
 
 mod lines;
 
@@ -35,7 +34,7 @@ pub(crate) struct Spot {
     b: u16,
 }
 
-/// A fast source of random numbers, seeded from a stream of the run.
+/// A fast random number generator, seeded from a stream of the run.
 #[derive(Clone, Debug)]
 pub(crate) struct Dice(SplitMix);
 
@@ -56,25 +55,25 @@ impl Dice {
         (((self.next() >> 32) * end as u64) >> 32) as usize
     }
 
-    /// One of some entries, if there is any.
+    /// Returns a random entry, if there is any.
     fn pick(&mut self, from: &[u32]) -> Option<u32> {
         if from.len() < 2 { from.first().copied() } else { from.get(self.below(from.len())).copied() }
     }
 }
 
-/// Largest change of a step that is looked up: each of eight cells changes what is kept by at most one.
+/// Largest change in the table of probabilities: each of eight cells changes the kept circuits by at most one.
 const SPAN: i32 = 8;
 
-/// Chances of taking a step that keeps fewer circuits.
+/// Probabilities of accepting a step that keeps fewer circuits.
 #[derive(Clone, Debug)]
 pub(crate) struct Heat {
-    /// Chances of 2^32, by change of properness (-1, 0, 1) and of kept circuits.
+    /// Probabilities times 2^32, by change of properness (-1, 0, 1) and of kept circuits.
     chances: [[u64; 2 * SPAN as usize + 1]; 3],
 }
 
 impl Heat {
-    /// By Metropolis: exp(gain / temperature), where leaving the proper states costs `detour` and coming back gains it.
-    /// All chances are looked up by the change of properness and of kept circuits.
+    /// Metropolis rule: exp(gain / temperature); leaving the proper states costs `detour`, returning to them gains it.
+    /// All probabilities are tabulated by the change of properness and of kept circuits.
     pub(crate) fn new(temperature: f64, detour: f64) -> Self {
         let chance = |proper: i32, kept: i32| {
             let gain = f64::from(kept) + detour * f64::from(proper);
@@ -90,17 +89,17 @@ impl Heat {
     }
 }
 
-/// The table, and where the walk stands.
+/// The table, and the state of the walk.
 #[derive(Clone, Debug)]
 pub(crate) struct AssignmentWalk {
-    /// Pods, the one that does not exist included if some port is unused.
+    /// Number of pods, including the dummy pod if some port is unused.
     pods: usize,
     /// Pods of the task.
     real: usize,
     ocs_count: usize,
     /// `true` if pairs may change their orientation.
     joint: bool,
-    /// The circuits, by number. One more than in a proper state while a cell is -1.
+    /// The circuits, by number. There is one more than in a proper state while a cell is -1.
     spots: Vec<Spot>,
     /// Places of every circuit in its three lists.
     places: Vec<[u32; 3]>,
@@ -110,7 +109,7 @@ pub(crate) struct AssignmentWalk {
     old_starts: Vec<u32>,
     /// B pod and number of installed circuits.
     old: Vec<(u16, u16)>,
-    /// Installed cells whose pair is wanted.
+    /// Installed cells whose pair has target circuits.
     hopes: Vec<Spot>,
     /// Installed circuits that are kept, Σ min(u, x).
     kept: i64,
@@ -121,11 +120,11 @@ pub(crate) struct AssignmentWalk {
 /// Outcome of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Nothing: no step was found, or it was rejected.
+    /// The state is unchanged: no step was found, or it was rejected.
     Stood,
-    /// It led to a state with a cell of -1.
+    /// The step led to a state with a cell of -1.
     Astray,
-    /// It led to a proper state.
+    /// The step led to a proper state.
     Arrived,
 }
 
@@ -133,7 +132,7 @@ impl AssignmentWalk {
     /// A walk from a solution of the task, which must not be single-sided. With `joint`, pairs may change their
     /// orientation.
     pub(crate) fn new(task: &Task, start: &Assignment, joint: bool) -> Self {
-        // Slack circuits: with them every line has one fixed sum, and the box step keeps all sums.
+        // Slack circuits give every line a fixed sum, and the box step keeps all sums.
         let real = task.pods;
         let mut circuits: Vec<(usize, Cell)> = Vec::new();
         let mut any_unused = false;
@@ -146,8 +145,8 @@ impl AssignmentWalk {
                 b[cell.b as usize] -= cell.count;
                 used += cell.count;
             }
-            // The pod that does not exist has an A port for every unused B port, and one circuit to itself for every
-            // real circuit, so that the number of real circuits of a switch is free.
+            // The dummy pod has an A port for every unused B port, and one circuit to itself for every real circuit, so
+            // that the number of real circuits of a switch is free.
             let nobody = real as u32;
             for pod in 0..nobody {
                 circuits.push((ocs, Cell { a: pod, b: nobody, count: a[pod as usize] }));
@@ -163,7 +162,7 @@ impl AssignmentWalk {
 
     fn build(task: &Task, pods: usize, circuits: &[(usize, Cell)], joint: bool) -> Self {
         let ocs_count = task.ocs_count;
-        // One place more than a line holds: in an improper state a line has one circuit more.
+        // Room for one more circuit than the sum of a line, because an improper state has one more.
         let mut rooms = [vec![1u32; ocs_count * pods], vec![1; ocs_count * pods], vec![1; pods * pods]];
         for (ocs, cell) in circuits {
             let (low, high) = (cell.a.min(cell.b) as usize, cell.a.max(cell.b) as usize);
@@ -176,7 +175,7 @@ impl AssignmentWalk {
             wanted[cell.a as usize * pods + cell.b as usize] = true;
             wanted[cell.b as usize * pods + cell.a as usize] = true;
         }
-        // Installed cells by row, and the hopes: cells where a step can gain.
+        // Installed cells by row, and the cells where a step can gain.
         let (mut old_starts, mut old, mut hopes) = (vec![0], Vec::new(), Vec::new());
         for (ocs, cells) in task.installed.ocs.iter().enumerate() {
             for pod in 0..pods as u32 {
@@ -238,7 +237,7 @@ impl AssignmentWalk {
         self.old[range].iter().find(|(b, _)| *b == spot.b).map_or(0, |(_, count)| *count)
     }
 
-    /// Circuits in a cell, not counting one that is short.
+    /// Circuits in a cell; a cell of -1 counts as 0.
     fn circuits(&self, spot: Spot) -> u16 {
         let [line, _, _] = self.lines_of(spot);
         let here = self.lines[0].of(line).iter().filter(|&&number| self.spots[number as usize].b == spot.b);
@@ -253,14 +252,14 @@ impl AssignmentWalk {
         shortest.iter().copied().find(|&number| self.spots[number as usize] == spot)
     }
 
-    /// Returns the change of the kept circuits by one circuit more in a cell: 0 or 1.
-    /// One more circuit counts as kept only while the cell has fewer than are installed.
+    /// Returns the gain of kept circuits from one more circuit in a cell: 0 or 1. One more circuit counts as kept only
+    /// while the cell has fewer than are installed.
     fn gain(&self, spot: Spot) -> i32 {
         let installed = self.installed(spot);
         i32::from(installed > 0 && (self.short == Some(spot) || self.circuits(spot) < installed))
     }
 
-    /// Returns the loss of kept circuits by one circuit less in a cell: 0 or 1.
+    /// Returns the loss of kept circuits from one fewer circuit in a cell: 0 or 1.
     fn loss(&self, spot: Spot) -> i32 {
         let installed = self.installed(spot);
         i32::from(installed > 0 && self.circuits(spot) <= installed)
@@ -286,7 +285,7 @@ impl AssignmentWalk {
                 self.places[moved as usize][kind] = places[kind];
             }
         }
-        // The last circuit takes the number.
+        // The last circuit takes over the free number.
         let last = self.spots.len() as u32 - 1;
         if number != last {
             let lines = self.lines_of(self.spots[last as usize]);
@@ -299,13 +298,13 @@ impl AssignmentWalk {
         self.places.swap_remove(number as usize);
     }
 
-    /// Returns the cell in which the next step begins: the one that is short, or one that is to get a circuit; with the
-    /// circuit of that pair that is to move there, if it is known already.
+    /// Returns the cell at which the next step starts: the cell of -1, or a cell that will get a circuit; with the
+    /// circuit of its pair that will move there, if it is already known.
     fn aim(&self, dice: &mut Dice) -> Option<(Spot, Option<u32>)> {
         if let Some(short) = self.short {
             return Some((short, None));
         }
-        // Mostly cells where something installed is missing; now and then any, so that every state can be reached.
+        // Mostly cells with missing installed circuits; occasionally any cell, so that every state is reachable.
         if dice.below(4) > 0 && !self.hopes.is_empty() {
             let spot = self.hopes[dice.below(self.hopes.len())];
             return (self.circuits(spot) < self.installed(spot)).then_some((spot, None));
@@ -320,7 +319,7 @@ impl AssignmentWalk {
         Some((Spot { ocs, a, b }, Some(number as u32)))
     }
 
-    /// Draws one step and takes it if the heat allows.
+    /// Samples one step and accepts it by the Metropolis rule.
     pub(crate) fn step(&mut self, heat: &Heat, dice: &mut Dice) -> Step {
         // Jacobson and Matthews: (here, moving) fixes two corners of the box, at_a and at_b two more.
         let Some((here, known)) = self.aim(dice) else { return Step::Stood };
@@ -354,7 +353,7 @@ impl AssignmentWalk {
             - self.loss(from)
             - self.loss(near(a, here.b))
             - self.loss(near(here.a, b));
-        // No circuit in the last corner: that cell becomes -1, and the next steps begin there until one closes it.
+        // The last corner has no circuit, so that cell becomes -1, and the next steps start there until one repairs it.
         let closing = self.find(corner);
         let kept =
             kept - if closing.is_some() { self.loss(corner) } else { i32::from(self.installed(corner) > 0) };
@@ -371,7 +370,7 @@ impl AssignmentWalk {
                 self.remove(number);
             }
         }
-        // The cell that was -1 is 0 now: nothing is added there.
+        // The cell that was -1 becomes 0, so no circuit is added there.
         if self.short.take().is_some() {
             self.kept += i64::from(self.installed(here) > 0);
         } else {
@@ -383,7 +382,7 @@ impl AssignmentWalk {
         if closing.is_some() {
             return Step::Arrived;
         }
-        // The corner is short by one: its installed circuit is not kept.
+        // The corner cell is -1, so its installed circuit is not kept.
         self.kept -= i64::from(self.installed(corner) > 0);
         self.short = Some(corner);
         Step::Astray

@@ -1,15 +1,15 @@
 //! Ports that a solution of a degraded task leaves free for circuits that count as lost.
 //!
-//! The lost circuits are chosen before anything is laid on the switches, so a search may leave free ports for one of them at
-//! both ends. Such a plan would set fewer circuits than it could: the circuit is added, and taken off again before a search
-//! starts from the plan.
+//! The lost circuits are chosen before circuits are placed on switches, so a search may leave ports free at both ends
+//! of a lost circuit. Such a plan could set more circuits. The lost circuit is therefore added to the plan, and removed
+//! again before a search starts from the plan.
 
 use crate::model::assignment::{Assignment, Cell};
 use crate::model::task::{Task, merged};
 
 impl Task {
-    /// A solution with every lost circuit for which a switch has free ports at both ends. A circuit that is installed is
-    /// added last, because bounds count on its removal.
+    /// A solution with every lost circuit for which a switch has free ports at both ends. An installed circuit is added
+    /// last, because bounds include its removal.
     pub(crate) fn completed(&self, found: &Assignment) -> Assignment {
         if self.lost.is_empty() {
             return found.clone();
@@ -60,14 +60,14 @@ impl Task {
         Some((ocs, Cell { a, b, count: 1 }))
     }
 
-    /// A solution without what [`Task::completed`] adds.
+    /// A solution without the circuits that [`Task::completed`] adds.
     pub(crate) fn trimmed(&self, found: Assignment) -> Assignment {
         let mut plan = found;
         for lost in &self.lost {
             let is_of = |cell: &Cell| (cell.a.min(cell.b), cell.a.max(cell.b)) == (lost.a, lost.b);
             let wanted: u32 = self.wanted.iter().filter(|cell| is_of(cell)).map(|cell| cell.count).sum();
             let set: u32 = plan.ocs.iter().flatten().filter(|cell| is_of(cell)).map(|cell| cell.count).sum();
-            // Only what is above the wanted circuits, and at most what was lost, so the wanted ones stay.
+            // Removes only circuits beyond the target and at most the lost ones, so target circuits stay.
             let mut surplus = set.saturating_sub(wanted).min(lost.count);
             for cell in plan.ocs.iter_mut().flatten().filter(|cell| is_of(cell)) {
                 let gone = surplus.min(cell.count);

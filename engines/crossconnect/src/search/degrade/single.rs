@@ -1,9 +1,9 @@
-//! The same where ports have no sides (docs/methods/crossconnect.md, section 2): spreading circuits over switches is a
-//! list colouring of edges, which no flow decides.
+//! The same where ports have no sides (docs/methods/crossconnect.md, section 2): assigning circuits to switches is a
+//! list edge colouring, which a flow cannot decide.
 //!
-//! A first spread keeps what stands and puts every other circuit on the first switch with a free port at both ends. The
-//! exact model, with fewer circuits allowed, makes it the most; among those it prefers plans in which pairs of pods keep
-//! at least one circuit and in which installed circuits stay.
+//! A first assignment keeps installed circuits and puts every other circuit on the first switch with a free port at
+//! both ends. The exact model, with fewer circuits allowed, then maximises the number of circuits; among such plans it
+//! prefers those in which pairs of pods keep at least one circuit and installed circuits stay.
 
 use super::Kept;
 use crate::model::assignment::{Assignment, Cell};
@@ -15,13 +15,13 @@ use lightbay_highs::instance::solve_here;
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::Start;
 
-/// Maximum number of target pairs times switches of the model: above, it would take more than some seconds.
+/// Maximum number of target pairs times switches of the model; a larger model would take more than a few seconds.
 const MOST_CELLS: usize = 20_000;
 /// Maximum number of nodes of its tree search: loading a scenario must not take long.
 const NODES: i32 = 1000;
 
-/// The part of the wanted circuits of a task without sides that can be kept; `None` if all can, if they would not fit
-/// ports that are all working either, or if the hall is too large to tell.
+/// The part of the target circuits of a task without sides that can be kept; `None` if all can, if they would not fit
+/// even with all ports working, or if the scenario is too large to decide.
 pub(super) fn kept(task: &Task, sound: &Task) -> Option<Kept> {
     let all: u64 = task.wanted.iter().map(|cell| u64::from(cell.count)).sum();
     let best = most(task);
@@ -29,8 +29,8 @@ pub(super) fn kept(task: &Task, sound: &Task) -> Option<Kept> {
     if fits(&best) {
         return None;
     }
-    // A large hall is not solved, so only counting detects lost circuits. Large: counting proves a loss, but not every
-    // loss is seen by counting.
+    // A large scenario is not solved, so only counting detects lost circuits. Counting proves a loss, but does not
+    // detect every loss.
     let is_lost = if is_large(task) { by_counting(task) < all } else { fits(&most(sound)) };
     if !is_lost {
         return None;
@@ -60,10 +60,10 @@ fn by_counting(task: &Task) -> u64 {
     switches.min(ends / 2)
 }
 
-/// As many of the wanted circuits as were found a place for.
+/// Returns the target circuits for which a place was found.
 fn most(task: &Task) -> Assignment {
     let first = spread(task);
-    // The greedy spread is enough if it meets the counting bound.
+    // The greedy assignment is optimal if it meets the counting bound.
     if is_large(task) || first.circuits() >= by_counting(task) {
         return first;
     }
@@ -71,7 +71,7 @@ fn most(task: &Task) -> Assignment {
     let options = Options::new()
         .set("mip_max_nodes", NODES)
         .set("mip_rel_gap", 0.0)
-        // Circuits are integers: an improvement below 1 is none.
+        // Numbers of circuits are integers, so improvements below 1 are impossible.
         .set("mip_abs_gap", 0.4)
         .set("random_seed", 1);
     let start = program.point(&first).map_or(Start::None, Start::Full);

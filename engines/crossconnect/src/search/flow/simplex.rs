@@ -1,8 +1,9 @@
 //! The network simplex method with strongly feasible trees and block search (docs/methods/crossconnect.md, section 3).
 //!
-//! The tree hangs from an artificial root that has an arc to every node, dear enough to carry flow only if nothing
-//! else can. Ties of the leaving arc go to the last one met along the cycle from the join, in the direction of its
-//! flow, which keeps the tree strongly feasible: the method ends although most steps of such networks move nothing.
+//! The tree has an artificial root with an arc to every node. These arcs cost so much that they carry flow only if no
+//! other arc can. Ties of the leaving arc go to the last candidate along the cycle from the join in the direction of
+//! its flow. This keeps the tree strongly feasible, so the method terminates although most pivots of such networks are
+//! degenerate.
 
 use super::{Arc, CheapestFlow, FlowError};
 use lightbay_core::method::MethodError;
@@ -11,11 +12,12 @@ use lightbay_core::method::MethodError;
 const NONE: u32 = u32::MAX;
 /// Steps and inspected arcs between two stop checks: well below 5 ms of work.
 const WORK_PER_QUESTION: usize = 1 << 17;
-/// Smallest number of arcs that are looked at before the best of them enters: below, choosing costs more than it saves.
+/// Minimum number of arcs that are priced before the best of them enters; with fewer, the pivots would be worse than
+/// the pricing saves.
 const SMALLEST_BLOCK: usize = 20;
 
-/// State of an arc: at a bound, or in the tree. The number is the factor of the reduced cost whose product tells
-/// whether a change pays.
+/// State of an arc: at a bound, or in the tree. The number multiplies the reduced cost; a negative product means that a
+/// change of flow lowers the cost.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Lower = 1,
@@ -63,8 +65,8 @@ pub(super) struct Simplex<'n> {
 struct Leaving {
     /// Flow around the cycle.
     delta: i64,
-    /// The node whose edge to its parent leaves, and whether it hangs on the side where flow enters the new edge;
-    /// none if the entering edge only goes to its other bound.
+    /// The node whose edge to its parent leaves, and `true` if it is on the side where flow enters the new edge; `None`
+    /// if the entering edge only moves to its other bound.
     out: Option<(u32, bool)>,
 }
 
@@ -73,12 +75,13 @@ impl<'n> Simplex<'n> {
     pub(super) fn new(supply: &[i64], arcs: &'n [Arc]) -> Self {
         let root = supply.len() as u32;
         let largest = arcs.iter().map(|arc| arc.cost.abs()).max().unwrap_or(0);
-        // Dearer than any path of real arcs, so artificial arcs are used only if nothing else can.
+        // More expensive than any path of real arcs, so artificial arcs are used only if no other arc can carry the
+        // flow.
         let dear = (largest + 1) * (i64::from(root) + 1);
         let mut excess = supply.to_vec();
         let mut edges = Vec::with_capacity(arcs.len() + supply.len());
         for arc in arcs {
-            // The least flow is sent beforehand; what remains begins at zero.
+            // Lower bounds are sent beforehand; the remaining flow starts at zero.
             excess[arc.from as usize] -= arc.lower;
             excess[arc.to as usize] += arc.lower;
             edges.push(ResidualArc {
@@ -150,17 +153,17 @@ impl<'n> Simplex<'n> {
         Ok(CheapestFlow { flow, cost })
     }
 
-    /// Nodes that can be supplied by artificial edges only.
+    /// Nodes that only artificial edges can supply.
     fn cut(&self) -> Vec<u32> {
         let real = &self.nodes[..self.nodes.len() - 1];
         // Potentials beyond half of M mean that the node hangs from an artificial arc.
         (0u32..).zip(real).filter(|(_, node)| node.potential > self.dear / 2).map(|(node, _)| node).collect()
     }
 
-    /// The edge of the next block with the largest gain; none if no edge pays.
+    /// Returns the edge with the largest gain in the next block that has one; `None` if no edge lowers the cost.
     fn entering(&mut self) -> Option<u32> {
         let all = self.arcs.len();
-        // Block search: blocks of about the root of the arcs (Bland's and Dantzig's rule in between).
+        // Block search: block size about the square root of the number of arcs, between Bland's and Dantzig's rule.
         let block = all.isqrt().max(SMALLEST_BLOCK);
         let mut best: Option<(i64, usize)> = None;
         let (mut looked, mut in_block) = (0, 0);
@@ -170,7 +173,7 @@ impl<'n> Simplex<'n> {
             }
             let edge = &self.edges[self.next];
             let (from, to) = (&self.nodes[edge.from as usize], &self.nodes[edge.to as usize]);
-            // Reduced cost; the state tells in which direction a change would pay.
+            // Reduced cost; the state gives the direction in which a change would lower the cost.
             let gain = edge.state as i64 * (edge.cost + from.potential - to.potential);
             if gain < best.map_or(0, |(gain, _)| gain) {
                 best = Some((gain, self.next));
@@ -273,9 +276,9 @@ impl<'n> Simplex<'n> {
         }
     }
 
-    /// Cuts the subtree of `out` off and hangs it by its node `inner` to `outer` over the entering edge.
+    /// Cuts off the subtree of `out` and attaches its node `inner` to `outer` by the entering edge.
     fn hang(&mut self, out: u32, inner: u32, outer: u32, entering: u32) {
-        // The path from `inner` to `out` is reversed; everything below hangs along.
+        // The path from `inner` to `out` is reversed; the subtrees below it stay attached.
         let (mut child, mut parent, mut edge) = (inner, outer, entering);
         loop {
             let Node { parent: old_parent, edge: old_edge, .. } = self.nodes[child as usize];

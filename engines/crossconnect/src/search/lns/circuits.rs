@@ -1,10 +1,10 @@
-//! Neighbourhoods across all switches (docs/methods/crossconnect.md, section 7): most kept circuits stay where they
-//! are, the rest is solved again exactly.
+//! Neighbourhoods across all switches (docs/methods/crossconnect.md, section 7): most kept circuits stay, the others
+//! are re-solved exactly.
 //!
-//! All circuits that are new are free, and a random share of those that are kept. What is fixed takes its ports and its
-//! part of the demand with it; the remaining circuits only fit into few places, so that the exact model is small although
-//! it reaches over all switches and both orientations. The share grows while tries are solved to the end without a gain,
-//! and shrinks when one is not.
+//! All new circuits and a random fraction of the kept ones are free. Fixed circuits occupy their ports and their part
+//! of the demand. The remaining circuits fit in few places, so the exact model is small although it covers all switches
+//! and both orientations. The fraction grows after tries that are solved to optimality without an improvement, and
+//! shrinks after a try that is not.
 
 use crate::model::assignment::{Assignment, Cell};
 use crate::model::task::{Task, merged};
@@ -21,9 +21,9 @@ use rand::RngExt;
 /// Settings of the search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CircuitLnsSettings {
-    /// Share of the kept circuits that the first try frees.
+    /// Fraction of the kept circuits that the first try frees.
     pub share: f64,
-    /// Tries without a gain after which to give up.
+    /// Number of tries without an improvement after which the search stops.
     pub patience: u64,
     /// Maximum number of branch-and-bound nodes per try.
     pub nodes: u32,
@@ -35,14 +35,14 @@ impl Default for CircuitLnsSettings {
     }
 }
 
-/// Maximum number of columns of a try: the solver cannot be stopped in the first relaxation, which has to be short.
+/// Maximum number of columns of a try: the solver cannot be stopped during the first relaxation, so it must be short.
 const MOST_COLUMNS: usize = 800;
 
-/// Factor by which the share changes from try to try: small, so that the size of the model stays near what is solved in
-/// time.
+/// Factor by which the fraction changes from try to try; small, so that the model stays near the size that can be
+/// solved in time.
 const GROWTH: f64 = 1.1;
 
-/// Minimum fraction of kept circuits to free: of some hundred circuits a few, which is the least that can change places.
+/// Minimum fraction of kept circuits to free: a few of some hundred circuits, because fewer could not be exchanged.
 const LEAST: f64 = 0.01;
 
 /// Returns the rest of a task when some circuits of a solution are fixed.
@@ -67,7 +67,7 @@ pub(crate) fn without(task: &Task, fixed: &Assignment) -> Task {
     rest
 }
 
-/// Cells less others, both sorted.
+/// Cells minus others, both sorted.
 fn minus(all: &[Cell], some: &[Cell]) -> Vec<Cell> {
     let left = all.iter().map(|cell| {
         let found = some.binary_search_by_key(&(cell.a, cell.b), |other| (other.a, other.b));
@@ -76,8 +76,7 @@ fn minus(all: &[Cell], some: &[Cell]) -> Vec<Cell> {
     left.filter(|cell| cell.count > 0).collect()
 }
 
-/// The kept circuits of a solution that stay where they are in this try.
-/// Bernoulli sample of the kept circuits.
+/// Chooses the kept circuits of a solution that are fixed in this try. Bernoulli sample of the kept circuits.
 fn fixed(task: &Task, plan: &Assignment, share: f64, stream: &mut Stream) -> Assignment {
     let mut stay = |(cells, old): (&Vec<Cell>, &Vec<Cell>)| -> Vec<Cell> {
         let kept = cells.iter().map(|cell| {
@@ -111,11 +110,11 @@ pub fn search<W: Watch>(
     let mut idle = 0;
     while removed > bound && idle < settings.patience {
         watch.checkpoint()?;
-        // Destroy: new circuits and the sampled share. Repair: the exact model over all switches.
+        // Destroy: new circuits and the sampled fraction. Repair: the exact model over all switches.
         let stay = fixed(task, &best, share, stream);
         let rest = without(task, &stay);
         let program = ExactProgram::watched(&rest, Orientation::Joint, watch)?;
-        // Too large to be stopped in time: a smaller share, without a try.
+        // Too large to be stopped in time: the fraction shrinks without a try.
         if program.model().columns() > MOST_COLUMNS && share > LEAST {
             share = (share / GROWTH).max(LEAST);
             idle += 1;
@@ -125,10 +124,10 @@ pub fn search<W: Watch>(
             Assignment { ocs: best.ocs.iter().zip(&stay.ocs).map(|(all, some)| minus(all, some)).collect() };
         let solution = solve(&program, &free, settings.nodes, stream, watch)?;
         idle += 1;
-        // If solved to the end, the next try frees more circuits; if cut short, fewer.
+        // After an optimal try, the next one frees more circuits; after an interrupted one, fewer.
         share = match solution.status {
             Status::Optimal if share >= 1.0 => {
-                // Everything was free: this is the optimum.
+                // All circuits were free, so this is the optimum.
                 idle = settings.patience;
                 share
             }
@@ -155,7 +154,7 @@ pub fn search<W: Watch>(
     Ok(best)
 }
 
-/// Solves what is free, from where it is.
+/// Solves for the free circuits, starting from their present places.
 fn solve<W: Watch>(
     program: &ExactProgram,
     free: &Assignment,
@@ -166,7 +165,7 @@ fn solve<W: Watch>(
     let options = Options::new()
         .set("mip_max_nodes", i32::try_from(nodes).unwrap_or(i32::MAX))
         .set("mip_rel_gap", 0.0)
-        // The number of removed circuits is an integer: an improvement below 1 is none.
+        // The number of removed circuits is an integer, so improvements below 1 are impossible.
         .set("mip_abs_gap", 1.0 - 1e-4)
         .set("random_seed", stream.random_range(0..i32::MAX));
     let start = program.point(free).map_or(Start::None, Start::Full);

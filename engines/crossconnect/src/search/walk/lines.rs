@@ -1,6 +1,6 @@
-//! Lists of circuits by what they share, in one block of memory each.
+//! Lists of circuits that share a line, with one block of memory for all lists.
 
-/// Lists with a fixed room each, from which entries are removed in constant time.
+/// Lists of fixed capacity, from which entries are removed in constant time.
 #[derive(Clone, Debug)]
 pub(super) struct Lines {
     /// Position of the first entry of each list; one more than lists.
@@ -10,7 +10,7 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Empty lists with this much room.
+    /// Empty lists with these capacities.
     pub(super) fn new(rooms: impl Iterator<Item = u32>) -> Self {
         let mut starts = vec![0];
         let mut end = 0;
@@ -27,7 +27,7 @@ impl Lines {
         &self.items[start..start + self.lengths[line] as usize]
     }
 
-    /// Adds an entry; its place in the list.
+    /// Adds an entry; returns its position in the list.
     pub(super) fn push(&mut self, line: usize, item: u32) -> u32 {
         let place = self.lengths[line];
         debug_assert!(self.starts[line] + place < self.starts[line + 1], "a list is full");
@@ -36,7 +36,7 @@ impl Lines {
         place
     }
 
-    /// Removes the entry at a place; the entry that now stands there, if any.
+    /// Removes the entry at a position; returns the entry that moved there, if any.
     pub(super) fn remove(&mut self, line: usize, place: u32) -> Option<u32> {
         let last = self.lengths[line] - 1;
         self.lengths[line] = last;
@@ -46,7 +46,7 @@ impl Lines {
         (place < last).then_some(moved)
     }
 
-    /// Gives the entry at a place another number.
+    /// Replaces the entry at a position.
     pub(super) fn rename(&mut self, line: usize, place: u32, item: u32) {
         self.items[(self.starts[line] + place) as usize] = item;
     }
