@@ -1,8 +1,8 @@
 //! The independent checker of regional circuits.
 //!
-//! It shares with the rest of the crate the types of scenarios and plans and nothing else: from the trace of the
-//! scenario it sums the demand again, adds up the loads of every NIC from the routes, walks through the exchanges
-//! with the circuits that are installed, and works out times, cost and the bound by itself.
+//! It shares only the types of scenarios and plans with the rest of the crate. It recomputes the demand from the trace
+//! of the scenario and the loads of every NIC from the routes, walks through the exchanges with the installed circuits,
+//! and computes times, cost and the bound itself.
 
 mod circuits;
 mod claims;
@@ -30,21 +30,21 @@ use std::collections::BTreeMap;
 pub mod code {
     /// A number of the plan is not finite.
     pub const SCHEMA: &str = "schema";
-    /// The layers are not those of the fullest stage, in order.
+    /// The layers are not those of the stage with the most layers, in order.
     pub const LAYERS: &str = "layers";
     /// The demand is not that of the trace.
     pub const DEMAND: &str = "demand";
-    /// Experts are not placed as the scenario allows.
+    /// The placement of experts violates the scenario.
     pub const PLACEMENT: &str = "placement";
-    /// A circuit is not between two servers in order, or not sorted.
+    /// A circuit does not join two servers, smaller number first, or circuits are not sorted.
     pub const CIRCUIT: &str = "circuit";
-    /// A NIC is not at the optical switch, or holds two circuits.
+    /// A NIC is not connected to the optical switch, or holds two circuits.
     pub const NIC: &str = "nic";
     /// Parallel circuits are not spread over the NUMA nodes.
     pub const NUMA: &str = "numa";
-    /// Code of an action on a circuit that does not follow from those before.
+    /// The action of a circuit does not follow from the previous circuits.
     pub const ACTION: &str = "action";
-    /// A route has no circuit, or no packet-switched NICs.
+    /// A route uses no circuit and no packet-switched NICs.
     pub const ROUTE: &str = "route";
     /// The routes do not carry the demand.
     pub const BYTES: &str = "bytes";
@@ -58,11 +58,11 @@ pub mod code {
     pub const ITERATION: &str = "iteration";
     /// A cost is wrong.
     pub const COST: &str = "cost";
-    /// The claimed bound is above what can be proven.
+    /// The claimed bound is above every provable bound.
     pub const BOUND: &str = "bound";
-    /// The plan is not what its method, policy and routing make.
+    /// The plan contradicts its method, policy or routing.
     pub const METHOD: &str = "method";
-    /// A metric is not the figure that it repeats.
+    /// A metric differs from the figure of the result that it repeats.
     pub const METRICS: &str = "metrics";
 }
 
@@ -77,16 +77,16 @@ pub struct RegionEnvelope<'a> {
     pub value: f64,
     /// Claimed lower bound.
     pub bound: Option<f64>,
-    /// The plans it covers, if not all.
+    /// Plans that the bound covers, if not all.
     pub bound_covers: Option<&'a str>,
     /// Figures of the envelope.
     pub metrics: &'a BTreeMap<String, f64>,
 }
 
-/// Relative difference of two bounds that the gaps of two solvers make.
+/// Relative difference of two bounds that the gaps of two solvers can cause.
 const ALIKE: f64 = 1e-7;
 
-/// A figure that has to be another one, but for rounding.
+/// Compares a figure with its exact value, up to rounding.
 fn compare_figure(
     found: &mut Findings,
     code: &'static str,
@@ -99,7 +99,8 @@ fn compare_figure(
     }
 }
 
-/// Checks a plan. All but a bound over some plans alone is recomputed at any depth; the exact one proves that one again.
+/// Checks a plan. Everything except a bound that covers only some plans is recomputed at any depth; the exact depth
+/// verifies such a bound too.
 pub fn check(
     scenario: &MoeScenario,
     result: &MoeResult,
@@ -147,7 +148,8 @@ pub fn check(
     let (mut least, mut covers) = (floors.all, None);
     if let Some(on_circuits) = floors.on_circuits {
         (least, covers) = (on_circuits, Some(ON_CIRCUITS));
-        // Experts in blocks give one demand, which circuits of a region carry no faster than a program says.
+        // Experts in blocks fix the demand, and an integer program bounds the time in which circuits of a region carry
+        // it.
         if scenario.placement.is_none() && depth.is_exact() {
             let covered = claims::covered(envelope);
             let is_strict = covered == ON_STRICT_CIRCUITS;

@@ -1,5 +1,5 @@
-//! Files of other tools: counts of tokens by expert are read; tables of circuits, maps of experts and timelines are
-//! written; other kinds take circuits, network and demand.
+//! Files of other tools: reads counts of tokens by expert; writes tables of circuits, maps of experts and timelines;
+//! passes circuits, network and demand to other kinds.
 
 pub mod aicb;
 pub mod handover;

@@ -98,7 +98,8 @@ impl Kind for Moe {
         check::check(&plan.scenario.body, &plan.result, &envelope, depth)
     }
 
-    /// A plan follows from its scenario in a moment, so nothing of it is kept but the network that it is about.
+    /// Adapts a plan to another scenario: recomputes plans of networks without regional circuits, which takes little
+    /// time, and refuses the others.
     fn carry(result: &MoeResult, from: &MoeScenario, to: &MoeScenario) -> Result<Carried<MoeResult>, String> {
         let fabric = result.iteration.fabric;
         if fabric == FabricKind::Mfabric {

@@ -21,9 +21,9 @@ use crate::scenario::MoeScenario;
 pub struct PlacementShape {
     /// Experts of a layer.
     pub experts: usize,
-    /// Places for experts on all ranks together; at least as many as experts.
+    /// Slots for experts on all ranks together, at least one per expert.
     pub slots: usize,
-    /// Groups of experts that stand together on one server, as gates that choose servers first need them.
+    /// Number of groups of experts that stay together on one server, for gates that choose servers first.
     pub groups: usize,
     /// Servers (nodes of EPLB).
     pub servers: usize,
@@ -32,8 +32,8 @@ pub struct PlacementShape {
 }
 
 impl PlacementShape {
-    /// The sizes of a scenario; without room for copies, and with all experts in one group, where it keeps them in
-    /// blocks.
+    /// The sizes of a scenario; if it keeps experts in blocks, there is no room for replicas, and all experts are in
+    /// one group.
     pub fn of(scenario: &MoeScenario) -> Self {
         let shape = scenario.shape();
         let room = scenario.placement.unwrap_or_default();
@@ -56,14 +56,14 @@ impl PlacementShape {
         self.slots / if self.servers == 0 { 1 } else { self.servers }
     }
 
-    /// Returns `true` if groups stay on one server: every server holds as many of them. Else EPLB balances over all
-    /// ranks at once.
+    /// Returns `true` if groups stay on one server: every server holds the same number of them. Otherwise EPLB balances
+    /// over all ranks at once.
     pub const fn keeps_groups(&self) -> bool {
         self.servers > 0 && self.groups.is_multiple_of(self.servers)
     }
 }
 
-/// Load of every rank, when copies of an expert share its load evenly.
+/// Load of every rank; replicas of an expert share its load evenly.
 pub fn rank_loads(shape: &PlacementShape, load: &[f64], slots: &[u32]) -> Vec<f64> {
     let copies = copies(shape.experts, slots);
     // Copies share evenly.
@@ -71,9 +71,9 @@ pub fn rank_loads(shape: &PlacementShape, load: &[f64], slots: &[u32]) -> Vec<f6
     slots.chunks(shape.slots_per_rank().max(1)).map(|rank| rank.iter().map(share).sum()).collect()
 }
 
-/// Copies of experts beside another copy on the same rank, which even out nothing.
+/// Number of replicas on a rank that already has the expert, which do not balance the loads.
 pub fn doubled(shape: &PlacementShape, slots: &[u32]) -> usize {
-    // A copy counts if the rank has the expert in a slot before it.
+    // A replica counts if an earlier slot of the rank has the same expert.
     let ranks = slots.chunks(shape.slots_per_rank().max(1));
     ranks.map(|rank| (1..rank.len()).filter(|at| rank[..*at].contains(&rank[*at])).count()).sum()
 }

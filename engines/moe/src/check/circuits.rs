@@ -1,4 +1,5 @@
-//! Circuits: NICs used once and spread over NUMA nodes, what happens to each circuit, and the order of changes.
+//! Circuits: Checks that NICs are used once and spread over NUMA nodes, and checks the actions of circuits and the
+//! order of changes.
 
 use super::{Findings, code};
 use crate::plan::{CircuitAction, LayerPhase, LayerPlan, MoeResult, RegionCircuit};
@@ -133,8 +134,8 @@ fn lists(scenario: &MoeScenario, name: &str, circuits: &[RegionCircuit], found: 
     }
 }
 
-/// Walks through the exchanges of a micro-batch with the circuits that are installed. Micro-batches are alike, so the
-/// first exchange finds those of the last one.
+/// Walks through the exchanges of a micro-batch with the circuits that are installed. All micro-batches are alike, so
+/// the first exchange starts with the circuits of the last one.
 pub(super) fn walk(result: &MoeResult, found: &mut Findings, remarks: &mut Vec<String>) {
     let of = |layer: &LayerPlan, phase: LayerPhase| {
         let other = layer.other_exchanges.iter().find(|other| other.phase == phase);
@@ -179,7 +180,7 @@ pub(super) fn walk(result: &MoeResult, found: &mut Findings, remarks: &mut Vec<S
         let mut changes = layer.timeline.reconfigurations.iter();
         changes.any(|change| change.before == LayerPhase::A2a1 && change.window == "none")
     };
-    // A dispatch without circuits, such as that of a layer without tokens, waits for none.
+    // A dispatch without circuits, such as that of a layer without tokens, does not wait.
     let bare = |layer: &LayerPlan| of(layer, LayerPhase::A2a1).is_empty();
     if free > 0 && !result.layers.iter().all(|layer| charged(layer) || bare(layer)) {
         let text =

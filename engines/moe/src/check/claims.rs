@@ -1,4 +1,4 @@
-//! What a plan says of itself: its method, policy and routing against network, circuits, routes and changes.
+//! Checks the method, policy and routing of a plan against its network, circuits, routes and changes.
 
 use super::{Findings, RegionEnvelope, code};
 use crate::plan::{
@@ -9,7 +9,7 @@ use lightbay_core::param::{ParamValue, Params};
 use lightbay_core::problem::printable;
 use std::collections::BTreeSet;
 
-/// Methods about one network without circuits of a region.
+/// Methods that plan a network without circuits of a region.
 const NETWORKS: [(&str, FabricKind); 4] = [
     ("fat-tree", FabricKind::FatTree),
     ("rail", FabricKind::Rail),
@@ -18,10 +18,10 @@ const NETWORKS: [(&str, FabricKind); 4] = [
 ];
 /// Methods that may place experts.
 const PLACING: [&str; 2] = ["auto", "mfabric-placed"];
-/// The method that proves more than all NICs as one do.
+/// The method that proves more than the bound that treats all NICs as one.
 const PROVING: &str = "mfabric-exact";
 
-/// A word among the parameters; looking at it here does not count as the method's reading it.
+/// Text value of a parameter; reading it here does not mark it as used by the method.
 fn word<'a>(params: &'a Params, name: &str) -> Option<&'a str> {
     params.iter().find(|(known, _)| *known == name).and_then(|(_, value)| match value {
         ParamValue::Text(text) => Some(text.as_str()),
@@ -29,7 +29,7 @@ fn word<'a>(params: &'a Params, name: &str) -> Option<&'a str> {
     })
 }
 
-/// Returns `true` if pairs with circuits use nothing else.
+/// Returns `true` if routing is strict: pairs with circuits use only circuits.
 pub(super) fn is_strict(envelope: &RegionEnvelope<'_>) -> bool {
     word(envelope.params, "routing") == Some("strict")
 }
@@ -40,12 +40,12 @@ pub(super) fn covered(envelope: &RegionEnvelope<'_>) -> &'static str {
     if is_program && envelope.method == PROVING { ON_STRICT_CIRCUITS } else { ON_CIRCUITS }
 }
 
-/// Returns `true` if the method proves more than all NICs of a server as one do.
+/// Returns `true` if the method proves more than the bound that treats all NICs of a server as one.
 pub(super) fn proves_more(envelope: &RegionEnvelope<'_>, result: &MoeResult) -> bool {
     envelope.method == PROVING && result.layers.iter().all(|layer| layer.placement.is_none())
 }
 
-/// Policy of a plan: that of its parameters, or what its method always does.
+/// Policy of a plan: from its parameters, or the fixed policy of its method.
 fn policy<'a>(envelope: &'a RegionEnvelope<'_>) -> &'a str {
     match envelope.method {
         "static" => "never",
@@ -95,7 +95,7 @@ fn circuits(layer: &LayerPlan, phase: LayerPhase) -> BTreeSet<[u32; 4]> {
     set.map(|circuit| [circuit.server_a, circuit.nic_a, circuit.server_b, circuit.nic_b]).collect()
 }
 
-/// Pairs with circuits send nothing over packet switches.
+/// Checks that pairs with circuits send nothing over packet switches.
 fn strict(result: &MoeResult, found: &mut Findings) {
     for layer in &result.layers {
         for phase in LayerPhase::EXCHANGES {
@@ -119,7 +119,7 @@ fn strict(result: &MoeResult, found: &mut Findings) {
     }
 }
 
-/// Circuits change where the policy lets them.
+/// Checks that circuits change only where the policy allows it.
 fn changes(result: &MoeResult, policy: &str, found: &mut Findings) {
     let mut wrong = |text: String| found.add(code::METHOD, format!("policy {}: {text}", printable(policy)));
     let free = result.iteration.free_changes;

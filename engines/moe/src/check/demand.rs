@@ -1,11 +1,11 @@
-//! The demand of every layer, summed again from the tokens of the trace.
+//! The demand of every layer, recomputed from the tokens of the trace.
 
 use super::sizes::Sizes;
 use super::{Findings, code};
 use crate::plan::MoeResult;
 use crate::scenario::MoeScenario;
 
-/// Relative difference of bytes that is rounding.
+/// Maximum relative difference of bytes that counts as rounding.
 const ROUNDING: f64 = 1e-9;
 
 /// Bytes of one dispatch.
@@ -31,7 +31,7 @@ impl Dispatch {
             .collect()
     }
 
-    /// Bytes that every server sends over a rail, and that every GPU receives over its rail.
+    /// Bytes that every server sends and receives over each rail.
     pub(super) fn by_rail(&self) -> Vec<f64> {
         let mut loads = Vec::new();
         for server in 0..self.servers.len() {
@@ -104,7 +104,7 @@ pub(super) fn of(scenario: &MoeScenario, sizes: &Sizes, result: &MoeResult) -> V
         .collect()
 }
 
-/// Layers are those of the stage, and carry the demand of the trace.
+/// Checks that the layers are those of the stage and carry the demand of the trace.
 pub(super) fn compare(result: &MoeResult, demands: &[Dispatch], found: &mut Findings) {
     if result.layers.len() != demands.len() {
         let text = format!("there are {} layers, the stage has {}", result.layers.len(), demands.len());

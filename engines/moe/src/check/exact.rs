@@ -1,9 +1,9 @@
-//! The shortest exchanges on any circuits of a region, by an integer program of the checker's own.
+//! The shortest exchanges on any circuits of a region, from the checker's own integer program.
 //!
-//! An exchange is done by time T if circuits and rates over packet switches exist that carry everything by then. With
-//! `u = 1/T` that is linear: `C_ij B + x_ij >= D_ij u`, with as many circuits at a server as it has ports and rates that
-//! add up to those of its packet-switched NICs. The largest u bounds all plans, also those whose pairs with circuits
-//! may use nothing else; for these alone a binary says for each pair whether it has circuits.
+//! An exchange can end by time T if some circuits and rates over packet switches carry all bytes by then. With `u =
+//! 1/T` that is linear: `C_ij B + x_ij >= D_ij u`, where the circuits of a server are limited by its ports and its
+//! rates by the total rate of its packet-switched NICs. The largest u bounds all plans, including those with strict
+//! routing. For a bound on strict routing alone, a binary variable marks the pairs with circuits.
 
 use super::demand::Dispatch;
 use super::fabrics::least_on_circuits;
@@ -16,17 +16,17 @@ use lightbay_highs::model::Model;
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::Status;
 
-/// Relative amount by which the tolerances of the solver may change a bound.
+/// Maximum relative change of a bound by the tolerances of the solver.
 const SLIP: f64 = 1e-6;
 
-/// Time of all exchanges of a micro-batch that no circuits beat, ms; the bound that the time sufficed for. With
-/// `is_strict` pairs with circuits use nothing else.
+/// Lower bound on the time of all exchanges of a micro-batch on any circuits, ms; the best bound within the time limit.
+/// With `is_strict`, pairs with circuits use only circuits.
 pub(super) fn exchanges_ms(sizes: &Sizes, demands: &[Dispatch], is_strict: bool, depth: Depth) -> f64 {
     let least = |demand| least_on_circuits(sizes, demand, exchange_ms(sizes, demand, is_strict, depth));
     demands.iter().map(|demand| 4.0 * least(demand)).sum()
 }
 
-/// Time of the exchange between the servers of one layer that no circuits beat, ms.
+/// Lower bound on the time of the exchange between the servers of one layer on any circuits, ms.
 fn exchange_ms(sizes: &Sizes, demand: &Dispatch, is_strict: bool, depth: Depth) -> f64 {
     let busiest = demand.by_server().into_iter().flatten().fold(0.0, f64::max);
     let least = if busiest > 0.0 { busiest / sizes.regional() } else { return 0.0 };
@@ -36,8 +36,8 @@ fn exchange_ms(sizes: &Sizes, demand: &Dispatch, is_strict: bool, depth: Depth) 
     }
 }
 
-/// The program; its objective is the time of all NICs as one relative to that of the exchange. `None` if a number of it
-/// is not finite.
+/// The program; its objective is the time with all NICs as one, divided by the time of the exchange. `None` if one of
+/// its numbers is not finite.
 fn program(sizes: &Sizes, demand: &Dispatch, least: f64, is_strict: bool) -> Option<Model> {
     let n = demand.servers.len();
     let (ports, packet) = (sizes.nics[0], sizes.packet / sizes.link);
@@ -50,7 +50,7 @@ fn program(sizes: &Sizes, demand: &Dispatch, least: f64, is_strict: bool) -> Opt
         let circuits = variables.add(circuits);
         at_server[one] += circuits;
         at_server[other] += circuits;
-        // 1 where the pair has no circuits, so that packets are its only way.
+        // 1 if the pair has no circuits, so that packet switches are its only path.
         let bare = is_strict.then(|| variables.add(variable().binary().name(format!("bare_{one}_{other}"))));
         rows.extend(bare.map(|bare| constraint!(circuits <= ports * (1.0 - bare))));
         for (from, to) in [(one, other), (other, one)] {
@@ -70,7 +70,7 @@ fn program(sizes: &Sizes, demand: &Dispatch, least: f64, is_strict: bool) -> Opt
     program.ok().map(|program| program.model)
 }
 
-/// The largest speed that is not disproved.
+/// Upper bound on u.
 fn speed(model: &Model, depth: Depth) -> Option<f64> {
     let mut options = Options::new().relative_gap(0.0).set("output_flag", false);
     if let Depth::Exact(deadline) = depth
@@ -92,10 +92,10 @@ fn speed(model: &Model, depth: Depth) -> Option<f64> {
     tighter(solution.bound, listener.bound)
 }
 
-/// Ends the work when the time is up.
+/// Stops the solver at the time limit.
 struct Patience {
     depth: Depth,
-    /// The best bound heard.
+    /// Best bound reported so far.
     bound: Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! All-to-alls on networks without regional circuits, worked out again.
+//! All-to-alls on networks without regional circuits, recomputed.
 
 use super::demand::Dispatch;
 use super::routes::{compare, total};
@@ -9,7 +9,8 @@ use crate::plan::{AllToAll, FabricKind, LayerPlan};
 /// Ports of a server that TopoOpt gives to expert parallelism.
 pub(super) const PATCHED: f64 = 6.0;
 
-/// A layer of a network without regional circuits: nothing is laid or routed, and the times are those of the network.
+/// Checks a layer of a network without regional circuits: it has no circuits and no routes, and its times are those of
+/// the network.
 pub(super) fn check(
     sizes: &Sizes,
     fabric: FabricKind,
@@ -57,8 +58,9 @@ pub(super) fn times(sizes: &Sizes, fabric: FabricKind, demand: &Dispatch) -> Opt
     Some(total(sizes, demand, steps))
 }
 
-/// Time of an all-to-all that no circuits of a region beat, ms: every server uses its NICs at best, and the average of
-/// what they carry takes the hops to and from a GPU. `exchange_ms` is a time that the exchange takes at least.
+/// Lower bound on the time of an all-to-all on circuits of a region, ms: every server uses its NICs in the best way,
+/// and the average load of the NICs takes the hops to and from a GPU. `exchange_ms` is a known lower bound on the time
+/// of the exchange.
 pub(super) fn least_on_circuits(sizes: &Sizes, demand: &Dispatch, exchange_ms: f64) -> f64 {
     let busiest = demand.by_server().into_iter().flatten().fold(0.0, f64::max);
     let hop = busiest / (sizes.nics[0] + sizes.nics[1]) / sizes.nvlink;
@@ -75,9 +77,9 @@ pub(super) fn least_on_circuits(sizes: &Sizes, demand: &Dispatch, exchange_ms: f
     total(sizes, demand, [exchange, 0.0, hop, hop]).all_to_all_ms
 }
 
-/// Time in which one server could exchange bytes with each other one if all others were idle, ms; the larger end of what
-/// is certainly too short. Circuits are handed out one by one, each to the server with the most bytes left, which is best
-/// for any time.
+/// Time in which one server could exchange its bytes with the others if these were otherwise idle, ms; the bisection
+/// returns the largest time that is certainly too short. Circuits are assigned one by one, each to the server with the
+/// most bytes left, which is optimal for any time.
 fn alone(sizes: &Sizes, bytes: Vec<f64>) -> f64 {
     let sum: f64 = bytes.iter().sum();
     let suffices = |time: f64| {
@@ -96,7 +98,7 @@ fn alone(sizes: &Sizes, bytes: Vec<f64>) -> f64 {
             return f64::INFINITY;
         }
     }
-    // Both ends are next to each other in double precision then.
+    // Both ends are then adjacent in double precision.
     for _ in 0..100 {
         let middle = 0.5 * (short + long);
         if suffices(middle) { long = middle } else { short = middle }
@@ -104,7 +106,7 @@ fn alone(sizes: &Sizes, bytes: Vec<f64>) -> f64 {
     short
 }
 
-/// Links of a ring with chords: offsets 1, 2, … take turns until the ports are used up.
+/// Links of a ring with chords: offsets 1, 2, … in turn until the ports are used.
 fn links(n: usize, ports: u32) -> Vec<Vec<f64>> {
     let mut links = vec![vec![0.0; n]; n];
     let (mut left, mut offset, mut skipped) = (ports, 0, 0);
@@ -127,8 +129,8 @@ fn links(n: usize, ports: u32) -> Vec<Vec<f64>> {
     links
 }
 
-/// Bytes on the busiest link when pairs without one go shortest ways: over one server by the smaller of the two
-/// numbers of links, farther by the number of links to servers that are closer.
+/// Bytes on the busiest link if pairs without a link use shortest paths: over one server, split by the smaller of the
+/// two numbers of links; farther, split by the number of links to closer servers.
 fn forwarded(sizes: &Sizes, demand: &Dispatch) -> Option<f64> {
     let n = demand.servers.len();
     let links = links(n, PATCHED.min(sizes.nics[0] + sizes.nics[1]) as u32);
@@ -145,7 +147,7 @@ fn forwarded(sizes: &Sizes, demand: &Dispatch) -> Option<f64> {
         }
     }
     let mut loads = vec![vec![0.0; n]; n];
-    // For each destination, farthest servers first, each passes on what it has.
+    // For each destination, farthest servers first: each forwards the bytes that it has.
     for to in 0..n {
         let mut held: Vec<f64> =
             (0..n).map(|from| if from == to { 0.0 } else { demand.servers[from][to] }).collect();

@@ -1,4 +1,4 @@
-//! Time of the iteration, cost, bound and metrics, worked out again.
+//! Recomputes the time of the iteration, cost, bound and metrics.
 
 use super::demand::Dispatch;
 use super::fabrics::{PATCHED, least_on_circuits, times};
@@ -10,7 +10,7 @@ use lightbay_core::checked::{Figure, SAME};
 use lightbay_core::kind::Depth;
 use lightbay_core::problem::printable;
 
-/// Times of an iteration that nothing beats, ms.
+/// Lower bounds on the time of an iteration, ms.
 pub(super) struct Floors {
     /// On any of the networks.
     pub(super) all: f64,
@@ -18,7 +18,7 @@ pub(super) struct Floors {
     pub(super) on_circuits: Option<f64>,
 }
 
-/// Every number must be one.
+/// Checks that every number is finite.
 pub(super) fn finite(result: &MoeResult, envelope: &RegionEnvelope<'_>, found: &mut Findings) {
     let mut number = |name: &str, value: f64| {
         if !value.is_finite() {
@@ -36,7 +36,7 @@ pub(super) fn finite(result: &MoeResult, envelope: &RegionEnvelope<'_>, found: &
     }
 }
 
-/// Time of the exchange of the gradients; `None` where they have no way.
+/// Time of the exchange of the gradients; `None` if they have no path.
 fn gradients(sizes: &Sizes, fabric: FabricKind) -> Option<f64> {
     let model = sizes.model;
     let [hidden, kv, tp, ep] = [model.hidden, model.kv_width, model.tp, model.ep].map(f64::from);
@@ -68,8 +68,8 @@ fn elsewhere(scenario: &MoeScenario, sizes: &Sizes, fabric: FabricKind, demands:
     Some(whole(scenario, sizes, exchanges.sum::<Option<f64>>()?, gradients(sizes, fabric)?))
 }
 
-/// Time of an iteration on any circuits of a region without stalls that nothing beats; `None` where the gradients have
-/// no way.
+/// Lower bound on the time of an iteration on any circuits of a region, without stalls; `None` if the gradients have no
+/// path.
 pub(super) fn on_circuits(
     scenario: &MoeScenario,
     sizes: &Sizes,
@@ -89,7 +89,7 @@ fn whole(scenario: &MoeScenario, sizes: &Sizes, exchanges: f64, gradients: f64) 
     steps * (compute + exchanges) + gradients
 }
 
-/// Checks iteration, cost, objective and bound; returns the times that nothing beats.
+/// Checks iteration, cost, objective and bound; returns the lower bounds.
 pub(super) fn check(
     scenario: &MoeScenario,
     sizes: &Sizes,
@@ -134,7 +134,7 @@ pub(super) fn check(
     }
     let fat_tree = elsewhere(scenario, sizes, FabricKind::FatTree, demands)?;
     costs(scenario, result, fat_tree, found);
-    // A placement of experts may keep all tokens at home, so where they can be placed no exchange is certain.
+    // A free placement of experts might keep all tokens on their servers, so no exchange is certain.
     let certain = if scenario.placement.is_some() { &[] } else { demands };
     let on_circuits = (plan.fabric == FabricKind::Mfabric).then(|| {
         let each = certain.iter().map(|demand| 4.0 * least_on_circuits(sizes, demand, 0.0));
@@ -145,8 +145,8 @@ pub(super) fn check(
     Some(floors)
 }
 
-/// A claimed bound covers plans like this one, is not above it, and is above what the checker always proves only where
-/// the method runs a program.
+/// Checks that a claimed bound covers plans like this one and is not above it. Only methods that solve an integer
+/// program may claim more than the checker always proves.
 fn bound(result: &MoeResult, envelope: &RegionEnvelope<'_>, floors: &Floors, found: &mut Findings) {
     let Some(bound) = envelope.bound else { return };
     if floors.on_circuits.is_none() || envelope.bound_covers != Some(claims::covered(envelope)) {
@@ -205,7 +205,7 @@ fn costs(scenario: &MoeScenario, result: &MoeResult, fat_tree_ms: f64, found: &m
     }
 }
 
-/// The metrics that a plan has to carry.
+/// The metrics that a plan must have.
 pub(super) fn metrics(result: &MoeResult) -> Vec<Figure> {
     let (iteration, cost) = (&result.iteration, &result.cost);
     let changes: usize = result.layers.iter().map(|layer| layer.timeline.reconfigurations.len()).sum();

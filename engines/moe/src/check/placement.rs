@@ -1,4 +1,5 @@
-//! Experts of the ranks: every expert has a slot, every rank as many slots, and groups stay on their server.
+//! Experts of the ranks: every expert has a slot, every rank has the same number of slots, and groups stay on one
+//! server.
 
 use super::sizes::Sizes;
 use super::{Findings, code, compare_figure};
@@ -69,7 +70,7 @@ fn of_layer(
     if !found.is_empty() {
         return;
     }
-    // Where every server holds as many groups, a group is on one server.
+    // If all servers can hold the same number of groups, every group must be on one server.
     let groups = room.expert_groups as usize;
     if groups.is_multiple_of(sizes.servers) {
         let homes = |group: usize| -> BTreeSet<usize> {
@@ -81,7 +82,7 @@ fn of_layer(
             found.add(code::PLACEMENT, text);
         }
     }
-    // Load of the ranks, summed from the tokens.
+    // Load of the ranks, from the tokens.
     let mut loads = vec![0.0; ranks];
     for (at, tokens) in history.tokens(layer as usize).iter().enumerate() {
         let expert = at % experts;

@@ -1,4 +1,5 @@
-//! Routes: on circuits or packet switches, carrying the demand; and the times that follow from the loads of the NICs.
+//! Routes: they use circuits or packet switches and carry the demand. Also checks the times, which follow from the
+//! loads of the NICs.
 
 use super::demand::Dispatch;
 use super::sizes::Sizes;
@@ -8,7 +9,7 @@ use crate::scenario::MoeScenario;
 use lightbay_core::checked::same;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Relative difference of the bytes of a pair that is rounding of sums.
+/// Maximum relative difference of the bytes of a pair that counts as rounding.
 const ROUNDING: f64 = 1e-12;
 
 /// All exchanges of a layer.
@@ -113,7 +114,7 @@ pub(super) fn total(sizes: &Sizes, demand: &Dispatch, steps: [f64; 4]) -> AllToA
     }
 }
 
-/// Claimed times against those worked out.
+/// Compares claimed times with recomputed ones.
 pub(super) fn compare(name: &str, claimed: &AllToAll, exact: &AllToAll, found: &mut Findings) {
     let pairs = [
         ("step3_ocs_ms", claimed.step3_ocs_ms, exact.step3_ocs_ms),
@@ -128,8 +129,8 @@ pub(super) fn compare(name: &str, claimed: &AllToAll, exact: &AllToAll, found: &
     }
 }
 
-/// Bytes of a pair on one network are spread evenly: over all its circuits, and over all packet-switched NICs, each
-/// to the NIC of the same number.
+/// Checks that the bytes of a pair on each network are spread evenly: over all its circuits, or over all
+/// packet-switched NICs, each to the NIC with the same number.
 fn spread(
     scenario: &MoeScenario,
     ends: &BTreeSet<[(u32, u32); 2]>,

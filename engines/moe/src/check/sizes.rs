@@ -1,4 +1,4 @@
-//! Sizes, rates and times of a scenario, worked out again.
+//! Sizes, rates and times of a scenario, recomputed.
 
 use crate::scenario::{MoeModel, MoeScenario};
 
@@ -9,7 +9,7 @@ pub(super) struct Sizes {
     pub(super) layers: usize,
     pub(super) servers: usize,
     pub(super) gpus: usize,
-    /// NICs of a server at the optical switch and at packet switches.
+    /// NICs of a server that are connected to the optical switch and to packet switches.
     pub(super) nics: [f64; 2],
     /// Rate of a link.
     pub(super) link: f64,
@@ -65,7 +65,7 @@ impl Sizes {
         }
     }
 
-    /// Rate of all NICs of a server, with the packet-switched ones at their rate in the region.
+    /// Total rate of the NICs of a server, with the packet-switched ones at their rate in the region.
     pub(super) fn regional(&self) -> f64 {
         self.nics[0] * self.link + self.packet
     }

@@ -1,4 +1,4 @@
-//! Events of a layer: the phases one after the other, with the stalls of the changes that are listed.
+//! Events of a layer: the phases in sequence, with the stalls of the listed changes.
 
 use super::sizes::Sizes;
 use super::{Findings, code, compare_figure};
@@ -13,7 +13,7 @@ pub(super) fn check(sizes: &Sizes, layers: usize, layer: &LayerPlan, found: &mut
     for change in changes {
         self::change(sizes, &name, last, change, found);
     }
-    // Changes stand in the order of the exchanges, and each exchange has one.
+    // Changes are in the order of the exchanges, at most one per exchange.
     if changes.windows(2).any(|pair| pair[0].before >= pair[1].before) {
         found
             .add(code::CHANGE, format!("{name}: changes are not in order, or two precede the same exchange"));
@@ -67,7 +67,7 @@ fn length(sizes: &Sizes, layer: &LayerPlan, phase: LayerPhase) -> f64 {
     }
 }
 
-/// One change: delay, the phase that may hide it, and what stands out.
+/// Checks one change: its delay, the phase that may hide it, and the remaining stall.
 fn change(sizes: &Sizes, name: &str, last: bool, change: &Reconfiguration, found: &mut Findings) {
     let [attention, _, expert] = sizes.compute;
     let word = change.before.word();

@@ -18,10 +18,10 @@ use serde_json::json;
 /// Name of the format.
 pub const NAME: &str = "aicb_moe";
 
-/// First letters of the rows of experts and of attention in a SimAI text.
+/// Prefixes of the rows of experts and of attention in a SimAI text.
 const EXPERTS: &str = "mlp_moelayer";
 const ATTENTION: &str = "attention";
-/// Shortest time that is one, ns: generators write 1 where nothing was measured.
+/// Minimum time that counts as measured, ns; generators write 1 if nothing was measured.
 const PLACEHOLDER_NS: u64 = 1;
 
 /// All formats.
@@ -67,10 +67,10 @@ struct ExpertCalls {
     layers: u64,
 }
 
-/// Makes a scenario of a workload.
+/// Creates a scenario from a workload.
 ///
 /// # Errors
-/// Every problem of the files; with `strict`, everything that has to be assumed.
+/// Every problem of the files; with `strict`, every assumption.
 pub fn import(inputs: &[Input], params: &Params, strict: bool) -> Result<ImportedScenario<Moe>, Problems> {
     let read: Vec<AicbInput> = inputs
         .iter()
@@ -78,7 +78,7 @@ pub fn import(inputs: &[Input], params: &Params, strict: bool) -> Result<Importe
         .collect::<Result<_, _>>()?;
     let options = MergeOptions {
         gpus: params.int("gpus").and_then(|gpus| u64::try_from(gpus).ok()),
-        // Neither is part of the scenario.
+        // The scenario contains neither of them.
         pp_bytes: Some(0),
         dp_bytes: Some(0),
         compute: ComputeSource::Zero,
@@ -87,7 +87,7 @@ pub fn import(inputs: &[Input], params: &Params, strict: bool) -> Result<Importe
     };
     let workload = merge(&read, &options)?.workload;
     if let Some(doubt) = workload.summary.assumed.iter().find(|assumed| assumed.what == MICRO_BATCHES) {
-        // All its layers together would count as one micro-batch.
+        // Without a division, all layers together would count as one micro-batch.
         let remedy = "correct the row, or generate the workload again";
         return Err(Problem::new(
             "",
@@ -161,7 +161,7 @@ pub fn import(inputs: &[Input], params: &Params, strict: bool) -> Result<Importe
     })
 }
 
-/// The all-to-alls of the expert groups, which have to be alike.
+/// Returns the all-to-alls of the expert groups, which must all be alike.
 fn calls(workload: &AicbWorkload) -> Result<ExpertCalls, Problem> {
     let Some(stage) = workload.stages.first() else {
         return Err(Problem::new("", "has no stage", "give a workload with layers"));
@@ -198,7 +198,7 @@ fn calls(workload: &AicbWorkload) -> Result<ExpertCalls, Problem> {
     Ok(ExpertCalls { bytes, layers: calls / each })
 }
 
-/// The model with the parallelism of the file and as many tokens as its all-to-alls carry.
+/// The model with the parallelism of the file and the number of tokens that its all-to-alls carry.
 fn shape(workload: &AicbWorkload, calls: &ExpertCalls, model: MoeModel) -> Result<MoeModel, Problem> {
     let number = |value: u64, what: &str| {
         u32::try_from(value)
@@ -216,7 +216,7 @@ fn shape(workload: &AicbWorkload, calls: &ExpertCalls, model: MoeModel) -> Resul
             "give a workload whose DP is a multiple of EP: a region holds whole tensor-parallel ranks",
         ));
     }
-    // A rank sends what all its tensor-parallel GPUs do, two bytes for each entry of a token.
+    // A rank sends the bytes of all its tensor-parallel GPUs, two bytes for each entry of a token.
     let rank = calls.bytes.saturating_mul(workload.tp);
     let copy = 2 * u64::from(model.hidden) * u64::from(model.top_k);
     if !rank.is_multiple_of(copy) {
@@ -234,7 +234,7 @@ fn shape(workload: &AicbWorkload, calls: &ExpertCalls, model: MoeModel) -> Resul
     Ok(MoeModel { layers, experts, ep, tp, pp, seq: tokens, micro_batch: 1, ..model })
 }
 
-/// Times of attention and experts of a layer in a SimAI text; `None` where they are placeholders.
+/// Times of attention and experts of a layer in a SimAI text; `None` if they are placeholders.
 fn measured(text: &SimaiText, calls: &ExpertCalls, micro_batches: u64) -> Option<MeasuredTimes> {
     let layers = (calls.layers * micro_batches) as f64;
     let time = |first: &str| {

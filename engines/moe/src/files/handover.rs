@@ -1,11 +1,11 @@
-//! Parts of a region that other kinds take: the circuits of a layer, the network that they make, and a demand.
+//! Parts of a region that other kinds import: the circuits of a layer, the network that they make, and a demand.
 
 use crate::plan::{CircuitAction, FabricKind, LayerPlan, MoeResult};
 use crate::scenario::MoeScenario;
 use lightbay_core::exchange::{CircuitMatrix, CircuitPlaces, Graph, GraphLink, PlacedCircuit, TrafficMatrix};
 use std::collections::BTreeMap;
 
-/// Name of the node that stands for the packet switches.
+/// Name of the node that represents the packet switches.
 const PACKET_SWITCHES: &str = "packet switches";
 
 /// The layer whose all-to-all takes longest; `None` for networks without circuits of a region.
@@ -15,7 +15,7 @@ pub fn longest(result: &MoeResult) -> Option<&LayerPlan> {
     layers.max_by(|a, b| time(a).total_cmp(&time(b)))
 }
 
-/// A layer by its number; `None` for networks without circuits of a region, and for a layer that is not there.
+/// A layer by its number; `None` for networks without circuits of a region, and for a layer that does not exist.
 pub fn of(result: &MoeResult, layer: u32) -> Option<&LayerPlan> {
     let layers = result.layers.iter().filter(|_| result.iteration.fabric == FabricKind::Mfabric);
     layers.into_iter().find(|known| known.layer == layer)
@@ -34,7 +34,7 @@ fn name(server: u32) -> String {
     format!("server {server}")
 }
 
-/// Circuits between the servers in a layer; those that its combine runs on.
+/// Circuits between the servers in a layer: those of its combine.
 pub fn circuits(scenario: &MoeScenario, layer: &LayerPlan) -> Option<CircuitMatrix> {
     let servers = scenario.region.servers;
     Some(CircuitMatrix {
@@ -50,7 +50,7 @@ pub fn circuits(scenario: &MoeScenario, layer: &LayerPlan) -> Option<CircuitMatr
     })
 }
 
-/// The one switch of the region: port `server * optical NICs + place of the NIC`, any two of which may meet.
+/// The one switch of the region: port `server * optical NICs + place of the NIC`, the switch can join any two of them.
 fn places(scenario: &MoeScenario, layer: &LayerPlan) -> CircuitPlaces {
     let region = &scenario.region;
     let place = |nic: u32| region.ocs_nics.iter().position(|known| *known == nic).unwrap_or(0) as u32;
@@ -80,8 +80,8 @@ fn places(scenario: &MoeScenario, layer: &LayerPlan) -> CircuitPlaces {
     }
 }
 
-/// Servers joined by the circuits of a layer, and to the packet switches as one node more. The analytic model knows no
-/// delays of links, so all are 0.
+/// Network of the servers: the circuits of a layer, and links to the packet switches as one more node. The analytic
+/// model has no link delays, so all are 0.
 pub fn graph(scenario: &MoeScenario, layer: &LayerPlan) -> Graph {
     let region = &scenario.region;
     let mut nodes: Vec<String> = (0..region.servers).map(name).collect();

@@ -16,9 +16,9 @@ pub const NAME: &str = "routing_counts";
 
 /// Parameter of the stage that is planned.
 const STAGE: &str = "stage";
-/// Maximum number of layers in a stage that a log without numbers of layers may have.
+/// Maximum number of layers in a stage of a log without layer numbers.
 const MOST_LAYERS: i64 = 1024;
-/// Maximum number of layers that are named by their numbers.
+/// Maximum number of layers that a line names.
 const MOST_NAMED: usize = 12;
 
 /// All formats.
@@ -70,10 +70,10 @@ pub fn formats() -> Vec<FormatInfo> {
     ]
 }
 
-/// Makes a scenario of counts.
+/// Creates a scenario from counts.
 ///
 /// # Errors
-/// Every problem of the files; with `strict`, everything that has to be assumed.
+/// Every problem of the files; with `strict`, every assumption.
 pub fn import(inputs: &[Input], params: &Params, strict: bool) -> Result<ImportedScenario<Moe>, Problems> {
     let axis = match params.text("axis") {
         Some("layers") => Some(LoadAxis::Layers),
@@ -88,7 +88,7 @@ pub fn import(inputs: &[Input], params: &Params, strict: bool) -> Result<Importe
         match open(input.bytes.as_slice(), &Limits::default(), &options) {
             Ok(found) => files.push(found),
             Err(found) => {
-                // The caller names a single file.
+                // The caller adds the name of a single file.
                 for mut problem in found.list().iter().cloned() {
                     if inputs.len() > 1 {
                         let place = if problem.path.is_empty() { "" } else { ": " };
@@ -114,7 +114,7 @@ pub fn import(inputs: &[Input], params: &Params, strict: bool) -> Result<Importe
     scenario(name, &read.value, (preset, stage), (read.notes, assumed), strict)
 }
 
-/// Layers of the stage that is planned: all that are counted, or a part of them where they are all layers of a model with
+/// Layers of the stage that is planned: all counted layers, or one stage of them if they are all layers of a model with
 /// several stages.
 fn staged(
     loads: &ExpertLoads,
@@ -273,14 +273,14 @@ fn scenario(
     Ok(ImportedScenario { scenario, lines, summary, assumed, notes })
 }
 
-/// An assumption in words, with the parameter that they name in brackets.
+/// An assumption, with the parameter that its text names in brackets.
 pub(super) fn assumption(text: String) -> Assumed {
     let set_with = if text.contains("(model=)") { "model=" } else { "" };
     Assumed { set_with: set_with.to_owned(), ..Assumed::fact(text) }
 }
 
-/// The model with as many experts, ranks and layers as were counted. Ranks that were not counted are as many as the
-/// model has, or fewer where the experts cannot be shared so.
+/// The model with the counted numbers of experts, ranks and layers. If ranks were not counted, the number of ranks is
+/// that of the model, or fewer if the experts do not divide among them.
 fn shaped(model: MoeModel, experts: u32, ranks: u32, layers: u32) -> MoeModel {
     let wanted = if ranks > 1 { ranks } else { model.ep };
     let whole =
@@ -289,7 +289,7 @@ fn shaped(model: MoeModel, experts: u32, ranks: u32, layers: u32) -> MoeModel {
     MoeModel { experts, ep, layers: layers * model.pp, top_k: model.top_k.min(experts.max(1)), ..model }
 }
 
-/// Unevenness of the counts of the planned iteration, a line for a layer. `numbers` are those that the file gives layers.
+/// Unevenness of the counts of the planned iteration, one line per layer. `numbers` are the layer numbers of the file.
 fn busiest(matrices: &[CountedMatrix], iteration: u32, numbers: &[u32]) -> Vec<String> {
     let of = matrices.iter().filter(|matrix| matrix.iteration == iteration).zip(numbers);
     let text = |(matrix, number): (&CountedMatrix, &u32)| {

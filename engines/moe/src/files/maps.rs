@@ -1,4 +1,4 @@
-//! Maps of experts as load balancers and servers of models read them: which slots hold which experts.
+//! Maps between slots and experts, as load balancers and model servers read them.
 
 use crate::Moe;
 use crate::plan::MoeResult;
@@ -30,7 +30,7 @@ struct ExpertMaps {
     slots_per_rank: usize,
     layers: Vec<u32>,
     physical_to_logical_map: Vec<Vec<u32>>,
-    /// Slots of every expert, filled up with -1.
+    /// Slots of every expert, padded with -1.
     logical_to_physical_map: Vec<Vec<Vec<i64>>>,
     logical_replica_count: Vec<Vec<u32>>,
 }

@@ -1,6 +1,6 @@
-//! Tables of a plan: cross-connects of the region's switch, and what is left to packet switches.
+//! Tables of a plan: cross-connects of the region's switch, and bytes over packet switches.
 //!
-//! The switch of a region joins any two of its ports. Port `server * optical NICs + place of the NIC + 1` holds the
+//! The switch of a region can join any two of its ports. Port `server * optical NICs + place of the NIC + 1` holds the
 //! NIC.
 
 use crate::Moe;
@@ -52,7 +52,7 @@ pub fn export(subject: SubjectOf<'_, Moe>, format: &str, params: &Params) -> Res
     Ok(vec![Artifact::new(format!("{}.{table}.csv", file_stem(subject.name())), text)])
 }
 
-/// Port of the switch that a NIC ends at.
+/// Port of the switch that a NIC is connected to.
 fn port(region: &MoeRegion, server: u32, nic: u32) -> u32 {
     let place = region.ocs_nics.iter().position(|known| *known == nic).unwrap_or(0);
     server * region.ocs_nics.len() as u32 + place as u32 + 1

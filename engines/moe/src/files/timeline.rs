@@ -1,5 +1,5 @@
-//! The timeline of an iteration for ui.perfetto.dev and chrome://tracing: one micro-batch of the fullest stage in all
-//! its phases, and the steps of the iteration beside it.
+//! The timeline of an iteration for ui.perfetto.dev and chrome://tracing: one micro-batch of the stage with the most
+//! layers in all its phases, and the steps of the iteration.
 
 use crate::Moe;
 use crate::plan::{AllToAll, LayerPhase, LayerPlan, MoeResult, STALL};
@@ -53,11 +53,11 @@ struct CircuitChange {
     args: Vec<(&'static str, Value)>,
 }
 
-/// A walk through one micro-batch.
+/// State while the events of one micro-batch are written.
 struct TimelineWalk<'r> {
     layers: &'r [LayerPlan],
     slices: Vec<Slice>,
-    /// Changes of circuits with their lengths; they get rows at the end.
+    /// Changes of circuits with their lengths; they are written last.
     changes: Vec<CircuitChange>,
     now_ms: f64,
     /// Start of the latest event of every phase.
@@ -140,7 +140,7 @@ impl TimelineWalk<'_> {
             if (place < split) != is_forward {
                 continue;
             }
-            // Exchanges inside the servers precede attention, which they belong to.
+            // Tensor-parallel exchanges inside the servers are drawn before attention, which they belong to.
             if matches!(phase, LayerPhase::AttentionFwd | LayerPhase::AttentionBwd) && self.tensor_ms > 0.0 {
                 let length = self.tensor_ms * if is_forward { 1.0 } else { 2.0 };
                 self.add(number, 0, ("tensor parallel".to_owned(), "tensor_parallel"), length, Vec::new());
@@ -152,7 +152,8 @@ impl TimelineWalk<'_> {
             }
             if let Some(change) = layer.timeline.reconfigurations.iter().find(|change| change.before == phase)
             {
-                // What stalls ends when the exchange begins; what is hidden begins with what hides it.
+                // A change with a stall ends when the exchange begins; a hidden change begins with the phase that hides
+                // it.
                 let window = self.began_ms.iter().find(|(known, _)| known.word() == change.window);
                 let hidden = window.filter(|_| change.stall_ms == 0.0);
                 let start = hidden.map_or(self.now_ms - change.delay_ms, |(_, began)| *began);

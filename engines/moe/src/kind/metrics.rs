@@ -5,7 +5,7 @@ use lightbay_core::kind::ObjectiveInfo;
 use lightbay_core::metric::MetricInfo;
 use lightbay_core::report::Unit;
 
-/// Milliseconds, as files have them.
+/// Milliseconds, as in files.
 pub(crate) const MS: Unit = Unit::new("ms", 1.0, Some(3));
 /// Dollars.
 pub(crate) const USD: Unit = Unit::new("$", 1.0, Some(0));

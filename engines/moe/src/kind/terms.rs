@@ -1,10 +1,10 @@
-//! Words of regional circuits for mixture-of-experts training.
+//! Terms of regional circuits for mixture-of-experts training.
 
 use lightbay_core::term::Term;
 
 const PAPER: &str = "mFabric (MixNet), SIGCOMM 2025";
 
-/// Words of this kind in addition to its figures.
+/// Terms of this kind in addition to its figures.
 pub(super) const TERMS: &[Term] = &[
     Term::new("region", "The servers of one expert-parallel group, joined by one small optical circuit switch.")
         .also(&["regional"])

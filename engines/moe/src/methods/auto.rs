@@ -1,4 +1,4 @@
-//! `auto`: circuits by local search, for predicted demand and static ones, and the cheapest schedule over all of them.
+//! `auto`: circuits by local search for own, predicted and mean demand, and the cheapest schedule over all of them.
 
 use super::session::{self, CircuitSearch, PlanEnded};
 use super::{exact, given, knobs, placed};
@@ -13,7 +13,7 @@ use lightbay_core::param::Params;
 use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
 
-/// All circuits and the cheapest schedule.
+/// The method `auto`.
 pub(super) struct AutoRegional;
 
 impl Method<Moe> for AutoRegional {
@@ -60,8 +60,9 @@ fn plan(scenario: &Scenario<Moe>, params: &Params, cx: &mut Context<'_, Moe>) ->
     Ok(session::closed(cx))
 }
 
-/// Plans on the circuits of the other searches and with strict routing. Local search looks at the exchange between
-/// servers alone; with slow links inside them, circuits and routes that are worse there can be quicker as a whole.
+/// Plans on the circuits of the other searches and with strict routing. Local search considers only the exchange
+/// between servers. If links inside servers are slow, circuits and routes with a longer exchange can have a shorter
+/// all-to-all.
 fn others(scenario: &Scenario<Moe>, cx: &mut Context<'_, Moe>) -> Result<(), PlanEnded> {
     let greedy = [BlockedRule::Continue, BlockedRule::Printed].map(CircuitSearch::Greedy);
     for rule in [RoutingRule::Spill, RoutingRule::Strict] {
@@ -74,7 +75,7 @@ fn others(scenario: &Scenario<Moe>, cx: &mut Context<'_, Moe>) -> Result<(), Pla
                 session::hand_over(&stage, SwitchPolicy::Exact, cx)
             });
             match tried {
-                // Other circuits may leave a pair without a path.
+                // The other circuits may leave a pair without a path.
                 Ok(()) | Err(PlanEnded::Infeasible(_)) => {}
                 Err(error) => return Err(error),
             }

@@ -55,12 +55,12 @@ impl Method<Moe> for FabricBaseline {
         if !is_bound {
             names.push("optical_degree");
         }
-        // The bound is that of the fastest NICs of any network.
+        // The bound uses the fastest NICs of any network.
         let by_links = scenario.region.eps_nics.len() as f64 * scenario.region.link_gbps;
         if !is_bound || scenario.region.eps_gbps() <= by_links {
             names.push("eps_total_gbps");
         }
-        // Neither has hops inside a server whose pieces could overlap.
+        // Neither network has hops inside a server whose pieces could overlap.
         if is_bound || self.fabric == FabricKind::FatTree {
             names.push("pipeline_chunks");
         }

@@ -1,4 +1,5 @@
-//! `mfabric-exact`: the best circuits of every layer by an integer program, changed at the cheapest places.
+//! `mfabric-exact`: finds the best circuits of every layer with an integer program and changes them at the times that
+//! cost least.
 
 use super::knobs;
 use super::session::{self, CircuitSearch, PlanEnded};
@@ -16,10 +17,10 @@ use lightbay_core::param::Params;
 use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
 
-/// The best circuits of every layer.
+/// The method `mfabric-exact`.
 pub(super) struct ExactRegional;
 
-/// The policy if none is named.
+/// The default policy.
 const USUAL: SwitchPolicy = SwitchPolicy::Exact;
 
 impl Method<Moe> for ExactRegional {
@@ -51,13 +52,13 @@ fn plan(scenario: &Scenario<Moe>, params: &Params, cx: &mut Context<'_, Moe>) ->
     session::bound(scenario, cx)?;
     let mut stage = session::stage(scenario, knobs::routing_of(params), CircuitSearch::Swap, cx)?;
     let policy = knobs::policy_of(params, USUAL);
-    // The plan of the local search stands as long as nothing better is found.
+    // The plan of the local search is the first incumbent.
     session::hand_over(&stage, policy, cx)?;
     let nodes = u32::try_from(params.count("exact_nodes")).unwrap_or(u32::MAX);
     if nodes > 0 {
         let bounds = improve(&mut stage, nodes, cx)?;
         session::hand_over(&stage, policy, cx)?;
-        // Where experts can be placed at will, the circuits of these blocks bound nothing.
+        // If experts can be placed freely, the best circuits for experts in blocks give no bound.
         if scenario.body.placement.is_none() {
             state_bound(&stage, &bounds, cx);
         }
@@ -88,7 +89,7 @@ pub(super) fn improve(
     Ok(bounds)
 }
 
-/// Bound on all plans with circuits of the region: every exchange on the best circuits for it, and no stall.
+/// Bound on all plans with circuits of the region: every exchange runs on its best circuits, without stalls.
 fn state_bound(stage: &StageModel, bounds: &[f64], cx: &mut Context<'_, Moe>) {
     if let Ok(least) = least_on_circuits(&stage.scenario, &stage.demands, bounds) {
         let is_strict = stage.rule == RoutingRule::Strict;

@@ -1,4 +1,4 @@
-//! `static`: circuits of the region that stay as they are.
+//! `static`: circuits of the region that do not change.
 
 use super::knobs;
 use super::session::{self, CircuitSearch, PlanEnded};
@@ -64,11 +64,11 @@ fn plan(scenario: &Scenario<Moe>, params: &Params, cx: &mut Context<'_, Moe>) ->
     Ok(session::closed(cx))
 }
 
-/// Adds circuits that can stay: those for the mean demand, and a circulant if it leaves no pair without a way.
+/// Adds candidates for static circuits: those for the mean demand, and a circulant if it leaves no pair without a path.
 pub(super) fn add(stage: &mut StageModel, cx: &mut Context<'_, Moe>) -> Result<(), PlanEnded> {
     let mean = mean(stage, cx);
     stage.add(mean, None)?;
-    // Beside circuits that every pair can use it is one more choice.
+    // The circulant is only an additional candidate, so an error is ignored.
     let _ = stage.add(even(stage), None);
     Ok(())
 }

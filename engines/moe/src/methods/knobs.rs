@@ -1,4 +1,4 @@
-//! Parameters that several methods have.
+//! Parameters that several methods share.
 
 use crate::MoeScenario;
 use crate::predict::passage::FitSettings;
@@ -18,7 +18,7 @@ pub(super) fn routing() -> ParamInfo {
     )
 }
 
-/// Rule of the routes, from the parameter.
+/// Routing rule, from the parameter.
 pub(super) fn routing_of(params: &Params) -> RoutingRule {
     if params.text("routing") == Some("strict") { RoutingRule::Strict } else { RoutingRule::Spill }
 }
@@ -35,7 +35,7 @@ pub(super) fn policy(usual: SwitchPolicy) -> ParamInfo {
     )
 }
 
-/// Policy of switching, from the parameter.
+/// Policy for the changes of circuits, from the parameter.
 pub(super) fn policy_of(params: &Params, usual: SwitchPolicy) -> SwitchPolicy {
     params.text("policy").and_then(SwitchPolicy::of).unwrap_or(usual)
 }
@@ -81,7 +81,7 @@ pub(super) fn prediction_of(params: &Params) -> FitSettings {
     }
 }
 
-/// Nodes of the tree search for the circuits of one layer.
+/// Parameter for the branch-and-bound nodes for the circuits of one layer.
 pub(super) fn nodes(usual: i64) -> ParamInfo {
     ParamInfo::int(
         "exact_nodes",
@@ -93,7 +93,7 @@ pub(super) fn nodes(usual: i64) -> ParamInfo {
     .unit("nodes")
 }
 
-/// Room for a placement, for methods that keep the experts in blocks.
+/// Parameters of a placement, which have no effect for methods that keep the experts in blocks.
 pub(super) fn unplaced(scenario: &MoeScenario) -> impl Iterator<Item = Problem> {
     let names: &[&str] =
         if scenario.placement.is_some() { &["redundant_experts", "expert_groups"] } else { &[] };
@@ -101,7 +101,7 @@ pub(super) fn unplaced(scenario: &MoeScenario) -> impl Iterator<Item = Problem> 
     without_effect(names.iter().copied(), why, "use auto or mfabric-placed")
 }
 
-/// Common parameters that a method without chance, and without a search that could end early, does not look at.
+/// Common parameters without effect for a method that uses no random numbers and no search that could end early.
 pub(super) fn idle(names: &[&'static str]) -> Vec<Problem> {
     let why = "with a method that uses no random numbers and makes one plan";
     without_effect(names.iter().copied(), why, "leave it out").collect()

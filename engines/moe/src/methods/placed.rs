@@ -1,4 +1,4 @@
-//! `mfabric-placed`: experts and copies of busy ones placed together with the circuits, or as EPLB does.
+//! `mfabric-placed`: places experts and replicas of busy experts together with the circuits, or as EPLB does.
 
 use super::knobs;
 use super::session::{self, CircuitSearch, PlanEnded};
@@ -16,10 +16,10 @@ use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::problem::{Problem, counted};
 use lightbay_core::scenario::Scenario;
 
-/// Placement of experts beside circuits.
+/// The method `mfabric-placed`.
 pub(super) struct PlacedMethod;
 
-/// The policy if none is named.
+/// The default policy.
 const USUAL: SwitchPolicy = SwitchPolicy::Exact;
 
 impl Method<Moe> for PlacedMethod {
@@ -72,7 +72,7 @@ fn plan(scenario: &Scenario<Moe>, params: &Params, cx: &mut Context<'_, Moe>) ->
     Ok(session::closed(cx))
 }
 
-/// Hands over the plan with the experts where EPLB puts them, and the one with experts placed with the circuits.
+/// Hands over the plan with the placement of EPLB, and the one with experts placed together with the circuits.
 pub(super) fn hand_over(
     scenario: &MoeScenario,
     rule: RoutingRule,
@@ -100,7 +100,7 @@ pub(super) fn hand_over(
     Ok(())
 }
 
-/// The stage with the experts where EPLB puts them.
+/// The stage with the placement of EPLB.
 fn balanced(
     scenario: &MoeScenario,
     rule: RoutingRule,

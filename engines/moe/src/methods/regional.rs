@@ -17,7 +17,7 @@ pub(super) struct Regional {
     pub(super) swap: bool,
 }
 
-/// The policy if none is named.
+/// The default policy.
 const USUAL: SwitchPolicy = SwitchPolicy::Best;
 
 impl Method<Moe> for Regional {

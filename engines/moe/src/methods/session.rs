@@ -1,4 +1,4 @@
-//! Parts that all methods share: the stage, circuits of its layers, and the way from schedules to plans.
+//! Parts that all methods share: the stage, circuits of its layers, and the conversion of schedules to plans.
 
 use crate::Moe;
 use crate::model::demand::LayerDemand;
@@ -29,7 +29,7 @@ pub(super) enum CircuitSearch {
     Swap,
 }
 
-/// Reason for a method without a plan, as an outcome.
+/// Reason for a method to end without a plan.
 pub(super) enum PlanEnded {
     /// No plan exists.
     Infeasible(String),
@@ -113,7 +113,7 @@ pub(super) fn with_circuits(
     Ok(stage)
 }
 
-/// Adds circuits for the loads that are expected in every layer.
+/// Adds circuits for the predicted loads of every layer.
 pub(super) fn predict(
     stage: &mut StageModel,
     settings: &FitSettings,
@@ -155,7 +155,7 @@ pub(super) fn hand_over(
     Ok(())
 }
 
-/// Warns of what an operator has to know of a schedule.
+/// Adds warnings about a schedule.
 fn warn(stage: &StageModel, schedule: &SwitchSchedule, cx: &mut Context<'_, Moe>) {
     if schedule.free {
         let text =
@@ -172,8 +172,8 @@ fn warn(stage: &StageModel, schedule: &SwitchSchedule, cx: &mut Context<'_, Moe>
     }
 }
 
-/// States the bound over circuits of the region: every server by itself at best; where experts can be placed at will, no
-/// all-to-all at all, because a placement may keep all tokens at home.
+/// States the bound over circuits of the region: every server uses its NICs in the best way. If experts can be placed
+/// freely, all-to-alls count as 0, because a placement may keep all tokens on their servers.
 pub(super) fn bound(scenario: &Scenario<Moe>, cx: &mut Context<'_, Moe>) -> Result<(), PlanEnded> {
     let body = &scenario.body;
     let demands =

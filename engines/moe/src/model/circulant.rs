@@ -1,4 +1,5 @@
-//! Circuits that look the same from every server: to the neighbours at distance 1, 2, … in a ring, over and over.
+//! A circulant: every server has circuits to its neighbours at distance 1, 2, … in a ring, repeated while ports are
+//! left.
 
 /// Circuits of every pair of servers, row by row, with at most `degree` ports of each server.
 pub fn circulant(servers: usize, degree: u32) -> Vec<u16> {
@@ -9,10 +10,10 @@ pub fn circulant(servers: usize, degree: u32) -> Vec<u16> {
     }
     let mut left = degree;
     let mut distance = 1;
-    // Rounds in which no distance fits end it.
+    // The loop ends after a round in which no distance fits.
     let mut refused = 0;
     while left > 0 && refused < most {
-        // Half way round, both directions lead to the same server.
+        // At half the ring, both directions lead to the same server.
         let opposite = 2 * distance == servers;
         let ports = if opposite { 1 } else { 2 };
         if ports <= left {

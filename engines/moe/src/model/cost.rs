@@ -1,10 +1,10 @@
-//! Parts of a network and what they cost. Only ports in use count.
+//! Cost of the parts of a network. Only ports in use count.
 
 use crate::plan::{CostPlan, FabricKind};
 use crate::scenario::{MoeScenario, PriceList, PriceRow};
 
-/// A NIC at three tiers of packet switches: six transceivers, three fibres and five ports, or a cable in place of the
-/// first fibre with its two transceivers.
+/// A NIC connected to three tiers of packet switches: six transceivers, three fibres and five ports; a copper cable can
+/// replace the first fibre with its two transceivers.
 fn packet_switched(row: &PriceRow, prices: &PriceList) -> f64 {
     let ports = 5.0 * row.eps_port_usd;
     if prices.copper_links {
@@ -14,13 +14,13 @@ fn packet_switched(row: &PriceRow, prices: &PriceList) -> f64 {
     }
 }
 
-/// A NIC at an optical port.
+/// A NIC connected to an optical port.
 fn optical(row: &PriceRow, prices: &PriceList, port: f64) -> f64 {
     row.nic_usd + row.transceiver_usd + prices.fibre_usd + port
 }
 
-/// Cost of the parts of one server, $; `None` if the rate has no prices. The bound is no network and costs what the
-/// region does.
+/// Cost of the parts of one server, $; `None` if the rate has no prices. The bound is not a network and costs as much
+/// as the region.
 pub fn server_usd(scenario: &MoeScenario, fabric: FabricKind) -> Option<f64> {
     let (region, prices) = (&scenario.region, &scenario.prices);
     let row = prices.of_rate(region.link_gbps)?;
@@ -46,7 +46,7 @@ pub fn cost(
     let server = server_usd(scenario, fabric)?;
     let fat_tree = server_usd(scenario, FabricKind::FatTree)? * servers;
     let cluster = server * servers;
-    // Without a price there is no performance per dollar, and the ratio is that of the times alone.
+    // Without a price there is no performance per dollar, so the ratio uses the times alone.
     let by_cost = if cluster > 0.0 { fat_tree / cluster } else { 1.0 };
     Some(CostPlan {
         server_usd: server,

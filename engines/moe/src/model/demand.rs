@@ -21,9 +21,9 @@ pub struct LayerDemand {
     pub servers: usize,
     /// Bytes from server to server, row by row; the diagonal stays inside the server.
     pub bytes: Vec<f64>,
-    /// The most that one GPU sends to, or receives from, other servers.
+    /// Maximum bytes that one GPU sends to, or receives from, other servers.
     pub busiest_gpu: f64,
-    /// The most that one server sends or receives over one rail, when all that is for the n-th GPU of a server takes
+    /// Maximum bytes that one server sends or receives over one rail, if all bytes for the n-th GPU of a server use
     /// rail n.
     pub busiest_rail: f64,
 }
@@ -40,7 +40,7 @@ impl LayerDemand {
         })
     }
 
-    /// The same with experts in slots, rank by rank, where copies of an expert share its tokens evenly.
+    /// The same with experts in slots, rank by rank; replicas of an expert share its tokens evenly.
     pub fn placed(scenario: &MoeScenario, history: &GateHistory, layer: usize, slots: &[u32]) -> Self {
         let size = scenario.shape().token_bytes();
         let tokens = history.tokens(layer);
@@ -56,7 +56,7 @@ impl LayerDemand {
         })
     }
 
-    /// The demand if every rank sends its tokens to the experts by the same shares: a matrix of rank one.
+    /// The demand if every rank sends its tokens to the experts with the same shares, which is a matrix of rank one.
     pub fn by_shares(scenario: &MoeScenario, shares: &[f64]) -> Self {
         let shape = scenario.shape();
         let all = shape.copies() * shape.token_bytes();
@@ -116,7 +116,7 @@ impl LayerDemand {
         )
     }
 
-    /// The most that one server sends or receives.
+    /// Maximum bytes that one server sends or receives.
     pub fn busiest_server(&self) -> f64 {
         let most = |server| {
             let (sent, received): (f64, f64) = self.of_server(server);
@@ -125,7 +125,7 @@ impl LayerDemand {
         (0..self.servers).map(most).fold(0.0, f64::max)
     }
 
-    /// The most that stays inside one server.
+    /// Maximum bytes that stay inside one server.
     pub fn busiest_inside(&self) -> f64 {
         (0..self.servers).map(|server| self.between(server, server)).fold(0.0, f64::max)
     }

@@ -1,4 +1,4 @@
-//! All-to-alls on networks that are not regional circuits: the paper's baselines and the bound.
+//! All-to-alls on networks without regional circuits: the baselines of the paper and the bound.
 
 use super::circulant::circulant;
 use super::demand::LayerDemand;
@@ -8,8 +8,8 @@ use crate::plan::{AllToAll, FabricKind};
 /// Ports of a server that TopoOpt gives to expert parallelism; the others serve data and pipeline parallelism.
 pub const TOPOOPT_DEGREE: u32 = 6;
 
-/// Time of the dispatch of a layer on a network without regional circuits; none for the others. `None` as well where
-/// some pair of servers cannot be reached.
+/// Time of the dispatch of a layer on a network without regional circuits; none for the others. `None` also if some
+/// pair of servers has no path.
 pub fn all_to_all(fabric: FabricKind, demand: &LayerDemand, rates: &RegionRates) -> Option<AllToAll> {
     let local_ms = demand.busiest_inside() / (f64::from(rates.gpus) * rates.nvlink);
     let per_gpu = rates.nics() * rates.circuit / f64::from(rates.gpus);
@@ -34,21 +34,22 @@ pub fn all_to_all(fabric: FabricKind, demand: &LayerDemand, rates: &RegionRates)
             }
         }
         FabricKind::Pooled => {
-            // On a fat-tree no byte takes a hop inside a server, so a bound over all networks has none.
+            // On a fat-tree no byte takes a hop inside a server, so the bound over all networks includes no hops.
             AllToAll { step3_eps_ms: demand.busiest_server() / rates.fastest(), ..AllToAll::default() }
         }
     };
     Some(AllToAll { local_ms, ..steps }.totalled(rates.chunks))
 }
 
-/// Steps of a bisection: beyond them numbers of double precision do not get closer.
+/// Steps of a bisection; more would not improve the result in double precision.
 const HALVINGS: usize = 60;
 
-/// Time in which one server can exchange `bytes` with each other one at best, ms, from `least_ms` on, which is known: a
-/// circuit serves one other server, so with few ports most of them are left to the packet switches. `None` if packet
-/// switches are missing and the ports do not suffice.
+/// Lower bound on the time in which one server exchanges `bytes` with the other servers, ms; `least_ms` is a known
+/// lower bound. A circuit serves one other server, so with few ports most servers depend on the packet switches. `None`
+/// if there are no packet switches and the ports do not suffice.
 ///
-/// In time T, `k` circuits carry the `k` largest of the pieces of at most `T B` into which the bytes of the others fall.
+/// The bytes to each other server are split into pieces of at most `T B`; in time T, `k` circuits carry the `k` largest
+/// pieces.
 fn least_of_server(bytes: &[f64], rates: &RegionRates, least_ms: f64) -> Option<f64> {
     let ports = rates.optical as usize;
     let total: f64 = bytes.iter().sum();
@@ -76,7 +77,7 @@ fn least_of_server(bytes: &[f64], rates: &RegionRates, least_ms: f64) -> Option<
     Some(low)
 }
 
-/// Time of the exchange between servers that no circuits of the region beat, ms.
+/// Lower bound on the time of the exchange between servers on any circuits of the region, ms.
 fn least_exchange_ms(demand: &LayerDemand, rates: &RegionRates) -> f64 {
     let n = demand.servers;
     let start = demand.busiest_server() / rates.regional();
@@ -95,9 +96,9 @@ fn least_exchange_ms(demand: &LayerDemand, rates: &RegionRates) -> f64 {
     least
 }
 
-/// Time of the dispatch of a layer that no circuits of the region beat, ms: each server with all its NICs, no more other
-/// servers at circuits than it has ports, and the hops to and from the GPUs. `exchange_ms` is what the exchange between
-/// servers takes at least, if more is known of it.
+/// Lower bound on the time of the dispatch of a layer on any circuits of the region, ms. Each server uses all its NICs,
+/// has circuits to at most as many servers as it has ports, and needs the hops to and from the GPUs. `exchange_ms` is a
+/// tighter known lower bound on the exchange between servers, if there is one.
 pub fn least_on_circuits_ms(demand: &LayerDemand, rates: &RegionRates, exchange_ms: f64) -> f64 {
     let busiest = demand.busiest_server();
     if busiest == 0.0 {
@@ -133,7 +134,7 @@ fn forwarded(demand: &LayerDemand, degree: u32) -> Option<f64> {
     Some(busy.map(|(load, count)| load / f64::from(*count)).fold(0.0, f64::max))
 }
 
-/// Adds bytes of a pair to the loads of all circuits on its way.
+/// Adds the bytes of a pair to the loads of all circuits on its path.
 fn send(
     n: usize,
     counts: &[u16],
@@ -167,7 +168,7 @@ fn send(
     Some(())
 }
 
-/// Circuits on the shortest way of every pair; `u32::MAX` if there is none.
+/// Number of circuits on the shortest path of every pair; `u32::MAX` if there is none.
 fn distances(n: usize, counts: &[u16]) -> Vec<u32> {
     let mut hops = vec![u32::MAX; n * n];
     for from in 0..n {

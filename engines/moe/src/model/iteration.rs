@@ -9,9 +9,9 @@ use crate::scenario::MoeScenario;
 /// Bytes of gradients of one GPU of the stage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gradients {
-    /// Of its experts, which all replicas of the model have.
+    /// Gradients of its experts, which all replicas of the model have.
     pub expert_bytes: f64,
-    /// Of everything else, which all ranks of all replicas have.
+    /// Gradients of all other parameters, which all ranks of all replicas have.
     pub dense_bytes: f64,
 }
 
@@ -34,14 +34,14 @@ fn ring(members: f64, bytes: f64) -> f64 {
     if members > 1.0 { 2.0 * (members - 1.0) / members * bytes } else { 0.0 }
 }
 
-/// Time of the exchange of the gradients, once in an iteration; `None` where they have no way.
+/// Time of the exchange of the gradients, once in an iteration; `None` if they have no path.
 pub fn data_parallel_ms(scenario: &MoeScenario, fabric: FabricKind, rates: &RegionRates) -> Option<f64> {
     let shape = scenario.shape();
     let gradients = Gradients::of(scenario);
     let replicas = scenario.replicas() as f64;
     let ranks = replicas * f64::from(shape.ep);
     let gpus = f64::from(rates.gpus);
-    // Packet-switched rate of a server; ranks of a server first add up the gradients that they share.
+    // Packet-switched rate of a server; the ranks of a server first reduce the gradients that they share.
     let in_server = (gpus / f64::from(shape.tp)).min(f64::from(shape.ep)).max(1.0);
     let used = in_server * f64::from(shape.tp);
     let by_server = |rate: f64| {
@@ -60,7 +60,7 @@ pub fn data_parallel_ms(scenario: &MoeScenario, fabric: FabricKind, rates: &Regi
     }
 }
 
-/// Times of a stage for one micro-batch beside computing.
+/// Times of a stage for one micro-batch, without compute.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StageSums {
     /// All-to-alls of all layers.
@@ -71,7 +71,7 @@ pub struct StageSums {
     pub eps_bytes: f64,
 }
 
-/// The time of an iteration; `None` where the gradients have no way.
+/// The time of an iteration; `None` if the gradients have no path.
 pub fn iteration(
     scenario: &MoeScenario,
     fabric: FabricKind,

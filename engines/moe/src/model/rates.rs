@@ -12,7 +12,7 @@ pub struct RegionRates {
     pub servers: usize,
     /// Number of NICs per server connected to the optical switch.
     pub optical: u32,
-    /// NICs of a server at packet switches.
+    /// NICs of a server that are connected to packet switches.
     pub electrical: u32,
     /// GPUs of a server.
     pub gpus: u32,
@@ -47,13 +47,13 @@ impl RegionRates {
         f64::from(self.optical + self.electrical)
     }
 
-    /// Rate of all NICs of a server together as they are in the region, bytes/ms.
+    /// Total rate of the NICs of a server in the region, bytes/ms.
     pub fn regional(&self) -> f64 {
         f64::from(self.optical) * self.circuit + self.eps
     }
 
-    /// Rate of all NICs of a server together on any of the networks, bytes/ms: without circuits of a region every NIC
-    /// has the rate of its link.
+    /// Maximum total rate of the NICs of a server on any of the networks, bytes/ms: without circuits of a region every
+    /// NIC has its link rate.
     pub fn fastest(&self) -> f64 {
         self.regional().max(self.nics() * self.circuit)
     }

@@ -1,8 +1,8 @@
-//! Times of computing and of tensor-parallel exchanges of one layer and micro-batch, in closed form.
+//! Times of compute and of tensor-parallel exchanges of one layer and micro-batch, in closed form.
 
 use crate::scenario::MoeScenario;
 
-/// Times of one layer, forward; backward everything takes twice as long.
+/// Forward times of one layer; backward times are twice as long.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LayerTimes {
     /// Attention.
@@ -40,7 +40,7 @@ impl LayerTimes {
         }
     }
 
-    /// Computing of a layer, forward and backward.
+    /// Compute time of a layer, forward and backward.
     pub fn compute_ms(&self) -> f64 {
         3.0 * (self.attention_ms + self.gate_ms + self.expert_ms)
     }

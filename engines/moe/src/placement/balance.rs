@@ -1,24 +1,24 @@
-//! Loads of the ranks evened out by local search, from any placement (docs/methods/moe.md, section 11, step 2).
+//! Balances the loads of the ranks by local search, from any placement (docs/methods/moe.md, section 11, step 2).
 //!
-//! Two moves: two slots of different ranks exchange their experts, and a slot of an expert with several copies goes to
-//! another expert. Threshold accepting (Dueck and Scheuer) on the sum of squares of the loads takes moves that let the
-//! sum grow by less than a falling width, which leaves local minima, and the best placement seen is kept. The random
-//! stream is fixed. Groups stay on their servers, no expert loses its last slot, and no rank gets a second copy of an
-//! expert, which would balance nothing.
+//! There are two moves: two slots of different ranks exchange their experts, or a slot of an expert with several
+//! replicas goes to another expert. Threshold accepting (Dueck and Scheuer) on the sum of squared loads accepts moves
+//! that increase the sum by less than a decreasing threshold, so it can leave local minima. The best placement is kept.
+//! The random stream is fixed. Groups stay on their servers, no expert loses its last slot, and no rank gets a second
+//! replica of an expert, which would not balance anything.
 
 use super::PlacementShape;
 use crate::model::demand::copies;
 use lightbay_core::random::Streams;
 use rand::RngExt as _;
 
-/// Load of the busiest rank relative to the mean that is even enough to end the search: 0.05 % of computing.
+/// Load of the busiest rank relative to the mean at which the search ends: 0.05 % of the compute time.
 const EVEN: f64 = 1.000_5;
-/// Moves that are tried at most: a bound on the work, not on the time, so that equal loads give equal placements.
+/// Maximum number of tried moves. It limits the work and not the time, so that equal loads give equal placements.
 const MOST_TRIED: usize = 400_000;
-/// Width of the threshold at the beginning and at the end, relative to the square of the mean load of a rank: exchanges
-/// of whole experts at first, and of nothing but rounding at last.
+/// Initial and final threshold, relative to the square of the mean load of a rank: first it allows exchanges of whole
+/// experts, at the end only rounding.
 const WIDTHS: [f64; 2] = [2e-3, 1e-8];
-/// Seed of the random stream: equal loads, equal placements.
+/// Seed of the random stream; it is fixed, so that equal loads give equal placements.
 const SEED: u64 = 0x6261_6c61;
 
 /// A placement with the loads of its ranks.
@@ -30,10 +30,10 @@ struct Board<'a> {
     ranks: Vec<f64>,
 }
 
-/// Slots in which the busiest rank has no more load than in `slots`, mostly less.
+/// Returns slots in which the busiest rank has at most the load that it has in `slots`, usually less.
 pub fn balanced(shape: &PlacementShape, load: &[f64], slots: &[u32]) -> Vec<u32> {
     let mean = load.iter().sum::<f64>() / shape.ranks.max(1) as f64;
-    // Nothing to even out.
+    // There is nothing to balance.
     if shape.ranks < 2 || mean <= 0.0 || shape.slots_per_rank() == 0 {
         return slots.to_vec();
     }
@@ -46,9 +46,9 @@ pub fn balanced(shape: &PlacementShape, load: &[f64], slots: &[u32]) -> Vec<u32>
             break;
         }
         let done = step as f64 / MOST_TRIED as f64;
-        // Geometric: the width falls by the same factor in every step.
+        // Geometric cooling: the threshold falls by the same factor in every step.
         let width = WIDTHS[0] * (WIDTHS[1] / WIDTHS[0]).powf(done) * mean * mean;
-        // One end of every second move is on the busiest rank, whose load is what counts.
+        // Every second move involves the busiest rank, whose load is the objective.
         let one = if step.is_multiple_of(2) {
             board.busiest_rank() * each + rng.random_range(0..each)
         } else {
@@ -61,25 +61,26 @@ pub fn balanced(shape: &PlacementShape, load: &[f64], slots: &[u32]) -> Vec<u32>
             board.give(one, rng.random_range(0..shape.experts as u32), width);
         }
         let busiest = board.busiest();
-        // The squares steer, the busiest rank decides.
+        // The sum of squares guides the search; the load of the busiest rank decides which placement is best.
         if busiest < best.0 * (1.0 - 1e-12) {
             best = (busiest, board.slots.clone());
         }
     }
-    // Sums that were updated move by move have accumulated rounding, so both are summed again before the comparison.
+    // Sums that were updated move by move have accumulated rounding errors, so both are recomputed before the
+    // comparison.
     let (before, after) = (Board::of(shape, load, slots), Board::of(shape, load, &best.1));
     if after.busiest() <= before.busiest() { best.1 } else { slots.to_vec() }
 }
 
-/// Load of the busiest rank relative to the mean that no placement beats: no rank has less than the mean, nor less than
-/// a copy of the expert whose copies are the heaviest, when copies are given to the heaviest each time; without copies its
-/// rank holds other experts beside it.
+/// Lower bound on the load of the busiest rank relative to the mean. The busiest rank has at least the mean load and at
+/// least the heaviest replica, if each replica in turn goes to the expert with the largest load per replica. Without
+/// replicas, the rank of the heaviest expert also holds other experts.
 pub fn least_imbalance(shape: &PlacementShape, load: &[f64]) -> f64 {
     let mean = load.iter().sum::<f64>() / shape.ranks.max(1) as f64;
     if mean <= 0.0 {
         return 1.0;
     }
-    // Copies for the heaviest share each time make the largest share as small as it can be.
+    // Giving each replica to the largest share minimises the largest share.
     let mut counts = vec![1.0; load.len()];
     let share = |counts: &[f64], expert: usize| load[expert] / counts[expert];
     let heaviest = |counts: &[f64]| {
@@ -93,7 +94,7 @@ pub fn least_imbalance(shape: &PlacementShape, load: &[f64]) -> f64 {
     let mut beside: Vec<f64> =
         (0..load.len()).filter(|expert| *expert != most).map(|expert| load[expert]).collect();
     beside.sort_by(f64::total_cmp);
-    // Without copies the rank of the heaviest expert holds others beside it, the lightest ones at best.
+    // Without replicas, the rank of the heaviest expert also holds other experts, at best the lightest ones.
     let others = if shape.slots == shape.experts { shape.slots_per_rank() - 1 } else { 0 };
     let together = share(&counts, most) + beside.iter().take(others).sum::<f64>();
     (together / mean).max(1.0)
@@ -101,7 +102,7 @@ pub fn least_imbalance(shape: &PlacementShape, load: &[f64]) -> f64 {
 
 impl<'a> Board<'a> {
     fn of(shape: &'a PlacementShape, load: &'a [f64], slots: &[u32]) -> Self {
-        // Sums and copies of the placement from scratch.
+        // Recomputes loads and replicas of the placement.
         let copies = copies(shape.experts, slots);
         let ranks = super::rank_loads(shape, load, slots);
         Self { shape, load, slots: slots.to_vec(), copies, ranks }
@@ -130,22 +131,22 @@ impl<'a> Board<'a> {
 
     /// Returns `true` if experts may go from one rank to the other.
     fn is_open(&self, one: usize, other: usize) -> bool {
-        // Ranks of a server follow each other.
+        // Ranks of a server are consecutive.
         let per_server = (self.shape.ranks / self.shape.servers.max(1)).max(1);
         one != other && (!self.shape.keeps_groups() || one / per_server == other / per_server)
     }
 
-    /// Exchanges the experts of two slots unless that makes the squares grow by `width` or more.
+    /// Exchanges the experts of two slots unless the sum of squares grows by `width` or more.
     fn exchange(&mut self, one: usize, other: usize, width: f64) {
         let (a, b) = (self.rank(one), self.rank(other));
         let (first, second) = (self.slots[one], self.slots[other]);
-        // Not within a rank, and no expert twice on a rank.
+        // Not within a rank, and not if a rank would get an expert twice.
         if !self.is_open(a, b) || first == second || self.holds(a, second) || self.holds(b, first) {
             return;
         }
         let less = self.share(first) - self.share(second);
-        // Growth of the sum of squares when d goes from A to B: (A - d)^2 + (B + d)^2 - A^2 - B^2. No pass over the
-        // ranks.
+        // Growth of the sum of squares when d goes from A to B: (A - d)^2 + (B + d)^2 - A^2 - B^2. This avoids a pass
+        // over the ranks.
         let growth = 2.0 * less * (self.ranks[b] - self.ranks[a] + less);
         // Zero growth is an exchange of equal loads: it would change nothing.
         if growth < width && growth != 0.0 {
@@ -155,7 +156,7 @@ impl<'a> Board<'a> {
         }
     }
 
-    /// Gives the slot of an expert with several copies to another one unless that makes the squares grow by `width` or
+    /// Gives a slot of an expert with several replicas to another expert unless the sum of squares grows by `width` or
     /// more.
     fn give(&mut self, slot: usize, expert: u32, width: f64) {
         let (rank, old) = (self.rank(slot), self.slots[slot]);
@@ -167,14 +168,14 @@ impl<'a> Board<'a> {
             return;
         }
         let squares = |ranks: &[f64]| ranks.iter().map(|load| load * load).sum::<f64>();
-        // Shares of all copies of both experts change, on many ranks: the loads are added up again, and kept to go
-        // back.
+        // The shares of all replicas of both experts change on many ranks, so the loads are recomputed; the old ones
+        // are kept for undoing the move.
         let before = (squares(&self.ranks), self.ranks.clone());
         self.slots[slot] = expert;
         self.copies[old as usize] -= 1;
         self.copies[expert as usize] += 1;
         self.ranks = super::rank_loads(self.shape, self.load, &self.slots);
-        // Refused: back to the slots, copies and loads before.
+        // Rejected: restores the previous slots, replicas and loads.
         if squares(&self.ranks) - before.0 >= width {
             self.slots[slot] = old;
             self.copies[old as usize] += 1;

@@ -1,12 +1,12 @@
 //! The placement of EPLB (expert-parallel load balancer, DeepSeek; docs/methods/moe.md, section 11, step 1).
 //!
-//! Groups of experts are packed to servers, busy experts of a server are copied, and the copies are packed to its
-//! ranks: each time the heaviest goes to the lightest that has room. Where groups cannot be shared out evenly over the
-//! servers, all ranks count as one server. Of equal weights the first one counts.
+//! It packs groups of experts on servers, replicates the busy experts of a server, and packs the replicas on its ranks.
+//! Each packing step puts the heaviest item on the lightest server or rank that has room. If groups cannot be divided
+//! evenly among the servers, all ranks count as one server. Ties go to the first item.
 
 use super::PlacementShape;
 
-/// Expert in every slot, rank by rank, for the loads of the experts of a layer.
+/// Returns the expert of every slot, rank by rank, for the loads of the experts of a layer.
 pub fn eplb(load: &[f64], shape: &PlacementShape) -> Vec<u32> {
     // Global: all ranks count as one server.
     if !shape.keeps_groups() {
@@ -36,17 +36,17 @@ pub fn groups(load: &[f64], shape: &PlacementShape) -> Vec<Vec<usize>> {
     packed(&weights, shape.servers)
 }
 
-/// Experts of the slots of some ranks: each once, the busiest again while there are slots.
+/// Experts of the slots of some ranks: each once, then replicas of the busiest ones while slots are left.
 fn within(load: &[f64], experts: &[u32], slots: usize, ranks: usize) -> Vec<u32> {
     // Load of an expert of the layer.
     let weight = |expert: u32| load.get(expert as usize).copied().unwrap_or(0.0);
     let mut copied: Vec<u32> = experts.to_vec();
     let mut counts = vec![1.0; experts.len()];
-    // Copy the expert with the largest load per copy.
+    // Replicate the expert with the largest load per replica.
     while copied.len() < slots {
         let mut busiest = 0;
         for (at, expert) in experts.iter().enumerate() {
-            // Strictly more: the first of equal ones, as EPLB takes it.
+            // Strictly greater, so ties go to the first expert, as in EPLB.
             if weight(*expert) / counts[at] > weight(experts[busiest]) / counts[busiest] {
                 busiest = at;
             }
@@ -57,28 +57,28 @@ fn within(load: &[f64], experts: &[u32], slots: usize, ranks: usize) -> Vec<u32>
     // Every copy carries an equal part.
     let count = |expert: u32| experts.iter().position(|known| *known == expert).map_or(1.0, |at| counts[at]);
     let weights: Vec<f64> = copied.iter().map(|expert| weight(*expert) / count(*expert)).collect();
-    // Ranks get equal numbers of copies, by weight.
+    // Packs equal numbers of replicas on the ranks, by weight.
     packed(&weights, ranks).into_iter().flatten().map(|at| copied[at]).collect()
 }
 
-/// Items of every pack, in the order in which they came: the heaviest first, each to the lightest pack with room. All
-/// packs hold as many.
+/// Items of every pack in insertion order: the heaviest item first, each to the lightest pack with room. All packs hold
+/// the same number of items.
 fn packed(weights: &[f64], packs: usize) -> Vec<Vec<usize>> {
     let packs = packs.max(1);
     let each = weights.len() / packs;
-    // One item for each pack: no packing, in their order.
+    // With one item per pack, items keep their order.
     if each == 1 {
         return (0..packs).map(|at| vec![at]).collect();
     }
     let mut order: Vec<usize> = (0..weights.len()).collect();
-    // Heaviest first; the sort is stable, so equal ones stay in order.
+    // Heaviest first; the sort is stable, so equal items keep their order.
     order.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]));
     let mut held = vec![Vec::with_capacity(each); packs];
     let mut sums = vec![0.0_f64; packs];
     for item in order {
-        // A full pack takes no more: all packs hold as many.
+        // A full pack accepts no more items, because all packs hold the same number.
         let open = (0..packs).filter(|pack| held[*pack].len() < each);
-        // The first of equal ones.
+        // Ties go to the first pack.
         let lightest = open.min_by(|a, b| sums[*a].total_cmp(&sums[*b]));
         if let Some(pack) = lightest {
             held[pack].push(item);
