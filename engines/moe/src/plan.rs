@@ -5,9 +5,9 @@ use lightbay_core::record::{any, index, list};
 use lightbay_core::{record, words};
 
 record! {
-    /// Fields of `result` in a plan of kind `moe`. All times are those of an analytic model.
+    /// Fields of `result` in a plan of kind `moe`. All times come from an analytic model.
     pub struct MoeResult {
-        /// The layers of the fullest stage, in order.
+        /// The layers of the stage with the most layers, in order.
         pub layers: Vec<LayerPlan> = any(),
         /// The iteration.
         pub iteration: IterationPlan = any(),
@@ -17,20 +17,20 @@ record! {
 }
 
 record! {
-    /// One layer: circuits and routes of its all-to-alls, and when everything happens.
+    /// One layer: circuits and routes of its all-to-alls, and the times of its events.
     pub struct LayerPlan {
         /// The layer.
         pub layer: u32 = index(),
-        /// Bytes that each server sends to each other one in the dispatch; the combine and the gradients carry the
-        /// transpose or the same again. The diagonal stays inside the server.
+        /// Bytes that each server sends to each other server in the dispatch; the combine and the backward exchanges
+        /// carry the transpose or the same bytes. The diagonal stays inside the server.
         pub demand_bytes: Vec<Vec<f64>> = any(),
-        /// Experts of the ranks, where they do not stand in blocks.
+        /// Experts of the ranks, if they are not in blocks.
         pub placement: Option<ExpertPlacement> = any(),
-        /// Circuits of its exchanges, and those that were taken down for them.
+        /// Circuits of its exchanges, and circuits that were removed for them.
         pub circuits: Vec<RegionCircuit> = any(),
-        /// Ways of the bytes of the dispatch.
+        /// Routes of the bytes of the dispatch.
         pub routes: Vec<RegionRoute> = any(),
-        /// Times of an all-to-all on them.
+        /// Times of an all-to-all on these routes.
         pub all_to_all: AllToAll = any(),
         /// Exchanges that run on other circuits.
         pub other_exchanges: Vec<OtherExchange> = list(),
@@ -42,9 +42,10 @@ record! {
 record! {
     /// Experts of the ranks in a layer.
     pub struct ExpertPlacement {
-        /// Expert in every slot, rank by rank; all ranks have as many slots. Copies of an expert share its tokens evenly.
+        /// Expert in every slot, rank by rank; all ranks have the same number of slots. Replicas of an expert share its
+        /// tokens evenly.
         pub physical_to_logical: Vec<u32> = index(),
-        /// Copies of every expert.
+        /// Number of replicas of every expert.
         pub replicas: Vec<u32> = index(),
         /// Load of the busiest rank relative to the mean.
         pub busiest_rank: f64 = any(),
@@ -52,13 +53,13 @@ record! {
 }
 
 record! {
-    /// An exchange that runs on circuits of its own.
+    /// An exchange that runs on other circuits than the layer.
     pub struct OtherExchange {
         /// The exchange.
         pub phase: LayerPhase = any(),
         /// The circuits.
         pub circuits: Vec<RegionCircuit> = any(),
-        /// Ways of the bytes, in the direction of the dispatch.
+        /// Routes of the bytes, in the direction of the dispatch.
         pub routes: Vec<RegionRoute> = any(),
         /// Times of the exchange.
         pub all_to_all: AllToAll = any(),
@@ -72,7 +73,7 @@ words! {
         Keep = "keep",
         /// It is set.
         Add = "add",
-        /// It is taken down.
+        /// The circuit is removed.
         Remove = "remove",
     }
 }
@@ -81,7 +82,7 @@ record! {
     /// A circuit between two servers.
     #[derive(Copy, Eq, Hash, PartialOrd, Ord)]
     pub struct RegionCircuit {
-        /// The server of the smaller number.
+        /// The server with the smaller number.
         pub server_a: u32 = index(),
         /// Its NIC.
         pub nic_a: u32 = index(),
@@ -135,16 +136,16 @@ record! {
         pub gather_ms: f64 = any(),
         /// Scattering from them.
         pub scatter_ms: f64 = any(),
-        /// Exchange inside the servers, beside the exchange between them.
+        /// Exchange inside the servers, at the same time as the exchange between them.
         pub local_ms: f64 = any(),
-        /// All steps in chunks.
+        /// Total of all steps, divided into chunks.
         pub all_to_all_ms: f64 = any(),
     }
 }
 
 impl AllToAll {
-    /// The total of steps in `chunks` pieces: the exchange between servers and that inside them overlap, and
-    /// gathering and scattering stand out by one piece each.
+    /// The total of the steps in `chunks` pieces: the exchanges between and inside servers overlap, and gathering and
+    /// scattering each add the time of one piece.
     #[must_use]
     pub fn totalled(self, chunks: f64) -> Self {
         let exchange = self.step3_ocs_ms.max(self.step3_eps_ms).max(self.local_ms);
@@ -156,7 +157,7 @@ record! {
     /// Order of events of a layer.
     #[derive(Default)]
     pub struct LayerTimeline {
-        /// Events, one after the other from 0 on; forward and backward pass joined.
+        /// Events in sequence from time 0; the backward pass follows the forward pass.
         pub events: Vec<LayerEvent> = any(),
         /// Changes of circuits.
         pub reconfigurations: Vec<Reconfiguration> = any(),
@@ -206,7 +207,7 @@ record! {
     }
 }
 
-/// First words of the name of a stall.
+/// Prefix of the name of a stall.
 pub const STALL: &str = "stall_before_";
 
 record! {
@@ -228,22 +229,22 @@ record! {
 words! {
     /// Networks that are compared.
     pub enum FabricKind {
-        /// Regional circuits beside packet switches.
+        /// Regional circuits in addition to packet switches.
         Mfabric = "mfabric",
-        /// Packet switches without blocking, a NIC for each GPU.
+        /// Non-blocking packet switches, with one NIC per GPU.
         FatTree = "fat_tree",
         /// The same, with a hop inside the server to the rail of the destination.
         Rail = "rail",
         /// A circulant patch panel with forwarding and without packet switches.
         Topoopt = "topoopt",
-        /// All NICs of a server as one, and no hop inside a server: a bound over the others, no network.
+        /// All NICs of a server as one, and no hop inside a server: a bound for the other networks, not a network.
         Pooled = "pooled",
     }
 }
 
-/// Plans that the bounds of methods that lay circuits cover.
+/// Plans that a bound of a method with circuits covers.
 pub const ON_CIRCUITS: &str = "plans with circuits of the region";
-/// Plans that the bound of an integer program with strict routing covers.
+/// Plans that a bound of an integer program with strict routing covers.
 pub const ON_STRICT_CIRCUITS: &str = "plans with circuits of the region and strict routing";
 
 record! {
@@ -252,9 +253,10 @@ record! {
     pub struct IterationPlan {
         /// The network.
         pub fabric: FabricKind = any(),
-        /// Changes of circuits in a micro-batch that are not charged: the paper charges those before the dispatch alone.
+        /// Changes of circuits in a micro-batch that are not charged, because the paper charges only those before the
+        /// dispatch.
         pub free_changes: u32 = index(),
-        /// Computing of a micro-batch in the stage, forward and backward.
+        /// Compute time of a micro-batch in the stage, forward and backward.
         pub compute_ms: f64 = any(),
         /// Tensor-parallel exchanges of a micro-batch in the stage.
         pub tensor_parallel_ms: f64 = any(),
@@ -281,7 +283,7 @@ record! {
         pub cluster_usd: f64 = any(),
         /// Cost of a fat-tree for this cluster.
         pub fat_tree_usd: f64 = any(),
-        /// Time of an iteration on that fat-tree, with the experts at the same places.
+        /// Time of an iteration on that fat-tree, with the same placement of experts.
         pub fat_tree_ms: f64 = any(),
         /// Iterations per time and dollar, relative to that fat-tree.
         pub performance_per_dollar: f64 = any(),

@@ -24,8 +24,8 @@ use crate::scenario::trace::GateHistory;
 use passage::FitSettings;
 use rolling::RollingPassage;
 
-/// Shares of the experts of a layer that are expected in the iteration at `index` of a history, from the layer before
-/// and from earlier iterations. The first layer is expected as in the last iteration.
+/// Predicts the shares of the experts of a layer in the iteration at `index` of a history, from the previous layer and
+/// from earlier iterations. The first layer gets its shares of the last iteration.
 pub fn expected(history: &GateHistory, index: usize, layer: usize, settings: &FitSettings) -> Vec<f64> {
     RollingPassage::new(history, layer, settings).expected(index)
 }

@@ -35,15 +35,15 @@ use lightbay_core::plan::Plan;
 use lightbay_core::report::{Report, Section, SectionInfo, Unavailable, Unit};
 use lightbay_core::scenario::Scenario;
 
-/// Milliseconds, as files have them, read as seconds: iterations take tens of them.
+/// Milliseconds, as in files, shown as seconds, because iterations take tens of seconds.
 pub(crate) const ITERATION: Unit = Unit::new("s", 1e-3, Some(6));
-/// Remark beside every time.
+/// Remark for all sections with times.
 const ANALYTIC: &str = "Analytic model: times follow from bytes and rates, not from a simulation of packets.";
 
-/// The same in front of what a screen shows.
+/// Short form of the remark, for screens.
 const ANALYTIC_SHORT: &str = "analytic model";
 
-/// Powers of ten in ms that hold the delays of all switches: from microseconds to several seconds.
+/// Powers of ten in ms that cover the delays of all switches, from microseconds to several seconds.
 const DELAYS: (i8, i8) = (-3, 4);
 
 /// Every section.
@@ -130,7 +130,7 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
 pub(crate) struct MoeReport<'a> {
     scenario: &'a MoeScenario,
     result: Option<&'a MoeResult>,
-    /// Settings of predictions: those of the plan, if it rests on some.
+    /// Settings of predictions: those of the plan, if it uses predictions.
     fit: FitSettings,
 }
 
@@ -147,7 +147,7 @@ impl<'a> MoeReport<'a> {
         })
     }
 
-    /// The result, if it lays circuits of a region.
+    /// The result, if it has circuits of a region.
     fn with_circuits(&self) -> Result<&'a MoeResult, Unavailable> {
         let result = self.result()?;
         if result.iteration.fabric == FabricKind::Mfabric {

@@ -31,7 +31,7 @@ impl Dispatch {
             .collect()
     }
 
-    /// Bytes that every server sends and receives over each rail.
+    /// Bytes that every server sends over each rail, followed by the bytes that every GPU receives over its rail.
     pub(super) fn by_rail(&self) -> Vec<f64> {
         let mut loads = Vec::new();
         for server in 0..self.servers.len() {

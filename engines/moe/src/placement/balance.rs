@@ -11,7 +11,7 @@ use crate::model::demand::copies;
 use lightbay_core::random::Streams;
 use rand::RngExt as _;
 
-/// Load of the busiest rank relative to the mean at which the search ends: 0.05 % of the compute time.
+/// Load of the busiest rank relative to the mean at which the search ends: 0.05 % above the mean.
 const EVEN: f64 = 1.000_5;
 /// Maximum number of tried moves. It limits the work and not the time, so that equal loads give equal placements.
 const MOST_TRIED: usize = 400_000;

@@ -1,9 +1,9 @@
-//! A placement of experts chosen together with the circuits of a region (docs/methods/moe.md, section 11, step 3).
+//! Chooses the placement of experts together with the circuits of a region (docs/methods/moe.md, section 11, step 3).
 //!
-//! From the placement of EPLB with its loads evened out, circuits and placement are improved in turn: circuits by local
-//! search for the demand that the placement gives, then slots for the exchange on these circuits, until neither helps. No
-//! rank gets more load than the busiest one of EPLB, nor more than [`SLACK`] over the mean where ranks can be as even as
-//! that, and groups of experts stay on one server where EPLB keeps them so.
+//! It starts from the placement of EPLB with balanced loads and improves circuits and placement in turn until neither
+//! improves: circuits by local search for the demand of the placement, then slots for the exchange on these circuits.
+//! No rank gets more load than the busiest rank of EPLB, nor more than [`SLACK`] times the mean if such a balance is
+//! possible. Groups of experts stay on one server if EPLB keeps them there.
 
 use super::balance::balanced;
 use super::eplb::{eplb, groups, of_groups};
@@ -14,15 +14,16 @@ use crate::search::circuits::CircuitCounts;
 use crate::search::exchange::{Exchange, RoutingRule};
 use crate::search::swap::swapped;
 
-/// Relative difference that counts, as in the search for circuits.
+/// Minimum relative difference that counts as an improvement, as in the search for circuits.
 const TOLERANCE: f64 = 1e-9;
-/// Load over the mean that leaves room for quicker exchanges: 0.3 % of the computing of experts.
+/// Maximum load of a rank relative to the mean; 0.3 % above the mean leaves room for shorter exchanges.
 const SLACK: f64 = 1.003;
-/// Turns of circuits and placement at most; every turn but the last has made the exchange quicker.
+/// Maximum number of rounds of circuits and placement; every round except the last shortens the exchange.
 const MOST_TURNS: usize = 12;
-/// Moves that are timed in one layer at most.
+/// Maximum number of moves that are timed in one layer.
 const MOST_TRIED: u64 = 200_000;
-/// Shares of experts that are added up for these moves at most: some seconds of work in a layer of hundreds of experts.
+/// Maximum number of expert shares that are summed for these moves: a few seconds of work in a layer of hundreds of
+/// experts.
 const MOST_SHARES: u64 = 400_000_000;
 
 /// The layer whose experts are placed.
@@ -38,7 +39,7 @@ pub struct PlacedLayer<'a> {
     pub rule: RoutingRule,
 }
 
-/// Slots with their exchange.
+/// Slots with the bytes of their exchange.
 struct PlacementBoard<'a> {
     layer: PlacedLayer<'a>,
     /// Bytes from every server to every expert, server by server.
@@ -46,16 +47,16 @@ struct PlacementBoard<'a> {
     /// Bytes to every expert.
     load: Vec<f64>,
     slots: Vec<u32>,
-    /// The most that a rank may receive.
+    /// Maximum bytes that a rank may receive.
     most: f64,
-    /// The most of EPLB's own placement, for groups, whose ranks it packs.
+    /// Maximum bytes of a rank in EPLB's own placement; the limit while groups move, whose ranks EPLB packs.
     most_packed: f64,
-    /// Moves that may be timed.
+    /// Maximum number of moves that are timed.
     most_tried: u64,
     tried: u64,
 }
 
-/// Slowest time of a server and the sum of squares over all servers.
+/// Time of the slowest server, and the sum of squared times over all servers.
 type ExchangeTimes = (f64, f64);
 
 /// Expert in every slot of the placement; also the number of moves that were timed.
@@ -70,16 +71,16 @@ pub fn joint(layer: PlacedLayer<'_>) -> (Vec<u32>, u64) {
         // Circuits for the demand that the placement gives now.
         let (circuits, _) = swapped(&exchange, layer.rates.optical, &demand.both_ways());
         let found = exchange.time(&circuits);
-        // The last change of slots has not paid: the placement before it is the answer.
+        // The last change of slots did not shorten the exchange, so the placement before it is the result.
         if found >= time * (1.0 - TOLERANCE) {
             break;
         }
         time = found;
         best.clone_from(&board.slots);
-        // Groups: exchange whole groups, then even out the ranks inside each server.
+        // Groups: exchange whole groups, then balance the ranks inside each server.
         if layer.shape.keeps_groups() {
             board.exchange_groups(&circuits);
-            // Inside a server experts change places without any effect on the exchange between servers.
+            // Exchanging experts inside a server does not affect the exchange between servers.
             board.slots = balanced(layer.shape, &board.load, &board.slots);
         } else {
             // First improvement, until a pass changes nothing or the moves are used up.
@@ -105,12 +106,12 @@ impl<'a> PlacementBoard<'a> {
         }
         let busiest = |slots: &[u32]| rank_loads(layer.shape, &load, slots).into_iter().fold(0.0, f64::max);
         let packed = eplb(&load, layer.shape);
-        // Rounding must not forbid the placement that the search begins with.
+        // Rounding must not forbid the initial placement.
         let most_packed = busiest(&packed) * (1.0 + 1e-12);
-        // The search begins with the even placement.
+        // The search starts from the balanced placement.
         let slots = balanced(layer.shape, &load, &packed);
         let mean = load.iter().sum::<f64>() / ranks.max(1) as f64;
-        // The slack counts only as far as EPLB itself is less even.
+        // The slack applies only if EPLB itself is less balanced.
         let most = (busiest(&slots) * (1.0 + 1e-12)).max((SLACK * mean).min(most_packed));
         // One timed move adds up a share for each slot and server.
         let shares = (slots.len() * servers).max(1) as u64;
@@ -124,7 +125,7 @@ impl<'a> PlacementBoard<'a> {
         let copies = copies(experts, &self.slots);
         let per_server = self.layer.shape.slots_per_server().max(1);
         let mut bytes = vec![0.0; servers * servers];
-        // Every slot receives its part of the bytes for its expert.
+        // Every slot receives its fraction of the bytes for its expert.
         for (slot, expert) in self.slots.iter().enumerate() {
             let (to, expert) = (slot / per_server, *expert as usize);
             let share = 1.0 / f64::from(copies[expert]);
@@ -137,7 +138,7 @@ impl<'a> PlacementBoard<'a> {
 
     /// Time of the exchange on circuits.
     fn timed(&mut self, circuits: &CircuitCounts) -> ExchangeTimes {
-        // Every timing is counted, so the limit holds for all kinds of moves.
+        // Every timing counts, so the limit covers all kinds of moves.
         self.tried += 1;
         let exchange = Exchange::of(&self.demand(), self.layer.rates, self.layer.rule);
         // A pair without a path gets a large time whose square is still finite.
@@ -145,7 +146,7 @@ impl<'a> PlacementBoard<'a> {
         times.fold((0.0, 0.0), |(most, squares), time| (most.max(time), squares + time * time))
     }
 
-    /// Returns `true` if the rank of a slot has an expert already: a second copy of it there would change nothing.
+    /// Returns `true` if the rank of a slot already has an expert; a second replica there would change nothing.
     fn holds(&self, slot: usize, expert: u32) -> bool {
         let each = self.layer.shape.slots_per_rank().max(1);
         self.slots[slot / each * each..][..each].contains(&expert)
@@ -153,30 +154,30 @@ impl<'a> PlacementBoard<'a> {
 
     fn is_balanced(&self) -> bool {
         let loads = rank_loads(self.layer.shape, &self.load, &self.slots);
-        // Groups that change servers are packed there as EPLB does; what is left is evened out afterwards.
+        // Groups that move to another server are packed there as in EPLB; the loads are balanced afterwards.
         let most = if self.layer.shape.keeps_groups() { self.most_packed } else { self.most };
         // A move that makes a rank too busy is not even timed.
         loads.iter().all(|load| *load <= most)
     }
 
-    /// Exchanges the experts of two slots wherever that makes the exchange quicker; says whether it did.
+    /// Exchanges the experts of two slots wherever that shortens the exchange; returns `true` if it changed anything.
     fn exchange_slots(&mut self, circuits: &CircuitCounts) -> bool {
         let per_server = self.layer.shape.slots_per_server().max(1);
         let mut now = self.timed(circuits);
         let mut changed = false;
         for one in 0..self.slots.len() {
-            // Only slots of later servers: pairs once, and none inside a server, whose exchange changes nothing between
-            // servers.
+            // Only slots of later servers: each pair once, and no pairs inside a server, because those do not affect
+            // the exchange.
             for other in (one / per_server + 1) * per_server..self.slots.len() {
                 if self.tried >= self.most_tried {
                     return false;
                 }
                 let (first, second) = (self.slots[one], self.slots[other]);
-                // Two copies of an expert on one rank even out nothing.
+                // Two replicas of an expert on one rank do not balance anything.
                 if first == second || self.holds(one, second) || self.holds(other, first) {
                     continue;
                 }
-                // The move is made, timed and taken back unless it pays.
+                // The move is made, timed and undone unless it shortens the exchange.
                 self.slots.swap(one, other);
                 match self.better(circuits, now) {
                     Some(found) => (now, changed) = (found, true),
@@ -187,8 +188,8 @@ impl<'a> PlacementBoard<'a> {
         changed
     }
 
-    /// Gives the slot of an expert with several to another one wherever that makes the exchange quicker; says whether it
-    /// did.
+    /// Gives a slot of an expert with several slots to another expert wherever that shortens the exchange; returns
+    /// `true` if it changed anything.
     fn copy_others(&mut self, circuits: &CircuitCounts) -> bool {
         let mut now = self.timed(circuits);
         let mut changed = false;
@@ -213,7 +214,7 @@ impl<'a> PlacementBoard<'a> {
         changed
     }
 
-    /// Exchanges groups of experts between servers; what is inside a server is placed as EPLB does.
+    /// Exchanges groups of experts between servers; inside a server, experts are placed as in EPLB.
     fn exchange_groups(&mut self, circuits: &CircuitCounts) {
         let shape = self.layer.shape;
         let mut held = groups(&self.load, shape);
@@ -249,14 +250,15 @@ impl<'a> PlacementBoard<'a> {
         }
     }
 
-    /// The time of the slots as they are, if they are allowed and better than `now`: quicker, or as quick and calmer.
+    /// Returns the times of the present slots if they are allowed and better than `now`: a shorter exchange, or the
+    /// same time with a smaller sum of squares.
     fn better(&mut self, circuits: &CircuitCounts, now: ExchangeTimes) -> Option<ExchangeTimes> {
-        // The limit of loads costs less than a timing.
+        // Checking the limit of loads costs less than a timing.
         if !self.is_balanced() {
             return None;
         }
         let found = self.timed(circuits);
-        // Quicker, or as quick with calmer servers: the rule of the search for circuits.
+        // A shorter exchange, or the same time with a smaller sum of squares, as in the search for circuits.
         let quicker = found.0 < now.0 * (1.0 - TOLERANCE);
         let calmer = found.0 <= now.0 * (1.0 + TOLERANCE) && found.1 < now.1 * (1.0 - TOLERANCE);
         (quicker || calmer).then_some(found)

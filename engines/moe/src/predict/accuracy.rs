@@ -1,4 +1,4 @@
-//! Accuracy of predictions, beside predictions that cost nothing.
+//! Accuracy of predictions, compared with trivial baselines.
 
 use super::passage::FitSettings;
 use super::rolling::RollingPassage;
@@ -7,18 +7,18 @@ use crate::scenario::trace::GateHistory;
 /// Ways to predict the loads of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Predictor {
-    /// From the layer before, by a fitted passage.
+    /// From the previous layer, by a fitted transition matrix.
     Copilot,
-    /// As in the last iteration.
+    /// Same shares as in the last iteration.
     LastIteration,
-    /// As the layer before.
+    /// Same shares as the previous layer.
     PreviousLayer,
     /// Every expert alike.
     Uniform,
 }
 
 impl Predictor {
-    /// All, with their names for people.
+    /// All predictors with their display names.
     pub const ALL: [(&'static str, Self); 4] = [
         ("copilot", Self::Copilot),
         ("last iteration", Self::LastIteration),
@@ -26,8 +26,8 @@ impl Predictor {
         ("uniform", Self::Uniform),
     ];
 
-    /// Loads that it expects in the iteration at `index` of a history; `None` where it knows nothing. `passage` is that
-    /// of the layer, which follows the iterations.
+    /// Predicted loads for the iteration at `index` of a history; `None` if it has no data. `passage` is the rolling
+    /// fit of the layer.
     fn load(
         self,
         history: &GateHistory,
@@ -47,9 +47,9 @@ impl Predictor {
 /// Means over predictions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Accuracy {
-    /// Share of the busiest, the two and the four busiest experts that were expected among as many.
+    /// Fraction of the 1, 2 and 4 busiest experts that are among the same number of predicted busiest experts.
     pub top: [f64; 3],
-    /// Sum of the differences of all shares.
+    /// Sum of the absolute differences of all shares.
     pub l1: f64,
     /// Predictions.
     pub count: usize,
@@ -58,7 +58,7 @@ pub struct Accuracy {
 /// Numbers of busiest experts that are compared.
 pub const TOP: [usize; 3] = [1, 2, 4];
 
-/// Experts in order of their shares, the busiest first; of equal ones the smaller number.
+/// Experts in order of their shares, busiest first; ties go to the smaller number.
 pub fn busiest(load: &[f64], count: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..load.len()).collect();
     order.sort_by(|a, b| load[*b].total_cmp(&load[*a]).then(a.cmp(b)));
@@ -66,7 +66,7 @@ pub fn busiest(load: &[f64], count: usize) -> Vec<usize> {
     order
 }
 
-/// Accuracy of a predictor on a layer over the iterations from `first` of a history on.
+/// Accuracy of a predictor on a layer, over the iterations of a history from `first`.
 pub fn accuracy(
     predictor: Predictor,
     history: &GateHistory,
@@ -76,17 +76,18 @@ pub fn accuracy(
 ) -> Option<Accuracy> {
     let mut sums = Accuracy::default();
     let mut passage = RollingPassage::new(history, layer, settings);
-    // The passage follows the iterations, so each fit begins with the one before.
+    // Iterations are visited in order, so each fit starts from the previous one.
     for index in first..history.iterations {
         let Some(expected) = predictor.load(history, index, layer, &mut passage) else { continue };
         let load = history.load(index, layer);
         for (sum, count) in sums.top.iter_mut().zip(TOP) {
             let wanted = busiest(load, count);
-            // Without a preference every expert is as likely to be named: the expected share, not one draw.
+            // If the prediction has no preference, every expert is equally likely: this is the expected fraction, not
+            // one sample.
             *sum += if predictor == Predictor::Uniform {
                 (count as f64 / load.len() as f64).min(1.0)
             } else {
-                // Recall of the busiest experts: order among them does not count.
+                // Recall of the busiest experts; their order does not matter.
                 let named = busiest(&expected, count);
                 named.iter().filter(|expert| wanted.contains(expert)).count() as f64 / wanted.len() as f64
             };
@@ -97,7 +98,7 @@ pub fn accuracy(
     if sums.count == 0 {
         return None;
     }
-    // Means over the iterations in which the predictor knew something.
+    // Means over the iterations for which the predictor has data.
     let count = sums.count as f64;
     Some(Accuracy { top: sums.top.map(|sum| sum / count), l1: sums.l1 / count, count: sums.count })
 }

@@ -1,12 +1,13 @@
-//! The fit of the passage from layer to layer: equation (1) as sums of products.
+//! Fit of the transition matrix from layer to layer: equation (1) as sums of products.
 //!
-//! Matrices are kept by column: entry `j * n + i` is the share of what leaves expert j that reaches expert i. With `A
-//! = sum w X X' + ridge I` and `B = sum w Y X' + ridge/N` the objective is `tr(P A P') - 2 tr(B P')` and its gradient
-//! `2 (P A - B)`, sums of whole columns.
+//! Matrices are stored by column: entry `j * n + i` is the fraction of the tokens of expert j that go to expert i of
+//! the next layer. With `A = sum w X X' + ridge I` and `B = sum w Y X' + ridge/N` the objective is `tr(P A P') - 2 tr(B
+//! P')` and its gradient `2 (P A - B)`, sums of whole columns.
 
 use super::splitting;
 
-/// Experts from which the ridge is a tenth: with many experts shares are small, and the ridge weighs more against them.
+/// Number of experts from which the ridge is a tenth: with many experts, shares are small, so the same ridge would
+/// weigh more.
 const MANY: usize = 32;
 
 /// Settings of a fit.
@@ -16,14 +17,14 @@ pub struct FitSettings {
     pub window: usize,
     /// Weight of an iteration relative to the one after it.
     pub gamma: f64,
-    /// Pull towards an even passage; by the number of experts if there is none.
+    /// Ridge weight towards an even transition matrix; `None`: chosen by the number of experts.
     pub ridge: Option<f64>,
 }
 
 impl Default for FitSettings {
     fn default() -> Self {
-        // The paper names no values. Windows of 20 to 100 iterations and a tenth of the ridge predict about as well for
-        // up to 16 experts.
+        // The paper gives no values. For up to 16 experts, windows of 20 to 100 iterations and a tenth of the ridge
+        // predict about equally well.
         Self { window: 50, gamma: 0.98, ridge: None }
     }
 }
@@ -34,7 +35,7 @@ impl FitSettings {
         self.ridge.unwrap_or(if experts < MANY { 1e-3 } else { 1e-4 })
     }
 
-    /// Weight of an iteration of an age.
+    /// Weight of an iteration by its age.
     pub fn weight(&self, age: usize) -> f64 {
         // Age 0 is the newest iteration.
         self.gamma.powi(i32::try_from(age).unwrap_or(i32::MAX))
@@ -67,12 +68,12 @@ pub(super) struct PassageProblem {
 }
 
 impl PassageFit {
-    /// A fit to nothing: an even passage.
+    /// A fit without data, which gives an even transition matrix.
     pub fn new(n: usize, ridge: f64) -> Self {
         Self { n, ridge, xx: vec![0.0; n * n], yx: vec![0.0; n * n], yy: 0.0, weight: 0.0 }
     }
 
-    /// Adds loads `x` of one layer with those `y` of the next. A weight below 0 takes away what was added.
+    /// Adds loads `x` of one layer with those `y` of the next. A negative weight removes loads that were added.
     pub fn observe(&mut self, x: &[f64], y: &[f64], weight: f64) {
         let n = self.n;
         // Rank-one updates: x x' and y x', column by column.
@@ -107,7 +108,7 @@ impl PassageFit {
         self.weight = 0.0;
     }
 
-    /// The even passage, from which a search can start.
+    /// The even transition matrix, from which a search can start.
     pub fn even(&self) -> Vec<f64> {
         vec![1.0 / self.n as f64; self.n * self.n]
     }
@@ -115,10 +116,10 @@ impl PassageFit {
     /// The problem with weights that sum to 1.
     pub(super) fn problem(&self) -> PassageProblem {
         let n = self.n;
-        // Weights count relative to their sum; without any the ridge alone is left.
+        // Weights count relative to their sum; without data only the ridge remains.
         let scale = if self.weight > 0.0 { 1.0 / self.weight } else { 0.0 };
         let mut a: Vec<f64> = self.xx.iter().map(|sum| sum * scale).collect();
-        // The ridge on the diagonal makes A positive definite: one best passage.
+        // The ridge on the diagonal makes A positive definite, so the optimum is unique.
         a.iter_mut().step_by(n + 1).for_each(|entry| *entry += self.ridge);
         // ridge P0 with P0 = 1/N.
         let pull = self.ridge / n as f64;
@@ -127,7 +128,7 @@ impl PassageFit {
         PassageProblem { n, ridge: self.ridge, a, b, constant: self.yy * scale + self.ridge }
     }
 
-    /// The objective of a passage.
+    /// The objective of a transition matrix.
     pub fn objective(&self, passage: &[f64]) -> f64 {
         let problem = self.problem();
         let mut product = vec![0.0; self.n];
@@ -143,16 +144,16 @@ impl PassageFit {
         sum
     }
 
-    /// Improves a passage until it is the best one; returns the steps.
+    /// Improves a transition matrix until it is optimal; returns the number of steps.
     pub fn solve(&self, passage: &mut [f64]) -> usize {
         splitting::solve(&self.problem(), passage)
     }
 }
 
-/// Loads of the next layer for those of this one.
+/// Loads of the next layer for loads of this layer.
 pub fn passed(passage: &[f64], load: &[f64]) -> Vec<f64> {
     let mut next = vec![0.0; load.len()];
-    // P x, column by column as the matrix is kept.
+    // P x, column by column, as the matrix is stored.
     for (column, share) in passage.chunks_exact(load.len().max(1)).zip(load) {
         for (sum, part) in next.iter_mut().zip(column) {
             *sum += share * part;

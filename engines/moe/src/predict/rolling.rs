@@ -1,10 +1,10 @@
-//! Predictions of one layer over iterations that follow each other.
+//! Predictions of one layer over consecutive iterations.
 
 use super::passage::{FitSettings, PassageFit, passed};
 use crate::scenario::trace::GateHistory;
 
-/// The passage to a layer, fitted again in every iteration. Sums over the window move on with it, and a fit begins
-/// with the passage of the iteration before.
+/// The transition matrix to a layer, fitted again in every iteration. The sums follow the window, and a fit starts from
+/// the matrix of the previous iteration.
 #[derive(Clone, Debug)]
 pub struct RollingPassage<'h> {
     history: &'h GateHistory,
@@ -12,7 +12,7 @@ pub struct RollingPassage<'h> {
     settings: FitSettings,
     fit: PassageFit,
     passage: Vec<f64>,
-    /// Iterations in the sums: those before this one.
+    /// The sums cover the iterations before this one.
     end: Option<usize>,
 }
 
@@ -24,10 +24,10 @@ impl<'h> RollingPassage<'h> {
         Self { history, layer, settings: *settings, fit, passage, end: None }
     }
 
-    /// Shares of the experts that are expected in the iteration at `index`, from the layer before and from earlier
-    /// iterations. The first layer is expected as in the last iteration.
+    /// Predicts the shares of the experts in the iteration at `index`, from the previous layer and from earlier
+    /// iterations. The first layer gets its shares of the last iteration.
     pub fn expected(&mut self, index: usize) -> Vec<f64> {
-        // The first layer has no layer before it.
+        // The first layer has no previous layer.
         let Some(before) = self.layer.checked_sub(1) else {
             return match index.checked_sub(1) {
                 Some(last) => self.history.load(last, 0).to_vec(),
@@ -35,7 +35,7 @@ impl<'h> RollingPassage<'h> {
             };
         };
         self.move_to(index, before);
-        // Hot start: the passage of the iteration before.
+        // Hot start: the matrix of the previous iteration.
         self.fit.solve(&mut self.passage);
         passed(&self.passage, self.history.load(index, before))
     }
@@ -47,7 +47,7 @@ impl<'h> RollingPassage<'h> {
         let pair = |at: usize| (history.load(at, before), history.load(at, layer));
         match self.end {
             Some(end) if end == index => {}
-            // The next iteration: age all, add the newest pair, take off the one that leaves the window.
+            // The next iteration: age all weights, add the newest pair, remove the pair that leaves the window.
             Some(end) if end + 1 == index => {
                 self.fit.age(self.settings.gamma);
                 let (x, y) = pair(end);
@@ -57,7 +57,7 @@ impl<'h> RollingPassage<'h> {
                     self.fit.observe(x, y, -self.settings.weight(window));
                 }
             }
-            // Any other jump: sums from scratch.
+            // Any other step: recompute the sums.
             _ => {
                 self.fit.clear();
                 for at in index.saturating_sub(window)..index {

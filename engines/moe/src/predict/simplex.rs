@@ -1,34 +1,34 @@
 //! The nearest point of the simplex (docs/methods/moe.md, section 10).
 
-/// Numbers that are summed side by side, as the lanes of a vector register.
+/// Number of parallel sums, as the lanes of a vector register.
 const LANES: usize = 4;
 
-/// The same with a threshold to begin with, such as that of a point nearby; returns the threshold that is taken off
-/// every entry.
+/// Projects a point with an initial threshold, such as that of a nearby point; returns the threshold that is subtracted
+/// from every entry.
 ///
-/// The threshold is the root of `sum max(0, v - t) = 1`, a falling convex function of straight pieces: Newton's method
-/// reaches it from anywhere in a few passes and without sorting.
+/// The threshold is the root of `sum max(0, v - t) = 1`, a decreasing, convex, piecewise linear function: Newton's
+/// method reaches it from any start in a few passes and without sorting.
 pub fn project_from(point: &mut [f64], start: f64) -> f64 {
     let mut threshold = start;
-    // One piece is left behind in each pass, so these are always enough.
+    // Each pass passes at least one piece, so this number of passes always suffices.
     for _ in 0..point.len() + 2 {
         let (sum, count) = above(point, threshold);
-        // The line through the entries above the threshold has its root at (sum - 1)/count; above all entries it starts
-        // again from below.
+        // The line through the entries above the threshold has its root at (sum - 1)/count; if the threshold is above
+        // all entries, it restarts from below.
         let next = if count > 0.0 { (sum - 1.0) / count } else { even_threshold(point) };
         if next == threshold {
             break;
         }
         threshold = next;
     }
-    // Entries below the threshold end at 0.
+    // Entries below the threshold become 0.
     for value in point {
         *value = (*value - threshold).max(0.0);
     }
     threshold
 }
 
-/// Threshold if no entry ended at 0; never above the right one.
+/// Threshold if no entry becomes 0; a lower bound on the correct one.
 fn even_threshold(point: &[f64]) -> f64 {
     (point.iter().sum::<f64>() - 1.0) / point.len().max(1) as f64
 }

@@ -1,10 +1,10 @@
 //! Fits the transition matrix by the alternating direction method of multipliers (ADMM; Boyd and others;
 //! docs/methods/moe.md, section 10): one step minimises the least-squares term, the other projects onto the simplex,
-//! and the multipliers draw both together.
+//! and the multipliers make both agree.
 //!
-//! The loads of neighbouring iterations are nearly the same, so A is one large square beside small ones: gradient steps
-//! have to be as short as the large one asks for, and are hundreds too many for the others. Here A enters by the inverse
-//! of `A + rho I`, once for all steps, with rho amid the small squares.
+//! The loads of neighbouring iterations are nearly equal, so A has one large eigenvalue and many small ones. The large
+//! one limits the length of gradient steps, so the small ones would need hundreds of steps. This method instead inverts
+//! `A + rho I` once for all steps, with rho in the range of the small eigenvalues.
 
 use super::passage::PassageProblem;
 use super::simplex::project_from;
@@ -12,20 +12,20 @@ use super::simplex::project_from;
 /// Largest difference of an entry from step to step, and between both parts, at which the search ends: far below the
 /// errors of predictions.
 const CLOSE: f64 = 1e-6;
-/// Steps of the search at most; tens are usual.
+/// Maximum number of steps; tens are typical.
 const MOST_STEPS: usize = 2000;
-/// Length of a step relative to the plain one (over-relaxation): 1.5 to 1.8 is the range that Boyd and others name.
+/// Over-relaxation factor; Boyd and others recommend 1.5 to 1.8.
 const RELAXED: f64 = 1.6;
-/// Steps of the power method: the penalty needs the size of an eigenvalue only, not its digits.
+/// Steps of the power method: the penalty needs only the magnitude of an eigenvalue.
 const POWERS: usize = 12;
 
-/// Improves a passage until it is the best one; returns the steps.
+/// Improves a transition matrix until it is optimal; returns the number of steps.
 pub(super) fn solve(problem: &PassageProblem, passage: &mut [f64]) -> usize {
     let n = problem.n;
     let rho = penalty(problem);
     let inverse = inverse(problem, rho);
-    // Multipliers relative to rho: what the simplex takes off. With the best passage they are `B - P A`, so a hot start
-    // begins with both.
+    // Multipliers divided by rho: the part that the projection removes. At the optimum the multipliers are `B - P A`,
+    // so a hot start initialises both.
     let mut pull = vec![0.0; n * n];
     for (j, pull) in pull.chunks_exact_mut(n).enumerate() {
         times_column(&problem.a, n, passage, j, pull);
@@ -48,16 +48,16 @@ pub(super) fn solve(problem: &PassageProblem, passage: &mut [f64]) -> usize {
         let columns = passage.chunks_exact_mut(n).zip(pull.chunks_exact_mut(n)).zip(&mut thresholds);
         for (j, ((share, pull), threshold)) in columns.enumerate() {
             times_column(&inverse, n, &target, j, &mut column);
-            // Primal residual: how far both parts are apart.
+            // Primal residual: distance of the two parts.
             apart = largest(&column, share).max(apart);
             for (pull, (free, share)) in pull.iter_mut().zip(column.iter().zip(&*share)) {
                 // Over-relaxed point, and the multiplier on top of it.
                 *pull += RELAXED * free + (1.0 - RELAXED) * share;
             }
             column.copy_from_slice(pull);
-            // Second part: projection of the column, from its last threshold.
+            // Second part: projection of the column, starting from its last threshold.
             *threshold = project_from(&mut column, *threshold);
-            // Dual residual: how far the projection has moved.
+            // Dual residual: movement of the projection.
             apart = largest(&column, share).max(apart);
             for (pull, (share, new)) in pull.iter_mut().zip(share.iter_mut().zip(&column)) {
                 // U += relaxed P - Z.
@@ -72,30 +72,30 @@ pub(super) fn solve(problem: &PassageProblem, passage: &mut [f64]) -> usize {
     MOST_STEPS
 }
 
-/// The penalty: between the smallest eigenvalue of A, the ridge at least, and the second largest.
+/// The penalty rho, between the smallest eigenvalue of A, which is at least the ridge, and the second largest.
 fn penalty(problem: &PassageProblem) -> f64 {
-    // The direction of the largest eigenvalue converges in a few steps for any rho, so rho suits the others.
+    // The direction of the largest eigenvalue converges in a few steps for any rho, so rho is chosen for the others.
     let (first, vector) = largest_eigenvalue(&problem.a, problem.n, None);
     let (second, _) = largest_eigenvalue(&problem.a, problem.n, Some((first, &vector)));
     // Geometric mean of both ends of the other eigenvalues.
     (problem.ridge * second.max(problem.ridge)).sqrt()
 }
 
-/// About the largest eigenvalue of A, or of what is left of it without one, with its vector.
+/// Approximates the largest eigenvalue of A and its vector, or those of A without a known eigenvalue.
 fn largest_eigenvalue(a: &[f64], n: usize, without: Option<(f64, &[f64])>) -> (f64, Vec<f64>) {
-    // No vector of loads is like this one.
+    // Start vector unlike any vector of loads.
     let mut vector: Vec<f64> = (0..n).map(|at| if at % 2 == 0 { 1.0 } else { -0.5 }).collect();
     let mut value = 0.0;
     for _ in 0..POWERS {
         let mut next: Vec<f64> =
             a.chunks_exact(n).map(|row| row.iter().zip(&vector).map(|(a, v)| a * v).sum()).collect();
-        // Deflation: the direction of the known eigenvalue is taken out.
+        // Deflation: removes the direction of the known eigenvalue.
         if let Some((known, direction)) = without {
             let part = known * direction.iter().zip(&vector).map(|(d, v)| d * v).sum::<f64>();
             next.iter_mut().zip(direction).for_each(|(next, d)| *next -= part * d);
         }
         value = next.iter().map(|entry| entry * entry).sum::<f64>().sqrt();
-        // Nothing is left of A: the eigenvalue is 0.
+        // The deflated matrix is zero, so the eigenvalue is 0.
         if value == 0.0 {
             break;
         }
@@ -116,7 +116,7 @@ fn inverse(problem: &PassageProblem, rho: f64) -> Vec<f64> {
     let mut pivot_row = vec![0.0; n];
     for at in 0..n {
         let pivot = 1.0 / matrix[at * n + at];
-        // Gauss-Jordan in place: the pivot column becomes that of the inverse.
+        // Gauss-Jordan in place: the pivot column becomes the column of the inverse.
         matrix[at * n + at] = 1.0;
         matrix[at * n..(at + 1) * n].iter_mut().for_each(|entry| *entry *= pivot);
         pivot_row.copy_from_slice(&matrix[at * n..(at + 1) * n]);
@@ -133,7 +133,7 @@ fn inverse(problem: &PassageProblem, rho: f64) -> Vec<f64> {
 /// Column `j` of `P S` for a symmetric S.
 pub(super) fn times_column(symmetric: &[f64], n: usize, passage: &[f64], j: usize, product: &mut [f64]) {
     product.fill(0.0);
-    // Four columns at a time, so that sums are loaded and stored a fourth as often.
+    // Four columns at a time, so that sums are loaded and stored a quarter as often.
     let (fours, rest) = symmetric[j * n..(j + 1) * n].as_chunks::<4>();
     for (from, [w0, w1, w2, w3]) in passage.chunks_exact(4 * n).zip(fours) {
         let (one, others) = from.split_at(n);
@@ -144,7 +144,7 @@ pub(super) fn times_column(symmetric: &[f64], n: usize, passage: &[f64], j: usiz
             *sum += (w0 * p0 + w1 * p1) + (w2 * p2 + w3 * p3);
         }
     }
-    // Columns that no group of four holds.
+    // Remaining columns after the groups of four.
     let last = passage.len() - rest.len() * n;
     for (from, weight) in passage[last..].chunks_exact(n).zip(rest) {
         for (sum, share) in product.iter_mut().zip(from) {
@@ -156,7 +156,7 @@ pub(super) fn times_column(symmetric: &[f64], n: usize, passage: &[f64], j: usiz
 /// Largest difference of entries.
 fn largest(one: &[f64], other: &[f64]) -> f64 {
     let mut most = [0.0_f64; 4];
-    // Four maxima side by side, without a branch.
+    // Four maxima in parallel, without a branch.
     let ((ones, rest), (others, last)) = (one.as_chunks::<4>(), other.as_chunks::<4>());
     for (one, other) in ones.iter().zip(others) {
         for (most, (one, other)) in most.iter_mut().zip(one.iter().zip(other)) {

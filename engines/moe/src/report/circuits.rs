@@ -6,7 +6,7 @@ use crate::scenario::MoeScenario;
 use lightbay_core::report::{About, Cell, Column, Matrix, Phrase, Section, Table, Tone, Unit};
 
 const MS: Unit = Unit::new("ms", 1.0, Some(3));
-/// Rows that an overview shows of long tables.
+/// Number of rows that an overview shows of long tables.
 const OVERVIEW: usize = 16;
 
 /// Circuits that are set in a layer.
@@ -18,7 +18,7 @@ fn names(count: usize) -> Vec<String> {
     (0..count).map(|server| format!("server {server}")).collect()
 }
 
-/// Number of circuits between each two of `n` servers, by row and column.
+/// Number of circuits between each pair of `n` servers, by row and column.
 fn joined(layer: &LayerPlan, n: usize) -> Vec<u32> {
     let mut counts = vec![0_u32; n * n];
     for circuit in set(layer) {
@@ -73,7 +73,7 @@ pub(super) fn demand(result: &MoeResult) -> Section {
     let n = layer.demand_bytes.len();
     let inside = |at: usize| at / n == at % n;
     let now = joined(layer, n);
-    // After the last layer the next micro-batch begins with the first one.
+    // After the last layer, the next micro-batch starts with the first layer.
     let at = result.layers.iter().position(|other| other.layer == layer.layer).unwrap_or(0);
     let next = result.layers.get(at + 1).or(result.layers.first()).unwrap_or(layer);
     let then = joined(next, n);
@@ -101,7 +101,7 @@ pub(super) fn demand(result: &MoeResult) -> Section {
             About { item: Some(at as u32), sentence, details: Vec::new() }
         })
         .collect();
-    // One matrix says both: the shade is the bytes, the number after them the circuits that carry them.
+    // One matrix shows both: the shade and the first number are the bytes, the second number is the number of circuits.
     let bytes: Vec<Cell> = layer
         .demand_bytes
         .iter()

@@ -13,7 +13,7 @@ const MILLIONS: Unit = Unit::new("M$", 1e-6, Some(2));
 /// Parts of the bar of an iteration.
 const PARTS: [&str; 4] = ["compute", "all-to-all", "stall", "gradients"];
 
-/// The share of the exchanges in an iteration, and what the network costs.
+/// The fraction of the exchanges in an iteration, and the cost of the network.
 fn sentence(name: &str, result: &MoeResult) -> Phrase {
     let (time, cost) = (&result.iteration, &result.cost);
     let times = timeline::times(result);
@@ -33,10 +33,10 @@ fn sentence(name: &str, result: &MoeResult) -> Phrase {
     ))
 }
 
-/// A network with its name and the plan of the scenario on it.
+/// A network with its name and the plan of the scenario for this network.
 type PricedFabric<'a> = (&'a str, Cow<'a, MoeResult>);
 
-/// The plan, if it lays circuits, the networks of the paper and the bound; and why some are absent.
+/// The plan, if it has circuits, the networks of the paper and the bound, and the reasons why some are absent.
 fn networks<'a>(scenario: &MoeScenario, plan: Option<&'a MoeResult>) -> (Vec<PricedFabric<'a>>, Vec<String>) {
     let own = plan.filter(|plan| plan.iteration.fabric == FabricKind::Mfabric);
     let mut found: Vec<PricedFabric<'a>> =
@@ -58,7 +58,8 @@ fn bound(networks: &[PricedFabric<'_>]) -> Option<Line> {
     Some(Line { name, label, value: pooled.1.iteration.iteration_ms })
 }
 
-/// A row of a network: bars add up to the iteration, so parts of a micro-batch count as often as it waits for one.
+/// A row of a network. The bars add up to the iteration, so the parts of a micro-batch count as many times as the
+/// iteration waits for a micro-batch.
 fn row(network: &PricedFabric<'_>, cells: Vec<Cell>) -> Row {
     let (name, result) = network;
     let (time, times) = (&result.iteration, timeline::times(result));
@@ -80,7 +81,7 @@ fn tone(result: &MoeResult) -> Tone {
     }
 }
 
-/// A figure of the cost, which a bound has none of.
+/// A cost figure; a bound has none.
 fn money(result: &MoeResult, value: f64) -> Cell {
     if result.iteration.fabric == FabricKind::Pooled {
         Cell::none()
@@ -89,7 +90,7 @@ fn money(result: &MoeResult, value: f64) -> Cell {
     }
 }
 
-/// The networks as bars beside their cost.
+/// The networks as bars with their cost.
 pub(super) fn bars(scenario: &MoeScenario, plan: &MoeResult) -> Table {
     let columns = vec![
         Column::words("fabric", "network"),
@@ -115,7 +116,7 @@ pub(super) fn bars(scenario: &MoeScenario, plan: &MoeResult) -> Table {
     table
 }
 
-/// The plan beside the networks of the paper and the bound.
+/// Compares the plan with the networks of the paper and the bound.
 pub(super) fn section(scenario: &MoeScenario, plan: Option<&MoeResult>) -> Section {
     let columns = vec![
         Column::words("fabric", "network"),

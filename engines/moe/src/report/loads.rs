@@ -1,4 +1,4 @@
-//! Loads of experts over iterations, predicted and actual, and how often predictions are right.
+//! Loads of experts over iterations, predicted and actual, and the accuracy of predictions.
 
 use crate::plan::MoeResult;
 use crate::predict::accuracy::{Predictor, accuracy, busiest};
@@ -10,19 +10,19 @@ use lightbay_core::clock::Deadline;
 use lightbay_core::problem::counted;
 use lightbay_core::report::{Cell, Column, Matrix, Phrase, Section, Table, Tone, Unavailable, Unit};
 
-/// Iterations that are shown.
+/// Number of iterations that are shown.
 const SHOWN: usize = 20;
-/// Iterations that accuracies are means over.
+/// Number of iterations over which accuracies are averaged.
 const JUDGED: usize = 20;
-/// Busiest experts that are marked.
+/// Number of busiest experts that are marked.
 const MARKED: usize = 2;
 
-/// The layer that is shown: the first one that is predicted, if there is one.
+/// The layer that is shown: the first layer with predictions, if there is one.
 fn layer(scenario: &MoeScenario) -> usize {
     usize::from(scenario.stage_layers() > 1)
 }
 
-/// Ranks that hold each expert: those of the plan's placement, else in blocks.
+/// Ranks that hold each expert: from the placement of the plan, otherwise in blocks.
 fn ranks_of(scenario: &MoeScenario, plan: Option<&MoeResult>, layer: usize, experts: usize) -> Vec<String> {
     let count = (scenario.shape().ep as usize).max(1);
     let placed = plan.and_then(|plan| plan.layers.get(layer)?.placement.as_ref());
@@ -43,7 +43,7 @@ fn ranks_of(scenario: &MoeScenario, plan: Option<&MoeResult>, layer: usize, expe
     ranks.iter().map(words).collect()
 }
 
-/// The hottest expert of each layer and the next, means over the iterations from one on.
+/// The busiest experts of each layer, by the mean over the shown iterations.
 fn hottest(history: &GateHistory, first: usize, scenario: &MoeScenario, plan: Option<&MoeResult>) -> Table {
     let columns = vec![
         Column::counts("layer", "layer"),
@@ -81,7 +81,7 @@ fn hottest(history: &GateHistory, first: usize, scenario: &MoeScenario, plan: Op
     table
 }
 
-/// The iterations that a prediction looks at.
+/// The iterations that a prediction uses, in words.
 fn window(settings: &FitSettings) -> String {
     counted(settings.window as u64, "iteration before", "iterations before")
 }
@@ -164,7 +164,7 @@ pub(super) fn loads(
         .block("error", "Predicted minus actual share", matrix("share_error", percent.signed(), error)))
 }
 
-/// Accuracy of predictions by layer, beside predictions that cost nothing.
+/// Accuracy of predictions by layer, compared with trivial baselines.
 pub(super) fn predictor(
     scenario: &MoeScenario,
     settings: &FitSettings,

@@ -1,5 +1,5 @@
-//! The picture of a plan for a review: one micro-batch through the fullest stage, and what an iteration spends its time
-//! on.
+//! The picture of a plan for a review: one micro-batch through the stage with the most layers, and the parts of the
+//! iteration time.
 
 use super::{ANALYTIC, timeline};
 use crate::Moe;
@@ -19,7 +19,7 @@ const MARGIN: f64 = 30.0;
 const NAMES: f64 = 150.0;
 /// Height of a row.
 const ROW: f64 = 26.0;
-/// Rows into which the micro-batch is cut, so that its exchanges can be told apart.
+/// Number of rows into which the micro-batch is divided, so that its exchanges are distinguishable.
 const STRIPS: u32 = 4;
 /// Marks along the time of a strip.
 const MARKS: u32 = 8;
@@ -130,7 +130,7 @@ fn shares(drawing: &mut Drawing, result: &MoeResult, y: f64) -> f64 {
     y + ROW + 12.0
 }
 
-/// Iteration, and what the rows are.
+/// Iteration time, and the meaning of the rows.
 fn lines(result: &MoeResult) -> Vec<String> {
     let iteration = &result.iteration;
     let stalls = match iteration.stall_ms {

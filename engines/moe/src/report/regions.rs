@@ -1,4 +1,4 @@
-//! Regions of a cluster beside each other: the iteration waits for the slowest.
+//! Compares the regions of a cluster; the iteration waits for the slowest one.
 
 use super::{ANALYTIC, ANALYTIC_SHORT, ITERATION};
 use crate::scenario::{GateTrace, MoeScenario, NoPackets};
@@ -7,12 +7,13 @@ use crate::schedule::policies::SwitchPolicy;
 use lightbay_core::clock::Deadline;
 use lightbay_core::report::{Cell, Column, Facts, Section, Table, Tone, Unavailable, Unit};
 
-/// Regions that are planned; more are taken to be like them.
+/// Maximum number of regions that are planned; further regions are assumed to be similar.
 const MOST_PLANNED: u32 = 64;
-/// Regions that an overview shows.
+/// Number of regions that an overview shows.
 const OVERVIEW: usize = 12;
 
-/// The scenario of a region: of a drawn trace with loads of its own, of a counted one the same for all.
+/// The scenario of a region: with a synthetic trace each region has its own loads, with a counted trace all have the
+/// same.
 fn of_region(scenario: &MoeScenario, number: u32) -> MoeScenario {
     let mut other = scenario.clone();
     if let GateTrace::Synthetic(trace) = &mut other.trace {
@@ -21,7 +22,7 @@ fn of_region(scenario: &MoeScenario, number: u32) -> MoeScenario {
     other
 }
 
-/// Time of an iteration of every region with the cheapest schedule of its own.
+/// Iteration time of every region with its own cheapest schedule.
 pub(super) fn section(scenario: &MoeScenario, deadline: Deadline) -> Result<Section, Unavailable> {
     let all = scenario.regions().max(1);
     let is_drawn = matches!(scenario.trace, GateTrace::Synthetic(_));

@@ -1,5 +1,5 @@
-//! Time of an iteration over the delay of the switch and over the optical degree, and the delay up to which changing
-//! circuits pays.
+//! Iteration time as a function of the delay of the switch and of the optical degree, and the delay up to which
+//! changing circuits shortens the iteration.
 
 use super::{ANALYTIC, ANALYTIC_SHORT, ITERATION};
 use crate::plan::FabricKind;
@@ -15,7 +15,7 @@ use lightbay_core::report::{
 
 const MS: Unit = Unit::new("ms", 1.0, Some(3));
 
-/// Circuits for every layer, and those that stay.
+/// Circuits for every layer, and static circuits.
 fn study(scenario: &MoeScenario, deadline: Deadline) -> Result<DelayStudy, Unavailable> {
     let none = |pair: Unreachable| {
         Unavailable::absent(
@@ -26,7 +26,8 @@ fn study(scenario: &MoeScenario, deadline: Deadline) -> Result<DelayStudy, Unava
     DelayStudy::of(scenario, || deadline.is_over()).map_err(none)?.ok_or_else(|| Unavailable::late(deadline))
 }
 
-/// Iteration over the delay of the switch, by policy, and the delay from which circuits that stay are as good.
+/// Iteration time as a function of the delay of the switch, by policy, and the delay from which static circuits are as
+/// good.
 pub(super) fn delays(scenario: &MoeScenario, deadline: Deadline) -> Result<Section, Unavailable> {
     let study = study(scenario, deadline)?;
     let still = study.still();
@@ -69,7 +70,7 @@ pub(super) fn delays(scenario: &MoeScenario, deadline: Deadline) -> Result<Secti
     let present = scenario.cluster.reconfiguration_delay_ms;
     let mut marks = vec![Mark { at: present, name: "now".to_owned() }];
     marks.extend(study.break_even_ms().map(|at| Mark { at, name: "break-even".to_owned() }));
-    // An axis by order of magnitude begins above zero.
+    // A logarithmic axis starts above zero.
     marks.retain(|mark| mark.at > 0.0 && mark.at.is_finite());
     let answer = match study.break_even_ms() {
         Some(delay) => Phrase::new().muted("pays up to ").answer(format!("{delay:.3} ms")),
@@ -100,7 +101,7 @@ pub(super) fn delays(scenario: &MoeScenario, deadline: Deadline) -> Result<Secti
         .remark(ANALYTIC))
 }
 
-/// Iteration over the optical degree, with packet-switched NICs at their own rate.
+/// Iteration time as a function of the optical degree, with packet-switched NICs at their own rate.
 pub(super) fn degrees(scenario: &MoeScenario, deadline: Deadline) -> Result<Section, Unavailable> {
     let mut measured: Vec<Point> = Vec::new();
     let mut least: Vec<Point> = Vec::new();

@@ -1,4 +1,4 @@
-//! Phases of a layer and of a micro-batch with stalls and hidden changes, and what an iteration spends its time on.
+//! Phases of a layer and of a micro-batch with stalls and hidden changes, and the parts of the iteration time.
 
 use super::{ANALYTIC, ANALYTIC_SHORT, ITERATION, fabrics};
 use crate::plan::{LayerPhase, LayerPlan, MoeResult, STALL};
@@ -9,9 +9,9 @@ use lightbay_core::report::{
 
 const MS: Unit = Unit::new("ms", 1.0, Some(3));
 
-/// Items of a layer: one for each interval of its forward and backward pass.
+/// Number of items of a layer: one for each interval of its forward and backward pass.
 const ITEMS: u32 = 64;
-/// Rows that an overview shows of long tables.
+/// Number of rows that an overview shows of long tables.
 const OVERVIEW: usize = 16;
 
 /// Parts of the time of an iteration.
@@ -20,7 +20,8 @@ pub(super) fn iteration(result: &MoeResult) -> Section {
     Section::new("Iteration", facts).subject(ANALYTIC_SHORT).remark(ANALYTIC)
 }
 
-/// The parts of an iteration: those of all micro-batches that it waits for and the gradients, which add up to it.
+/// The parts of an iteration, which add up to its time: those of all micro-batches that it waits for, and the
+/// gradients.
 fn parts(result: &MoeResult) -> Facts {
     let plan = &result.iteration;
     let [compute, tensor, exchange, stall] =
@@ -98,7 +99,7 @@ pub(super) fn section(result: &MoeResult) -> Section {
         .remark(ANALYTIC)
 }
 
-/// A time with as many decimals as it has digits left: what is not zero is not written as zero.
+/// A time with enough decimals that a value above zero is not written as zero.
 fn milliseconds(time_ms: f64) -> String {
     if time_ms > 0.0 && time_ms < 0.05 { format!("{time_ms:.3}") } else { format!("{time_ms:.1}") }
 }
@@ -154,7 +155,7 @@ fn layers(result: &MoeResult) -> Table {
     table
 }
 
-/// The pair of servers with most bytes, and the circuits that join it.
+/// The pair of servers with the most bytes, and the circuits between them.
 fn busiest_pair(layer: &LayerPlan) -> Option<String> {
     let cells = layer.demand_bytes.iter().enumerate().flat_map(|(from, row)| {
         row.iter().enumerate().filter(move |(to, _)| *to != from).map(move |(to, bytes)| (from, to, *bytes))
@@ -236,7 +237,7 @@ pub(super) fn of_layer(
         .remark(ANALYTIC))
 }
 
-/// Name of a phase for people.
+/// Display name of a phase.
 const fn called(phase: LayerPhase) -> &'static str {
     match phase {
         LayerPhase::AttentionFwd => "attention",
@@ -264,8 +265,8 @@ fn span(name: String, (from_ms, to_ms): (f64, f64), tone: Tone, item: Option<u32
     Span { name, start_s: from_ms / 1e3, end_s: to_ms / 1e3, tone, item, ..Span::default() }
 }
 
-/// One micro-batch through the stage: all layers forward, then back. Changes stand on a lane of their own, hidden in
-/// the phase that hides them.
+/// One micro-batch through the stage: all layers forward, then back. Changes have a separate lane, below the phase that
+/// hides them.
 pub(super) fn spans(result: &MoeResult) -> Spans {
     let names = [COMPUTE, ALL_TO_ALL, STALLS, "change of circuits"];
     let mut lanes = names.map(|name| Lane { name: name.to_owned(), ..Lane::default() });
@@ -293,7 +294,7 @@ pub(super) fn spans(result: &MoeResult) -> Spans {
             // Two items for each event: the change in front of it, and itself.
             let item = |second: u32| Some(layer.layer * ITEMS + (2 * number + second) % ITEMS);
             let change = change_of(layer, phase);
-            // The change ends with the exchange that it is for; what hides it has just gone by.
+            // The change ends when its exchange begins; the phase that hides it precedes the exchange.
             let first = stalls || change.is_some_and(|change| change.stall_ms <= 0.0);
             if let Some(change) = change.filter(|_| first) {
                 let end = if stalls { now + length } else { now };
