@@ -21,24 +21,24 @@ use std::fmt;
 
 /// Maximum number of servers of a region.
 pub const MAX_REGION: u32 = 64;
-/// Most NICs of a server.
+/// Maximum number of NICs of a server.
 pub const MAX_NICS: u32 = 64;
 /// Maximum number of experts of a layer.
 pub const MAX_EXPERTS: u32 = 512;
-/// Maximum number of slots beyond one for each expert.
+/// Maximum number of slots in addition to one per expert.
 pub const MAX_REDUNDANT: u32 = 4096;
 /// Maximum number of servers of a cluster.
 pub const MAX_SERVERS: u32 = 1 << 20;
-/// Largest width of a model, and of sequences.
+/// Maximum width of a model, and maximum length of sequences.
 const MAX_WIDTH: i64 = 1 << 20;
-/// Maximum time that is read, ms.
+/// Maximum time in a scenario, ms.
 const MAX_MS: f64 = 1e9;
-/// Largest rate that is read.
+/// Maximum rate in a scenario.
 const MAX_RATE: f64 = 1e7;
-/// Largest number of an iteration.
+/// Maximum number of an iteration.
 const MAX_ITERATION: i64 = 1_000_000;
 
-/// Delays of switching circuits by name, ms.
+/// Named reconfiguration delays, ms.
 pub const DELAY_PROFILES: [(&str, f64); 5] = [
     ("silicon_photonics", 0.007),
     ("fast", 0.025),
@@ -56,11 +56,12 @@ record! {
         pub model: MoeModelChoice = any(),
         /// Tokens that the gates send to the experts.
         pub trace: GateTrace = any(),
-        /// Room for a placement of the experts; without it they stand in blocks, as many on each rank, in order.
+        /// Limits of a free placement of the experts. Without it, experts are in consecutive blocks of equal size, one
+        /// per rank.
         pub placement: Option<PlacementRoom> = any(),
         /// The cluster that the regions are part of.
         pub cluster: MoeCluster = any(),
-        /// Times of computing that were measured, in place of those of the closed forms.
+        /// Measured compute times, which replace those of the closed formulas.
         pub measured: MeasuredTimes = any().or(MeasuredTimes::default()).omitted(),
         /// Prices of the parts.
         pub prices: PriceList = any().or(PriceList::default()),
@@ -70,15 +71,15 @@ record! {
 record! {
     /// The servers of one expert-parallel group and their NICs.
     pub struct MoeRegion {
-        /// Servers, S: ranks times tensor-parallel GPUs by GPUs of a server.
+        /// Number of servers, S: ranks times tensor-parallel GPUs, divided by the GPUs of a server.
         pub servers: u32 = within(1..=i64::from(MAX_REGION)),
         /// GPUs of a server.
         pub gpus_per_server: u32 = within(1..=64),
         /// NICs of a server.
         pub nics_per_server: u32 = within(1..=i64::from(MAX_NICS)),
-        /// NICs that end at the optical switch of the region.
+        /// NICs that are connected to the optical switch of the region.
         pub ocs_nics: Vec<u32> = any(),
-        /// NICs that end at packet switches (EPS).
+        /// NICs that are connected to packet switches (EPS).
         pub eps_nics: Vec<u32> = any(),
         /// NUMA node of every NIC.
         pub numa_of_nic: Vec<u32> = any(),
@@ -94,7 +95,7 @@ record! {
 }
 
 record! {
-    /// Room for a placement of the experts on the ranks.
+    /// Limits of a free placement of the experts on the ranks.
     #[derive(Copy, Eq)]
     pub struct PlacementRoom {
         /// Number of slots beyond one per expert, over all ranks, for replicas of busy experts; for free placement.
@@ -118,15 +119,15 @@ record! {
         pub servers: u32 = within(1..=i64::from(MAX_SERVERS)),
         /// Time to change circuits.
         pub reconfiguration_delay_ms: f64 = within(0.0..=MAX_MS).unit("ms"),
-        /// Sustained rate of computing of a GPU.
+        /// Sustained compute rate of a GPU.
         pub sustained_tflops: f64 = within(1e-6..=1e9).unit("Tflop/s"),
-        /// Micro-batches of an iteration.
+        /// Number of micro-batches per iteration.
         pub micro_batches: u32 = within(1..=1 << 20),
     }
 }
 
 record! {
-    /// Times of one layer that were measured, ms.
+    /// Measured times of one layer, ms.
     #[derive(Copy, Default)]
     pub struct MeasuredTimes {
         /// Measured time of attention, forward.
@@ -141,9 +142,9 @@ record! {
 /// Reason that packet switches carry nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoPackets {
-    /// All NICs of a server, so many, are at the optical switch.
+    /// All NICs of a server, whose number this is, are connected to the optical switch.
     Nics(u32),
-    /// The NICs at packet switches have no rate.
+    /// The packet-switched NICs have rate 0.
     Rate,
 }
 
@@ -167,8 +168,8 @@ impl fmt::Display for NoPackets {
 }
 
 impl MoeRegion {
-    /// A region with the NICs shared out as the paper does: packet-switched ones alternately from the end of each NUMA
-    /// node, half of the NICs to a node.
+    /// A region with the NICs assigned as in the paper: half of the NICs belong to each NUMA node, and packet-switched
+    /// NICs are taken alternately from the end of each node.
     pub fn usual(servers: u32, nics: u32, optical: u32) -> Self {
         let mut region = Self {
             servers,
@@ -227,7 +228,7 @@ impl MoeRegion {
         }
     }
 
-    /// Returns `true` if all NICs are at one NUMA node, so that there is nothing to spread them over.
+    /// Returns `true` if all NICs belong to one NUMA node, so that circuits need not be spread.
     pub fn has_one_node(&self) -> bool {
         self.numa_of_nic.windows(2).all(|pair| pair[0] == pair[1])
     }
@@ -244,7 +245,7 @@ impl MoeScenario {
         self.model.shape()
     }
 
-    /// Layers of the fullest pipeline stage, which the plan is about.
+    /// Number of layers of the pipeline stage with the most layers, which is planned.
     pub fn stage_layers(&self) -> u32 {
         let shape = self.shape();
         shape.layers.div_ceil(shape.pp.max(1))
@@ -262,7 +263,7 @@ impl MoeScenario {
         self.cluster.servers / self.region.servers.max(1)
     }
 
-    /// Makes the region as large as the model asks for, if its GPUs fill whole servers.
+    /// Sets the number of servers that the model needs, if its GPUs fill whole servers.
     pub fn fit_region(&mut self) {
         let shape = self.shape();
         let gpus = u64::from(shape.ep) * u64::from(shape.tp);

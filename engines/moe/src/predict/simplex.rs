@@ -10,7 +10,7 @@ const LANES: usize = 4;
 /// method reaches it from any start in a few passes and without sorting.
 pub fn project_from(point: &mut [f64], start: f64) -> f64 {
     let mut threshold = start;
-    // Each pass passes at least one piece, so this number of passes always suffices.
+    // Each step of Newton's method crosses at least one piece, so this number of steps always suffices.
     for _ in 0..point.len() + 2 {
         let (sum, count) = above(point, threshold);
         // The line through the entries above the threshold has its root at (sum - 1)/count; if the threshold is above

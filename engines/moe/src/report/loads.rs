@@ -43,7 +43,7 @@ fn ranks_of(scenario: &MoeScenario, plan: Option<&MoeResult>, layer: usize, expe
     ranks.iter().map(words).collect()
 }
 
-/// The busiest experts of each layer, by the mean over the shown iterations.
+/// The two busiest experts of each layer, by the mean over the iterations from `first`.
 fn hottest(history: &GateHistory, first: usize, scenario: &MoeScenario, plan: Option<&MoeResult>) -> Table {
     let columns = vec![
         Column::counts("layer", "layer"),

@@ -1,4 +1,4 @@
-//! The knobs of a scenario: what forms, flags and help are made from.
+//! The parameters of a scenario, from which forms, flags and help are generated.
 
 use super::shapes::{MoeModel, MoeModelChoice, MoeModelPreset};
 use super::trace::GateTrace;
@@ -8,10 +8,10 @@ use lightbay_core::problem::Problem;
 use lightbay_core::record::{Idle, Knob, Knobs, Record};
 use std::sync::LazyLock;
 
-/// Name for a model, and for a delay, that is none of the named ones.
+/// Value for a model or a delay that has no name.
 const OWN: &str = "own";
 
-/// The knobs of a scenario.
+/// The parameters of a scenario.
 pub static KNOBS: LazyLock<Knobs<MoeScenario>> = LazyLock::new(|| {
     Knobs::new(vec![
         model(),
@@ -36,7 +36,7 @@ pub static KNOBS: LazyLock<Knobs<MoeScenario>> = LazyLock::new(|| {
             .shown_by(|moe: &MoeScenario| Some(ParamValue::Float(moe.region.eps_gbps())))
             .set_by(|moe, rate| {
                 let rate = rate.as_f64().unwrap_or_default();
-                // The rate of the links is what holds if nothing is given.
+                // Without a given rate, the total rate of the links applies.
                 let by_links = moe.region.eps_nics.len() as f64 * moe.region.link_gbps;
                 let given = moe.region.eps_total_gbps.is_some();
                 moe.region.eps_total_gbps = (given || rate != by_links).then_some(rate);
@@ -48,7 +48,7 @@ pub static KNOBS: LazyLock<Knobs<MoeScenario>> = LazyLock::new(|| {
         planned_iteration(),
         drawn("seed").described(|info| ParamInfo { name: "trace_seed".into(), ..info }),
         drawn("kappa").idle_if(|moe| {
-            // Shares of ranks leave the tokens of every expert and of every rank as they are.
+            // The shares of the ranks do not change the total tokens of an expert or of a rank.
             let inside = moe.region.servers == 1 && moe.placement.is_none();
             let why = "in a region of one server, where the exchange time depends only on the busiest expert or rank";
             inside.then_some((why.into(), "raise `ep` or `tp`"))
@@ -76,7 +76,7 @@ pub static KNOBS: LazyLock<Knobs<MoeScenario>> = LazyLock::new(|| {
     ])
 });
 
-/// The same description with the value that presets have: files give one.
+/// The same description with the default of presets; files must give the value.
 fn usual<T>(info: ParamInfo, value: T) -> ParamInfo
 where
     ParamValue: From<T>,
@@ -121,7 +121,7 @@ fn without_circuits(moe: &MoeScenario) -> Option<Idle> {
         .or_else(|| alone.then_some((no_plan.into(), "lower `optical_degree`")))
 }
 
-/// A whole number of the model.
+/// An integer parameter of the model.
 fn width(key: &'static str) -> Knob<MoeScenario> {
     let info = MoeModel::param(key).unwrap_or_else(|| ParamInfo::text(key, ""));
     Knob::own(
@@ -203,7 +203,7 @@ fn planned_iteration() -> Knob<MoeScenario> {
     )
 }
 
-/// A setting of a drawn trace.
+/// A parameter of a synthetic trace.
 fn drawn(key: &'static str) -> Knob<MoeScenario> {
     let counted = |moe: &MoeScenario| -> Option<Idle> {
         let why = "with a counted trace, which is not synthetic";
@@ -280,7 +280,7 @@ fn text(word: &str) -> ParamValue {
 }
 
 impl MoeScenario {
-    /// Changes a knob.
+    /// Sets a parameter.
     ///
     /// # Errors
     /// An unknown name or a value that is not valid.
@@ -288,13 +288,13 @@ impl MoeScenario {
         KNOBS.set(self, name, index, value)
     }
 
-    /// Takes the fields of a model, by its name if it has one.
+    /// Sets the model, by its name if it has one.
     fn set_shape(&mut self, shape: MoeModel) {
         self.model = MoeModelChoice::of(shape);
         self.fit_region();
     }
 
-    /// Sets the pipeline stages. Counts are those of one stage, so more stages are more layers then.
+    /// Sets the pipeline stages. Counted traces cover one stage, so more stages then mean more layers.
     fn set_stages(&mut self, stages: &ParamValue) -> Result<(), Problem> {
         let mut shape = self.shape();
         shape.set_field("pp", stages);

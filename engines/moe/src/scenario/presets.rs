@@ -1,10 +1,10 @@
-//! Built-in scenarios: the models of the paper, one that came later, and a small region.
+//! Built-in scenarios: the models of the paper, a later model, and a small region.
 
 use super::shapes::{MoeModel, MoeModelChoice, MoeModelPreset};
 use super::{GateTrace, MeasuredTimes, MoeCluster, MoeRegion, MoeScenario, PriceList, SyntheticTrace};
 use lightbay_core::listed::Preset;
 
-/// First letters of the names of presets.
+/// Prefix of the names of presets.
 const PREFIX: &str = "moe-";
 /// The small region.
 const SMALL: &str = "moe-small";
@@ -28,7 +28,7 @@ pub fn scenario(name: &str) -> Option<MoeScenario> {
     Some(of(MoeModelChoice::Preset(preset), 128))
 }
 
-/// The usual scenario of a model on a cluster.
+/// The default scenario of a model on a cluster.
 pub fn of(model: MoeModelChoice, servers: u32) -> MoeScenario {
     let mut scenario = MoeScenario {
         region: MoeRegion::usual(1, 8, 6),
@@ -48,7 +48,7 @@ pub fn of(model: MoeModelChoice, servers: u32) -> MoeScenario {
     scenario
 }
 
-/// A model whose exchanges take as long as its experts.
+/// A model whose exchanges take as long as its expert compute.
 const fn small() -> MoeModel {
     MoeModel {
         layers: 4,

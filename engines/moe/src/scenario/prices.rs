@@ -16,11 +16,11 @@ record! {
         pub note: String = any(),
         /// Parts by rate.
         pub rates: Vec<PriceRow> = any(),
-        /// A fibre of the mean length.
+        /// A fibre of mean length.
         pub fibre_usd: f64 = within(0.0..=1e9),
         /// A copper cable between a server and its first packet switch.
         pub copper_cable_usd: f64 = within(0.0..=1e9),
-        /// Copper cables between servers and packet switches.
+        /// If true, copper cables connect servers and packet switches.
         pub copper_links: bool = any().or(false),
     }
 }

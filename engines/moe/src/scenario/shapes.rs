@@ -15,7 +15,7 @@ use serde_json::Value;
 pub enum MoeModelChoice {
     /// A preset.
     Preset(MoeModelPreset),
-    /// Fields of its own.
+    /// A model without a name, given by its fields.
     Own(MoeModel),
 }
 
@@ -26,9 +26,9 @@ words! {
         Mixtral8x7b = "mixtral_8x7b",
         /// Mixtral 8x22B.
         Mixtral8x22b = "mixtral_8x22b",
-        /// LLaMA-MoE; its parallelism but for EP is assumed.
+        /// LLaMA-MoE; its parallelism except EP is assumed.
         LlamaMoe = "llama_moe",
-        /// Qwen1.5-MoE with its 60 routed experts padded to 64; its parallelism but for EP is assumed.
+        /// Qwen1.5-MoE with its 60 routed experts padded to 64; its parallelism except EP is assumed.
         QwenMoe = "qwen_moe",
         /// DeepSeek-V3 with experts in every layer; micro-batch and sequence are assumed.
         DeepseekV3 = "deepseek_v3",
@@ -45,7 +45,7 @@ record! {
         pub hidden: u32 = within(1..=MAX_WIDTH).cold(),
         /// Inner width of an expert.
         pub ffn: u32 = within(1..=MAX_WIDTH).cold(),
-        /// Inner width of the experts that every token visits.
+        /// Inner width of the experts that process every token (shared experts).
         pub shared_ffn: u32 = within(0..=MAX_WIDTH).cold(),
         /// Experts of a layer.
         pub experts: u32 = within(1..=i64::from(MAX_EXPERTS)).cold(),
@@ -126,7 +126,7 @@ impl MoeModelPreset {
                 tp: 1,
                 pp: 4,
             },
-            // The width of keys and values represents the parameters of its latent attention.
+            // The width of keys and values is chosen to represent the parameters of its latent attention.
             Self::DeepseekV3 => MoeModel {
                 layers: 61,
                 hidden: 7168,
@@ -172,7 +172,7 @@ impl MoeModelChoice {
         }
     }
 
-    /// The preset with these fields, else the fields.
+    /// The preset with these fields, otherwise the fields.
     pub fn of(shape: MoeModel) -> Self {
         let same = MoeModelPreset::ALL.iter().find(|(_, preset)| preset.shape() == shape);
         same.map_or(Self::Own(shape), |(_, preset)| Self::Preset(*preset))

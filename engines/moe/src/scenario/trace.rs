@@ -31,10 +31,10 @@ pub enum GateTrace {
 }
 
 record! {
-    /// A trace drawn at random; equal fields give equal tokens.
+    /// A synthetic trace; equal fields give equal tokens.
     #[derive(Copy)]
     pub struct SyntheticTrace {
-        /// Iteration that is planned; those before it are what a prediction knows.
+        /// Iteration that is planned; predictions use the iterations before it.
         pub iteration: u32 = within(0..=MAX_ITERATION).or(200),
         /// Seed of the synthetic trace.
         pub seed: u64 = any().or(1),
@@ -44,11 +44,11 @@ record! {
         pub popularity_scale: f64 = within(0.0..=20.0).or(0.9),
         /// Share of its popularity that an expert of the first layer keeps from iteration to iteration.
         pub popularity_memory: f64 = within(0.0..=1.0).or(0.95),
-        /// Unevenness of the passage from layer to layer.
+        /// Unevenness of the transition matrices from layer to layer.
         pub passage_std: f64 = within(0.0..=20.0).or(2.5),
-        /// Share of a uniform load that the load-balancing loss leads to in the end.
+        /// Final weight of the uniform load that the load-balancing loss leads to.
         pub balance: f64 = within(0.0..=1.0).or(0.75),
-        /// Iterations in which the load-balancing loss makes up 63 % of that.
+        /// Number of iterations in which the load-balancing loss reaches 63 % of the final weight.
         pub balance_iterations: f64 = within(1e-3..=1e9).or(300.0),
     }
 }
@@ -81,7 +81,7 @@ impl Default for SyntheticTrace {
     }
 }
 
-/// Maximum number of numbers of a counted trace.
+/// Maximum number of entries of a counted trace.
 const MAX_COUNTS: usize = 1 << 24;
 
 impl FieldType for GateTrace {
@@ -120,7 +120,7 @@ impl GateTrace {
     }
 }
 
-/// Loads of experts over iterations, and the tokens of the last of them.
+/// Loads of experts over iterations, and the tokens of the last iteration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateHistory {
     /// The first iteration.
@@ -176,13 +176,13 @@ impl MoeScenario {
         }
     }
 
-    /// Counts as a history. Rows are scaled together so that the ranks send as many copies as the model does.
+    /// Counts as a history. All rows are scaled by one factor so that the ranks send the number of copies of the model.
     fn counted(&self, trace: &CountedTrace, iteration: u32, before: u32) -> GateHistory {
         let shape = self.shape();
         let (experts, ranks) = (shape.experts as usize, shape.ep as usize);
         let layers = self.stage_layers() as usize;
         let first = iteration.saturating_sub(before);
-        // Iterations may be missing; the present ones are consecutive.
+        // Iterations may be missing in the trace; the present ones count as consecutive.
         let mut there: Vec<u32> = trace.counts.iter().map(|count| count.iteration).collect();
         there.sort_unstable();
         there.dedup();

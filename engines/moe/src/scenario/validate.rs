@@ -1,15 +1,15 @@
-//! Contradictions between fields, which a reader of single fields cannot see.
+//! Contradictions between fields, which the validation of single fields cannot detect.
 
 use super::trace::{CountedTrace, GateTrace};
 use super::{MAX_EXPERTS, MAX_REDUNDANT, MAX_REGION, MoeScenario};
 use lightbay_core::problem::Problems;
 use std::collections::BTreeSet;
 
-/// Maximum number of numbers of the demand of one layer's ranks, times layers: beyond it a plan takes minutes.
+/// Maximum number of entries of the demand of one layer, times layers; a larger scenario would take minutes to plan.
 const MAX_WORK: u64 = 1 << 26;
 
 impl MoeScenario {
-    /// Everything that is wrong with it.
+    /// Returns all problems of the scenario.
     ///
     /// # Errors
     /// All problems.

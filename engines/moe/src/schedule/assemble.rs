@@ -19,7 +19,7 @@ use lightbay_core::kind::Candidate;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// Reason for a scenario without a plan on a network.
+/// Reason why a scenario has no plan on a network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoPlan(pub String);
 
@@ -45,11 +45,11 @@ struct LayerSteps {
 /// The plan of a schedule of circuits.
 ///
 /// # Errors
-/// [`NoPlan`] if the gradients have no way.
+/// [`NoPlan`] if the gradients have no path.
 pub fn regional(stage: &StageModel, schedule: &SwitchSchedule) -> Result<Candidate<MoeResult>, NoPlan> {
     let (steps, free_changes) = steps(stage, schedule);
     let mut layers = Vec::with_capacity(stage.layers());
-    // Nothing is installed before the first layer.
+    // No circuit is installed before the first layer.
     let mut before: &[RegionCircuit] = &[];
     let mut eps_bytes = 0.0;
     for (layer, demand) in stage.demands.iter().enumerate() {
@@ -77,7 +77,7 @@ pub fn regional(stage: &StageModel, schedule: &SwitchSchedule) -> Result<Candida
                 all_to_all: routed.all_to_all,
             })
             .collect();
-        // Every exchange counts, so bytes of the same circuits count again.
+        // Every exchange counts, so bytes of exchanges on the same circuits count several times.
         for (_, routed) in candidates {
             let spilled = routed.routes.iter().filter(|route| route.path == RoutePath::Eps);
             eps_bytes += spilled.map(|route| route.bytes).sum::<f64>();
@@ -98,7 +98,7 @@ pub fn regional(stage: &StageModel, schedule: &SwitchSchedule) -> Result<Candida
     finished(&stage.scenario, FabricKind::Mfabric, layers, sums, (free_changes, &stage.demands))
 }
 
-/// Experts of the ranks in a layer, where they do not stand in blocks.
+/// Experts of the ranks in a layer, if they are not in blocks.
 fn placement(stage: &StageModel, layer: usize) -> Option<ExpertPlacement> {
     let slots = stage.placements.get(layer)?;
     let shape = PlacementShape::of(&stage.scenario);
@@ -110,21 +110,21 @@ fn placement(stage: &StageModel, layer: usize) -> Option<ExpertPlacement> {
     })
 }
 
-/// Exchanges, and changes of circuits that are charged, by layer; and the number of those that are not.
+/// Exchanges and charged changes of circuits by layer, and the number of changes that are not charged.
 fn steps(stage: &StageModel, schedule: &SwitchSchedule) -> (Vec<LayerSteps>, u32) {
     let mut steps = vec![LayerSteps::default(); stage.layers()];
-    // Micro-batches follow each other: the last exchange of one leaves its circuits to the next.
+    // A micro-batch starts with the circuits of the last exchange of the previous micro-batch.
     let mut installed = schedule.used.first().map(|used| used[3]);
     let mut free_changes = 0;
     for (layer, phase) in stage.steps() {
         let Some(candidate) = schedule.candidate(layer, phase) else { continue };
-        // A change that the policy sets in any case has no window.
+        // A change that the policy always charges has no window.
         let forced = schedule.is_forced(stage, phase, candidate);
         let changes = installed != Some(candidate);
         if forced || (changes && !schedule.free) {
             let window = if forced { None } else { stage.window(phase, layer, candidate) };
             let (hiding, window_ms) = window.map_or((None, 0.0), |window| (window.phase, window.length_ms));
-            // A change is listed even if its window hides all of it.
+            // A change is listed even if its window hides it completely.
             steps[layer].changes.push(Reconfiguration {
                 before: phase,
                 window: hiding.map_or("none", LayerPhase::word).to_owned(),
@@ -132,7 +132,7 @@ fn steps(stage: &StageModel, schedule: &SwitchSchedule) -> (Vec<LayerSteps>, u32
                 window_ms,
                 stall_ms: (stage.delay_ms() - window_ms).max(0.0),
             });
-        // The policy of the paper charges the change before the dispatch alone.
+        // The policy 'paper' charges only the change before the dispatch.
         } else if changes {
             free_changes += 1;
         }
@@ -144,7 +144,7 @@ fn steps(stage: &StageModel, schedule: &SwitchSchedule) -> (Vec<LayerSteps>, u32
     (steps, free_changes)
 }
 
-/// Circuits with what happens to them after others.
+/// Circuits with their actions relative to the previous circuits.
 fn after(nics: &[RegionCircuit], before: &[RegionCircuit]) -> Vec<RegionCircuit> {
     // Kept, added and removed circuits relative to the layer before.
     let mut found = beside(nics, before);
@@ -154,13 +154,13 @@ fn after(nics: &[RegionCircuit], before: &[RegionCircuit]) -> Vec<RegionCircuit>
     found
 }
 
-/// Circuits of which those that others have as well are kept.
+/// Circuits; those that are also in the other set are marked as kept.
 fn beside(nics: &[RegionCircuit], others: &[RegionCircuit]) -> Vec<RegionCircuit> {
     let action = |circuit| if others.contains(circuit) { CircuitAction::Keep } else { CircuitAction::Add };
     nics.iter().map(|circuit| RegionCircuit { action: action(circuit), ..*circuit }).collect()
 }
 
-/// The events of a layer, one after the other from 0 on.
+/// The events of a layer in sequence from time 0.
 fn timeline(times: &LayerTimes, steps: &LayerSteps) -> LayerTimeline {
     // Backward work takes twice as long as forward.
     let [one, two, three, four] = steps.exchange_ms;
@@ -206,7 +206,7 @@ fn sums(steps: &[LayerSteps]) -> StageSums {
 /// The plan of a network without regional circuits.
 ///
 /// # Errors
-/// [`NoPlan`] if the gradients or some pair of servers have no way.
+/// [`NoPlan`] if the gradients or some pair of servers have no path.
 pub fn fabric(scenario: &MoeScenario, fabric: FabricKind) -> Result<Candidate<MoeResult>, NoPlan> {
     let history = scenario.history(0);
     let (rates, times) = (RegionRates::of(scenario), LayerTimes::of(scenario));
@@ -266,18 +266,18 @@ pub fn fabric_ms_of(
     Ok(iteration(scenario, kind, sums, 0).ok_or_else(|| NoPlan::gradients(scenario, kind))?.iteration_ms)
 }
 
-/// Time of an iteration on circuits of the region that no plan beats, ms: exchanges of the demands at their least, and
-/// no stall. `exchanges_ms` are times that the exchanges between servers take at least, where more is known.
+/// Lower bound on the time of an iteration on circuits of the region, ms: minimum times of all exchanges, and no stall.
+/// `exchanges_ms` are tighter known lower bounds on the exchanges between servers.
 ///
 /// # Errors
-/// [`NoPlan`] if the gradients have no way.
+/// [`NoPlan`] if the gradients have no path.
 pub fn least_on_circuits(
     scenario: &MoeScenario,
     demands: &[LayerDemand],
     exchanges_ms: &[f64],
 ) -> Result<f64, NoPlan> {
     let rates = RegionRates::of(scenario);
-    // No bound is known for layers beyond those given.
+    // Layers without a given bound use 0.
     let known = exchanges_ms.iter().copied().chain(std::iter::repeat(0.0));
     let each = demands.iter().zip(known);
     let all_to_all_ms =

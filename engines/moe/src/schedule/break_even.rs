@@ -1,4 +1,4 @@
-//! Delay of the switch up to which changing circuits pays (docs/methods/moe.md, section 9).
+//! Delay of the switch up to which changing circuits shortens the iteration (docs/methods/moe.md, section 9).
 
 use super::optimum::optimum;
 use super::policies::{SwitchPolicy, schedule};
@@ -11,12 +11,12 @@ use crate::search::exchange::{Exchange, RoutingRule};
 use crate::search::routes::Unreachable;
 use crate::search::swap::swapped;
 
-/// Longest delay that is looked at, ms: far more than the seconds until NICs are active again after a change.
+/// Maximum delay that is considered, ms: far above the seconds until NICs are active again after a change.
 const LONGEST_MS: f64 = 1e5;
-/// Halvings of the interval of delays: 1e5 ms shrink to 1e-7 ms.
+/// Number of bisection steps: the interval of delays shrinks from 1e5 ms to 1e-7 ms.
 const HALVINGS: usize = 40;
 
-/// A stage whose circuits may change or stay.
+/// A stage for comparing circuits that change with static circuits.
 #[derive(Clone, Debug)]
 pub struct DelayStudy {
     /// The stage, with circuits for every layer and those for the sum of all demands.
@@ -24,15 +24,15 @@ pub struct DelayStudy {
 }
 
 impl DelayStudy {
-    /// Circuits for every layer of a scenario, and those that suit all layers together. `is_over` is asked between
-    /// layers; `Ok(None)` if it said so.
+    /// Computes circuits for every layer of a scenario, and circuits for all layers together. Calls `is_over` between
+    /// layers; returns `Ok(None)` if it returns `true`.
     ///
     /// # Errors
-    /// A pair of servers without a way.
+    /// A pair of servers without a path.
     pub fn of(scenario: &MoeScenario, is_over: impl Fn() -> bool) -> Result<Option<Self>, Unreachable> {
         let mut stage = StageModel::of(scenario, RoutingRule::Spill);
         let n = stage.rates.servers;
-        // Circuits for all layers together: the best guess for circuits that stay.
+        // Circuits for all layers together, the best candidate for static circuits.
         let mut sum =
             LayerDemand { servers: n, bytes: vec![0.0; n * n], busiest_gpu: 0.0, busiest_rail: 0.0 };
         let best = |stage: &StageModel, demand: &LayerDemand| {
@@ -51,42 +51,42 @@ impl DelayStudy {
             // Own circuits by layer, which the policies use.
             stage.own.push(own);
         }
-        // Known beforehand, so they may stay for the whole iteration.
+        // They are known in advance, so they may stay for the whole iteration.
         stage.add(best(&stage, &sum), None)?;
         Ok(Some(Self { stage }))
     }
 
-    /// Time of an iteration with a policy at a delay, ms; `None` where there is no plan.
+    /// Time of an iteration with a policy at a delay, ms; `None` if there is no plan.
     pub fn time(&self, policy: SwitchPolicy, delay_ms: f64) -> Option<f64> {
         let mut stage = self.stage.clone();
         stage.scenario.cluster.reconfiguration_delay_ms = delay_ms;
         value(&stage, policy)
     }
 
-    /// Time of an iteration on the best circuits of all candidates that stay, ms.
+    /// Time of an iteration on the best static circuits among all candidates, ms.
     pub fn still(&self) -> Option<f64> {
         let mut stage = self.stage.clone();
         let times = (0..self.stage.candidates.len()).filter_map(|candidate| {
-            // Every candidate in turn is the one that stays.
+            // Each candidate in turn is tried as static circuits.
             stage.own = vec![candidate; stage.layers()];
             value(&stage, SwitchPolicy::Never)
         });
         times.min_by(f64::total_cmp)
     }
 
-    /// Delay at which the cheapest schedule is as long as with circuits that stay, ms; `None` if these are as good as
-    /// any that change without delay.
+    /// Delay at which the cheapest schedule takes as long as static circuits, ms; `None` if static circuits are as good
+    /// as circuits that change without delay.
     pub fn break_even_ms(&self) -> Option<f64> {
         let still = self.still()?;
-        // Rounding is no gain.
+        // Differences within rounding are not a gain.
         let pays = |delay: f64| {
             self.time(SwitchPolicy::Exact, delay).is_some_and(|best| best < still * (1.0 - 1e-9))
         };
         if !pays(0.0) {
             return None;
         }
-        // The cost of every schedule with a change grows with the delay, so the delays that pay are an interval from 0
-        // on.
+        // The cost of every schedule with a change grows with the delay, so the delays with a gain form an interval
+        // from 0.
         let (mut low, mut high) = (0.0, LONGEST_MS);
         for _ in 0..HALVINGS {
             let middle = 0.5 * (low + high);
@@ -96,7 +96,7 @@ impl DelayStudy {
     }
 }
 
-/// Time of an iteration with a policy, of which only the exchanges and the stalls matter here.
+/// Time of an iteration with a policy, from its exchanges and stalls.
 fn value(stage: &StageModel, policy: SwitchPolicy) -> Option<f64> {
     let chosen = match policy {
         SwitchPolicy::Exact => optimum(stage)?,

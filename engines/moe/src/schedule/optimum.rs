@@ -2,9 +2,9 @@
 //! micro-batch (docs/methods/moe.md, section 9).
 //!
 //! The state before an exchange is the candidate that is installed. A step costs the stall for a change, if there is
-//! one, and the exchange; so the cheapest way through all steps is found by dynamic programming over candidates, once
-//! for each candidate that a micro-batch may begin and end with. No schedule over these candidates is cheaper.
-//! Circuits are never set before the demand that they were made for is known.
+//! one, plus the exchange. Dynamic programming over candidates finds the cheapest path through all steps, once for each
+//! candidate with which a micro-batch may begin and end. No schedule over these candidates is cheaper. Circuits are
+//! never set before the demand for which they were chosen is known.
 
 use super::policies::SwitchSchedule;
 use super::stage::StageModel;
@@ -23,7 +23,7 @@ pub fn optimum(stage: &StageModel) -> Option<SwitchSchedule> {
         })
         .collect();
     let mut best: Option<(f64, Vec<usize>)> = None;
-    // A micro-batch has to end on the circuits that it begins with, because another one follows.
+    // A micro-batch must end on the circuits with which it begins, because another micro-batch follows.
     for begin in 0..count {
         let mut cost = vec![f64::INFINITY; count];
         // Only the candidate of this round is installed at the beginning.
@@ -34,11 +34,12 @@ pub fn optimum(stage: &StageModel) -> Option<SwitchSchedule> {
             let mut next = vec![f64::INFINITY; count];
             let mut origin = vec![0; count];
             for to in 0..count {
-                // Stalls depend on what is set, not on what was there: a change comes from the cheapest state.
+                // Stalls depend on the new circuits, not on the previous ones, so a change starts from the cheapest
+                // state.
                 let change = cost[cheapest] + stall[number * count + to];
-                // Keeping what is installed wins ties.
+                // Keeping the installed circuits wins ties.
                 let (before, so_far) = if cost[to] <= change { (to, cost[to]) } else { (cheapest, change) };
-                // The exchange takes the same time on a candidate wherever it came from.
+                // The time of the exchange on a candidate does not depend on the previous circuits.
                 next[to] = so_far + stage.exchange_ms(to, *layer);
                 origin[to] = before;
             }
@@ -47,20 +48,20 @@ pub fn optimum(stage: &StageModel) -> Option<SwitchSchedule> {
         }
         // Cycles only: the cost of ending in the initial state.
         if best.as_ref().is_none_or(|(known, _)| cost[begin] < *known) && cost[begin].is_finite() {
-            // Back along the best predecessors.
+            // Backtracks along the best predecessors.
             let mut way = vec![begin];
             for origin in from.iter().rev() {
                 let at = way.last().copied().unwrap_or(begin);
                 way.push(origin[at]);
             }
-            // Backwards, and without the state before the first step.
+            // Reverses the path and drops the state before the first step.
             way.pop();
             way.reverse();
             best = Some((cost[begin], way));
         }
     }
     let (_, way) = best?;
-    // From steps to layers: four exchanges of each.
+    // Groups the steps by layer: four exchanges each.
     let mut used = vec![[0; 4]; stage.layers()];
     for ((layer, phase), candidate) in steps.iter().zip(way) {
         if let Some(at) = LayerPhase::EXCHANGES.iter().position(|known| known == phase) {

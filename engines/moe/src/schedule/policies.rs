@@ -8,13 +8,13 @@ use crate::plan::LayerPhase;
 pub enum SwitchPolicy {
     /// Before every dispatch with the whole delay; all other changes count as free.
     Paper,
-    /// Before every dispatch with the whole delay; the others stall for what their window does not hide.
+    /// Before every dispatch with the whole delay; other changes stall for the part that their window does not hide.
     Window,
-    /// The dispatch runs on the circuits of the layer before; they change while the experts compute.
+    /// The dispatch runs on the circuits of the previous layer; circuits change while the experts compute.
     Reuse,
-    /// Predicted circuits are set during attention, and refined while the experts compute where that pays.
+    /// Predicted circuits are set during attention, and refined while the experts compute if that saves time.
     Copilot,
-    /// For each layer the cheaper of stalling and reusing.
+    /// For each layer, the cheaper of a stall and reusing the circuits of the previous layer.
     Best,
     /// The cheapest choice over all layers together.
     Exact,
@@ -23,7 +23,7 @@ pub enum SwitchPolicy {
 }
 
 impl SwitchPolicy {
-    /// All, with their names.
+    /// All policies with their names.
     pub const ALL: [(&'static str, Self); 7] = [
         ("paper", Self::Paper),
         ("window", Self::Window),
@@ -50,17 +50,18 @@ impl SwitchPolicy {
 pub struct SwitchSchedule {
     /// Candidate by layer and exchange.
     pub used: Vec<[usize; 4]>,
-    /// Dispatches whose circuits are set after the gate in any case, even where they are there already: what the paper
-    /// does in its simulations.
+    /// If true, the circuits of every dispatch are set after the gate, even if they are already installed, as in the
+    /// simulations of the paper.
     pub always: bool,
-    /// Changes before other exchanges than the dispatch cost nothing.
+    /// If true, changes before exchanges other than the dispatch cost nothing.
     pub free: bool,
 }
 
 impl SwitchSchedule {
-    /// Exchanges and stalls of a micro-batch in the stage, ms. Infinite if circuits are used that cannot be known.
+    /// Exchanges and stalls of a micro-batch in the stage, ms. Infinite if the schedule uses circuits before they are
+    /// known.
     pub fn cost_ms(&self, stage: &StageModel) -> f64 {
-        // As after the micro-batch before.
+        // The circuits that the previous micro-batch leaves.
         let mut installed = self.used.first().map(|used| used[3]);
         let mut cost = 0.0;
         for (layer, phase) in stage.steps() {
@@ -78,7 +79,7 @@ impl SwitchSchedule {
         Some(self.used.get(layer)?[at])
     }
 
-    /// Returns `true` if circuits are set before an exchange though they may be there already. A region without
+    /// Returns `true` if circuits are set before an exchange even if they are already installed. A region without
     /// circuits, such as one of a single server, sets none.
     pub fn is_forced(&self, stage: &StageModel, phase: LayerPhase, candidate: usize) -> bool {
         let circuits = stage.candidates.get(candidate).map_or(0, |known| known.counts.total());
@@ -86,7 +87,7 @@ impl SwitchSchedule {
         phase == LayerPhase::A2a1 && self.always && circuits > 0
     }
 
-    /// Stall before an exchange when other circuits are installed; `None` if the new ones cannot be known by then.
+    /// Stall before an exchange if other circuits are installed; `None` if the new ones cannot be known by then.
     fn stall_ms(
         &self,
         stage: &StageModel,
@@ -98,7 +99,7 @@ impl SwitchSchedule {
         if self.is_forced(stage, phase, candidate) {
             return Some(stage.delay_ms());
         }
-        // Circuits that are there already, or a policy that does not charge the change.
+        // The circuits are already installed, or the policy does not charge the change.
         if installed == Some(candidate) || self.free {
             return Some(0.0);
         }
@@ -125,11 +126,11 @@ pub fn schedule(stage: &StageModel, policy: SwitchPolicy) -> SwitchSchedule {
         SwitchPolicy::Best | SwitchPolicy::Exact => plain(
             layers
                 .map(|layer| {
-                    // The installed circuits of the layer before, or a stall for those of this layer.
+                    // Either the installed circuits of the previous layer, or a stall for those of this layer.
                     let reuse = reused(layer, own);
                     let change = if reuse[0] == reuse[1] { 0.0 } else { hidden_by_experts(stage) };
                     let reusing = stage.exchange_ms(reuse[0], layer) + change;
-                    // Both sides cost the dispatch on its circuits and what the change adds.
+                    // Each alternative costs the dispatch on its circuits plus the stalls of the change.
                     let stalling = stage.exchange_ms(own(layer), layer) + stage.delay_ms();
                     if reusing <= stalling { reuse } else { [own(layer); 4] }
                 })
@@ -139,7 +140,7 @@ pub fn schedule(stage: &StageModel, policy: SwitchPolicy) -> SwitchSchedule {
 }
 
 fn reused(layer: usize, own: impl Fn(usize) -> usize) -> [usize; 4] {
-    // The first layer has none before it, so it uses its own.
+    // The first layer has no previous layer, so it uses its own circuits.
     let before = layer.checked_sub(1).map_or_else(|| own(0), &own);
     [before, own(layer), own(layer), own(layer)]
 }
@@ -149,17 +150,17 @@ fn hidden_by_experts(stage: &StageModel) -> f64 {
     (stage.delay_ms() - stage.times.expert_ms).max(0.0)
 }
 
-/// Predicted circuits for the dispatch; the layer's own from then on where that pays for the combine.
+/// Predicted circuits for the dispatch; afterwards the layer's own circuits, if that saves time in the combine.
 fn predicted(stage: &StageModel, layer: usize, own: usize) -> [usize; 4] {
     // Without a prediction the layer's own circuits.
     let predicted = stage.predicted.get(layer).copied().unwrap_or(own);
     let staying = stage.exchange_ms(predicted, layer);
-    // Refining pays if the combine gains more than the experts leave of the delay.
+    // Refining saves time if the combine gains more than the part of the delay that expert compute does not hide.
     let refining = stage.exchange_ms(own, layer) + hidden_by_experts(stage);
     let last = layer + 1 == stage.layers();
     // Backward the demand is known, so the layer's own circuits are used.
     let combine = if predicted != own && refining < staying { own } else { predicted };
-    // The last layer goes back on what the combine left; others are switched back to anyway.
+    // The last layer starts its backward pass on the circuits of the combine; for other layers, circuits change anyway.
     let back = if last { combine } else { own };
     [predicted, combine, back, back]
 }

@@ -1,5 +1,5 @@
-//! The layers of a stage with the circuits that can be set, and what exchanges take on them (docs/methods/moe.md,
-//! section 8).
+//! The layers of a stage with the candidate circuits, and the times of exchanges on them (docs/methods/moe.md, section
+//! 8).
 
 use crate::model::demand::LayerDemand;
 use crate::model::rates::RegionRates;
@@ -19,9 +19,9 @@ pub struct CircuitCandidate {
     pub counts: CircuitCounts,
     /// Circuits with their NICs, all of them set.
     pub nics: Vec<RegionCircuit>,
-    /// The first layer whose demand has to be known for them; `None` if they are known beforehand.
+    /// The first layer whose demand must be known for them; `None` if they are known in advance.
     pub after: Option<usize>,
-    /// Times of the exchange of every layer on them; routes are made for those that are used.
+    /// Times of the exchange of every layer on them; routes are computed only for exchanges that are used.
     pub exchanges: Vec<AllToAll>,
 }
 
@@ -36,21 +36,21 @@ pub struct StageModel {
     pub times: LayerTimes,
     /// Demand of every layer.
     pub demands: Vec<LayerDemand>,
-    /// Expert in every slot by layer; empty if the experts stand in blocks.
+    /// Expert in every slot by layer; empty if the experts are in blocks.
     pub placements: Vec<Vec<u32>>,
-    /// Copies that all ranks send to every expert, by layer; empty if the experts stand in blocks.
+    /// Copies that all ranks send to every expert, by layer; empty if the experts are in blocks.
     pub expert_loads: Vec<Vec<f64>>,
     /// Use of packet switches.
     pub rule: RoutingRule,
-    /// Circuits that can be set. They are large, and stages that differ in times alone share them.
+    /// Circuits that can be set. They are large, so stages that differ only in times share them.
     pub candidates: Vec<Arc<CircuitCandidate>>,
-    /// The candidate made for each layer.
+    /// The candidate for the demand of each layer.
     pub own: Vec<usize>,
-    /// The candidate predicted for each layer, if there are predictions.
+    /// The candidate for the predicted demand of each layer, if there are predictions.
     pub predicted: Vec<usize>,
 }
 
-/// Delay of the switch, ms, and what hides it before an exchange.
+/// Delay of the switch, ms, and the phase that hides it before an exchange.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HidingWindow {
     /// The phase, if there is one.
@@ -93,21 +93,21 @@ impl StageModel {
         self.demands.len()
     }
 
-    /// Adds circuits that are known once the demand of layer `after` is, or beforehand. Circuits that are a candidate
-    /// already are not added again.
+    /// Adds circuits that are known once the demand of layer `after` is known, or in advance if it is `None`. Circuits
+    /// that already are a candidate are not added again.
     ///
     /// # Errors
-    /// A pair of servers that some layer needs and that has no way.
+    /// A pair of servers with bytes in some layer and without a path.
     pub fn add(&mut self, counts: CircuitCounts, after: Option<usize>) -> Result<usize, Unreachable> {
-        // Equal circuits are one candidate, known as soon as the earlier of both demands is.
+        // Equal circuits are one candidate, known as soon as the earlier of both demands is known.
         if let Some(at) = self.candidates.iter().position(|known| known.counts == counts) {
             let known = Arc::make_mut(&mut self.candidates[at]);
-            // `None`, known beforehand, is earlier than any layer.
+            // `None` (known in advance) is earlier than any layer.
             known.after = known.after.zip(after).map(|(one, other)| one.min(other));
             return Ok(at);
         }
         let region = &self.scenario.region;
-        // NICs follow those of the candidate before, so that changes between both switch few circuits.
+        // NICs follow those of the previous candidate, so that a change between the two sets few circuits.
         let mut nics = match self.candidates.last() {
             Some(before) => changed(region, &before.nics, &counts),
             None => mapped(region, &counts),
@@ -137,13 +137,13 @@ impl StageModel {
     /// Routes of the exchange of a layer on a candidate.
     ///
     /// # Errors
-    /// A pair of servers that has no way.
+    /// A pair of servers without a path.
     pub fn routed(&self, candidate: usize, layer: usize) -> Result<Routed, Unreachable> {
         let (known, demand) = (&self.candidates[candidate], &self.demands[layer]);
         routed(&self.scenario.region, &self.rates, demand, &known.nics, self.rule)
     }
 
-    /// Returns the work that hides a change to a candidate before an exchange; `None` if its circuits cannot be known
+    /// Returns the phase that hides a change to a candidate before an exchange; `None` if its circuits cannot be known
     /// by then.
     pub fn window(&self, phase: LayerPhase, layer: usize, candidate: usize) -> Option<HidingWindow> {
         let after = self.candidates.get(candidate)?.after;
@@ -159,13 +159,13 @@ impl StageModel {
             // Combine: its demand is the transpose of the dispatch, so it is known by then.
             LayerPhase::A2a2 if after.is_some_and(|known| known > layer) => None,
             LayerPhase::A2a2 => hidden(LayerPhase::ExpertFwd, self.times.expert_ms),
-            // The attention of the layer above.
+            // The attention of the next layer.
             LayerPhase::A2a3 if layer + 1 < self.layers() => {
                 hidden(LayerPhase::AttentionBwd, 2.0 * self.times.attention_ms)
             }
-            // Experts backward run between the two backward exchanges.
+            // The experts' backward compute runs between the two backward exchanges.
             LayerPhase::A2a4 => hidden(LayerPhase::ExpertBwd, 2.0 * self.times.expert_ms),
-            // The last layer starts backward directly after its forward pass: no work hides the change.
+            // The last layer starts its backward pass directly after its forward pass, so no compute hides the change.
             _ => bare,
         }
     }
@@ -184,7 +184,7 @@ impl StageModel {
     pub fn steps(&self) -> impl Iterator<Item = (usize, LayerPhase)> + '_ {
         let pairs = |layer: usize, phases: [LayerPhase; 2]| phases.map(|phase| (layer, phase));
         let [one, two, three, four] = LayerPhase::EXCHANGES;
-        // Through the layers in order, dispatch and combine of each; then back, with their gradients.
+        // Forward through the layers, dispatch and combine of each; then backward with their gradients.
         let forward = (0..self.layers()).flat_map(move |layer| pairs(layer, [one, two]));
         let backward = (0..self.layers()).rev().flat_map(move |layer| pairs(layer, [three, four]));
         forward.chain(backward)

@@ -17,12 +17,12 @@ impl CircuitCounts {
         Self { servers, degree, counts: vec![0; servers * servers], used: vec![0; servers] }
     }
 
-    /// Circuits row by row; those beyond the ports of a server are left out.
+    /// Builds the circuits from rows; circuits beyond the ports of a server are left out.
     pub fn of(servers: usize, degree: u32, rows: &[u16]) -> Self {
         let mut circuits = Self::none(servers, degree);
         for a in 0..servers {
             for b in a + 1..servers {
-                // One circuit at a time, so that the ports of both ends bound every pair.
+                // One circuit at a time, so that the ports at both ends limit every pair.
                 for _ in 0..rows.get(a * servers + b).copied().unwrap_or(0) {
                     if circuits.free(a) > 0 && circuits.free(b) > 0 {
                         circuits.add(a, b);
@@ -43,7 +43,7 @@ impl CircuitCounts {
         self.counts[a * self.servers + b]
     }
 
-    /// Circuits of a server with every other one.
+    /// Circuits of a server with every other server.
     pub fn row(&self, server: usize) -> &[u16] {
         &self.counts[server * self.servers..(server + 1) * self.servers]
     }
@@ -65,8 +65,7 @@ impl CircuitCounts {
         all.map(|(a, b)| (a, b, self.between(a, b))).filter(|(_, _, count)| *count > 0)
     }
 
-    /// Sets one more circuit of a pair.
-    /// Both directions, and one port at each end.
+    /// Adds one circuit of a pair. Both directions, and one port at each end.
     pub fn add(&mut self, a: usize, b: usize) {
         self.counts[a * self.servers + b] += 1;
         self.counts[b * self.servers + a] += 1;
@@ -74,7 +73,7 @@ impl CircuitCounts {
         self.used[b] += 1;
     }
 
-    /// Takes one circuit of a pair down.
+    /// Removes one circuit of a pair.
     pub fn remove(&mut self, a: usize, b: usize) {
         self.counts[a * self.servers + b] -= 1;
         self.counts[b * self.servers + a] -= 1;

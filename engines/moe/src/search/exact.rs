@@ -1,9 +1,9 @@
 //! The best circuits for one exchange, by an integer program (docs/methods/moe.md, section 6).
 //!
-//! Bisection on the time asks at each step whether circuits and spill exist that are done by then. With `u = 1/T`
-//! that question is linear in circuits, spill rates and `u` together, so one program that makes `u` as large as
-//! possible takes the place of all steps: `x_ij + C_ij B >= D_ij u`, the rates `x` of each row and column within
-//! those of the packet switches, circuits within the ports.
+//! A bisection on the time would test at each step whether some circuits and spill end by then. With `u = 1/T`, this
+//! condition is linear in circuits, spill rates and `u` together, so one program that maximises `u` replaces all steps:
+//! `x_ij + C_ij B >= D_ij u`, the rates `x` of each row and column within those of the packet switches, circuits within
+//! the ports.
 
 use super::circuits::CircuitCounts;
 use super::exchange::{Exchange, RoutingRule};
@@ -24,16 +24,17 @@ pub struct ExactCircuits {
     pub circuits: CircuitCounts,
     /// Their time, ms.
     pub time: f64,
-    /// Time that no circuits beat, ms.
+    /// Lower bound on the time with any circuits, ms.
     pub bound: f64,
-    /// `true` if the tree search came to its end.
+    /// `true` if branch and bound finished.
     pub proven: bool,
 }
 
-/// Relative width to which the tree search closes in: below what plans show, above the tolerance of the simplex method.
+/// Relative gap at which branch and bound ends: below the precision of plans, above the tolerance of the simplex
+/// method.
 const GAP: f64 = 1e-7;
 
-/// Relative slack for the tolerances of the solver in a bound.
+/// Relative slack in a bound for the tolerances of the solver.
 const SLIP: f64 = 1e-6;
 
 /// The program of an exchange, with the columns of its circuits.
@@ -45,15 +46,15 @@ pub struct CircuitProgram {
 }
 
 impl CircuitProgram {
-    /// The program for times between `best` (to be beaten) and `least` (which nothing beats).
+    /// The program for times between `least`, a lower bound, and `best`, the time to improve.
     ///
     /// # Errors
-    /// If a number of it is not finite.
+    /// One of its numbers is not finite.
     pub fn new(exchange: &Exchange, degree: u32, best: f64, least: f64) -> Result<Self, Error> {
         let (n, degree) = (exchange.servers(), f64::from(degree));
         // Rates are in units of one circuit, so that all coefficients are near 1.
         let eps = exchange.eps_rate() / exchange.circuit_rate();
-        // `u` is 1 at the known time; no circuits make it more than best / least.
+        // `u` is 1 at the known time and at most best / least for any circuits.
         let fastest = if least > 0.0 { best / least } else { 1.0 };
         let scale = best * exchange.circuit_rate();
         let (mut variables, mut rows) = (ProblemVariables::new(), Vec::new());
@@ -120,7 +121,7 @@ impl CircuitProgram {
     }
 }
 
-/// The best circuits for an exchange, starting from known ones, with at most `nodes` nodes of the tree search.
+/// The best circuits for an exchange, starting from known ones, with at most `nodes` branch-and-bound nodes.
 ///
 /// # Errors
 /// Errors of the watch; [`MethodError::Failed`] if the solver fails.
@@ -131,18 +132,18 @@ pub fn best_circuits(
     nodes: u32,
     watch: &mut impl Watch,
 ) -> Result<ExactCircuits, MethodError> {
-    // The bound over all circuits closes the task without a program if the known ones meet it.
+    // If the known circuits meet the bound for all circuits, no program is needed.
     let (time, least) = (exchange.time(known), exchange.pooled_time(degree));
     let found =
         |circuits: CircuitCounts, time, bound, proven| ExactCircuits { circuits, time, bound, proven };
-    // Equal to the bound up to rounding; or a pair without a way, about which `u` says nothing.
+    // The time equals the bound up to rounding, or a pair has no path, which `u` cannot express.
     if time <= least * (1.0 + 1e-12) || !time.is_finite() {
         return Ok(found(known.clone(), time, least, time.is_finite()));
     }
     let failed = |error: Error| MethodError::Failed(error.to_string());
     let program = CircuitProgram::new(exchange, degree, time, least).map_err(failed)?;
     let mut instance = Instance::new(&program.model).map_err(failed)?;
-    // The known circuits are the first incumbent: the solver completes rates and `u`.
+    // The known circuits are the first incumbent; the solver completes rates and `u`.
     let limit = i32::try_from(nodes).unwrap_or(i32::MAX);
     instance.apply(&Options::new().relative_gap(GAP).set("mip_max_nodes", limit)).map_err(failed)?;
     let start = program.columns.iter().map(|(a, b, column)| (column.0, f64::from(known.between(*a, *b))));
@@ -153,7 +154,7 @@ pub fn best_circuits(
     let solution = solution.map_err(failed)?;
     let mut best = found(known.clone(), time, least, solution.status == Status::Optimal);
     if let Some(values) = &solution.values {
-        // The point of the solver is timed again by the exact time of the exchange.
+        // The circuits of the solver's point are timed again with the exact formula.
         let circuits = program.circuits(values, exchange.servers(), degree);
         let time = exchange.time(&circuits);
         if time < best.time {

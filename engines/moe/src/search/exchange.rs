@@ -1,9 +1,9 @@
 //! Time of the exchange between servers (step 3), server by server (docs/methods/moe.md, section 4).
 //!
-//! A server is done when its last byte has left and its last byte has come. What a pair has beyond its circuits
-//! spills to the packet switches, so the time of a row of the demand is the smallest T with `sum_j max(0, D_j - C_j B
-//! T) <= E T`: the root of a falling convex function of straight pieces. Newton's method from 0 reaches it exactly,
-//! from below, with as many steps as pieces are left behind.
+//! A server is done when its last byte has left and its last byte has come. Bytes of a pair beyond its circuits spill
+//! to the packet switches, so the time of a row of the demand is the smallest T with `sum_j max(0, D_j - C_j B T) <= E
+//! T`: the root of a decreasing, convex, piecewise linear function. Newton's method from 0 reaches it exactly from
+//! below, with one step per piece that it crosses.
 
 use super::circuits::CircuitCounts;
 use crate::model::demand::LayerDemand;
@@ -15,13 +15,13 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RoutingRule {
-    /// Pairs with circuits use nothing else: the rule of the paper.
+    /// Pairs with circuits use only circuits: the rule of the paper.
     Strict,
     /// Bytes that circuits do not carry in time go over packet switches.
     Spill,
 }
 
-/// A demand with what is needed to time it on circuits again and again.
+/// A demand, prepared for timing it on many sets of circuits.
 #[derive(Clone, Debug)]
 pub struct Exchange {
     servers: usize,
@@ -38,7 +38,8 @@ impl Exchange {
     /// The exchange of a layer.
     pub fn of(demand: &LayerDemand, rates: &RegionRates, rule: RoutingRule) -> Self {
         let n = demand.servers;
-        // Both directions row by row: rows of a receiver are as close in memory as those of a sender.
+        // Both directions are stored row by row, so rows of a receiver are as contiguous in memory as those of a
+        // sender.
         let (mut out, mut into) = (vec![0.0; n * n], vec![0.0; n * n]);
         for a in 0..n {
             for b in (0..n).filter(|b| *b != a) {
@@ -54,24 +55,24 @@ impl Exchange {
         self.servers
     }
 
-    /// Time of the exchange on circuits, ms; infinite if some pair has no way.
+    /// Time of the exchange on circuits, ms; infinite if some pair has no path.
     pub fn time(&self, circuits: &CircuitCounts) -> f64 {
-        // Servers are timed apart from each other, so a move is timed again at the servers that it touches alone.
+        // Servers are timed independently, so a move is timed only at the servers that it changes.
         (0..self.servers).map(|server| self.server_time(circuits, server)).fold(0.0, f64::max)
     }
 
-    /// Time after which a server has sent and received everything, ms.
+    /// Time after which a server has sent and received all its bytes, ms.
     pub fn server_time(&self, circuits: &CircuitCounts, server: usize) -> f64 {
         let row = circuits.row(server);
         let (out, into) = (self.sent(server), self.received(server));
         match self.rule {
-            // Sending and receiving share no port.
+            // Sending and receiving do not share capacity.
             RoutingRule::Spill => self.spill_time(out, row).max(self.spill_time(into, row)),
             RoutingRule::Strict => self.strict_time(out, row).max(self.strict_time(into, row)),
         }
     }
 
-    /// Returns `true` if a server is done by `time`.
+    /// Returns `true` if a server has finished by `time`.
     pub fn is_done(&self, circuits: &CircuitCounts, server: usize, time: f64) -> bool {
         let row = circuits.row(server);
         // One pass without a Newton step: the condition of section 4 at a given time.
@@ -82,7 +83,7 @@ impl Exchange {
                 // Bytes that the circuits of the pair do not carry in that time.
                 let over = bytes - f64::from(*count) * carried;
                 if over > 0.0 {
-                    // Strict routing: such bytes have no other path.
+                    // With strict routing, such bytes have no other path.
                     if *count > 0 && self.rule == RoutingRule::Strict {
                         return false;
                     }
@@ -94,23 +95,23 @@ impl Exchange {
         done(self.sent(server)) && done(self.received(server))
     }
 
-    /// Time that no circuits beat: all NICs of a server as one.
+    /// Lower bound on the time with any circuits: all NICs of a server as one.
     pub fn pooled_time(&self, degree: u32) -> f64 {
         // Every byte of a server leaves over one of its NICs.
         let rate = f64::from(degree) * self.circuit + self.eps;
         let most =
             |rows: &[f64]| rows.chunks(self.servers.max(1)).map(|row| row.iter().sum()).fold(0.0, f64::max);
         let bytes = most(&self.out).max(most(&self.into));
-        // Zero bytes need no time even without any NIC.
+        // Zero bytes need no time, even without a NIC.
         if bytes > 0.0 { bytes / rate } else { 0.0 }
     }
 
-    /// Bytes that a server sends to every other one.
+    /// Bytes that a server sends to each other server.
     pub fn sent(&self, server: usize) -> &[f64] {
         &self.out[server * self.servers..(server + 1) * self.servers]
     }
 
-    /// Bytes that a server receives from every other one.
+    /// Bytes that a server receives from each other server.
     pub fn received(&self, server: usize) -> &[f64] {
         &self.into[server * self.servers..(server + 1) * self.servers]
     }
@@ -133,7 +134,7 @@ impl Exchange {
     fn spill_time(&self, bytes: &[f64], row: &[u16]) -> f64 {
         // At time 0 all pairs with bytes spill.
         let mut time = 0.0;
-        // One piece of the function is left behind in each step, so these are always enough.
+        // Each step crosses at least one piece of the function, so this number of steps always suffices.
         for _ in 0..=row.len() {
             // The piece of the pairs that still spill: left = (E + C B) T.
             let (mut left, mut rate) = (0.0, self.eps);
@@ -144,12 +145,12 @@ impl Exchange {
                     rate += carried;
                 }
             }
-            // Nothing spills any more: the circuits are enough.
+            // No pair spills, so the circuits suffice.
             if left == 0.0 {
                 break;
             }
             let next = left / rate;
-            // From below, times only grow; where one does not, the root is reached.
+            // From below, times only grow, so a time that does not grow is the root.
             if next <= time {
                 break;
             }
@@ -161,7 +162,7 @@ impl Exchange {
     fn strict_time(&self, bytes: &[f64], row: &[u16]) -> f64 {
         let (mut time, mut left) = (0.0_f64, 0.0);
         for (bytes, count) in bytes.iter().zip(row) {
-            // Pairs with circuits wait for them; all others share the packet switches.
+            // Pairs with circuits wait for their circuits; all others share the packet switches.
             if *count > 0 {
                 time = time.max(bytes / (f64::from(*count) * self.circuit));
             } else {

@@ -1,21 +1,20 @@
-//! Algorithm 1 of mFabric: one circuit after the other for the pair that takes longest (docs/methods/moe.md, section
-//! 3).
+//! Algorithm 1 of mFabric: adds one circuit at a time for the pair that takes longest (docs/methods/moe.md, section 3).
 
 use super::circuits::CircuitCounts;
 
 /// Rule for a pair that takes longest and has no free port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BlockedRule {
-    /// The algorithm ends, as it is printed; ports stay dark.
+    /// The algorithm ends, as printed in the paper; ports stay dark.
     Printed,
-    /// The pair is left and the next one follows.
+    /// The pair is skipped, and the algorithm continues with the next one.
     Continue,
 }
 
-/// Circuits for `weights`, the bytes of both directions of every pair, row by row. Pairs without bytes get none.
+/// Circuits for `weights`, the bytes of both directions of every pair, row by row. Pairs without bytes get no circuits.
 pub fn greedy(servers: usize, degree: u32, weights: &[f64], rule: BlockedRule) -> CircuitCounts {
     let mut circuits = CircuitCounts::none(servers, degree);
-    // Pairs in order, so that the first of equal ones has the smaller numbers.
+    // Pairs in order, so that ties go to the smaller numbers.
     let mut open: Vec<(usize, usize, f64)> = (0..servers)
         .flat_map(|a| (a + 1..servers).map(move |b| (a, b, weights[a * servers + b])))
         .filter(|(_, _, weight)| *weight > 0.0)
@@ -29,7 +28,7 @@ pub fn greedy(servers: usize, degree: u32, weights: &[f64], rule: BlockedRule) -
         let mut longest: Option<(usize, f64, f64)> = None;
         for (at, &(a, b, weight)) in open.iter().enumerate() {
             let time = time(&circuits, a, b, weight);
-            // Strictly more: the first of equal pairs stays.
+            // Strictly greater, so ties go to the first pair.
             if longest.is_none_or(|(_, most, heaviest)| time > most || (time == most && weight > heaviest)) {
                 longest = Some((at, time, weight));
             }

@@ -1,16 +1,16 @@
 //! NICs of the circuits of a region, spread over the NUMA nodes of every server (docs/methods/moe.md, section 7).
 //!
-//! Of c parallel circuits of a pair, half use each node at both ends; an odd one goes to the node with more NICs
-//! left. Both ends choose by themselves.
+//! Of c parallel circuits of a pair, half use each node at both ends; an odd one goes to the node with more NICs left.
+//! Both ends choose independently.
 
 use super::circuits::CircuitCounts;
 use crate::plan::{CircuitAction, RegionCircuit};
 use crate::scenario::MoeRegion;
 use std::collections::VecDeque;
 
-/// The circuits with their NICs, all of them to be set. Pairs in order; NICs of a node in order.
+/// Returns the circuits with their NICs; all of them are added. Pairs in order; NICs of a node in order.
 pub fn mapped(region: &MoeRegion, circuits: &CircuitCounts) -> Vec<RegionCircuit> {
-    // Free NICs by server and node; the first ones are taken first.
+    // Free NICs by server and node; the lowest ones are taken first.
     let mut nics: Vec<[VecDeque<u32>; 2]> = (0..circuits.servers())
         .map(|_| {
             let of = |node| region.ocs_nics.iter().copied().filter(|nic| region.numa(*nic) == node).collect();
@@ -19,7 +19,7 @@ pub fn mapped(region: &MoeRegion, circuits: &CircuitCounts) -> Vec<RegionCircuit
         .collect();
     let mut found = Vec::new();
     for (a, b, count) in circuits.pairs() {
-        // A circuit has one NIC at each end; the n-th of one end meets the n-th of the other.
+        // A circuit has one NIC at each end; the n-th NIC of one end is joined to the n-th of the other.
         let ends =
             [a, b].map(|server| nics.get_mut(server).map(|nics| taken(nics, count)).unwrap_or_default());
         let [from, to] = ends;
@@ -38,11 +38,11 @@ pub fn mapped(region: &MoeRegion, circuits: &CircuitCounts) -> Vec<RegionCircuit
 
 /// Takes the NICs of one server for `count` circuits of a pair, alternating between the nodes.
 fn taken(nics: &mut [VecDeque<u32>; 2], count: u16) -> Vec<u32> {
-    // An odd circuit goes to the node with more NICs left, node 0 of equal ones.
+    // An odd circuit goes to the node with more NICs left; ties go to node 0.
     let mut node = usize::from(nics[1].len() > nics[0].len());
     let mut taken = Vec::with_capacity(usize::from(count));
     for _ in 0..count {
-        // A node without NICs leaves its circuits to the other one.
+        // If a node has no NICs left, its circuits go to the other node.
         let nic = nics[node].pop_front().or_else(|| nics[1 - node].pop_front());
         taken.extend(nic);
         node = 1 - node;
@@ -50,12 +50,12 @@ fn taken(nics: &mut [VecDeque<u32>; 2], count: u16) -> Vec<u32> {
     taken
 }
 
-/// The circuits with what happens to them when those before are there. Circuits of pairs that stay keep their NICs
-/// where the nodes stay balanced; if that is not possible, all are mapped again.
+/// Returns the circuits with their actions relative to the previous circuits. Circuits that stay keep their NICs if the
+/// nodes stay balanced; if that is not possible, all circuits are mapped again.
 pub fn changed(region: &MoeRegion, before: &[RegionCircuit], circuits: &CircuitCounts) -> Vec<RegionCircuit> {
     let old: Vec<RegionCircuit> =
         before.iter().filter(|circuit| circuit.action != CircuitAction::Remove).copied().collect();
-    // Kept circuits are not switched, so their bytes could continue during the change.
+    // Kept circuits do not change, so their bytes could continue during the change.
     let mut found = kept(region, &old, circuits).unwrap_or_else(|| mapped(region, circuits));
     let place = |circuit: &RegionCircuit| (circuit.server_a, circuit.nic_a, circuit.server_b, circuit.nic_b);
     for circuit in &mut found {
@@ -64,7 +64,7 @@ pub fn changed(region: &MoeRegion, before: &[RegionCircuit], circuits: &CircuitC
             circuit.action = CircuitAction::Keep;
         }
     }
-    // Old circuits that are not among the new ones are taken down.
+    // Old circuits that are not among the new ones are removed.
     let gone = |old: &&RegionCircuit| !found.iter().any(|circuit| place(circuit) == place(old));
     let removed: Vec<RegionCircuit> =
         old.iter().filter(gone).map(|old| RegionCircuit { action: CircuitAction::Remove, ..*old }).collect();
@@ -97,7 +97,7 @@ fn kept(region: &MoeRegion, old: &[RegionCircuit], circuits: &CircuitCounts) -> 
     // First pass: keep old circuits while their pair wants circuits and both nodes stay balanced.
     for circuit in old {
         let (a, b) = (circuit.server_a as usize, circuit.server_b as usize);
-        // Another region: nothing to keep.
+        // The old circuits belong to another region, so none can be kept.
         if a >= n || b >= n {
             return None;
         }
@@ -120,7 +120,8 @@ fn kept(region: &MoeRegion, old: &[RegionCircuit], circuits: &CircuitCounts) -> 
             for (end, server) in [a, b].into_iter().enumerate() {
                 let left = |which: usize| free[server].iter().filter(|nic| node(**nic) == which).count();
                 let fits = |which: &usize| left(*which) > 0 && uses[at][end].takes(*which, count, one_node);
-                // The node with more NICs left, node 0 of equal ones; without any the old circuits are in the way.
+                // The node with more NICs left; ties go to node 0. If no NIC is left, the kept circuits block the
+                // mapping.
                 let best = (0..2).filter(fits).max_by_key(|which| (left(*which), 1 - *which))?;
                 let place = free[server].iter().position(|nic| node(*nic) == best)?;
                 nics[end] = free[server].remove(place);

@@ -1,7 +1,7 @@
-//! Ways of the bytes of an all-to-all, and its five steps (docs/methods/moe.md, sections 2 and 7).
+//! Routes of the bytes of an all-to-all, and its five steps (docs/methods/moe.md, sections 2 and 7).
 //!
-//! Every circuit has a delegation GPU at both ends, that of its NIC: bytes of a pair are gathered there over
-//! NVSwitch, spread evenly over parallel circuits, and scattered at the other end. What circuits do not carry is
+//! Every circuit has a delegation GPU at each end, the GPU of its NIC. Bytes of a pair are gathered there over
+//! NVSwitch, spread evenly over parallel circuits, and scattered at the other end. Bytes that circuits do not carry are
 //! spread evenly over the packet-switched NICs.
 
 use super::circuits::CircuitCounts;
@@ -12,17 +12,17 @@ use crate::plan::{AllToAll, CircuitAction, RegionCircuit, RegionRoute, RoutePath
 use crate::scenario::{MoeRegion, NoPackets};
 use std::fmt;
 
-/// Share of a pair's bytes below which what is left over is rounding.
+/// Fraction of a pair's bytes below which the remainder counts as rounding.
 const ROUNDING: f64 = 1e-12;
 
-/// A pair of servers that cannot be reached.
+/// A pair of servers without a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unreachable {
     /// The server that sends.
     pub from: usize,
     /// The server that receives.
     pub to: usize,
-    /// Reason that packet switches are no way either.
+    /// Reason why packet switches cannot carry the bytes either.
     pub because: NoPackets,
 }
 
@@ -49,7 +49,7 @@ pub struct Routed {
 /// Routes the demand of a layer over circuits that have NICs.
 ///
 /// # Errors
-/// A pair with bytes, without a circuit and without packet switches.
+/// A pair with bytes has neither a circuit nor packet switches.
 pub fn routed(
     region: &MoeRegion,
     rates: &RegionRates,
@@ -73,13 +73,13 @@ pub fn routed(
                 continue;
             }
             let count = f64::from(counts.between(from, to));
-            // Bytes over circuits: all of them, none, or what the circuits carry by the end.
+            // Bytes over circuits: all of them, none, or the bytes that the circuits carry by the end of the exchange.
             let carried = match rule {
                 RoutingRule::Strict if count > 0.0 => bytes,
                 _ if count == 0.0 => 0.0,
                 _ => bytes.min(count * exchange.circuit_rate() * time),
             };
-            // Rounding of carried bytes is no spill, and would make routes of a few bytes.
+            // A remainder from rounding is not spill; it would create routes of a few bytes.
             let left = if bytes - carried > ROUNDING * bytes { bytes - carried } else { 0.0 };
             let by_circuit = if left > 0.0 { carried / count } else { bytes / count };
             if carried > 0.0 {
@@ -98,7 +98,7 @@ pub fn routed(
                 if let Some(because) = region.no_packets() {
                     return Err(Unreachable { from, to, because });
                 }
-                // Evenly over the packet-switched NICs; the n-th one meets the n-th.
+                // Evenly over the packet-switched NICs; the n-th NIC sends to the n-th NIC.
                 let share = left / region.eps_nics.len() as f64;
                 for &nic in &region.eps_nics {
                     routes.push(route((from, to), RoutePath::Eps, (nic, nic), share));

@@ -1,9 +1,9 @@
-//! Local search on the time of the exchange: a circuit more, a circuit turned or split, or two circuits exchanged
+//! Local search on the time of the exchange: it adds, turns or splits a circuit, or exchanges two circuits
 //! (docs/methods/moe.md, section 5).
 //!
-//! Only a move at the slowest server can make the exchange quicker, so no others are tried; and a move is timed at the
-//! servers that it touches alone. The best move of a round is made. Where the time stays, moves that take time off the
-//! servers it touches are made, so that a tie of several slowest servers is no end.
+//! Only a move at the slowest server can shorten the exchange, so no others are tried. A move is timed only at the
+//! servers that it changes. The best move of a round is made. Moves that keep the time but reduce the sum of squared
+//! times at their servers are also made, so that the search does not end at a tie of several slowest servers.
 
 use super::circuits::CircuitCounts;
 use super::exchange::Exchange;
@@ -12,16 +12,17 @@ use crate::model::circulant::circulant;
 use lightbay_core::random::Streams;
 use rand::seq::SliceRandom;
 
-/// Relative difference that counts: far above rounding, far below what a circuit more can gain.
+/// Minimum relative difference that counts as an improvement: far above rounding, far below the gain of one more
+/// circuit.
 const TOLERANCE: f64 = 1e-9;
 
-/// Moves that are timed from random circuits, but for the last of these searches: counted, not clocked, so that equal
-/// demands give equal circuits.
+/// Number of timed moves after which no further search from random circuits starts. It limits the work and not the
+/// time, so that equal demands give equal circuits.
 const DRAWN: u64 = 1000;
-/// Random circuits at most: with few servers some draws have no moves to count.
+/// Maximum number of random starts, because with few servers some starts have no moves to count.
 const MOST_DRAWN: u32 = 100;
 
-/// A change of circuits: those taken down and those set.
+/// A move: the circuits that it removes and those that it adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct CircuitMove {
     down: [Option<(usize, usize)>; 2],
@@ -30,7 +31,7 @@ struct CircuitMove {
 
 impl CircuitMove {
     fn apply(self, circuits: &mut CircuitCounts) {
-        // Down first: ports have to be free before others are set.
+        // Removals first, because ports must be free before circuits are added.
         self.down.into_iter().flatten().for_each(|(a, b)| circuits.remove(a, b));
         self.up.into_iter().flatten().for_each(|(a, b)| circuits.add(a, b));
     }
@@ -41,7 +42,7 @@ impl CircuitMove {
         self.down.into_iter().flatten().for_each(|(a, b)| circuits.add(a, b));
     }
 
-    /// Servers that it touches, each once, and their number.
+    /// Servers that the move changes, each once, and their number.
     fn servers(self) -> ([usize; 4], usize) {
         let mut touched = [0; 4];
         let mut count = 0;
@@ -58,7 +59,7 @@ impl CircuitMove {
     }
 }
 
-/// Work of a search.
+/// Statistics of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SwapWork {
     /// Moves that were timed.
@@ -67,14 +68,13 @@ pub struct SwapWork {
     pub made: u64,
 }
 
-/// The best circuits that are found from those of the greedy algorithm, from circuits that look the same from every
-/// server, and from some random ones.
+/// The best circuits that local search finds from the greedy circuits, from a circulant, and from random circuits.
 pub fn swapped(exchange: &Exchange, degree: u32, weights: &[f64]) -> (CircuitCounts, SwapWork) {
     let n = exchange.servers();
     // First start: the greedy circuits.
     let mut best = greedy(n, degree, weights, BlockedRule::Continue);
     let mut work = improve(exchange, &mut best);
-    // Second start: a circulant, which suits even demands that the greedy algorithm starves.
+    // Second start: a circulant, which suits even demands better than the greedy circuits.
     let mut even = CircuitCounts::of(n, degree, &circulant(n, degree));
     let more = improve(exchange, &mut even);
     work = SwapWork { tried: work.tried + more.tried, made: work.made + more.made };
@@ -86,7 +86,7 @@ pub fn swapped(exchange: &Exchange, degree: u32, weights: &[f64]) -> (CircuitCou
     (best, work)
 }
 
-/// Improves circuits drawn at random, the same ones each time, until [`DRAWN`] moves were timed.
+/// Improves random circuits, which are the same in every run, until [`DRAWN`] moves were timed.
 fn drawn(exchange: &Exchange, degree: u32, best: &mut CircuitCounts, work: &mut SwapWork) {
     let end = work.tried + DRAWN;
     // A fixed stream: equal demands give equal circuits.
@@ -100,7 +100,7 @@ fn drawn(exchange: &Exchange, degree: u32, best: &mut CircuitCounts, work: &mut 
         }
         ports.shuffle(&mut stream);
         let mut other = CircuitCounts::none(n, degree);
-        // A port that meets its own server stays dark.
+        // A port that is matched with its own server stays dark.
         for pair in ports.chunks_exact(2).filter(|pair| pair[0] != pair[1]) {
             other.add(pair[0], pair[1]);
         }
@@ -112,16 +112,16 @@ fn drawn(exchange: &Exchange, degree: u32, best: &mut CircuitCounts, work: &mut 
     }
 }
 
-/// Improves circuits until no move makes the exchange quicker.
+/// Improves circuits until no move improves the exchange.
 pub fn improve(exchange: &Exchange, circuits: &mut CircuitCounts) -> SwapWork {
     let mut search = SwapSearch {
         exchange,
-        // Times of all servers are kept; a move updates those that it touches.
+        // The times of all servers are stored; a move updates those of its servers.
         times: (0..exchange.servers()).map(|server| exchange.server_time(circuits, server)).collect(),
         circuits,
         work: SwapWork::default(),
     };
-    // Every round lowers the time, or keeps it and lowers the squares: the rounds end.
+    // Every round lowers the time, or keeps it and lowers the sum of squares, so the rounds end.
     while search.round() {}
     search.work
 }
@@ -133,13 +133,13 @@ struct SwapSearch<'a> {
     work: SwapWork,
 }
 
-/// All moves that touch a server.
+/// All moves that change a server.
 fn moves(circuits: &CircuitCounts, slow: usize) -> Vec<CircuitMove> {
     let n = circuits.servers();
     let mut moves = Vec::new();
     // Servers with dark ports.
     let free: Vec<usize> = (0..n).filter(|server| circuits.free(*server) > 0).collect();
-    // Add: a circuit more at the slow server.
+    // Add: one more circuit at the slow server.
     if circuits.free(slow) > 0 {
         for &other in free.iter().filter(|other| **other != slow) {
             moves.push(CircuitMove { down: [None; 2], up: [Some((slow, other)), None] });
@@ -168,7 +168,7 @@ fn moves(circuits: &CircuitCounts, slow: usize) -> Vec<CircuitMove> {
     let a = slow;
     for b in (0..n).filter(|b| circuits.between(a, *b) > 0) {
         for (d, e, _) in circuits.pairs() {
-            // Circuits that share a server would make one to itself, or change nothing.
+            // Two circuits that share a server would make a circuit of a server to itself, or change nothing.
             if [d, e].contains(&a) || [d, e].contains(&b) {
                 continue;
             }
@@ -180,8 +180,7 @@ fn moves(circuits: &CircuitCounts, slow: usize) -> Vec<CircuitMove> {
     moves
 }
 
-/// A move with what it leads to: the slowest time, and the sum of squares at the servers that it touches less the sum
-/// before.
+/// A move with its result: the slowest time, and the change of the sum of squared times at its servers.
 #[derive(Clone, Copy)]
 struct Tried {
     change: CircuitMove,
@@ -190,9 +189,9 @@ struct Tried {
 }
 
 impl SwapSearch<'_> {
-    /// Makes the best move; says whether there was one.
+    /// Makes the best move; returns `true` if there was one.
     fn round(&mut self) -> bool {
-        // The slowest server, the last one of equal ones.
+        // The slowest server; ties go to the last one.
         let Some((slowest, &time)) = self.times.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)) else {
             return false;
         };
@@ -218,33 +217,33 @@ impl SwapSearch<'_> {
     /// Times a move and keeps it if it is the best.
     fn attempt(&mut self, change: CircuitMove, now: f64, best: &mut Option<Tried>) {
         self.work.tried += 1;
-        // Later moves have to beat the best one so far.
+        // Later moves must beat the best one so far.
         let limit = best.map_or(now, |best| best.time) * (1.0 + TOLERANCE);
         change.apply(self.circuits);
         let (touched, count) = change.servers();
         let touched = &touched[..count];
-        // Cheap test first: one pass for each touched server instead of a Newton iteration.
+        // Cheap test first: one pass for each changed server instead of a Newton iteration.
         let done = !limit.is_finite()
             || touched.iter().all(|server| self.exchange.is_done(self.circuits, *server, limit));
         if done {
-            // Exact times of the touched servers.
+            // Exact times of the changed servers.
             let (mut time, mut squares) = (0.0_f64, 0.0);
             for &server in touched {
                 let took = self.exchange.server_time(self.circuits, server);
                 time = time.max(took);
-                // Infinite times count as the largest number whose square is finite.
+                // Infinite times are replaced by the largest number whose square is finite.
                 squares += took.min(1e150).powi(2) - self.times[server].min(1e150).powi(2);
             }
-            // The others keep theirs.
+            // The other servers keep their times.
             for (server, took) in self.times.iter().enumerate() {
                 if !touched.contains(&server) {
                     time = time.max(*took);
                 }
             }
             let tried = Tried { change, time, squares };
-            // From infinity any finite time is a gain; no relative difference shows it.
+            // Any finite time is a gain over an infinite one, which a relative difference would not show.
             let quicker = time < now * (1.0 - TOLERANCE) || (now == f64::INFINITY && time < now);
-            // Ties of several slowest servers: the squares fall when one of them is relieved.
+            // Ties of several slowest servers: the sum of squares falls if one of them gets faster.
             let calmer = time <= now && squares < -TOLERANCE * now.min(1e150).powi(2);
             if (quicker || calmer) && best.is_none_or(|best| tried.before(&best)) {
                 *best = Some(tried);
@@ -255,9 +254,9 @@ impl SwapSearch<'_> {
 }
 
 impl Tried {
-    /// Returns `true` if it is better: quicker, or as quick and calmer.
+    /// Returns `true` if it is better: a shorter time, or the same time with a smaller sum of squares.
     fn before(&self, other: &Self) -> bool {
-        // Quicker first, then calmer within the tolerance.
+        // The time first; within the tolerance, the sum of squares decides.
         if self.time < other.time * (1.0 - TOLERANCE) {
             return true;
         }

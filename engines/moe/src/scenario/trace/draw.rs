@@ -1,19 +1,19 @@
-//! Drawn traces: popularity of experts over iterations and layers, and the rows of the ranks.
+//! Synthetic traces: popularity of experts over iterations and layers, and the rows of the ranks.
 //!
-//! The passage from layer to layer drifts as `Z' = 0.999 Z + 0.05 N(0,1)`. Every [`KNOT`]-th state is drawn by itself
-//! and the states between two of them as the bridge of this process, so that no iteration costs more than a few
-//! others, for any number.
+//! The transition matrix from layer to layer drifts as `Z' = 0.999 Z + 0.05 N(0,1)`. Every [`KNOT`]-th state (a knot)
+//! is sampled independently, and the states between two knots as a bridge of this process. The cost of an iteration is
+//! therefore bounded for any iteration number.
 
 use super::super::MoeScenario;
 use super::sample::Normal;
 use super::{GateHistory, SyntheticTrace};
 use lightbay_core::random::Streams;
 
-/// Share of the drift that is kept per iteration.
+/// Fraction of the drift that remains per iteration.
 const KEPT: f64 = 0.999;
 /// Drift that is added per iteration.
 const ADDED: f64 = 0.05;
-/// Iterations between states that are drawn by themselves.
+/// Number of iterations between knots.
 const KNOT: u32 = 32;
 
 /// Use of a random stream.
@@ -36,7 +36,7 @@ impl TraceStreams {
     }
 }
 
-/// Variance of what `steps` iterations add to the drift.
+/// Variance that `steps` iterations add to the drift.
 fn added(steps: u32) -> f64 {
     let kept = KEPT * KEPT;
     ADDED * ADDED * (1.0 - kept.powi(steps as i32)) / (1.0 - kept)
@@ -68,7 +68,7 @@ impl Drift {
         drift
     }
 
-    /// Draws the knot after the present one.
+    /// Samples the knot after the present one.
     fn leap(&mut self, streams: &TraceStreams) {
         let mut normal = streams.of(StreamUse::Knot, self.layer, self.at / KNOT);
         let (kept, spread) = (KEPT.powi(KNOT as i32), added(KNOT).sqrt());
@@ -86,7 +86,7 @@ impl Drift {
             self.leap(streams);
             return;
         }
-        // The state given the present one and the knot that is to be reached.
+        // The state, given the present state and the next knot.
         let (kept, spread) = (KEPT.powi(left as i32 - 1), added(left - 1));
         let precision = 1.0 / added(1) + kept * kept / spread;
         let (ahead, back) = (KEPT / added(1) / precision, kept / spread / precision);
@@ -98,7 +98,7 @@ impl Drift {
     }
 }
 
-/// Popularity of the experts of layer 0: a fixed part and one that wanders.
+/// Popularity of the experts of layer 0: a fixed part and a random walk.
 struct Popularity {
     fixed: Vec<f64>,
     wandering: Vec<f64>,
@@ -142,7 +142,8 @@ fn softmax(values: &mut [f64]) {
     }
 }
 
-/// Passage of tokens from the experts of a layer to those of the next one: logits by expert left, then expert reached.
+/// Transition of tokens from the experts of a layer to those of the next layer: logits by source expert, then
+/// destination expert.
 struct ExpertTransitions {
     fixed: Vec<f64>,
     drift: Drift,
@@ -166,7 +167,7 @@ impl ExpertTransitions {
     }
 }
 
-/// Loads up to `iteration`, with its tokens.
+/// Loads of the iterations up to `iteration`, with the tokens of that iteration.
 pub(super) fn history(
     scenario: &MoeScenario,
     trace: &SyntheticTrace,

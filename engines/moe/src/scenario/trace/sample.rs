@@ -3,7 +3,7 @@
 use lightbay_core::random::Stream;
 use rand::RngExt;
 
-/// Draws normal numbers in pairs (polar method of Marsaglia).
+/// Samples normal numbers in pairs (polar method of Marsaglia).
 #[derive(Debug)]
 pub struct Normal {
     stream: Stream,
@@ -11,7 +11,7 @@ pub struct Normal {
 }
 
 impl Normal {
-    /// Numbers from a stream.
+    /// A sampler that uses a stream.
     pub const fn new(stream: Stream) -> Self {
         Self { stream, spare: None }
     }
@@ -75,7 +75,7 @@ impl Normal {
                 *share /= sum;
             }
         } else {
-            // All weights so small that every number was rounded to zero.
+            // The weights are so small that every number was rounded to zero.
             let even = 1.0 / shares.len() as f64;
             shares.fill(even);
         }
