@@ -1,8 +1,8 @@
 //! Synthetic traces: popularity of experts over iterations and layers, and the rows of the ranks.
 //!
 //! The transition matrix from layer to layer drifts as `Z' = 0.999 Z + 0.05 N(0,1)`. Every [`KNOT`]-th state (a knot)
-//! is sampled independently, and the states between two knots as a bridge of this process. The cost of an iteration is
-//! therefore bounded for any iteration number.
+//! is sampled from the previous knot, and the states between two knots as a bridge of this process. Any iteration is
+//! therefore reached in one step per knot and fewer than [`KNOT`] further steps.
 
 use super::super::MoeScenario;
 use super::sample::Normal;
@@ -98,7 +98,7 @@ impl Drift {
     }
 }
 
-/// Popularity of the experts of layer 0: a fixed part and a random walk.
+/// Popularity of the experts of layer 0: a fixed part and a part that drifts.
 struct Popularity {
     fixed: Vec<f64>,
     wandering: Vec<f64>,
