@@ -296,7 +296,7 @@ impl CrossconnectScenario {
         of.get(pod).and_then(|row| row.get(ocs)).copied().unwrap_or(0)
     }
 
-    /// Wanted circuits of a pod, d\[i\].
+    /// Target circuits of a pod, d\[i\].
     pub fn degree(&self, pod: usize) -> u64 {
         self.logical_circuits.get(pod).map_or(0, |row| row.iter().map(|&count| u64::from(count)).sum())
     }
@@ -309,7 +309,7 @@ impl CrossconnectScenario {
         (0..self.logical_circuits.len()).map(|pod| self.degree(pod)).sum::<u64>() / 2
     }
 
-    /// Returns `true` if the wanted circuits are given port by port.
+    /// Returns `true` if the target circuits are given port by port.
     pub fn is_placed(&self) -> bool {
         !self.placed.is_empty()
     }

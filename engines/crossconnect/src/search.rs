@@ -13,7 +13,7 @@
 //! | `walk` | small random steps over all assignments |
 //! | [`anneal`] | the walk from hot to cold |
 //! | [`lns`] | a part of the switches or circuits solved again exactly |
-//! | [`degrade`] | wanted circuits that are kept where ports have failed |
+//! | [`degrade`] | target circuits that are kept where ports have failed |
 
 pub mod anneal;
 pub mod baselines;

@@ -1,4 +1,4 @@
-//! Prediction of the loads of a layer from those of the layer before (copilot; mFabric, appendix B;
+//! Prediction of the loads of a layer from those of the previous layer (copilot; mFabric, appendix B;
 //! docs/methods/moe.md, section 10).
 //!
 //! Loads pass from layer to layer by a matrix P with columns on the simplex. It is fitted to the last iterations by

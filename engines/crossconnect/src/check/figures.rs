@@ -222,7 +222,7 @@ pub(super) fn compare_totals(
     }
 }
 
-/// Adds the remarks on wanted circuits that are not set.
+/// Adds the remarks on target circuits that are not set.
 pub(super) fn unmet(exact: &Totals, pairs: &PairCounts, remarks: &mut Vec<String>) {
     if let (Some(unmet), Some(least)) = (exact.unmet_circuits, exact.lower_bound_unmet_circuits) {
         let wanted: u64 = pairs.values().map(|pair| pair.wanted).sum();

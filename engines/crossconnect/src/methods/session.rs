@@ -62,7 +62,7 @@ impl TaskSession {
         session
     }
 
-    /// Wanted circuits that are not pinned.
+    /// Target circuits that are not pinned.
     pub(super) fn circuits(&self) -> u64 {
         self.task.wanted.iter().map(|cell| u64::from(cell.count)).sum()
     }

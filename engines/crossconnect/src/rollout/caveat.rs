@@ -61,7 +61,7 @@ impl Warning {
     }
 }
 
-/// Wanted circuits that are not set: pair, circuits that are set, circuits that are wanted.
+/// Target circuits that are not set: pair, circuits that are set, circuits that are wanted.
 pub fn unmet_pairs(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<(Pair, u32, u32)> {
     // Circuits set by pair, against those wanted.
     let mut set: BTreeMap<Pair, u32> = BTreeMap::new();
@@ -75,7 +75,7 @@ pub fn unmet_pairs(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<(P
     short.filter(|&(_, set, wanted)| set < wanted).collect()
 }
 
-/// Returns the warning about wanted circuits that are not set; `None` if all are.
+/// Returns the warning about target circuits that are not set; `None` if all are.
 pub fn unmet(scenario: &CrossconnectScenario, changes: &Changes) -> Option<String> {
     let unmet = changes.totals.unmet_circuits?;
     let least = changes.totals.lower_bound_unmet_circuits.unwrap_or(0);

@@ -17,7 +17,7 @@ use std::collections::{BTreeSet, HashMap};
 pub struct Wired {
     /// The switches, in order of id; entries sorted as [`OcsChanges::cross_connects`] says.
     pub ocs: Vec<OcsChanges>,
-    /// Removals of circuits that end at ports out of order.
+    /// Removals of circuits that end at failed ports.
     pub forced: BTreeSet<EntryRef>,
 }
 

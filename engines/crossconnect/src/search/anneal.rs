@@ -28,7 +28,7 @@ pub struct AnnealSettings {
     pub first: u32,
     /// Number of rounds, including those before the first.
     pub rounds: u32,
-    /// Steps of a chain in the first round, for each wanted circuit.
+    /// Steps of a chain in the first round, for each target circuit.
     pub steps_per_circuit: u64,
     /// Chains side by side.
     pub chains: u32,

@@ -28,7 +28,7 @@ const SCALE: i64 = 1000;
 /// Maximum number of lost circuits for which another place is tried one by one.
 const SECOND_CHANCES: usize = 64;
 
-/// Maximum number of wanted circuits that working ports can carry, by counting the ports of every pod and of every
+/// Maximum number of target circuits that working ports can carry, by counting the ports of every pod and of every
 /// switch.
 pub fn most_by_ports(scenario: &CrossconnectScenario) -> u64 {
     let (pods, ocs_count) = (scenario.pods as usize, scenario.ocs_count as usize);
@@ -93,7 +93,7 @@ pub(crate) struct Kept {
     pub lost: Vec<Cell>,
 }
 
-/// Returns the wanted circuits of a task that can be kept; `None` if all can, or if they would not fit even with all
+/// Returns the target circuits of a task that can be kept; `None` if all can, or if they would not fit even with all
 /// ports working. `sound` is the task with all working ports.
 pub(crate) fn kept(task: &Task, sound: &Task) -> Option<Kept> {
     if task.single_sided {

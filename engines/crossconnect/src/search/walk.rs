@@ -345,7 +345,7 @@ impl AssignmentWalk {
             if reversed { Spot { ocs: from.ocs, a: b, b: a } } else { Spot { ocs: from.ocs, a, b } }
         };
         // The step of Jacobson and Matthews (1996) for Latin squares, on switches x A ends x B ends: eight cells of a
-        // cube change by one, so that all sums of ports and of wanted circuits stay.
+        // cube change by one, so that all sums of ports and of target circuits stay.
         let corner = far(a, b);
         let added = [near(a, b), far(a, here.b), far(here.a, b)];
         // Change of kept circuits, from the gains and losses of the eight cells.
