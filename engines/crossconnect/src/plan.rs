@@ -1,4 +1,5 @@
-//! The result: what every switch keeps, adds and removes, in safe batches; or an order of all-to-all phases.
+//! The result: the circuits that every switch keeps, adds and removes, in safe batches; or an order of all-to-all
+//! phases.
 
 use crate::scenario::Circuit;
 use lightbay_core::problem::Problems;

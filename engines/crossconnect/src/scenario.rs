@@ -59,12 +59,12 @@ record! {
         pub ports_a: Vec<Vec<u32>> = within(0..=i64::from(MAX_PORTS)),
         /// `ports_b[i][k]`: the same on the B side; all zero for `single_sided`.
         pub ports_b: Vec<Vec<u32>> = within(0..=i64::from(MAX_PORTS)).or(Vec::new()),
-        /// `logical_circuits[i][j]`: duplex circuits wanted between pods i and j (P x P, symmetric, zero diagonal).
+        /// `logical_circuits[i][j]`: duplex target circuits between pods i and j (P x P, symmetric, zero diagonal).
         pub logical_circuits: Vec<Vec<u32>> = within(0..=MAX_CIRCUITS),
         /// Circuits that are set on the switches now.
         pub installed: Installed = any().or(Installed::default()),
-        /// Connections on the switches that make no circuit, as switches report them. They are deleted before anything is set
-        /// up; one way of a circuit that the plan sets up stays.
+        /// Connections on the switches that make no circuit, as switches report them. The plan deletes them before it
+        /// adds circuits, except a connection that is one direction of a circuit that it sets up.
         pub strays: Vec<Stray> = list(),
         /// The target circuits at their switch and ports, if they are given port by port; methods then choose only the
         /// order of the changes. They are the circuits of `logical_circuits` and circuits of a pod to itself, which

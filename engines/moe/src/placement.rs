@@ -32,8 +32,8 @@ pub struct PlacementShape {
 }
 
 impl PlacementShape {
-    /// The sizes of a scenario; if it keeps experts in blocks, there is no room for replicas, and all experts are in
-    /// one group.
+    /// The sizes of a scenario; if it keeps experts in blocks, the sizes leave no room for replicas and put all experts
+    /// in one group.
     pub fn of(scenario: &MoeScenario) -> Self {
         let shape = scenario.shape();
         let room = scenario.placement.unwrap_or_default();

@@ -1,5 +1,5 @@
-//! The result: circuits, routes and times of every layer of a stage, the time of an iteration, and what the network
-//! costs.
+//! The result: circuits, routes and times of every layer of a stage, the time of an iteration, and the cost of the
+//! network.
 
 use lightbay_core::record::{any, index, list};
 use lightbay_core::{record, words};

@@ -149,7 +149,7 @@ pub enum NoPackets {
 }
 
 impl NoPackets {
-    /// Returns what to change.
+    /// Returns the parameter change that would let packet switches carry bytes.
     pub const fn remedy(self) -> &'static str {
         match self {
             Self::Nics(_) => "lower optical_degree",

@@ -56,7 +56,7 @@ const fn far_side(wiring: Wiring) -> Side {
 /// Panel numbers: for every switch and side, the number of ports before those of each pod.
 struct Panel<'a> {
     before: [Vec<u64>; 2],
-    /// Ports with numbers of their own.
+    /// Ports of panels that have their own port numbers.
     own: Option<&'a [PanelPort]>,
 }
 

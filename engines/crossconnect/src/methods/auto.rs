@@ -16,7 +16,7 @@ use lightbay_core::plan::Limit;
 use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
 
-/// All methods one after the other.
+/// The method `auto`.
 pub(super) struct Auto;
 
 /// Annealing rounds before the relaxation is solved for a small scenario. If the relaxation proves that their plan is

@@ -12,7 +12,7 @@ use lightbay_core::plan::Status;
 use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
 
-/// Halving that ignores what is installed.
+/// Halving that ignores the installed circuits.
 pub(super) struct BaselineMethod {
     /// `true` if switches are renamed afterwards.
     pub(super) renamed: bool,

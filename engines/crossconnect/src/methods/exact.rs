@@ -137,7 +137,7 @@ fn written(session: &TaskSession, params: &Params) -> Result<ExactProgram, Metho
     if session.scenario.is_placed() {
         return Err(MethodError::Invalid(Problems::one(Problem::new(
             "placed",
-            "gives the target circuits port by port, so there is no model to solve",
+            "gives the target circuits port by port, so no choice is left to a model",
             "solve the scenario with any method, or create it with keep_ports=false",
         ))));
     }

@@ -178,7 +178,7 @@ impl TaskSession {
                 starts.push(FirstPlan { plan, removed, source });
             }
         }
-        // Stable: halving comes first among equals.
+        // The sort is stable, so halving wins ties.
         starts.sort_by_key(|start| start.removed);
         Ok(starts)
     }

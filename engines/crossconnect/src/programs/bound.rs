@@ -42,8 +42,8 @@ pub fn whole(bound: f64) -> u64 {
     (bound - SLIP).ceil().max(0.0) as u64
 }
 
-/// Bounds the removed circuits of all plans from below. `plan` is a solution of the task; every better bound goes to
-/// `found`, and the search for more ends when the plan meets it.
+/// Bounds the removed circuits of all plans from below. `plan` is a solution of the task; the function calls `found`
+/// with every better bound and stops when the plan meets it.
 ///
 /// # Errors
 /// The error of the watch or of `found`; [`MethodError::Failed`] if the solver fails.

@@ -82,7 +82,7 @@ impl ExactProgram {
         }
     }
 
-    /// Writes the model as part of a run, which may stop meanwhile.
+    /// Writes the model as part of a run, which may be stopped.
     ///
     /// # Errors
     /// The reason to stop.

@@ -72,7 +72,7 @@ fn answer(id: u32, switch: &Switch) -> Phrase {
     }
 }
 
-/// The cell that a screen points at: the first that changes, else the first with a circuit.
+/// The cell that a screen selects first: the first one that changes, otherwise the first one with a circuit.
 fn usual(switch: &Switch, pods: usize) -> Option<u32> {
     let item = |cell: &SwitchCell| cell.a * pods as u32 + cell.b;
     let changes = |cell: &&SwitchCell| cell.add + cell.remove > 0;

@@ -25,7 +25,7 @@ use traffic::Traffic;
 /// Maximum number of changes for which a change without limits is split, because packing is quadratic.
 const MOST_SPLIT: usize = 4000;
 
-/// Batches and what is dark during them.
+/// Batches, and the circuits that are dark during them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schedule {
     /// The batches, in execution order; none if nothing changes.
@@ -74,7 +74,7 @@ fn packed(work: &ChangeComponents, traffic: &Traffic) -> Schedule {
     if careful.broken < eager.broken { careful } else { eager }
 }
 
-/// Counts what is dark during the batches of an order.
+/// Counts the circuits that are dark during the batches of an order.
 fn replay(work: &ChangeComponents, mut traffic: Traffic, order: Vec<Vec<u32>>) -> Schedule {
     let mut schedule = Schedule {
         batches: Vec::with_capacity(order.len()),

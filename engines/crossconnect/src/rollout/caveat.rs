@@ -61,9 +61,9 @@ impl Warning {
     }
 }
 
-/// Target circuits that are not set: pair, circuits that are set, circuits that are wanted.
+/// Pairs of pods with unmet target circuits: pair, circuits that are set, target circuits.
 pub fn unmet_pairs(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<(Pair, u32, u32)> {
-    // Circuits set by pair, against those wanted.
+    // Circuits that are set, by pair.
     let mut set: BTreeMap<Pair, u32> = BTreeMap::new();
     for (_, entry) in entries(changes).filter(|(_, entry)| entry.action != Action::Remove) {
         *set.entry(pair(entry)).or_default() += 1;

@@ -120,7 +120,7 @@ impl Switch<'_> {
         let mut entries = Vec::with_capacity(installed.len() + cells.len());
         let mut healthy = Vec::with_capacity(installed.len());
         for &circuit in installed {
-            // Circuits at failed ports go, whatever is planned.
+            // Circuits at failed ports are always removed.
             if self.scenario.ends(circuit).iter().any(|end| self.failed.contains(end)) {
                 entries.push((panel.entry(Action::Remove, circuit), true));
             } else {
@@ -200,7 +200,7 @@ impl Switch<'_> {
     }
 }
 
-/// Ports of a switch that may still be given away.
+/// Free ports of a switch.
 struct Free<'a> {
     switch: &'a Switch<'a>,
     taken: FxHashSet<End>,
@@ -237,7 +237,7 @@ impl Free<'_> {
     fn lowest(&mut self, side: Side, pod: u32) -> Option<u32> {
         let ports = self.switch.scenario.ports(side, pod as usize, self.switch.ocs);
         let next = self.next.get_mut(pod as usize)?.get_mut(side as usize)?;
-        // The pointer only moves up, because taken ports are never given back here.
+        // The pointer only moves up, because used ports are never freed here.
         while *next < ports && self.taken.contains(&(side, pod, *next)) {
             *next += 1;
         }

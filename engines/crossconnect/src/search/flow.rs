@@ -83,7 +83,7 @@ impl FlowNetwork {
     /// A minimum-cost flow. Calls `go_on` at least every 5 ms of work.
     ///
     /// # Errors
-    /// There is no flow, or `go_on` stops the search.
+    /// No flow exists, or `go_on` stops the search.
     pub fn minimize(
         &self,
         go_on: &mut dyn FnMut() -> Result<(), MethodError>,

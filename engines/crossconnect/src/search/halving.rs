@@ -1,8 +1,8 @@
 //! Step H (LumosCore Alg. 1; docs/methods/crossconnect.md, section 3): splits the switches in two recursively, each
 //! time with one minimum-cost flow, until each group has one switch.
 //!
-//! At a node with switches O = O0 + O1 and oriented demand A the flow finds `0 <= x0 <= A` that least contradicts what
-//! is installed on the two parts, so that neither overflows:
+//! At a node with switches O = O0 + O1 and oriented demand A the flow finds the `0 <= x0 <= A` that removes the fewest
+//! installed circuits of the two parts within the ports of both:
 //!
 //! ```text
 //! max(0, r[i] - G1a[i]) <= sum_j x0[i][j] <= min(G0a[i], r[i])      r, c: row and column sums of A

@@ -98,7 +98,8 @@ pub fn lns<W: Watch>(
         let after = again(&sub, &best, &switches, settings, stream, watch)?;
         idle += 1;
         let Some(plan) = after else { continue };
-        // Equal or better is accepted (plateau moves); a misfit can only come from the solver's tolerances.
+        // Equal or better solutions are accepted (plateau moves); only the solver's tolerances can make a solution
+        // invalid.
         let removed = sub.removed(&plan);
         if removed > before || sub.misfit(&plan).is_some() {
             continue;

@@ -158,8 +158,8 @@ pub fn fitted(
     if task.single_sided {
         return Ok(None);
     }
-    // The circuits of the start replace the installed ones, so that as many as possible of them stay. Its circuits
-    // count as installed here, so the orientation keeps them.
+    // The circuits of the start replace the installed ones, so the maximum number of them stays. Its circuits count as
+    // installed here, so the orientation keeps them.
     let like = Task { installed: assignment.clone(), ..task.clone() };
     let all: Vec<usize> = (0..task.ocs_count).collect();
     let Some(demand) = feasible(orient(&like, &all, &task.wanted, Preference::none(), watch))? else {

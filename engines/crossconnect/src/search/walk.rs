@@ -362,7 +362,7 @@ impl AssignmentWalk {
         if !heat.allows(proper, kept, dice) {
             return Step::Stood;
         }
-        // Numbers change when a circuit is removed: the highest goes first.
+        // Removing a circuit renumbers others, so the highest number is removed first.
         let mut removed = [moving, at_a, at_b, closing.unwrap_or(u32::MAX)];
         removed.sort_unstable_by(|one, other| other.cmp(one));
         for number in removed {

@@ -46,7 +46,7 @@ pub fn cost(
     let server = server_usd(scenario, fabric)?;
     let fat_tree = server_usd(scenario, FabricKind::FatTree)? * servers;
     let cluster = server * servers;
-    // Without a price there is no performance per dollar, so the ratio uses the times alone.
+    // Without a price, the performance per dollar is undefined, so the ratio uses the times alone.
     let by_cost = if cluster > 0.0 { fat_tree / cluster } else { 1.0 };
     Some(CostPlan {
         server_usd: server,

@@ -1,4 +1,4 @@
-//! Demand of the all-to-alls of a layer: bytes between servers, and what GPUs and rails send and receive.
+//! Demand of the all-to-alls of a layer: bytes between servers, and bytes that GPUs and rails send and receive.
 
 use crate::scenario::MoeScenario;
 use crate::scenario::trace::GateHistory;
@@ -68,7 +68,8 @@ impl LayerDemand {
         })
     }
 
-    /// Sums bytes from rank to rank over the ranks of a server. Slices of a token go between equal tensor indices.
+    /// Sums bytes from rank to rank over the ranks of a server. Slices of a token are sent between GPUs with equal
+    /// tensor-parallel index.
     fn between_ranks(scenario: &MoeScenario, ranks: usize, bytes: impl Fn(usize, usize) -> f64) -> Self {
         let tp = scenario.shape().tp.max(1) as usize;
         let gpus = scenario.region.gpus_per_server.max(1) as usize;

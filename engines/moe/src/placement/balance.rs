@@ -160,7 +160,7 @@ impl<'a> Board<'a> {
     /// more.
     fn give(&mut self, slot: usize, expert: u32, width: f64) {
         let (rank, old) = (self.rank(slot), self.slots[slot]);
-        // A group stays on its server: a copy may come only from a rank of the same server.
+        // A group stays on its server, so a replica may come only from a rank of the same server.
         let here = self.slots.iter().position(|known| *known == expert).map_or(rank, |at| self.rank(at));
         let stays = here == rank || self.is_open(here, rank) || !self.shape.keeps_groups();
         // The last slot of an expert is never given away.

@@ -208,7 +208,7 @@ pub(super) fn predictor(
     }
     if table.rows.is_empty() {
         return Err(Unavailable::absent(
-            "there is no earlier iteration, or the stage has only one layer",
+            "the trace has no earlier iteration, or the stage has only one layer",
             "plan a later iteration of a model with several layers in a stage",
         ));
     }

@@ -56,7 +56,7 @@ impl DelayStudy {
         Ok(Some(Self { stage }))
     }
 
-    /// Time of an iteration with a policy at a delay, ms; `None` if there is no plan.
+    /// Time of an iteration with a policy at a delay, ms; `None` if no plan exists.
     pub fn time(&self, policy: SwitchPolicy, delay_ms: f64) -> Option<f64> {
         let mut stage = self.stage.clone();
         stage.scenario.cluster.reconfiguration_delay_ms = delay_ms;

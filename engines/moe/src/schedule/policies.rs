@@ -152,13 +152,13 @@ fn hidden_by_experts(stage: &StageModel) -> f64 {
 
 /// Predicted circuits for the dispatch; afterwards the layer's own circuits, if that saves time in the combine.
 fn predicted(stage: &StageModel, layer: usize, own: usize) -> [usize; 4] {
-    // Without a prediction the layer's own circuits.
+    // Without a prediction, the dispatch uses the layer's own circuits.
     let predicted = stage.predicted.get(layer).copied().unwrap_or(own);
     let staying = stage.exchange_ms(predicted, layer);
     // Refining saves time if the combine gains more than the part of the delay that expert compute does not hide.
     let refining = stage.exchange_ms(own, layer) + hidden_by_experts(stage);
     let last = layer + 1 == stage.layers();
-    // Backward the demand is known, so the layer's own circuits are used.
+    // The backward pass uses the layer's own circuits, because its demand is known.
     let combine = if predicted != own && refining < staying { own } else { predicted };
     // The last layer starts its backward pass on the circuits of the combine; for other layers, circuits change anyway.
     let back = if last { combine } else { own };

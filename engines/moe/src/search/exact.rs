@@ -86,7 +86,8 @@ impl CircuitProgram {
                 let spill = variables.add(variable().clamp(0.0, eps).name(format!("spill_{from}_{to}")));
                 sent[from] += spill;
                 received[to] += spill;
-                // x + C >= D u: what a pair carries by time T = 1/u. Pairs with circuits do not spill if strict.
+                // x + C >= D u: a pair must carry its bytes by time T = 1/u. Pairs with circuits do not spill if
+                // strict.
                 rows.push(constraint!(spill + circuits >= bytes / scale * speed));
                 rows.extend(direct.map(|direct| constraint!(spill <= eps * (1.0 - direct))));
             }

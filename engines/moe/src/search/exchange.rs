@@ -1,9 +1,9 @@
 //! Time of the exchange between servers (step 3), server by server (docs/methods/moe.md, section 4).
 //!
-//! A server is done when its last byte has left and its last byte has come. Bytes of a pair beyond its circuits spill
-//! to the packet switches, so the time of a row of the demand is the smallest T with `sum_j max(0, D_j - C_j B T) <= E
-//! T`: the root of a decreasing, convex, piecewise linear function. Newton's method from 0 reaches it exactly from
-//! below, with one step per piece that it crosses.
+//! A server finishes when it has sent and received its last byte. Bytes of a pair beyond its circuits spill to the
+//! packet switches, so the time of a row of the demand is the smallest T with `sum_j max(0, D_j - C_j B T) <= E T`: the
+//! root of a decreasing, convex, piecewise linear function. Newton's method from 0 reaches it exactly from below, with
+//! one step per piece that it crosses.
 
 use super::circuits::CircuitCounts;
 use crate::model::demand::LayerDemand;

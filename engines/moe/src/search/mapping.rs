@@ -85,7 +85,7 @@ impl NodeUse {
     }
 }
 
-/// Circuits that keep as many of the old ones as the nodes allow; `None` if the rest does not fit around them.
+/// Circuits that keep the maximum number of old ones that the nodes allow; `None` if the rest does not fit around them.
 fn kept(region: &MoeRegion, old: &[RegionCircuit], circuits: &CircuitCounts) -> Option<Vec<RegionCircuit>> {
     let (n, one_node) = (circuits.servers(), region.has_one_node());
     let node = |nic: u32| usize::from(region.numa(nic) != 0);

@@ -91,7 +91,7 @@ pub(crate) fn port_knobs(ports: &Ports) -> Vec<ParamInfo> {
     knobs
 }
 
-/// A text knob with a default.
+/// A text parameter with a default.
 pub(crate) fn text_knob(name: &'static str, default: &str, help: &'static str) -> ParamInfo {
     ParamInfo { default: Some(ParamValue::Text(default.to_owned())), ..ParamInfo::text(name, help) }
 }

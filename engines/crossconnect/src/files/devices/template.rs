@@ -2,7 +2,7 @@
 
 use lightbay_core::problem::Problem;
 
-/// Direction of a port: light comes in or goes out.
+/// Direction of a port: light enters or leaves the switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Ingress, `A` in names.

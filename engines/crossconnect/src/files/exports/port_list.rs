@@ -76,7 +76,7 @@ pub(super) fn text(scenario: &CrossconnectScenario, devices: &[Device], naming: 
     table.into_text()
 }
 
-/// A circuit for a comment beside its command: `A 1.0 (r0p1, port 2 of side A) to B 3.0 (r0p3, port 4 of side B)`, or with
+/// A circuit for a comment on its command: `A 1.0 (r0p1, port 2 of side A) to B 3.0 (r0p3, port 4 of side B)`, or with
 /// numbers of the panel `port 2 (leaf-a Ethernet0) to port 5 (leaf-b Ethernet8)`.
 pub(super) fn label(scenario: &CrossconnectScenario, ocs: u32, entry: &Entry) -> String {
     ends(scenario, ocs, entry).join(" to ")

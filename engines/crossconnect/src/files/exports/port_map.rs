@@ -44,7 +44,7 @@ pub(super) fn text(
     if asked == Some(STATES[0]) && changes.is_none() {
         return Err(Problem::new(
             "state",
-            "is 'planned', but there is no plan",
+            "is 'planned', but the export is of a scenario, not of a plan",
             "leave it out, or export a plan",
         ));
     }

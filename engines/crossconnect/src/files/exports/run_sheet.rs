@@ -18,11 +18,11 @@ pub(super) const HELP: &str = "The run sheet of a change: for each step the swit
 /// Parts of the plan that the run sheet omits.
 pub(super) const LEAVES_OUT: &[&str] = &["circuits that stay", "the bound of the removals"];
 
-/// Knob of the commands.
+/// Parameter for the commands.
 const COMMANDS: &str = "commands";
 /// No commands.
 const NONE: &str = "none";
-/// Knob of the form, and its values.
+/// Parameter for the form, and its values.
 const FORM: &str = "form";
 const FORMS: [&str; 2] = ["markdown", "html"];
 /// Maximum number of pairs of pods that a step lists.

@@ -78,7 +78,7 @@ impl Packer<'_> {
                 self.steps(number);
             }
         }
-        // Whole components leave nothing dark after their batch.
+        // Whole components leave no circuit dark after their batch.
         for (number, component) in work.components.iter().enumerate() {
             if self.stages[number] == Stage::Waiting && !too_large[number] {
                 self.make(&component.removals);
