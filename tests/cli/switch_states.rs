@@ -298,10 +298,10 @@ fn a_connection_that_the_switch_names_otherwise_is_told() {
     };
     let usual = ["port-2_port-13", "port-5_port-10"];
     let ran = import(&place, "ocp_ocs", &state(usual), &["--strict"]).done();
-    assert!(!ran.err.contains("is the name of"), "{}", ran.err);
+    assert!(!ran.err.contains("has the name"), "{}", ran.err);
     // 2-5 is not wanted: the deletion goes by the ports, and names the way out of a list with other names.
     let other = state(["ring-1", usual[1]]);
-    let said = "port-connection[0]: 'ring-1' is the name of port-2_port-13";
+    let said = "port-connection[0]: connection port-2_port-13 has the name 'ring-1'";
     import(&place, "ocp_ocs", &other, &["--strict"]).exit(2).says(&[said]);
     import(&place, "ocp_ocs", &other, &[]).done().says(&[said, "full=true, which replaces the whole list"]);
     place.run(&["show", "i.json"]).done().prints(&[said]);

@@ -203,7 +203,7 @@ fn every_knob_of_scenarios_made_from_plans_changes_them() {
             .unwrap_err()
             .to_string()
     };
-    assert!(refused(&region, "from_layer=7").contains("a layer that the plan does not have"));
+    assert!(refused(&region, "from_layer=7").contains("but the plan has no such layer"));
     assert!(refused(&one, "from_layer=0").contains("have one set of circuits"));
     let moving = solve("tiny4", "delta-phases", "switch=mems").done.plan.unwrap();
     let moving = AnyPlan::of(&moving).unwrap();

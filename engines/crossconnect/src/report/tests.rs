@@ -26,7 +26,7 @@ fn sections_of_plans_are_not_there_without_one() {
     let report = CrossconnectReport::new(&scenario, None);
     for info in SECTIONS.iter().filter(|info| !["hall", "port_map"].contains(&info.name)) {
         let why = report.section(info.name, Deadline::NEVER).unwrap_err().to_string();
-        let wanted = if info.off_objective { "no order of phases" } else { "section of plans" };
+        let wanted = if info.off_objective { "no order of phases" } else { "only plans have this section" };
         assert!(why.contains(wanted), "{}: {why}", info.name);
     }
 }
