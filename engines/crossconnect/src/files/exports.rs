@@ -168,7 +168,7 @@ pub fn formats() -> Vec<FormatInfo> {
                 "form",
                 &sonic_ocs::FORMS,
                 sonic_ocs::FORMS[1],
-                "Commands of the switch: cli1 as in its design text (with 'safe', which fails if a port is busy), cli2 as generated from its model.",
+                "Syntax of the commands: as in the SONiC design text (cli1, with 'safe', which fails if a port is busy), or as generated from its model (cli2).",
             )],
         ),
         format(csv::NAME, csv::HELP, "csv", Vec::new()),

@@ -38,7 +38,7 @@ impl SwitchHall {
         Self { ocs_count, wiring: Wiring::TwoSided }
     }
 
-    /// The hall of a scenario.
+    /// The switches of a scenario.
     pub const fn of(scenario: &CrossconnectScenario) -> Self {
         Self { ocs_count: scenario.ocs_count, wiring: scenario.wiring }
     }

@@ -66,7 +66,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
         Unit::COUNT,
         "Lower bound on the unmet target circuits of every plan, from counting working ports.",
     ),
-    MetricInfo::cost("batches", "batches", Unit::COUNT, "Steps in which the change is made.")
+    MetricInfo::cost("batches", "batches", Unit::COUNT, "Number of batches in which the change is made.")
         .in_header(3)
         .in_table("bat", 3, 2)
         .in_comparison("batches", [0, 0]),
@@ -113,7 +113,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
     MetricInfo::input("phases", "phases", Unit::COUNT, "Phases of the all-to-all.").in_header(3),
     MetricInfo::cost(
         "max_flows_per_pod_pair",
-        "most flows of a pair",
+        "max flows per pod pair",
         Unit::COUNT,
         "Maximum number of flows between two pods in any phase of the all-to-all.",
     ),

@@ -287,7 +287,7 @@ fn set_wiring(hall: &mut CrossconnectScenario, word: &ParamValue) {
     }
 }
 
-/// Failed ports of switches that have not failed as a whole.
+/// Failed ports of switches that still have working ports.
 fn listed_ports(hall: &CrossconnectScenario) -> ParamValue {
     let dead = hall.failed_ocs();
     let single = hall.failed_ports.iter().filter(|port| !dead.contains(&port.ocs_id));

@@ -48,13 +48,13 @@ pub(super) fn of<'a>(
         if devices.iter().all(|device| device.id != id) {
             problems.add(
                 file.name,
-                format!("is of switch {id}"),
+                format!("belongs to switch {id}"),
                 format!("switches are 0 to {last}; is it the state of other switches?"),
             );
         } else if let Some(first) = by_id.insert(id, file) {
             problems.add(
                 file.name,
-                format!("is of switch {id}, but so is {}", first.name),
+                format!("belongs to switch {id}, but so does {}", first.name),
                 "give one file per switch",
             );
         }
@@ -63,7 +63,7 @@ pub(super) fn of<'a>(
         for device in devices.iter().filter(|device| device.has_ports() && !by_id.contains_key(&device.id)) {
             problems.add(
                 "",
-                format!("no file is of switch {}", device.id),
+                format!("no file belongs to switch {}", device.id),
                 format!("give one file for each of the switches 0 to {last}"),
             );
         }

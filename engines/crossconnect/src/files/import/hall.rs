@@ -47,7 +47,7 @@ const MOST_PORTS: i64 = 1 << 16;
 pub(super) fn formats() -> Vec<FormatInfo> {
     let words: Vec<&'static str> = Wiring::ALL.iter().map(|(word, _)| *word).collect();
     let wiring = || {
-        let help = "Pairs of ports that a switch may connect. Default: 'single_sided', or 'two_sided' where a port map names sides.";
+        let help = "Pairs of ports that a switch may connect. Default: 'single_sided', or 'two_sided' if a port map names sides.";
         ParamInfo::choice("wiring", &words, Wiring::SingleSided.word(), help).derived()
     };
     vec![
@@ -60,7 +60,7 @@ pub(super) fn formats() -> Vec<FormatInfo> {
         .with(vec![wiring()]),
         FormatInfo::new(
             HALL,
-            "Halls as tables: pods and switches, lists of cables (plain, of NetBox or of OCDAI), port maps, matrices of target circuits.",
+            "Fabrics as tables: pods and switches, lists of cables (plain, from NetBox or from OCDAI), port maps, matrices of target circuits.",
             SubjectSort::Scenario,
             "csv",
         )
@@ -146,7 +146,7 @@ impl HallFile<'_> {
     }
 }
 
-/// Reads the files of a hall.
+/// Reads the tables of a fabric.
 ///
 /// # Errors
 /// Every problem of the files. With `strict`, every assumption is a problem too.

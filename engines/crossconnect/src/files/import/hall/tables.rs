@@ -33,7 +33,7 @@ pub(super) struct Pods {
     pub switches: Vec<String>,
 }
 
-/// A hall as JSON.
+/// Lists of a fabric as JSON.
 pub(super) struct Hall {
     pub pods: Pods,
     pub switches: Vec<Sized>,

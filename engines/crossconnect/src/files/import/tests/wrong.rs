@@ -29,15 +29,17 @@ fn the_switches_have_to_be_those_of_the_scenario() {
         let files: Vec<(&str, &str)> = names.iter().map(|name| (*name, dark.as_str())).collect();
         problems("polatis_tl1", &files, settings)
     };
-    assert!(of(&["ocs-0"], &[]).contains("no file is of switch 1"));
-    assert!(of(&["ocs-0", "ocs-1", "ocs-2"], &[]).contains("ocs-2: is of switch 2; switches are 0 to 1"));
-    assert!(of(&["ocs-0", "x/ocs-00"], &[]).contains("x/ocs-00: is of switch 0, but so is ocs-0"));
+    assert!(of(&["ocs-0"], &[]).contains("no file belongs to switch 1"));
+    assert!(
+        of(&["ocs-0", "ocs-1", "ocs-2"], &[]).contains("ocs-2: belongs to switch 2; switches are 0 to 1")
+    );
+    assert!(of(&["ocs-0", "x/ocs-00"], &[]).contains("x/ocs-00: belongs to switch 0, but so does ocs-0"));
     assert!(of(&["ocs-0", "other"], &[]).contains("other: does not name its switch"));
     assert!(of(&["ocs-0", "ocs-"], &[]).contains("does not say"));
     let ids =
         |list: &[i64]| [("ocs_ids", ParamValue::List(list.iter().map(|&id| ParamValue::Int(id)).collect()))];
     assert!(of(&["a", "b"], &ids(&[0])).contains("names 1 switch, but there are 2 files"));
-    assert!(of(&["a", "b"], &ids(&[1, 1])).contains("b: is of switch 1, but so is a"));
+    assert!(of(&["a", "b"], &ids(&[1, 1])).contains("b: belongs to switch 1, but so does a"));
     assert!(of(&[], &[]).contains("no file"));
     let (scenario, _) = testing::example();
     let files = ["a", "b"].map(|name| Input { name, bytes: dark.as_bytes() });
