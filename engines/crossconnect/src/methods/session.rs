@@ -57,7 +57,7 @@ impl TaskSession {
         }
         // The counting bound costs nothing.
         cx.bound(session.task.bound_of_plans(session.task.count_bound()) as f64);
-        // Plans with equal removals are equivalent.
+        // A search may end once the bound is met, because plans with equal removals are equivalent.
         cx.end_when_proven(true);
         session
     }

@@ -25,7 +25,7 @@ mod tests;
 
 /// Integer scale for the cost of a fraction of a pair.
 const SCALE: i64 = 1000;
-/// Maximum number of lost circuits for which another place is tried one by one.
+/// Maximum number of pairs with losses for which one more circuit is tried.
 const SECOND_CHANCES: usize = 64;
 
 /// Maximum number of target circuits that working ports can carry, by counting the ports of every pod and of every
