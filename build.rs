@@ -11,7 +11,8 @@ fn main() {
     println!("cargo::rustc-env=LIGHTBAY_VERSION={number} ({commit}built {})", date(seconds()));
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed=SOURCE_DATE_EPOCH");
-    // A branch moves without any source file changing. Only paths that exist: a missing one would rebuild always.
+    // A commit can change what a branch points to without changing any source file. Lists only paths that exist,
+    // because cargo would rebuild every time for a missing path.
     let head = git(&["rev-parse", "--git-path", "HEAD"]);
     let branch =
         git(&["symbolic-ref", "-q", "HEAD"]).and_then(|name| git(&["rev-parse", "--git-path", &name]));
@@ -26,13 +27,13 @@ fn git(arguments: &[&str]) -> Option<String> {
     (output.status.success() && !text.is_empty()).then_some(text)
 }
 
-/// Reproducible builds give the time themselves.
+/// Reproducible builds set the time in this variable.
 fn seconds() -> u64 {
     let given = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse().ok());
     given.unwrap_or_else(|| SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs()))
 }
 
-/// The civil date of a moment, by the days-to-date algorithm of H. Hinnant.
+/// The calendar date of a time point, by the days-to-date algorithm of H. Hinnant.
 fn date(seconds: u64) -> String {
     let days = seconds / 86_400 + 719_468;
     let era = days / 146_097;

@@ -44,12 +44,12 @@ fn kind_info<K: Variants>() -> KindInfo {
     KindInfo { name: K::NAME, help: K::HELP, objective: K::OBJECTIVE, default_method: K::DEFAULT_METHOD }
 }
 
-/// All kinds that stand in lists.
+/// All kinds that are listed.
 pub fn kinds() -> Vec<KindInfo> {
     all_kinds!(K => listed::<K, _>(kind_info::<K>)).into_iter().flatten().collect()
 }
 
-/// Something of a kind that stands in lists; `None` for one that does not.
+/// Returns the value of `of` if the kind is listed; `None` otherwise.
 pub(crate) fn listed<K: Listed, T>(of: impl FnOnce() -> T) -> Option<T> {
     K::IS_LISTED.then(of)
 }
@@ -91,8 +91,8 @@ pub fn knobs(kind: &str) -> Vec<ParamInfo> {
     named_kind!(kind, K => K::knobs(None), Vec::new())
 }
 
-/// Every figure that plans of a kind may carry beside the objective, and those that follow from them, in the order in
-/// which tables show them; none for an unknown kind.
+/// Every figure that plans of a kind may have in addition to the objective, then those that are derived from them, in
+/// the order of the tables; none for an unknown kind.
 pub fn metrics(kind: &str) -> &'static [MetricInfo] {
     named_kind!(kind, K => K::METRICS, &[])
 }
@@ -107,7 +107,7 @@ pub fn sections(kind: &str) -> &'static [SectionInfo] {
     named_kind!(kind, K => K::SECTIONS, &[])
 }
 
-/// Sweeps that a screen offers for a kind; those of any kind for an unknown one.
+/// Sweeps that the workbench offers for a kind; for an unknown kind, the sweeps that every kind has.
 pub fn sweeps(kind: &str) -> SweepInfo {
     named_kind!(kind, K => K::SWEEPS, SweepInfo::ANY)
 }
@@ -136,7 +136,7 @@ pub fn figure(kind: &str, name: &str) -> Option<FigureInfo> {
     Some(FigureInfo { name, label, unit, definition })
 }
 
-/// Name of a figure for people; the name in the file where the kind does not declare it.
+/// Name of a figure for people; its name in files if the kind does not declare it.
 pub fn figure_label(kind: &str, name: &str) -> String {
     figure(kind, name).map_or_else(|| printable(name), |figure| figure.label.to_owned())
 }
@@ -152,23 +152,23 @@ pub fn bound_text(kind: &str, bound: f64) -> String {
     self::kind(kind).map_or_else(|| quantity::number(bound), |kind| kind.objective.bound_with_unit(bound))
 }
 
-/// The standing of a plan of which only the envelope is known, with what its checker found before; without that, nothing
-/// of what it claims is verified.
+/// The standing of a plan of which only the envelope is known, with the earlier results of its checker; without those,
+/// none of its claims is verified.
 pub fn saved_standing(header: &Header, findings: Option<&Findings>) -> Option<Standing> {
     named_kind!(&*header.kind, K => Some(Standing::saved::<K>(header, findings)), None)
 }
 
-/// Returns `true` if a bound on the plans named `covers` is one on every plan of a scenario of the kind.
+/// Returns `true` if a bound on the plans named `covers` holds for every plan of a scenario of the kind.
 pub fn covers_all(kind: &str, covers: &str) -> bool {
     named_kind!(kind, K => K::covers_all(covers), false)
 }
 
-/// The question that a method answers if it is another one than that of the objective of its kind.
+/// The problem that a method solves, if it differs from the problem of the kind's objective.
 pub fn other_question(kind: &str, method: &str) -> Option<&'static str> {
     named_kind!(kind, K => K::other_question(method), None)
 }
 
-/// All built-in scenarios, by kind. Families that are too large to be listed have members that are not here.
+/// All built-in scenarios, by kind. Families of presets that are too large to be listed have further members.
 pub fn presets() -> Vec<PresetInfo> {
     fn of<K: Variants>() -> Vec<PresetInfo> {
         let info = |preset: Preset| PresetInfo { kind: K::NAME, name: preset.name, help: preset.help };

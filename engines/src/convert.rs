@@ -1,4 +1,5 @@
-//! Scenarios from plans of other kinds, by the neutral records of the core. Nothing else joins kinds.
+//! Scenarios made from plans of other kinds, through the kind-independent records of the core. No other module connects
+//! kinds.
 
 use crate::subject::{AnyPlan, AnyScenario, Variants, any_scenario, unknown_kind};
 use lightbay_core::checked::SharedPlan;
@@ -13,7 +14,7 @@ pub use lightbay_core::listed::Conversion;
 pub struct Converted {
     /// The scenario, valid.
     pub scenario: AnyScenario,
-    /// Remarks for a person on how it was made, one sentence each.
+    /// Remarks for the user on how the scenario was made, one sentence each.
     pub notes: Vec<String>,
 }
 
@@ -32,7 +33,7 @@ pub fn conversion(kind: &str) -> Option<Conversion> {
 /// [`Conversion::own`] and [`Conversion::early`].
 ///
 /// # Errors
-/// Everything that does not fit.
+/// Every setting and plan that does not fit.
 pub fn convert(kind: &str, plans: &[(String, AnyPlan)], settings: &[Setting]) -> Result<Converted, Problems> {
     let Some(conversion) = conversion(kind) else {
         let problem =

@@ -9,15 +9,15 @@ use std::collections::BTreeSet;
 /// Name of a field or parameter with its value in both scenarios, in words.
 pub type Difference = (String, [String; 2]);
 
-/// Keys of a scenario that are no part of what it asks.
+/// Keys of a scenario that do not belong to the problem.
 const LABELS: [&str; 3] = ["schema", "kind", "name"];
-/// Keys that tell where a scenario comes from.
+/// Keys that describe the origin of a scenario.
 const ORIGIN: [&str; 3] = ["provenance", "derived_from", "notes"];
-/// Values of a list that are written out; of more there are a count and a sum.
+/// Maximum number of values of a list that are written out; longer lists are given by their count and sum.
 const WRITTEN_OUT: usize = 4;
-/// Characters of a value that are shown.
+/// Maximum number of characters of a value that are shown.
 const MOST_VALUE: usize = 60;
-/// Stands for a value that is not there.
+/// Text in place of a missing value.
 const ABSENT: &str = "-";
 
 /// Differences of a scenario from another one.
@@ -29,12 +29,12 @@ pub struct ScenarioDifferences {
     pub fields: Vec<Difference>,
     /// Where the scenarios come from.
     pub origin: Vec<Difference>,
-    /// The methods see the same in both.
+    /// `true` if the methods see no difference between the two scenarios.
     pub is_same_question: bool,
 }
 
 impl ScenarioDifferences {
-    /// Of two scenarios of one kind.
+    /// Compares two scenarios of one kind.
     ///
     /// # Errors
     /// A number that is not finite.
@@ -61,7 +61,7 @@ impl ScenarioDifferences {
             }
         }
         let (whole_a, whole_b) = (a.to_value()?, b.to_value()?);
-        // What is left when `a` has the parameters of `b` is explained by none of them.
+        // Differences that remain when `a` has the parameters of `b` are not explained by any parameter.
         let moved = a.as_far_as_possible(&given).to_value()?;
         let mut left = Vec::new();
         compare(vec![Some(&moved)], vec![Some(&whole_b)], "", &mut left);
@@ -82,13 +82,13 @@ impl ScenarioDifferences {
         Ok(found)
     }
 
-    /// Parameters and fields that differ: what a plan for one of them is not planned for.
+    /// Parameters and fields that differ, so a plan for one scenario does not account for those of the other.
     pub fn asked(&self) -> impl Iterator<Item = &Difference> {
         self.knobs.iter().chain(&self.fields)
     }
 }
 
-/// What stands at one place of a tree: one value, or the values of all rows of a list.
+/// Content at one place of a tree: one value, or the values of all rows of a list.
 type ValuesAtPath<'v> = Vec<Option<&'v Value>>;
 
 /// Compares one place of both trees. Rows of lists are padded to the same number.
@@ -127,7 +127,7 @@ fn compare<'v>(a: ValuesAtPath<'v>, b: ValuesAtPath<'v>, path: &str, out: &mut V
     }
 }
 
-/// Both sides of a place in words: values where they are few, else their number and sum, and how many differ.
+/// Both sides of a place in words: the values if they are few, else their number and sum, and how many of them differ.
 fn summary(a: &ValuesAtPath<'_>, b: &ValuesAtPath<'_>) -> [String; 2] {
     let count = |values: &ValuesAtPath<'_>| values.iter().flatten().count();
     let (in_a, in_b) = (count(a), count(b));

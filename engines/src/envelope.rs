@@ -1,6 +1,7 @@
-//! Check of what the envelope of a plan file says about its method: the catalogue knows the methods, the core does not.
+//! Checks the method that the envelope of a plan file names: the catalogue knows the methods, the core does not.
 //!
-//! A run of our own needs none of this, its job was made from the same descriptions; every plan that is read passes here.
+//! A plan of our own run does not need this check, because its job was made from the same descriptions; every plan that
+//! is read from a file passes through here.
 
 use crate::solve::unknown_method;
 use crate::subject::Variants;
@@ -12,7 +13,7 @@ use lightbay_core::plan::{Plan, Status};
 use lightbay_core::problem::{Problem, printable, suggestion};
 use lightbay_core::run::common_params;
 
-/// Rules that the method, its parameters and the names of the figures break.
+/// Returns the rules that the method, its parameters and the names of the figures break.
 pub(crate) fn violations<K: Variants>(plan: &Plan<K>) -> Vec<Violation> {
     let mut found = Vec::new();
     let figures: Vec<&str> =
@@ -27,7 +28,7 @@ pub(crate) fn violations<K: Variants>(plan: &Plan<K>) -> Vec<Violation> {
         found.push(Violation::new("metrics", text));
     }
     let mut methods: Vec<_> = K::methods().iter().map(|method| method.info()).collect();
-    // A plan from a file of another tool has its format as method, with the parameters of the import.
+    // A plan from a file of another tool names the import format as its method, with the parameters of the import.
     let from_files = K::importers().into_iter().filter(|format| format.of == SubjectSort::Plan);
     methods.extend(from_files.map(|format| MethodInfo {
         name: format.name,
@@ -41,7 +42,7 @@ pub(crate) fn violations<K: Variants>(plan: &Plan<K>) -> Vec<Violation> {
         return found;
     };
     let mut known: Vec<ParamInfo> = info.params.clone();
-    // A limit that was changed while the run went on is written down like a parameter.
+    // A limit that was changed during the run is recorded like a parameter.
     known.extend(common_params());
     for (name, value) in plan.parameters.iter() {
         let Some(param) = known.iter().find(|param| param.name == name) else {
@@ -67,7 +68,7 @@ pub(crate) fn violations<K: Variants>(plan: &Plan<K>) -> Vec<Violation> {
     found
 }
 
-/// A bound that nobody vouches for: the method cannot prove one, and the checker did not confirm it.
+/// Returns the violation of an unsupported bound: the method cannot prove one, and the checker did not confirm it.
 pub(crate) fn unfounded<K: Variants>(checked: &Checked<K>) -> Option<Violation> {
     let plan = checked.plan();
     let proves =

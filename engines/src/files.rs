@@ -26,7 +26,7 @@ pub enum AnyFile {
     Plan(PlanFile),
 }
 
-/// A plan as a file claims it.
+/// A plan with the figures that its file claims.
 #[derive(Debug)]
 pub struct PlanFile {
     draft: AnyDraft,
@@ -35,11 +35,11 @@ pub struct PlanFile {
 /// Result of checking a plan file.
 #[derive(Debug)]
 pub struct CheckReport {
-    /// Rules that are broken; empty means the plan is good.
+    /// Rules that the plan breaks; empty if it passed.
     pub violations: Vec<Violation>,
     /// Trust in the claimed bound.
     pub bound: BoundTrust,
-    /// The bound that the checker itself vouches for.
+    /// The bound that the checker itself proved.
     pub verified: Option<VerifiedBound>,
     /// Further remarks of the checker, one sentence each.
     pub remarks: Vec<String>,

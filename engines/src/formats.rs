@@ -1,4 +1,4 @@
-//! Importers and exporters by name, and what they need described as data.
+//! Importers and exporters by name, with their inputs and parameters described as data.
 
 use crate::catalogue::kind as kind_info;
 use crate::models;
@@ -46,7 +46,7 @@ impl Subject<'_> {
         }
     }
 
-    /// As one of a kind that is known; `None` if it is of another kind.
+    /// The subject as one of a given kind; `None` if it is of another kind.
     fn typed<K: Kind>(&self) -> Option<SubjectOf<'_, K>> {
         match self {
             Self::Scenario(scenario) => each_kind!(scenario, AnyScenario, scenario => {
@@ -96,7 +96,7 @@ pub fn export(subject: Subject<'_>, format: &str, settings: &[Setting]) -> Resul
 /// Writes a subject in a format, with a second subject for formats that take one.
 ///
 /// # Errors
-/// Like [`export`]; a second subject of another kind, or one that the format has no use for.
+/// Like [`export`]; also a second subject of another kind, or one that the format does not use.
 pub fn export_against(
     subject: Subject<'_>,
     against: Option<Subject<'_>>,
@@ -148,8 +148,8 @@ pub fn export_against(
     }])
 }
 
-/// Returns remarks for a person on a file in a format beside its content, one sentence each: the parts of the subject
-/// that are not in it, and the caveat of the plan.
+/// Returns remarks for the user on a written file, one sentence each: the parts of the subject that the format omits,
+/// and the caveat of the plan.
 pub fn remarks(subject: Subject<'_>, info: &FormatInfo) -> Vec<String> {
     fn of<K: Variants>(subject: SubjectOf<'_, K>, format: &str) -> Vec<String> {
         K::export_remarks(subject, format)
@@ -168,7 +168,8 @@ pub fn remarks(subject: Subject<'_>, info: &FormatInfo) -> Vec<String> {
     remarks
 }
 
-/// The files with the remarks as comments behind their content, where a format has comments and does not write them itself.
+/// The files with the remarks appended as comments, for formats that have comments and do not write the remarks
+/// themselves.
 fn commented(format: &str, artifacts: Vec<Artifact>, remarks: &[String]) -> Vec<Artifact> {
     let comment = |remark: &String| {
         let remark = printable(remark).replace("--", "- -");
@@ -212,7 +213,7 @@ fn export_own(
     }
 }
 
-/// Refuses a second subject that a format has no use for, or that says twice what a knob says.
+/// Refuses a second subject that a format does not use, or that repeats the value of a parameter.
 fn check_second(
     info: &FormatInfo,
     formats: &[FormatInfo],

@@ -1,4 +1,4 @@
-//! Words and figures of all kinds, explained: what `lightbay explain`, the workbench and `docs/glossary.md` say.
+//! Terms and figures of all kinds, explained: the text of `lightbay explain`, the workbench and `docs/glossary.md`.
 
 use crate::catalogue::{kinds, metrics};
 use lightbay_core::kind::Kind;
@@ -21,7 +21,7 @@ pub struct GlossaryEntry {
     pub sentence: &'static str,
     /// Formula; empty for most.
     pub formula: &'static str,
-    /// Paper and section; empty for words of the trade.
+    /// Paper and section; empty for common terms of the field.
     pub source: &'static str,
 }
 
@@ -77,10 +77,10 @@ pub fn entries() -> Vec<GlossaryEntry> {
     entries
 }
 
-/// The entries that a word means: one, or one of each kind that uses it.
+/// The entries for a term: one, or one for each kind that uses it.
 ///
 /// # Errors
-/// An unknown word: the nearest known ones.
+/// An unknown term: the nearest known ones.
 pub fn explain(word: &str) -> Result<Vec<GlossaryEntry>, String> {
     let word = word.trim();
     let all = entries();
@@ -92,7 +92,7 @@ pub fn explain(word: &str) -> Result<Vec<GlossaryEntry>, String> {
         .iter()
         .flat_map(|entry| std::iter::once(entry.word.as_str()).chain(entry.also.iter().copied()))
         .collect();
-    // A list of all terms would hide the answer.
+    // The message does not list all terms, because the list would hide the suggestion.
     let near = nearest(word, words.iter().copied());
     Err(near.map_or_else(
         || "`lightbay explain` lists all words".to_owned(),

@@ -12,9 +12,9 @@ pub mod sample;
 /// * `kind_crates!()` makes the crate of every kind a module, for presenters of one kind;
 /// * `kind_variants!()` implements [`crate::subject::Variants`] for every kind.
 ///
-/// A condition in brackets in front of a kind, as for `cfg`, says when it is compiled.
+/// A `cfg` condition in brackets in front of a kind decides whether the kind is compiled.
 ///
-/// `$d` is the sign `$`, which a macro cannot write into another one.
+/// `$d` represents the sign `$`, which a macro cannot write into another macro.
 macro_rules! kinds {
     ($d:tt $($(#[doc = $doc:literal])* $([$only:meta])? $variant:ident = $($home:ident)::+ as $short:ident;)*) => {
         macro_rules! each_kind {

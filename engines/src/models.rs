@@ -1,4 +1,4 @@
-//! Methods as models for other solvers: the model of a scenario, its file, and the way back from a solution.
+//! Models of methods for other solvers: the model of a scenario, its file, and the plan from a solution.
 
 use crate::catalogue::{kind, method};
 use crate::formats::Subject;
@@ -55,8 +55,9 @@ pub struct Question {
 }
 
 impl Question {
-    /// The question that settings ask of a scenario, or of a plan's scenario with the plan's own parameters.
-    /// `method` names the method; by itself it is the plan's, or the first whose model can be written.
+    /// Applies settings to a scenario, or to the scenario of a plan with the parameters of that plan.
+    /// The setting `method` names the method; the default is the method of the plan, or the first one whose model can
+    /// be written.
     ///
     /// # Errors
     /// A method without a model, settings that are not valid for it, and every problem of the scenario that results.
@@ -123,10 +124,10 @@ impl Question {
         Ok(self.model()?.size())
     }
 
-    /// The checked plan that a point of the model represents. Nothing is proven by it, so it claims no bound.
+    /// The checked plan that a point of the model represents. The point proves nothing, so the plan claims no bound.
     ///
     /// # Errors
-    /// If the point is none of the model, or the checker finds a rule that the plan breaks.
+    /// If the point does not belong to the model, or the checker finds a rule that the plan breaks.
     pub fn plan(&self, values: &[f64], provenance: Provenance) -> Result<AnyPlan, Problems> {
         fn of<K: Variants>(
             scenario: &Arc<Scenario<K>>,
@@ -206,7 +207,7 @@ fn no_model(kind_name: &str, name: &str, all: &[ModelledMethod]) -> Problem {
     Problem::new("", format!("method '{name}' does not exist{of}"), suggestion(name, &names))
 }
 
-/// Parameters of the method that leave its model as it is would do nothing here.
+/// Refuses parameters of the method that do not change its model, because they would have no effect here.
 fn without_effect(
     kind: &str,
     chosen: &ModelledMethod,

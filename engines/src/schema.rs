@@ -1,4 +1,4 @@
-//! JSON Schemas of the files: generated here, checked in under `engines/schemas`, compared in a test.
+//! JSON Schemas of the files: generated here, stored under `engines/schemas`, and compared by a test.
 
 use crate::catalogue::listed;
 use lightbay_core::event::{EventRecord, SCHEMA as EVENT};
@@ -60,7 +60,7 @@ pub fn schema(which: SchemaOf) -> Value {
     root.to_value()
 }
 
-/// Lets other keys stand beside those of a scenario: the envelope has its own.
+/// Allows further keys in addition to those of a scenario, because the envelope adds its own keys.
 fn open_beside(generator: &mut SchemaGenerator, name: &str) {
     let Some(definition) = generator.definitions_mut().get_mut(name).and_then(Value::as_object_mut) else {
         return;

@@ -1,4 +1,4 @@
-//! From settings and a scenario to a job for the run board.
+//! Makes a job for the run board from settings and a scenario.
 
 use crate::catalogue::{implementation, method, methods};
 use crate::subject::name::{NAME, name_param};
@@ -11,7 +11,8 @@ use lightbay_core::run::{Common, Job, Request as Typed, TypedJob, common_params}
 use lightbay_core::scenario::Scenario;
 use std::sync::Arc;
 
-/// A method with its settings: what is asked beside the scenario, from every form, command line, sweep and session.
+/// A method with its settings: the part of a request other than the scenario, the same for forms, command lines, sweeps
+/// and sessions.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// Method by name.
@@ -20,7 +21,8 @@ pub struct Request {
     pub settings: Vec<(String, ParamValue)>,
     /// Seed and limits; [`job`] refuses a gap for a method that has no bound to compare with.
     pub common: Common,
-    /// A plan to start from, of this or a similar scenario; [`job`] refuses it for a method that starts from none.
+    /// A plan to start from, of this or a similar scenario; [`job`] refuses it if the method does not accept a hot
+    /// start.
     pub hot_start: Option<SharedPlan>,
 }
 
@@ -30,8 +32,8 @@ impl Request {
         Self { method: method.into(), settings: Vec::new(), common: Common::default(), hot_start: None }
     }
 
-    /// The same, with settings as [`apply`] returns them; the common ones (`time_limit_s`, `gap`, `seed`) go to
-    /// their own fields.
+    /// The request with settings as [`apply`] returns them; the common ones (`time_limit_s`, `gap`, `seed`) go to their
+    /// own fields.
     #[must_use]
     pub fn with(mut self, settings: Vec<(String, ParamValue)>) -> Self {
         for (name, value) in settings {
@@ -60,7 +62,7 @@ pub fn apply(
     apply_own(scenario, method_name, &own, settings)
 }
 
-/// The method that suits a scenario once the settings that are its own have changed it.
+/// The method that suits a scenario after its own settings have been applied.
 pub fn suited(scenario: &AnyScenario, settings: &[Setting]) -> &'static str {
     let knobs = scenario.knobs();
     let own: Vec<Setting> = settings
@@ -68,12 +70,12 @@ pub fn suited(scenario: &AnyScenario, settings: &[Setting]) -> &'static str {
         .filter(|setting| knobs.iter().any(|info| info.name == setting.name))
         .cloned()
         .collect();
-    // Problems of a setting are reported where all settings are applied.
+    // The code that applies all settings reports the problems of each.
     change(scenario, &own).map_or_else(|_| scenario.suited_method(), |(changed, _)| changed.suited_method())
 }
 
-/// Like [`apply`] for a scenario that is written down, whatever method will solve it: a knob that only some methods look
-/// at may be set. Parameters of the suited method are returned.
+/// Like [`apply`], for a scenario file that any method may solve later: it may set a parameter that only some methods
+/// use. Parameters of the suited method are returned.
 ///
 /// # Errors
 /// As for [`apply`].
@@ -112,14 +114,14 @@ pub(crate) fn apply_own(
     problems.into_result((changed, params))
 }
 
-/// Like [`apply_own`], for any method leaves without effect.
+/// Like [`apply_own`], but allows settings without effect on the method.
 fn change_own(
     scenario: &AnyScenario,
     method_name: &str,
     own: &[ParamInfo],
     settings: &[Setting],
 ) -> Result<(AnyScenario, Vec<(String, ParamValue)>), Problems> {
-    // A knob that cannot act now may act beside other changes, so the result is judged.
+    // A knob without effect now may have an effect together with other changes, so the resulting scenario is judged.
     let knobs = scenario.every_knob();
     let never = scenario.idle();
     let mut problems = Problems::new();
@@ -159,16 +161,16 @@ fn change_own(
     Ok((changed, params))
 }
 
-/// Everything that cannot act when a method is given a scenario and values of its parameters: knobs of the scenario and
-/// parameters by name, each with the reason and what to do.
+/// Every setting that has no effect when a method is given a scenario and values of its parameters: knobs of the
+/// scenario and parameters by name, each with the reason and the remedy.
 pub fn idle(scenario: &AnyScenario, method: &str, settings: &[(String, ParamValue)]) -> Vec<Problem> {
     let mut idle = scenario.idle();
     idle.extend(idle_for(scenario, method, settings));
     idle
 }
 
-/// Returns the parameters that the method leaves without effect. Nothing for values that it does not take: they are
-/// refused anyway.
+/// Returns the parameters that have no effect on the method. Returns nothing for invalid values, because they are
+/// refused elsewhere.
 fn idle_for(scenario: &AnyScenario, method: &str, settings: &[(String, ParamValue)]) -> Vec<Problem> {
     fn of<K: Variants>(scenario: &Scenario<K>, name: &str, given: &[(String, ParamValue)]) -> Vec<Problem> {
         let Ok(method) = implementation::<K>(name) else { return Vec::new() };
@@ -184,7 +186,7 @@ fn find<'a>(infos: &'a [ParamInfo], name: &str) -> Option<&'a ParamInfo> {
     infos.iter().find(|info| info.name == name)
 }
 
-/// The value of a setting; of one entry if it names one.
+/// The value of a setting, or of one entry if the setting names an entry.
 pub(crate) fn parse_entry(knob: &ParamInfo, setting: &Setting) -> Result<ParamValue, Problem> {
     use lightbay_core::param::Domain;
     match (setting.index, &knob.domain) {
@@ -233,8 +235,8 @@ fn unknown_setting(kind: &str, method: &str, name: &str, knobs: &[ParamInfo], ow
 /// A job for the run board.
 ///
 /// # Errors
-/// An unknown method, parameters that are not valid for it, and what it would leave without effect: parameters, a gap or
-/// a plan to start from.
+/// An unknown method, parameters that are not valid for it, and settings without effect: parameters, a gap or a plan to
+/// start from.
 pub fn job(scenario: &AnyScenario, request: &Request) -> Result<Box<dyn Job>, Problems> {
     each_kind!(scenario, AnyScenario, scenario => typed(scenario, request))
 }
@@ -244,7 +246,7 @@ fn typed<K: Variants>(scenario: &Arc<Scenario<K>>, request: &Request) -> Result<
     let info = method.info();
     let params =
         Params::resolve(&info.params, request.settings.iter().map(|(name, value)| (name.as_str(), value)))?;
-    // The parameters of a plan name every default too; a default does nothing that would not be done anyway.
+    // The parameters of a plan also list the defaults; a default has no effect beyond that of the method itself.
     let given = |name: &str| {
         let default = find(&info.params, name).and_then(|param| param.default.as_ref());
         let own = request.settings.iter().any(|(set, _)| set == name) && params.get(name) != default;

@@ -38,12 +38,12 @@ kind_enum! {
 }
 
 kind_enum! {
-    /// A plan file of any kind, as it claims it.
+    /// A plan file of any kind, with unchecked claims.
     #[derive(Debug)]
     pub(crate) enum AnyDraft of DraftOf
 }
 
-/// A kind as one of any.
+/// Conversion of scenarios and plans of a kind to those of any kind.
 pub(crate) trait Variants: Listed + Models {
     /// A scenario of this kind as one of any.
     fn scenario(scenario: Arc<Scenario<Self>>) -> AnyScenario;
@@ -106,7 +106,7 @@ fn set_all<K: Kind>(
         }
     }
     problems.into_result(())?;
-    // Several knobs may only fit together, so the result is judged, not each step.
+    // Several knobs may be valid only together, so the result is validated, not each step.
     K::validate(&changed.body)?;
     Ok(changed)
 }
@@ -122,12 +122,13 @@ impl AnyScenario {
         each_kind!(self, Self, scenario => &scenario.name)
     }
 
-    /// Origin of one that was imported.
+    /// Origin of an imported scenario.
     pub fn provenance(&self) -> Option<&Origin> {
         each_kind!(self, Self, scenario => scenario.provenance.as_ref())
     }
 
-    /// Its origin and that of a plan that was read from files, as lines for a person; none of what was made here.
+    /// Origin of the scenario and of a plan that was read from files, as lines for the user; empty for scenarios and
+    /// plans made by lightbay.
     pub fn origin_lines(&self, plan: Option<&Header>) -> Vec<String> {
         let mut lines = self.provenance().map(Origin::lines).unwrap_or_default();
         lines.extend(plan.and_then(|header| header.provenance.import()).iter().flat_map(Origin::lines));
@@ -164,7 +165,7 @@ impl AnyScenario {
         json::to_pretty(&self.to_value()?)
     }
 
-    /// Its knobs: those that can act on it.
+    /// Its knobs that have an effect on it.
     pub fn knobs(&self) -> Vec<ParamInfo> {
         let idle = self.idle();
         let mut knobs = self.every_knob();
@@ -172,23 +173,23 @@ impl AnyScenario {
         knobs
     }
 
-    /// The knobs of scenarios of its form, also those that cannot act on this one; [`Self::idle`] says which.
+    /// The knobs of scenarios of its form, including those without effect on this one; [`Self::idle`] lists these.
     pub fn every_knob(&self) -> Vec<ParamInfo> {
         each_kind!(self, Self, scenario => knobs_of(scenario))
     }
 
-    /// Knobs of its kind that cannot act on it: name, reason and what to do.
+    /// Knobs of its kind that have no effect on it: name, reason and remedy.
     pub fn idle(&self) -> Vec<Problem> {
         each_kind!(self, Self, scenario => idle_in(scenario))
     }
 
-    /// Returns the part of it that the methods see, as a text, if that is less than all of it; equal for scenarios that
-    /// ask the same question though they are written in other words.
+    /// Returns the part of the scenario that the methods see, as a text, if that is less than all of it; equal for
+    /// scenarios that describe the same problem in different words.
     pub fn question(&self) -> Option<String> {
         each_kind!(self, Self, scenario => question_of(scenario))
     }
 
-    /// Its sections, to be worked out one by one.
+    /// Its sections, each computed when requested.
     ///
     /// # Errors
     /// A scenario that cannot be built.
@@ -204,7 +205,7 @@ impl AnyScenario {
         each_kind!(self, Self, scenario => suited_to(scenario))
     }
 
-    /// The present value of a knob, or the name.
+    /// The present value of a knob, or of the name.
     pub fn knob(&self, name: &str) -> Option<ParamValue> {
         if name == NAME {
             return Some(ParamValue::Text(self.name().to_owned()));
@@ -220,7 +221,8 @@ impl AnyScenario {
         self.with_all(&[(name, index, value)])
     }
 
-    /// The scenario with knobs set where that can be done, one after the other and not validated: only to compare.
+    /// The scenario with every knob set that can be set, one after the other and without validation: only for
+    /// comparisons.
     pub(crate) fn as_far_as_possible(&self, values: &[(String, ParamValue)]) -> Self {
         fn of<K: Variants>(scenario: &Scenario<K>, values: &[(String, ParamValue)]) -> AnyScenario {
             let mut changed = scenario.clone();
@@ -238,15 +240,16 @@ impl AnyScenario {
     /// The scenario with several knobs changed together, validated once at the end.
     ///
     /// # Errors
-    /// Every problem of the values and of the scenario that would result, every knob among them that cannot act on it,
-    /// and every value without which the result would ask the same question.
+    /// Every problem of the values and of the resulting scenario, every knob that has no effect on it, and every value
+    /// that leaves the problem as it was.
     pub fn with_all(&self, changes: &[(&str, Option<usize>, &ParamValue)]) -> Result<Self, Problems> {
         let changed = self.acting(changes)?;
         let mut problems = Problems::new();
         if let Some(question) = changed.question() {
             for (name, _, _) in changes {
                 let (before, after) = (self.knob(name), changed.knob(name));
-                // A value given for one that is derived pins it: it acts as soon as what it is derived from changes.
+                // Setting a derived knob pins its value: the value has an effect as soon as the inputs of the
+                // derivation change.
                 if before.is_none() || before == after || *name == NAME || changed.is_usual(name) {
                     continue;
                 }
@@ -268,7 +271,7 @@ impl AnyScenario {
         problems.into_result(changed)
     }
 
-    /// Like [`Self::with_all`], but a value may leave the question as it was.
+    /// Like [`Self::with_all`], but a value may leave the problem as it was.
     pub(crate) fn acting(&self, changes: &[(&str, Option<usize>, &ParamValue)]) -> Result<Self, Problems> {
         let changed = self.turned(changes)?;
         let mut problems = Problems::new();
@@ -281,14 +284,14 @@ impl AnyScenario {
         problems.into_result(changed)
     }
 
-    /// Returns `true` if a knob has its default, so that it asks for nothing, whether it can act or not.
+    /// Returns `true` if a knob has its default and therefore requests nothing, with or without an effect.
     pub(crate) fn is_usual(&self, name: &str) -> bool {
         let default =
             self.every_knob().into_iter().find(|info| info.name == name).and_then(|info| info.default);
         default.is_some() && default == self.knob(name)
     }
 
-    /// Like [`Self::with_all`], but a knob that cannot act on the result is no problem.
+    /// Like [`Self::with_all`], but accepts knobs that have no effect on the result.
     pub(crate) fn turned(&self, changes: &[(&str, Option<usize>, &ParamValue)]) -> Result<Self, Problems> {
         each_kind!(self, Self, scenario => set_all(scenario, changes).map(any_scenario))
     }
@@ -308,17 +311,17 @@ impl AnyScenario {
 }
 
 impl AnyPlan {
-    /// The plan behind what events carry. `None` only for a kind that this catalogue does not list.
+    /// The plan that an event contains. `None` only for a kind that this catalogue does not list.
     pub fn of(plan: &SharedPlan) -> Option<Self> {
         all_kinds!(K => downcast::<K>(plan).map(K::plan)).into_iter().flatten().next()
     }
 
-    /// As events, sessions and hot starts take it.
+    /// The plan in the form that events, sessions and hot starts use.
     pub fn shared(&self) -> SharedPlan {
         each_kind!(self, Self, plan => Arc::clone(plan) as SharedPlan)
     }
 
-    /// Everything but scenario and result.
+    /// The envelope: everything but scenario and result.
     pub fn header(&self) -> Header {
         each_kind!(self, Self, plan => plan.plan().header())
     }
@@ -336,12 +339,12 @@ impl AnyPlan {
         each_kind!(self, Self, plan => plan.bound_trust())
     }
 
-    /// Its standing: the bounds on it, and who vouches for them.
+    /// Its standing: the bounds on it, and who confirmed them.
     pub fn standing(&self) -> Standing {
         each_kind!(self, Self, plan => plan.standing())
     }
 
-    /// Returns the remarks on it in addition to the objective.
+    /// Returns the remarks on the plan that the objective does not express.
     pub fn caveat(&self) -> Option<String> {
         fn of<K: Variants>(plan: &Checked<K>) -> Option<String> {
             K::caveat(plan.plan())
@@ -354,7 +357,7 @@ impl AnyPlan {
         each_kind!(self, Self, plan => plan.remarks())
     }
 
-    /// The plans that reports for a review are written of; see [`Listed::reviewed`].
+    /// The plans for which review reports are written; see [`Listed::reviewed`].
     pub(crate) fn reviewed(&self) -> Result<Vec<Self>, Problems> {
         fn of<K: Variants>(plan: &Arc<Checked<K>>) -> Result<Vec<AnyPlan>, Problems> {
             Ok(K::reviewed(plan)?.into_iter().map(K::plan).collect())
@@ -362,7 +365,7 @@ impl AnyPlan {
         each_kind!(self, Self, plan => of(plan))
     }
 
-    /// Its standing, reached and proven, in sentences for the head of a report.
+    /// Its objective and its bounds, in sentences for the head of a report.
     pub(crate) fn verdict(&self) -> Result<Vec<String>, Problems> {
         fn of<K: Variants>(plan: &Checked<K>) -> Result<Vec<String>, Problems> {
             K::verdict(plan)
@@ -370,7 +373,7 @@ impl AnyPlan {
         each_kind!(self, Self, plan => of(plan))
     }
 
-    /// Names of those of its figures that its method claims and a usual check does not work out.
+    /// Names of the figures that its method claims and a standard check does not compute.
     pub fn claimed(&self) -> Vec<&'static str> {
         fn of<K: Variants>(plan: &Checked<K>) -> Vec<&'static str> {
             K::claimed(plan.plan())
@@ -409,7 +412,7 @@ impl AnyPlan {
     }
 }
 
-/// The problem with a file whose `kind` nobody knows.
+/// The problem with a file of an unknown `kind`.
 pub(crate) fn unknown_kind(kind: Option<&str>) -> Problem {
     let names: Vec<&str> = crate::kinds().iter().map(|kind| kind.name).collect();
     match kind {

@@ -1,8 +1,8 @@
 //! Sweeps: scenarios x values of knobs x methods, solved one after the other, a row each.
 //!
-//! Knows no kind and no file. A [`Sweep`] says which cells there are and makes a job of each; a [`Walker`] solves them
-//! and hands out a [`SweepRow`] and the checked plan of every cell. Plans are handed on from one value of a knob to the
-//! next where the method starts from plans and the knob says that a changed value starts from what is known.
+//! This module does not depend on any kind and does not access files. A [`Sweep`] lists the cells and makes a job of
+//! each; a [`Walker`] solves them and returns a [`SweepRow`] and the checked plan of every cell. The plan for one value
+//! of a knob starts the run for the next value if the method accepts hot starts and the knob permits reuse.
 
 use crate::catalogue::{kind, method, methods};
 use crate::solve::{idle, job, parse_entry, parse_param, unknown_method};
@@ -43,7 +43,8 @@ type SettingChange = (String, Option<usize>, ParamValue);
 pub struct Sweep {
     kind: KindInfo,
     scenarios: Vec<AnyScenario>,
-    /// Changes of every scenario. They are made together with those of the axes, as they may only fit together.
+    /// Changes of every scenario. They are applied together with those of the axes, because they may be valid only
+    /// together.
     changes: Vec<SettingChange>,
     axes: Vec<Axis>,
     requests: Vec<Request>,
@@ -70,10 +71,10 @@ impl Sweep {
         Ok(Self { kind, scenarios, changes, axes, requests, infos, cold: false })
     }
 
-    /// The same with these methods; none is the one that suits the first scenario.
+    /// The sweep with these methods; an empty list means the method that suits the first scenario.
     ///
     /// # Errors
-    /// Names that are no methods, or that are given twice.
+    /// Names that are not methods, or that are given twice.
     pub fn methods(mut self, names: &[String]) -> Result<Self, Problems> {
         let suited = self.scenarios.first().map(|scenario| scenario.suited_method().to_owned());
         let names: Vec<String> = if names.is_empty() { suited.into_iter().collect() } else { names.to_vec() };
@@ -154,7 +155,7 @@ impl Sweep {
         self.check_effects().into_result(self)
     }
 
-    /// The same with limits of every cell; what is not given stays as it is.
+    /// The sweep with limits for every cell; limits that are not given stay unchanged.
     #[must_use]
     pub fn limited(mut self, time_limit_s: Option<f64>, gap: Option<f64>, seed: Option<u64>) -> Self {
         for request in &mut self.requests {
@@ -163,14 +164,15 @@ impl Sweep {
         self
     }
 
-    /// Returns `true` if a gap acts on any of its methods. Cells of the others are solved without it.
+    /// Returns `true` if a gap has an effect on any of its methods. The other methods solve their cells without the
+    /// gap.
     pub fn heeds_gap(&self) -> bool {
         let acts =
             |request: &Request| self.scenarios.first().is_some_and(|scenario| acts_on(scenario, request));
         self.requests.iter().any(acts)
     }
 
-    /// The same without plans handed on from cell to cell.
+    /// The sweep in which no cell starts from the plan of another cell.
     #[must_use]
     pub fn cold(mut self, cold: bool) -> Self {
         self.cold = cold;
@@ -212,8 +214,8 @@ impl Sweep {
         self.axes.iter().zip(&cell.at).filter_map(|(axis, at)| axis.values.get(*at))
     }
 
-    /// Sixteen hexadecimal digits that differ between sweeps which ask different questions. Threads do not count: they
-    /// change no plan.
+    /// Sixteen hexadecimal digits that differ between sweeps of different problems. The number of threads is ignored,
+    /// because it does not change any plan.
     pub fn id(&self) -> String {
         let scenarios: Vec<_> = self
             .scenarios
@@ -266,7 +268,7 @@ impl Sweep {
         Some(self.requests.get(cell.method)?.clone().with(settings))
     }
 
-    /// The run of a cell, from a plan if there is one.
+    /// The run of a cell, starting from a plan if one is given.
     ///
     /// # Errors
     /// Returns the problems of its scenario or its parameters.
@@ -287,7 +289,7 @@ impl Sweep {
         knobs.into_iter().find(|knob| knob.name == name)
     }
 
-    /// The knob that an axis turns. A parameter has to be one of every method, as each has a cell for every value.
+    /// The knob that an axis varies. Every method must have the parameter, because each has a cell for every value.
     fn axis_knob(&self, setting: &Setting) -> Result<(ParamInfo, AxisOf), Problem> {
         let name = setting.name.as_str();
         if self.changes.iter().any(|(other, index, _)| other == name && *index == setting.index)
@@ -345,7 +347,7 @@ impl Sweep {
     }
 }
 
-/// Returns `true` if a gap acts on a method as it is asked.
+/// Returns `true` if a gap has an effect on a method with its present parameters.
 fn acts_on(scenario: &AnyScenario, request: &Request) -> bool {
     idle(scenario, &request.method, &request.settings).iter().all(|problem| problem.path != "gap")
 }

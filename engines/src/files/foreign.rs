@@ -1,16 +1,18 @@
-//! Answer to a file of another tool where a scenario or plan is expected: its format, and the command that reads it.
+//! Error message for a file of another tool where a scenario or plan is expected: it names the format and the command
+//! that reads it.
 
 use lightbay_core::problem::Problem;
 use lightbay_formats::Format;
 use lightbay_formats::detect::{detect, unpacked_head};
 use lightbay_formats::solutions::Dialect;
 
-/// Returns the problem of a file that is no scenario or plan; `None` if it may be one, or some other JSON. `source` is
-/// its name as the user wrote it.
+/// Returns the problem of a file that is neither a scenario nor a plan; `None` if it may be one, or some other JSON.
+/// `source` is its name as the user wrote it.
 pub(crate) fn told(content: &[u8], source: &str) -> Option<Problem> {
     let head = &unpacked_head(content).ok()?;
     let format = match detect(head) {
-        // A word and a number may be anything; the comments that Gurobi itself writes are a solution for certain.
+        // Lines of a word and a number may be of any format; only the comments that Gurobi writes identify a solution
+        // for certain.
         Format::Solution(Dialect::Gurobi) if !head.starts_with(b"# ") && !head.starts_with(b"=obj=") => {
             Format::Unknown
         }
@@ -25,7 +27,7 @@ pub(crate) fn told(content: &[u8], source: &str) -> Option<Problem> {
     match format {
         Format::Scenario | Format::Plan | Format::OtherJson => None,
         Format::Empty => Some(Problem::new("", "is empty", format.advice())),
-        // Whatever begins like JSON is told where it ends to be some.
+        // For text that begins like JSON, the JSON reader reports the position at which it becomes invalid.
         Format::Unknown if begins_like_json(head) => None,
         Format::Unknown => Some(Problem::new(
             "",
@@ -36,7 +38,8 @@ pub(crate) fn told(content: &[u8], source: &str) -> Option<Problem> {
     }
 }
 
-/// The problem of a file that is given for import although it may be a scenario or plan, or of which nothing is known.
+/// Returns the problem with a file that is given for import although it may be a scenario or plan, or whose format is
+/// unknown.
 pub(crate) fn no_import(content: &[u8]) -> Problem {
     let format = unpacked_head(content).map_or(Format::Unknown, |head| detect(&head));
     match format {
@@ -50,7 +53,7 @@ pub(crate) fn no_import(content: &[u8]) -> Problem {
     }
 }
 
-/// The command that reads a file of a format, to be typed as it is where the file alone is enough.
+/// The command that reads a file of a format; it can be typed as it is if the format needs only this file.
 fn command(format: Format, importer: &str, source: &str) -> String {
     let file = if source == "standard input" { "-" } else { source };
     let file = if file.contains(char::is_whitespace) { format!("'{file}'") } else { file.to_owned() };

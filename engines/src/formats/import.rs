@@ -19,7 +19,7 @@ use lightbay_formats::detect;
 use lightbay_formats::gz::Limits;
 use std::sync::Arc;
 
-/// Product of files of another tool.
+/// Result of reading files of another tool.
 #[derive(Clone, Debug)]
 pub enum Product {
     /// Something to solve.
@@ -45,7 +45,7 @@ impl Product {
         }
     }
 
-    /// As a JSON tree in file order.
+    /// Returns it as a JSON tree in file order.
     ///
     /// # Errors
     /// A number that is not finite.
@@ -56,7 +56,7 @@ impl Product {
         }
     }
 
-    /// As file content.
+    /// Returns it as file content.
     ///
     /// # Errors
     /// A number that is not finite.
@@ -75,13 +75,13 @@ pub struct ImportReport {
     pub product: Product,
     /// Findings, omissions and assumptions, as lines for a person.
     pub lines: Vec<String>,
-    /// The same as data.
+    /// The same findings as data.
     pub summary: serde_json::Value,
 }
 
 impl ImportReport {
     /// # Errors
-    /// A scenario that could not be read again.
+    /// A scenario that lightbay could not read back.
     fn of<K: Variants>(
         made: ImportedScenario<K>,
         info: &FormatInfo,
@@ -92,14 +92,14 @@ impl ImportReport {
         let before = scenario.provenance.take().map(Box::new);
         let origin = Origin { assumed: made.assumed, notes, before, ..origin(info.name, inputs) };
         scenario.provenance = Some(origin);
-        // What is written has to be what every command reads.
+        // Every command must be able to read the written result.
         Scenario::<K>::from_value(&scenario.to_value()?)?;
         let product = Product::Scenario(any_scenario(scenario));
         Ok(Self { product, lines: made.lines, summary: made.summary })
     }
 }
 
-/// Words before the parts of files that are not in the result.
+/// Words that introduce the parts of files that are not in the result.
 const NOT_TAKEN: &str = "not taken over";
 
 /// The importer and its files.
@@ -119,11 +119,11 @@ pub fn importers() -> Vec<FormatInfo> {
     formats
 }
 
-/// Returns the format of files by their content. Scenarios and plans among the files are the ones that the other files
-/// belong to.
+/// Returns the format of files by their content. A scenario or plan among the files is the one to which the other files
+/// belong.
 ///
 /// # Errors
-/// Files of no format that is imported, or of several.
+/// Files of a format that cannot be imported, or of several formats.
 pub fn recognised(inputs: &[Input]) -> Result<&'static str, Problems> {
     let of = |input: &Input| {
         let opened = detect::open(input.bytes.as_slice(), &Limits::default());
@@ -144,7 +144,7 @@ pub fn recognised(inputs: &[Input]) -> Result<&'static str, Problems> {
             for input in inputs {
                 let problem = foreign::told(&input.bytes, &input.name)
                     .unwrap_or_else(|| foreign::no_import(&input.bytes));
-                // One file is named by whoever opened it.
+                // The caller names the file if there is only one.
                 let name = if inputs.len() > 1 { input.name.as_str() } else { "" };
                 problems.add(name, problem.message, problem.remedy);
             }
@@ -156,8 +156,8 @@ pub fn recognised(inputs: &[Input]) -> Result<&'static str, Problems> {
 /// Turns files of another tool into a scenario or plan.
 ///
 /// # Errors
-/// An unknown format, settings that are not valid for it, or every problem of the files. With `strict`, everything
-/// that had to be assumed is a problem too. The setting `name` names the product.
+/// An unknown format, settings that are not valid for it, or every problem of the files. With `strict`, every
+/// assumption is a problem too. The setting `name` names the product.
 pub fn import(
     format: &str,
     inputs: &[Input],

@@ -1,4 +1,5 @@
-//! Formats of switches for kinds whose plans give circuits their places: the change is that of a scenario of switches.
+//! Switch command formats for kinds whose plans assign circuits to switch ports: the change is written as a change of
+//! the corresponding switch scenario.
 
 use super::{Artifact, FormatInfo, SecondSubject, Subject, SubjectSort};
 use crate::crossconnect::files::exports::laid;
@@ -13,7 +14,7 @@ use lightbay_core::problem::{Problem, Problems};
 const LAYER: &str = "layer";
 /// Largest number of a layer.
 const MOST_LAYERS: i64 = 1 << 20;
-/// Layers that are looked for where none is named: no model has more.
+/// Number of layers that are tried if none is named; models have fewer layers.
 const SCANNED: u32 = 4096;
 
 /// The formats of a kind.

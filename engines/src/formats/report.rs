@@ -1,4 +1,5 @@
-//! Formats that every kind has by its sections: a report in Markdown or as a web page, and tables as comma-separated values.
+//! Formats that every kind has by its sections: a report in Markdown or as a web page, and tables as comma-separated
+//! values.
 
 use super::{Artifact, FormatInfo, Subject, SubjectSort, export_own, own_exporters};
 use crate::catalogue::{figure, figure_label, figure_text, metrics, sections};
@@ -33,14 +34,14 @@ const INLINE: &str = "inline";
 const BESIDE: &str = "beside";
 /// There is no picture.
 const NO_PICTURE: &str = "none";
-/// Ending behind the name of a report that names its picture.
+/// Suffix that turns the name of a report into the name of its picture.
 const PICTURE_ENDING: &str = ".svg";
 /// Every table.
 const ALL: &str = "all";
 /// Knob of [`CSV`].
 const TABLE: &str = "table";
 
-/// The formats that a kind gets by its sections, but for those that it declares itself.
+/// The formats that follow from the sections of a kind, without those that the kind declares itself.
 pub(super) fn exporters(kind: &str, own: &mut Vec<FormatInfo>) {
     let infos = sections(kind);
     if infos.is_empty() {
@@ -67,7 +68,7 @@ pub(super) fn exporters(kind: &str, own: &mut Vec<FormatInfo>) {
         let page = page.leaving_out(&["rows of long tables beyond the first ones"]);
         own.push(if has_picture { page.with(vec![picture(&[INLINE, NO_PICTURE])]) } else { page });
     }
-    // Where a kind has tables of its own, those of the sections stand beside them.
+    // A kind with its own tables offers the tables of the sections in addition.
     if let Some(format) = own.iter_mut().find(|format| format.name == CSV) {
         add_tables(format, &names);
         return;
@@ -119,7 +120,7 @@ fn add_tables(format: &mut FormatInfo, names: &[&'static str]) {
     ));
 }
 
-/// The own table of a kind whose format `csv` lists changes.
+/// Name of the kind's own table, for kinds whose format `csv` lists changes.
 const CHANGES: &str = "changes";
 
 /// Writes a format of this module; `None` for any other format, or a table that the kind writes itself.
@@ -172,7 +173,7 @@ fn stem(subject: Subject<'_>) -> String {
     }
 }
 
-/// The sections that a subject has: name and content.
+/// The sections of a subject: name and content.
 fn all(subject: Subject<'_>, report: &dyn Report) -> Result<Vec<(&'static str, Section)>, Problems> {
     let is_plan = matches!(subject, Subject::Plan(_));
     let mut found = Vec::new();
@@ -214,7 +215,7 @@ fn csv(subject: Subject<'_>, table: &str) -> Result<Vec<Artifact>, Problems> {
     Ok(files)
 }
 
-/// The reports of a subject: one, and one more for each part of a plan that has to be taken apart.
+/// The reports of a subject: one, and another one for each part of a plan that is reviewed separately.
 fn markdown(subject: Subject<'_>, params: &Params, asked: bool) -> Result<Vec<Artifact>, Problems> {
     let Subject::Plan(plan) = subject else { return review(subject, params, asked) };
     let mut files = Vec::new();
@@ -231,7 +232,7 @@ fn page(report: Artifact) -> Artifact {
     Artifact::new(format!("{name}.html"), text)
 }
 
-/// One report, and its picture if that is beside it. `asked` says that the place of the picture is asked for.
+/// One report, and its picture if that is a separate file. `asked` is `true` if the user set the place of the picture.
 fn review(subject: Subject<'_>, params: &Params, asked: bool) -> Result<Vec<Artifact>, Problems> {
     let report = report(&subject)?;
     let name = format!("{}.md", stem(subject));
@@ -288,7 +289,7 @@ fn review(subject: Subject<'_>, params: &Params, asked: bool) -> Result<Vec<Arti
     Ok(std::iter::once(file).chain(pictures).collect())
 }
 
-/// The picture of a subject; `None` for one that is drawn as several, whose parts have theirs.
+/// The picture of a subject; `None` for a plan that is drawn in parts, because each part has its own picture.
 fn drawn(subject: Subject<'_>) -> Result<Option<Vec<u8>>, Problems> {
     let own = own_exporters(subject.kind());
     let Some(info) = own.iter().find(|format| format.name == SVG) else { return Ok(None) };

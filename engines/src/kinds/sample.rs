@@ -1,6 +1,6 @@
-//! A kind for tests, whole in one file: transfers that share a link, one after the other. It declares metrics, sections of
-//! every form, one method and one format, and nothing outside this file but the list of kinds knows it. What works for
-//! it works for any kind.
+//! A complete kind for tests in one file: transfers that share a link, one after the other. It declares metrics,
+//! sections of every form, one method and one format. Outside this file, only the list of kinds names it. Code that
+//! works with this kind works with any kind.
 
 use lightbay_core::checked::{BoundTrust, Verdict, VerifiedBound, Violation};
 use lightbay_core::clock::Deadline;
@@ -323,7 +323,7 @@ fn progress(spans: &[(u32, f64, f64)]) -> Section {
     Section::empty("Progress").block("curve", "Curve", curves).block("points", "Points", points)
 }
 
-/// Exchanges neighbours until every transfer follows a shorter one.
+/// Exchanges neighbours until each transfer is at least as long as the one before it.
 #[derive(Debug)]
 struct Swap;
 
@@ -382,7 +382,7 @@ impl Method<Sample> for Swap {
             }
             cx.count_work(1);
         }
-        // No order ends earlier on average than the shortest first.
+        // The mean end is lowest if the shortest transfers go first.
         cx.bound(mean_end(&spans(body, &shortest_first(body))));
         Ok(Outcome::done(if sorted { Status::Optimal } else { Status::Feasible }))
     }

@@ -1,4 +1,4 @@
-//! Models as files: MPS and the LP format, with the names beside them.
+//! Models as files: MPS and LP files of models, with a file of their names.
 
 use super::names::NameFile;
 use super::{Question, modelled};
@@ -24,20 +24,20 @@ const FORMATS: [(&str, ModelFormat, &str); 2] = [
     ),
 ];
 
-/// Ending that the name of a model file takes to name the file of its names.
+/// Suffix that turns the name of a model file into the name of its file of names.
 const NAMES_SUFFIX: &str = ".names.json";
 
-/// Returns `true` if a format is one of models, so that `method` is among its settings.
+/// Returns `true` if a format writes models, so that `method` is one of its settings.
 pub fn is_model(format: &str) -> bool {
     format_of(format).is_some()
 }
 
-/// The format of model files that a name represents.
+/// The model format of this name.
 fn format_of(name: &str) -> Option<ModelFormat> {
     FORMATS.iter().find(|(known, _, _)| *known == name).map(|(_, format, _)| *format)
 }
 
-/// The exporters of models of a kind; none if no method of it shows its model.
+/// The model exporters of a kind; none if none of its methods has a model to export.
 pub(crate) fn exporters(kind: &str) -> Vec<FormatInfo> {
     let methods: Vec<&'static str> = modelled(kind).iter().map(|one| one.name).collect();
     let Some(first) = methods.first() else { return Vec::new() };
@@ -66,7 +66,7 @@ pub(crate) fn exporters(kind: &str) -> Vec<FormatInfo> {
         .collect()
 }
 
-/// Writes the model of a method if `format` is one of models: the model first, then its names.
+/// Writes the model of a method if `format` is a model format: the model first, then its names.
 ///
 /// # Errors
 /// Settings that are not valid, or a scenario that does not suit the method.

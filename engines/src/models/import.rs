@@ -1,4 +1,4 @@
-//! Solutions of other solvers: the file, the question it answers, the plan.
+//! Imports solutions of other solvers: finds the solution file and its model, and makes the plan.
 
 use super::names::NameFile;
 use super::point::{Point, PointNames, WHOLE, beyond, point};
@@ -21,10 +21,10 @@ use serde_json::{Map, Value, json};
 /// Name of the importer.
 pub(crate) const SOL: &str = "sol";
 
-/// Limits on the part of a file that is looked at to find out what it is.
+/// Limits on the part of a file that is read to detect its format.
 const LIMITS: Limits = Limits { content_bytes: 256 << 20, line_bytes: 1 << 16, rows: 1_000_000 };
 
-/// The importer, if any method shows its model.
+/// The importer, if any method has a model to export.
 pub(crate) fn importer() -> Option<FormatInfo> {
     let mut methods: Vec<&'static str> = Vec::new();
     for kind in kinds() {
@@ -63,12 +63,13 @@ struct ModelSource {
 /// Turns a solution into a plan.
 ///
 /// # Errors
-/// Every problem of the files, and whatever keeps the solution from being a plan.
+/// Every problem of the files, and every reason why the solution is not a valid plan.
 pub(crate) fn import(inputs: &[Input], settings: &[Setting], strict: bool) -> Result<ImportReport, Problems> {
     let (solution, beside) = sorted(inputs)?;
     let asked = asked(beside, settings)?;
     let model = asked.question.model()?;
-    // Some solvers list the rows of the model among its columns; a few too many are named one by one.
+    // Some solvers list the rows of the model among its columns; if there are only a few names too many, each is
+    // reported.
     let limits = Limits { rows: model.columns() + model.rows() + 1000, ..LIMITS };
     let file = solutions::read(solution.bytes.as_slice(), &limits)
         .map_err(|problems| problems.named(&solution.name))?;
@@ -105,7 +106,7 @@ pub(crate) fn import(inputs: &[Input], settings: &[Setting], strict: bool) -> Re
     Ok(ImportReport { product: Product::Plan(plan), lines, summary })
 }
 
-/// Returns the solution among the inputs, and the input that says what it is a solution of.
+/// Returns the solution among the inputs, and the input that names the solved model.
 fn sorted(inputs: &[Input]) -> Result<(&Input, &Input), Problems> {
     let mut solution = None;
     let mut beside = None;
@@ -177,7 +178,7 @@ fn is_names(value: &Value) -> bool {
     schema.split_once('/').is_some_and(|(family, _)| family == "lightbay.names")
 }
 
-/// Names of columns and rows in the model file: as they were written, or as they would be written now.
+/// Names of columns and rows in the model file: those that were written, or those that this version would write.
 fn in_file(asked: &ModelSource, model: &Model) -> Result<(Vec<String>, Vec<String>), Problem> {
     if let Some(names) = &asked.names {
         names.fits(model)?;
@@ -190,7 +191,8 @@ fn in_file(asked: &ModelSource, model: &Model) -> Result<(Vec<String>, Vec<Strin
     Ok((only(written.names.columns), only(written.names.rows)))
 }
 
-/// Takes the column out that represents the constant of the objective in LP files: the model knows it by itself.
+/// Removes the column that represents the constant of the objective in LP files; the model stores this constant
+/// separately.
 fn without_constant(mut file: SolutionFile, columns: usize) -> Result<SolutionFile, Problem> {
     let is_constant = |key: &Key| match key {
         Key::Name(name) => name == file::CONSTANT,

@@ -1,4 +1,4 @@
-//! The file beside a model: which column represents what, and the question that the model asks.
+//! The file of names of a model: the meaning of each column, and the scenario and method of the model.
 
 use super::Question;
 use crate::subject::AnyScenario;
@@ -14,10 +14,10 @@ use serde_json::{Map, Value, json};
 /// The schema name that this version writes and reads.
 pub const SCHEMA: &str = "lightbay.names/1";
 
-/// Words for the column of the constant, which no column of a model has.
+/// Words for the column of the constant; no column of a model has these words.
 const CONSTANT_WORDS: &str = "constant of the objective, fixed at 1";
 
-/// Everything that is needed to come back from a solution of the model.
+/// Everything that is needed to make a plan from a solution of the model.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct NameFile {
     /// Origin of the model: scenario, method and parameters.
@@ -30,7 +30,7 @@ pub(super) struct NameFile {
     pub columns: Vec<(String, String)>,
     /// The same, row by row.
     pub rows: Vec<(String, String)>,
-    /// `true` if the file has a column more, for the constant of the objective.
+    /// `true` if the file has an additional column for the constant of the objective.
     pub constant: bool,
 }
 
@@ -73,7 +73,7 @@ impl NameFile {
         }))
     }
 
-    /// Reads one.
+    /// Reads a file of names.
     ///
     /// # Errors
     /// Every problem found.
@@ -137,7 +137,7 @@ impl NameFile {
         }
     }
 
-    /// Checks that `model` is the one that the names were written for.
+    /// Checks that the names were written for `model`.
     ///
     /// # Errors
     /// The first difference.
@@ -172,7 +172,7 @@ impl NameFile {
     }
 }
 
-/// An object of texts.
+/// Reads a JSON object whose values are all texts.
 fn pairs(key: &str, value: Option<&Value>, problems: &mut Problems) -> Vec<(String, String)> {
     let Some(value) = value else { return Vec::new() };
     let Value::Object(map) = value else {

@@ -1,4 +1,4 @@
-//! From the values of a solution file to a point of the model, and what can be wrong with them.
+//! Converts the values of a solution file to a point of the model, and reports their problems.
 
 use lightbay_core::param::ParamValue;
 use lightbay_core::problem::{Problem, Problems, counted, nearest};
@@ -6,15 +6,14 @@ use lightbay_formats::solutions::{Dialect, Key, SolutionFile};
 use lightbay_highs::model::{Domain, Model};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Largest distance of a value from a bound or row that it breaks, relative to the size of the bound where that is
-/// above 1.
+/// Maximum violation of a bound or row, relative to the size of the bound if that is above 1.
 const TOLERANCE: f64 = 1e-6;
-/// The same for files that keep six digits.
+/// The same tolerance for files with six digits.
 const COARSE: f64 = 1e-5;
-/// Largest distance of a solver's value from a whole number: the usual tolerance of Gurobi and CPLEX.
+/// Maximum distance of an integer column's value from a whole number: the default tolerance of Gurobi and CPLEX.
 pub(super) const WHOLE: f64 = 1e-5;
-/// Largest distance of the objective of the values from the one that the file claims, absolute (CBC writes eight
-/// decimals).
+/// Maximum difference between the objective of the values and the objective that the file claims, absolute (CBC writes
+/// eight decimals).
 const OBJECTIVE_ABSOLUTE: f64 = 1e-8;
 
 /// The names of a model in its file.
@@ -26,7 +25,7 @@ pub(super) struct PointNames<'a> {
 }
 
 impl PointNames<'_> {
-    /// Returns `true` if a name is that of a row; the LP format makes two of a row with two bounds, `NAMElo` and
+    /// Returns `true` if a name belongs to a row; the LP format splits a row with two bounds into `NAMElo` and
     /// `NAMEup`.
     fn is_row(&self, name: &str) -> bool {
         let half = name.strip_suffix("lo").or_else(|| name.strip_suffix("up"));
@@ -37,21 +36,21 @@ impl PointNames<'_> {
 /// A point of the model.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Point {
-    /// One value per column, whole where it must be.
+    /// One value per column; values of integer columns are whole.
     pub values: Vec<f64>,
     /// Columns that the file leaves out, taken as zero.
     pub left_out: usize,
-    /// The largest change that made a value whole.
+    /// Largest rounding of a value to a whole number.
     pub rounded_by: f64,
-    /// The objective of the model there.
+    /// Objective of the model at this point.
     pub objective: f64,
 }
 
-/// Takes a point from a file.
+/// Reads a point from a file.
 ///
 /// # Errors
-/// A file without a point, names that are not the model's, columns without a value or with two, and whatever the
-/// point breaks. With `strict`, columns that the file leaves out are a problem too.
+/// A file without a point, names that the model does not have, columns without a value or with two, and every bound or
+/// row that the point breaks. With `strict`, columns that the file leaves out are a problem too.
 pub(super) fn point(
     file: &SolutionFile,
     model: &Model,
@@ -148,7 +147,7 @@ fn assigned(file: &SolutionFile, names: &PointNames<'_>) -> Result<Vec<Option<f6
     problems.into_result(values)
 }
 
-/// A value for a column by number that the model does not have.
+/// Reports a column number that the model does not have.
 pub(super) fn beyond(line: usize, place: usize, columns: usize) -> Problem {
     Problem::new(
         format!("line {line}"),
@@ -157,7 +156,8 @@ pub(super) fn beyond(line: usize, place: usize, columns: usize) -> Problem {
     )
 }
 
-/// Among how many columns a likely slip is looked for: comparing with all of a large model would take long.
+/// Maximum number of columns that are compared with a misspelt name; comparing with all columns of a large model would
+/// take long.
 const NEAREST_OF: usize = 2000;
 
 fn missing(

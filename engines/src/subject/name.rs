@@ -9,10 +9,10 @@ use std::sync::Arc;
 /// Name of the parameter.
 pub(crate) const NAME: &str = "name";
 
-/// Maximum number of characters of a name that is given: it stands in titles, lists and names of files.
+/// Maximum number of characters of a given name, because names appear in titles, lists and file names.
 const MOST: usize = 200;
 
-/// Describes the name of a scenario as a parameter. It is none of the knobs, which are what a scenario asks for.
+/// Describes the name of a scenario as a parameter. The name is not one of the knobs, because knobs define the problem.
 pub fn name_param() -> ParamInfo {
     ParamInfo::text(
         NAME,
@@ -23,7 +23,7 @@ pub fn name_param() -> ParamInfo {
 /// The name that a setting gives.
 ///
 /// # Errors
-/// A name that cannot be one.
+/// An invalid name.
 pub(crate) fn name_of(setting: &Setting) -> Result<String, Problem> {
     if setting.index.is_some() {
         return Err(Problem::new(setting.to_string(), "has no entries", "write it without [ ]"));
@@ -31,7 +31,7 @@ pub(crate) fn name_of(setting: &Setting) -> Result<String, Problem> {
     valid(&setting.text).map(str::to_owned)
 }
 
-/// The text of a value, if it can be a name.
+/// The text of a value, if it is a valid name.
 pub(super) fn text_of(value: &ParamValue) -> Result<String, Problem> {
     match value {
         ParamValue::Text(text) => valid(text).map(str::to_owned),
@@ -65,7 +65,7 @@ impl AnyScenario {
         each_kind!(self, Self, scenario => of(scenario, name))
     }
 
-    /// The same scenario, named after what it is.
+    /// The same scenario with a name that describes its content.
     #[must_use]
     pub fn named_after_content(&self) -> Self {
         fn of<K: Variants>(scenario: &Scenario<K>) -> String {
@@ -76,7 +76,7 @@ impl AnyScenario {
 }
 
 impl AnyPlan {
-    /// The same plan under another name, which its scenario has too.
+    /// The same plan and its scenario under another name.
     #[must_use]
     pub fn renamed(&self, name: &str) -> Self {
         each_kind!(self, Self, plan => Variants::plan(Arc::new(plan.renamed(name))))

@@ -4,10 +4,10 @@ use crate::solve::parse_entry;
 use lightbay_core::param::{Domain, Effect, ParamInfo, ParamValue, Setting};
 use lightbay_core::problem::{Problem, Problems};
 
-/// Maximum number of values of one axis; more is a slip in a range.
+/// Maximum number of values of one axis; a longer range is probably a typing error.
 const MAX_VALUES: usize = 10_000;
 
-/// Owner of the knob that an axis turns.
+/// Owner of the knob that an axis varies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AxisOf {
     /// A knob of the scenario.
@@ -62,14 +62,13 @@ impl Axis {
         }
     }
 
-    /// Returns `true` if the plan for one value is of use for the next: the knob itself says that a changed value
-    /// starts from what is known.
+    /// Returns `true` if the run for one value may start from the plan for another, which the knob itself declares.
     pub fn hands_on(&self) -> bool {
         self.turns == AxisOf::Scenario && self.info.effect != Effect::Cold
     }
 }
 
-/// The pieces between commas that are in no brackets.
+/// The pieces between commas that are outside brackets.
 fn parts(text: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut start) = (Vec::new(), 0_usize, 0);
     for (at, c) in text.char_indices() {
@@ -116,7 +115,7 @@ fn expand(part: &str, setting: &Setting, info: &ParamInfo) -> Result<Vec<ParamVa
     if first > last || step <= 0.0 {
         return Err(refuse("write first..last..step with first up to last and a step above 0"));
     }
-    // A last value that only rounding keeps out belongs to the range.
+    // A last value that only a rounding error excludes belongs to the range.
     let count = ((last - first) / step + 1e-9).floor() + 1.0;
     if count > MAX_VALUES as f64 {
         return Err(refuse(&format!("it has {count} values; take a larger step")));

@@ -1,4 +1,4 @@
-//! Cells of a sweep, their order, and the plans that they hand on.
+//! Cells of a sweep, their order, and the reuse of their plans.
 
 use super::{Axis, Sweep};
 use std::collections::BTreeMap;
@@ -64,7 +64,7 @@ impl Sweep {
         self.axes.iter().map(|axis| axis.values.len()).product()
     }
 
-    /// A cell by its number: scenarios vary slowest, then the axes in their order; methods stand side by side.
+    /// A cell by its number: scenarios vary slowest, then the axes in their order, and methods fastest.
     pub fn cell(&self, number: usize) -> Cell {
         let mut left = number.saturating_sub(1);
         let mut take = |size: usize| {
@@ -78,18 +78,18 @@ impl Sweep {
         Cell { number, scenario: take(self.scenarios.len()), at, method }
     }
 
-    /// The axis along which plans are handed on: the last one whose knob allows it.
+    /// The axis along which plans are reused: the last one whose knob permits it.
     fn handing_axis(&self) -> Option<usize> {
         if self.cold { None } else { self.axes.iter().rposition(Axis::hands_on) }
     }
 
-    /// Cells between neighbours on the axis along which plans are handed on.
+    /// Distance in cells between neighbours on the axis along which plans are reused.
     fn stride(&self, axis: usize) -> usize {
         self.axes.iter().skip(axis + 1).map(|axis| axis.values.len()).product::<usize>() * self.requests.len()
     }
 
-    /// The line of cells that a cell belongs to, named by its first: each starts from the plan of the one before.
-    /// A cell that takes no plan is a line of its own.
+    /// The line of cells to which a cell belongs, identified by its first cell: each starts from the plan of the one
+    /// before. A cell whose method accepts no plan forms a line by itself.
     pub fn line(&self, cell: &Cell) -> usize {
         match self.handing_axis() {
             Some(axis) if self.takes_plans(cell.method) => {

@@ -1,4 +1,4 @@
-//! Sweeps whose rows could not differ: knobs that cannot act, and values that ask the same question.
+//! Detects sweeps whose rows could not differ: knobs without effect, and values that describe the same problem.
 
 use super::{Axis, AxisOf, Cell, Sweep};
 use crate::solve::{Request, idle};
@@ -7,13 +7,13 @@ use lightbay_core::problem::{Problem, Problems};
 use std::collections::BTreeMap;
 
 impl Sweep {
-    /// The reason why a name that scenarios of the kind have can never act on the first one.
+    /// The reason why a knob of the kind can never have an effect on the first scenario.
     pub(super) fn never(&self, name: &str) -> Option<Problem> {
         self.scenarios.first()?.idle().into_iter().find(|problem| problem.path == name)
     }
 
-    /// Axes and settings that act in no cell, and values of an axis between which no method sees a difference. Each
-    /// axis is tested on its own, with every other axis at its first value.
+    /// Axes and settings without effect in any cell, and values of an axis between which no method sees a difference.
+    /// Each axis is tested on its own, with every other axis at its first value.
     pub(super) fn check_effects(&self) -> Problems {
         let mut problems = Problems::new();
         for (at, axis) in self.axes.iter().enumerate() {
@@ -35,7 +35,7 @@ impl Sweep {
         problems
     }
 
-    /// Everything that is set or turned for a cell and cannot act in it.
+    /// Every setting and axis of a cell that has no effect in it.
     pub(super) fn check_cell(
         &self,
         cell: &Cell,
@@ -84,7 +84,7 @@ impl Sweep {
         })
     }
 
-    /// The reason why a name acts in none of the cells along an axis. `None` if it acts in one.
+    /// The reason why a knob has no effect in any cell along an axis. `None` if it has an effect in at least one cell.
     fn idle_along(&self, name: &str, at: Option<usize>) -> Option<Problem> {
         let mut reason = None;
         for cell in self.cells_along(at) {
@@ -94,11 +94,12 @@ impl Sweep {
             let found = idle(&scenario, &request.method, &request.settings);
             reason = Some(found.into_iter().find(|problem| problem.path == name)?);
         }
-        // Values that no scenario of this form can have say the same as a knob that can never act.
+        // If no scenario of this form can have any of the values, the knob is reported as one that can never have an
+        // effect.
         reason.or_else(|| self.never(name))
     }
 
-    /// Values of an axis of the scenario that ask the same question.
+    /// Values of a scenario axis that describe the same problem.
     fn alike(&self, at: usize, axis: &Axis) -> Problems {
         let mut problems = Problems::new();
         for scenario in 0..self.scenarios.len() {

@@ -1,5 +1,5 @@
-//! Row of a sweep about a cell: a line of a CSV table or of JSON Lines, with the same columns in the same order for
-//! every cell of a sweep.
+//! Row of a sweep for one cell: a line of a CSV or JSON Lines table, with the same columns in the same order for every
+//! cell of a sweep.
 
 use super::{Cell, Sweep};
 use crate::catalogue;
@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Columns that every table has, those of axes and figures aside.
+/// Columns that every table has, in addition to those of axes and figures.
 pub(super) const FIXED: [&str; 17] = [
     "sweep",
     "cell",
@@ -59,11 +59,11 @@ pub struct SweepRow {
     pub gap: Option<f64>,
     /// Figures of its checked plan.
     pub metrics: BTreeMap<String, f64>,
-    /// The cell whose plan it was given to start from.
+    /// The cell from whose plan the run started.
     pub started_from: Option<usize>,
     /// Fate of that plan, if the method reported it.
     pub hot_start: Option<HotStartFate>,
-    /// `true` if the same question gives the same plan again; `None` without a plan.
+    /// `true` if solving the cell again gives the same plan; `None` without a plan.
     pub reproducible: Option<bool>,
     /// Units of work done.
     pub work: u64,
@@ -96,7 +96,7 @@ impl SweepRow {
         }
     }
 
-    /// The row of a cell that could not even begin.
+    /// The row of a cell whose run could not start.
     pub(super) fn refused(sweep: &Sweep, cell: &Cell, why: &impl std::fmt::Display) -> Self {
         Self { reason: one_line(&why.to_string()), ..Self::new(sweep, cell, EndStatus::Invalid) }
     }
@@ -124,7 +124,7 @@ impl SweepRow {
         }
     }
 
-    /// Returns `true` if there is no plan, or none that its method stands by.
+    /// Returns `true` without a plan, or if the status of the run means failure.
     pub const fn failed(&self) -> bool {
         self.value.is_none() || fails(self.status)
     }
@@ -161,7 +161,7 @@ impl SweepRow {
     }
 }
 
-/// Returns `true` if a run that ended so did not do what it was asked.
+/// Returns `true` if a run with this status did not do what was requested.
 const fn fails(status: EndStatus) -> bool {
     matches!(
         status,
@@ -179,7 +179,7 @@ fn one_line(text: &str) -> String {
 }
 
 impl Sweep {
-    /// Names of the columns of its table: what is asked, the axes, how it ended, the figures, how it came about.
+    /// Names of the columns of its table: the inputs, the axes, the status, the figures, and the course of the run.
     pub fn columns(&self) -> Vec<String> {
         let (asked, rest) = FIXED.split_at(4);
         let (ended, origin) = rest.split_at(7);
@@ -194,7 +194,7 @@ impl Sweep {
     }
 }
 
-/// A row as it was found in a table.
+/// A row that was read from a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FoundRow {
     /// Number of its cell.
@@ -231,11 +231,11 @@ impl TableForm {
         }
     }
 
-    /// Rows of a table written earlier. A last line without its end is not one; more headers, as of tables put one
-    /// after the other, do no harm.
+    /// Rows of a table written earlier. An incomplete last line is ignored; repeated headers, as in concatenated
+    /// tables, are allowed.
     ///
     /// # Errors
-    /// The first line that no row of this sweep looks like.
+    /// The first line that is not a row of this sweep.
     pub fn read(self, sweep: &Sweep, text: &str) -> Result<Vec<FoundRow>, Problem> {
         let (id, head) = (sweep.id(), self.head(sweep));
         let columns = sweep.columns();
@@ -290,11 +290,11 @@ impl TableForm {
     }
 }
 
-/// A value as a field of a CSV line, not yet quoted: lists as they are typed, nothing for what is not there.
+/// A value as a field of a CSV line, not yet quoted: lists as the user types them, an empty field for a missing value.
 fn field(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
-        // A spreadsheet must not take text from somebody's file for a formula.
+        // A spreadsheet must not interpret text from a file as a formula.
         Value::String(text) if text.starts_with(['=', '+', '-', '@']) => printable(&format!("'{text}")),
         Value::String(text) => printable(text),
         Value::Array(entries) => entries.iter().map(field).collect::<Vec<_>>().join(","),

@@ -1,4 +1,4 @@
-//! Solving the cells of a sweep one after the other, each with all threads that there are.
+//! Solves the cells of a sweep one after the other, each with all available threads.
 
 use super::{Sweep, SweepRow};
 use lightbay_core::checked::SharedPlan;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// For every line of cells the last of them that has a plan, with its plan.
+/// For each line of cells, the last cell that has a plan, with this plan.
 pub type Starts = BTreeMap<usize, (usize, SharedPlan)>;
 
 /// End of a walk.
@@ -24,14 +24,14 @@ pub enum Walked {
     Stopped,
 }
 
-/// Solves cells. A walk blocks its thread; any other may stop it.
+/// Solves cells. A walk blocks its thread; other threads may stop it.
 #[derive(Debug)]
 pub struct Walker {
     runs: Runs,
     sink: Arc<CellSink>,
 }
 
-/// Sink of the events of the present cell: keeps how its run ended, and passes events on.
+/// Event sink of the present cell: stores the end of its run, and forwards events.
 struct CellSink {
     heard: Mutex<CellReport>,
     news: Condvar,
@@ -51,13 +51,13 @@ impl CellSink {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Forgets the last cell. A stop is for all of them.
+    /// Forgets the last cell. A stop applies to all remaining cells.
     fn begin(&self, cell: usize) {
         let mut heard = self.lock();
         *heard = CellReport { cell, stop: heard.stop, ..CellReport::default() };
     }
 
-    /// Waits until the present run ended, and takes what it left.
+    /// Waits until the present run has ended, and returns its result.
     fn wait(&self) -> (Done, f64) {
         let mut heard = self.lock();
         loop {
@@ -72,7 +72,7 @@ impl CellSink {
 impl EventSink for CellSink {
     fn report(&self, mut event: Event) {
         let mut heard = self.lock();
-        // Listeners know cells, not the run numbers of a board.
+        // Listeners identify cells, not the run numbers of a board.
         event.run = RunId(heard.cell as u64);
         match &event.body {
             EventBody::HotStart(report) => heard.hot_start = Some(report.fate),
@@ -97,7 +97,7 @@ impl std::fmt::Debug for CellSink {
 }
 
 impl Walker {
-    /// A walker with a budget of threads. What runs say goes to `also`, with the number of the cell as that of the run.
+    /// A walker with a budget of threads. Forwards events to `also`, with the number of the cell as the run number.
     ///
     /// # Errors
     /// If the threads cannot be started.
@@ -112,7 +112,7 @@ impl Walker {
         Ok(Self { runs: Runs::new(threads, RunId(1), sink, clock, launcher)?, sink: cell_sink })
     }
 
-    /// Ends the walk: the cell that is being solved is given up.
+    /// Ends the walk and abandons the cell that is being solved.
     pub fn stop(&self, why: Stop) {
         self.sink.lock().stop.get_or_insert(why);
         self.runs.stop_all(why);
@@ -122,7 +122,7 @@ impl Walker {
         self.sink.lock().stop
     }
 
-    /// Solves the cells of these numbers in order. Every row goes to `each` with its checked plan, if there is one;
+    /// Solves the cells of these numbers in order. Passes every row to `each` with its checked plan, if there is one;
     /// `Break` ends the walk after it. `starts` are plans of cells that were solved earlier.
     pub fn walk(
         &self,
@@ -144,7 +144,7 @@ impl Walker {
                     let scenario_sha256 = job.scenario_sha256().to_owned();
                     self.sink.begin(number);
                     self.runs.submit(job);
-                    // A stop that came before the board knew of the run would be lost.
+                    // A stop that arrived before the run was registered would be lost.
                     if let Some(why) = self.stopping() {
                         self.runs.stop_all(why);
                     }
@@ -175,7 +175,7 @@ impl Walker {
     }
 }
 
-/// The same problems without the name of a source, which a row has in columns of its own.
+/// The same problems without the name of a source, because a row has separate columns for it.
 fn unnamed(problems: Problems) -> Problems {
     problems.named("")
 }
