@@ -1,7 +1,7 @@
-//! A file that grows by whole lines: tables of sweeps, which may take days and are read while they grow.
+//! A file that grows by whole lines, for tables of sweeps: a sweep may take days, and users read its table meanwhile.
 //!
-//! It begins as [`crate::atomic`] writes it. From then on every line is written in one piece and made durable before the
-//! next, so that a kill leaves at most one line without its end, which the next opening removes.
+//! [`crate::atomic`] writes the first content of the file. After that, each line is written in one piece and made
+//! durable before the next. A kill therefore leaves at most one incomplete line, which the next opening removes.
 
 use crate::atomic::{Overwrite, atomic_write};
 use crate::error::SessionError;
@@ -10,7 +10,7 @@ use std::fs::{File, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-/// A file of lines that is open for more. Nobody else who asks can write to it meanwhile.
+/// A file of lines that is open for appending. A lock prevents other lightbay processes from writing to it meanwhile.
 #[derive(Debug)]
 pub struct LineFile {
     path: PathBuf,
@@ -24,14 +24,14 @@ impl LineFile {
     /// [`SessionError`] that names the path and the remedy; a file that was there is then untouched.
     pub fn create(path: &Path, head: &[u8], overwrite: Overwrite) -> Result<Self, SessionError> {
         if path.exists() {
-            // A process that writes to it keeps it.
+            // If a process is writing to the file, it keeps the file.
             drop(Self::claim(path)?);
         }
         atomic_write(path, head, overwrite)?;
         Self::claim(path)
     }
 
-    /// Opens a file for more lines. Returns the lines that it has; what follows the last line end is removed.
+    /// Opens a file for appending lines. Returns its lines and removes an incomplete last line.
     ///
     /// # Errors
     /// [`SessionError`] that names the path and the remedy.
@@ -70,10 +70,10 @@ impl LineFile {
         }
     }
 
-    /// Adds a line, which ends with its line end.
+    /// Adds a line, which must end with a line end.
     ///
     /// # Errors
-    /// [`SessionError`]; the file then has the line or a part of it without end.
+    /// [`SessionError`]; the file may then end with an incomplete line.
     pub fn append(&mut self, line: &[u8]) -> Result<(), SessionError> {
         let failed = |error| SessionError::writing(&self.path, error);
         self.file.write_all(line).map_err(failed)?;

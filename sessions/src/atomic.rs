@@ -1,7 +1,8 @@
 //! Writing a file so that a crash at any moment leaves the old content or the new, never a mixture.
 //!
-//! The only code that writes a user's file: a temporary file in the same folder, `fsync`, rename, `fsync` of
-//! the folder. Beside [`crate::append`] nothing in the program opens a user's file for writing.
+//! This is the only code that replaces a user's file: it writes a temporary file in the same folder, then calls
+//! `fsync`, renames the file, and calls `fsync` for the folder. Only this module and [`crate::append`] open a user's
+//! file for writing.
 
 use crate::error::{SessionError, folder_of};
 use crate::private;
@@ -14,26 +15,26 @@ use std::path::{Path, PathBuf};
 #[cfg(test)]
 mod tests;
 
-/// Start and end of the name of a file that is not finished; whatever is left of one may be deleted.
+/// Start and end of the name of an unfinished file; an abandoned one may be deleted.
 const TEMPORARY: (&str, &str) = (".lightbay-", ".tmp");
 
-/// Permissions of a file that is not ours alone, before the umask.
+/// Permissions of a file that others may read, before the umask.
 const PUBLIC_MODE: u32 = 0o666;
 
-/// Treatment of a file that is there already.
+/// Treatment of an existing file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overwrite {
-    /// Keep it and fail, also if it appears while we write.
+    /// Keep it and fail, even if it appears during the write.
     Refuse,
     /// Replace it.
     Allow,
 }
 
-/// Writes `bytes` to `path`. A file that is replaced keeps its permissions, a symbolic link stays and its
-/// target is replaced; a pipe or character device (`/dev/null`) is written to as it is.
+/// Writes `bytes` to `path`. A replaced file keeps its permissions. A symbolic link stays and its target is replaced. A
+/// pipe or character device (`/dev/null`) receives the bytes directly.
 ///
 /// # Errors
-/// [`SessionError`] that names the path and the remedy; the old file is then untouched.
+/// [`SessionError`] that names the path and the remedy; the old file is then unchanged.
 pub fn atomic_write(path: &Path, bytes: &[u8], overwrite: Overwrite) -> Result<(), SessionError> {
     atomic_write_with(path, overwrite, |file| file.write_all(bytes))
 }
@@ -50,7 +51,7 @@ pub fn atomic_write_with(
     write(path, follow(path)?, overwrite, PUBLIC_MODE, fill)
 }
 
-/// Writes a file of a session: readable by its owner only, and refused where a symbolic link stands.
+/// Writes a file of a session, readable by its owner only; refuses to write to a symbolic link.
 ///
 /// # Errors
 /// As [`atomic_write`], and [`SessionError::NotRegular`] for a link.
@@ -58,8 +59,8 @@ pub(crate) fn private_write(path: &Path, bytes: &[u8]) -> Result<(), SessionErro
     private_write_with(path, |file| file.write_all(bytes))
 }
 
-/// Writes a file that is of no concern to other users, such as a list of sessions or a plan that was saved in the state
-/// folder: readable by its owner only, also if it was not before. The folder is made if it is missing, likewise.
+/// Writes a file that other users should not read, such as a list of sessions or a plan in the state folder; an
+/// existing file also becomes readable by its owner only. A missing folder is created with the same restriction.
 ///
 /// # Errors
 /// As [`atomic_write`].
@@ -99,7 +100,7 @@ fn write(
             let source = io::Error::new(io::ErrorKind::PermissionDenied, "it is write-protected");
             return Err(SessionError::NotWritable { path: path.to_owned(), source });
         }
-        // What is for its owner only becomes so even where an older file was not.
+        // A private file becomes private even if the file that it replaces was not.
         Ok(found) => permissions = Some(found.permissions()).filter(|_| mode != private::FILE_MODE),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(SessionError::writing(path, error)),
@@ -128,19 +129,19 @@ fn write(
     sync_folder(folder).map_err(failed)
 }
 
-/// Deletes what killed writers left behind in `folder`. Only for folders that nobody else writes to.
+/// Deletes unfinished files of killed writers in `folder`. Only for folders to which no other process writes.
 pub(crate) fn remove_leftovers(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         if is_temporary(&entry.file_name()) {
-            // What cannot be deleted now is tried again when the folder is next opened.
+            // Files that cannot be deleted now are tried again when the folder is next opened.
             let _ = fs::remove_file(entry.path());
         }
     }
 }
 
-/// Deletes what killed writers left behind in `folder`, to which others may be writing: a writer that lives holds a lock
-/// on its file.
+/// Deletes unfinished files of killed writers in `folder`, to which other processes may be writing: a running writer
+/// holds a lock on its file.
 pub fn remove_abandoned(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
@@ -149,7 +150,7 @@ pub fn remove_abandoned(folder: &Path) {
         }
         let path = entry.path();
         let Ok(file) = private::open(&path) else { continue };
-        // What cannot be deleted now is tried again at the next start.
+        // Files that cannot be deleted now are tried again at the next start.
         if file.try_lock().is_ok() {
             let _ = fs::remove_file(&path);
         }
@@ -161,29 +162,29 @@ fn is_temporary(name: &OsStr) -> bool {
     name.starts_with(TEMPORARY.0) && name.ends_with(TEMPORARY.1)
 }
 
-/// Makes the names in a folder durable.
+/// Makes the entries of a folder durable.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     match File::open(folder).and_then(|folder| folder.sync_all()) {
         // Some network file systems have no fsync of folders; the rename itself has happened.
         Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
             Ok(())
         }
-        // A folder that may be written but not listed cannot be opened.
+        // A folder that is writable but not readable cannot be opened.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
         other => other,
     }
 }
 
-/// A file to write, locked until it is closed so that nobody takes it for one that was abandoned.
+/// Creates a file and locks it until it is closed, so that no other process treats it as abandoned.
 fn new_temporary(folder: &Path, mode: u32) -> io::Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(TEMPORARY.0).suffix(TEMPORARY.1);
-    // As any new file: the umask takes away what it takes away.
+    // The umask applies, as to any new file.
     builder.permissions(fs::Permissions::from_mode(mode));
     loop {
         let temporary = builder.tempfile_in(folder)?;
         match temporary.as_file().try_lock() {
-            // Between its making and its lock it looked abandoned.
+            // Another process may have deleted the file as abandoned before it was locked.
             Err(TryLockError::WouldBlock) => {}
             Ok(()) if temporary.as_file().metadata()?.nlink() == 0 => {}
             // Without locks nothing counts as abandoned.
@@ -192,7 +193,7 @@ fn new_temporary(folder: &Path, mode: u32) -> io::Result<tempfile::NamedTempFile
     }
 }
 
-/// The file that a chain of symbolic links means, whether it exists or not.
+/// The target of a chain of symbolic links, which need not exist.
 fn follow(path: &Path) -> Result<PathBuf, SessionError> {
     let mut path_now = path.to_owned();
     for _ in 0..40 {
@@ -207,7 +208,7 @@ fn follow(path: &Path) -> Result<PathBuf, SessionError> {
     Err(SessionError::NotAFile { path: path.to_owned(), what: "a circle of symbolic links" })
 }
 
-/// Pipes and character devices take the bytes as they are: there is nothing to replace or to lose.
+/// Writes directly to pipes and character devices, because they have no content to replace.
 fn write_through(
     path: &Path,
     target: &Path,
@@ -230,7 +231,7 @@ fn write_through(
     Err(SessionError::NotAFile { path: path.to_owned(), what: "no regular file" })
 }
 
-/// Names the folder where the folder is what refuses.
+/// Names the folder in the error if the folder refuses the write.
 fn blame(path: &Path, folder: &Path, error: io::Error) -> SessionError {
     match error.kind() {
         io::ErrorKind::NotFound => SessionError::NoFolder { path: folder.to_owned() },

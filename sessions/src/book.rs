@@ -1,6 +1,7 @@
-//! Plan numbers of a session. Runs count their own plans from 1; a session counts them all.
+//! Plan numbers of a session. Each run numbers its own plans from 1; the session numbers the plans of all runs.
 //!
-//! Screen, log and disk ask the same book, so that "plan 7" is one plan everywhere, whoever asks first.
+//! Screen, log and disk use the same book, so that "plan 7" means the same plan everywhere, regardless of the order of
+//! their requests.
 
 use lightbay_core::checked::SharedPlan;
 use lightbay_core::event::RunId;
@@ -14,8 +15,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[serde(transparent)]
 pub struct PlanId(pub u64);
 
-/// Largest number of a plan or run that is given or read. Whatever is larger was not written by us, and would leave no
-/// room for those that follow.
+/// Largest valid number of a plan or run. A larger number was not written by lightbay, and would leave no room for
+/// further numbers.
 pub const MOST_NUMBER: u64 = 999_999_999;
 
 impl PlanId {
@@ -38,13 +39,13 @@ pub struct FinalPlan {
     pub plan: PlanId,
     /// SHA-256 of its content, without what belongs to the run.
     pub content: Option<String>,
-    /// `true` if an earlier run ended with an equal plan: the number is that of the earlier one.
+    /// `true` if an earlier run ended with an equal plan; both then have the earlier number.
     pub again: bool,
     /// The other plans that the run reported, ascending.
     pub others: Vec<PlanId>,
 }
 
-/// Gives out plan numbers. Cheap and safe to ask from any thread.
+/// Assigns plan numbers. Cheap, and safe to call from any thread.
 #[derive(Debug, Default)]
 pub struct PlanBook {
     pages: Mutex<Pages>,
@@ -58,7 +59,7 @@ struct Pages {
     saved: BTreeSet<PlanId>,
     /// Saved plans that this process wrote, so that their files are known to be whole.
     written: BTreeSet<PlanId>,
-    /// Plans that are on disk because a person wants them.
+    /// Plans that are on disk because the user requested it.
     kept: BTreeSet<PlanId>,
     /// Final plans by their content, see `content_sha256`.
     finals: HashMap<String, PlanId>,
@@ -96,7 +97,7 @@ impl PlanBook {
         Self { pages: Mutex::new(pages) }
     }
 
-    /// The session's number of the plan that `run` calls `number`: the same for everyone who asks.
+    /// The session's number of the plan that `run` calls `number`; every caller gets the same one.
     pub fn assign(&self, run: RunId, number: u64) -> PlanId {
         let mut pages = self.pages();
         if let Some(known) = pages.of.get(&(run, number)) {
@@ -108,14 +109,14 @@ impl PlanBook {
         plan
     }
 
-    /// The number of a run's final plan. A run ends with the best plan it has reported, now with its final
-    /// status, so that is the number of its last plan. If an earlier run ended with an equal plan, it is the number of
-    /// that one.
+    /// The number of a run's final plan. A run ends with the best plan that it reported, with its final status, so this
+    /// is the number of its last plan. If an earlier run ended with an equal plan, returns the number of the earlier
+    /// plan.
     pub fn conclude(&self, run: RunId, content: &SharedPlan) -> FinalPlan {
         if let Some(known) = self.pages().concluded.get(&run) {
             return known.clone();
         }
-        // Not under the lock: a large plan takes milliseconds.
+        // Computed outside the lock, because a large plan takes milliseconds.
         let content = content.content_sha256().ok();
         let mut pages = self.pages();
         if let Some(known) = pages.concluded.get(&run) {
@@ -141,7 +142,7 @@ impl PlanBook {
         self.pages().next()
     }
 
-    /// The session's number of a run's plan, if it was given one.
+    /// The session's number of a run's plan, if it has one.
     pub fn find(&self, run: RunId, number: u64) -> Option<PlanId> {
         self.pages().of.get(&(run, number)).copied()
     }
@@ -151,7 +152,7 @@ impl PlanBook {
         self.pages().last.get(&run).copied()
     }
 
-    /// Returns `true` if the plan is on disk. Of plans that follow each other within a second only the last is.
+    /// Returns `true` if the plan is on disk. Of several plans within one second, only the last is written.
     pub fn is_saved(&self, plan: PlanId) -> bool {
         self.pages().saved.contains(&plan)
     }
@@ -182,7 +183,7 @@ impl PlanBook {
         self.pages().kept.insert(plan);
     }
 
-    /// Returns `true` if a person wants the plan on disk.
+    /// Returns `true` if the user requested that the plan be saved.
     pub(crate) fn is_kept(&self, plan: PlanId) -> bool {
         self.pages().kept.contains(&plan)
     }
@@ -198,7 +199,7 @@ impl Pages {
             self.given += 1;
             return PlanId(self.given);
         }
-        // A damaged session has the largest number: the free ones below it are left.
+        // In a damaged session the largest number may be in use: then free numbers below it are assigned.
         let taken: BTreeSet<PlanId> =
             self.of.values().chain(self.last.values()).chain(&self.saved).copied().collect();
         let free =

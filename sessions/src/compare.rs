@@ -1,8 +1,8 @@
-//! Plans side by side: what was asked differently, and what came out better or worse.
+//! Compares plans: the inputs that differ, and the results that are better or worse.
 //!
-//! The first plan is the reference. Differences come first (scenario knobs, parameters, how the plans came to
-//! be), then the objective and the metrics with sign, percentage and verdict. Two figures within the
-//! tolerance are a tie, and the table says which tolerance that is.
+//! The first plan is the reference. Differences come first (scenario knobs, parameters, origin of the plans), then the
+//! objective and the metrics with signed difference, percentage and verdict. Two figures within the tolerance are a
+//! tie; the table states the tolerance.
 
 use crate::error::SessionError;
 use lightbay_core::kind::Sense;
@@ -20,7 +20,7 @@ mod text;
 
 pub use apart::{Apart, NotRanked};
 
-/// The relative tolerance below which two figures are called a tie unless another is requested.
+/// Default relative tolerance below which two figures are a tie.
 pub const TOLERANCE: f64 = 1e-9;
 
 /// A plan to be compared.
@@ -30,13 +30,13 @@ pub struct ComparedPlan<'a> {
     pub label: &'a str,
     /// Everything but scenario and result.
     pub header: &'a Header,
-    /// The bounds on it, and who vouches for them.
+    /// The bounds on it, and who confirmed them.
     pub standing: &'a Standing,
     /// Knobs of its scenario.
     pub knobs: &'a [(String, ParamValue)],
-    /// The question that its method answers if it is another one than that of the objective.
+    /// The problem that its method solves, if it differs from the problem of the objective.
     pub other_question: Option<&'a str>,
-    /// Its scenario against that of the first plan, beyond knobs; `None` for the first one.
+    /// Differences of its scenario from that of the first plan, other than knobs; `None` for the first one.
     pub apart: Option<&'a Apart>,
 }
 
@@ -77,7 +77,7 @@ pub struct SettingDifference {
     pub values: Vec<Option<ParamValue>>,
 }
 
-/// Verdict on a figure against that of the reference.
+/// Verdict on a figure compared with that of the reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -85,9 +85,9 @@ pub enum Verdict {
     Better,
     /// Worse.
     Worse,
-    /// The same within the tolerance.
+    /// Equal within the tolerance.
     Tie,
-    /// Different, and nothing says which is better.
+    /// Different, and the figure has no better direction.
     Different,
 }
 
@@ -103,7 +103,7 @@ impl Verdict {
     }
 }
 
-/// A figure against that of the reference.
+/// A figure compared with that of the reference.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct MetricChange {
     /// Figure minus that of the reference.
@@ -121,11 +121,11 @@ pub struct Figure {
     pub name: String,
     /// Its role: only outcomes are judged.
     pub role: Role,
-    /// Direction in which it gets better, for an outcome of which that is known.
+    /// Direction in which the figure improves, for an outcome with a known direction.
     pub sense: Option<Sense>,
     /// Its value in each plan; `None` if the plan does not have it.
     pub values: Vec<Option<f64>>,
-    /// Against the reference, one for each further plan; `None` where either value is missing.
+    /// Comparisons with the reference, one for each further plan; `None` where either value is missing.
     pub changes: Vec<Option<MetricChange>>,
 }
 
@@ -134,7 +134,7 @@ pub struct Figure {
 pub struct Proof {
     /// `verified`, `claimed`, with `in part` for a bound on some plans only: the gap that is listed.
     pub word: &'static str,
-    /// The gaps and who confirms them: `28.6 % verified (0.00 % claimed)`.
+    /// The gaps and who confirmed them: `28.6 % verified (0.00 % claimed)`.
     pub gaps: String,
     /// Every bound with the plans that it holds for.
     pub words: String,
@@ -154,7 +154,7 @@ pub struct CompareTable {
     pub kind: String,
     /// The plans.
     pub labels: Vec<String>,
-    /// Plans that are listed and not ranked, because they answer another question.
+    /// Plans that are listed but not ranked, because they solve a different problem.
     pub not_ranked: Vec<NotRanked>,
     /// Knobs in which the scenarios differ although the figures are ranked.
     pub varied: Vec<String>,
@@ -169,7 +169,7 @@ pub struct CompareTable {
 }
 
 impl CompareTable {
-    /// Says that plans of scenarios with other knobs are ranked, if that is so.
+    /// Adds a note if plans of scenarios with different knobs are ranked.
     pub fn varied_sentence(&self) -> Option<String> {
         let is_one = self.varied.len() == 1;
         let what = if is_one { "the parameter" } else { "the parameters" };
@@ -183,8 +183,8 @@ impl CompareTable {
     }
 }
 
-/// Puts plans side by side. `metrics` are the figures that their kind declares. Bounds, inputs and effort are
-/// listed and not judged, and so is a plan whose method answers another question.
+/// Compares plans. `metrics` are the figures that the kind of the plans declares. Bounds, inputs and effort are listed
+/// but not judged. A plan whose method solves a different problem is not judged either.
 ///
 /// # Errors
 /// [`SessionError::TooFew`] for fewer than two plans, [`SessionError::Kinds`] for plans of different kinds.
@@ -243,7 +243,7 @@ fn settings(subjects: &[ComparedPlan<'_>]) -> Vec<SettingDifference> {
     let names: BTreeSet<&str> =
         subjects.iter().flat_map(|subject| subject.header.parameters.iter().map(|(name, _)| name)).collect();
     for name in names {
-        // The seed is shown once, with how the plan came to be.
+        // The seed is shown once, with the origin of the plan.
         if name != "seed" {
             let value = |subject: &ComparedPlan<'_>| subject.header.parameters.get(name).cloned();
             row(Scope::Parameter, name, subjects.iter().map(value).collect());
@@ -305,8 +305,8 @@ fn figures(subjects: &[ComparedPlan<'_>], tolerance: f64, metrics: &[MetricInfo]
     row("gap", Role::Bound, None, leading.iter().map(|bound| Some(bound.as_ref()?.gap)).collect());
     let names: BTreeSet<&String> =
         subjects.iter().flat_map(|subject| subject.header.metrics.keys()).collect();
-    // Figures that the kind declares keep its order. A figure that follows from others is listed where a comparison
-    // names it.
+    // Figures that the kind declares keep its order. A derived figure is listed only if the kind declares a comparison
+    // for it.
     for info in metrics.iter().filter(|info| info.is_carried() || info.comparison.is_some()) {
         let of = |header: &Header| {
             let Objective { value, bound, .. } = header.objective;
@@ -314,7 +314,7 @@ fn figures(subjects: &[ComparedPlan<'_>], tolerance: f64, metrics: &[MetricInfo]
         };
         row(info.name, info.role, info.sense, each(&of));
     }
-    // Nothing is known of an undeclared figure.
+    // The direction of an undeclared figure is unknown.
     for name in names.into_iter().filter(|name| metrics.iter().all(|info| info.name != name.as_str())) {
         row(name, Role::Result, None, each(&|header| header.metrics.get(name).copied()));
     }
@@ -322,7 +322,7 @@ fn figures(subjects: &[ComparedPlan<'_>], tolerance: f64, metrics: &[MetricInfo]
     rows
 }
 
-/// A figure against a reference.
+/// Compares a figure with the reference.
 pub fn change(reference: f64, value: f64, sense: Option<Sense>, tolerance: f64) -> MetricChange {
     let difference = value - reference;
     let scale = reference.abs().max(value.abs());

@@ -1,4 +1,4 @@
-//! Errors of saved work, by what the person can do about them.
+//! Errors of saved work, grouped by remedy.
 
 use crate::private::not_regular_of;
 use lightbay_core::json::WriteError;
@@ -10,32 +10,32 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SessionError {
-    /// The file is there already and was to be kept.
+    /// The file exists and must not be replaced.
     #[error("'{}' exists already; choose another name or overwrite it with --force", show(.path))]
     Exists {
         /// The file.
         path: PathBuf,
     },
-    /// A folder stands where a file was to be written.
+    /// The path of the file is a folder.
     #[error("'{}' is a folder; give the name of a file in it", show(.path))]
     IsFolder {
         /// The folder.
         path: PathBuf,
     },
-    /// Something that is neither a file nor a folder stands there.
+    /// The path is neither a file nor a folder.
     #[error("'{}' is {what}; give the name of a regular file", show(.path))]
     NotAFile {
         /// Path that was named.
         path: PathBuf,
-        /// Description of the thing there, such as `no folder`.
+        /// Description of what the path is, such as `no folder`.
         what: &'static str,
     },
-    /// Something in a session that is no file of its own.
+    /// An entry of a session that is not a regular file.
     #[error("'{}' is {what}, which is not followed in a session; put a regular file in its place", show(.path))]
     NotRegular {
-        /// Path of the thing.
+        /// Path of the entry.
         path: PathBuf,
-        /// Description of the thing, such as `a symbolic link`.
+        /// Description of the entry, such as `a symbolic link`.
         what: &'static str,
     },
     /// The folder to write into is missing.
@@ -52,7 +52,7 @@ pub enum SessionError {
         /// Error of the system.
         source: io::Error,
     },
-    /// No room is left.
+    /// The disk is full.
     #[error("no room to write '{}': {source}; free some space or choose another place", show(.path))]
     NoSpace {
         /// The file.
@@ -60,7 +60,7 @@ pub enum SessionError {
         /// Error of the system.
         source: io::Error,
     },
-    /// Anything else the system refused.
+    /// Any other error of the system.
     #[error("cannot {doing} '{}': {source}; check the disk and try again", show(.path))]
     Io {
         /// The file or folder.
@@ -70,7 +70,7 @@ pub enum SessionError {
         /// Error of the system.
         source: io::Error,
     },
-    /// A file is there but its content is not what it should be.
+    /// The content of a file is not valid.
     #[error("'{}': {problem}", show(.path))]
     Broken {
         /// The file.
@@ -108,7 +108,7 @@ pub enum SessionError {
         /// The file.
         path: PathBuf,
     },
-    /// A change was asked of a session that is only being looked at.
+    /// A change was requested in a session that is open for reading only.
     #[error("session '{}' is open for reading only; close it where it is open, then open it again", printable(.name))]
     ReadOnly {
         /// The session.
@@ -119,7 +119,7 @@ pub enum SessionError {
     NoPlace {
         /// Content to be placed.
         what: &'static str,
-        /// The variables that were looked at.
+        /// The environment variables that were read.
         variables: &'static str,
     },
     /// Plans of different kinds were to be compared.
@@ -143,7 +143,7 @@ pub enum SessionError {
 }
 
 impl SessionError {
-    /// Sorts an error met while writing `path`.
+    /// Classifies an error that occurred while writing `path`.
     pub(crate) fn writing(path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
         if let Some(what) = not_regular_of(&source) {
@@ -171,13 +171,13 @@ impl SessionError {
         }
     }
 
-    /// Content of `path` that is not what it should be.
+    /// Error about invalid content of `path`.
     pub(crate) fn broken(path: &Path, problem: Problem) -> Self {
         Self::Broken { path: path.to_owned(), problem }
     }
 }
 
-/// The folder a file lies in; the working folder for a bare name.
+/// The folder that contains a file; the working folder for a bare name.
 pub(crate) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

@@ -1,7 +1,7 @@
-//! One writer per session: a lock that the system drops when its process ends, however it ends.
+//! One writer per session, enforced by a lock that the system releases when its process ends for any reason.
 //!
-//! The lock is on the file `lock`; its content (process and host) is only for the note that a second user
-//! sees. A file left by a dead process is therefore no lock: the next opener gets it and rewrites it.
+//! The lock is on the file `lock`; the content of the file (process and host) is only shown to a second user. A file
+//! left by a dead process is therefore not a lock: the next process to open the session locks it and rewrites it.
 
 use crate::error::SessionError;
 use crate::private;
@@ -11,14 +11,14 @@ use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// The process that has a session open for writing; the default is one that has not said which it is.
+/// The process that has a session open for writing; the default is an unknown process.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LockHolder {
     /// Process id, 0 if unknown.
     pub pid: u32,
     /// Name of the machine.
     pub host: String,
-    /// Since when, RFC 3339.
+    /// Time at which it opened the session, RFC 3339.
     pub since: String,
 }
 
@@ -39,10 +39,10 @@ impl fmt::Display for LockHolder {
     }
 }
 
-/// The right to write to a session; given back when dropped.
+/// The right to write to a session; released when dropped.
 #[derive(Debug)]
 pub struct Lock {
-    // Only held: closing it is what gives the lock back.
+    // Not read or written: closing the file releases the lock.
     _file: Option<File>,
 }
 
@@ -51,15 +51,15 @@ pub struct Lock {
 pub enum Locked {
     /// We have it.
     Here(Lock),
-    /// We continue without it, because this file system has no locks.
+    /// This file system has no locks, so we continue without one.
     Unsupported(Lock),
-    /// Another process has it.
+    /// Another process holds the lock.
     Elsewhere(LockHolder),
-    /// The folder refuses writing, so that nobody here can have it.
+    /// The folder is not writable, so no process on this machine can hold the lock.
     Refused,
 }
 
-/// Asks for the lock without waiting.
+/// Tries to get the lock without waiting.
 ///
 /// # Errors
 /// [`SessionError`] if the lock file cannot be made.
@@ -69,7 +69,7 @@ pub fn try_lock(path: &Path, since: &str) -> Result<Locked, SessionError> {
     let mut file = opened.map_err(|error| SessionError::writing(path, error))?;
     match exclusively(&file) {
         Ok(()) => {
-            // The lock counts, not its note: a full disk must not block reading saved work.
+            // Only the lock matters, not the note in its file: a full disk must not prevent reading saved work.
             let _ = write_holder(&mut file, &LockHolder::here(since));
             Ok(Locked::Here(Lock { _file: Some(file) }))
         }
@@ -83,7 +83,7 @@ pub fn try_lock(path: &Path, since: &str) -> Result<Locked, SessionError> {
     }
 }
 
-/// Takes the lock. Somebody who only asks who holds it ([`holder`]) is in the way for a moment, and is let pass.
+/// Takes the lock. A call of [`holder`] in another process takes the lock for a moment, so the attempt is repeated.
 pub(crate) fn exclusively(file: &File) -> Result<(), TryLockError> {
     for _ in 0..100 {
         match file.try_lock() {
@@ -97,7 +97,7 @@ pub(crate) fn exclusively(file: &File) -> Result<(), TryLockError> {
     Err(TryLockError::WouldBlock)
 }
 
-/// The process that holds the lock at `path` now, which is not kept; `None` if none does.
+/// The process that holds the lock at `path` now; the lock itself is not taken; `None` if the lock is free.
 pub(crate) fn holder(path: &Path) -> Option<LockHolder> {
     let mut file = private::open(path).ok()?;
     match file.try_lock_shared() {

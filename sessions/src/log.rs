@@ -1,8 +1,8 @@
-//! The run log of a session: one event per line, in the order in which runs said them, with plan numbers.
+//! The run log of a session: one event per line, in the order in which runs reported them, with plan numbers.
 //!
-//! A line is a core event record (`lightbay.event/1`) and, where a plan belongs to it, the session's number
-//! of that plan as `"plan"`, with the SHA-256 of a final plan's content as `"content"`. A line counts once its line
-//! end is written; whatever follows the last line end is a record that a kill cut off.
+//! A line is a core event record (`lightbay.event/1`). If it has a plan, the line also has the session's number of the
+//! plan as `"plan"`, and the SHA-256 of a final plan's content as `"content"`. A line is complete once its line end is
+//! written; text after the last line end is a record that a kill cut off.
 
 use crate::book::PlanId;
 use crate::error::SessionError;
@@ -18,10 +18,10 @@ use std::path::{Path, PathBuf};
 #[cfg(test)]
 mod tests;
 
-/// Longest line that is read; a longer one is damage, and is skipped without being kept in memory.
+/// Longest line that is read; a longer one is treated as damaged, and is skipped without being kept in memory.
 const MAX_LINE_BYTES: u64 = 8 << 20;
 
-/// An event as it stands in a session's log.
+/// An event of a session's log.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LogRecord {
     /// The event.
@@ -30,7 +30,7 @@ pub struct LogRecord {
     /// The session's number of the plan that came with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlanId>,
-    /// SHA-256 of the content of a run's final plan, by which an equal one is known.
+    /// SHA-256 of the content of a run's final plan, which identifies equal plans.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
 }
@@ -57,9 +57,9 @@ impl LogRecord {
 pub enum LogLine {
     /// A record.
     Record(Box<LogRecord>),
-    /// A whole line that is no record.
+    /// A complete line that is not a valid record.
     Broken(Problem),
-    /// The end of the file is a record without its end. Always the last line.
+    /// The file ends with an incomplete record. Always the last line.
     CutOff,
 }
 
@@ -83,7 +83,7 @@ impl<R: BufRead> LogReader<R> {
         self.end
     }
 
-    /// The next line; `None` at the end.
+    /// The next line; Returns the next line; `None` at the end.
     ///
     /// # Errors
     /// Returns the error of the system if the log cannot be read.
@@ -98,7 +98,7 @@ impl<R: BufRead> LogReader<R> {
         if self.buffer.last() != Some(&b'\n') {
             if read < MAX_LINE_BYTES {
                 return Ok(Some(match parse(&self.buffer, self.line) {
-                    // Only the line end is missing: nothing of the record is lost.
+                    // Only the line end is missing: the record itself is complete.
                     LogLine::Record(record) => LogLine::Record(record),
                     _ => LogLine::CutOff,
                 }));
@@ -142,7 +142,7 @@ fn parse(line: &[u8], number: u64) -> LogLine {
     };
     match serde_json::from_slice::<LogRecord>(line) {
         Ok(mut record) if record.record.schema == SCHEMA => {
-            // A number that no plan can have names none.
+            // An impossible number does not name a plan.
             record.plan = record.plan.filter(|plan| plan.is_valid());
             LogLine::Record(Box::new(record))
         }
@@ -178,7 +178,7 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Follows from byte `end` on, as [`crate::replay::Replay`] says where it stopped.
+    /// Follows the log from byte `end`, which [`crate::replay::Replay`] reports as the end of its part.
     pub fn from(path: impl Into<PathBuf>, end: u64) -> Self {
         Self { path: path.into(), end }
     }
@@ -200,7 +200,7 @@ impl Follower {
         let mut end = 0;
         while lines.len() < most {
             let line = reader.next_line().map_err(failed)?;
-            // A line without its end is still being written; it is read when it is whole.
+            // A line without its end is still being written; it is read when it is complete.
             if reader.end() == end {
                 break;
             }
@@ -212,14 +212,14 @@ impl Follower {
     }
 }
 
-/// Makes a log fit for appending: a record that was cut off is removed, a missing line end is added.
-/// Returns how long the log is now, and how many bytes were removed.
+/// Prepares a log for appending: removes an incomplete record, or adds a missing line end.
+/// Returns the length of the log, and the number of bytes that were removed.
 pub(crate) fn mend(file: &mut File) -> io::Result<(u64, u64)> {
     let length = file.seek(SeekFrom::End(0))?;
     let mut tail = Vec::new();
     let mut start = length;
     while start > 0 && !tail.contains(&b'\n') {
-        // Backwards in blocks: the cut-off record is the last of perhaps gigabytes.
+        // Searches backwards in blocks, because the log may have gigabytes before the incomplete record.
         let block = start.min(1 << 16);
         start -= block;
         file.seek(SeekFrom::Start(start))?;

@@ -1,13 +1,13 @@
-//! Places of saved work, logs and the configuration: the XDG folders, on every system alike.
+//! Places of saved work, logs and the configuration: the XDG folders on every operating system.
 //!
-//! Reads no environment itself; the caller passes a lookup, so that tests stay apart from the machine.
+//! The caller passes a function that reads environment variables, so that tests do not depend on the machine.
 
 use crate::error::SessionError;
 use crate::store::SESSIONS_FOLDER;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Places named on the command line; they win over every variable.
+/// Places named on the command line; they take precedence over variables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
     /// Folder in place of `$XDG_DATA_HOME/lightbay`.
@@ -27,9 +27,9 @@ pub struct Places {
 }
 
 impl Places {
-    /// Finds the places: what is given, else `LIGHTBAY_DATA`, `LIGHTBAY_STATE` (folders) and `LIGHTBAY_CONFIG`
-    /// (a file), else the XDG variables, else their defaults below `HOME`. Empty variables count as unset, and
-    /// so do relative XDG folders, as the XDG base directory specification asks.
+    /// Finds the places: the given ones, else `LIGHTBAY_DATA`, `LIGHTBAY_STATE` (folders) and `LIGHTBAY_CONFIG` (a
+    /// file), else the XDG variables, else their defaults below `HOME`. Empty variables and relative XDG folders count
+    /// as unset, as the XDG base directory specification requires.
     ///
     /// # Errors
     /// [`SessionError::NoPlace`] if nothing of the kind is set.

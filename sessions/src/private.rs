@@ -1,5 +1,5 @@
-//! Files inside a session: for their owner only, and never behind a symbolic link. A session may come from somebody
-//! else, and a link in it would read or write any file of the person who opens it.
+//! Files inside a session: readable by their owner only, and never opened through a symbolic link. A session may come
+//! from another person, and a link in it could read or overwrite any file of the user who opens it.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
@@ -12,7 +12,7 @@ pub(crate) const FILE_MODE: u32 = 0o600;
 /// Permissions of a folder.
 const FOLDER_MODE: u32 = 0o700;
 
-/// Something in a session that is no regular file.
+/// Error about an entry of a session that is not a regular file.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct NotRegular(pub(crate) &'static str);
@@ -23,7 +23,7 @@ fn not_regular(what: NotRegular) -> io::Error {
     io::Error::other(what)
 }
 
-/// Returns the description that an error carries of a thing that is no regular file; `None` for any other error.
+/// Returns the description in an error about an entry that is not a regular file; `None` for any other error.
 pub(crate) fn not_regular_of(error: &io::Error) -> Option<&'static str> {
     Some(error.get_ref()?.downcast_ref::<NotRegular>()?.0)
 }
@@ -37,7 +37,7 @@ pub(crate) fn options() -> OpenOptions {
 
 /// Opens a regular file.
 pub(crate) fn open_with(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    // A pipe must not make the opener wait for its other end.
+    // Opening a pipe must not wait for its other end.
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     let opened = options.custom_flags(flags.bits().cast_signed()).open(path);
     let file = opened.map_err(|error| match fs::symlink_metadata(path) {
@@ -47,10 +47,10 @@ pub(crate) fn open_with(options: &mut OpenOptions, path: &Path) -> io::Result<Fi
     if file.metadata()?.is_file() { Ok(file) } else { Err(not_regular(NotRegular("no regular file"))) }
 }
 
-/// Opens a file of lines that is for its owner only, also if it was not before.
+/// Opens a file of lines and makes it readable by its owner only.
 ///
 /// # Errors
-/// The error of the system, and anything that is no regular file.
+/// The error of the system, and anything that is not a regular file.
 pub fn append_to(path: &Path, create: bool) -> io::Result<File> {
     let file = open_with(options().append(true).create(create), path)?;
     let permissions = file.metadata()?.permissions();
@@ -72,12 +72,12 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Makes a folder that must not be there yet.
+/// Makes a folder that must not exist yet.
 pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().mode(FOLDER_MODE).create(path)
 }
 
-/// Makes a folder and those above it for their owner only, where they are missing.
+/// Makes a folder and its missing parents, accessible by their owner only.
 ///
 /// # Errors
 /// The error of the system.
@@ -85,7 +85,7 @@ pub fn make_folders(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(path)
 }
 
-/// Refuses a link in the place of a folder or a file.
+/// Refuses a path that is a symbolic link.
 pub(crate) fn refuse_link(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => Err(not_regular(LINK)),

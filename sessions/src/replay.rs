@@ -18,7 +18,7 @@ mod tests;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplayLimits {
     /// Maximum number of progress records (points of curves); beyond it every curve is thinned evenly over its length.
-    /// Bounds that say something new do not count, up to the same number.
+    /// Bounds that differ from the previous one are counted separately, up to the same number.
     pub progress: usize,
     /// Maximum number of lines of a solver's log of each run, the newest ones.
     pub lines: usize,
@@ -54,36 +54,36 @@ pub struct RunHistory {
     pub elapsed_s: f64,
     /// Plans it reported.
     pub plans: u64,
-    /// Its last event; `None` if the program was killed before.
+    /// Its last event; `None` if the program was killed before the run ended.
     pub done: Option<Done>,
 }
 
 /// A run log, read back.
 #[derive(Debug, Default)]
 pub struct Replay {
-    /// The events in the order in which they were written, those of runs side by side interleaved.
+    /// The events in the order in which they were written; events of simultaneous runs are interleaved.
     pub records: Vec<LogRecord>,
     /// Runs, by number.
     pub runs: BTreeMap<RunId, RunHistory>,
-    /// Lines that could not be read, the first [`Replay::MAX_PROBLEMS`] of them.
+    /// The first [`Replay::MAX_PROBLEMS`] lines that could not be read.
     pub problems: Vec<Problem>,
     /// Number of lines that could not be read.
     pub broken: u64,
     /// `true` if the log ends in the middle of a record, as after a kill.
     pub cut_off: bool,
-    /// Points of curves that were left out to keep within the limits.
+    /// Number of points of curves that were left out because of the limits.
     pub thinned: u64,
-    /// Bytes of whole lines that were read: where to follow on.
+    /// Number of bytes of complete lines that were read: the position from which to follow the log.
     pub end: u64,
     plans: Vec<(RunId, u64, PlanId)>,
     finals: Vec<(String, PlanId)>,
 }
 
 impl Replay {
-    /// Maximum number of broken lines that are kept with their problem.
+    /// Maximum number of damaged lines that are reported with their problem.
     pub const MAX_PROBLEMS: usize = 20;
 
-    /// Reads a log file; one that is not there is an empty log.
+    /// Reads a log file; a missing file is an empty log.
     ///
     /// # Errors
     /// [`SessionError`] if it is there and cannot be read.
@@ -192,20 +192,20 @@ impl Replay {
         self.finals.iter().cloned()
     }
 
-    /// Runs whose end is not in the log: the program ended under them, or they are still at work.
+    /// Runs whose end is not in the log: the program ended during the run, or the run is still active.
     pub fn unfinished(&self) -> impl Iterator<Item = &RunHistory> {
         self.runs.values().filter(|run| run.done.is_none())
     }
 
-    /// The unfinished runs that `holder` began: it is still at work on them as long as it has the session open.
+    /// The unfinished runs that `holder` started: they are active as long as it has the session open.
     pub fn at_work<'r>(&'r self, holder: &'r LockHolder) -> impl Iterator<Item = RunId> + 'r {
-        // Both dates are of this program, in whole seconds of the same time zone.
+        // Both dates were written by this program, in whole seconds of the same time zone.
         let began = |run: &&RunHistory| run.started.as_ref().is_some_and(|run| run.date >= holder.since);
         self.unfinished().filter(began).map(|run| run.run)
     }
 }
 
-/// Puts lines back where they were: each came before the record of which it knows the position.
+/// Inserts lines at their original positions: each line stores the position of the record that followed it.
 fn merge(
     records: Vec<(u64, LogRecord)>,
     lines: BTreeMap<RunId, VecDeque<(u64, LogRecord)>>,

@@ -1,6 +1,6 @@
 //! Sessions to reopen: the list of recent sessions, newest first.
 //!
-//! The list is a convenience: if it is lost or damaged, the sessions themselves say which was saved last.
+//! The list is a convenience: if it is lost or damaged, the dates in the sessions show which one was saved last.
 
 use crate::atomic::own_write;
 use crate::book::PlanId;
@@ -71,7 +71,7 @@ struct RecentFile {
     sessions: Vec<RecentEntry>,
 }
 
-/// Reads the list. What is damaged or of another version counts as empty.
+/// Reads the list. A damaged list, or one of another version, counts as empty.
 pub fn recent(path: &Path) -> Vec<RecentEntry> {
     fs::read(path)
         .ok()
@@ -81,7 +81,7 @@ pub fn recent(path: &Path) -> Vec<RecentEntry> {
         .unwrap_or_default()
 }
 
-/// Puts a session at the head of the list. An entry without a plan keeps the plan that was known.
+/// Puts a session at the top of the list. An entry without a plan keeps the plan of the previous entry.
 ///
 /// # Errors
 /// [`SessionError`] if the list cannot be written.
@@ -98,7 +98,7 @@ pub fn remember(path: &Path, mut entry: RecentEntry) -> Result<(), SessionError>
     })
 }
 
-/// Takes a session off the list.
+/// Removes a session from the list.
 ///
 /// # Errors
 /// [`SessionError`] if the list cannot be written.
@@ -112,8 +112,8 @@ pub fn forget(path: &Path, session: &str) -> Result<(), SessionError> {
 fn change(path: &Path, edit: impl FnOnce(&mut Vec<RecentEntry>)) -> Result<(), SessionError> {
     let folder = folder_of(path);
     private::make_folders(folder).map_err(|error| SessionError::writing(folder, error))?;
-    // Two workbenches may close at the same time; each must see what the other wrote. A file system without
-    // locks risks one entry of a list of conveniences.
+    // Two workbenches may close at the same time, and each must keep the entry of the other. Without locks on this file
+    // system, at most one entry of a convenience list is lost.
     let mut options = private::options();
     let guard = private::open_with(options.write(true).create(true), &path.with_extension("lock")).ok();
     if let Some(guard) = &guard {

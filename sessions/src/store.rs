@@ -1,5 +1,5 @@
-//! The sessions of a user: a folder each, with `session.toml`, `scenario.json`, `plans/NNNN.json`, `run.log`
-//! and `lock`. What is damaged is reported and left out; the rest stays usable.
+//! The sessions of a user: one folder per session, with `session.toml`, `scenario.json`, `plans/NNNN.json`, `run.log`
+//! and `lock`. Damaged parts are reported and left out; the rest stays usable.
 
 use crate::atomic::{private_write, remove_leftovers, sync_folder};
 use crate::error::SessionError;
@@ -39,7 +39,7 @@ pub struct Store {
     folder: PathBuf,
 }
 
-/// A session as a list shows it.
+/// Entry for a session in a list.
 #[derive(Clone, Debug)]
 pub struct SessionSummary {
     /// Name of its folder.
@@ -121,7 +121,7 @@ impl Store {
         }
     }
 
-    /// Returns `true` if a session of that name is there.
+    /// Returns `true` if a session of that name exists.
     pub fn has(&self, name: &str) -> bool {
         is_name(name) && self.folder.join(name).is_dir()
     }
@@ -150,7 +150,7 @@ impl Store {
         Ok(Session::new(name, folder, file, filled?, Vec::new()))
     }
 
-    /// Puts everything into the folder of a new session; its lock.
+    /// Writes all files of a new session and returns its lock.
     fn fill(
         &self,
         folder: &Path,
@@ -168,7 +168,7 @@ impl Store {
         Ok(locked)
     }
 
-    /// Makes the folder of a new session; making it is what claims the name.
+    /// Makes the folder of a new session; creating the folder reserves the name.
     fn claim(&self, base: &str) -> Result<String, SessionError> {
         let mut number = 1_u64;
         loop {
@@ -182,11 +182,11 @@ impl Store {
         }
     }
 
-    /// Opens a session, for writing if nobody else does.
+    /// Opens a session, for writing if no other process has it open.
     ///
     /// # Errors
     /// [`SessionError::NoSession`] for an unknown name; [`SessionError::Broken`] if it was written by another
-    /// major version. Anything else that is damaged becomes a remark of the session.
+    /// major version. Other damage becomes a remark of the session.
     pub fn open(&self, name: &str, date: &str) -> Result<Session, SessionError> {
         let folder = self.existing(name)?;
         let path = folder.join(SESSION_FILE);
@@ -203,7 +203,7 @@ impl Store {
         };
         let locked = match try_lock(&folder.join(LOCK_FILE), date) {
             Ok(locked) => locked,
-            // A folder on a read-only disk can still be looked at.
+            // A folder on a read-only disk can still be read.
             Err(error) => {
                 remarks.push(error.to_string());
                 Locked::Refused
@@ -273,12 +273,12 @@ fn check_version(path: &Path, bytes: &[u8]) -> Result<(), SessionError> {
     }
 }
 
-/// Makes a folder name from anything: letters, digits, `_`, `-` and `.` stay, all else becomes `-`.
+/// Makes a folder name from any text: keeps letters, digits, `_`, `-` and `.`, and replaces all else by `-`.
 pub fn sanitise(wanted: &str) -> String {
     let mut name = String::new();
     for c in wanted.chars() {
         let c = if c.is_alphanumeric() || matches!(c, '_' | '.') { c } else { '-' };
-        // No leading dot or dash: hidden folders, command-line flags; and no runs of dashes.
+        // Removes leading dots (hidden folders), leading dashes (command-line flags) and repeated dashes.
         if (c == '-' && (name.is_empty() || name.ends_with('-'))) || (c == '.' && name.is_empty()) {
             continue;
         }
@@ -289,7 +289,7 @@ pub fn sanitise(wanted: &str) -> String {
     if trimmed.is_empty() { "session".to_owned() } else { trimmed.to_owned() }
 }
 
-/// Returns `true` if this can be the name of a session: one folder, not hidden, nothing outside the store.
+/// Returns `true` if this is a valid name of a session: a single visible folder inside the store.
 fn is_name(name: &str) -> bool {
     !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', '\0'])
 }

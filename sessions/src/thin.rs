@@ -1,13 +1,13 @@
-//! Fewer points of the same curves: what may be left out when there is too much to keep.
+//! Thins curves: decides which points may be left out when there are too many.
 //!
-//! Progress events may be thinned (bounds, solver and generation figures, series), each curve by itself, so
-//! that a slow one keeps its few points beside a fast one. Everything else stays, and with an incumbent or a
-//! bound the figures that say where the search stood when it came.
+//! Progress events may be thinned (bounds, solver and generation figures, series). Each curve is thinned separately, so
+//! that a slow curve keeps its few points next to a fast one. All other events stay. With each incumbent or bound, the
+//! figures that show the state of the search at that time stay too.
 
 use lightbay_core::event::{EventBody, RunId};
 use std::collections::{HashMap, VecDeque};
 
-/// A curve: events of which a reader may miss some.
+/// A curve: events of which some may be left out.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Curve {
     run: RunId,
@@ -20,9 +20,9 @@ enum Sort {
     Solver,
     Generation,
     Series(String),
-    /// Lines of a solver's log: no curve, but as many.
+    /// Lines of a solver's log: not a curve, but thinned in the same way.
     Line,
-    /// Objective values of candidates that are not built yet; their plans follow under a number.
+    /// Objective values of candidates whose plans are not built yet; the plans follow with a number.
     Unchecked,
 }
 
@@ -39,7 +39,7 @@ impl Curve {
         Some(Self { run, sort })
     }
 
-    /// The same, and one for the lines of a solver's log.
+    /// Like [`Self::of_progress`], with a curve for the lines of a solver's log.
     pub(crate) fn of(run: RunId, body: &EventBody) -> Option<Self> {
         match body {
             EventBody::Line(_) => Some(Self { run, sort: Sort::Line }),
@@ -47,7 +47,7 @@ impl Curve {
         }
     }
 
-    /// The curves that say where a run stands: what was counted when an incumbent or a bound came.
+    /// The curves that show the state of a search: its counters when an incumbent or a bound arrived.
     pub(crate) const fn standing(run: RunId) -> [Self; 2] {
         [Self { run, sort: Sort::Solver }, Self { run, sort: Sort::Generation }]
     }
@@ -63,7 +63,7 @@ impl Curve {
     }
 }
 
-/// Bounds that say something new: a repeated one may be left out like any other point.
+/// Selects bounds that differ from the previous one; a repeated bound may be left out like any other point.
 #[derive(Debug, Default)]
 pub(crate) struct NewBounds {
     known: HashMap<RunId, (f64, Option<String>)>,
@@ -87,7 +87,7 @@ pub(crate) fn is_unchecked(body: &EventBody) -> bool {
     matches!(body, EventBody::Incumbent(incumbent) if incumbent.number == 0)
 }
 
-/// Leaves out every second item of each curve and keeps its newest; returns how many went.
+/// Leaves out every second item of each curve, but keeps the newest; returns how many were left out.
 pub(crate) fn halve<T>(items: &mut VecDeque<T>, curve: impl Fn(&T) -> Option<Curve>) -> u64 {
     let mut turns: HashMap<Curve, bool> = HashMap::new();
     let mut keep: Vec<bool> = items
@@ -122,7 +122,7 @@ pub(crate) struct Thinner<T> {
 #[derive(Debug)]
 struct Kept<T> {
     order: u64,
-    /// Its curve and its position in it; `None` for what always stays.
+    /// The curve of the item and its position in the curve; `None` for an item that always stays.
     place: Option<(usize, u64)>,
     item: T,
 }
@@ -130,7 +130,7 @@ struct Kept<T> {
 #[derive(Debug)]
 struct CurveState<T> {
     seen: u64,
-    /// The newest point, if it is not among the kept ones: a curve must not lose its end.
+    /// The newest point if it is not yet kept, because a curve must keep its end.
     newest: Option<(u64, T)>,
 }
 
@@ -170,13 +170,13 @@ impl<T> Thinner<T> {
         }
         self.kept.push(Kept { order, place: Some((number, position)), item });
         self.points += 1;
-        // Curves with one point each cannot be thinned; there the limit gives way.
+        // Curves with one point each cannot be thinned, so the limit may be exceeded.
         while self.points > self.limit && self.points > 2 * self.curves.len() {
             self.double_stride();
         }
     }
 
-    /// Keeps the newest point of a curve whatever follows.
+    /// Keeps the newest point of a curve.
     pub(crate) fn pin(&mut self, curve: &Curve) {
         let Some(number) = self.numbers.get(curve).copied() else { return };
         let state = &mut self.curves[number];
@@ -209,8 +209,7 @@ impl<T> Thinner<T> {
         }
     }
 
-    /// Returns the items that are kept, each with its position among all that came, in that order, and the number of
-    /// points left out.
+    /// Returns the kept items in order, each with its position among all items, and the number of points left out.
     pub(crate) fn finish(self) -> (Vec<(u64, T)>, u64) {
         let mut all: Vec<(u64, T)> = self.kept.into_iter().map(|kept| (kept.order, kept.item)).collect();
         all.extend(self.curves.into_iter().filter_map(|state| state.newest));

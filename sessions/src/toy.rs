@@ -1,4 +1,4 @@
-//! A kind with the smallest scenario and result there can be, to have checked plans in tests.
+//! A kind with a minimal scenario and result, for checked plans in tests.
 
 use lightbay_core::checked::{Checked, SharedPlan, Verdict};
 use lightbay_core::event::{

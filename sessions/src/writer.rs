@@ -1,9 +1,9 @@
 //! The thread that saves a session while it is being worked on.
 //!
-//! Engines and the shell hand over and continue; nobody waits for the disk. Milestones are written at once and never
-//! lost, progress within a second and thinned when it comes faster than the disk takes it or when the run lasts very
-//! long, a run's plans at most one per second (the newest) and the last one at once. When the disk refuses, everything
-//! waits in bounded memory and is tried again every second.
+//! Engines and the shell pass on their data and continue; they do not wait for the disk. Milestones are written at once
+//! and never lost. Progress is written within a second, and is thinned if it arrives faster than the disk can write or
+//! if the run lasts very long. Of a run's plans, at most one per second (the newest) is written, and the last one at
+//! once. If the disk refuses a write, everything waits in bounded memory and is tried again every second.
 
 use crate::book::{PlanBook, PlanId};
 use crate::error::SessionError;
@@ -33,20 +33,20 @@ mod tests;
 
 pub use home::{NewSession, Place};
 
-/// Maximum time that ending waits for a disk that does not answer.
+/// Maximum time that the end of the program waits for a disk that does not respond.
 const CLOSE_WITHIN: Duration = Duration::from_secs(10);
 
 /// State of saving.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SaveState {
-    /// Everything handed over is on disk, or will be within a second.
+    /// Everything received is on disk, or will be within a second.
     #[default]
     Saving,
-    /// The disk refuses; everything is kept and tried again every second.
+    /// The disk refuses writes; everything is kept and tried again every second.
     Failing {
         /// Message to show: `the session cannot be saved: …`.
         message: String,
-        /// Since when, by the session's clock.
+        /// Start of the failure, by the session's clock.
         since: Duration,
     },
     /// The writer has ended.
@@ -64,7 +64,7 @@ pub struct SaveStatus {
     pub plans: u64,
     /// Progress events left out because the disk could not keep up.
     pub thinned: u64,
-    /// Progress events left out because their run is so long that it is written ever more thinly.
+    /// Progress events left out because of the length of their run.
     pub left_out: u64,
     /// Incumbents without a plan that were left out because the disk could not keep up.
     pub merged: u64,
@@ -74,41 +74,41 @@ pub struct SaveStatus {
     pub behind: bool,
     /// Place of the session.
     pub place: Place,
-    /// Reason that the list of recent sessions was not brought up to date; `None` if it was.
+    /// Reason that the list of recent sessions was not updated; `None` if it was.
     pub list_problem: Option<String>,
 }
 
 /// Outcome of a writer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// Everything is where it was to be.
+    /// Everything was saved in its place.
     Saved(Place),
-    /// Everything that could not be saved there was saved elsewhere.
+    /// Everything that could not be saved in its place was saved elsewhere.
     Rescued {
-        /// Reason that it is not where it was to be.
+        /// Reason that it could not be saved in its place.
         why: String,
-        /// Place where it is.
+        /// Place of the saved files.
         place: Place,
     },
     /// Something could not be written and is lost.
     Lost {
-        /// Reason of the loss.
+        /// Reason for the loss.
         why: String,
     },
 }
 
-/// Called from the writer's thread whenever [`SaveStatus::state`], the place or the problem of the list changes. Must
-/// return at once.
+/// Function that the writer's thread calls whenever [`SaveStatus::state`], the place or the problem of the list
+/// changes. Must return at once.
 pub type Notify = Box<dyn Fn(&SaveStatus) + Send>;
 
 struct Shared {
     inbox: Mutex<Inbox>,
-    /// Something came that the writer should look at.
+    /// Something arrived that the writer must process.
     wake: Condvar,
     status: Mutex<(SaveStatus, u64)>,
     /// The status changed.
     told: Condvar,
-    /// The disk did not answer when it was requested the last time.
+    /// The disk did not respond to the last request.
     stuck: AtomicBool,
     book: Arc<PlanBook>,
     clock: Arc<dyn Clock>,
@@ -124,7 +124,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Sink for the events of runs, which are saved. Cheap to clone; taking an event takes microseconds.
+/// Sink that saves the events of runs. Cheap to clone; taking an event takes microseconds.
 #[derive(Clone, Debug)]
 pub struct SessionSink {
     shared: Arc<Shared>,
@@ -134,7 +134,7 @@ impl EventSink for SessionSink {
     fn report(&self, event: Event) {
         let now = self.shared.clock.now();
         let book = &self.shared.book;
-        // Before the inbox is locked: hashing a large plan takes milliseconds.
+        // Computed before the inbox is locked, because hashing a large plan takes milliseconds.
         let ended = match &event.body {
             EventBody::Done(done) => done.plan.as_ref().map(|plan| book.conclude(event.run, plan)),
             _ => None,
@@ -143,12 +143,12 @@ impl EventSink for SessionSink {
         if wake {
             self.shared.wake.notify_one();
         }
-        // Freed here, after the lock was given back.
+        // Freed here, after the lock was released.
         drop(superseded);
     }
 }
 
-/// Saves a session. Dropping it writes what is left.
+/// Saves a session. Dropping it writes the remaining data.
 #[derive(Debug)]
 pub struct SessionWriter {
     shared: Arc<Shared>,
@@ -157,10 +157,11 @@ pub struct SessionWriter {
 }
 
 impl SessionWriter {
-    /// Starts the writer of a session. A record at the end of the log that a kill cut off is removed.
+    /// Starts the writer of a session. Removes an incomplete record at the end of the log.
     ///
     /// # Errors
-    /// [`SessionError::ReadOnly`] if the session is not ours, [`SessionError`] if its log cannot be opened.
+    /// [`SessionError::ReadOnly`] if another process has the session open for writing, [`SessionError`] if its log
+    /// cannot be opened.
     pub fn start(
         session: &Session,
         book: Arc<PlanBook>,
@@ -179,8 +180,8 @@ impl SessionWriter {
         Ok(writer)
     }
 
-    /// Starts the writer of a session whose folder could not be made because of `error`: everything waits, and the
-    /// folder is made as soon as the disk allows it.
+    /// Starts the writer of a session whose folder could not be created because of `error`: everything waits, and the
+    /// folder is created as soon as the disk allows it.
     ///
     /// # Errors
     /// If no thread can be started.
@@ -244,8 +245,8 @@ impl SessionWriter {
         status
     }
 
-    /// Saves a plan though no run reported it, or though a better one follows it at once: one that was
-    /// marked, edited by hand or read from a file.
+    /// Saves a plan that no run reported, or that a better one follows immediately: a plan that was marked, edited by
+    /// hand or read from a file.
     pub fn keep(&self, plan: PlanId, content: SharedPlan) {
         let reported = self.shared.clock.now();
         let mut inbox = lock(&self.shared.inbox);
@@ -256,7 +257,7 @@ impl SessionWriter {
         self.shared.wake.notify_one();
     }
 
-    /// Saves `session.toml` within a second; only the newest counts. Its date is set here.
+    /// Saves `session.toml` within a second; only the newest counts. Sets the date of the file.
     pub fn save_session(&self, file: &SessionFile) {
         let file = SessionFile { updated_at: self.shared.clock.date(), ..file.clone() };
         self.put(file.to_bytes().into(), |inbox| &mut inbox.session);
@@ -282,10 +283,10 @@ impl SessionWriter {
         drop(old);
     }
 
-    /// Writes everything that waits, without the usual pauses, and waits for it.
+    /// Writes all pending data without the usual delays, and waits until it is written.
     ///
     /// # Errors
-    /// Returns a message if the disk refuses or does not answer `within` that time; everything is then kept and tried
+    /// Returns a message if the disk refuses or does not respond `within` that time; everything is then kept and tried
     /// again.
     pub fn flush(&self, within: Duration) -> Result<(), String> {
         let asked = {
@@ -309,7 +310,7 @@ impl SessionWriter {
         }
     }
 
-    /// Goes on saving below another folder, with everything that was written so far and everything that waits. Returns
+    /// Continues saving below another folder, with everything that was written so far and all pending data. Returns
     /// where it is.
     ///
     /// # Errors
@@ -325,8 +326,8 @@ impl SessionWriter {
         answer.recv_timeout(within).unwrap_or_else(|_| Err("the disk does not answer".to_owned()))
     }
 
-    /// Writes everything that waits and ends the writer. The session is free for others when its
-    /// [`Session`] is gone too.
+    /// Writes all pending data and ends the writer. The session is free for other processes when its [`Session`] is
+    /// dropped too.
     ///
     /// # Errors
     /// Returns a message if something could not be written and is lost.
@@ -337,15 +338,15 @@ impl SessionWriter {
         }
     }
 
-    /// Writes everything that waits, for the last time. What cannot be written goes to a session below the first of
-    /// these folders that takes it: the whole session if there is room for it, else what is not on disk yet.
+    /// Writes all pending data for the last time. If this fails, writes a session below the first of these folders that
+    /// works: the whole session if there is room, else the data that is not on disk yet.
     pub fn save_or_rescue(&self, folders: impl FnOnce() -> Vec<PathBuf>) -> Ending {
         let why = match self.flush(CLOSE_WITHIN) {
             Ok(()) => return Ending::Saved(self.status().place),
             Err(why) => why,
         };
         if !matches!(self.status().state, SaveState::Failing { .. }) {
-            // The disk does not answer: the thread may block forever.
+            // The disk does not respond: the thread may block forever.
             self.shared.stuck.store(true, Ordering::Relaxed);
             return Ending::Lost { why };
         }
@@ -360,7 +361,7 @@ impl SessionWriter {
         Ending::Lost { why }
     }
 
-    /// Writes nothing more, whatever waits: for a session that nobody needs. Returns where it is.
+    /// Discards all pending data, for a session that is not needed. Returns the new place.
     pub fn discard(&self) -> Place {
         lock(&self.shared.inbox).discarded = true;
         self.shared.wake.notify_one();
@@ -379,7 +380,7 @@ impl SessionWriter {
         self.shared.wake.notify_one();
         let stuck = self.shared.stuck.load(Ordering::Relaxed);
         if let Some(thread) = self.thread.take().filter(|_| !stuck) {
-            // It has already reported its state; the panic hook reports a panic of the writer.
+            // The writer has already reported its state; the panic hook reports a panic of the writer.
             let _ = thread.join();
         }
     }
@@ -391,7 +392,7 @@ impl Drop for SessionWriter {
     }
 }
 
-/// Works until the writer is closed.
+/// Runs until the writer is closed.
 fn serve<D: Disk>(shared: &Shared, mut pending: PendingWrites<D>, notify: &Notify) {
     let ended = EndedWriter { shared };
     loop {
@@ -461,7 +462,7 @@ fn tell<D: Disk>(shared: &Shared, pending: &PendingWrites<D>, behind: bool, noti
     }
 }
 
-/// Says that the writer has ended, also if it panicked, so that nobody waits for it.
+/// Reports that the writer has ended, even after a panic, so that no thread waits for it.
 struct EndedWriter<'a> {
     shared: &'a Shared,
 }

@@ -1,23 +1,23 @@
-//! Scenarios that differ beyond what was varied: every difference by name, and plans that are not ranked.
+//! Scenarios that differ in more than the varied knobs: every difference by name, and plans that are not ranked.
 
 use super::{ComparedPlan, Scope, SettingDifference};
 use lightbay_core::param::ParamValue;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// Differences of a scenario from that of the first plan that are no knobs.
+/// Differences of a scenario from that of the first plan, other than knobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Apart {
-    /// Fields with their values in both, in words: parts of the question that the plans answer.
+    /// Fields of the problem that differ, with both values as text.
     pub fields: Vec<(String, [String; 2])>,
-    /// Where the scenarios come from, in the same way.
+    /// Differences of the origin of the scenarios, in the same form.
     pub origin: Vec<(String, [String; 2])>,
-    /// The methods see the same in both, whatever differs.
+    /// `true` if the methods see no difference between the scenarios.
     pub is_same_question: bool,
 }
 
 impl Apart {
-    /// Returns `true` if the plans answer different questions, which no knob that was varied explains.
+    /// Returns `true` if the plans solve different problems and the varied knobs do not explain the difference.
     pub(super) const fn is_other_question(&self) -> bool {
         !self.is_same_question && !self.fields.is_empty()
     }
@@ -41,7 +41,7 @@ impl NotRanked {
     }
 }
 
-/// Differences that the reason for not ranking a plan names.
+/// Maximum number of differences that the reason for not ranking a plan names.
 const NAMED: usize = 4;
 
 /// The reason that a plan is not ranked, if there is one.
@@ -64,7 +64,7 @@ pub(super) fn not_ranked(subject: &ComparedPlan<'_>) -> Option<NotRanked> {
 /// Text of a field that a scenario does not have.
 const ABSENT: &str = "-";
 
-/// A part of the differences of scenarios.
+/// One part of the differences between scenarios.
 #[derive(Clone, Copy)]
 enum FieldPart {
     Fields,
@@ -101,7 +101,7 @@ pub(super) fn rows<'a>(subjects: &[ComparedPlan<'a>]) -> Vec<(Scope, &'a str, Ve
     rows
 }
 
-/// Names of the knobs in which scenarios differ that ask different questions.
+/// Names of the knobs in which scenarios of different problems differ.
 pub(super) fn varied(subjects: &[ComparedPlan<'_>], settings: &[SettingDifference]) -> Vec<String> {
     let apart = || subjects.iter().filter_map(|subject| subject.apart);
     if apart().all(|apart| apart.is_same_question) {

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 pub const SCHEMA: &str = "lightbay.compare/1";
 
 impl CompareTable {
-    /// As one JSON object.
+    /// Returns the comparison as one JSON object.
     ///
     /// # Errors
     /// [`WriteError`] for numbers that are not finite.
@@ -25,7 +25,7 @@ impl CompareTable {
         json::to_pretty(&Whole { schema: SCHEMA, table: self })
     }
 
-    /// As two Markdown tables: what differs, and the figures.
+    /// Returns two Markdown tables: the differences, and the figures.
     pub fn to_markdown(&self) -> String {
         let mut out = String::new();
         let labels: Vec<String> = self.labels.iter().map(|label| cells::markdown(label)).collect();
@@ -71,7 +71,7 @@ impl CompareTable {
         out
     }
 
-    /// As one CSV table with a header line, a line for each setting and figure, and CRLF line ends (RFC 4180).
+    /// Returns one CSV table with a header line, a line for each setting and figure, and CRLF line ends (RFC 4180).
     /// Missing values are empty fields.
     pub fn to_csv(&self) -> String {
         let mut out = String::new();

@@ -1,4 +1,4 @@
-//! `session.toml`: what a session is about and how its owner left it.
+//! `session.toml`: the subject of a session and its state when it was last used.
 
 use crate::book::PlanId;
 use crate::error::SessionError;
@@ -34,7 +34,7 @@ pub struct SessionFile {
     /// The plan shown last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_plan: Option<PlanId>,
-    /// The plan that panes draw behind the one shown.
+    /// The baseline plan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline: Option<PlanId>,
     /// Plans marked for comparison.
@@ -46,10 +46,10 @@ pub struct SessionFile {
     /// Parameters by method.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub parameters: BTreeMap<String, Params>,
-    /// What the checker found of plans, by number, until they are read and checked again.
+    /// Results of the checker by plan number, used until the plans are read and checked again.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub findings: BTreeMap<String, Findings>,
-    /// Layout and whatever else the shell wants back; opaque here.
+    /// Layout and other state that the shell restores; opaque to this crate.
     #[serde(skip_serializing_if = "toml::Table::is_empty")]
     pub shell: toml::Table,
 }
@@ -88,7 +88,7 @@ impl SessionFile {
     }
 
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        // Every field has a form in TOML: no key is anything but text, and no number exceeds 63 bits.
+        // Serialisation cannot fail: all keys are text, and all numbers fit into 63 bits.
         let text = toml::to_string(self).unwrap_or_default();
         text.into_bytes()
     }
@@ -105,7 +105,7 @@ impl SessionFile {
     }
 }
 
-/// The schema name in a session file that may be of another version, if one can be seen.
+/// The schema name of a session file, which may be of another version; `None` if it cannot be read.
 pub(crate) fn schema_of(bytes: &[u8]) -> Option<String> {
     let table: toml::Table = std::str::from_utf8(bytes).ok()?.parse().ok()?;
     table.get("schema")?.as_str().map(str::to_owned)

@@ -1,4 +1,5 @@
-//! The plan files of a session: `plans/0007.json`, or `plans/0007.json.gz` above 16 MB where that is read back.
+//! The plan files of a session: `plans/0007.json`, or `plans/0007.json.gz` above 16 MB if the reader accepts the
+//! compressed file.
 
 use crate::atomic::private_write;
 use crate::book::PlanId;
@@ -18,7 +19,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Plans above this size are compressed, unless their many values would not be read back from so small a file.
+/// Plans above this size are compressed, unless the reader would refuse the number of values in a file of the
+/// compressed size.
 pub const COMPRESS_ABOVE_BYTES: usize = 16 << 20;
 
 /// A plan file of a session.
@@ -30,11 +32,11 @@ pub struct PlanEntry {
     pub path: PathBuf,
     /// Size on disk.
     pub bytes: u64,
-    /// Everything but scenario and result, or what is wrong with the file.
+    /// The envelope (everything but scenario and result), or the problem of the file.
     pub header: Result<Header, Problem>,
 }
 
-/// Writes a plan, replacing one of the same number.
+/// Writes a plan and replaces an existing one of the same number.
 pub(crate) fn write_plan(folder: &Path, plan: PlanId, json: &[u8]) -> Result<u64, SessionError> {
     let plain = folder.join(format!("{:04}.json", plan.0));
     let packed = folder.join(format!("{:04}.json.gz", plan.0));
@@ -52,7 +54,7 @@ pub(crate) fn write_plan(folder: &Path, plan: PlanId, json: &[u8]) -> Result<u64
     fs::metadata(&written).map(|found| found.len()).map_err(|error| SessionError::reading(&written, error))
 }
 
-/// A large plan compressed, if it is read back that way.
+/// The compressed form of a large plan, if the reader accepts it.
 fn compressed(json: &[u8]) -> io::Result<Option<Vec<u8>>> {
     if json.len() <= COMPRESS_ABOVE_BYTES {
         return Ok(None);
@@ -90,7 +92,7 @@ pub(crate) fn entries(folder: &Path) -> Result<Vec<PlanEntry>, SessionError> {
     Ok(files(folder)?
         .into_iter()
         .map(|(plan, paths)| {
-            // Two files of one number are left when a kill comes between writing one and deleting the other.
+            // Two files with one number remain if a kill occurs between writing one and deleting the other.
             let mut entries = newest_first(paths).into_iter().map(|path| PlanEntry {
                 plan,
                 bytes: fs::metadata(&path).map_or(0, |found| found.len()),
@@ -160,12 +162,12 @@ fn files(folder: &Path) -> Result<BTreeMap<PlanId, Vec<PathBuf>>, SessionError> 
 fn number_of(name: &str) -> Option<PlanId> {
     let digits = name.strip_suffix(".json").or_else(|| name.strip_suffix(".json.gz"))?;
     let number: u64 = digits.parse().ok()?;
-    // Only names we would give ourselves, so that `7.json` and `0007.json` are not one plan.
+    // Accepts only names in our own form, so that `7.json` and `0007.json` do not count as the same plan.
     let plan = PlanId(number);
     (plan.is_valid() && digits == format!("{number:04}")).then_some(plan)
 }
 
-/// Names in a folder of plans that look like plans and are none, because their number is too large.
+/// Names in a folder of plans that look like plans but are ignored because their number is too large.
 pub(super) fn too_large(folder: &Path) -> Vec<String> {
     let looks_so = |name: &str| {
         let digits = name.strip_suffix(".json").or_else(|| name.strip_suffix(".json.gz"));
@@ -189,8 +191,8 @@ fn newest_first(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
     paths
 }
 
-/// Reads the header of a plan file without keeping its scenario and result. Reads to the end, so that a
-/// file that was cut off or damaged is found here.
+/// Reads the header of a plan file without keeping its scenario and result. Reads to the end, so that this function
+/// detects a truncated or damaged file.
 ///
 /// # Errors
 /// Returns the problem of the file.

@@ -20,16 +20,17 @@ use std::sync::Arc;
 /// Access to a session: for reading, or for changes too.
 #[derive(Clone, Debug)]
 pub enum Access {
-    /// By us; nobody else can.
+    /// For changes: this process holds the lock.
     Write(Arc<Lock>),
-    /// No: it is open for writing elsewhere, or its folder refuses writing. With a note for the screen.
+    /// For reading only: another process has it open for writing, or its folder is not writable. The value is a note
+    /// for the screen.
     ReadOnly {
-        /// Sentence about the process that holds it, or the folder that refuses.
+        /// Sentence about the process that holds the lock, or the folder that is not writable.
         note: String,
     },
 }
 
-/// One session, opened for writing or for looking.
+/// One session, opened for writing or for reading only.
 #[derive(Debug)]
 pub struct Session {
     name: String,
@@ -92,7 +93,7 @@ impl Session {
         &self.access
     }
 
-    /// The note for the screen if the session is only being looked at.
+    /// The note for the screen if the session is open for reading only.
     pub fn read_only(&self) -> Option<&str> {
         match &self.access {
             Access::Write(_) => None,
@@ -100,7 +101,7 @@ impl Session {
         }
     }
 
-    /// The process that has it open for writing now, if that is another one.
+    /// The other process that has it open for writing now, if any.
     pub fn holder(&self) -> Option<LockHolder> {
         match &self.access {
             Access::Write(_) => None,
@@ -123,8 +124,8 @@ impl Session {
         self.folder.join(PLANS_FOLDER)
     }
 
-    /// Reads the scenario. If its file is damaged, the scenario of the newest readable plan takes its place,
-    /// with a remark. The caller still has to validate it.
+    /// Reads the scenario; if its file is damaged, uses the scenario of the newest readable plan
+    /// and adds a remark. The caller must still validate it.
     ///
     /// # Errors
     /// [`SessionError`] if neither file nor plans can be read.
@@ -142,7 +143,7 @@ impl Session {
         Err(error)
     }
 
-    /// All plans on disk with their headers, ascending by number; damaged ones with their problem. Reads
+    /// All plans on disk with their headers, ascending by number; damaged plans have their problem instead. Reads
     /// every plan file.
     ///
     /// # Errors
@@ -189,12 +190,12 @@ impl Session {
         Follower::from(self.log_path(), replay.end)
     }
 
-    /// The plan numbers given so far, by log and by disk.
+    /// The plan numbers assigned so far, according to the log and the files.
     pub fn book(&self, replay: &Replay) -> PlanBook {
         PlanBook::restored(replay.plans(), self.plan_numbers().unwrap_or_default(), replay.finals())
     }
 
-    /// The number that the next run takes.
+    /// The number of the next run.
     pub fn next_run(&self, replay: &Replay) -> u64 {
         // The file may be older than the log if the program was killed, and either may be damaged.
         let logged = replay.runs.keys().rev().map(|run| run.0).find(|run| *run < MOST_NUMBER);
@@ -202,7 +203,7 @@ impl Session {
         named.unwrap_or(1).max(logged.map_or(1, |run| run + 1))
     }
 
-    /// Saves `session.toml` at once. While a writer runs, use it instead.
+    /// Saves `session.toml` at once. While a writer is active, use the writer instead.
     ///
     /// # Errors
     /// [`SessionError`] if the session is read-only or cannot be written.
@@ -213,7 +214,7 @@ impl Session {
         Ok(())
     }
 
-    /// Saves `scenario.json` at once. While a writer runs, use it instead.
+    /// Saves `scenario.json` at once. While a writer is active, use the writer instead.
     ///
     /// # Errors
     /// [`SessionError`] if the session is read-only or cannot be written.

@@ -1,4 +1,4 @@
-//! Disk of a session writer. A trait, so that tests can fill it.
+//! Disk of a session writer. A trait, so that tests can simulate a full disk.
 
 use super::home::Place;
 use crate::atomic::private_write;
@@ -16,13 +16,13 @@ use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The things a session writer does to a disk. Each either happens wholly or not at all.
+/// Disk operations of a session writer. Each either happens wholly or not at all.
 pub(crate) trait Disk: Debug + Send {
-    /// Makes sure that there is a folder to write to, before everything else.
+    /// Creates the folder if needed; called before every other operation.
     fn settle(&mut self) -> Result<(), SessionError>;
     /// Returns the place of the session.
     fn place(&self) -> Place;
-    /// Goes on in another place, with everything that was written so far if it is to come along.
+    /// Continues in another place; optionally copies everything that was written so far.
     fn move_to(&mut self, store: &Store, along: bool) -> Result<(), SessionError>;
     /// Appends whole lines to the log.
     fn append(&mut self, lines: &[u8]) -> Result<(), SessionError>;
@@ -46,12 +46,12 @@ pub(crate) struct Folder {
     path: PathBuf,
     log_path: PathBuf,
     log: File,
-    /// Length of the whole lines; what follows it is the rest of a failed write.
+    /// Length of the complete lines; bytes after it are the rest of a failed write.
     length: u64,
 }
 
 impl Folder {
-    /// Opens the log for appending; a record that a kill cut off is removed. Only with the session's lock.
+    /// Opens the log for appending and removes an incomplete record. The caller must hold the session's lock.
     pub(crate) fn open(folder: &Path) -> Result<(Self, u64), SessionError> {
         let log_path = folder.join(LOG_FILE);
         let failed = |error| SessionError::writing(&log_path, error);
@@ -75,18 +75,18 @@ impl Folder {
         self.log_path.clone()
     }
 
-    /// Returns `true` if the log that is written to is the one that others find.
+    /// Returns `true` if the open log is still the file at the log's path.
     pub(crate) fn has_its_log(&self) -> bool {
         let identity = |found: fs::Metadata| (found.dev(), found.ino());
         match (self.log.metadata().map(identity), fs::symlink_metadata(&self.log_path).map(identity)) {
             (Ok(ours), Ok(found)) => ours == found,
-            // Another error does not concern the log; the next write shows whether it works.
+            // Other errors are not about the log; the next write shows whether writing is possible.
             (_, Err(error)) => error.kind() != io::ErrorKind::NotFound,
             (Err(_), Ok(_)) => true,
         }
     }
 
-    /// Returns `true` if nobody has removed anything that is needed for writing.
+    /// Returns `true` if nothing that is needed for writing was removed.
     pub(crate) fn is_whole(&self) -> bool {
         let missing = |path: &Path| {
             fs::symlink_metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
@@ -94,7 +94,7 @@ impl Folder {
         self.has_its_log() && !missing(&self.path.join(PLANS_FOLDER))
     }
 
-    /// Copies the whole lines of the log, also when its name is gone.
+    /// Copies the complete lines of the log, even if the file was removed from its folder.
     pub(crate) fn copy_log(&self, to: &mut File) -> io::Result<()> {
         let mut at = 0;
         let mut piece = vec![0; 1 << 16];
@@ -119,7 +119,7 @@ impl Folder {
             .map_err(|error| SessionError::writing(&self.log_path, error));
         match written {
             Ok(()) => self.length += lines.len() as u64,
-            // If this fails too, the next append writes over the same place.
+            // If this fails too, the next append overwrites the same bytes.
             Err(_) => drop(self.log.set_len(self.length)),
         }
         written

@@ -1,7 +1,7 @@
-//! The folder that a session is written to, wherever that is by now.
+//! The present folder of a session.
 //!
-//! A folder that could not be made is made as soon as the disk allows it, one that somebody removed is made again, and
-//! all of it can move to another place while work continues.
+//! A folder that could not be created is created as soon as the disk allows it. A folder that was removed is created
+//! again. All of it can move to another place during a run.
 
 use super::disk::{Disk, Folder};
 use crate::atomic::{private_write, private_write_with};
@@ -21,9 +21,9 @@ use std::sync::Arc;
 /// Place of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// Its folder; `None` as long as none could be made.
+    /// Its folder; `None` as long as none could be created.
     pub folder: Option<PathBuf>,
-    /// Number of times that a folder was made again because somebody had removed it: plans written before are gone.
+    /// Number of times that the folder was created again after it had been removed; plans written before are lost.
     pub made_again: u64,
 }
 
@@ -33,7 +33,7 @@ impl Place {
         Some(self.folder.as_ref()?.join(PLANS_FOLDER))
     }
 
-    /// The folder that `LIGHTBAY_DATA` has to name for this session to be found.
+    /// The value of `LIGHTBAY_DATA` with which this session is found.
     pub fn data(&self) -> Option<&Path> {
         self.folder.as_deref()?.parent()?.parent()
     }
@@ -45,12 +45,12 @@ impl Place {
     }
 }
 
-/// A session that is to be made.
+/// A session that is not created yet.
 #[derive(Clone, Debug)]
 pub struct NewSession {
-    /// Store that it goes into.
+    /// Store for the session.
     pub store: Store,
-    /// Text that its name is made from.
+    /// Text from which its name is made.
     pub name: String,
     /// Kind of its scenario.
     pub kind: String,
@@ -58,7 +58,7 @@ pub struct NewSession {
     pub scenario: Arc<Value>,
 }
 
-/// The folder that is written to, if there is one.
+/// The present folder, if there is one.
 #[derive(Debug)]
 struct OpenFolder {
     folder: Folder,
@@ -68,21 +68,22 @@ struct OpenFolder {
     lock: Arc<Lock>,
 }
 
-/// A session's folder, or what one is to be made from.
+/// A session's folder, or the data from which it will be created.
 #[derive(Debug)]
 pub(crate) struct Home {
     there: Option<OpenFolder>,
     store: Store,
     name: String,
     kind: String,
-    /// The newest scenario handed over.
+    /// The newest scenario received.
     scenario: Option<Arc<Value>>,
     clock: Arc<dyn Clock>,
     made_again: u64,
 }
 
 impl Home {
-    /// The folder of a session that is open for writing. Returns how many bytes of a record cut off were removed.
+    /// The folder of a session that is open for writing. Returns the number of bytes of an incomplete record that were
+    /// removed.
     pub(crate) fn of(session: &Session, clock: Arc<dyn Clock>) -> Result<(Self, u64), SessionError> {
         let lock = session.writable()?;
         let (folder, removed) = Folder::open(session.folder())?;
@@ -99,7 +100,7 @@ impl Home {
         Ok((home, removed))
     }
 
-    /// A session that could not be made yet.
+    /// A session that could not be created yet.
     pub(crate) fn of_new(new_session: NewSession, clock: Arc<dyn Clock>) -> Self {
         let NewSession { store, name, kind, scenario } = new_session;
         Self { there: None, store, name, kind, scenario: Some(scenario), clock, made_again: 0 }
@@ -118,7 +119,7 @@ impl Home {
         self.scenario.clone().unwrap_or_default()
     }
 
-    /// Makes a session in `store`, with everything that can be read of the present one if it is to come along.
+    /// Creates a session in `store`; optionally copies everything that can be read of the present one.
     fn make(&self, store: &Store, along: bool) -> Result<OpenFolder, SessionError> {
         let scenario = self.known_scenario();
         let session = store.create(&self.name, &self.kind, &scenario, &self.clock.date())?;
@@ -128,20 +129,20 @@ impl Home {
                 copy_into(there, &path)?;
             }
             if scenario.is_null() {
-                // Nothing is better than a wrong one: the plans have it too.
+                // A missing scenario is better than a wrong one, because the plans contain it too.
                 let _ = fs::remove_file(path.join(SCENARIO_FILE));
             }
             let (folder, _) = Folder::open(&path)?;
             Ok(OpenFolder { folder, path: path.clone(), lock: session.writable()? })
         })();
         if made.is_err() {
-            // Half a session would be taken for a whole one.
+            // An incomplete session would be mistaken for a complete one.
             let _ = fs::remove_dir_all(&path);
         }
         made
     }
 
-    /// Makes the folder again that somebody removed. Of the log everything is still there, behind the open file.
+    /// Creates a removed folder again. The log is still complete, because its file is open.
     fn make_again(&mut self) -> Result<(), SessionError> {
         let date = self.clock.date();
         let Some(there) = &mut self.there else { return Ok(()) };
@@ -168,13 +169,13 @@ impl Home {
     }
 }
 
-/// The scenario of a session, kept for the day on which its folder cannot be read any more.
+/// The scenario of a session, kept in case its folder becomes unreadable.
 fn read_scenario(folder: &Path) -> Option<Arc<Value>> {
     let bytes = private::read(&folder.join(SCENARIO_FILE)).ok()?;
     Some(Arc::new(serde_json::from_slice(&bytes).ok()?))
 }
 
-/// Copies what can be read of a session. What cannot is left behind: the rest must not be lost with it.
+/// Copies the readable files of a session. Skips unreadable files, so that they do not prevent copying the rest.
 fn copy_into(there: &OpenFolder, to: &Path) -> Result<(), SessionError> {
     if let Ok(bytes) = private::read(&there.path.join(SESSION_FILE)) {
         private_write(&to.join(SESSION_FILE), &bytes)?;

@@ -1,7 +1,7 @@
 //! Inbox of a session writer: events in order, and the newest of everything else.
 //!
-//! Events wait without their plans; of plans only the newest of each run waits, so that a full disk costs
-//! little memory however long it lasts.
+//! Events wait without their plans. Of the plans, only the newest of each run waits, so that a full disk uses little
+//! memory for any length of time.
 
 use super::home::Place;
 use crate::book::{FinalPlan, PlanBook, PlanId};
@@ -17,11 +17,11 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-/// Progress events that wait before they are thinned.
+/// Maximum number of waiting progress events before they are thinned.
 pub(super) const MOST_PROGRESS: usize = 4096;
-/// Incumbents without a plan that wait before they are thinned; bounds likewise.
+/// Maximum number of waiting incumbents without a plan, and of waiting bounds, before they are thinned.
 pub(super) const MOST_UNCHECKED: usize = 16_384;
-/// Lines of solvers' logs that wait before the oldest go.
+/// Maximum number of waiting lines of solvers' logs; beyond it the oldest are dropped.
 pub(super) const MOST_LINES: usize = 4096;
 
 /// An event that waits.
@@ -39,13 +39,13 @@ pub(super) struct WaitingPlan {
     pub(super) plan: PlanId,
     pub(super) content: SharedPlan,
     pub(super) reported: Duration,
-    /// The run is over, or a person requested it: no reason to wait for a better one.
+    /// `true` if the run has ended or the user requested the plan, so that the write need not wait for a better one.
     pub(super) at_once: bool,
-    /// Tells this one from a newer one that took its place.
+    /// Distinguishes this value from a newer one that replaced it.
     pub(super) stamp: u64,
 }
 
-/// Something of which only the newest counts.
+/// A value of which only the newest is written.
 #[derive(Clone, Debug)]
 pub(super) struct Newest<T> {
     pub(super) content: T,
@@ -57,9 +57,9 @@ pub(super) struct Newest<T> {
 #[derive(Debug)]
 pub(super) struct Removal {
     pub(super) store: Store,
-    /// `true` if what was written so far comes along.
+    /// `true` if the files that were written so far are copied.
     pub(super) along: bool,
-    /// Channel for the answer: the new place, or the reason that it could not go there.
+    /// Channel for the answer: the new place, or the reason for a failure.
     pub(super) reply: Sender<Result<Place, String>>,
 }
 
@@ -67,9 +67,9 @@ pub(super) struct Removal {
 #[derive(Debug, Default)]
 pub(super) struct Inbox {
     pub(super) events: VecDeque<Waiting>,
-    /// Since when the oldest event waits.
+    /// Time at which the oldest waiting event arrived.
     pub(super) since: Duration,
-    /// A milestone is among the events, or so many others that they would soon be thinned.
+    /// `true` if the events include a milestone, or will soon reach the limit for thinning.
     pub(super) urgent: bool,
     progress: usize,
     bounds: usize,
@@ -85,7 +85,7 @@ pub(super) struct Inbox {
     pub(super) flushes: u64,
     pub(super) removal: Option<Removal>,
     pub(super) closing: bool,
-    /// Nothing of it is wanted any more.
+    /// `true` if the waiting data must be discarded.
     pub(super) discarded: bool,
     stamps: u64,
     pub(super) thinned: u64,
@@ -98,9 +98,8 @@ impl Inbox {
         self.stamps
     }
 
-    /// Takes an event. Returns whether the writer should look now, and a plan that was superseded: freeing
-    /// a large plan takes time, and the caller does it after giving the lock back. `ended` is the final plan of a run that
-    /// has one.
+    /// Takes an event. Returns whether the writer must be woken, and a superseded plan: freeing a large plan takes
+    /// time, so the caller frees it after releasing the lock. `ended` is the final plan of a run, if it has one.
     pub(super) fn push(
         &mut self,
         mut event: Event,
@@ -129,7 +128,8 @@ impl Inbox {
         };
         if let (Some(content), Some(plan)) = (content, plan) {
             let stamp = self.stamp();
-            // A run's plan that waits keeps its date: reported means reported, also if a better one follows.
+            // A waiting plan keeps its time of arrival when a better plan replaces it, so that the write is not delayed
+            // again.
             let reported = self.plans.get(&run).map_or(now, |waiting| waiting.reported);
             let before = self.plans.insert(run, WaitingPlan { plan, content, reported, at_once, stamp });
             superseded = before.or(superseded);
@@ -166,7 +166,7 @@ impl Inbox {
         wake
     }
 
-    /// Keeps what waits within its limits.
+    /// Limits the waiting data.
     fn thin(&mut self) {
         let is_bound = |waiting: &Waiting| matches!(waiting.event.body, EventBody::Bound(_));
         if self.progress > MOST_PROGRESS {
@@ -175,7 +175,7 @@ impl Inbox {
             };
             let mut went = thin::halve(&mut self.events, curve);
             if went == 0 {
-                // So many curves that none has two points: the oldest point gives way.
+                // If no curve has two points, the oldest point is dropped.
                 let oldest = self.events.iter().position(|waiting| curve(waiting).is_some());
                 went = u64::from(oldest.and_then(|at| self.events.remove(at)).is_some());
             }
@@ -210,7 +210,7 @@ impl Inbox {
         }
     }
 
-    /// Takes all events that wait.
+    /// Takes all waiting events.
     pub(super) fn take_events(&mut self) -> VecDeque<Waiting> {
         self.urgent = false;
         self.progress = 0;

@@ -1,19 +1,19 @@
-//! Limit on the log of a long run, so that it does not grow for ever.
+//! Limits the log of a long run, so that it does not grow without bound.
 //!
-//! A curve is written whole up to [`WHOLE`] points. From then on time is cut into windows that grow with the run,
-//! and of each window the lowest, the highest and the newest point are written: whenever a run has lasted twice as
-//! long, as much is added again. Incumbents, bounds that say something new and all other milestones are always
-//! written, each with the figures that said where the search stood.
+//! The first [`WHOLE`] points of a curve are all written. After that, time is divided into windows whose length grows
+//! with the run. Of each window, the lowest, the highest and the newest point are written, so each doubling of the run
+//! time adds about the same number of points. Incumbents, new bounds and all other milestones are always written, each
+//! with the figures that show the state of the search.
 
 use super::inbox::Waiting;
 use crate::thin::{Curve, NewBounds};
 use lightbay_core::event::{EventBody, LogLine};
 use std::collections::HashMap;
 
-/// Points of a curve that are written whatever comes, and lines of a solver's log.
+/// Number of points of a curve, and of lines of a solver's log, that are always written.
 pub(super) const WHOLE: u64 = 20_000;
 
-/// Length of a window as a share of the run's time.
+/// Length of a window as a fraction of the run's time.
 const WINDOW: f64 = 1.0 / 2000.0;
 
 /// Limit on the logged points of all runs.
@@ -28,7 +28,7 @@ pub(super) struct LogLimit {
 struct Window {
     written: u64,
     until_s: f64,
-    /// Of the points since the last one that was written the lowest, the highest and the newest.
+    /// The lowest, the highest and the newest of the points since the last written one.
     low: Option<(f64, Waiting)>,
     high: Option<(f64, Waiting)>,
     newest: Option<Waiting>,
@@ -36,7 +36,7 @@ struct Window {
     held: u64,
 }
 
-/// The value by which points of a curve are told apart; `None` where only the newest counts.
+/// The value of a point for the lowest and the highest; `None` if only the newest point is kept.
 fn value(body: &EventBody) -> Option<f64> {
     match body {
         EventBody::Generation(stats) => Some(stats.mean),
@@ -46,12 +46,13 @@ fn value(body: &EventBody) -> Option<f64> {
 }
 
 impl LogLimit {
-    /// Points that were left out since the start.
+    /// Number of points that were left out since the start.
     pub(super) const fn left_out(&self) -> u64 {
         self.left_out
     }
 
-    /// Passes on what is to be written of an event and of what was held back before it.
+    /// Passes on the points to be written because of an event: the event itself, and points that were held back before
+    /// it.
     pub(super) fn pass(&mut self, waiting: Waiting, write: &mut impl FnMut(Waiting)) {
         let (run, body) = (waiting.event.run, &waiting.event.body);
         let new_bound = self.bounds.is_new(run, body);
@@ -92,7 +93,7 @@ impl LogLimit {
 }
 
 impl Window {
-    /// Keeps a point back. Returns how many points that leaves out.
+    /// Holds a point back. Returns how many points are left out because of it.
     fn hold(&mut self, waiting: Waiting) -> u64 {
         self.held += 1;
         let mut gone = 0;
@@ -100,7 +101,7 @@ impl Window {
         let Some(before) = before else { return 0 };
         match value(&before.event.body) {
             Some(value) if self.low.as_ref().is_none_or(|(low, _)| value < *low) => {
-                // What was lowest may still be the highest.
+                // The previous lowest point may also be the highest.
                 if let Some((value, point)) = self.low.replace((value, before)) {
                     gone += self.hold_high(value, point);
                 }
@@ -118,7 +119,7 @@ impl Window {
         1
     }
 
-    /// Writes what is held, in its order; a line of a log says how many before it are missing.
+    /// Writes the held points in their order; a line of a log states how many lines before it are missing.
     fn release(&mut self, write: &mut impl FnMut(Waiting)) {
         let (low, high) = (self.low.take(), self.high.take());
         let mut held: Vec<Waiting> =

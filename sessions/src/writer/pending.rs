@@ -1,4 +1,4 @@
-//! The work of a session writer, apart from its thread: what is due when, and writing it.
+//! The work of a session writer, without its thread: decides what is due, and writes it.
 
 use super::disk::Disk;
 use super::home::Place;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-/// Maximum time that anything waits, time between two writes of a run's plans, and time until a failed write is tried
+/// Maximum delay of a write, minimum time between two writes of a run's plans, and time until a failed write is tried
 /// again.
 pub(super) const BEAT: Duration = Duration::from_secs(1);
 
@@ -47,7 +47,7 @@ pub(super) struct Batch {
     flushes: u64,
     removal: Option<Removal>,
     sync: bool,
-    /// Nothing comes after this: what was held back is written too.
+    /// `true` for the last batch, in which points that were held back are written too.
     closing: bool,
 }
 
@@ -56,12 +56,12 @@ pub(super) struct Batch {
 pub(super) struct Written {
     stamps: Vec<u64>,
     flushes: u64,
-    /// Whoever requested another place, which it is now.
+    /// The requester of the move to the present place.
     moved: Option<Sender<Result<Place, String>>>,
 }
 
 impl Written {
-    /// Tells whoever requested another place how that went, once everybody can see it.
+    /// Answers the request for another place, once the new state is visible to all threads.
     pub(super) fn answer<D: Disk>(self, pending: &PendingWrites<D>) {
         if let Some(reply) = self.moved {
             let outcome = pending.trouble.as_ref().map_or(Ok(()), |trouble| Err(trouble.message.clone()));
@@ -87,12 +87,12 @@ pub(super) struct PendingWrites<D> {
     pub(super) lines_written: u64,
     pub(super) plans_written: u64,
     pub(super) unwritable: u64,
-    /// Reason that the list of recent sessions was not brought up to date; `None` if it was.
+    /// Reason that the list of recent sessions was not updated; `None` if it was.
     pub(super) list_problem: Option<String>,
 }
 
 impl<D: Disk> PendingWrites<D> {
-    /// Points of curves that were left out because their run is long.
+    /// Number of points of curves that were left out because of the length of their run.
     pub(super) const fn left_out(&self) -> u64 {
         self.log_limit.left_out()
     }
@@ -116,13 +116,13 @@ impl<D: Disk> PendingWrites<D> {
         }
     }
 
-    /// One whose folder could not be made; why.
+    /// Work of a writer whose folder could not be created, with the reason.
     pub(super) fn without_folder(disk: D, book: Arc<PlanBook>, error: &SessionError, now: Duration) -> Self {
         let trouble = Trouble::new(error, now, now);
         Self { trouble: Some(trouble), ..Self::new(disk, book) }
     }
 
-    /// Returns the place that everything is written to.
+    /// Returns the present place of the session.
     pub(super) fn place(&self) -> Place {
         self.disk.place()
     }
@@ -166,12 +166,12 @@ impl<D: Disk> PendingWrites<D> {
         }
     }
 
-    /// Takes what is due. Plans and the rest stay in the inbox until they are on disk, so that a newer one
-    /// still takes the place of an older one while the disk refuses.
+    /// Takes the data that is due. Plans and other values stay in the inbox until they are on disk, so that a newer
+    /// value can replace an older one while the disk refuses writes.
     pub(super) fn take(&self, inbox: &mut Inbox, now: Duration) -> Batch {
         let removal = inbox.removal.take();
         let all = inbox.closing || inbox.flushes > self.flushed || removal.is_some();
-        // While the disk refuses, events stay in the inbox, where they can still be thinned.
+        // While the disk refuses writes, events stay in the inbox, where they can still be thinned.
         let events = all || (self.lines.is_empty() && (inbox.urgent || inbox.since + BEAT <= now));
         let plans = inbox.plans.iter().map(|(run, waiting)| (Some(*run), waiting));
         let kept = inbox.kept.values().map(|waiting| (None, waiting));
@@ -191,7 +191,7 @@ impl<D: Disk> PendingWrites<D> {
         }
     }
 
-    /// Writes a batch as far as the disk takes it.
+    /// Writes as much of a batch as the disk accepts.
     pub(super) fn work(&mut self, mut batch: Batch, now: Duration) -> Written {
         let mut written = Written { flushes: batch.flushes, ..Written::default() };
         let mut moved = None;
@@ -203,7 +203,7 @@ impl<D: Disk> PendingWrites<D> {
                     }
                     moved = Some(removal.reply);
                 }
-                // The requester may have ended; the files then stay where they are.
+                // If the requester has ended, the files stay in their place.
                 Err(error) => drop(removal.reply.send(Err(error.to_string()))),
             }
         }
@@ -219,7 +219,7 @@ impl<D: Disk> PendingWrites<D> {
     }
 
     fn write(&mut self, batch: Batch, now: Duration, written: &mut Written) -> Result<(), SessionError> {
-        // Each part is tried though another failed: a broken plans folder must not keep the log from growing.
+        // Each part is tried even if another one failed, because a broken plans folder must not stop the log.
         let mut result = Ok(());
         let mut try_next = |outcome: Result<(), SessionError>| {
             if result.is_ok() {
@@ -229,7 +229,7 @@ impl<D: Disk> PendingWrites<D> {
         let settled = self.disk.settle();
         let has_place = settled.is_ok();
         try_next(settled);
-        // Here and not in `take`, so that reporters do not wait for the encoding.
+        // Encoded here and not in `take`, so that reporting threads do not wait for it.
         let mut log_limit = std::mem::take(&mut self.log_limit);
         let mut encode = |waiting: Waiting| {
             self.encode(LogRecord {
@@ -259,7 +259,7 @@ impl<D: Disk> PendingWrites<D> {
         for (run, waiting) in batch.plans {
             ended |= waiting.at_once;
             let Ok(json) = waiting.content.to_json() else {
-                // Trying again would not help; the checker lets no such plan pass.
+                // A second attempt would fail too; the checker accepts no such plan.
                 self.unwritable += 1;
                 written.stamps.push(waiting.stamp);
                 continue;
@@ -274,7 +274,7 @@ impl<D: Disk> PendingWrites<D> {
             }));
         }
         for plan in batch.unneeded {
-            // A plan that the user wants stays, and one file too many needs no retry.
+            // A plan that the user requested stays, and a superfluous file does not need a retry.
             if self.book.is_saved(plan) && !self.book.is_kept(plan) && self.disk.delete_plan(plan).is_ok() {
                 self.book.mark_deleted(plan);
             }
@@ -290,7 +290,7 @@ impl<D: Disk> PendingWrites<D> {
         }
         if let Some(slot) = batch.recent {
             let (list, entry) = slot.content;
-            // A convenience: the session is whole without it, and the next entry takes its place.
+            // The list is a convenience: the session is complete without it, and the next entry replaces this one.
             self.list_problem = self.disk.remember(&list, entry).err().map(|error| error.to_string());
             written.stamps.push(slot.stamp);
         }
@@ -300,7 +300,7 @@ impl<D: Disk> PendingWrites<D> {
         result
     }
 
-    /// Takes out of the inbox what is on disk, unless something newer has taken its place.
+    /// Removes from the inbox the values that are on disk, unless a newer value has replaced them.
     pub(super) fn tidy(&mut self, inbox: &mut Inbox, written: &Written) {
         let done = |stamp: u64| written.stamps.contains(&stamp);
         inbox.plans.retain(|_, waiting| !done(waiting.stamp));
@@ -333,7 +333,7 @@ impl<D: Disk> PendingWrites<D> {
             // A point that is not a number leaves a gap in its curve, on screen as well.
             return;
         }
-        // A milestone must leave a trace, though its figures cannot be written.
+        // A milestone must leave a record, even if its figures cannot be written.
         let text = format!("an event of this run is missing here: {error}");
         let body = EventBody::Note(Note { severity: Severity::Warning, text });
         let record_of = EventRecord { body, ..record.record };
