@@ -6,8 +6,8 @@
 //!                                      App -> view::draw -> Drawn -> Action
 //! ```
 //!
-//! Nothing here reads a clock, a file or a terminal, and nothing knows which kinds of scenario exist: panes come from
-//! a table of the view, cells that can be edited say themselves how.
+//! Nothing here reads a clock, a file or a terminal, and nothing depends on particular kinds of scenario: panes come
+//! from a table of the view, and each drawn pane describes how its cells are edited.
 
 pub mod action;
 pub mod arguments;

@@ -83,7 +83,7 @@ impl<R: BufRead> LogReader<R> {
         self.end
     }
 
-    /// The next line; Returns the next line; `None` at the end.
+    /// Returns the next line; `None` at the end.
     ///
     /// # Errors
     /// Returns the error of the system if the log cannot be read.

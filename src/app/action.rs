@@ -1,4 +1,4 @@
-//! Everything that can happen: what a person asks for, what comes from outside, and what drawing found.
+//! Everything that can happen: commands of the user, events from outside, and results of drawing.
 
 use crate::app::drawn::Drawn;
 use crate::app::effect::{ExportJob, Remembered};
@@ -22,9 +22,9 @@ pub enum Action {
     Key(Key),
     /// A text was pasted.
     Paste(String),
-    /// The mouse did something.
+    /// The mouse was clicked, dragged or scrolled.
     Mouse(Mouse),
-    /// A command was given, by key, palette or mouse.
+    /// A command was given by key, palette or mouse.
     Do(Command),
     /// An item was chosen with the mouse.
     Select {
@@ -33,70 +33,70 @@ pub enum Action {
         /// The item; `None` only takes the focus.
         item: Option<ItemId>,
     },
-    /// A line of the layer on top was chosen with the mouse.
+    /// A line of the top layer was chosen with the mouse.
     SelectLine(usize),
-    /// The terminal has another size.
+    /// The size of the terminal changed.
     Resize(u16, u16),
     /// A frame was drawn.
     Drawn(Drawn),
-    /// Time went by: a moment asked for by [`crate::app::App::next_wake`] has come.
+    /// The time requested by [`crate::app::App::next_wake`] has come.
     Tick,
     /// Something outside happened.
     Fact(Fact),
 }
 
-/// Command that a person can give. Every variant has an entry in the action table.
+/// Command that the user can give. Every variant has an entry in the action table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// Solve with the current parameters.
     Solve {
-        /// Method; `None` is the one of the form.
+        /// Method; `None` is the method chosen in the form.
         method: Option<String>,
-        /// From the best plan known (true) or from scratch.
+        /// From the best known plan (true) or from scratch.
         warm: bool,
     },
     /// Solve for several values of a knob by several methods: `name=values`, perhaps methods.
     Sweep(String),
-    /// Stop the chosen run or all, keep the best plan.
+    /// Stop the chosen run or all runs; keep the best plan.
     Stop,
-    /// Pause or resume the chosen run or all.
+    /// Pause or resume the chosen run or all runs.
     TogglePause,
-    /// Stop; the second time within two seconds leave.
+    /// Stop; a second time within two seconds, quit.
     Interrupt,
-    /// Solve by itself after every change, or not.
+    /// Turn automatic solving after every change on or off.
     ToggleAuto,
     /// Change a knob: `name=value`.
     Set(String),
-    /// Choose the method that is started.
+    /// Choose the method that `r` starts.
     ChooseMethod(String),
-    /// Edit what is selected.
+    /// Edit the selected item.
     Edit,
-    /// Take a change of a knob back.
+    /// Undo a change of a knob.
     Undo,
     /// Make it again.
     Redo,
-    /// Mark or unmark the plan selected.
+    /// Mark or unmark the selected plan.
     Mark,
-    /// Make the plan selected the baseline, or no longer.
+    /// Make the selected plan the baseline, or clear the baseline.
     Baseline,
     /// Show two plans side by side.
     Compare,
-    /// Check the plan shown.
+    /// Check the displayed plan.
     Check {
-        /// Also what may take long.
+        /// Also run checks that may take long.
         exact: bool,
     },
     /// Show a plan by number.
     ShowPlan(u64),
     /// Show the best plan, whichever it is.
     FollowBest,
-    /// Ask where to write the plan shown.
+    /// Ask where to write the displayed plan.
     Write,
-    /// Write the plan shown: format and perhaps a path.
+    /// Write the displayed plan: format and optionally a path.
     Export(String),
     /// Write everything to disk now.
     SaveSession,
-    /// Go on saving below another folder.
+    /// Continue saving below another folder.
     SaveTo(String),
     /// Open a file.
     Open(String),
@@ -108,41 +108,41 @@ pub enum Command {
     ShowStart,
     /// Give the focus to a pane.
     Focus(PaneId),
-    /// Give the focus to the pane of the kind that is called so.
+    /// Give the focus to the pane of the kind with this name.
     FocusNamed(String),
-    /// Explain a word of the screens.
+    /// Explain a term.
     Explain(String),
     /// Give the focus to the next (1) or previous (-1) pane.
     Cycle(i8),
-    /// Give a pane the whole screen, or take it back.
+    /// Zoom a pane to the whole screen, or restore it.
     Zoom,
-    /// Keep the large pane where it is, or let it follow the focus.
+    /// Pin the large pane, or let it follow the focus.
     Pin,
-    /// Move the slider of the focused pane down (-1) or up (1); without one change the width of the side bar.
+    /// Move the slider of the focused pane down (-1) or up (1); if it has no slider, change the width of the side bar.
     Resize(i8),
-    /// Back to the usual widths.
+    /// Restore the default widths.
     ResetSizes,
     /// Move in the pane or list.
     Motion(Motion),
     /// Previous (-1) or next (1) interval, link or snapshot.
     Step(i8),
-    /// Go through the steps of the pane by itself, or stop that.
+    /// Play the steps of the pane, or stop playing.
     Play,
     /// Stretch (1) or shrink (-1) the axis, or fit it (0).
     Axis(i8),
     /// Freeze or follow.
     Freeze,
-    /// Open or inspect what is selected.
+    /// Open or inspect the selected item.
     Inspect,
     /// Fold, unfold or go to the next form of the pane.
     Fold,
-    /// Lay something over the pane, or take it away.
+    /// Show or hide the overlay of the pane.
     Overlay,
     /// Copy the sentence about the selected item.
     Copy,
     /// Copy the pane as text.
     CopyPane,
-    /// Show the keys of the place.
+    /// Show the keys of the focused pane or layer.
     Help,
     /// Show all actions.
     Palette,
@@ -160,13 +160,13 @@ pub enum Command {
     ToggleMouse,
     /// Write every cell again.
     Repaint,
-    /// Give the terminal back until the shell goes on.
+    /// Suspend the program until the shell continues it.
     Suspend,
     /// One step back.
     Back,
-    /// Close the pop-up, else leave.
+    /// Close the pop-up, else quit.
     Quit,
-    /// Something that only a layer understands.
+    /// A command that only a layer handles.
     Layer(LayerCommand),
 }
 
@@ -186,12 +186,12 @@ pub enum Motion {
     PageDown,
 }
 
-/// Command that layers understand.
+/// Command that layers handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LayerCommand {
-    /// Take what is chosen or typed.
+    /// Accept the chosen or typed text.
     Accept,
-    /// Complete what is typed from the chosen line.
+    /// Complete the typed text from the chosen line.
     Complete,
     /// The next choice, format, pair.
     Next,
@@ -205,13 +205,13 @@ pub enum LayerCommand {
     PageUp,
     /// One page down.
     PageDown,
-    /// One more at the edited entry.
+    /// Add this to the edited entry.
     Raise,
     /// One less.
     Lower,
     /// The answer no.
     No,
-    /// The answer yes: the last one.
+    /// The answer yes, which is the last one.
     Yes,
     /// The answer of this number, from 0.
     Answer(u8),
@@ -228,32 +228,32 @@ pub struct Mouse {
     pub y: u16,
 }
 
-/// Sorts of mouse input.
+/// Types of mouse input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MouseKind {
     /// Left button pressed.
     Press,
     /// Left button moved while pressed.
     Drag,
-    /// Left button let go.
+    /// Left button released.
     Release,
     /// Right button pressed.
     RightPress,
-    /// Wheel towards the person (1) or away (-1).
+    /// Wheel towards the user (1) or away (-1).
     Wheel(i8),
 }
 
-/// An event of a run as data that can be compared: equal if it is the same event of the same run.
+/// An event of a run, comparable: equal if it is the same event of the same run.
 #[derive(Clone, Debug)]
 pub struct Heard {
     /// The event itself.
     pub event: Arc<Event>,
-    /// Number in the session of the plan that the event brings.
+    /// Session number of the plan in the event.
     pub plan: Option<u64>,
 }
 
 impl Heard {
-    /// An event, with the session's number of the plan it brings.
+    /// An event, with the session number of its plan.
     pub fn new(event: Event, plan: Option<u64>) -> Self {
         Self { event: Arc::new(event), plan }
     }
@@ -274,7 +274,7 @@ pub struct Submitted {
     pub method: String,
     /// Hash of its scenario.
     pub scenario_sha256: String,
-    /// `true` if it waits for the running one of its method.
+    /// `true` if it waits for the active run of the same method.
     pub queued: bool,
     /// Number of the plan it starts from.
     pub hot_start: Option<u64>,
@@ -283,7 +283,7 @@ pub struct Submitted {
 /// A scenario or session that was opened.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Opened {
-    /// File, preset or session that it was read from, as the user wrote it.
+    /// File, preset or session from which it was read, as the user wrote it.
     pub source: String,
     /// The input.
     pub scenario: AnyScenario,
@@ -291,38 +291,38 @@ pub struct Opened {
     pub plans: Vec<PlanEntry>,
     /// Events of the saved session, oldest first.
     pub events: Vec<Heard>,
-    /// Setup and choices of the saved session, to be shown again; `None` if it was not opened from a session.
+    /// Setup and choices of the saved session, to be restored; `None` if it was not opened from a session.
     pub remembered: Option<Box<Remembered>>,
     /// The session it is saved in.
     pub session: SessionView,
     /// Messages about it for the log: summaries of imports, warnings.
     pub notes: Vec<(Severity, String)>,
-    /// Start this method at once; the empty name is the usual one.
+    /// Start this method at once; the empty name means the default method.
     pub solve: Option<String>,
 }
 
-/// State of the session as the screen shows it.
+/// State of the session, as displayed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionView {
     /// Its name; empty if nothing is saved.
     pub name: String,
-    /// Number of the open scenario: whatever another one says of saving is about another session.
+    /// Number of the open scenario; reports on saving from other scenarios are about other sessions.
     pub key: u64,
-    /// Name of the session whose plans are shown here and that somebody else has open, and who.
+    /// Name of a session whose plans are shown here while another process has it open, and that process.
     pub beside: Option<String>,
-    /// The process that has it open and works on runs that are shown here.
+    /// The process that has the session open and runs methods that are shown here.
     pub elsewhere: Option<AtWork>,
     /// Reason that nothing can be saved at the moment; `None` if saving works.
     pub failing: Option<String>,
-    /// `true` if anything was found or kept here that would be lost.
+    /// `true` if leaving would lose plans or settings.
     pub used: bool,
-    /// Number of times that its folder was made again after somebody had removed it.
+    /// Number of times that its folder was created again after it had been removed.
     pub made_again: u64,
-    /// Reason that the list of recent sessions is not brought up to date; `None` if it is.
+    /// Reason that the list of recent sessions is not updated; `None` if it is.
     pub list_problem: Option<String>,
 }
 
-/// The process that has the session open whose plans are shown here.
+/// The other process that has the session of the displayed plans open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AtWork {
     /// The process in words.
@@ -331,29 +331,29 @@ pub struct AtWork {
     pub runs: BTreeSet<RunId>,
 }
 
-/// Events of runs of another process since the last time.
+/// Events of runs of another process since the last report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RemoteEvents {
-    /// Number of the open scenario that shows them.
+    /// Number of the open scenario that shows the runs.
     pub key: u64,
     /// The events, oldest first, without plans.
     pub events: Vec<Heard>,
-    /// Set while the process still has the session open.
+    /// The process, as long as it has the session open.
     pub held: bool,
 }
 
-/// Report on how saving an open scenario goes.
+/// Report on saving an open scenario.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Saving {
-    /// Number of the open scenario that says it.
+    /// Number of the reporting open scenario.
     pub key: u64,
-    /// Name of the session; empty as long as none could be made.
+    /// Name of the session; empty as long as none could be created.
     pub name: String,
     /// Reason that nothing can be saved at the moment; `None` if saving works.
     pub failing: Option<String>,
-    /// Number of times that the folder was made again because somebody had removed it.
+    /// Number of times that the folder was created again because it had been removed.
     pub made_again: u64,
-    /// Reason that the list of recent sessions is not brought up to date; `None` if it is.
+    /// Reason that the list of recent sessions is not updated; `None` if it is.
     pub list_problem: Option<String>,
 }
 
@@ -385,7 +385,7 @@ pub struct Abilities {
     pub background: Background,
 }
 
-/// Something outside that happened.
+/// An event from outside the state.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fact {
     /// Something was opened.
@@ -408,20 +408,20 @@ pub enum Fact {
         /// All problems, one line each.
         problems: Vec<String>,
     },
-    /// A run said something.
+    /// A run reported an event.
     Event(Heard),
-    /// Runs of another process that has the session open said something, or it ended.
+    /// Runs of another process that has the session open reported events, or the process ended.
     RemoteEvents(RemoteEvents),
     /// Events that were merged and dropped because the screen was slower than the runs.
     Lost {
-        /// Newer values took their place.
+        /// Events that newer ones replaced.
         merged: u64,
-        /// Nothing took their place.
+        /// Events that were dropped without replacement.
         dropped: u64,
     },
     /// An edited list was evaluated.
     Evaluated {
-        /// Number of the question.
+        /// Number of the evaluation request.
         key: u64,
         /// One result per variant.
         previews: Vec<Preview>,
@@ -430,16 +430,16 @@ pub enum Fact {
     Checked {
         /// Number of the plan.
         number: u64,
-        /// Its standing; `None` if it did not pass.
+        /// Its standing; `None` if the plan did not pass.
         standing: Option<Standing>,
-        /// The report, first line in short.
+        /// The report; its first line is a summary.
         lines: Vec<String>,
     },
     /// A plan was read again.
     PlanLoaded {
         /// Its number.
         number: u64,
-        /// The plan, or why not.
+        /// The plan, or the reason that it cannot be used.
         plan: Result<PlanRef, String>,
     },
     /// A plan from an edit was given a number.
@@ -448,7 +448,7 @@ pub enum Fact {
         number: u64,
         /// The plan.
         plan: PlanRef,
-        /// Description of the edit or file that it came from.
+        /// Description of the edit or file from which it came.
         source: String,
     },
     /// A cell of a sweep was solved.
@@ -462,7 +462,7 @@ pub enum Fact {
     SweepEnded {
         /// Number of the request.
         key: u64,
-        /// The way it ended, or the reason that it could not go on.
+        /// The result of the sweep, or the reason that it could not continue.
         outcome: Result<Walked, String>,
     },
     /// A file was written.
@@ -473,24 +473,24 @@ pub enum Fact {
         bytes: u64,
         /// Files that were written.
         files: usize,
-        /// Those of them that take a change back.
+        /// Number of those files that roll the change back.
         rollbacks: usize,
-        /// Remarks on them beside their content, one sentence each.
+        /// Remarks on the files, one sentence each.
         remarks: Vec<String>,
     },
-    /// A file is in the way.
+    /// The file to be written already exists.
     InTheWay(ExportJob),
     /// A file could not be written, or a copy could not be made.
     Failed(String),
     /// The state of saving has changed.
     Saving(Saving),
-    /// Something worth a line.
+    /// A message for the log.
     Note(Severity, String),
-    /// The abilities of the terminal became known.
+    /// The capabilities of the terminal became known.
     Terminal(Abilities),
-    /// The program was stopped by the shell and goes on.
+    /// The shell stopped the program and continues it now.
     Resumed,
-    /// A termination signal or the end of the terminal.
+    /// A termination signal, or the terminal was closed.
     Hangup {
         /// Exit code.
         code: u8,

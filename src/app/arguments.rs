@@ -1,4 +1,4 @@
-//! Arguments of actions in the palette: texts that may be typed, values offered, and the command that results.
+//! Arguments of actions in the palette: typed texts, offered values, and the resulting command.
 
 use crate::app::action::Command;
 use crate::app::state::App;
@@ -21,7 +21,7 @@ pub struct Argument {
     pub name: &'static str,
     /// Values to choose from now; empty if any text may be typed.
     pub offered: fn(&App) -> Vec<Offered>,
-    /// The command, or what is wrong with the text.
+    /// The command, or the problem of the text.
     pub command: fn(&str) -> Result<Command, String>,
 }
 
@@ -135,14 +135,14 @@ pub const NAME: Argument = Argument {
     command: |text| given(text, "a name", |name| Command::Set(format!("name={name}"))),
 };
 
-/// A knob with values, and perhaps methods.
+/// A knob with values, and optionally methods.
 pub const SWEEP: Argument = Argument {
     name: "NAME=VALUES [METHODS]",
     offered: sweeps,
     command: |text| given(text, "NAME=VALUES, such as seq=2048,4096", Command::Sweep),
 };
 
-/// A pane of the kind, also one that has no key.
+/// A pane of the kind, with or without a key.
 pub const PANE: Argument = Argument {
     name: "NAME",
     offered: panes,
@@ -160,7 +160,7 @@ pub const PLAN: Argument = Argument {
     },
 };
 
-/// A format and perhaps a path.
+/// A format and optionally a path.
 pub const FORMAT: Argument = Argument {
     name: "FORMAT [FILE]",
     offered: formats,

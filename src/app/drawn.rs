@@ -1,4 +1,5 @@
-//! Outcome of drawing: places of things on the screen, scroll positions, and work that is too slow for drawing itself.
+//! Result of drawing: places of items on the screen, scroll positions, and work that is too slow for the drawing
+//! thread.
 
 use crate::app::action::Action;
 use crate::app::pane::{ItemId, PaneId};
@@ -11,15 +12,15 @@ use std::sync::Arc;
 /// The outcome of drawing one frame.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Drawn {
-    /// Sensitive rectangles in drawing order; what was drawn last lies on top.
+    /// Clickable rectangles in drawing order; the last one is on top.
     pub hits: Vec<Hit>,
     /// Every pane that was drawn.
     pub panes: Vec<PaneDrawn>,
-    /// Rows of the layer on top that fit, so that a page is a page.
+    /// Number of visible rows of the top layer, which is the length of a page.
     pub layer_page: usize,
-    /// Rows the layer on top has in all.
+    /// Total number of rows of the top layer.
     pub layer_rows: usize,
-    /// Work for a helper thread. Taken out by the loop before the rest reaches the state.
+    /// Work for a helper thread. The loop takes it out before the rest reaches the state.
     pub jobs: Vec<ViewJob>,
 }
 
@@ -30,35 +31,35 @@ pub struct Hit {
     pub rect: Rect,
     /// Action of a click.
     pub click: Action,
-    /// Action of a double click, if it has one of its own.
+    /// Action of a double click, if it differs from that of a click.
     pub open: Option<Action>,
 }
 
-/// A drawn pane, as far as the state needs to know it.
+/// A drawn pane, with the data that the state needs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PaneDrawn {
     /// The pane that was drawn.
     pub pane: PaneId,
     /// Its cells, title included.
     pub area: Rect,
-    /// Its items, sorted by row and place, the same `Arc` as long as they stay the same.
+    /// Its items, sorted by row and place; the `Arc` stays the same as long as the items do.
     pub items: Arc<[Item]>,
     /// Item rows that fit.
     pub page: usize,
-    /// The item drawn as chosen because several panes point at it together: moves start from it.
+    /// The item that is drawn as chosen because several panes share the choice; moves start from it.
     pub chosen: Option<ItemId>,
     /// First row shown.
     pub offset: usize,
     /// First column shown.
     pub column: usize,
-    /// Number of steps that the brackets can go through.
+    /// Number of steps for the bracket keys.
     pub steps: u32,
-    /// The pane whose selection the brackets move instead, and the item chosen there now: its items are numbered from 0
-    /// to `steps` - 1.
+    /// Another pane whose selection the bracket keys move instead, and the item chosen there now: its items are
+    /// numbered from 0 to `steps` - 1.
     pub steps_through: Option<(PaneId, ItemId)>,
-    /// The brackets go along the axis, from row to row, instead of through one row after the other.
+    /// `true` if the bracket keys follow the axis across rows instead of going through one row after the other.
     pub along_axis: bool,
-    /// The sentence about the selected item: what is copied.
+    /// The sentence about the selected item, which can be copied.
     pub sentence: String,
     /// Everything known about the selected item, one line each.
     pub details: Vec<String>,
@@ -95,19 +96,19 @@ impl PaneDrawn {
 pub struct Item {
     /// Its id.
     pub id: ItemId,
-    /// The row it is in.
+    /// The row of the item.
     pub row: u32,
     /// Position in its row, in any scale that is the same for all rows.
     pub place: f32,
 }
 
-/// Destination for the entries of an edited list.
+/// Parameter or knob that receives the entries of an edited list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EditTarget {
-    /// Into this parameter of the method that evaluates them, as a list.
+    /// This parameter of the evaluating method, as a list.
     Param(&'static str),
-    /// Into this knob of the scenario, as `key:value` for every entry that changed: the plan that results is one of
-    /// the changed scenario.
+    /// This knob of the scenario, as `key:value` for every changed entry; the resulting plan belongs to the changed
+    /// scenario.
     Knob {
         /// The knob.
         name: &'static str,
@@ -125,7 +126,7 @@ impl EditTarget {
     }
 }
 
-/// Rules for changing a plan by cells of a pane: each cell is an entry of a list that a method evaluates.
+/// Rules for changing a plan through the cells of a pane: each cell is an entry of a list that a method evaluates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellEditing {
     /// Method that evaluates a list.
@@ -138,38 +139,38 @@ pub struct CellEditing {
     pub range: (i64, i64),
     /// Name of each entry, for messages.
     pub names: Vec<String>,
-    /// Items that stand for an entry, each with the index of the entry in the list.
+    /// Items that represent an entry, each with the index of the entry in the list.
     pub cells: Vec<(ItemId, usize)>,
-    /// `true` if the method starts from the plan that is edited, because a list says what changes and not everything.
+    /// `true` if the method starts from the edited plan, because the list contains only the changes.
     pub from_plan: bool,
     /// Further settings under which every list is evaluated, one plan each, with a name.
     pub variants: Vec<(&'static str, Vec<(String, ParamValue)>)>,
 }
 
 impl CellEditing {
-    /// The entry that an item stands for.
+    /// The entry that an item represents.
     pub fn entry(&self, item: ItemId) -> Option<usize> {
         self.cells.iter().find(|(id, _)| *id == item).map(|(_, entry)| *entry)
     }
 }
 
-/// Identity of a view job: pane, plan, size and variant. Late results are dropped by it.
+/// Identity of a view job: pane, plan, size and variant. Used to drop late results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct JobKey {
-    /// Pane that wants it.
+    /// Pane that requested the job.
     pub pane: PaneId,
     /// Number of the plan, 0 if it is about the scenario alone.
     pub plan: u64,
-    /// Size it is for.
+    /// Size of the area to be drawn.
     pub size: (u16, u16),
-    /// Anything else it depends on.
+    /// Number for any other input of the job.
     pub variant: u64,
 }
 
 /// The result of a view job; only the view knows its type.
 pub type JobResult = Box<dyn Any + Send>;
 
-/// Work over two milliseconds that drawing found it needs.
+/// Work of more than two milliseconds that drawing requests.
 #[derive(Clone)]
 pub struct ViewJob {
     /// Identity of the job.
@@ -191,7 +192,7 @@ impl PartialEq for ViewJob {
 }
 
 impl Drawn {
-    /// The rectangle at a cell.
+    /// The top rectangle at a cell.
     pub fn hit(&self, x: u16, y: u16) -> Option<&Hit> {
         self.hits.iter().rev().find(|hit| hit.rect.contains(Position { x, y }))
     }

@@ -1,4 +1,4 @@
-//! Work to be done outside: plain data that the state hands to the runtime.
+//! Effects: plain data that the state passes to the runtime as requests for work.
 
 use crate::app::plans::PlanRef;
 use crate::app::work::Setup;
@@ -13,10 +13,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Something to do outside.
+/// A request to the runtime.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Start a method, or let it wait for the running one of the same method.
+    /// Start a method, or let it wait for the active run of the same method.
     StartRun(RunRequest),
     /// Tell a run to stop; its best plan is kept.
     StopRun(RunId),
@@ -38,75 +38,75 @@ pub enum Effect {
     },
     /// Solve the cells of a sweep in the background.
     StartSweep(SweepRequest),
-    /// Tell the sweep that works to stop.
+    /// Tell the active sweep to stop.
     StopSweep,
-    /// Evaluate an edited list off the loop.
+    /// Evaluate an edited list on another thread.
     Evaluate(Evaluation),
-    /// Check a plan off the loop.
+    /// Check a plan on another thread.
     Check {
         /// Number of the plan.
         number: u64,
         /// The plan.
         plan: PlanRef,
-        /// Also what may take long.
+        /// Also run checks that may take long.
         exact: bool,
     },
-    /// Write a file off the loop.
+    /// Write a file on another thread.
     Export(ExportJob),
     /// Read a plan of the session from disk.
     LoadPlan {
         /// Its number in the session.
         number: u64,
     },
-    /// Give a plan that no run reported a number and put it into the session.
+    /// Assign a number to a plan that no run reported, and add it to the session.
     KeepPlan {
         /// The plan.
         plan: PlanRef,
-        /// Description of the edit or file that it came from.
+        /// Description of the edit or file from which it came.
         source: String,
     },
-    /// Write a plan of a run to disk even if a better one follows at once: it was marked.
+    /// Write a marked plan of a run to disk, even if a better one follows immediately.
     SavePlan {
         /// Its number.
         number: u64,
         /// The plan.
         plan: PlanRef,
     },
-    /// Remember what the screen shows, so that it comes back.
+    /// Save the state of the screen, so that it can be restored.
     Remember(Box<Remembered>),
     /// Write everything to disk now and report it.
     SaveSession,
-    /// Go on saving below another folder, with everything saved so far.
+    /// Continue saving below another folder, with everything saved so far.
     SaveTo(PathBuf),
-    /// Open a scenario, a plan, a saved session or a preset off the loop.
+    /// Open a scenario, a plan, a saved session or a preset on another thread.
     Open(Source),
-    /// Read a file of another tool off the loop.
+    /// Read a file of another tool on another thread.
     Import {
         /// Name of the format.
         format: String,
         /// Files.
         paths: Vec<PathBuf>,
     },
-    /// Put a text on the clipboard of the person.
+    /// Copy a text to the user's clipboard.
     Copy(String),
-    /// Put the cells of a rectangle on the clipboard of the person.
+    /// Copy the text in a rectangle of the screen to the user's clipboard.
     CopyArea(Rect),
     /// Set the title of the terminal.
     SetTitle(String),
-    /// Capture the mouse or let it go.
+    /// Capture or release the mouse.
     CaptureMouse(bool),
-    /// Write every cell again.
+    /// Redraw every cell.
     Repaint,
-    /// Give the terminal back and stop until the shell continues.
+    /// Release the terminal and suspend until the shell continues the program.
     Suspend,
-    /// Save everything, give the terminal back and end with this code.
+    /// Save everything, release the terminal and exit with this code.
     Quit {
         /// Exit code.
         code: u8,
     },
 }
 
-/// Work to be done outside, in order.
+/// Requests to the runtime, in order.
 pub type Effects = Vec<Effect>;
 
 /// A method to start.
@@ -124,14 +124,14 @@ pub struct RunRequest {
     pub common: Common,
     /// Plan to start from, with its number.
     pub hot_start: Option<(u64, PlanRef)>,
-    /// `true` if the running one of the same method is told to stop.
+    /// `true` if the active run of the same method is told to stop.
     pub replace: bool,
 }
 
 /// A sweep to solve.
 #[derive(Clone, Debug)]
 pub struct SweepRequest {
-    /// Number of the request, which its rows come back with.
+    /// Number of the request; its rows carry the same number.
     pub key: u64,
     /// Knob, values and methods to solve.
     pub sweep: Arc<Sweep>,
@@ -146,7 +146,7 @@ impl PartialEq for SweepRequest {
 /// An edited list to evaluate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evaluation {
-    /// Number of the question; only the newest answer counts.
+    /// Number of the request; only the newest answer is used.
     pub key: u64,
     /// Input.
     pub scenario: AnyScenario,
@@ -154,7 +154,7 @@ pub struct Evaluation {
     pub method: String,
     /// The plan it starts from, if it needs one.
     pub base: Option<PlanRef>,
-    /// Settings, one set per variant, with its name.
+    /// One set of settings per variant, with the name of the variant.
     pub variants: Vec<(&'static str, Vec<(String, ParamValue)>)>,
 }
 
@@ -165,7 +165,7 @@ pub enum ExportSubject {
     Scenario(AnyScenario),
     /// A plan.
     Plan(PlanRef),
-    /// A text that is ready, such as a comparison.
+    /// A finished text, such as a comparison.
     Text(String),
 }
 
@@ -178,7 +178,7 @@ pub struct ExportJob {
     pub against: Option<PlanRef>,
     /// Name of the format.
     pub format: String,
-    /// Its knobs, where they are not as usual.
+    /// Knobs of the format that differ from their defaults.
     pub settings: Vec<Setting>,
     /// File or, for formats of several files, folder.
     pub path: PathBuf,
@@ -195,13 +195,13 @@ pub enum Source {
     Preset(String),
     /// A saved session.
     Session(String),
-    /// The session used last, or the first screen if there is none.
+    /// The session used last, or the start screen if there is none.
     Last,
     /// The first screen.
     Nothing,
 }
 
-/// State of the screen that comes back when a session is opened again.
+/// State of the screen that is restored when a session is opened again.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Remembered {
     /// File, preset or session that the scenario was read from, as the user wrote it.
@@ -214,12 +214,12 @@ pub struct Remembered {
     pub marked: Vec<u64>,
     /// Baseline.
     pub baseline: Option<u64>,
-    /// Plan chosen by a person.
+    /// Plan chosen by the user.
     pub shown: Option<u64>,
     /// Number of the pane with the focus.
     pub pane: u8,
-    /// The best plan, for the list of sessions; not read back.
+    /// The best plan, for the list of sessions; it is not restored.
     pub best: Option<(u64, PlanRef)>,
-    /// What the checker found of plans, by number; the rows of the plans have it when they are read back.
+    /// Results of the checker by plan number; the rows of the plans contain them after restoring.
     pub findings: BTreeMap<u64, Findings>,
 }

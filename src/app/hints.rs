@@ -1,4 +1,4 @@
-//! Actions that are possible here and now: the footer, and the keys that may follow a pending one.
+//! Actions that are possible now: the footer, and the keys that may follow a pending key.
 
 use crate::app::action::Command;
 use crate::app::keymap::{ActionIndex, Found, Node};
@@ -31,7 +31,7 @@ pub struct Next {
     pub action: Option<ActionIndex>,
 }
 
-/// The footer, most useful first: what is possible now before what is not, then by weight. Entries that must not be
+/// The footer, most useful first: possible actions before impossible ones, then by weight. Entries that must not be
 /// cut come last, as they do on screen.
 pub fn footer(app: &App) -> Vec<Hint> {
     let layer = app.layers.last().map(crate::app::layer::Layer::kind);
@@ -55,14 +55,14 @@ pub fn footer(app: &App) -> Vec<Hint> {
             };
             (info.weight, hint)
         })
-        // What cannot be done is shown only if it is important enough to look for it.
+        // Impossible actions are shown only if they are important.
         .filter(|(weight, hint)| hint.possible || *weight >= 7)
         .collect();
     hints.sort_by_key(|(weight, hint)| (hint.keep, !hint.possible, std::cmp::Reverse(*weight)));
     hints.into_iter().map(|(_, hint)| hint).collect()
 }
 
-/// Label of an action in the footer; of a key with two sides, such as pause and resume, the one whose turn it is.
+/// Label of an action in the footer; for a toggle such as pause and resume, the label of the next state.
 fn label(app: &App, info: &table::ActionInfo) -> &'static str {
     match &info.make {
         Make::Plain(Command::TogglePause) if app.would_resume() => "resume",

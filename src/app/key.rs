@@ -1,4 +1,4 @@
-//! Keys as plain data, and how they are written: `r`, `S-Tab`, `C-d`, `Space o`, `g g`.
+//! Keys as plain data, and their notation: `r`, `S-Tab`, `C-d`, `Space o`, `g g`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -24,7 +24,7 @@ pub enum Code {
     PageDown,
 }
 
-/// One key with its modifiers. Shift is part of a character and counts only for other keys.
+/// One key with its modifiers. Shift is part of a character, and is a modifier only of other keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     /// The key itself.
@@ -70,7 +70,7 @@ impl Key {
         Self { ctrl: true, ..Self::char(character) }
     }
 
-    /// The same key as the keymap knows it: shift is dropped where the character already tells it.
+    /// The key in the form that the keymap uses: shift is dropped if the character already implies it.
     #[must_use]
     pub const fn normal(mut self) -> Self {
         if matches!(self.code, Code::Char(_)) {
@@ -79,7 +79,7 @@ impl Key {
         self
     }
 
-    /// The character that a text input takes from this key.
+    /// The character that this key types into a text field.
     pub const fn text(self) -> Option<char> {
         match self.code {
             Code::Char(character) if !self.ctrl && !self.alt => Some(character),
@@ -106,7 +106,7 @@ impl fmt::Display for Key {
     }
 }
 
-/// A text that names no key.
+/// Error for a text that does not name a key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is no key; write a character, a name such as Tab or PgUp, or one with C-, A- or S- before it")]
 pub struct NoKey(pub String);
@@ -145,7 +145,7 @@ impl FromStr for Key {
 /// Reads a sequence of keys separated by blanks.
 ///
 /// # Errors
-/// The first part that names no key.
+/// The first part that does not name a key.
 pub fn sequence(text: &str) -> Result<Vec<Key>, NoKey> {
     let keys: Vec<Key> = text.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
     if keys.is_empty() { Err(NoKey(text.to_owned())) } else { Ok(keys) }

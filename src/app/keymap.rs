@@ -28,15 +28,15 @@ pub enum Node {
     Inner(BTreeMap<Key, Node>),
 }
 
-/// Two actions that want the same keys in the same place.
+/// Two actions with the same keys in the same place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{keys}' is bound to '{first}' and '{second}'; give one of them other keys")]
 pub struct Conflict {
     /// The keys.
     pub keys: String,
-    /// The action that has them.
+    /// The action to which the keys are bound.
     pub first: &'static str,
-    /// The action that wants them too.
+    /// The other action with the same keys.
     pub second: &'static str,
 }
 
@@ -51,7 +51,7 @@ impl Keymap {
     /// The bindings of a table.
     ///
     /// # Errors
-    /// Every conflict. A key text that names no key is reported as a conflict of the action with itself.
+    /// Every conflict. A text that does not name a key is reported as a conflict of the action with itself.
     pub fn new(actions: &[ActionInfo]) -> Result<Self, Vec<Conflict>> {
         let mut map = Self { base: BTreeMap::new(), layers: BTreeMap::new() };
         let mut conflicts = Vec::new();

@@ -1,4 +1,4 @@
-//! Layers that can lie above the panes: each takes a key or passes it on.
+//! Layers above the panes: each handles a key or passes it on.
 
 use crate::app::action::Command;
 use crate::app::drawn::CellEditing;
@@ -8,7 +8,7 @@ use crate::app::plans::PlanRef;
 use std::sync::Arc;
 use tui_input::Input;
 
-/// Sorts of layers, for the action table and drawing.
+/// Types of layers, for the action table and drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LayerKind {
     /// Keys and what they do, with a filter.
@@ -17,7 +17,7 @@ pub enum LayerKind {
     Palette,
     /// The value of a knob.
     EditKnob,
-    /// Entries of the plan shown, evaluated at every step.
+    /// Entries of the displayed plan, evaluated at every step.
     EditCell,
     /// A question with its answers.
     Confirm,
@@ -35,12 +35,12 @@ pub enum LayerKind {
     Text,
 }
 
-/// A one-line text with a cursor, and what is wrong with it.
+/// A one-line text with a cursor, and the problem of the text.
 #[derive(Clone, Debug, Default)]
 pub struct TextField {
     /// Text and cursor.
     pub input: Input,
-    /// Complaint about the text, for the line below; empty if there is none.
+    /// Problem of the text, for the line below; empty if there is none.
     pub problem: String,
 }
 
@@ -80,25 +80,25 @@ pub struct KnobEdit {
     pub choices: Vec<String>,
 }
 
-/// The outcome of evaluating an edited list, under one variant.
+/// The result of evaluating an edited list for one variant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Preview {
     /// Name of the variant.
     pub variant: &'static str,
-    /// The plan, or why there is none.
+    /// The plan, or the reason for its absence.
     pub plan: Result<PlanRef, String>,
 }
 
-/// Entries of the plan shown while they are changed.
+/// Entries of the displayed plan during an edit.
 #[derive(Clone, Debug)]
 pub struct CellEdit {
-    /// Pane in which it happens.
+    /// Pane of the edit.
     pub pane: PaneId,
-    /// Cells that can be edited, with the rules for it, as they were when the edit began.
+    /// Editable cells with the rules of the edit, as they were at its start.
     pub cells: Arc<CellEditing>,
     /// The list with the changes.
     pub values: Vec<i64>,
-    /// Entry that keys change.
+    /// Entry that the keys change.
     pub entry: usize,
     /// Number of the newest evaluation requested; older results are dropped.
     pub key: u64,
@@ -124,7 +124,7 @@ impl CellEdit {
     }
 }
 
-/// A question before a step that cannot be taken back.
+/// A question before a step that cannot be undone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
     /// The question.
@@ -135,18 +135,18 @@ pub struct Question {
     pub answers: Vec<&'static str>,
     /// Answer that Enter takes.
     pub chosen: usize,
-    /// Steps for the answers after the first, in their order; the last one is the step that was requested.
+    /// Steps for the answers after the first, in their order; the last one is the requested step.
     pub then: Vec<Confirmed>,
 }
 
-/// Step taken when a question was not answered with the safe answer.
+/// Step after any answer except the safe one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Confirmed {
     /// Leave the program.
     Leave,
-    /// Write over a file.
+    /// Overwrite a file.
     Overwrite(ExportJob),
-    /// Let the argument of a command be typed in the palette.
+    /// Let the user type the argument of a command in the palette.
     Ask(&'static str),
     /// A command, such as opening another file while a solve runs.
     Run(Command),
@@ -163,7 +163,7 @@ pub struct ExportEdit {
     pub format: usize,
     /// Path as typed.
     pub path: TextField,
-    /// `true` if the path was typed, so that another format does not change it.
+    /// `true` if the user typed the path, so that a change of format does not change the path.
     pub typed: bool,
 }
 
@@ -172,14 +172,14 @@ pub struct ExportEdit {
 pub struct Pair {
     /// The one judged.
     pub plan: u64,
-    /// The one it is judged by.
+    /// The reference plan.
     pub against: u64,
 }
 
 /// The comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompareView {
-    /// Pairs to go through.
+    /// Pairs to step through.
     pub pairs: Vec<Pair>,
     /// Index of the pair shown.
     pub at: usize,
@@ -201,7 +201,7 @@ pub struct TextView {
 /// A list to choose from or scroll through.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ListView {
-    /// Selected line, counted from the top (runs, panes) or the newest (log).
+    /// Selected line, counted from the top (runs, panes) or from the newest line (log).
     pub selected: usize,
     /// First line shown.
     pub offset: usize,
@@ -252,7 +252,7 @@ impl Layer {
         }
     }
 
-    /// The text field that takes typed characters, if it has one.
+    /// The text field for typed characters, if the layer has one.
     pub const fn field(&mut self) -> Option<&mut TextField> {
         match self {
             Self::Help(list) | Self::Palette(list) => Some(&mut list.field),
@@ -264,12 +264,12 @@ impl Layer {
 }
 
 impl LayerKind {
-    /// Returns `true` if characters are typed into it.
+    /// Returns `true` if the layer has a text field.
     pub const fn types(self) -> bool {
         matches!(self, Self::Help | Self::Palette | Self::EditKnob | Self::Export)
     }
 
-    /// Returns `true` if it leaves the panes below visible and lets their keys through.
+    /// Returns `true` if the panes below stay visible and receive other keys.
     pub const fn is_transparent(self) -> bool {
         matches!(self, Self::EditCell)
     }

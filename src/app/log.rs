@@ -9,9 +9,9 @@ pub const CAPACITY: usize = 2000;
 /// One line of the log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogEntry {
-    /// Number of the entry, counting on when old ones go.
+    /// Number of the entry; counting continues when old entries are dropped.
     pub number: u64,
-    /// Seconds since the program began; not a number for what was said before that.
+    /// Seconds since the program began; NaN for entries from before that.
     pub at_s: f64,
     /// Importance of the message.
     pub severity: Severity,
@@ -70,7 +70,7 @@ impl Log {
         self.entries.len()
     }
 
-    /// Returns `true` if nothing was said.
+    /// Returns `true` if the log is empty.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

@@ -1,4 +1,4 @@
-//! The palette: every action by name, matched loosely, with its argument.
+//! The palette: every action by name with its argument, found by fuzzy matching.
 
 use crate::app::action::Command;
 use crate::app::keymap::ActionIndex;
@@ -16,15 +16,15 @@ pub struct Line {
     pub action: ActionIndex,
     /// Text of the line: the name, or name and value.
     pub text: String,
-    /// One line on what it does.
+    /// One line on its effect.
     pub help: String,
     /// Its keys.
     pub keys: String,
-    /// Possible now, or the reason why not.
+    /// Possible now, or the reason that it is not.
     pub possible: Possible,
     /// Positions of `text` that matched, counted in characters.
     pub matches: Vec<u32>,
-    /// `true` if the line is a whole command; if not, choosing it types it in.
+    /// `true` if the line is a complete command; otherwise, choosing it types it into the field.
     pub complete: bool,
 }
 
@@ -33,13 +33,13 @@ pub struct Line {
 pub enum Chosen {
     /// Give this command.
     Run(Command),
-    /// Type this in and wait for more.
+    /// Type this text into the field and wait for more input.
     Type(String),
     /// Say this.
     Refuse(String),
 }
 
-/// Splits the typed text into an action and its argument, if the first word names an action that takes an argument.
+/// Splits the typed text into an action and its argument, if the first word names an action with an argument.
 fn with_argument(query: &str) -> Option<(ActionIndex, &'static ActionInfo, &str)> {
     let (name, rest) = query.trim_start().split_once(char::is_whitespace)?;
     let index = table::all().iter().position(|info| info.name == name)?;
@@ -47,7 +47,7 @@ fn with_argument(query: &str) -> Option<(ActionIndex, &'static ActionInfo, &str)
     matches!(info.make, Make::With(_)).then_some((index, info, rest.trim_start()))
 }
 
-/// Scores texts against a query; keeps those that match, best first, and says where they match.
+/// Scores texts against a query; returns those that match, best first, with the positions of the match.
 fn matching<T>(query: &str, items: Vec<T>, text: impl Fn(&T) -> String) -> Vec<(T, Vec<u32>)> {
     let pattern = Pattern::parse(query.trim(), CaseMatching::Ignore, Normalization::Smart);
     let mut matcher = Matcher::new(Config::DEFAULT);
@@ -62,17 +62,17 @@ fn matching<T>(query: &str, items: Vec<T>, text: impl Fn(&T) -> String) -> Vec<(
             found.push((score, item, places));
         }
     }
-    // Stable: equal scores stay in the order of the table.
+    // The sort is stable: equal scores stay in the order of the table.
     found.sort_by_key(|(score, _, _)| std::cmp::Reverse(*score));
     found.into_iter().map(|(_, item, places)| (item, places)).collect()
 }
 
-/// The keys of an action in the form of the help: `?, F1`.
+/// The keys of an action, as the help shows them: `?, F1`.
 pub fn keys_of(info: &ActionInfo) -> String {
     info.keys.join(", ")
 }
 
-/// The lines for what is typed.
+/// The lines for the typed text.
 pub fn lines(app: &App, query: &str) -> Vec<Line> {
     if let Some((action, info, argument)) = with_argument(query) {
         return values(app, action, info, argument);
@@ -84,7 +84,7 @@ pub fn lines(app: &App, query: &str) -> Vec<Line> {
     };
     let items: Vec<(ActionIndex, &ActionInfo)> =
         table::all().iter().enumerate().filter(|(_, info)| usable(info)).collect();
-    // Names count most; words of the description match too, after all names.
+    // Matches in names come first, then matches in descriptions.
     let names = matching(query, items.clone(), |(_, info)| info.name.replace('_', " "));
     let rest: Vec<_> =
         items.into_iter().filter(|(index, _)| names.iter().all(|((other, _), _)| other != index)).collect();
@@ -117,10 +117,10 @@ pub fn lines(app: &App, query: &str) -> Vec<Line> {
         .collect()
 }
 
-/// Values of an action whose names match, as lines of their own: `slack` goes to the pane as `pane Slack` does, and
+/// Values of an action whose names match, as separate lines: `slack` goes to the pane as `pane Slack` does, and
 /// `bandwidth` begins `set bandwidth_gbps=`.
 fn offered(app: &App, query: &str, action: &str) -> Vec<Line> {
-    /// Letters from which on a name is meant.
+    /// Minimum number of letters for a search in names.
     const LEAST: usize = 3;
     let found = table::all().iter().enumerate().find(|(_, info)| info.name == action);
     let Some((index, info)) = found.filter(|_| query.trim().len() >= LEAST && app.work.is_some()) else {
@@ -128,7 +128,7 @@ fn offered(app: &App, query: &str, action: &str) -> Vec<Line> {
     };
     let Make::With(make) = &info.make else { return Vec::new() };
     let prefix = action.len() as u32 + 1;
-    // Word for word: loosely, every query would be found in some name.
+    // Compares words exactly, because fuzzy matching would find every query in some name.
     let named = |value: &str| value.to_lowercase().contains(&query.trim().to_lowercase());
     let values: Vec<_> = (make.offered)(app).into_iter().filter(|offered| named(&offered.value)).collect();
     let line = |(offered, matches): (crate::app::arguments::Offered, Vec<u32>)| Line {
@@ -162,12 +162,12 @@ fn values(app: &App, action: ActionIndex, info: &ActionInfo, argument: &str) -> 
         .into_iter()
         .map(|(offered, matches)| line(&offered.value, offered.help, matches))
         .collect();
-    // What is typed is itself a choice unless it is only the beginning of one that was offered.
+    // The typed text is a choice too, unless it is the beginning of an offered value.
     let own = argument.contains(['=', ' ', '/', '.', '[']) || lines.is_empty();
     if !argument.is_empty() && own && !exact {
         lines.insert(0, line(argument, info.help.to_owned(), Vec::new()));
     }
-    // Without a list to choose from, the user has to know what to type.
+    // Without offered values, shows what the user must type.
     if lines.is_empty() {
         let what = (make.command)("").err().unwrap_or_else(|| info.help.to_owned());
         lines.push(Line { complete: false, ..line(make.name, what, Vec::new()) });
@@ -210,7 +210,7 @@ pub fn choose(query: &str, line: Option<&Line>) -> Chosen {
     }
 }
 
-/// Lines of the help for the place that `layer` names (the panes if `None`), those that match `filter`.
+/// Lines of the help for the place that `layer` names (the panes if `None`) that match `filter`.
 pub fn help(app: &App, filter: &str) -> Vec<Line> {
     let below = app.layers.iter().rev().map(super::layer::Layer::kind).find(|kind| *kind != LayerKind::Help);
     let here = |info: &ActionInfo| match (info.place, below) {

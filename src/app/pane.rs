@@ -1,17 +1,16 @@
-//! Panes as the shell knows them: a number, a name and a few words about what they can do. What they show is known
-//! to the view alone.
+//! Panes from the point of view of the shell: a number, a name and a few properties. Only the view knows their content.
 
 use crate::app::sweeps::PaneSweeps;
 use lightbay_core::report::SectionInfo;
 use std::fmt;
 
-/// An item inside a pane, such as a row or a cell. Stable while the pane shows the same thing.
+/// An item inside a pane, such as a row or a cell. Stable while the content of the pane is the same.
 pub type ItemId = u32;
 
 /// A region that can have the focus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PaneId {
-    /// The list on the first screen.
+    /// The list on the start screen.
     Start,
     /// The parameters form.
     Params,
@@ -19,7 +18,7 @@ pub enum PaneId {
     Plans,
     /// The solve strip.
     Solve,
-    /// A pane of the kind: 1 to 9 have a key, those above are reached by the list of panes and the palette.
+    /// A pane of the kind: panes 1 to 9 have a key, the others are opened from the list of panes or the palette.
     Kind(u8),
 }
 
@@ -35,37 +34,37 @@ impl fmt::Display for PaneId {
     }
 }
 
-/// Description of a pane of a kind, as far as the shell needs it.
+/// Description of a pane of a kind, with the data that the shell needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PaneInfo {
-    /// Number, from 1 and without holes.
+    /// Number, consecutive from 1.
     pub number: u8,
     /// Name in the tab line and title.
     pub name: &'static str,
     /// The question it answers, for help and the list of panes.
     pub help: &'static str,
-    /// Names of its forms, which `v` goes through; empty if there is only one.
+    /// Names of its forms, which `v` cycles through; empty if there is only one.
     pub modes: &'static [&'static str],
-    /// Name of what `o` lays over it; empty if there is nothing.
+    /// Name of the overlay that `o` shows; empty if there is none.
     pub overlay: &'static str,
     /// `true` if its axis can be stretched.
     pub zooms: bool,
-    /// Name of the steps that `[` and `]` go through; empty if there are none.
+    /// Name of the steps that `[` and `]` move through; empty if there are none.
     pub steps: &'static str,
     /// Knobs that its forms sweep over and methods that they compare; `None` if it shows no sweeps.
     pub sweeps: Option<&'static PaneSweeps>,
-    /// Its place among the panes, by the number that usually stands there: 2 is the large one.
+    /// Its home: the number of the place on the screen that it takes by default; 2 is the large place.
     pub home: u8,
     /// Name of the section of the kind's report that it shows; empty for a pane that is drawn in its own way.
     pub shows: &'static str,
     /// That section; `None` for a pane that is drawn in its own way.
     pub section: Option<&'static SectionInfo>,
-    /// Rows it wishes for where it is at home in the large place of the grid; 0 for the usual share.
+    /// Preferred number of rows in the large place of the grid, if that is its home; 0 for the default share.
     pub rows: u16,
 }
 
 impl PaneInfo {
-    /// A pane with one form, no overlay, a fixed axis and no steps, at home by its number.
+    /// A pane with one form, no overlay, a fixed axis and no steps; its home is its number.
     pub const fn new(number: u8, name: &'static str, help: &'static str) -> Self {
         Self {
             number,
@@ -99,7 +98,7 @@ impl PaneInfo {
 /// Function that gives the panes of the kind with a name.
 pub type PaneTable = fn(&str) -> &'static [PaneInfo];
 
-/// Choices of a person in a pane. Survive re-layout.
+/// Choices of the user in a pane. Survive re-layout.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PaneState {
     /// Selected item.
@@ -112,7 +111,7 @@ pub struct PaneState {
     pub zoom: u8,
     /// Share of the axis that is in the middle, 0 to 1.
     pub centre: f64,
-    /// Step chosen with the brackets; `None` shows the last.
+    /// Step chosen with the bracket keys; `None` shows the last.
     pub step: Option<u32>,
     /// Index into [`PaneInfo::modes`].
     pub mode: u8,
@@ -121,7 +120,7 @@ pub struct PaneState {
 }
 
 impl PaneState {
-    /// The deepest stretch of an axis.
+    /// The maximum stretch of an axis.
     pub const DEEPEST: u8 = 12;
 
     /// The part of the axis that is shown, as shares of the whole from 0 to 1.
@@ -131,7 +130,7 @@ impl PaneState {
         (start, start + width)
     }
 
-    /// Stretches (1) or shrinks (-1) the axis so that the share `at` of the present window keeps its place.
+    /// Stretches (1) or shrinks (-1) the axis so that the point at fraction `at` of the present window keeps its place.
     pub fn stretch(&mut self, by: i8, at: f64) {
         let (start, end) = self.window();
         let fixed = start + (end - start) * at;
@@ -141,7 +140,7 @@ impl PaneState {
     }
 }
 
-/// Class of the terminal's size: the room there is for panes.
+/// Size class of the terminal, which decides the room for panes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum SizeClass {
     /// One message: what is needed.
@@ -155,11 +154,11 @@ pub enum SizeClass {
     Wide,
 }
 
-/// Smallest width and height that can be used.
+/// Minimum usable width and height.
 pub const SMALLEST: (u16, u16) = (60, 16);
 
 impl SizeClass {
-    /// The class of a screen.
+    /// The size class of a screen.
     pub const fn of(width: u16, height: u16) -> Self {
         if width < SMALLEST.0 || height < SMALLEST.1 {
             Self::TooSmall

@@ -1,7 +1,7 @@
 //! The table of plans: numbers, marks, baseline, the one shown and the best one.
 //!
-//! Each run has one row, its best plan; older plans of a run keep their row only while someone cares for them
-//! (marked, baseline, shown). A plan leaves memory when nothing needs it and is read again from disk on demand.
+//! Each run has one row for its best plan; older plans of a run keep their row only while they are marked, the baseline
+//! or displayed. A plan that is not needed is dropped from memory, and read from disk again on demand.
 
 use lightbay_core::event::RunId;
 use lightbay_core::kind::Sense;
@@ -11,13 +11,13 @@ use lightbay_engines::AnyPlan;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Newest plans that stay in memory besides the best, the marked, the baseline and the shown one.
+/// Number of newest plans that stay in memory in addition to the best, marked, baseline and displayed plans.
 const NEWEST_KEPT: usize = 8;
 
-/// Values closer than this, relatively, are a tie.
+/// Relative difference below which two values are a tie.
 pub const TIE: f64 = 1e-9;
 
-/// A plan as data that can be compared: equal if it is the very same one.
+/// A plan, comparable: equal if it is the same object.
 #[derive(Clone, Debug)]
 pub struct PlanRef(pub AnyPlan);
 
@@ -44,22 +44,22 @@ pub struct PlanEntry {
     pub secondary: f64,
     /// Figures for comparison.
     pub metrics: BTreeMap<String, f64>,
-    /// Its status, such as optimal or feasible; `None` while its run works.
+    /// Its status, such as optimal or feasible; `None` while its run is active.
     pub status: Option<Status>,
     /// The bounds on it by its own checker and method; see [`crate::app::state::App::standing_of`].
     pub standing: Standing,
-    /// The question that its method answers if it is another one than that of the objective: it is listed and can be
-    /// chosen, but is never the best.
+    /// The problem that its method solves, if it differs from the problem of the objective; such a plan can be chosen,
+    /// but is never the best one.
     pub other_question: Option<&'static str>,
     /// Hash of its scenario.
     pub scenario_sha256: String,
     /// Seconds of its run's clock when it was found.
     pub at_s: f64,
-    /// Marked by a person.
+    /// `true` if the user marked it.
     pub marked: bool,
-    /// A newer plan of the same run took its place in the table.
+    /// `true` if a newer plan of the same run replaced it in the table.
     pub superseded: bool,
-    /// Later runs that ended with an equal plan, which is not kept a second time.
+    /// Later runs that ended with an equal plan, which is stored only once.
     pub found_again: Vec<RunId>,
     /// The plan, if it is in memory.
     pub plan: Option<PlanRef>,
@@ -71,7 +71,7 @@ impl PlanEntry {
         self.plan.as_ref().map(|plan| plan.0.header())
     }
 
-    /// Takes the plan that was read and checked again. What was verified exactly stays so.
+    /// Stores the plan after it was read and checked again. Keeps the results of an exact check.
     pub fn read(&mut self, plan: PlanRef) {
         if !self.standing.is_exact() {
             self.standing = plan.0.standing();
@@ -79,7 +79,7 @@ impl PlanEntry {
         self.plan = Some(plan);
     }
 
-    /// Returns `true` if it answers what the objective asks.
+    /// Returns `true` if its method solves the problem of the objective.
     pub fn competes(&self) -> bool {
         self.other_question.is_none()
     }
@@ -88,10 +88,10 @@ impl PlanEntry {
 /// Choice of the plan on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Shown {
-    /// The best one, whichever that is.
+    /// The best plan.
     #[default]
     Best,
-    /// This one, chosen by a person.
+    /// The plan that the user chose.
     Chosen(u64),
 }
 
@@ -101,11 +101,11 @@ pub struct PlanTable {
     entries: Vec<PlanEntry>,
     next: u64,
     sense: Sense,
-    /// Plan that panes draw behind.
+    /// The baseline plan.
     pub baseline: Option<u64>,
-    /// Plan that panes show.
+    /// The displayed plan.
     pub shown: Shown,
-    /// Hash of the scenario that the best is sought for.
+    /// Hash of the scenario for which the best plan is determined.
     pub scenario_sha256: String,
 }
 
@@ -133,7 +133,7 @@ impl PlanTable {
         if (a.0 - b.0).abs() <= TIE * b.0.abs() { a.1 < b.1 } else { self.sense.better(a.0, b.0) }
     }
 
-    /// Adds a plan and returns its number. A plan of the same run that nobody cares for gives up its row.
+    /// Adds a plan and returns its number. An older plan of the same run loses its row if it is not needed.
     pub fn add(&mut self, mut entry: PlanEntry) -> u64 {
         if entry.number == 0 {
             entry.number = self.next;
@@ -153,8 +153,9 @@ impl PlanTable {
         number
     }
 
-    /// Notes that a run ended with a plan that is here already. What it found before gives up its row, and a person who
-    /// looked at that looks at the equal plan. Returns `false` if there is no plan of that number.
+    /// Records that a run ended with a plan that the table already has. The earlier plans of the run lose their rows;
+    /// if one of them was displayed, the equal plan is displayed instead. Returns `false` if the table lacks a plan of
+    /// that number.
     pub fn find_again(&mut self, number: u64, run: RunId) -> bool {
         let Some(entry) = self.get_mut(number) else { return false };
         if !entry.found_again.contains(&run) {
@@ -185,7 +186,7 @@ impl PlanTable {
         self.entries.iter_mut().find(|entry| entry.number == number)
     }
 
-    /// The newest plan of a run: the one that it ended with, if an earlier run had found it.
+    /// The newest plan of a run; if the run ended with a plan that an earlier run had found, that plan.
     pub fn newest_of(&self, run: RunId) -> Option<&PlanEntry> {
         let again = self.entries.iter().find(|entry| entry.found_again.contains(&run));
         again
@@ -226,8 +227,8 @@ impl PlanTable {
         self.best_of(&self.scenario_sha256)
     }
 
-    /// The best plan of any scenario given by its hash; a tie goes to the older one, but within a run to the newer
-    /// one, which may know more of the same design.
+    /// The best plan of the scenario with a given hash. Ties go to the older plan; within a run, to the newer one,
+    /// which may contain more information about the same design.
     pub fn best_of(&self, scenario_sha256: &str) -> Option<&PlanEntry> {
         let mut best: Option<&PlanEntry> = None;
         let of_scenario = self.entries.iter().filter(|entry| entry.scenario_sha256 == scenario_sha256);
@@ -246,8 +247,8 @@ impl PlanTable {
         best
     }
 
-    /// The plan that panes show. While a changed scenario has no plan yet it is the newest of another one, which is
-    /// then stale.
+    /// The displayed plan. While a changed scenario has no plan yet, this is the newest plan of another scenario,
+    /// marked as stale.
     pub fn shown(&self) -> Option<&PlanEntry> {
         match self.shown {
             Shown::Chosen(number) => self.get(number),
@@ -260,7 +261,7 @@ impl PlanTable {
         })
     }
 
-    /// The plan that panes draw behind, if there is one and it is not the one shown.
+    /// The baseline plan, unless it is the displayed one.
     pub fn baseline(&self) -> Option<&PlanEntry> {
         let baseline = self.get(self.baseline?)?;
         (self.shown().map(|shown| shown.number) != Some(baseline.number)).then_some(baseline)
@@ -281,7 +282,7 @@ impl PlanTable {
         self.entries.is_empty()
     }
 
-    /// Lets go of plans that nothing needs; their rows stay.
+    /// Drops plans that are not needed from memory; their rows stay.
     pub fn forget_unneeded(&mut self) {
         let best = self.best().map(|entry| entry.number);
         let shown = self.shown().map(|entry| entry.number);

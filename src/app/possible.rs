@@ -1,20 +1,20 @@
-//! Possibility of actions now, with the reason if there is none: shown in grey in footer and palette, said when an
-//! action is tried anyway.
+//! Decides whether an action is possible now, with the reason if it is not: footer and palette show such actions in
+//! grey, and trying one shows the reason.
 
 use crate::app::pane::PaneId;
 use crate::app::state::App;
 
-/// Possibility of an action: yes, or the reason why not.
+/// Possibility of an action: possible, or the reason that it is not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Possible {
     /// Yes.
     Yes,
-    /// No, because: one sentence with what to do.
+    /// Not possible, with the reason and the remedy in one sentence.
     No(&'static str),
 }
 
 impl Possible {
-    /// Returns `true` if it can be done.
+    /// Returns `true` if the action is possible.
     pub const fn is_yes(&self) -> bool {
         matches!(self, Self::Yes)
     }
@@ -29,23 +29,23 @@ pub const fn always(_: &App) -> Possible {
     Possible::Yes
 }
 
-/// If a scenario is open.
+/// Possible if a scenario is open.
 pub const fn open(app: &App) -> Possible {
     Possible::if_so(app.work.is_some(), "nothing is open; open a file or an example first")
 }
 
-/// If a scenario is open: every kind has a pane that charts sweeps.
+/// Possible if a scenario is open, because every kind has a pane that charts sweeps.
 pub fn sweeps(app: &App) -> Possible {
     let some = app.kind_panes().iter().any(|info| info.sweeps.is_some());
     Possible::if_so(some, "nothing is open to sweep over; open a file or an example first")
 }
 
-/// If something works or waits.
+/// Possible if a run is active or waiting.
 pub fn busy(app: &App) -> Possible {
     Possible::if_so(app.runs.is_busy() || app.sweeps.is_busy(), "no solve runs; press r to start one")
 }
 
-/// If the selected thing can be edited.
+/// Possible if the selected item can be edited.
 pub fn editable(app: &App) -> Possible {
     match app.focus.pane {
         PaneId::Params => open(app),
@@ -57,22 +57,22 @@ pub fn editable(app: &App) -> Possible {
     }
 }
 
-/// If there is a change to take back.
+/// Possible if there is a change to undo.
 pub fn undo(app: &App) -> Possible {
     Possible::if_so(app.work.as_ref().is_some_and(super::work::Work::can_undo), "there is no change to undo")
 }
 
-/// If there is a change to make again.
+/// Possible if there is a change to redo.
 pub fn redo(app: &App) -> Possible {
     Possible::if_so(app.work.as_ref().is_some_and(super::work::Work::can_redo), "there is no change to redo")
 }
 
-/// If there is a plan.
+/// Possible if there is a plan.
 pub fn plan(app: &App) -> Possible {
     Possible::if_so(!app.plans.is_empty(), "there is no plan yet; press r")
 }
 
-/// If two plans can be compared.
+/// Possible if two plans can be compared.
 pub fn two_plans(app: &App) -> Possible {
     Possible::if_so(
         app.plans.len() > 1,
@@ -80,13 +80,13 @@ pub fn two_plans(app: &App) -> Possible {
     )
 }
 
-/// If the focused pane has steps.
+/// Possible if the focused pane has steps.
 pub fn steps(app: &App) -> Possible {
     let steps = app.drawn_pane(app.focus.pane).is_some_and(|pane| pane.steps > 1);
     Possible::if_so(steps, "this pane has nothing to step through")
 }
 
-/// If the axis of the focused pane can be stretched.
+/// Possible if the axis of the focused pane can be stretched.
 pub fn zooms(app: &App) -> Possible {
     Possible::if_so(
         app.pane_info(app.focus.pane).is_some_and(|info| info.zooms),
@@ -94,19 +94,19 @@ pub fn zooms(app: &App) -> Possible {
     )
 }
 
-/// If the focused pane has several forms.
+/// Possible if the focused pane has several forms.
 pub fn folds(app: &App) -> Possible {
     let forms = app.pane_info(app.focus.pane).is_some_and(|info| info.modes.len() > 1);
     Possible::if_so(forms, "this pane has only one view")
 }
 
-/// If the focused pane has an overlay.
+/// Possible if the focused pane has an overlay.
 pub fn overlays(app: &App) -> Possible {
     let overlay = app.pane_info(app.focus.pane).is_some_and(|info| !info.overlay.is_empty());
     Possible::if_so(overlay, "this pane has no overlay")
 }
 
-/// If something is selected that can be opened.
+/// Possible if an item that can be opened is selected.
 pub fn selected(app: &App) -> Possible {
     let items = app.items(app.focus.pane);
     let some = !items.is_empty() || crate::app::update::has_sweeps(app);

@@ -1,4 +1,4 @@
-//! What is known of the bound of a plan with everything that the session knows of its scenario.
+//! The bounds on a plan, from everything that the session knows about its scenario.
 
 use crate::app::layer::CellEdit;
 use crate::app::plans::PlanEntry;
@@ -9,8 +9,8 @@ use lightbay_core::standing::{Prover, Standing};
 use lightbay_engines::covers_all;
 
 impl App {
-    /// The standing of a plan with everything that the session knows of its scenario: header, strip, panes and
-    /// comparison speak of it.
+    /// The standing of a plan, from everything that the session knows about its scenario; header, strip, panes and
+    /// comparison use it.
     pub fn standing_of(&self, entry: &PlanEntry) -> Standing {
         let standing = entry.standing.clone();
         let mut standing = if entry.status.is_none() { standing.unfinished() } else { standing };
@@ -28,8 +28,8 @@ impl App {
         Some(standing)
     }
 
-    /// Adds the bounds that runs and other plans of a scenario know, and what run `own` proves of some plans. One that
-    /// describes the plans that it holds for is taken only where the plan has a bound on the same ones.
+    /// Adds the bounds from runs and other plans of a scenario, and the bound of run `own` on some plans. A bound on
+    /// some plans only is used only if the plan itself has a bound on the same plans.
     fn inform(&self, standing: &mut Standing, scenario_sha256: &str, own: Option<RunId>) {
         if standing.other_question().is_some() {
             return;
@@ -52,7 +52,7 @@ impl App {
             for bound in other.standing.bounds().iter().filter(|bound| bound.is_on_all) {
                 let fits = bound.covers.is_none()
                     || standing.bounds().iter().any(|known| known.covers == bound.covers);
-                // While a run is running, its claims are its own.
+                // While the run of a plan is active, its unverified bounds come from the run, not from the plan.
                 if fits && (bound.is_verified() || other.status.is_some()) {
                     standing.learn(bound.value, bound.covers.as_deref(), true, bound.by.clone());
                 }
@@ -60,14 +60,14 @@ impl App {
         }
     }
 
-    /// The state of a run in a word. `OPTIMAL` says that no plan of the scenario is better, so a run that proves that of
-    /// some plans only, or whose plan another one beats, is done.
+    /// The state of a run as one word. `OPTIMAL` means that no plan of the scenario is better. A run that proves this
+    /// only for some plans, or whose plan is worse than another one, is shown as done.
     pub fn run_word(&self, run: &Run) -> &'static str {
         const OPTIMAL: &str = "OPTIMAL";
         if run.word() != OPTIMAL || self.is_best_of_all(run) { run.word() } else { "DONE" }
     }
 
-    /// Returns `true` unless a run is known to have proven less than that its plan is the best of all.
+    /// Returns `false` if a run is known not to have proven that its plan is the best of all plans.
     pub fn is_best_of_all(&self, run: &Run) -> bool {
         let Some(entry) = self.plans.newest_of(run.id) else { return true };
         let best = self.plans.best_of(&entry.scenario_sha256);
