@@ -1,4 +1,4 @@
-//! Runs as the screen knows them: everything they said, in bounded memory. Live and replayed runs are the same.
+//! Runs for display: everything they reported, in bounded memory. Live and replayed runs have the same form.
 
 use crate::app::series::{Point, RunCurve};
 use lightbay_core::event::{
@@ -21,19 +21,19 @@ pub const LINES: usize = 400;
 /// Stage in the life of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunState {
-    /// Waits for the running one of its method.
+    /// Waits for the active run of its method.
     Queued,
     /// Works.
     Running,
-    /// Paused, or will be at its next checkpoint.
+    /// Paused, or pausing at its next checkpoint.
     Paused,
-    /// Was told to stop.
+    /// The run was told to stop.
     Stopping,
-    /// Ended; how is in [`Run::done`].
+    /// Ended; [`Run::done`] has the result.
     Ended,
-    /// Another process, which has the session open, works on it.
+    /// Another process, which has the session open, is running it.
     Elsewhere,
-    /// It is from a saved session that was cut off while it worked.
+    /// From a saved session that was cut off while the run was active.
     CutOff,
 }
 
@@ -44,7 +44,7 @@ impl RunState {
     }
 }
 
-/// The best a run has reported, checked or not.
+/// The best value that a run has reported, checked or not.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BestSeen {
     /// Objective value.
@@ -57,7 +57,7 @@ pub struct BestSeen {
     pub checked: bool,
 }
 
-/// A change of a knob while the run worked, for marks on charts.
+/// A change of a knob during the run, for marks on charts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Marker {
     /// Seconds of the run's clock.
@@ -69,7 +69,7 @@ pub struct Marker {
 /// A line of the solver's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SolverLine {
-    /// Its number, from 0: stays when older lines go.
+    /// Its number, from 0; stays the same when older lines are dropped.
     pub number: u32,
     /// Whole milliseconds of the run's clock.
     pub at_ms: u64,
@@ -92,9 +92,9 @@ pub struct Run {
     pub started: Option<Started>,
     /// Present phase of its work.
     pub phase: Option<Phase>,
-    /// Phases it has gone through, each with the seconds of its clock at the start, oldest first.
+    /// Phases so far, each with the seconds of the run's clock at its start, oldest first.
     pub phases: Vec<(f64, Phase)>,
-    /// Remarks it made on the way, with their times.
+    /// Remarks so far, with their times.
     pub notes: Vec<Marker>,
     /// Seconds of its clock at its last event.
     pub elapsed_s: f64,
@@ -102,28 +102,28 @@ pub struct Run {
     pub best: Option<BestSeen>,
     /// Best bound on all plans of the scenario so far.
     pub bound: Option<f64>,
-    /// Best bound on some plans so far, such as those of certain windows, with what it covers. Never mixed with the
-    /// other one: neither says anything about the other.
+    /// Best bound so far on some plans, such as those of certain windows, with the plans that it covers. Kept separate
+    /// from the bound on all plans, because neither implies the other.
     pub partial: Option<Bound>,
     /// Newest search figures.
     pub solver: Option<SolverStats>,
     /// Seconds of the run's clock at which the solver entered its present stage.
     pub stage_since_s: f64,
-    /// Seconds that the solver had been silent when the run said something last.
+    /// Seconds of silence of the solver at the run's last event.
     pub silent_s: f64,
-    /// Kind of process that its solver works in, such as `helper process`; `None` until it is known.
+    /// Kind of process in which its solver runs, such as `helper process`; `None` until it is known.
     pub process: Option<String>,
-    /// Sizes of its model, step by step; of several models the newest.
+    /// Sizes of its model after each step; of several models, those of the newest.
     pub models: Vec<ModelSize>,
     /// The newest lines of the solver's log, oldest first.
     pub lines: VecDeque<SolverLine>,
     /// Seconds of the run's clock at which it was told to stop.
     pub stop_asked_s: Option<f64>,
-    /// `true` if a person was told that it takes long to stop.
+    /// `true` if the user was told that the run is slow to stop.
     pub stops_late: bool,
     /// Newest generation figures.
     pub generation: Option<GenerationStats>,
-    /// Report on the plan it was started from: accepted, repaired or rejected.
+    /// Report on its hot start: accepted, repaired or rejected.
     pub hot_start: Option<HotStartReport>,
     /// The newest offer from another run.
     pub offer: Option<Offer>,
@@ -145,7 +145,7 @@ pub struct Run {
     pub rows: Vec<SearchRow>,
     /// Edits, offers and pauses, for marks on charts.
     pub markers: Vec<Marker>,
-    /// Its last event, with the status it ended with.
+    /// Its last event, with its final status.
     pub done: Option<Done>,
     /// `true` if it is replayed from a saved session.
     pub replayed: bool,
@@ -154,7 +154,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// A run of which nothing is known yet.
+    /// A run without any events yet.
     pub fn new(id: RunId, method: &str, scenario_sha256: &str, state: RunState) -> Self {
         Self {
             id,
@@ -195,7 +195,7 @@ impl Run {
         }
     }
 
-    /// Takes in what it said.
+    /// Processes an event of the run.
     pub fn hear(&mut self, event: &Event) {
         self.elapsed_s = self.elapsed_s.max(event.elapsed_s);
         self.heard += 1;
@@ -210,7 +210,7 @@ impl Run {
                 }
             }
             EventBody::Phase(phase) => {
-                // A phase that only adds details is not a new one.
+                // A phase event that only adds details does not start a new phase.
                 if self.phases.last().is_none_or(|(_, last)| last.name != phase.name)
                     && self.phases.len() < SEARCH_ROWS
                 {
@@ -228,7 +228,7 @@ impl Run {
                         .is_none_or(|known| known.value != bound.value || known.only != bound.only);
                     self.partial = Some(bound.clone());
                     self.partial_bounds.push(point);
-                    // Beside a bound on all plans it is no news.
+                    // With a bound on all plans, a bound on some plans does not add a row.
                     if changed && self.bound.is_none() {
                         self.add_row(at_s, "bound", String::new());
                     }
@@ -283,14 +283,14 @@ impl Run {
             }
             EventBody::Done(done) => {
                 self.state = RunState::Ended;
-                // The bound of its plan covers what the plan states.
+                // The bound of its plan covers the plans that the plan states.
                 let covers = done
                     .plan
                     .as_ref()
                     .and_then(|plan| plan.header().provenance.bound_covers().map(str::to_owned));
                 match (done.bound.filter(|value| value.is_finite()), covers, &mut self.partial) {
                     (Some(value), Some(only), partial) => *partial = Some(Bound { value, only: Some(only) }),
-                    // A replayed run has no plan in memory: its last event shows which of its bounds this is.
+                    // A replayed run has no plan in memory: the bounds so far decide which of them this is.
                     (Some(value), None, Some(partial)) if done.plan.is_none() && self.bound.is_none() => {
                         partial.value = value;
                     }
@@ -298,7 +298,7 @@ impl Run {
                     (None, ..) => {}
                 }
                 let mut done = done.clone();
-                // The plan itself is in the table of plans; here it would only hold memory.
+                // The table of plans has the plan; keeping it here would only use memory.
                 done.plan = None;
                 self.done = Some(done);
             }
@@ -328,7 +328,7 @@ impl Run {
         self.lines.push_back(SolverLine { number, at_ms, text: line.text.clone() });
     }
 
-    /// An incumbent that came from another run is told before its origin.
+    /// An incumbent from another run is reported before its origin.
     fn name_offer(&mut self, from: &str) {
         const UNNAMED: &str = "offer";
         let name = || format!("imported from {from}");
@@ -386,13 +386,13 @@ impl Run {
         self.markers.push(Marker { at_s, text });
     }
 
-    /// The bound to speak of, and which plans it covers if not all: that on all plans wherever there is one.
+    /// The bound for display, and the plans that it covers if not all: the bound on all plans, if there is one.
     pub fn proof(&self) -> Option<(f64, Option<&str>)> {
         let partial = || self.partial.as_ref().map(|bound| (bound.value, bound.only.as_deref()));
         self.bound.map(|value| (value, None)).or_else(partial)
     }
 
-    /// Returns the reason that it ended, in words; nothing for one that works, failed or has nothing to add to its
+    /// Returns the reason that it ended, as text; `None` for a run that is active, failed or has nothing to add to its
     /// state.
     pub fn reason(&self) -> Option<String> {
         let done = self.done.as_ref()?;
@@ -408,7 +408,7 @@ impl Run {
         }
     }
 
-    /// The state in one word, as the header and the strip write it.
+    /// The state as one word, for the header and the strip.
     pub fn word(&self) -> &'static str {
         match self.state {
             RunState::Queued => "WAITING",
@@ -431,7 +431,7 @@ impl Run {
         }
     }
 
-    /// Returns `true` if it searches a tree or a list of vectors, or makes a model to search one.
+    /// Returns `true` if it searches a tree or a list of vectors, or builds a model for such a search.
     pub fn searches(&self) -> bool {
         self.solver.is_some()
             || self.bounds.total() + self.partial_bounds.total() > 0
@@ -444,7 +444,7 @@ impl Run {
         self.solver.as_ref().map(|stats| stats.stage.as_str()).filter(|stage| !stage.is_empty())
     }
 
-    /// Notes that it was told to stop, at this time of its clock. It runs on until it reacts.
+    /// Records that it was told to stop, at this time of its clock. The run continues until it reacts.
     pub fn ask_to_stop(&mut self, at_s: f64) {
         self.state = RunState::Stopping;
         self.stop_asked_s.get_or_insert(at_s);
@@ -456,7 +456,7 @@ impl Run {
     }
 }
 
-/// Returns the name of the limit that ended a search, in a word.
+/// Returns the name of the limit that ended a search, as one word.
 const fn limit_word(limit: Limit) -> &'static str {
     match limit {
         Limit::Time => "time",
@@ -487,7 +487,7 @@ impl RunTable {
         self.runs.iter_mut().find(|run| run.id == id)
     }
 
-    /// Adds a run, or replaces what is known of one with the same number.
+    /// Adds a run, or replaces the run with the same number.
     pub fn insert(&mut self, run: Run) {
         match self.get_mut(run.id) {
             Some(known) => *known = run,
@@ -495,7 +495,7 @@ impl RunTable {
         }
     }
 
-    /// Forgets a run that ended before it began: replaced or taken from the queue.
+    /// Removes a run that ended before it started: it was replaced or taken from the queue.
     pub fn forget_unstarted(&mut self, id: RunId) {
         self.runs.retain(|run| run.id != id || run.started.is_some() || run.state.is_active());
     }
@@ -505,13 +505,13 @@ impl RunTable {
         self.runs.iter().filter(|run| run.state.is_active())
     }
 
-    /// Returns `true` if something works, waits or stops.
+    /// Returns `true` if a run is active, waiting or stopping.
     pub fn is_busy(&self) -> bool {
         self.active().next().is_some()
     }
 
-    /// The newest run of each method: those that work first, then those that are paused, wait, work elsewhere and
-    /// ended, each in the order of the first start of their methods. What the strip shows.
+    /// The newest run of each method: active runs first, then paused, waiting, remote and ended ones, each group in the
+    /// order of the first start of their methods. The strip shows these runs.
     pub fn newest(&self) -> Vec<&Run> {
         let mut newest: Vec<&Run> = Vec::new();
         for run in &self.runs {
@@ -532,7 +532,7 @@ impl RunTable {
         newest
     }
 
-    /// The newest run for which `wanted` holds, one that works before one that ended.
+    /// The newest run for which `wanted` holds; active runs take precedence over ended ones.
     pub fn latest(&self, wanted: impl Fn(&Run) -> bool) -> Option<&Run> {
         let matching = || self.runs.iter().rev().filter(|run| wanted(run));
         matching().find(|run| run.state.is_active()).or_else(|| matching().next())
@@ -543,12 +543,12 @@ impl RunTable {
         self.runs.len()
     }
 
-    /// Returns `true` if nothing was ever started.
+    /// Returns `true` if there are no runs.
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }
 
-    /// Forgets all, for another scenario.
+    /// Removes all runs, for another scenario.
     pub fn clear(&mut self) {
         self.runs.clear();
     }

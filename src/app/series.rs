@@ -1,6 +1,6 @@
 //! Curves with bounded memory: thinned by minimum and maximum, so that spikes stay.
 
-/// Points a series keeps at most; the full data is in the run log.
+/// Maximum number of points in a series; the full data is in the run log.
 pub const CAPACITY: usize = 4096;
 
 /// A point of a curve.
@@ -18,7 +18,7 @@ pub struct Point {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunCurve {
     points: Vec<Point>,
-    /// Number of points that were given, kept or not.
+    /// Number of points added, kept or not.
     total: u64,
 }
 
@@ -42,12 +42,12 @@ impl RunCurve {
         self.points.last().copied()
     }
 
-    /// Number of points ever given.
+    /// Number of points added so far.
     pub const fn total(&self) -> u64 {
         self.total
     }
 
-    /// Halves the points: of every four the smallest and the largest stay, in their order. Ends always stay.
+    /// Halves the points: keeps the smallest and the largest of every four, in their order. Ends always stay.
     fn thin(&mut self) {
         let Some((first, last)) = self.points.first().copied().zip(self.points.last().copied()) else {
             return;

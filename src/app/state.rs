@@ -1,4 +1,4 @@
-//! All state of the workbench, with the questions that drawing and updating ask of it. Changed only by `update`.
+//! All state of the workbench, with the queries for drawing and updating. Changed only by `update`.
 
 use crate::app::action::{Command, Heard, Motion, Recent, SessionView};
 use crate::app::drawn::{CellEditing, Drawn, Item, PaneDrawn};
@@ -19,19 +19,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Events held while the display is frozen; more than a screen can ever show.
+/// Maximum number of events held while the display is frozen; a screen cannot show that many.
 pub const HELD_CAPACITY: usize = 20_000;
 
-/// Time that a key waits for another one before the possible ones are shown.
+/// Time that a pending key waits before the possible next keys are shown.
 pub const MENU_DELAY: Duration = Duration::from_millis(300);
 
-/// Within this time a second C-c leaves.
+/// Time within which a second C-c quits.
 pub const LEAVE_WINDOW: Duration = Duration::from_secs(2);
 
-/// A run that was told to stop and works on for this long is spoken of.
+/// Time after which a run that was told to stop and is still active is reported to the user.
 pub const LATE_STOP: Duration = Duration::from_secs(2);
 
-/// Quiet time after which the automatic mode solves.
+/// Time without a change after which the automatic mode solves.
 pub const AUTO_DELAY: Duration = Duration::from_millis(300);
 
 /// Look of the screen.
@@ -45,7 +45,7 @@ pub struct Look {
     pub background: Background,
     /// Characters to draw with.
     pub glyphs: GlyphSet,
-    /// All of it as styles.
+    /// Styles made from these settings.
     pub theme: Theme,
     /// `true` if the mouse is captured.
     pub mouse: bool,
@@ -64,7 +64,7 @@ impl Look {
         Self { palette, depth, background, glyphs, theme, mouse }
     }
 
-    /// Makes the styles again after a part changed.
+    /// Updates the styles after a part changed.
     pub fn refresh(&mut self) {
         self.theme = Theme::new(self.palette, self.depth, self.background, self.glyphs);
     }
@@ -77,7 +77,7 @@ pub struct Size {
     pub width: u16,
     /// Rows.
     pub height: u16,
-    /// Class of the size, by the panes that fit.
+    /// Size class, by the panes that fit.
     pub class: SizeClass,
 }
 
@@ -95,7 +95,7 @@ pub struct Focus {
     pub pane: PaneId,
     /// The pane of the kind that is drawn large.
     pub large: PaneId,
-    /// `true` if the large pane stays when the focus moves.
+    /// `true` if the large pane is pinned and stays when the focus moves.
     pub pinned: bool,
     /// `true` if the focused pane has the whole screen.
     pub zoomed: bool,
@@ -103,7 +103,7 @@ pub struct Focus {
     pub side: i16,
 }
 
-/// Parts of the screen that have to be drawn again, and the urgency of it.
+/// Parts of the screen that must be redrawn, and the urgency.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dirty {
     /// Everything.
@@ -112,7 +112,7 @@ pub struct Dirty {
     pub panes: BTreeSet<PaneId>,
     /// The clock in the header.
     pub clock: bool,
-    /// A person waits for it: draw at once.
+    /// The user waits for it: draw at once.
     pub urgent: bool,
 }
 
@@ -126,11 +126,11 @@ impl Dirty {
 /// A row of the first screen.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StartItem {
-    /// Go on with a saved session.
+    /// Continue a saved session.
     Continue(usize),
     /// Open an example: index into [`StartScreen::presets`].
     Example(usize),
-    /// Give a command that still needs its argument.
+    /// Start a command that still needs its argument.
     Ask(&'static str),
     /// Give a command.
     Do(Command),
@@ -143,9 +143,9 @@ pub struct StartScreen {
     pub recent: Option<Vec<Recent>>,
     /// Built-in scenarios.
     pub presets: Vec<PresetInfo>,
-    /// Name of the file, preset or session that is being opened at the moment.
+    /// Name of the file, preset or session that is being opened.
     pub opening: Option<String>,
-    /// Problems with opening the last one that failed, one line each.
+    /// Problems of the last failed opening, one line each.
     pub problems: Vec<String>,
 }
 
@@ -159,7 +159,8 @@ pub enum Example {
 }
 
 impl StartScreen {
-    /// Examples on the first screen, shared evenly by the kinds, so that every kind and what follows them are in sight.
+    /// Maximum number of examples on the start screen, divided evenly among the kinds, so that all kinds and the rows
+    /// after them are visible.
     pub const EXAMPLES: usize = 18;
 
     /// The examples, kind by kind.
@@ -179,7 +180,7 @@ impl StartScreen {
         examples
     }
 
-    /// The rows that can be selected, in order; an item's id is its index.
+    /// The selectable rows, in order; the id of an item is its index.
     pub fn items(&self) -> Vec<StartItem> {
         let recent = self.recent.as_ref().map_or(0, Vec::len);
         let mut items: Vec<StartItem> = (0..recent).map(StartItem::Continue).collect();
@@ -193,7 +194,7 @@ impl StartScreen {
     }
 }
 
-/// Options the program was started with, as far as the state needs to know them.
+/// Options of the program that the state needs.
 #[derive(Clone, Debug)]
 pub struct AppOptions {
     /// Version of the program.
@@ -204,7 +205,7 @@ pub struct AppOptions {
     pub panes: PaneTable,
     /// Look of the screen at the start.
     pub look: Look,
-    /// Threads that runs may use, and how many there are.
+    /// Number of threads for runs, and number of cores.
     pub threads: (usize, usize),
     /// Folder that file names are relative to.
     pub folder: PathBuf,
@@ -215,19 +216,20 @@ pub struct AppOptions {
 /// The state.
 #[derive(Clone, Debug)]
 pub struct App {
-    /// Options the program was started with.
+    /// Options of the program.
     pub options: AppOptions,
     /// Look of the screen now.
     pub look: Look,
     /// Size of the terminal.
     pub size: Size,
-    /// The open scenario with its settings; `None` shows the first screen.
+    /// The open scenario with its settings; `None` shows the start screen.
     pub work: Option<Work>,
-    /// Count of scenarios opened so far: tells apart what is open now from what was, whose plans have the same numbers.
+    /// Number of scenarios opened so far; distinguishes the open scenario from earlier ones, whose plans have the same
+    /// numbers.
     pub opened: u64,
     /// The first screen.
     pub start: StartScreen,
-    /// The session that everything is saved in.
+    /// The session in which everything is saved.
     pub session: SessionView,
     /// All runs.
     pub runs: RunTable,
@@ -239,29 +241,29 @@ pub struct App {
     pub log: Log,
     /// Focus of the keyboard, and the large pane.
     pub focus: Focus,
-    /// Choices of a person in each pane.
+    /// Choices of the user in each pane.
     pub panes: BTreeMap<PaneId, PaneState>,
-    /// Panes in which something was chosen, the latest first: what they are about may show in others.
+    /// Panes with a choice, the latest first; other panes may show the same choice.
     pub chosen_in: Vec<PaneId>,
     /// Layers, the top one last.
     pub layers: Vec<Layer>,
-    /// Keys that wait for another one.
+    /// Pending keys, which wait for another key.
     pub pending: Vec<Key>,
-    /// `true` if the keys that may follow are shown.
+    /// `true` if the possible next keys are shown.
     pub menu: bool,
-    /// `true` if the display is frozen; then `held` is how far it is behind.
+    /// `true` if the display is frozen; `held` then has the events that are not shown yet.
     pub frozen: bool,
     /// Events that came while the display was frozen.
     pub held: VecDeque<Heard>,
     /// Events merged and dropped because the screen was slower than the runs.
     pub lost: (u64, u64),
-    /// `true` if a change solves by itself.
+    /// `true` if every change starts a solve.
     pub auto: bool,
-    /// Latest moment the state knows of.
+    /// Latest time that was passed to the state.
     pub now: Instant,
-    /// Parts of the screen that have to be drawn again.
+    /// Parts of the screen that must be redrawn.
     pub dirty: Dirty,
-    /// Outcome of drawing the last frame.
+    /// Result of drawing the last frame.
     pub drawn: Drawn,
     /// Bindings.
     pub keymap: Keymap,
@@ -272,9 +274,9 @@ pub struct App {
     pub(crate) pending_since: Option<Instant>,
     pub(crate) interrupted_at: Option<Instant>,
     pub(crate) auto_at: Option<Instant>,
-    /// The moment of the next step, while those of a pane are played.
+    /// Time of the next step while the steps of a pane are played.
     pub(crate) play_at: Option<Instant>,
-    /// A change that was typed and refused, so that what is solved next is without it; until that was said.
+    /// A change that was typed and refused; the next solve runs without it, and tells the user once.
     pub(crate) refused: Option<String>,
     pub(crate) ticked_at: Instant,
     pub(crate) clicked: Option<(Instant, u16, u16)>,
@@ -289,7 +291,7 @@ pub struct App {
 }
 
 impl App {
-    /// The state at the start: the first screen, nothing known.
+    /// The state at the start: the start screen, without a scenario.
     pub fn new(options: AppOptions, now: Instant) -> Self {
         let look = options.look.clone();
         Self {
@@ -358,7 +360,7 @@ impl App {
         }
     }
 
-    /// Returns the choices of a person in a pane.
+    /// Returns the choices of the user in a pane.
     pub fn pane(&self, pane: PaneId) -> PaneState {
         self.panes.get(&pane).cloned().unwrap_or_default()
     }
@@ -368,7 +370,7 @@ impl App {
         self.panes.entry(pane).or_default()
     }
 
-    /// Panes in the order in which Tab goes through them.
+    /// Panes in the order of the Tab key.
     pub fn focus_order(&self) -> Vec<PaneId> {
         if self.work.is_none() {
             return vec![PaneId::Start];
@@ -403,14 +405,14 @@ impl App {
         }
     }
 
-    /// The plan that panes show: the preview of an edit, or the one chosen.
+    /// The displayed plan: the preview of an edit, or the chosen plan.
     pub fn shown_plan(&self) -> Option<&AnyPlan> {
         let preview = self.cell_edit().filter(|edit| edit.is_changed()).and_then(CellEdit::plan);
         preview.or_else(|| self.plans.shown()?.plan.as_ref()).map(|plan| &plan.0)
     }
 
-    /// A number that changes whenever [`App::shown_plan`] is another plan: 0 for none, the number in the table, or
-    /// one above all of them for a preview.
+    /// A number that changes whenever [`App::shown_plan`] changes: 0 for none, the number in the table, or a number
+    /// above all of them for a preview.
     pub fn shown_key(&self) -> u64 {
         match self.cell_edit().filter(|edit| edit.is_changed() && edit.plan().is_some()) {
             Some(edit) => u64::MAX - edit.key,
@@ -418,13 +420,13 @@ impl App {
         }
     }
 
-    /// The plan that panes draw behind.
+    /// The baseline plan.
     pub fn baseline_plan(&self) -> Option<&AnyPlan> {
         Some(&self.plans.baseline()?.plan.as_ref()?.0)
     }
 
-    /// The plan that is meant by a command about a plan: the one selected in the table if it has the focus, else the
-    /// one shown.
+    /// The plan to which a command about a plan applies: the plan selected in the table if the table has the focus,
+    /// else the displayed plan.
     pub fn meant_plan(&self) -> Option<&PlanEntry> {
         let selected = (self.focus.pane == PaneId::Plans)
             .then(|| self.pane(PaneId::Plans).selected)
@@ -433,8 +435,8 @@ impl App {
         selected.or_else(|| self.plans.shown())
     }
 
-    /// Runs that are meant by a command about runs: the one selected in the strip if it has the focus, else all
-    /// that work.
+    /// The runs to which a command about runs applies: the run selected in the strip if the strip has the focus, else
+    /// all active runs.
     pub fn meant_runs(&self) -> Vec<&Run> {
         let selected = (self.focus.pane == PaneId::Solve)
             .then(|| self.pane(PaneId::Solve).selected)
@@ -447,7 +449,8 @@ impl App {
         }
     }
 
-    /// Returns `true` if the key that pauses would resume: something is paused and nothing of what is meant works.
+    /// Returns `true` if the pause key would resume: a run is paused, and none of the runs to which the command applies
+    /// is active.
     pub fn would_resume(&self) -> bool {
         let meant = self.meant_runs();
         let any = |state| meant.iter().any(|run| run.state == state);
@@ -459,18 +462,18 @@ impl App {
         self.work.as_ref()?.row_named(name)?.value
     }
 
-    /// Returns `true` if the plan shown is of another scenario than the one set now.
+    /// Returns `true` if the displayed plan belongs to another scenario than the present one.
     pub fn is_stale(&self) -> bool {
         self.plans.shown().is_some_and(|shown| self.is_of_another_scenario(shown))
     }
 
-    /// Returns `true` for a plan of another scenario than the one set now: its number carries a `*`.
+    /// Returns `true` for a plan of another scenario than the present one; its number is shown with a `*`.
     pub fn is_of_another_scenario(&self, entry: &PlanEntry) -> bool {
         self.work.as_ref().is_some_and(|work| work.now.sha256 != entry.scenario_sha256)
     }
 
-    /// The rows of the form. Beside those that differ from the newest solve, those that differ from the plan shown are
-    /// changed.
+    /// The rows of the form. Rows are marked as changed if they differ from the newest solve or from the displayed
+    /// plan.
     pub fn form_rows(&self) -> Vec<FormRow> {
         let Some(work) = &self.work else { return Vec::new() };
         let mut rows = work.rows();
@@ -485,7 +488,7 @@ impl App {
         rows
     }
 
-    /// The edit of cells that is going on.
+    /// The present edit of cells.
     pub fn cell_edit(&self) -> Option<&CellEdit> {
         self.layers.iter().find_map(|layer| match layer {
             Layer::EditCell(edit) => Some(edit),
@@ -511,7 +514,7 @@ impl App {
         run.elapsed_s + since
     }
 
-    /// Seconds since a run that works said anything; 0 for one that waits, is paused or ended.
+    /// Seconds since the last event of an active run; 0 for a run that is waiting, paused or ended.
     pub fn silence_s(&self, run: &Run) -> f64 {
         let since = self.elapsed_s(run) - run.elapsed_s;
         match run.state {
@@ -533,7 +536,7 @@ impl App {
         self.now.saturating_duration_since(self.began).as_secs_f64()
     }
 
-    /// The next moment at which something changes by itself: a [`crate::app::action::Action::Tick`] is due then.
+    /// The next time at which the state changes without input: a [`crate::app::action::Action::Tick`] is due then.
     pub fn next_wake(&self) -> Option<Instant> {
         let menu = self.pending_since.filter(|_| !self.menu).map(|since| since + MENU_DELAY);
         let solving = self.runs.active().any(|run| run.state != crate::app::runs::RunState::Paused);
@@ -549,7 +552,7 @@ impl App {
         self.dirty.frame = true;
     }
 
-    /// Marks everything for drawing at once.
+    /// Marks the whole screen for immediate drawing.
     pub(crate) const fn touch(&mut self) {
         self.dirty.frame = true;
         self.dirty.urgent = true;

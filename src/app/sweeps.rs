@@ -1,22 +1,22 @@
-//! Sweeps of the workbench: one knob, several methods, a point each as it is solved.
+//! Sweeps of the workbench over one knob with several methods; each point appears when it is solved.
 
 use lightbay_core::param::{Domain, ParamValue};
 use lightbay_engines::AnyScenario;
 use lightbay_engines::sweep::{Axis, AxisOf, Sweep, SweepRow, Walked};
 use std::sync::Arc;
 
-/// Factors of the present value that are suggested.
+/// Factors of the present value for the suggested values.
 const FACTORS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
 
-/// The same for a knob that is a share.
+/// The same for a knob that is a fraction.
 const SHARE_FACTORS: [f64; 5] = [0.6, 0.8, 1.0, 1.2, 1.4];
 
-/// Sweeps that a pane of charts offers.
+/// Sweeps that the pane of sweeps offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PaneSweeps {
-    /// The knob of each form of the pane; a form beyond them shows the newest sweep over any other.
+    /// The knob of each form of the pane; a further form shows the newest sweep over any other knob.
     pub knobs: &'static [&'static str],
-    /// The methods that are compared; empty for the one that is chosen in the form.
+    /// The compared methods; empty for the method chosen in the form.
     pub methods: &'static [&'static str],
 }
 
@@ -25,11 +25,11 @@ pub struct PaneSweeps {
 pub enum SweepState {
     /// Solves.
     Running,
-    /// Was told to stop and has not stopped yet.
+    /// The sweep was told to stop and has not stopped yet.
     Stopping,
     /// Ended.
     Ended(Walked),
-    /// Could not go on, because.
+    /// The sweep could not continue, for this reason.
     Failed(String),
 }
 
@@ -40,19 +40,19 @@ impl SweepState {
     }
 }
 
-/// A sweep with the points that are there.
+/// A sweep with its points so far.
 #[derive(Clone, Debug)]
 pub struct SweepRun {
     /// Number of the request.
     pub key: u64,
     /// Knob, values and methods to solve.
     pub sweep: Arc<Sweep>,
-    /// Rows of the cells that are solved, in their order.
+    /// Rows of the solved cells, in order.
     pub rows: Vec<SweepRow>,
     /// Stage in its life.
     pub state: SweepState,
-    /// The first value that makes a valid scenario, and the hash of that: what the sweep is about, whatever the knob is
-    /// now.
+    /// The first value that makes a valid scenario, and the hash of this scenario: they identify the scenario of the
+    /// sweep for any present value of the knob.
     about: Option<(usize, String)>,
 }
 
@@ -73,7 +73,7 @@ impl SweepRun {
         self.sweep.axes().first()
     }
 
-    /// The knob as it is written.
+    /// The knob as text.
     pub fn knob(&self) -> String {
         self.axis().map_or_else(String::new, Axis::label)
     }
@@ -88,7 +88,7 @@ impl SweepRun {
         value * self.sweep.method_names().count() + method + 1
     }
 
-    /// Returns `true` if it is about this scenario, apart from the knob that it turns.
+    /// Returns `true` if it belongs to this scenario, apart from the value of its knob.
     pub fn fits(&self, scenario: &AnyScenario) -> bool {
         let Some((axis, (value, about))) = self.axis().zip(self.about.as_ref()) else { return false };
         let now = match (axis.turns, axis.values.get(*value)) {
@@ -107,7 +107,7 @@ impl SweepRun {
 #[derive(Clone, Debug, Default)]
 pub struct SweepTable {
     list: Vec<SweepRun>,
-    /// Hash of the scenario that they were last compared with.
+    /// Hash of the scenario with which they were last compared.
     pub(crate) scenario_sha256: String,
 }
 
@@ -124,17 +124,17 @@ impl SweepTable {
         self.list.iter().find(|run| run.knob() == knob)
     }
 
-    /// The newest over a knob that is none of these.
+    /// The newest sweep over any knob except these.
     pub fn beside(&self, knobs: &[&str]) -> Option<&SweepRun> {
         self.list.iter().rev().find(|run| !knobs.contains(&run.knob().as_str()))
     }
 
-    /// One by the number of its request.
+    /// The sweep with this request number.
     pub fn get_mut(&mut self, key: u64) -> Option<&mut SweepRun> {
         self.list.iter_mut().find(|run| run.key == key)
     }
 
-    /// The one that works.
+    /// The active sweep.
     pub fn active(&self) -> Option<&SweepRun> {
         self.list.iter().find(|run| run.state.is_active())
     }
@@ -149,7 +149,7 @@ impl SweepTable {
         self.list.clear();
     }
 
-    /// Forgets what is not about this scenario. Says whether that was anything, and whether some of it still works.
+    /// Removes sweeps of other scenarios. Returns whether any were removed, and whether one of those is still active.
     pub fn keep_fitting(&mut self, scenario: &AnyScenario) -> (bool, bool) {
         let before = self.list.len();
         let busy = self.is_busy();
@@ -158,7 +158,8 @@ impl SweepTable {
     }
 }
 
-/// Values around the present one, as they are typed after the name of the knob; `None` if it has no number now.
+/// Values around the present one, in the form that the user types after the name of the knob; `None` if the present
+/// value is not a number.
 pub fn suggestion(scenario: &AnyScenario, knob: &str) -> Option<String> {
     let info = scenario.knobs().into_iter().find(|info| info.name == knob)?;
     let present = match scenario.knob(knob)? {

@@ -1,4 +1,4 @@
-//! The one table of actions. Keymap, help, footer, palette, manual and tests read it; nothing else knows keys.
+//! The one table of actions. Keymap, help, footer, palette, manual and tests read it; no other code defines keys.
 
 use crate::app::action::{Command, Motion};
 use crate::app::arguments::{self, Argument};
@@ -51,12 +51,12 @@ impl TableGroup {
     }
 }
 
-/// Construction of an action's command.
+/// How the command of an action is made.
 #[derive(Clone, Debug)]
 pub enum Make {
     /// As it is.
     Plain(Command),
-    /// From an argument; chosen by key it opens the palette with its name typed in.
+    /// From an argument; its key opens the palette with the name of the action already typed.
     With(Argument),
 }
 
@@ -77,7 +77,7 @@ pub struct ActionInfo {
     pub group: TableGroup,
     /// Importance for the footer: 0 is never shown, 9 comes first, 10 is never cut.
     pub weight: u8,
-    /// Tells if it is possible now, and if not, the reason.
+    /// Returns whether the action is possible now, and if not, the reason.
     pub possible: fn(&App) -> Possible,
     /// The command.
     pub make: Make,
@@ -118,7 +118,7 @@ impl ActionInfo {
         self
     }
 
-    /// Returns the layers that it belongs to; none for a table in another place.
+    /// Returns the layers of the place; empty for a place outside layers.
     pub const fn layers(&self) -> &'static [LayerKind] {
         match self.place {
             TablePlace::Layers(kinds) => kinds,
@@ -152,7 +152,7 @@ pub fn named(name: &str) -> Option<&'static ActionInfo> {
     all().iter().find(|action| action.name == name)
 }
 
-/// The action that gives a command without argument, for labels and hints.
+/// The action of a command without argument, for labels and hints.
 pub fn of(command: &Command) -> Option<&'static ActionInfo> {
     all().iter().find(|action| matches!(&action.make, Make::Plain(plain) if plain == command))
 }

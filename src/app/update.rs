@@ -1,4 +1,4 @@
-//! The one function that changes the state. Pure: what has to be done outside comes back as effects.
+//! The one function that changes the state. It is pure: work for the runtime is returned as effects.
 
 use crate::app::action::{Action, Command};
 use crate::app::effect::{Effect, Effects};
@@ -25,11 +25,11 @@ mod sweeps;
 pub use facts::entry_of;
 pub use sweeps::has_sweeps;
 
-/// The title of the terminal changes at most this often.
+/// Minimum time between changes of the terminal title.
 const TITLE_EVERY: Duration = Duration::from_secs(1);
 
 impl App {
-    /// Takes in what happened and says what has to be done outside. `now` never goes back.
+    /// Processes an action and returns the effects for the runtime. `now` never goes back.
     pub fn update(&mut self, action: Action, now: Instant) -> Effects {
         self.now = self.now.max(now);
         let mut effects = Effects::new();
@@ -55,7 +55,7 @@ impl App {
         effects
     }
 
-    /// Gives a command if it is possible, else says why not.
+    /// Executes a command if it is possible, else shows the reason that it is not.
     pub(crate) fn run(&mut self, command: Command, effects: &mut Effects) {
         if let Some(info) = table::of(&command) {
             if info.place == TablePlace::Workbench && self.work.is_none() {
@@ -128,7 +128,7 @@ impl App {
         }
     }
 
-    /// A moment that was asked for has come.
+    /// The requested time has come.
     fn tick(&mut self, effects: &mut Effects) {
         if self.pending_since.is_some_and(|since| self.now >= since + MENU_DELAY) && !self.menu {
             self.menu = true;
@@ -150,8 +150,8 @@ impl App {
         }
     }
 
-    /// Follows up any change: loads the plans that must be in memory, sets the title and the selection in the table of
-    /// plans.
+    /// Runs after every change: loads the plans that must be in memory, and sets the title and the selection in the
+    /// table of plans.
     fn settle(&mut self, effects: &mut Effects) {
         self.keep_fitting_sweeps(effects);
         if self.work.is_some() {

@@ -1,6 +1,6 @@
-//! The open scenario: its knobs with the changes made here, the method and the settings of the newest solve.
+//! The open scenario: its knobs with the user's changes, the method and the settings of the newest solve.
 //!
-//! A change never touches a run. What differs from the newest solve is marked; undo goes through whole setups.
+//! A change has no effect on active runs. Differences from the newest solve are marked; undo restores whole setups.
 
 use lightbay_core::kind::ObjectiveInfo;
 use lightbay_core::method::MethodInfo;
@@ -13,10 +13,10 @@ use std::collections::BTreeMap;
 
 use crate::app::pane::{ItemId, PaneInfo};
 
-/// Changes that can be taken back.
+/// Maximum number of changes that can be undone.
 const UNDO_DEPTH: usize = 100;
 
-/// Everything a person can set before a solve.
+/// Everything that the user can set before a solve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setup {
     /// The scenario with all changes.
@@ -25,7 +25,7 @@ pub struct Setup {
     pub sha256: String,
     /// Method that `r` starts.
     pub method: String,
-    /// Values given for the knobs of each method; all others take their defaults.
+    /// Values set for the knobs of each method; all others have their defaults.
     pub params: BTreeMap<String, BTreeMap<String, ParamValue>>,
     /// Seed and limits.
     pub common: Common,
@@ -79,9 +79,9 @@ pub struct FormRow {
     pub section: Section,
     /// Its description.
     pub info: ParamInfo,
-    /// Its value; `None` if it follows from the scenario.
+    /// Its value; `None` if it is derived from the scenario.
     pub value: Option<ParamValue>,
-    /// The value of the newest solve (before one: of the file) if it is another.
+    /// The value in the newest solve (or in the file, before the first solve), if it differs.
     pub was: Option<Option<ParamValue>>,
 }
 
@@ -97,7 +97,7 @@ impl FormRow {
 pub struct KnobChange {
     /// Knob.
     pub name: String,
-    /// Entry of a list, if only that was changed.
+    /// Entry of a list, if only this entry was changed.
     pub index: Option<usize>,
     /// Block it belongs to.
     pub section: Section,
@@ -137,7 +137,7 @@ fn find<'a>(infos: &'a [ParamInfo], name: &str) -> Option<&'a ParamInfo> {
     infos.iter().find(|info| info.name == name)
 }
 
-/// The value of a knob of a method after a change: of the whole, or of one entry of its list.
+/// The value of a method's knob after a change of the whole value, or of one entry of its list.
 fn entered(row: &FormRow, index: Option<usize>, value: &ParamValue) -> Result<ParamValue, Problem> {
     let Some(index) = index else { return Ok(value.clone()) };
     let missing = |remedy: String| Problem::new(format!("{}[{index}]", row.name), "does not exist", remedy);
@@ -185,17 +185,18 @@ impl Work {
         self.methods.iter().find(|method| method.name == name)
     }
 
-    /// Returns the settings that changes are compared with: those of the newest solve, or before one those of the file.
+    /// Returns the settings with which changes are compared: those of the newest solve, or those of the file before the
+    /// first solve.
     pub fn reference(&self) -> &Setup {
         self.solved.as_ref().unwrap_or(&self.opened)
     }
 
-    /// Returns `true` if `r` would give its method something else than the newest solve was given.
+    /// Returns `true` if `r` would start its method with other inputs than the newest solve.
     pub fn changed(&self) -> bool {
         self.now.method != self.reference().method || self.changed_for(&self.now.method)
     }
 
-    /// Returns `true` if a method would be given something else now than at the newest solve.
+    /// Returns `true` if a method would now have other inputs than at the newest solve.
     pub fn changed_for(&self, method: &str) -> bool {
         let (now, before) = (&self.now, self.reference());
         let of = |setup: &Setup| setup.common;
@@ -204,7 +205,7 @@ impl Work {
             || now.params_of(method) != before.params_of(method)
     }
 
-    /// Notes that running methods have a live change already: it does not wait for the next solve.
+    /// Records that active methods already use a live change, so it does not wait for the next solve.
     pub fn note_taken(&mut self, change: &KnobChange, methods: &[String]) {
         let Some(solved) = &mut self.solved else { return };
         match (change.section, change.name.as_str()) {
@@ -231,8 +232,8 @@ impl Work {
         self.rows().iter().filter(|row| row.changed()).count()
     }
 
-    /// The rows of the form in order. Knobs of the scenario that are tried out (a change starts warm) come before
-    /// those that make it another job.
+    /// The rows of the form in order. Scenario knobs whose change allows a hot start come before those that make it
+    /// another job.
     pub fn rows(&self) -> Vec<FormRow> {
         self.rows_against(self.reference())
     }
@@ -250,7 +251,8 @@ impl Work {
             rows.push(FormRow { id, name: info.name.to_string(), section, info, value, was });
         };
         let idle = self.idle();
-        // A parameter without effect shows the reason in place of its help; one that cannot have a value is omitted.
+        // A parameter without effect shows the reason instead of its help; a parameter that cannot have a value is
+        // omitted.
         let told = |mut info: ParamInfo| {
             if let Some(problem) = idle.iter().find(|problem| problem.path == info.name) {
                 info.help = format!("{}; {}", problem.message, problem.remedy).into();
@@ -289,7 +291,7 @@ impl Work {
         rows
     }
 
-    /// Everything that cannot act with the present method and its values: name, reason and what to do.
+    /// Every parameter without effect on the present method and its values: name, reason and remedy.
     pub fn idle(&self) -> Vec<Problem> {
         let method = &self.now.method;
         lightbay_engines::idle(&self.now.scenario, method, &self.now.params_of(method))
@@ -301,12 +303,12 @@ impl Work {
         self.methods.iter().filter(has).map(|method| method.name).collect()
     }
 
-    /// One row by its identity.
+    /// Finds a row by its identity.
     pub fn row(&self, id: ItemId) -> Option<FormRow> {
         self.rows().into_iter().find(|row| row.id == id)
     }
 
-    /// One row by its name.
+    /// Finds a row by its name.
     pub fn row_named(&self, name: &str) -> Option<FormRow> {
         self.rows().into_iter().find(|row| row.name == name)
     }
@@ -316,7 +318,7 @@ impl Work {
         self.rows().into_iter().map(|row| row.name).collect()
     }
 
-    /// Makes a change as typed. The present setup stays as it was if the change is refused.
+    /// Makes a change from typed text. The present setup stays as it was if the change is refused.
     ///
     /// # Errors
     /// An unknown name, an invalid value, or every problem of the scenario that would result.
@@ -380,7 +382,8 @@ impl Work {
             }
             Section::Params => {
                 let value = entered(row, index, &value)?;
-                // A name means the same in every method of the kind, so a value is given to all that have the knob.
+                // A name has the same meaning in every method of the kind, so the value is set for all methods that
+                // have the knob.
                 let same =
                     |info: &ParamInfo| ParamInfo { help: row.info.help.clone(), ..info.clone() } == row.info;
                 let share = |method: &&MethodInfo| method.params.iter().any(same);
@@ -398,7 +401,7 @@ impl Work {
                 self.now.common.set(&row.name, &value);
             }
         }
-        // Limits and seeds are common to all runs and methods.
+        // Limits and seeds apply to all runs and methods.
         if matches!(row.section, Section::Scenario | Section::Params)
             && row.info.default.as_ref() != Some(&value)
             && let Some(idle) = self.idle().into_iter().find(|problem| problem.path == row.name)
@@ -424,7 +427,7 @@ impl Work {
         })
     }
 
-    /// Goes over to another scenario of the kind, as one change.
+    /// Switches to another scenario of the kind, as one change.
     ///
     /// # Errors
     /// A scenario that cannot be written (a number that is not finite).
@@ -447,14 +450,14 @@ impl Work {
         self.intern();
     }
 
-    /// Takes the last change back. Returns whether there was one.
+    /// Undoes the last change. Returns whether there was one.
     pub fn undo(&mut self) -> bool {
         let Some(before) = self.undo.pop() else { return false };
         self.redo.push(std::mem::replace(&mut self.now, before));
         true
     }
 
-    /// Changes since `before` of what a running method takes over, apart from the scenario.
+    /// Changes since `before` that an active method accepts, apart from those of the scenario.
     pub fn live_changes(&self, before: &Setup) -> Vec<KnobChange> {
         let change = |section, info: &ParamInfo, old: Option<ParamValue>, new: Option<ParamValue>| {
             let new = new.filter(|new| old.as_ref() != Some(new))?;
@@ -490,29 +493,29 @@ impl Work {
         changes
     }
 
-    /// Makes the change again that was taken back last. Returns whether there was one.
+    /// Redoes the change that was undone last. Returns whether there was one.
     pub fn redo(&mut self) -> bool {
         let Some(after) = self.redo.pop() else { return false };
         self.undo.push(std::mem::replace(&mut self.now, after));
         true
     }
 
-    /// Returns `true` if there is a change to take back.
+    /// Returns `true` if there is a change to undo.
     pub fn can_undo(&self) -> bool {
         !self.undo.is_empty()
     }
 
-    /// Returns `true` if there is a change to make again.
+    /// Returns `true` if there is a change to redo.
     pub fn can_redo(&self) -> bool {
         !self.redo.is_empty()
     }
 
-    /// Remembers what a solve was given.
+    /// Stores the settings of a solve.
     pub fn note_solved(&mut self) {
         self.solved = Some(self.now.clone());
     }
 
-    /// Restores a setup that was saved; knobs it names that no longer exist are dropped by the method's own check.
+    /// Restores a saved setup; the check of the method drops knobs that do not exist any more.
     pub fn restore(&mut self, now: Setup, solved: Option<Setup>) {
         self.now = now;
         self.solved = solved;
@@ -531,7 +534,7 @@ impl Work {
         self.names.iter().position(|known| known == name).map(|index| index as ItemId)
     }
 
-    /// Gives every name a number that lasts as long as the scenario is open.
+    /// Assigns each name a number that is stable as long as the scenario is open.
     fn intern(&mut self) {
         let mut names: Vec<String> =
             self.now.scenario.every_knob().iter().map(|info| info.name.to_string()).collect();

@@ -1,4 +1,4 @@
-//! Changing knobs, and editing entries of the plan shown.
+//! Changing knobs, and editing entries of the displayed plan.
 
 use crate::app::drawn::EditTarget;
 use crate::app::effect::{Effect, Effects, Evaluation};
@@ -14,7 +14,7 @@ use lightbay_engines::name_param;
 use std::sync::Arc;
 
 impl App {
-    /// Changes a knob as typed in the palette.
+    /// Changes a knob to a value typed in the palette.
     pub(super) fn set(&mut self, text: &str, effects: &mut Effects) {
         match text.parse::<Setting>() {
             Ok(setting) => {
@@ -36,7 +36,8 @@ impl App {
         }
     }
 
-    /// Moves the slider of the focused pane one step and lets the plan follow; without one it changes the side bar.
+    /// Moves the slider of the focused pane one step, and the plan follows; without a slider, changes the width of the
+    /// side bar.
     pub(super) fn slide_or_resize(&mut self, by: i8, effects: &mut Effects) {
         let Some(slider) = self.slider() else { return self.resize_side(i16::from(by) * 2) };
         let present = self.work.as_ref().and_then(|work| work.now.scenario.knob(slider.knob));
@@ -74,15 +75,15 @@ impl App {
         Ok(())
     }
 
-    /// Selects the first row of the form that differs from `before`, wherever the change was made, so that its mark is in
-    /// sight.
+    /// Selects the first row of the form that differs from `before`, so that its mark is visible, wherever the change
+    /// was made.
     fn reveal_change(&mut self, before: &Setup) {
         if let Some(row) = self.work.as_ref().and_then(|work| work.first_change(before)) {
             self.pane_mut(PaneId::Params).selected = Some(row);
         }
     }
 
-    /// Follows up the change of a knob: live ones reach the running method, others wait for the next solve.
+    /// Runs after the change of a knob: live changes are passed to the active runs, others wait for the next solve.
     fn changed(&mut self, change: &KnobChange, effects: &mut Effects) {
         self.to_remember = true;
         let old = change.old.as_ref().map_or_else(|| "its default".to_owned(), ToString::to_string);
@@ -109,7 +110,7 @@ impl App {
         self.say(Severity::Info, format!("{what}, taken over by {} while working", names.join(", ")));
     }
 
-    /// Hands a live change to the running methods that take it over; returns their names.
+    /// Passes a live change to the active methods that accept it; returns their names.
     fn reach(&mut self, change: &KnobChange, effects: &mut Effects) -> Vec<String> {
         if change.effect != KnobEffect::Live || change.section == Section::Scenario {
             return Vec::new();
@@ -133,7 +134,7 @@ impl App {
         methods
     }
 
-    /// Takes a change of a knob back.
+    /// Undoes a change of a knob.
     pub(super) fn undo(&mut self, effects: &mut Effects) {
         self.time_travel(false, effects);
     }
@@ -167,7 +168,7 @@ impl App {
         }
     }
 
-    /// Edits what is selected: a knob of the form, or an entry of the plan shown.
+    /// Edits the selected item: a knob of the form, or an entry of the displayed plan.
     pub(super) fn edit(&mut self) {
         match self.focus.pane {
             PaneId::Kind(_) if super::has_sweeps(self) => self.suggest_sweep(),
@@ -196,7 +197,7 @@ impl App {
         self.layers.push(Layer::EditKnob(KnobEdit { row: id, name: row.name, field, choices }));
     }
 
-    /// Takes over what was typed for a knob; stays open with the problem if it is refused.
+    /// Sets a knob to the typed value; if the value is refused, the field stays open and shows the problem.
     pub(super) fn accept_knob(&mut self, effects: &mut Effects) {
         let Some(Layer::EditKnob(edit)) = self.layers.last() else { return };
         let setting =
@@ -220,7 +221,7 @@ impl App {
         }
     }
 
-    /// Begins to edit entries of the plan shown.
+    /// Starts editing entries of the displayed plan.
     fn edit_cell(&mut self, pane: PaneId) {
         let Some(cells) = self.editing_of(pane).map(Arc::clone) else { return };
         let selected = self.pane(pane).selected.and_then(|item| cells.entry(item));
@@ -319,7 +320,7 @@ impl App {
         }));
     }
 
-    /// The scenario of the plan that is edited: entries mean something only there.
+    /// The scenario of the edited plan, for which the entries are defined.
     fn plan_scenario(&self) -> Option<lightbay_engines::AnyScenario> {
         Some(self.plans.shown()?.plan.as_ref()?.0.scenario())
     }
@@ -353,12 +354,12 @@ impl App {
         }
     }
 
-    /// Goes over to the scenario of a plan: the one it was edited in, with the change.
+    /// Switches to the scenario of a plan: the scenario of the edit, with the change.
     fn adopt_scenario(&mut self, plan: &PlanRef) {
         let Some(work) = &mut self.work else { return };
         match work.adopt(plan.0.scenario()) {
             Ok(()) => {
-                // The plan is there, so nothing waits for the next solve.
+                // The plan exists already, so no change waits for the next solve.
                 work.note_solved();
                 self.plans.scenario_sha256.clone_from(&work.now.sha256);
                 self.to_remember = true;
@@ -367,7 +368,7 @@ impl App {
         }
     }
 
-    /// The selection moved while cells are edited: the entry follows.
+    /// After the selection moved during an edit, selects the entry of the new cell.
     pub(super) fn follow_selection(&mut self) {
         let Some(Layer::EditCell(edit)) = self.layers.last() else { return };
         let entry = self.pane(edit.pane).selected.and_then(|item| edit.cells.entry(item));

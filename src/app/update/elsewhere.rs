@@ -1,4 +1,4 @@
-//! Runs of another process that has the session open whose plans are shown here.
+//! Runs of another process that has the session of the displayed plans open.
 
 use crate::app::action::RemoteEvents;
 use crate::app::runs::RunState;
@@ -6,8 +6,8 @@ use crate::app::state::App;
 use lightbay_core::event::{EventBody, RunId, Severity};
 
 impl App {
-    /// Settles what the runs of a saved session are that had not ended when its log was read: those of a process that
-    /// still has it open work elsewhere, the others were cut off.
+    /// Sets the state of runs of a saved session that had not ended when its log was read: runs of a process that still
+    /// has the session open are active there, all others were cut off.
     pub(super) fn settle_unfinished(&mut self) {
         let unfinished = self.runs.iter().filter(|run| run.replayed && run.state.is_active());
         let unfinished: Vec<RunId> = unfinished.map(|run| run.id).collect();
@@ -26,7 +26,7 @@ impl App {
         }
     }
 
-    /// Takes in what runs of another process said, and whether it still has the session open.
+    /// Processes events of another process's runs, and whether that process still has the session open.
     pub(super) fn hear_elsewhere(&mut self, news: RemoteEvents) {
         if news.key != self.session.key {
             return;

@@ -1,4 +1,4 @@
-//! Facts from outside: opened files, events of runs, results of work off the loop.
+//! Facts from outside: opened files, events of runs, results of work on other threads.
 
 use crate::app::action::{Fact, Heard, Opened, Submitted};
 use crate::app::effect::{Effect, Effects, Remembered};
@@ -98,7 +98,7 @@ impl App {
         }
     }
 
-    /// Takes over what was opened. Runs on what was open before are told to stop; they are saved by now.
+    /// Switches to the opened scenario. Runs of the previous scenario are told to stop; their plans are already saved.
     fn opened(&mut self, opened: Opened, effects: &mut Effects) {
         self.start.opening = None;
         self.start.problems.clear();
@@ -187,7 +187,7 @@ impl App {
         }
     }
 
-    /// Returns the state of the screen to be remembered; `None` if nothing is open.
+    /// Returns the state of the screen that a session saves; `None` if nothing is open.
     pub(super) fn remembered(&self) -> Option<Remembered> {
         let work = self.work.as_ref()?;
         Some(Remembered {
@@ -238,8 +238,8 @@ impl App {
         self.dirty.frame = true;
     }
 
-    /// Takes in what a run said, or keeps it while the display is frozen. How a run ends is always taken in at once,
-    /// because keys depend on it.
+    /// Processes an event of a run, or holds it while the display is frozen. The end of a run is always processed at
+    /// once, because keys depend on it.
     pub(super) fn event(&mut self, heard: Heard) {
         if !self.frozen {
             self.hear(&heard, false);
@@ -250,7 +250,7 @@ impl App {
             run.state = RunState::Ended;
         }
         if self.held.len() == HELD_CAPACITY {
-            // Progress goes first, what matters stays.
+            // Progress events are dropped first; important events stay.
             let victim = self.held.iter().position(|held| held.event.body.is_progress()).unwrap_or(0);
             self.held.remove(victim);
             self.lost.1 += 1;
@@ -259,7 +259,7 @@ impl App {
         self.dirty.clock = true;
     }
 
-    /// Follows again after the display was frozen.
+    /// Resumes the display after it was frozen.
     pub(super) fn unfreeze(&mut self) {
         self.frozen = false;
         while let Some(heard) = self.held.pop_front() {
@@ -277,7 +277,7 @@ impl App {
         let expected = |run: &Run| matches!(run.state, RunState::Stopping | RunState::Queued);
         let stopping = self.runs.get(event.run).is_some_and(expected);
         let before = self.runs.get(event.run).and_then(|run| match &event.body {
-            // Each sort of bound moves by itself.
+            // Each type of bound is tracked separately.
             EventBody::Bound(Bound { only: Some(_), .. }) => run.partial.as_ref().map(|bound| bound.value),
             _ => run.bound,
         });
@@ -372,7 +372,7 @@ impl App {
             failed.then(if sense == lightbay_core::kind::Sense::Min { order } else { order.reverse() })
         });
         edit.problem = match previews.first() {
-            // There is only one list, so none has to be named.
+            // There is only one list, so the message does not name it.
             Some(Preview { plan: Err(problem), .. }) => {
                 let list = format!("{}: ", edit.cells.target.name());
                 problem.strip_prefix(&list).unwrap_or(problem).to_owned()
@@ -412,7 +412,7 @@ impl App {
                 if let Some(entry) = self.plans.get_mut(number) {
                     entry.standing = entry.standing.clone().forgotten();
                 }
-                // Asking again would fail again.
+                // Another request would fail too.
                 self.loading.insert(number);
                 self.say(Severity::Error, format!("plan {number} cannot be read: {problem}"));
             }
@@ -421,7 +421,7 @@ impl App {
     }
 }
 
-/// A row for a plan that is in memory.
+/// Makes the row of a plan that is in memory.
 pub fn entry_of(number: u64, plan: &PlanRef, origin: Option<(RunId, u64)>, source: &str) -> PlanEntry {
     let header = plan.0.header();
     PlanEntry {
@@ -444,7 +444,7 @@ pub fn entry_of(number: u64, plan: &PlanRef, origin: Option<(RunId, u64)>, sourc
     }
 }
 
-/// Returns the sentence for an event in the log; progress gives none except when the bound moves visibly.
+/// Returns the sentence for an event in the log; for progress only if the displayed bound changes.
 fn sentence(
     event: &Event,
     bound_before: Option<f64>,
@@ -518,10 +518,10 @@ fn sentence(
     })
 }
 
-/// The objective that a plan had where it was found, and the one it has here.
+/// The objective of a plan in the run that found it, and in this run.
 fn before_and_after(report: &HotStartReport, said: impl Fn(f64) -> String) -> String {
     match (report.before, report.after) {
-        // Two judgements of one plan, no change for better or worse.
+        // The two values rate the same plan, so neither is an improvement.
         (Some(before), Some(after)) if before != after => {
             format!(" (it had {}, under the rules of this run {})", said(before), said(after))
         }

@@ -14,7 +14,7 @@ use lightbay_engines::models::is_model;
 use std::path::{Path, PathBuf};
 
 impl App {
-    /// Opens what is named: a file, `session:NAME` or `preset:NAME`.
+    /// Opens a file, `session:NAME` or `preset:NAME`.
     pub(super) fn open(&mut self, text: &str, effects: &mut Effects) {
         let text = text.trim();
         let source = match text.split_once(':') {
@@ -71,7 +71,7 @@ impl App {
         effects.push(Effect::Import { format, paths });
     }
 
-    /// A path as a person types it: below the folder of the start, unless it begins with `/` or `~`.
+    /// A typed path: relative to the folder in which the program was started, unless it begins with `/` or `~`.
     pub(super) fn path(&self, text: &str) -> PathBuf {
         if text.starts_with('~') { PathBuf::from(text) } else { self.options.folder.join(text) }
     }
@@ -90,7 +90,7 @@ impl App {
             .collect()
     }
 
-    /// Asks where to write the plan that is meant, with everything filled in. In a comparison: writes its table.
+    /// Asks where to write the selected plan, with defaults filled in. In a comparison, writes its table.
     pub(super) fn write(&mut self, effects: &mut Effects) {
         if let Some(Layer::Compare(view)) = self.layers.last() {
             let Some(pair) = view.pairs.get(view.at).copied() else { return };
@@ -117,7 +117,7 @@ impl App {
             self.load(number, effects);
         }
         let formats = self.formats(plan.is_some());
-        // What the pane shows is what is meant.
+        // The command applies to the content of the pane.
         let shown = self.drawn_pane(self.focus.pane).and_then(|drawn| drawn.format);
         let named = |wanted: &str| formats.iter().position(|name| *name == wanted);
         let format = shown.and_then(named).or_else(|| named("json")).unwrap_or(0);
@@ -126,8 +126,8 @@ impl App {
         self.layers.push(Layer::Export(ExportEdit { plan, formats, format, path, typed: false }));
     }
 
-    /// `NAME-plan7.json`, for other formats `NAME-plan7.instance.json`, for models `NAME-plan7.METHOD.mps`, for a folder
-    /// `NAME-plan7.polatis-tl1`.
+    /// `NAME-plan7.json`, for other formats `NAME-plan7.instance.json`, for models `NAME-plan7.METHOD.mps`, for a
+    /// folder `NAME-plan7.polatis-tl1`.
     fn usual_path(&self, plan: Option<u64>, format: &str) -> String {
         let Some(work) = &self.work else { return String::new() };
         let known = lightbay_engines::exporters(work.kind);
@@ -149,7 +149,7 @@ impl App {
         format!("{name}{number}{what}{dot}{ending}")
     }
 
-    /// The format changed: a path that was not typed follows.
+    /// After a change of format, updates a path that the user did not type.
     pub(super) fn refresh_export_path(&mut self) {
         let Some(Layer::Export(edit)) = self.layers.last() else { return };
         if edit.typed {
@@ -161,7 +161,7 @@ impl App {
         }
     }
 
-    /// Writes what the pop-up says.
+    /// Writes the file as set in the pop-up.
     pub(super) fn accept_export(&mut self, effects: &mut Effects) {
         let Some(Layer::Export(edit)) = self.layers.last() else { return };
         let (plan, path) = (edit.plan, edit.path.text().trim().to_owned());
@@ -179,7 +179,7 @@ impl App {
         }
     }
 
-    /// Writes the plan that is meant: format, perhaps knobs of it (`what=dag`) and a path, as typed in the palette.
+    /// Writes the selected plan as typed in the palette: a format, optional parameters of it (`what=dag`) and a path.
     pub(super) fn export(&mut self, text: &str, effects: &mut Effects) {
         let (format, rest) = text.trim().split_once(char::is_whitespace).unwrap_or((text.trim(), ""));
         let (knobs, path) = self.knobs_of_format(format, rest);
@@ -209,7 +209,7 @@ impl App {
         }
     }
 
-    /// Leading words that set a knob of the format, and the path behind them.
+    /// Splits the text into leading words that set parameters of the format, and the path after them.
     fn knobs_of_format<'t>(&self, format: &str, text: &'t str) -> (Vec<Setting>, &'t str) {
         let kind = self.work.as_ref().map_or("", |work| work.kind);
         let formats = lightbay_engines::exporters(kind);
@@ -217,7 +217,7 @@ impl App {
         let (mut knobs, mut rest) = (Vec::new(), text.trim_start());
         loop {
             let (word, tail) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-            // A name with a sign of equality may also be that of a file.
+            // A word with `=` may also be the name of a file.
             let knob = word.parse::<Setting>().ok();
             let Some(knob) = knob.filter(|knob| infos.iter().any(|info| info.name == knob.name)) else {
                 break;
@@ -228,7 +228,7 @@ impl App {
         (knobs, rest)
     }
 
-    /// The method whose model would be written: that of the plan, else the chosen one, else the first with a model.
+    /// The method for a model export: that of the plan, else the chosen one, else the first method that has a model.
     pub(crate) fn model_method(&self, plan: Option<u64>) -> Option<ModelledMethod> {
         let work = self.work.as_ref()?;
         let all = lightbay_engines::modelled(work.kind);
@@ -237,7 +237,8 @@ impl App {
         of_plan.and_then(named).or_else(|| named(&work.now.method)).or(all.first()).cloned()
     }
 
-    /// Settings of an export of that model. A plan brings the parameters of its own method along.
+    /// Settings for the export of the model of this method. For the method of the plan itself, includes the parameters
+    /// of the plan.
     fn model_settings(&self, plan: Option<u64>) -> Vec<Setting> {
         let (Some(method), Some(work)) = (self.model_method(plan), self.work.as_ref()) else {
             return Vec::new();
@@ -254,8 +255,8 @@ impl App {
         settings
     }
 
-    /// The plan that a format compares with: the baseline, if the format can take a second subject and the plan to
-    /// write is another one.
+    /// The plan for comparison in the export: the baseline, if the format accepts a second subject and the exported
+    /// plan is not the baseline.
     pub(crate) fn second_plan(&self, plan: Option<u64>, format: &str) -> Option<u64> {
         let number = self.plans.baseline.filter(|number| Some(*number) != plan)?;
         let formats = lightbay_engines::exporters(self.work.as_ref()?.kind);
@@ -263,7 +264,7 @@ impl App {
         (second.of != SubjectSort::Scenario && self.plans.get(number).is_some()).then_some(number)
     }
 
-    /// A plan of the scenario that is set now under the name that this has now: it may have been renamed since.
+    /// A plan of the present scenario, under the present name of the scenario, which may have changed since the solve.
     fn under_present_name(&self, plan: PlanRef) -> PlanRef {
         let header = plan.0.header();
         match &self.work {

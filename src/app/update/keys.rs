@@ -34,7 +34,7 @@ impl App {
         }
     }
 
-    /// Keys that a layer does not take but lets through.
+    /// Keys that a layer passes on to the panes.
     fn pass_on(&mut self, kind: LayerKind, key: Key, effects: &mut Effects) {
         let Found::Action(action) = self.keymap.base(&[key]) else { return };
         let Make::Plain(command) = &table::all()[action].make else { return };
@@ -96,7 +96,7 @@ impl App {
         self.menu = false;
     }
 
-    /// Does what an entry of the table says; one with an argument opens the palette on it.
+    /// Executes an entry of the table; an action with an argument opens the palette.
     fn act(&mut self, action: ActionIndex, effects: &mut Effects) {
         let info = &table::all()[action];
         match &info.make {
@@ -111,7 +111,7 @@ impl App {
         }
     }
 
-    /// Gives a key to the text field of the layer on top. Returns whether it was taken.
+    /// Passes a key to the text field of the top layer. Returns whether the field used the key.
     fn type_key(&mut self, key: Key) -> bool {
         use InputRequest as R;
         let request = match (key.code, key.ctrl, key.alt) {
@@ -144,7 +144,7 @@ impl App {
         }
     }
 
-    /// Follows up a change of the text typed: lists begin at the top again, a typed path stays.
+    /// Runs after a change of the typed text: lists start at the top again, and a typed path is kept.
     fn typed(&mut self) {
         match self.layers.last_mut() {
             Some(Layer::Palette(list) | Layer::Help(list)) => {
@@ -156,7 +156,7 @@ impl App {
         }
     }
 
-    /// A pasted text is one edit of the field on top; elsewhere it must not trigger single-key commands.
+    /// A pasted text is a single edit of the top text field; elsewhere it must not trigger single-key commands.
     pub(super) fn paste(&mut self, text: &str) {
         self.touch();
         let Some(field) = self.layers.last_mut().and_then(Layer::field) else {

@@ -1,4 +1,4 @@
-//! Opening layers, and what their keys do.
+//! Opening layers, and the effects of their keys.
 
 use crate::app::action::LayerCommand as C;
 use crate::app::effect::{Effect, Effects};
@@ -15,7 +15,7 @@ impl App {
         self.layers.push(Layer::Help(Filtered::default()));
     }
 
-    /// Lays the explanation of a word over the screen; says so if nothing is called so.
+    /// Shows the explanation of a term in a layer; reports an unknown term.
     pub(super) fn explain(&mut self, word: &str) {
         match glossary::explain(word) {
             Ok(entries) => {
@@ -56,7 +56,7 @@ impl App {
         self.layers.push(Layer::Panes(ListView { selected: at, offset: 0 }));
     }
 
-    /// Number of lines of the layer on top.
+    /// Number of lines of the top layer.
     fn layer_rows(&self) -> usize {
         match self.layers.last() {
             Some(Layer::Help(list)) => palette::help(self, list.field.text()).len(),
@@ -166,7 +166,7 @@ impl App {
     fn accept(&mut self, effects: &mut Effects) {
         match self.layers.last() {
             Some(Layer::Help(list)) => {
-                // Enter on a line of the help does what the line says.
+                // Enter on a line of the help executes its action.
                 let line = palette::help(self, list.field.text()).into_iter().nth(list.selected);
                 let make = line.map(|line| &crate::app::table::all()[line.action]);
                 self.layers.pop();
@@ -226,7 +226,7 @@ impl App {
         }
     }
 
-    /// Types the chosen line in.
+    /// Types the chosen line into the field.
     fn complete(&mut self) {
         let Some(Layer::Palette(list)) = self.layers.last() else { return };
         let query = list.field.text().to_owned();
@@ -248,7 +248,7 @@ impl App {
         }
     }
 
-    /// Answers the question on top: 0 is the safe answer, a number beyond the last one means the last.
+    /// Answers the top question: 0 is the safe answer, and a number beyond the last means the last answer.
     fn answer(&mut self, answer: usize, effects: &mut Effects) {
         let Some(Layer::Confirm(_)) = self.layers.last() else { return };
         let Some(Layer::Confirm(mut question)) = self.layers.pop() else { return };
@@ -276,7 +276,7 @@ impl App {
         }
     }
 
-    /// Asks before a command that would end the work on what is open while something runs. Returns whether it asked.
+    /// Asks before a command that would stop active runs of the open scenario. Returns whether it asked.
     pub(super) fn ask_first(&mut self, command: crate::app::action::Command) -> bool {
         if self.asked || !self.runs.is_busy() {
             return false;

@@ -1,4 +1,4 @@
-//! The mouse: never required, always the same as a key.
+//! The mouse: never required, because every mouse action has a key.
 
 use crate::app::action::{Action, Command, Motion, Mouse, MouseKind};
 use crate::app::effect::Effects;
@@ -64,7 +64,7 @@ impl App {
         }
     }
 
-    /// Does the action that a rectangle represents, without the round through `update`.
+    /// Executes the action of a rectangle directly, without calling `update`.
     fn do_hit(&mut self, action: Action, effects: &mut Effects) {
         match action {
             Action::Do(command) => self.run(command, effects),
@@ -101,7 +101,7 @@ impl App {
             self.axis_of(pane, -by, at);
             return;
         }
-        // A wheel over the table of plans scrolls it and does not show another plan.
+        // The wheel scrolls the table of plans without displaying another plan.
         if pane == PaneId::Plans {
             let offset = &mut self.pane_mut(pane).offset;
             *offset = if by > 0 { *offset + WHEEL_ROWS } else { offset.saturating_sub(WHEEL_ROWS) };

@@ -14,17 +14,17 @@ use std::time::Duration;
 /// Time from one step to the next while they are played: ten a second are read easily and cost little over SSH.
 const PLAY_EVERY: Duration = Duration::from_millis(100);
 
-/// Steps that are shown of those that are played: half a minute is enough for all of them.
+/// Maximum number of steps that are shown in a playback, so that it takes at most half a minute.
 const MOST_PLAYED: u32 = 300;
 
 /// More steps than any pane has.
 const BEFORE_ALL: i64 = 1 << 40;
 
-/// Columns by which the side bar can be made wider or narrower than usual.
+/// Maximum number of columns by which the side bar can be wider or narrower than the default.
 const SIDE_RANGE: i16 = 30;
 
 impl App {
-    /// Takes over the outcome of the last frame: scroll positions as drawing corrected them.
+    /// Stores the results of the last frame, such as scroll positions that drawing corrected.
     pub(super) fn drawn(&mut self, drawn: Drawn) {
         for pane in &drawn.panes {
             let state = self.panes.entry(pane.pane).or_default();
@@ -37,7 +37,7 @@ impl App {
         self.drawn = drawn;
     }
 
-    /// Gives the focus to the pane of the kind with a name, in any case of its letters.
+    /// Gives the focus to the pane of the kind with this name; ignores upper and lower case.
     pub(super) fn focus_named(&mut self, name: &str) {
         let panes = self.kind_panes();
         if let Some(info) = panes.iter().find(|info| info.name.eq_ignore_ascii_case(name.trim())) {
@@ -116,7 +116,7 @@ impl App {
         }
     }
 
-    /// Selects an item; in the table of plans that shows the plan.
+    /// Selects an item; in the table of plans this also displays the plan.
     fn choose(&mut self, pane: PaneId, item: Option<ItemId>, effects: &mut Effects) {
         self.pane_mut(pane).selected = item;
         self.note_choice(pane);
@@ -127,7 +127,7 @@ impl App {
         self.touch();
     }
 
-    /// The choice in a pane is the latest one. What panes drew as chosen before is past.
+    /// Marks the choice in this pane as the latest. Clears the items that panes drew as chosen before.
     fn note_choice(&mut self, pane: PaneId) {
         self.chosen_in.retain(|other| *other != pane);
         self.chosen_in.insert(0, pane);
@@ -152,7 +152,7 @@ impl App {
         let Some(last) = steps.checked_sub(1) else { return };
         if let Some((chooser, item)) = through {
             let next = if chooser == pane {
-                // Its own items, however they are numbered.
+                // Steps through the pane's own items, for any numbering.
                 let drawn = self.drawn_pane(pane);
                 let mut items: Vec<Item> = drawn.map(|drawn| drawn.items.to_vec()).unwrap_or_default();
                 if drawn.is_some_and(|drawn| drawn.along_axis) {
@@ -172,16 +172,16 @@ impl App {
         let state = self.pane_mut(pane);
         let here = i64::from(state.step.unwrap_or(last));
         let next = (here + by).clamp(0, i64::from(last)) as u32;
-        // The last step is the live one: it stays the last when more come.
+        // The last step is live: it stays the last one when more steps arrive.
         state.step = (next != last).then_some(next);
         self.touch();
     }
 
-    /// Begins to go through the steps of the focused pane, or stops that.
+    /// Starts or stops playing the steps of the focused pane.
     pub(super) fn toggle_play(&mut self) {
         let plays = self.play_at.is_some();
         self.play_at = (!plays).then_some(self.now);
-        // From the last step on nothing would be seen: then it begins with the first.
+        // At the last step, playback starts with the first step, because otherwise nothing would be shown.
         if !plays && !self.steps_on(1) {
             self.step(-BEFORE_ALL);
         }
@@ -189,7 +189,7 @@ impl App {
         self.say(Severity::Info, text);
     }
 
-    /// Goes some steps on; returns `true` unless it was at the last one.
+    /// Moves forward by some steps; returns `true` unless the last step was reached before.
     fn steps_on(&mut self, by: i64) -> bool {
         let choices = |app: &Self| -> Vec<PaneState> { app.panes.values().cloned().collect() };
         let before = choices(self);
@@ -197,7 +197,7 @@ impl App {
         choices(self) != before
     }
 
-    /// Goes on while steps are played, and stops at the last one.
+    /// Continues the playback of steps, and stops at the last one.
     pub(super) fn play(&mut self) {
         let steps = self.drawn_pane(self.focus.pane).map_or(0, |drawn| drawn.steps);
         let goes_on = self.steps_on(i64::from(steps.div_ceil(MOST_PLAYED)));
@@ -207,7 +207,7 @@ impl App {
         }
     }
 
-    /// Stretches, shrinks or fits the axis; `at` is the share of the window that keeps its place.
+    /// Stretches, shrinks or fits the axis; `at` is the fraction of the window that keeps its place.
     pub(super) fn axis(&mut self, by: i8, at: f64) {
         self.axis_of(self.focus.pane, by, at);
     }
@@ -235,7 +235,7 @@ impl App {
         }
     }
 
-    /// Opens or inspects what is selected.
+    /// Opens or inspects the selected item.
     pub(super) fn inspect(&mut self, effects: &mut Effects) {
         match self.focus.pane {
             PaneId::Start => self.open_start_item(effects),
@@ -310,12 +310,12 @@ impl App {
         let state = self.pane_mut(info.id());
         state.mode = (state.mode + 1) % forms;
         let mode = usize::from(state.mode);
-        // Forms may be blocks, whose names are those in files.
+        // Forms may be blocks, which are named as in files.
         let name = info.modes.get(mode).copied().unwrap_or_default().replace('_', " ");
         self.say(Severity::Info, format!("{}: {name}", info.name));
     }
 
-    /// Lays something over the focused pane, or takes it away.
+    /// Shows or hides the overlay of the focused pane.
     pub(super) fn overlay(&mut self) {
         let Some(info) = self.pane_info(self.focus.pane) else { return };
         let state = self.pane_mut(info.id());
@@ -349,7 +349,7 @@ impl App {
         }
     }
 
-    /// Copies the sentence about what is selected.
+    /// Copies the sentence about the selected item.
     pub(super) fn copy(&mut self, effects: &mut Effects) {
         match self.layers.last() {
             Some(Layer::Compare(view)) => {
@@ -402,7 +402,7 @@ impl App {
         }
     }
 
-    /// Leaves everything to the first screen.
+    /// Closes the scenario and shows the start screen.
     pub(super) fn show_start(&mut self, effects: &mut Effects) {
         if self.ask_first(Command::ShowStart) {
             return;

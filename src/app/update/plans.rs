@@ -12,7 +12,7 @@ use lightbay_engines::{ScenarioDifferences, metrics};
 use lightbay_sessions::compare::{Apart, CompareTable, ComparedPlan, TOLERANCE, compare};
 
 impl App {
-    /// Marks the plan that is meant, or unmarks it.
+    /// Marks or unmarks the selected plan.
     pub(super) fn mark(&mut self, effects: &mut Effects) {
         let Some(number) = self.meant_plan().map(|entry| entry.number) else { return };
         let Some(entry) = self.plans.get_mut(number) else { return };
@@ -28,7 +28,7 @@ impl App {
         self.say(Severity::Info, format!("plan {number} {text}"));
     }
 
-    /// Makes the plan that is meant the baseline, or takes it away if it is.
+    /// Makes the selected plan the baseline, or clears the baseline if it is that plan.
     pub(super) fn toggle_baseline(&mut self, effects: &mut Effects) {
         let in_compare = match self.layers.last() {
             Some(Layer::Compare(view)) => view.pairs.get(view.at).map(|pair| pair.plan),
@@ -57,8 +57,8 @@ impl App {
         self.to_remember = true;
     }
 
-    /// Pairs to compare: marked plans with the baseline or with each other, else the one shown with the baseline or
-    /// the next in the table.
+    /// Pairs to compare: marked plans with the baseline or with each other, else the displayed plan with the baseline
+    /// or with the next plan of the table.
     fn pairs(&self) -> Vec<Pair> {
         let baseline = self.plans.baseline.filter(|number| self.plans.get(*number).is_some());
         let marked: Vec<u64> = self.plans.marked().iter().map(|entry| entry.number).collect();
@@ -110,7 +110,7 @@ impl App {
                 .collect();
             let label = format!("{} {}", entry.number, entry.method);
             let header = plan.header();
-            // What is known by now, as in the header of the screen, not what its own run knew.
+            // Uses the present bounds, as in the header of the screen, not those at the end of its run.
             let standing = self.standing_of(entry);
             let differences = ScenarioDifferences::of(&first, &scenario).ok()?;
             let ScenarioDifferences { fields, origin, is_same_question, .. } = differences;
@@ -124,7 +124,7 @@ impl App {
         compare(&subjects, TOLERANCE, metrics(kind)).ok()
     }
 
-    /// Verifies the plan that is meant with the independent checker, off the loop.
+    /// Verifies the selected plan with the independent checker, on another thread.
     pub(super) fn check(&mut self, exact: bool, effects: &mut Effects) {
         let Some((number, plan)) = self.meant_plan().map(|entry| (entry.number, entry.plan.clone())) else {
             return;
@@ -159,12 +159,12 @@ impl App {
         self.touch();
     }
 
-    /// An edit belongs to one plan; with another one shown it would mean nothing.
+    /// Ends the edit, which belongs to the plan displayed before.
     pub(super) fn discard_edit(&mut self) {
         self.layers.retain(|layer| !matches!(layer, Layer::EditCell(_)));
     }
 
-    /// Has a plan read again if it is not in memory.
+    /// Requests that a plan be read again if it is not in memory.
     pub(super) fn load(&mut self, number: u64, effects: &mut Effects) {
         let missing = self.plans.get(number).is_some_and(|entry| entry.plan.is_none());
         if missing && self.loading.insert(number) {
@@ -201,7 +201,7 @@ impl App {
     }
 }
 
-/// A plan that is compared.
+/// Makes the input of a comparison from a plan.
 struct Compared {
     label: String,
     header: Header,

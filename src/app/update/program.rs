@@ -38,7 +38,7 @@ impl App {
         self.say(Severity::Info, text);
     }
 
-    /// Leaves now. What was remembered last goes to disk first.
+    /// Leaves now. Saves the state of the screen first.
     pub(super) fn leave(&mut self, code: u8, effects: &mut Effects) {
         if self.leaving {
             return;

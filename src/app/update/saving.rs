@@ -1,4 +1,4 @@
-//! State of saving: the sign while it fails, the question before leaving then, another folder.
+//! State of saving: the sign while it fails, the question before quitting with unsaved plans, and another folder.
 
 use crate::app::action::Saving;
 use crate::app::effect::{Effect, Effects};
@@ -7,7 +7,7 @@ use crate::app::state::App;
 use lightbay_core::event::Severity;
 
 impl App {
-    /// Takes in how saving goes. What an earlier session still says is no longer of interest.
+    /// Processes a report on saving. Reports from an earlier session are ignored.
     pub(super) fn saving(&mut self, saving: Saving, effects: &mut Effects) {
         if saving.key != self.session.key {
             return;
@@ -43,7 +43,7 @@ impl App {
         self.touch();
     }
 
-    /// Leaves; asks first while something works or plans are not on disk.
+    /// Quits; asks first if a run is active or plans are not on disk.
     pub(super) fn quit(&mut self, effects: &mut Effects) {
         let busy = self.runs.is_busy() || self.sweeps.is_busy();
         let unsaved = self.session.failing.clone().filter(|_| self.session.used);
@@ -79,7 +79,7 @@ impl App {
         }));
     }
 
-    /// Goes on saving below another folder.
+    /// Continues saving below another folder.
     pub(super) fn save_to(&mut self, text: &str, effects: &mut Effects) {
         let folder = self.path(text.trim());
         self.say(Severity::Info, format!("moving the session to {}", folder.display()));

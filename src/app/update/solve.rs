@@ -8,8 +8,8 @@ use lightbay_core::event::{RunId, Severity};
 use lightbay_core::problem::suggestion;
 
 impl App {
-    /// Starts a method with the current parameters, beside those that run. A run of the same method on other
-    /// parameters makes way.
+    /// Starts a method with the current parameters, in parallel with active runs. A run of the same method with other
+    /// parameters is stopped.
     pub(super) fn solve(&mut self, method: Option<&str>, warm: bool, effects: &mut Effects) {
         self.auto_at = None;
         if let Some(refused) = self.refused.take() {
@@ -86,7 +86,7 @@ impl App {
         effects.push(Effect::StartRun(request));
     }
 
-    /// The plan that a warm start begins with: the best of this scenario, else the best of the one that is shown.
+    /// The plan for a hot start: the best of this scenario, else the best of the displayed scenario.
     fn best_known(&self, sha256: &str) -> Option<&PlanEntry> {
         self.plans.best_of(sha256).or_else(|| {
             let shown = self.plans.shown()?;
@@ -94,7 +94,7 @@ impl App {
         })
     }
 
-    /// Tells the runs that are meant to stop.
+    /// Tells the selected runs to stop.
     pub(super) fn stop(&mut self, effects: &mut Effects) {
         let runs: Vec<RunId> = self.meant_runs().iter().map(|run| run.id).collect();
         let of = |run: &RunId| self.runs.get(*run);
@@ -119,7 +119,7 @@ impl App {
         }
     }
 
-    /// Returns the sentence about a run that was told to stop and has not.
+    /// Returns the sentence about a run that was told to stop and is still active.
     fn stop_awaited(&self, run: &Run) -> String {
         let waited = self.stopping_s(run).unwrap_or(0.0);
         let why = match run.stage() {
@@ -132,7 +132,7 @@ impl App {
         )
     }
 
-    /// Says of runs that do not stop where they are, once each.
+    /// Reports the stage of each run that does not stop, once per run.
     pub(super) fn note_late_stops(&mut self) {
         let is_late = |run: &&Run| {
             !run.stops_late && self.stopping_s(run).is_some_and(|waited| waited >= LATE_STOP.as_secs_f64())
@@ -147,7 +147,7 @@ impl App {
         }
     }
 
-    /// Pauses what works; resumes if nothing does.
+    /// Pauses active runs; if there are none, resumes paused ones.
     pub(super) fn toggle_pause(&mut self, effects: &mut Effects) {
         let of = |app: &Self, state| -> Vec<_> {
             app.meant_runs().iter().filter(|run| run.state == state).map(|run| run.id).collect()
@@ -171,7 +171,7 @@ impl App {
         self.say(Severity::Info, if paused { "paused; p resumes" } else { "going on" });
     }
 
-    /// Stops while something works, leaves at the second time; leaves at once if nothing does.
+    /// Stops active runs; the second time, quits. Quits at once if no run is active.
     pub(super) fn interrupt(&mut self, effects: &mut Effects) {
         let again =
             self.interrupted_at.is_some_and(|at| self.now.saturating_duration_since(at) <= LEAVE_WINDOW);
@@ -197,7 +197,7 @@ impl App {
     }
 }
 
-/// Returns the stage of a run's solver in brackets, to put behind its name; empty if it is not known.
+/// Returns the stage of a run's solver in brackets, to append to its name; empty if it is unknown.
 fn standing(run: &Run) -> String {
     run.stage().map_or_else(String::new, |stage| format!(" ({stage})"))
 }

@@ -1,4 +1,4 @@
-//! Sweeps over a knob: starting, stopping, points as they come, and taking one over.
+//! Sweeps over a knob: starting and stopping them, receiving their points, and setting the knob to a point.
 
 use crate::app::effect::{Effect, Effects, SweepRequest};
 use crate::app::pane::{PaneId, PaneInfo};
@@ -79,7 +79,7 @@ impl App {
         if methods.is_empty() {
             methods.push(work.now.method.clone());
         }
-        // Parameters that were changed in the form hold for all methods that have them.
+        // Parameters that were changed in the form apply to all methods that have them.
         let swept = axes.first().map_or("", |axis| axis.name.as_str());
         let changed = methods.iter().flat_map(|name| work.now.params_of(name));
         let mut settings: Vec<Setting> = Vec::new();
@@ -91,12 +91,12 @@ impl App {
         let Common { time_limit_s, gap, .. } = work.now.common;
         let sweep = Sweep::of(vec![work.now.scenario.clone()]).map_err(|problem| problem.to_string())?;
         let sweep = sweep.methods(&methods).and_then(|sweep| sweep.set(&settings)).map_err(one_line)?;
-        // The axis comes last: it may be a limit too.
+        // The axis comes last, because it may be a limit too.
         let seed = (swept != "seed").then_some(work.now.common.seed);
         sweep.limited(time_limit_s, gap, seed).over(&axes).map_err(one_line)
     }
 
-    /// Opens the palette with a sweep over the knob of the pane typed in.
+    /// Opens the palette with a sweep over the pane's knob already typed.
     pub(super) fn suggest_sweep(&mut self) {
         let Some((info, offered)) = self.sweep_pane() else { return };
         let knob = offered.knobs.get(usize::from(self.pane(info.id()).mode)).copied();
@@ -134,7 +134,8 @@ impl App {
         }
     }
 
-    /// Returns `true` if a command to stop means the sweep: it works, and nothing else does or its pane has the focus.
+    /// Returns `true` if a stop command applies to the sweep: the sweep is active, and no run is active or the pane of
+    /// the sweep has the focus.
     pub(super) fn means_sweep(&self) -> bool {
         let here = self.sweep_pane().is_some_and(|(info, _)| info.id() == self.focus.pane);
         self.sweeps.is_busy() && (here || !self.runs.is_busy())
@@ -158,7 +159,7 @@ impl App {
         }
     }
 
-    /// There will be no more.
+    /// The sweep has ended.
     pub(super) fn sweep_ended(&mut self, key: u64, outcome: Result<Walked, String>) {
         let Some(run) = self.sweeps.get_mut(key) else { return };
         let (knob, rows, all) = (run.knob(), run.rows.len(), run.sweep.len());
@@ -179,7 +180,7 @@ impl App {
         self.say(severity, text);
     }
 
-    /// Forgets sweeps about what is no longer open. A knob that only goes to one of its own points keeps them.
+    /// Removes sweeps of a scenario that was closed. A sweep is kept if its knob was only set to one of its own points.
     pub(super) fn keep_fitting_sweeps(&mut self, effects: &mut Effects) {
         let Some(work) = &self.work else {
             self.sweeps.clear();
