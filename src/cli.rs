@@ -1,7 +1,7 @@
 //! The command line: one grammar for all kinds, one file per subcommand.
 //!
-//! Results go to standard output, everything else to standard error, both through [`console::Console`]; exit codes
-//! are in [`exit`], what can go wrong in [`failure`].
+//! Results go to standard output and all else to standard error, both through [`console::Console`]; exit codes are in
+//! [`exit`], failures in [`failure`].
 
 pub mod config;
 pub mod console;
@@ -50,7 +50,7 @@ use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::Path;
 
-/// Does what the arguments ask for, reports what goes wrong, and says how it ended.
+/// Executes the command of the arguments, reports failures, and returns how it ended.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, console: &mut Console) -> Exit {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let exit = match Grammar::of(&arguments) {
@@ -62,8 +62,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, console: &mut Console)
     ended.unwrap_or_else(|failure| failure.report(console))
 }
 
-/// Returns a failure with the command that is meant if the first argument is a command with a typing error: without it
-/// the argument would be taken for a file, and the one after it for the mistake.
+/// Returns a failure with a suggestion if the first argument looks like a misspelt command. Otherwise clap would treat
+/// the argument as a file and report the next one as the mistake.
 fn slip(arguments: &[OsString]) -> Option<Failure> {
     let word = arguments.get(1)?.to_str()?;
     if word == "help" {
@@ -85,7 +85,7 @@ fn slip(arguments: &[OsString]) -> Option<Failure> {
     ))
 }
 
-/// Help and version are answers; anything else clap says is wrong usage.
+/// Help and version are results; every other message of clap is wrong usage.
 fn answer(error: &clap::Error, console: &mut Console) -> Result<Exit, Failure> {
     let text = error.render();
     if error.use_stderr() {

@@ -1,6 +1,6 @@
-//! The program: command line, app shell, event loop, wiring. No algorithm and no drawing of cells.
+//! The program: command line, app shell, event loop, wiring. It contains neither algorithms nor drawing code for cells.
 //!
-//! A library so that tests and benchmarks reach its rooms; `main.rs` only calls [`cli::run`], and [`helper`]
+//! It is a library so that tests and benchmarks can use its modules; `main.rs` only calls [`cli::run`], and [`helper`]
 //! in the second process that some runs start.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]

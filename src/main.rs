@@ -1,4 +1,4 @@
-//! The lightbay program: arguments in, exit code out.
+//! The lightbay program: passes on the arguments and returns the exit code.
 // Not `forbid`: `start` has the one exception.
 #![deny(unsafe_code)]
 
@@ -20,20 +20,20 @@ fn main() -> ExitCode {
     report_panics(&console);
     let exit = cli::run(std::env::args_os(), &mut console);
     drop(console);
-    // Everything is written. A run that did not stop works on until the last moment, perhaps inside a library whose
-    // destructors would wait for it.
+    // Everything is written. A run that did not stop is still active, perhaps inside a library whose destructors would
+    // wait for it.
     signal_hook::low_level::exit(i32::from(exit.code()))
 }
 
-/// Panics and unforeseen errors become reports on the real standard error. A panic on the thread of a run is no
-/// accident of the program: the run reports it and keeps its best plan.
+/// Reports panics and unexpected errors on the original standard error. A panic on the thread of a run does not end the
+/// program: the run reports it and keeps its best plan.
 fn report_panics(console: &Console) {
     let hooks = color_eyre::config::HookBuilder::blank()
         .display_env_section(false)
         .panic_section("this is a defect of lightbay; please report it with the lines above")
         .into_hooks();
     let (panic_hook, eyre_hook) = hooks;
-    // A hook that is there already will do as well.
+    // An existing hook is sufficient.
     let _ = eyre_hook.install();
     let err = console.err_handle().ok();
     std::panic::set_hook(Box::new(move |info| {
@@ -41,7 +41,7 @@ fn report_panics(console: &Console) {
         let run = std::thread::current().name().is_some_and(|name| name.starts_with("lb-"));
         match err.as_ref().filter(|_| !run) {
             Some(mut err) => drop(writeln!(err, "{report}")),
-            // The original descriptor leads to the log.
+            // The original descriptor is redirected to the log.
             None => drop(writeln!(std::io::stderr(), "{report}")),
         }
     }));

@@ -37,8 +37,8 @@ pub struct Arguments {
     time_limit: f64,
 }
 
-/// Differences between the scenario of a plan and the one that was asked for as violations, and a remark if there is none
-/// that matters.
+/// Returns differences between the scenario of a plan and the given one as violations, and a remark if no difference
+/// matters.
 fn held_against(
     own: &AnyScenario,
     asked: &AnyScenario,

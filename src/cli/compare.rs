@@ -1,4 +1,4 @@
-//! `lightbay compare`: plans side by side, the first one the reference.
+//! `lightbay compare`: compares plans; the first one is the reference.
 
 use super::console::Console;
 use super::exit::Exit;
@@ -24,7 +24,8 @@ pub struct Arguments {
     #[arg(value_name = "PLAN", required = true, num_args = 2.., value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     plans: Vec<Source>,
 
-    /// Print one JSON object: {"schema", "kind", "labels", "not_ranked", "varied", "settings", "figures", "proofs", "tolerance"}
+    /// Print one JSON object: {"schema", "kind", "labels", "not_ranked", "varied", "settings", "figures", "proofs",
+    /// "tolerance"}
     #[arg(long, group = "form")]
     json: bool,
 
@@ -95,7 +96,8 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     Ok(Exit::Done)
 }
 
-/// Says which files the plans and their scenarios come from, and what was assumed of them; once if all come from the same.
+/// Prints the source files of the plans and their scenarios, and the assumptions of imports; only once if all have the
+/// same source.
 fn say_origins(labels: &[String], plans: &[AnyPlan], console: &mut Console) {
     let lines: Vec<Vec<String>> =
         plans.iter().map(|plan| plan.scenario().origin_lines(Some(&plan.header()))).collect();
@@ -108,7 +110,7 @@ fn say_origins(labels: &[String], plans: &[AnyPlan], console: &mut Console) {
     }
 }
 
-/// Differences of the scenario of a plan from that of the first one, beyond knobs.
+/// Differences of the scenario of a plan from that of the first plan, other than knobs.
 fn apart_from(first: &AnyScenario, scenario: &AnyScenario) -> Result<Apart, WriteError> {
     let ScenarioDifferences { fields, origin, is_same_question, .. } =
         ScenarioDifferences::of(first, scenario)?;
@@ -178,7 +180,7 @@ fn text(comparison: &CompareTable) -> String {
                         (_, None) => format!("{:+}", change.difference),
                     };
                     let word = match change.verdict {
-                        // Figures that are not judged show what they are.
+                        // Figures without a verdict show their role instead.
                         Verdict::Different => figure.role.word(),
                         verdict => verdict.word(),
                     };

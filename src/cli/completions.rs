@@ -27,7 +27,8 @@ pub fn run(
     mut command: clap::Command,
     console: &mut Console,
 ) -> Result<Exit, Failure> {
-    // The generator panics if its writer fails, and a reader may leave at any time: memory never fails.
+    // The generator panics if its writer fails, and a reader may close the pipe at any time, so the text is generated
+    // in memory first.
     let mut text = Vec::new();
     clap_complete::generate(arguments.shell, &mut command, "lightbay", &mut text);
     console.out().write_all(&text)?;

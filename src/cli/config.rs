@@ -1,4 +1,4 @@
-//! The configuration file and `lightbay config`: defaults for what flags say.
+//! The configuration file and `lightbay config`: default values of flags.
 
 use super::console::Console;
 use super::exit::Exit;
@@ -11,7 +11,7 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-/// Text that `lightbay config default` prints: parses to exactly the defaults.
+/// Text that `lightbay config default` prints; its values are exactly the defaults.
 const DEFAULT: &str = include_str!("config/default.toml");
 
 /// Arguments of `config`.
@@ -51,11 +51,11 @@ pub struct Ui {
     pub color: When,
     /// Family of colours.
     pub theme: PaletteName,
-    /// Background of the terminal; it is asked if nothing is said.
+    /// Background of the terminal; without a value, the terminal is queried.
     pub background: Option<BackgroundName>,
-    /// Characters to draw with; chosen by locale and terminal if nothing is said.
+    /// Characters to draw with; without a value, chosen by locale and terminal.
     pub glyphs: Option<GlyphName>,
-    /// `true` if the workbench listens to the mouse.
+    /// `true` if the workbench uses the mouse.
     pub mouse: bool,
 }
 
@@ -81,7 +81,7 @@ impl Config {
     pub fn load(console: &Console) -> Result<Self, Failure> {
         match console.places() {
             Ok(places) => Ok(Self::read(places.config())?),
-            // Nothing is known of a home, so there is no file either.
+            // Without a home folder there is no configuration file.
             Err(_) => Ok(Self::default()),
         }
     }
@@ -111,7 +111,7 @@ impl Config {
         Ok(config)
     }
 
-    /// The flags, with what the file says where they are silent.
+    /// The flags, completed with the values of the file.
     pub fn look(&self, flags: LookArguments) -> LookArguments {
         LookArguments {
             color: flags.color.or(Some(self.ui.color)),

@@ -1,7 +1,7 @@
-//! The only way in which the program writes to its standard streams.
+//! Only this module writes to the standard streams of the program.
 //!
-//! At start both descriptors are duplicated and our own output uses the copies; then the originals are pointed at
-//! the log, so that no library can write into a result or onto the screen.
+//! At start both descriptors are duplicated and our own output uses the copies. Then the original descriptors are
+//! redirected to the log, so that a library cannot write into a result or onto the screen.
 
 use super::failure::Failure;
 use lightbay_core::json::to_pretty;
@@ -12,7 +12,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-/// A log above this size becomes `.old` before a new one is begun, bytes.
+/// Size above which a log is renamed to `.old` and a new one is started, bytes.
 const LOG_LIMIT_BYTES: u64 = 4 << 20;
 
 /// Standard output and standard error as they were at start.
@@ -23,7 +23,7 @@ pub struct Console {
     overrides: Overrides,
 }
 
-/// Standard output of the caller. What is written to a closed one fails.
+/// Standard output of the caller. Writing to a closed one fails.
 #[derive(Debug)]
 pub struct Output {
     file: File,
@@ -44,8 +44,8 @@ impl Write for Output {
 }
 
 impl Console {
-    /// Takes copies of both descriptors. `out_is_closed` tells that the caller closed standard output; Rust's runtime
-    /// has put `/dev/null` in its place.
+    /// Copies both descriptors. `out_is_closed` is `true` if the caller closed standard output; Rust's runtime then has
+    /// opened `/dev/null` instead.
     ///
     /// # Errors
     /// If the process has no descriptors left.
@@ -61,7 +61,7 @@ impl Console {
         &mut self.out
     }
 
-    /// An object on standard output, as JSON for scripts; characters that could disguise a name are escaped.
+    /// Writes an object to standard output as JSON for scripts; escapes characters that could disguise a name.
     ///
     /// # Errors
     /// Returns the error of the system if standard output cannot be written.
@@ -74,7 +74,7 @@ impl Console {
         self.out.get_ref().is_closed
     }
 
-    /// Sends what is buffered.
+    /// Flushes the buffered output.
     ///
     /// # Errors
     /// Returns the error of the system if standard output cannot be written.
@@ -82,7 +82,7 @@ impl Console {
         self.out.flush()
     }
 
-    /// Another handle of standard error, for a thread of its own.
+    /// Another handle of standard error, for a separate thread.
     ///
     /// # Errors
     /// If the process has no descriptors left.
@@ -124,29 +124,29 @@ impl Console {
         self.err_is_terminal() && colour_is_welcome()
     }
 
-    /// One line of information on standard error. A closed standard error is ignored.
+    /// Writes a line of information to standard error. A closed standard error is ignored.
     pub fn say(&mut self, message: &str) {
         self.say_raw(&format!("lightbay: {message}\n"));
     }
 
-    /// One line on what is wrong.
+    /// Writes a line about an error.
     pub fn error(&mut self, message: &str) {
         self.say_raw(&format!("error: {message}\n"));
     }
 
-    /// One line on what a person should know.
+    /// Writes a line with a warning.
     pub fn warn(&mut self, message: &str) {
         self.say_raw(&format!("warning: {message}\n"));
     }
 
     /// Text as it is.
     pub fn say_raw(&mut self, text: &str) {
-        // What is buffered for standard output was said earlier; on a terminal the order is visible.
+        // Buffered output came earlier, so it is flushed first; on a terminal the order is visible.
         let _ = self.out.flush();
         let _ = self.err.write_all(text.as_bytes());
     }
 
-    /// Remembers the places named by flags.
+    /// Stores the places named by flags.
     pub fn set_places(&mut self, overrides: Overrides) {
         self.overrides = overrides;
     }
@@ -159,12 +159,12 @@ impl Console {
         Ok(Places::resolve(&self.overrides, |name| std::env::var_os(name))?)
     }
 
-    /// Points the original descriptors at the log. Short commands do not create one where there is none.
+    /// Redirects the original descriptors to the log. Short commands do not create a log.
     pub fn divert(&self, create: bool) {
         let log = self.places().ok().and_then(|places| open_log(&places.logs(), create));
         let sink = log.or_else(|| OpenOptions::new().write(true).open("/dev/null").ok());
         if let Some(sink) = sink {
-            // If this fails a library's chatter stays visible, which is no reason to stop.
+            // If this fails, output of libraries stays visible, and the program continues.
             let _ = rustix::stdio::dup2_stdout(&sink);
             let _ = rustix::stdio::dup2_stderr(&sink);
         }
@@ -175,7 +175,7 @@ fn colour_is_welcome() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// The file that stray output goes to.
+/// The file for output of libraries.
 pub fn log_file(logs: &Path) -> PathBuf {
     logs.join("stray-output.log")
 }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-/// The table of exit codes as help and manual page show it.
+/// The table of exit codes for help and manual page.
 pub const HELP: &str = "\
 Exit codes:
   0    done: the run found a plan, even if a limit ended it; the check passed; the whole
@@ -16,14 +16,14 @@ Exit codes:
        ended by hang-up, interrupt or termination; the best plan so far is written if
        there is one";
 
-/// A signal that ends the program in good order.
+/// A signal after which the program saves its work and exits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
-    /// The terminal is gone.
+    /// The terminal was closed.
     HangUp,
     /// Ctrl-C.
     Interrupt,
-    /// A polite request to end.
+    /// A request to end.
     Terminate,
 }
 
@@ -31,7 +31,7 @@ impl Signal {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::HangUp, Self::Interrupt, Self::Terminate];
 
-    /// The number the system gives it.
+    /// The system's number of the signal.
     pub const fn number(self) -> u8 {
         match self {
             Self::HangUp => 1,
@@ -68,19 +68,19 @@ pub enum Exit {
     NoPlan,
     /// A method found that no plan exists.
     Infeasible,
-    /// Ended by a signal, in good order.
+    /// Ended by a signal, after saving.
     Signal(Signal),
 }
 
 impl Exit {
-    /// The ending with a number, as the workbench reports it; an unknown one is a failure.
+    /// The outcome for an exit code of the workbench; an unknown code counts as a failure.
     pub fn of_code(code: u8) -> Self {
         let known = [Self::Done, Self::Failure, Self::Input, Self::NoPlan, Self::Infeasible];
         let signals = Signal::ALL.into_iter().map(Self::Signal);
         known.into_iter().chain(signals).find(|exit| exit.code() == code).unwrap_or(Self::Failure)
     }
 
-    /// The number the caller sees.
+    /// The exit code.
     pub const fn code(self) -> u8 {
         match self {
             Self::Done => 0,

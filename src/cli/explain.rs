@@ -1,4 +1,4 @@
-//! `lightbay explain`: words and figures of the program, explained.
+//! `lightbay explain`: explains terms and figures of the program.
 
 use super::console::Console;
 use super::exit::Exit;
@@ -25,7 +25,7 @@ pub struct Arguments {
     json: bool,
 }
 
-/// Explains a word, or lists all.
+/// Explains a term, or lists all.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
     let word = arguments.words.join(" ");
     let meant = if word.is_empty() {

@@ -53,7 +53,7 @@ pub struct Arguments {
     force: bool,
 }
 
-/// A subject that was read; a plan that passed its check.
+/// A subject that was read; a plan has passed its check.
 enum Read {
     Scenario(AnyScenario),
     Plan(AnyPlan),
@@ -128,12 +128,12 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     Ok(Exit::Done)
 }
 
-/// Returns `true` if a path is that of a folder: one that is there, or one that is written as such.
+/// Returns `true` if a path is a folder: an existing one, or a path that ends with `/`.
 fn is_folder(path: &Path) -> bool {
     path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/")
 }
 
-/// Makes a folder that is not there.
+/// Makes a missing folder.
 fn make(folder: &Path) -> Result<(), Failure> {
     fs::create_dir_all(folder).map_err(|error| {
         let name = printable(&folder.to_string_lossy());
@@ -141,19 +141,19 @@ fn make(folder: &Path) -> Result<(), Failure> {
     })
 }
 
-/// A name for the folder of several files: that of the file that was requested, without its ending.
+/// A name for the folder of several files: the name of the requested file without its extension.
 fn folder_name(output: Option<&Path>) -> String {
     let stem = output.filter(|path| path.as_os_str() != "-").map(|path| path.with_extension(""));
     stem.map_or_else(|| "out".to_owned(), |stem| printable(&stem.to_string_lossy()))
 }
 
-/// Returns remarks for a person on the file beside its content.
+/// Returns remarks for the user on the file.
 fn remarks_of(subject: Subject<'_>, format: &str) -> Vec<String> {
     let formats = exporters(subject.kind());
     formats.iter().find(|info| info.name == format).map_or_else(Vec::new, |info| remarks(subject, info))
 }
 
-/// Returns the targets of the files that belong beside the one at `path`, checked before anything is written.
+/// Returns the targets of the files that accompany the file at `path`, checked before anything is written.
 fn companions<'a>(
     path: Option<&Path>,
     beside: &[&'a Artifact],
@@ -168,7 +168,7 @@ fn companions<'a>(
     Ok(targets)
 }
 
-/// Writes every file into a folder; nothing is written if one of them must not be.
+/// Writes every file into a folder; writes nothing if one of them cannot be written.
 fn write_all(folder: &Path, artifacts: &[Artifact], force: bool) -> Result<Vec<String>, Failure> {
     let mut targets = Vec::with_capacity(artifacts.len());
     for artifact in artifacts {

@@ -8,20 +8,20 @@ use lightbay_core::problem::{Problem, Problems};
 use lightbay_sessions::SessionError;
 use std::io;
 
-/// Reason that a command did not do what it was asked.
+/// Reason that a command failed.
 #[derive(Debug)]
 pub enum Failure {
     /// Wrong input; every problem of every input is listed.
     Input(Vec<Problems>),
-    /// Something a person can mend that is no problem of the input, such as a full disk.
+    /// A problem outside the input that the user can fix, such as a full disk.
     Mendable(String),
-    /// The reader of our output left before it had all of it, as `head` does.
+    /// The reader of our output closed it before it had everything, as `head` does.
     ReaderLeft,
-    /// An error that nobody foresaw.
+    /// An unexpected error.
     Unexpected(Report),
 }
 
-/// Message on output that was cut.
+/// Message about truncated output.
 const READER_LEFT: &str =
     "standard output: the reader closed it before it had the whole output; commands with -o can write a file";
 
@@ -31,7 +31,7 @@ impl Failure {
         Problem::new(path, message, remedy).into()
     }
 
-    /// Says what is wrong on standard error, and how the program ends.
+    /// Reports the failure on standard error, and returns the exit code.
     pub fn report(self, console: &mut Console) -> Exit {
         match self {
             Self::Input(inputs) => {
@@ -70,7 +70,7 @@ impl From<Problem> for Failure {
     }
 }
 
-/// Only writing to our own standard output gives a bare I/O error; everything else names its file.
+/// A bare I/O error comes only from writing to our own standard output; all other errors name their file.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         match error.kind() {
@@ -105,7 +105,7 @@ impl From<SessionError> for Failure {
         match error {
             SessionError::NoSpace { .. } | SessionError::Io { .. } => Self::Mendable(error.to_string()),
             SessionError::Unwritable { .. } => Self::Unexpected(error.into()),
-            // What is left names a file, a folder or a session that a person chose.
+            // All other errors name a file, a folder or a session that the user chose.
             other => Self::Input(vec![Problem::new("", other.to_string(), "").into()]),
         }
     }

@@ -86,7 +86,7 @@ pub struct PlaceArguments {
 }
 
 impl PlaceArguments {
-    /// As the session crate takes them.
+    /// The places in the form of the session crate.
     pub fn overrides(&self) -> Overrides {
         Overrides { data: self.data_dir.clone(), state: self.state_dir.clone(), config: self.config.clone() }
     }
@@ -134,7 +134,8 @@ pub enum Command {
 }
 
 impl Grammar {
-    /// Parses arguments. Only the main page of help lists the options of [`PlaceArguments`], which every command accepts.
+    /// Parses arguments. Every command accepts the options of [`PlaceArguments`], but only the main help page lists
+    /// them.
     ///
     /// # Errors
     /// A request for help or the version, or a mistake in the arguments.
@@ -152,7 +153,7 @@ impl Grammar {
     }
 }
 
-/// A command and its subcommands whose help leaves arguments out.
+/// A command and its subcommands, with some arguments hidden in their help.
 fn without(command: clap::Command, hidden: &[Id]) -> clap::Command {
     command
         .mut_args(|argument| {
@@ -162,8 +163,8 @@ fn without(command: clap::Command, hidden: &[Id]) -> clap::Command {
         .mut_subcommands(|sub| without(sub, hidden))
 }
 
-/// The command that was meant by a first argument that is none, if it looks like a slip: no name of a file with folder or
-/// ending, no preset, no session.
+/// The intended command if the first argument looks like a misspelt one: it is not a file name with folder or
+/// extension, a preset or a session.
 pub fn meant_command(word: &str) -> Option<String> {
     let mut grammar = Grammar::command();
     grammar.build();

@@ -1,4 +1,4 @@
-//! `lightbay import`: a scenario or plan from files of other tools, with a summary of what was found and assumed.
+//! `lightbay import`: makes a scenario or plan from files of other tools, with a summary of findings and assumptions.
 
 use super::console::Console;
 use super::exit::Exit;
@@ -30,8 +30,8 @@ Examples:
 #[command(after_long_help = EXAMPLES, override_usage = "lightbay import [OPTIONS] [FORMAT] <FILE>...")]
 pub struct Arguments {
     /// Files to read, plain or compressed with gzip; `-` is standard input. `msccl`, `mscclpp` and the formats of
-    /// switches also need the scenario, as a file or preset:NAME; `sol` needs it or the file of names. A format (`lightbay methods --formats` lists all) may precede the files; otherwise
-    /// lightbay detects it from their content
+    /// switches also need the scenario, as a file or preset:NAME; `sol` needs it or the file of names. A format
+    /// (`lightbay methods --formats` lists all) may precede the files; otherwise lightbay detects it from their content
     #[arg(value_name = "FILE", required = true, value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     words: Vec<Source>,
 
@@ -70,7 +70,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         .map_or_else(|| recognised(&inputs).map(str::to_owned), Ok)
         .and_then(|format| import(&format, &inputs, &arguments.set, arguments.strict))
         .map_err(|problems| {
-            // Problems of the whole import name no file; where there is only one it is meant.
+            // Problems of the whole import do not name a file; if there is only one file, its name is added.
             match (problems.source.is_empty(), inputs.as_slice()) {
                 (true, [one]) => problems.named(&one.name),
                 _ => problems,
@@ -108,8 +108,8 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     Ok(Exit::Done)
 }
 
-/// The format and the files. The first word is a format if it is the name of one, or if there are others behind it and no
-/// file has that name; else the format follows from the content.
+/// The format and the files. The first word is a format if it is the name of one, or if further words follow and no
+/// file has this name; otherwise the format is detected from the content.
 fn named_format(words: &[Source]) -> (Option<String>, &[Source]) {
     let name = match words.first() {
         Some(Source::File(path)) => path.to_str().filter(|name| {
@@ -121,7 +121,7 @@ fn named_format(words: &[Source]) -> (Option<String>, &[Source]) {
     name.map_or((None, words), |name| (Some(name.to_owned()), &words[1..]))
 }
 
-/// Engines know no paths: they get names and content.
+/// Engines do not access files: they receive names and content.
 fn read_inputs(files: &[Source]) -> Result<Vec<Input>, Failure> {
     let mut wrong = Vec::new();
     let mut inputs = Vec::new();
@@ -134,7 +134,7 @@ fn read_inputs(files: &[Source]) -> Result<Vec<Input>, Failure> {
     if wrong.is_empty() { Ok(inputs) } else { Err(Failure::Input(wrong)) }
 }
 
-/// The name by which messages and settings speak of a file.
+/// The name of a file in messages and settings.
 fn file_name(source: &Source) -> String {
     match source {
         Source::File(path) => path.to_string_lossy().into_owned(),

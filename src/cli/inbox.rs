@@ -1,4 +1,4 @@
-//! A queue between threads that never makes its writers wait.
+//! A queue between threads whose writers never wait.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -27,7 +27,7 @@ impl<T> Inbox<T> {
         self.filled.notify_one();
     }
 
-    /// Adds a message in place of an older one for which `same` holds, if the queue has grown beyond `limit`.
+    /// Adds a message; if the queue is longer than `limit`, the message replaces an older one for which `same` holds.
     pub fn put_latest(&self, message: T, limit: usize, same: impl Fn(&T) -> bool) {
         let mut queue = self.lock();
         if queue.len() >= limit

@@ -1,4 +1,4 @@
-//! `lightbay info`: versions, places, what the terminal can do, and a card to see it by.
+//! `lightbay info`: versions, places, terminal capabilities, and a card with samples of glyphs and colours.
 
 use super::config::Config;
 use super::console::Console;

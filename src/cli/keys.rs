@@ -1,4 +1,4 @@
-//! `lightbay keys`: the one table of actions, as the workbench uses it.
+//! `lightbay keys`: the table of actions of the workbench.
 
 use super::console::Console;
 use super::exit::Exit;

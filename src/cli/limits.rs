@@ -1,4 +1,4 @@
-//! Arguments that solving commands have in common: limits of a run, its seed and threads, and the form of progress.
+//! Common arguments of commands that solve: limits of a run, its seed and threads, and the form of progress.
 
 use super::config::Config;
 use super::console::Console;
@@ -29,7 +29,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Limits that are given by their flag and by `settings` of the flag `other` too.
+    /// Returns a problem for each limit that is given both by its flag and by `settings` of the flag `other`.
     pub fn given_twice(&self, settings: &[Setting], other: &str) -> Problems {
         let mut twice = Problems::of(other);
         for (flag, set, is_given) in [
@@ -44,7 +44,7 @@ impl Limits {
         twice
     }
 
-    /// The budget of threads: as asked here or by the configuration, else all cores.
+    /// The budget of threads: from the arguments or the configuration, else all cores.
     ///
     /// # Errors
     /// A configuration that cannot be read.
@@ -54,7 +54,7 @@ impl Limits {
     }
 }
 
-/// Form of the messages while solving.
+/// Form of the messages during a solve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Progress {
     /// One short line per milestone
@@ -66,7 +66,7 @@ pub enum Progress {
 }
 
 impl Progress {
-    /// Returns the form that was asked for, or the usual one: `Plain` if standard error is a terminal, else `None`.
+    /// Returns the requested form, or the default: `Plain` if standard error is a terminal, else `None`.
     pub fn or_usual(asked: Option<Self>, console: &Console) -> Self {
         asked.unwrap_or(if console.err_is_terminal() { Self::Plain } else { Self::None })
     }

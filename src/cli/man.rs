@@ -22,7 +22,7 @@ pub fn run(
     mut command: clap::Command,
     console: &mut Console,
 ) -> Result<Exit, Failure> {
-    // Global options reach the subcommands only when the grammar is built.
+    // Subcommands get the global options only when the grammar is built.
     command.build();
     let page = match &arguments.command {
         None => command,

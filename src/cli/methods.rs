@@ -37,10 +37,10 @@ pub struct Arguments {
     formats: bool,
 }
 
-/// Lists what there is.
+/// Lists methods or formats.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
     let kinds = selected(arguments.kind.as_deref())?;
-    // A method is named after a kind only, so there is one.
+    // A method is given only together with a kind, so there is exactly one kind.
     let chosen = match (&arguments.method, kinds.as_slice()) {
         (Some(name), [kind]) => Some(method(kind.name, name).ok_or_else(|| unknown_method(kind.name, name))?),
         _ => None,
@@ -59,7 +59,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
             None => one_kind(kind, console)?,
         }
     }
-    // Tables of kinds end with a blank line, that of one method does not.
+    // Tables of kinds end with a blank line, the table of a method does not.
     let title = if chosen.is_some() { "\nParameters of every method" } else { "Parameters of every method" };
     let table = params(&common_params());
     let how = "Set a parameter with `--set NAME=VALUE`, one entry of a list with `--set NAME[3]=VALUE`.";
@@ -120,7 +120,7 @@ fn one_method(
     Ok(())
 }
 
-/// Parameters that at least two methods have in the same form. Where a name has several such forms, the most frequent.
+/// Parameters that at least two methods have in the same form. If a name has several such forms, the most frequent one.
 fn shared(methods: &[MethodInfo]) -> Vec<ParamInfo> {
     let mut forms: Vec<(&ParamInfo, usize)> = Vec::new();
     for param in methods.iter().flat_map(|method| &method.params) {
@@ -160,7 +160,7 @@ fn wrapped(names: &[&str]) -> Vec<String> {
     lines
 }
 
-/// Characters of a line of names, so that it fits a terminal of 100 columns with its indent.
+/// Maximum number of characters in a line of names, so that an indented line fits a terminal of 100 columns.
 const LINE_CHARS: usize = 88;
 
 fn params(infos: &[ParamInfo]) -> TextTable {

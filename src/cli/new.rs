@@ -49,7 +49,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
     let mut target = Target::prepare(arguments.output.as_deref(), arguments.force, console)?;
     let from_plans = made_from_plans(arguments);
-    // A preset and a plan have names that say what they are; a kind has none.
+    // A preset or plan provides a descriptive name; a kind does not.
     let unnamed = from_plans.is_none()
         && kind(&arguments.from).is_some()
         && arguments.set.iter().all(|setting| setting.name != name_param().name);
@@ -63,7 +63,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     Ok(Exit::Done)
 }
 
-/// Returns the conversion that makes the scenario from plans, if a setting asks for that.
+/// Returns the conversion that makes the scenario from plans, if a setting names a plan.
 fn made_from_plans(arguments: &Arguments) -> Option<Conversion> {
     let conversion = conversion(&arguments.from)?;
     let asks = |setting: &Setting| {
@@ -72,7 +72,7 @@ fn made_from_plans(arguments: &Arguments) -> Option<Conversion> {
     arguments.set.iter().any(asks).then_some(conversion)
 }
 
-/// The scenario made from plans, and the settings that are still to be applied to it.
+/// The scenario made from plans, and the remaining settings to be applied to it.
 fn converted(
     kind: &str,
     conversion: &Conversion,

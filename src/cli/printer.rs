@@ -1,5 +1,5 @@
-//! Lines on standard error while something lasts, on a thread of their own, so that a reader who does not read never holds up
-//! signals or saving.
+//! Prints lines on standard error during a run on a separate thread, so that a slow reader does not delay signals or
+//! saving.
 
 use super::console::Console;
 use super::failure::Failure;
@@ -17,13 +17,13 @@ mod pace;
 
 pub use pace::{EventIdentity, FigurePace};
 
-/// Maximum time that the end waits for a slow reader.
+/// Maximum time that the end of the program waits for a slow reader.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Time that figures are held back if nothing else comes.
+/// Time that figures are held back if no other message comes.
 const SOON: Duration = Duration::from_millis(250);
 
-/// Messages that a slow reader may be behind before older figures are replaced by newer ones.
+/// Number of unread messages from which newer figures replace older ones.
 pub const BACKLOG: usize = 256;
 
 /// A thread that prints messages.
@@ -54,7 +54,7 @@ pub enum AfterPrint {
 }
 
 impl<M: Send + 'static> Printer<M> {
-    /// Starts printing what `say` makes of messages, and of the time that passes without one (`None`).
+    /// Starts printing the lines that `say` makes from messages, and from time without a message (`None`).
     ///
     /// # Errors
     /// If no thread can be started.
@@ -77,13 +77,13 @@ impl<M: Send + 'static> Printer<M> {
                     let deadline = (then == AfterPrint::AskSoon).then(|| Instant::now() + SOON);
                     let said = say(own.take(deadline));
                     then = said.then;
-                    // When the reader has left, the remaining lines are discarded. A line goes out in one piece, so
-                    // that lines of other programs do not mix with it.
+                    // When the reader has left, the remaining lines are discarded. Each line is written in one piece,
+                    // so that lines of other programs do not mix with it.
                     for line in said.lines {
                         open = open && err.write_all(format!("{line}\n").as_bytes()).is_ok();
                     }
                 }
-                // The other side may have lost patience.
+                // The receiver may have stopped waiting.
                 let _ = say_ended.send(());
             })
             .map_err(failed)?;
@@ -95,13 +95,13 @@ impl<M: Send + 'static> Printer<M> {
         Arc::clone(&self.inbox)
     }
 
-    /// Waits until everything up to the last line is said, but not forever.
+    /// Waits until all lines are printed, for a limited time.
     pub fn finish(self) {
         let _ = self.ended.recv_timeout(PATIENCE);
     }
 }
 
-/// Longest text of an event that is written, in characters: names and messages come from files of any size.
+/// Maximum number of characters of a text in an event, because names and messages come from files of any size.
 const LONGEST_TEXT: usize = 1000;
 /// Maximum number of rules of a rejected plan that are written.
 const MOST_VIOLATIONS: usize = 100;

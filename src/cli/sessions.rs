@@ -49,7 +49,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         Some(Command::Rm { names }) => {
             for name in names {
                 store.remove(bare(name))?;
-                // The list of recent sessions would offer what is gone.
+                // Otherwise the list of recent sessions would offer removed ones.
                 resume::forget(&places.recent(), bare(name))?;
                 console.say(&format!("removed session '{}'", printable(bare(name))));
             }
@@ -58,7 +58,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     Ok(Exit::Done)
 }
 
-/// `session:NAME` is how a session is opened, so it is understood here too.
+/// Sessions are opened as `session:NAME`, so this form is accepted here too.
 fn bare(name: &str) -> &str {
     name.strip_prefix("session:").unwrap_or(name)
 }

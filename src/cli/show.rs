@@ -1,4 +1,4 @@
-//! `lightbay show`: what a scenario or plan amounts to. The part of each kind is in a file of its own.
+//! `lightbay show`: summarises a scenario or plan. Each kind has its part in a separate file.
 
 use super::console::Console;
 use super::exit::Exit;
@@ -44,9 +44,9 @@ pub struct Arguments {
     #[arg(long, value_name = "NUMBER", requires = "section")]
     item: Option<u32>,
 
-    /// Print one JSON object: {"schema", "what", "kind", "name", "scenario_sha256", "provenance", "plan", "violations", "claimed",
-    /// "bound_trust", "verified_bound", "bounds"} and an object named after the kind with its sections; with `--section` that
-    /// section alone
+    /// Print one JSON object: {"schema", "what", "kind", "name", "scenario_sha256", "provenance", "plan", "violations",
+    /// "claimed", "bound_trust", "verified_bound", "bounds"} and an object named after the kind with its sections; with
+    /// `--section` that section alone
     #[arg(long)]
     json: bool,
 }
@@ -109,7 +109,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     Ok(Exit::Done)
 }
 
-/// Says what a person has to be told of the plan.
+/// Prints warnings about the plan.
 fn warn(shown: &Shown, arguments: &Arguments, console: &mut Console) {
     if let Some(caveat) = shown.plan.as_ref().and_then(AnyPlan::caveat) {
         console.warn(&caveat);
@@ -123,7 +123,7 @@ fn warn(shown: &Shown, arguments: &Arguments, console: &mut Console) {
     }
 }
 
-/// Returns the text on a plan that stands before the figures of its kind, alike for all kinds.
+/// Returns the text on a plan that precedes the figures of its kind; it has the same form for all kinds.
 pub fn summary(plan: &AnyPlan) -> Result<String, Failure> {
     let (header, checked) = (plan.header(), plan.shared());
     let shown = Shown {
@@ -191,13 +191,13 @@ fn head(shown: &Shown) -> Result<String, Failure> {
     if let Some(header) = &shown.header {
         let objective = &header.objective;
         row("  method", printable(&header.method));
-        // A plan that broke a rule has no standing.
+        // A plan that breaks a rule has no standing.
         let status = shown.standing.as_ref().map_or_else(
             || format!("{}, not confirmed", header.status.word().replace('_', " ")),
             Standing::status,
         );
         row("  status", status);
-        // Unverified figures are listed among verified ones.
+        // Marks unverified figures, which are listed among verified ones.
         let claimed = shown.plan.as_ref().map(AnyPlan::claimed).unwrap_or_default();
         let figure = |name: &str, value: f64| {
             let mark = if claimed.contains(&name) { ", claimed" } else { "" };
@@ -239,7 +239,7 @@ fn head(shown: &Shown) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// The parameters that are not as the method has them by itself.
+/// The parameters that differ from the defaults of the method.
 fn parameters(header: &Header) -> String {
     let known = methods(&header.kind);
     let infos = known.iter().find(|method| method.name == header.method).map(|method| &method.params);

@@ -1,4 +1,4 @@
-//! Signals that end a run in good order.
+//! Signals after which a run stops and saves its plan.
 
 use crate::cli::exit::Signal;
 use signal_hook::iterator::Signals;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// Calls `heard` for every hang-up, interrupt and termination, on a thread of its own.
 ///
-/// A hang-up that was ignored when the program started stays ignored, as `nohup` wants it.
+/// A hang-up that was ignored at the start of the program stays ignored, as `nohup` requires.
 ///
 /// # Errors
 /// If the system refuses.
@@ -28,15 +28,14 @@ pub fn watch(heard: impl Fn(Signal) + Send + 'static) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes a write beyond the limit on the size of files (`ulimit -f`) fail like any other write, in place of ending the
-/// process with whatever it holds.
+/// Makes a write beyond the file size limit (`ulimit -f`) fail with an error, instead of killing the process.
 pub fn full_files_are_errors() {
     // The flag is never read: only the handler matters. If the system refuses, nothing changes.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
 }
 
-/// Returns `true` if hang-ups are ignored, as under `nohup`. Without `/proc` the answer is no: then the best plan is
-/// written and the run ends.
+/// Returns `true` if hang-ups are ignored, as under `nohup`. Without `/proc` it returns `false`: a hang-up then ends
+/// the run, and the best plan is written.
 fn hang_up_is_ignored() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status

@@ -1,4 +1,4 @@
-//! `lightbay solve`: one run without the workbench. Whatever ends it, the best plan is written.
+//! `lightbay solve`: one run without the workbench. The best plan is written for every reason that ends the run.
 
 use super::console::Console;
 use super::exit::{self, Exit, Signal};
@@ -38,9 +38,9 @@ Examples:
 Ctrl-C, termination and hang-up stop the run and write the best plan; a second signal ends the program at once.
 With -o, lightbay also writes the best plan so far, at most once a second.";
 
-/// Time that a run may take to stop after a termination or hang-up. Runs answer within milliseconds but for a few long
-/// steps, such as the start of a large model; half a second leaves time to write the plan within the second in which the
-/// program has to be gone.
+/// Maximum time for a run to stop after a termination or hang-up. Runs react within milliseconds except in a few long
+/// steps, such as the start of a large model. Half a second leaves time to write the plan within the second in which
+/// the program must exit.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// Arguments of `solve`.
@@ -71,7 +71,8 @@ pub struct Arguments {
     #[arg(long, value_name = "FORM", value_enum)]
     progress: Option<Progress>,
 
-    /// File to write, compressed if its name ends with .gz [default: standard output, or a summary if that is a terminal]
+    /// File to write, compressed if its name ends with .gz [default: standard output, or a summary if that is a
+    /// terminal]
     #[arg(short, long, value_name = "PLAN", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
 
@@ -111,13 +112,14 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
 
 /// Outcome of the wait for the run.
 enum SolveEnd {
-    /// The run said so.
+    /// The run reported its end.
     Run(Done),
-    /// A second signal came first, or it did not stop in time.
+    /// A second signal came first, or the run did not stop in time.
     Left,
 }
 
-/// Takes plans and signals until the run ends, a second signal asks to leave at once, or the run does not stop in time.
+/// Receives plans and signals until the run ends, a second signal requests an immediate exit, or the run does not stop
+/// in time.
 fn coordinate(
     wire: &Wire,
     runs: &Runs,
@@ -128,7 +130,7 @@ fn coordinate(
     let mut give_up: Option<Instant> = None;
     loop {
         match wire.take(saver.due().into_iter().chain(give_up).min()) {
-            // The best plan that is known is written; the run may be where nothing stops it.
+            // The best known plan is written; the run may be in a step that cannot be interrupted.
             None if give_up.is_some_and(|at| at <= Instant::now()) => return (SolveEnd::Left, signal),
             None => saver.save_if_due(console),
             Some(WireMessage::Plan(plan)) => {
@@ -150,7 +152,7 @@ fn coordinate(
     }
 }
 
-/// Writes the best plan, says how it ended, and chooses the exit code.
+/// Writes the best plan, reports the end of the run, and chooses the exit code.
 fn conclude(
     ended: SolveEnd,
     signal: Option<Signal>,
@@ -176,10 +178,10 @@ fn conclude(
     Ok(exit)
 }
 
-/// The exit code for how the run ended (`None`: left before it said so), whether there was a plan, and the signal
-/// that asked it to stop.
+/// The exit code from the status of the run (`None`: left before the run reported one), the existence of a plan, and
+/// the signal that stopped the run.
 pub(super) fn exit_of(status: Option<EndStatus>, has_plan: bool, signal: Option<Signal>) -> Exit {
-    // A run that was done before the signal could stop it was not ended by it.
+    // A run that finished before the signal could stop it was not ended by the signal.
     let early = matches!(status, None | Some(EndStatus::Stopped | EndStatus::NoPlan));
     if let Some(signal) = signal.filter(|_| early) {
         return Exit::Signal(signal);
@@ -194,7 +196,7 @@ pub(super) fn exit_of(status: Option<EndStatus>, has_plan: bool, signal: Option<
     }
 }
 
-/// Writes to standard error what went wrong, in every form of progress.
+/// Reports an error on standard error, in every form of progress.
 fn report_failure(done: &Done, interrupted: bool, console: &mut Console) {
     let message = printable(&done.message);
     match done.status {

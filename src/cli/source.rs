@@ -26,7 +26,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// From an argument. A file whose name begins with `preset:` is written `./preset:…`.
+    /// From an argument. The user writes a file whose name begins with `preset:` as `./preset:…`.
     pub fn of(argument: OsString) -> Self {
         match argument.to_str() {
             Some("-") => Self::Stdin,
@@ -44,7 +44,7 @@ impl Source {
         OsStringValueParser::new().map(Self::of)
     }
 
-    /// Reads whatever it is. A preset is a scenario.
+    /// Reads any input. A preset is a scenario.
     ///
     /// # Errors
     /// Every problem of the input, under its name.
@@ -67,7 +67,7 @@ impl Source {
         }
     }
 
-    /// Reads a scenario; of a plan, the scenario that it is for.
+    /// Reads a scenario; from a plan, its scenario.
     ///
     /// # Errors
     /// Every problem of the input, under its name.
@@ -96,7 +96,7 @@ impl Source {
         }
     }
 
-    /// Reads a plan and has it checked, for commands that work on sound plans only.
+    /// Reads and checks a plan, for commands that accept only valid plans.
     ///
     /// # Errors
     /// Every problem of the input, or every rule that it breaks.

@@ -1,5 +1,5 @@
-//! `lightbay sweep`: many scenarios x methods into a table, a row each. A kill at any moment leaves whole rows, and
-//! `--resume` goes on after them.
+//! `lightbay sweep`: solves many combinations of scenario and method, and writes a table with one row for each. A kill
+//! at any time leaves complete rows, and `--resume` continues after them.
 
 use super::console::Console;
 use super::exit::{self, Exit, Signal};
@@ -97,13 +97,14 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "resume")]
     force: bool,
 
-    /// Print one JSON object: {"schema", "kind", "sweep", "objective", "scenarios", "axes", "methods", "cells", "shard",
-    /// "found", "ended", "rows"}
+    /// Print one JSON object: {"schema", "kind", "sweep", "objective", "scenarios", "axes", "methods", "cells",
+    /// "shard", "found", "ended", "rows"}
     #[arg(long)]
     json: bool,
 
     /// Progress on standard error: a line per cell; as JSON, the events of all runs (field `run` is the number of
-    /// the cell) and the finished rows (lightbay.sweep-row/1) [default: plain on a terminal if a table is written, else none]
+    /// the cell) and the finished rows (lightbay.sweep-row/1) [default: plain on a terminal if a table is written, else
+    /// none]
     #[arg(long, value_name = "FORM", value_enum)]
     progress: Option<Progress>,
 }
@@ -112,7 +113,7 @@ pub struct Arguments {
 enum ProgressMessage {
     /// A cell is done.
     Row(Box<SweepRow>, Option<SharedPlan>),
-    /// There are no more.
+    /// All cells are done.
     Ended(Walked),
     /// A signal arrived.
     Signal(Signal),
@@ -167,7 +168,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
                     .map(|()| plans.tidy());
                 if let Err(failure) = kept {
                     walker.stop(Stop::Requested);
-                    // Cells without a row are not done, whoever it was that left.
+                    // A closed standard output is a failure here, because cells remain without a row.
                     return Err(match failure {
                         Failure::ReaderLeft => Failure::Mendable(format!(
                             "the reader closed standard output after {} of {} rows; name a table with -o to keep them",
@@ -220,8 +221,8 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     Ok(exit)
 }
 
-/// The exit code for all rows together, and how many have one of their own that is not 0: a failure weighs most, then an
-/// invalid cell, then one without a plan, then an infeasible one.
+/// The exit code for all rows together, and the number of rows whose own code is not 0. A failure takes precedence,
+/// then an invalid cell, then a cell without a plan, then an infeasible one.
 fn exit_of(ends: impl Iterator<Item = (EndStatus, bool)>) -> (Exit, usize) {
     let codes = ends.map(|(status, has_plan)| solve::exit_of(Some(status), has_plan, None));
     let failed: Vec<Exit> = codes.filter(|exit| *exit != Exit::Done).collect();

@@ -12,7 +12,7 @@ pub struct TextTable {
 }
 
 impl TextTable {
-    /// A table with these columns; a name that begins with `>` is of a column of numbers.
+    /// A table with these columns; a name that begins with `>` marks a column of numbers.
     pub fn new(columns: &[&str]) -> Self {
         Self {
             head: columns.iter().map(|name| name.trim_start_matches('>').to_owned()).collect(),
@@ -21,7 +21,7 @@ impl TextTable {
         }
     }
 
-    /// Adds a row. Cells are written as they are: text from files must be made printable before.
+    /// Adds a row. Cells are written unchanged: the caller must make text from files printable.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         self.rows.push(cells.into_iter().collect());
     }

@@ -26,12 +26,12 @@ pub enum Target {
 pub struct FileTarget {
     path: PathBuf,
     overwrite: Overwrite,
-    /// `true` if it is a pipe or device, which takes everything that is written one after the other.
+    /// `true` if it is a pipe or device, which cannot be replaced.
     stream: bool,
 }
 
 impl Target {
-    /// Finds out whether `path` can be written before anything else is done; `None` and `-` are standard output.
+    /// Checks whether `path` can be written before any other work; `None` and `-` are standard output.
     ///
     /// # Errors
     /// Returns the reason that it cannot: it exists and is to be kept, it is a folder, its folder is missing or
@@ -71,7 +71,7 @@ impl FileTarget {
         let mut stream = false;
         match fs::metadata(path) {
             Ok(found) if found.is_dir() => return refuse("is a folder", "give the name of a file in it"),
-            // Pipes and devices take what they are given; there is nothing to overwrite.
+            // Pipes and devices have no content that could be overwritten.
             Ok(found) if !found.is_file() => stream = true,
             Ok(_) if !force => {
                 return refuse("exists already", "choose another name or overwrite it with --force");
@@ -85,13 +85,13 @@ impl FileTarget {
                 return refuse(&format!("cannot be written: {error}"), "choose another name");
             }
         }
-        // A kill may have left an unfinished file beside it.
+        // A killed process may have left an unfinished file in the same folder.
         remove_abandoned(folder_of(path));
         let overwrite = if force { Overwrite::Allow } else { Overwrite::Refuse };
         Ok(Self { path: path.to_owned(), overwrite, stream })
     }
 
-    /// Returns `true` if it is a pipe or device, which takes everything that is written one after the other.
+    /// Returns `true` if it is a pipe or device, which cannot be replaced.
     pub const fn is_stream(&self) -> bool {
         self.stream
     }
@@ -105,8 +105,8 @@ impl FileTarget {
         self.path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
     }
 
-    /// Replaces the file by `bytes`, compressed if its name ends with `.gz`. What this target has written once it
-    /// may overwrite.
+    /// Replaces the file by `bytes`, compressed if its name ends with `.gz`. Later writes may overwrite what this
+    /// target wrote before.
     ///
     /// # Errors
     /// Returns the error of the system if the bytes cannot be written; the old content is then still there.

@@ -34,7 +34,7 @@ pub fn duration_s(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A share from `1%` or `0.01`.
+/// A fraction from `1%` or `0.01`.
 ///
 /// # Errors
 /// Returns a sentence with examples of valid gaps.

@@ -1,4 +1,4 @@
-//! Opening the workbench: what to show first, and whether there is a terminal to show it on.
+//! Opens the workbench: chooses what to show first, and checks for a terminal.
 
 use super::config::Config;
 use super::console::Console;
@@ -33,7 +33,7 @@ pub fn run(arguments: OpeningArguments, console: &mut Console) -> Result<Exit, F
     Ok(Exit::of_code(ended.code))
 }
 
-/// The view as the event loop knows it.
+/// The view, through the interface of the event loop.
 #[derive(Debug, Default)]
 struct Screen(ViewCache);
 
@@ -84,7 +84,7 @@ fn prepare(arguments: OpeningArguments, console: &Console) -> Result<Opening, Fa
     };
     let solve = match arguments.solve {
         None => None,
-        // The usual method of the kind, which may not be known yet.
+        // The default method of the kind, which may not be known yet.
         Some(None) => Some(String::new()),
         Some(Some(name)) => Some(known(name, &first)?),
     };

@@ -1,5 +1,5 @@
-//! Pace at which figures are written: each at most four times a second of its run's clock, the newest value of it.
-//! Everything else is written as it comes, after the figures that were held back until then.
+//! Limits the rate of figures: the newest value of each figure is written at most four times per second of its run's
+//! clock. All other events are written immediately, after the figures that were held back.
 
 use lightbay_core::event::{Event, EventBody, RunId};
 use std::collections::BTreeMap;
@@ -8,17 +8,17 @@ use std::mem::{Discriminant, discriminant};
 /// Minimum time between two values of a figure, seconds of the run's clock.
 pub const PERIOD_S: f64 = 0.25;
 
-/// Identity of the figures that an event gives; of events with the same one only the newest matters.
+/// Identity of the figures in an event; of events with the same identity, only the newest matters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventIdentity {
     run: RunId,
     sort: Discriminant<EventBody>,
-    /// Name of the figures where a sort has several: the name of a series, the plans that a bound covers.
+    /// Name of the figures, for types that have several: the name of a series, the plans that a bound covers.
     which: Option<String>,
 }
 
 impl EventIdentity {
-    /// Of an event; `None` if every one of its type matters. A plan that is not checked yet is a figure: only its
+    /// Of an event; `None` if every one of its type matters. An unchecked plan counts as a figure, because only its
     /// value is known.
     pub fn of(event: &Event) -> Option<Self> {
         let unchecked = matches!(&event.body, EventBody::Incumbent(incumbent) if !incumbent.checked);
@@ -29,7 +29,7 @@ impl EventIdentity {
         })
     }
 
-    /// Returns `true` if an event gives the same ones.
+    /// Returns `true` if an event gives the same figures.
     pub fn are_of(&self, event: &Event) -> bool {
         let checked = matches!(&event.body, EventBody::Incumbent(incumbent) if incumbent.checked);
         let alike = self.run == event.run && self.sort == discriminant(&event.body);
@@ -95,7 +95,7 @@ impl FigurePace {
         self.runs.values().any(|run| !run.newest.is_empty())
     }
 
-    /// All values that are held back, for when nothing else has come for a while.
+    /// All values that are held back, to be written if no other event has come for a while.
     pub fn all_held(&mut self) -> Vec<Event> {
         self.runs.values_mut().flat_map(HeldFigures::take).collect()
     }

@@ -1,5 +1,5 @@
-//! The moment in which the plan goes to somebody who may never read it: a pipe, or standard output. Signals end the program
-//! then, too, and the plan goes to the state folder instead.
+//! Writes a plan to a pipe or standard output, whose reader may never read it. A signal during this write ends the
+//! program, and the plan is saved in the state folder instead.
 
 use super::content;
 use crate::cli::console::Console;
@@ -21,7 +21,7 @@ const GRACE: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 struct Pending {
     plan: SharedPlan,
-    /// Name of the place it is written to, for messages.
+    /// Name of its destination, for messages.
     place: String,
     /// The state folder, if there is one.
     state: Option<PathBuf>,
@@ -43,13 +43,13 @@ pub struct PlanOutput {
 }
 
 impl PlanOutput {
-    /// For a program that speaks to `console`.
+    /// For a program that writes to `console`.
     pub fn new(console: &Console) -> Self {
         Self { state: Mutex::default(), err: Mutex::new(console.err_handle().ok()) }
     }
 
-    /// Writes a plan by `write`, which may wait for a reader of `place`. A signal that came before gives the reader two
-    /// seconds; one that comes now gives none.
+    /// Writes a plan with `write`, which may wait for a reader of `place`. After an earlier signal the reader has two
+    /// seconds; a signal during the write ends the program at once.
     pub fn write<T>(
         self: &Arc<Self>,
         plan: &SharedPlan,
@@ -65,7 +65,7 @@ impl PlanOutput {
         let (written, waits) = channel::<()>();
         if let Some(signal) = signal {
             let plan_output = Arc::clone(self);
-            // Without the thread the reader has unlimited time, as without the signal.
+            // If the thread cannot be started, the reader has unlimited time, as without the signal.
             let _ = std::thread::Builder::new().name("lb-grace".to_owned()).spawn(move || {
                 if waits.recv_timeout(GRACE) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
                     plan_output.leave(signal);
@@ -78,7 +78,7 @@ impl PlanOutput {
         result
     }
 
-    /// Takes a signal. If a plan is being written it ends the program, and the plan goes to the state folder.
+    /// Takes a signal. If a plan is being written, ends the program and saves the plan in the state folder.
     pub fn signal(&self, signal: Signal) {
         self.lock().signal = Some(signal);
         self.leave(signal);
@@ -104,7 +104,7 @@ impl PlanOutput {
     }
 }
 
-/// Saves a plan that cannot be written where it should go; the path.
+/// Saves a plan that cannot be written to its destination; returns the path.
 pub fn rescued(plan: &SharedPlan, state: &Path) -> Option<String> {
     let path = state.join(format!("rescued-plan-{}.json", std::process::id()));
     own_write(&path, &content(plan).ok()?).ok()?;

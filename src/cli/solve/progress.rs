@@ -1,4 +1,4 @@
-//! Messages on standard error while a run lasts: lines for people or one JSON object per event.
+//! Messages on standard error during a run: lines for people or one JSON object per event.
 
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
@@ -18,10 +18,10 @@ use std::collections::BTreeMap;
 const BOUND_EVERY_S: f64 = 1.0;
 const FIGURES_EVERY_S: f64 = 10.0;
 
-/// Longest text of a line, in characters.
+/// Maximum number of characters of a line.
 const LONGEST_LINE: usize = 1000;
 
-/// Starts printing events in the given form; `None` if nothing is to be said.
+/// Starts printing events in the given form; `None` if nothing is to be printed.
 ///
 /// # Errors
 /// If no thread can be started.
@@ -65,7 +65,7 @@ pub fn start(
 #[derive(Debug)]
 struct Plain {
     objective: ObjectiveInfo,
-    /// Figures that plans of the kind carry.
+    /// Figures of plans of the kind.
     known: &'static [MetricInfo],
     defaults: Vec<ParamInfo>,
     metrics: BTreeMap<String, f64>,
@@ -103,7 +103,7 @@ impl Plain {
             EventBody::Phase(phase) => ("phase", format!("{}: {}", phase.name, phase.detail)),
             EventBody::Incumbent(incumbent) => {
                 self.best = Some(incumbent.value);
-                // The others are checked, and then reported, at most four times a second.
+                // Other plans are checked and then reported at most four times a second.
                 if !incumbent.checked {
                     return None;
                 }
@@ -178,7 +178,7 @@ impl Plain {
         self.defaults.iter().any(|info| info.name == name && info.default.as_ref() == Some(value))
     }
 
-    /// Value, the figures that changed since the last plan, and where it came from.
+    /// Value of a plan, the figures that changed since the last plan, and the origin of the plan.
     fn plan_words(&mut self, incumbent: &Incumbent) -> String {
         let mut text = self.objective.phrase(incumbent.value);
         for (metric, value) in &incumbent.metrics {
@@ -234,7 +234,7 @@ fn done_words(objective: &ObjectiveInfo, done: &Done) -> String {
         };
         format!(": {}, {proof}", objective.phrase(value))
     });
-    // A limit has been named already.
+    // The limit was already named.
     let why = match done.limit {
         None if !done.message.is_empty() => format!("; {}", done.message.replace('\n', "; ")),
         _ => String::new(),

@@ -1,4 +1,4 @@
-//! From arguments to a job. Everything that can be wrong is found here, before anything is started or written.
+//! Makes a job from the arguments. Every error in the arguments is found here, before anything is started or written.
 
 use super::Arguments;
 use crate::cli::console::Console;
@@ -16,7 +16,7 @@ pub struct PreparedSolve {
     pub job: Box<dyn Job>,
     /// Kind of its scenario.
     pub kind: KindInfo,
-    /// The parameters of the method as they are if nothing is set.
+    /// The default parameters of the method.
     pub defaults: Vec<ParamInfo>,
     /// Target of its plan.
     pub target: Target,
@@ -79,7 +79,7 @@ pub fn prepare(arguments: &Arguments, console: &mut Console) -> Result<PreparedS
     Ok(PreparedSolve { job, kind: info, defaults: chosen.params, target, threads })
 }
 
-/// The problems under the flags that the values were given by.
+/// The problems under the names of the flags with the wrong values.
 fn by_flag(problems: &Problems, arguments: &Arguments) -> Problems {
     let mut named = Problems::new();
     for problem in problems.list() {

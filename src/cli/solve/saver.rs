@@ -1,4 +1,4 @@
-//! Keeps the best plan on disk while the run lasts, so that even a kill loses at most a second.
+//! Saves the best plan to disk during the run, so that even a kill loses at most one second.
 
 use super::content;
 use super::plan_output::{PlanOutput, rescued};
@@ -15,16 +15,16 @@ use std::io::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Name of the plan of the last run on a terminal without a file for it, in the state folder.
+/// Name in the state folder of the plan of the last run on a terminal without an output file.
 const LAST_PLAN: &str = "last-plan.json";
 
-/// Size of plans that are read back however they are stored, bytes.
+/// Size up to which a plan can be read back in any form of storage, bytes.
 const ALWAYS_READ: usize = 4 << 20;
 
 /// Minimum time between two writes.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// The best plan and where it goes.
+/// The best plan and its destination.
 #[derive(Debug)]
 pub struct Saver {
     target: Target,
@@ -48,7 +48,7 @@ impl Saver {
         self.unsaved = true;
     }
 
-    /// Returns the moment at which the next write is due, if one is.
+    /// Returns the time at which the next write is due, if there is one.
     pub fn due(&self) -> Option<Instant> {
         match &self.target {
             Target::File(file) if self.unsaved && !file.is_stream() => {
@@ -58,7 +58,7 @@ impl Saver {
         }
     }
 
-    /// Writes if it is time. A failure is reported once and retried with the next plan: the run continues.
+    /// Writes the plan if a write is due. A failure is reported once and retried with the next plan: the run continues.
     pub fn save_if_due(&mut self, console: &mut Console) {
         if self.due().is_none_or(|due| due > Instant::now()) {
             return;
@@ -74,10 +74,10 @@ impl Saver {
         }
     }
 
-    /// Writes the final plan, or the best that is known. Says whether there was one.
+    /// Writes the final plan, or the best known one. Returns whether there was one.
     ///
-    /// If the file cannot be written any more, the plan goes to the state folder, or to standard output: hours of
-    /// work are not lost to a full disk.
+    /// If the file cannot be written any more, saves the plan in the state folder or prints it to standard output, so
+    /// that a full disk does not lose hours of work.
     ///
     /// # Errors
     /// Returns a failure that names the place the plan went to instead, or the reason that it went nowhere.
@@ -115,7 +115,7 @@ impl Saver {
     }
 }
 
-/// Writes a plan that can be read back; another one is refused.
+/// Writes a plan; refuses one that could not be read back.
 fn save(file: &mut FileTarget, plan: &SharedPlan) -> Result<(), Failure> {
     let bytes = content(plan)?;
     if bytes.len() > ALWAYS_READ && !file.is_stream() {
@@ -125,7 +125,7 @@ fn save(file: &mut FileTarget, plan: &SharedPlan) -> Result<(), Failure> {
     Ok(file.write(&bytes)?)
 }
 
-/// Shows a plan to a person who named no file for it, and says where it is.
+/// Shows a plan to a user who did not name a file, and prints its path.
 fn summarise(plan: &SharedPlan, console: &mut Console) -> Result<(), Failure> {
     if let Some(plan) = AnyPlan::of(plan) {
         write!(console.out(), "{}", show::summary(&plan)?)?;

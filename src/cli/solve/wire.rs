@@ -1,4 +1,4 @@
-//! Wire for the run's events: plans and the end go to the coordinator, everything goes to the printer.
+//! Distributes the events of the run: plans and the end go to the coordinator, all events go to the printer.
 
 use crate::cli::exit::Signal;
 use crate::cli::inbox::Inbox;
@@ -19,7 +19,7 @@ pub enum WireMessage {
     Signal(Signal),
 }
 
-/// Takes events from the run and signals from the system.
+/// Receives events from the run and signals from the system.
 #[derive(Debug)]
 pub struct Wire {
     coordinator: Inbox<WireMessage>,

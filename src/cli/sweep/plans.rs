@@ -1,4 +1,4 @@
-//! Plans on disk: all of them where a folder was named, else those that the next cells start from.
+//! Plans on disk: all plans if a folder was named, else those from which the next cells start.
 
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Begin and end of the name of a cell's plan.
+/// Start and end of the file name of a cell's plan.
 const PREFIX: &str = "cell-";
 const SUFFIX: &str = ".json";
 
@@ -24,17 +24,17 @@ fn cell_of(name: &str) -> Option<usize> {
 #[derive(Debug)]
 pub struct Plans {
     folder: Option<PathBuf>,
-    /// `true` if the folder is the person's, who wants all of them.
+    /// `true` if the user named the folder, so that all plans are kept.
     all: bool,
     overwrite: Overwrite,
     /// The last plan of every line, by its cell.
     last: BTreeMap<usize, usize>,
-    /// Plans that are to go once their cell has its row.
+    /// Plans to be deleted once their cell has its row.
     outdated: Vec<usize>,
 }
 
 impl Plans {
-    /// In the folder `asked`, else in one beside the table.
+    /// Uses the folder `asked`, else a folder next to the table.
     pub fn new(asked: Option<&Path>, table: Option<&Path>, overwrite: bool) -> Self {
         let beside = table.filter(|path| path.as_os_str() != "-").map(|path| {
             let mut name = OsString::from(path);
@@ -54,7 +54,7 @@ impl Plans {
         self.folder.as_ref().map(|folder| folder.join(format!("{PREFIX}{cell}{SUFFIX}")))
     }
 
-    /// Makes the folder that was requested, and finds out whether anything is in the way.
+    /// Makes the requested folder, and checks whether plans would be overwritten.
     ///
     /// # Errors
     /// A plan that would be overwritten, or what the system says.
@@ -74,8 +74,8 @@ impl Plans {
         }
     }
 
-    /// Plans that the cells still to be solved start from, of those that have rows. A plan that is missing or does not
-    /// fit is said, and its line continues without.
+    /// Plans of finished cells from which the remaining cells start. A missing or unsuitable plan is reported, and its
+    /// line continues without it.
     pub fn starts(
         &mut self,
         sweep: &Sweep,
@@ -107,8 +107,8 @@ impl Plans {
         starts
     }
 
-    /// Removes what a sweep that was killed left behind: unfinished files, and beside the table plans that no cell
-    /// starts from. Only while the table is ours: another sweep may still work on it.
+    /// Removes leftovers of a killed sweep: unfinished files, and plans next to the table from which no cell starts.
+    /// Call it only while this process has the table open, because another sweep may be using the files.
     pub fn clear_litter(&self) {
         let Some(folder) = &self.folder else { return };
         remove_abandoned(folder);
@@ -126,7 +126,7 @@ impl Plans {
         }
     }
 
-    /// Keeps the plan of a cell before its row is written, if it is wanted.
+    /// Saves the plan of a cell before its row is written, if the plan is needed.
     ///
     /// # Errors
     /// Returns the error of the system if the plan cannot be written.
@@ -142,7 +142,7 @@ impl Plans {
             {
                 make(folder)?;
             }
-            // What lies beside the table is ours.
+            // Files in the folder next to the table belong to the sweep.
             let overwrite = if self.all { self.overwrite } else { Overwrite::Allow };
             atomic_write(&path, &plan.to_json()?, overwrite)?;
             self.outdated.extend(self.last.insert(line, row.cell));
@@ -153,24 +153,24 @@ impl Plans {
         Ok(())
     }
 
-    /// Removes what no cell starts from any more, now that the row is written.
+    /// Removes plans from which no further cell starts, after the row was written.
     pub fn tidy(&mut self) {
         for cell in std::mem::take(&mut self.outdated) {
             self.discard(cell);
         }
     }
 
-    /// Removes a plan from the folder beside the table. One that stays is overwritten or ignored.
+    /// Removes a plan from the folder next to the table. A plan that cannot be removed is later overwritten or ignored.
     fn discard(&self, cell: usize) {
         if let Some(path) = self.path(cell).filter(|_| !self.all) {
             let _ = fs::remove_file(path);
         }
     }
 
-    /// Removes the folder beside the table, now that the table is complete.
+    /// Removes the folder next to the table, after the table is complete.
     pub fn finish(&self) {
         if let Some(folder) = self.folder.as_ref().filter(|_| !self.all) {
-            // It is not there if no plan was handed on, and stays if somebody put something into it.
+            // The folder is missing if no plan was reused, and it stays if it contains other files.
             let _ = fs::remove_dir(folder);
         }
     }

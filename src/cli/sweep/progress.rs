@@ -1,4 +1,4 @@
-//! Messages on standard error while a sweep lasts: a line per cell for people, or every event and row as JSON.
+//! Messages on standard error during a sweep: a line per cell for people, or every event and row as JSON.
 
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
@@ -13,13 +13,13 @@ use lightbay_engines::sweep::{Sweep, SweepRow};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// The schema name of a row among events.
+/// The schema name of a row in the stream of events.
 const ROW_SCHEMA: &str = "lightbay.sweep-row/1";
 
 /// Message to the printer.
 #[derive(Debug)]
 pub enum ProgressMessage {
-    /// By the run of a cell.
+    /// Event of the run of a cell.
     Event(Box<Event>),
     /// A cell is done.
     Row(Box<SweepRow>),
@@ -27,7 +27,7 @@ pub enum ProgressMessage {
     End,
 }
 
-/// Starts printing in the given form; `None` if nothing is to be said. `done` of `all` cells are there already.
+/// Starts printing in the given form; `None` if nothing is to be printed. `done` of `all` cells are already finished.
 ///
 /// # Errors
 /// If no thread can be started.
@@ -88,7 +88,7 @@ fn words(sweep: &Sweep, row: &SweepRow, done: usize, all: usize) -> String {
     parts.push(row.method.clone());
     parts.push(row.status.word().to_owned());
     parts.extend(row.value.map(|value| sweep.objective().phrase(value)));
-    // The figures that never leave a table of plans say what the objective says.
+    // Figures that a table of plans always shows are omitted, because they repeat the objective.
     let spoken =
         metrics(sweep.kind().name).iter().filter(|info| info.table.is_some_and(|table| table.priority == 0));
     parts.extend(spoken.filter_map(|info| Some(info.phrase(*row.metrics.get(info.name)?))));

@@ -1,4 +1,4 @@
-//! From arguments to cells. Everything that can be wrong is found here, before anything is started or written.
+//! Makes cells from the arguments. Every error in the arguments is found here, before anything is started or written.
 
 use super::Arguments;
 use super::plans::Plans;
@@ -15,15 +15,15 @@ use std::sync::Arc;
 pub struct PreparedSweep {
     /// All cells.
     pub sweep: Arc<Sweep>,
-    /// Numbers of those to solve.
+    /// Numbers of the cells to solve.
     pub todo: Vec<usize>,
-    /// Plans to start from, of those that have rows.
+    /// Plans of finished cells to start from.
     pub starts: Starts,
     /// Target of the rows.
     pub table: RowTarget,
     /// Target of the plans.
     pub plans: Plans,
-    /// Rows that the table has.
+    /// Rows that the table already has.
     pub found: Vec<FoundRow>,
     /// Threads of every run.
     pub threads: usize,

@@ -1,4 +1,4 @@
-//! Targets of rows: a file that grows by whole lines, standard output, or nowhere.
+//! Targets of rows: a file that grows by complete lines, standard output, or none.
 
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 /// Target of rows.
 #[derive(Debug)]
 pub enum RowTarget {
-    /// Rows are wanted as part of something else.
+    /// Rows are not written, because they are part of another output.
     Nowhere,
     /// Standard output, as CSV.
     Stdout,
-    /// A file that is to be made when everything else is known to be right.
+    /// A file that is created after all other checks have passed.
     New(PathBuf, TableForm, Overwrite),
     /// A file that has rows.
     Open(LineFile, TableForm),
@@ -58,7 +58,7 @@ impl RowTarget {
         Ok((Self::New(path.to_owned(), form, overwrite), Vec::new()))
     }
 
-    /// Writes what comes before the first row.
+    /// Writes the header of the table.
     ///
     /// # Errors
     /// Returns the error of the system if it cannot be written.
