@@ -1,5 +1,5 @@
-//! All input and output of the workbench: terminal, signals, frames, runs, sessions, files. The only place that
-//! knows tokio.
+//! All input and output of the workbench: terminal, signals, frames, runs, sessions, files. The only module that uses
+//! tokio.
 //!
 //! ```text
 //!  terminal input --.                                     .-> run threads --.
@@ -48,22 +48,22 @@ use tokio::sync::Notify;
 pub enum First {
     /// Something that is still to be read.
     Source(Source),
-    /// A scenario, and where it came from.
+    /// A scenario and its source.
     Scenario(AnyScenario, String),
-    /// A plan, and where it came from.
+    /// A plan and its source.
     Plan(AnyPlan, String),
 }
 
 /// Setup of the workbench at its start.
 #[derive(Debug)]
 pub struct Opening {
-    /// Standard output as it was at the start.
+    /// Original standard output.
     pub out: File,
-    /// Standard error as it was at the start, for the report of a crash.
+    /// Original standard error, for the report of a crash.
     pub err: Option<File>,
     /// Subject to show first.
     pub first: First,
-    /// Method to start at once; the empty name is the usual one.
+    /// Method to start at once; the empty name means the default method.
     pub solve: Option<String>,
     /// Threads for all runs together.
     pub threads: usize,
@@ -71,7 +71,7 @@ pub struct Opening {
     pub launcher: Option<Arc<dyn Launcher>>,
     /// Colours and characters.
     pub theme: Theme,
-    /// `true` if the terminal is asked for its background colour.
+    /// `true` if the program queries the background colour of the terminal.
     pub ask_background: bool,
     /// `true` if the mouse is captured.
     pub mouse: bool,
@@ -88,11 +88,11 @@ pub struct Opening {
 pub struct Ended {
     /// Exit code.
     pub code: u8,
-    /// Message for the shell; `None` if there is nothing to say.
+    /// Message for the shell; `None` if there is none.
     pub message: Option<String>,
 }
 
-/// Runs the workbench until it is left.
+/// Runs the workbench until the user quits.
 ///
 /// # Errors
 /// If there is no terminal, or the system has no threads, descriptors or signals left.
@@ -123,7 +123,7 @@ pub fn run(opening: Opening, view: impl View) -> io::Result<Ended> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
     let tell = helpers.sender();
     let notify = Arc::new(move |saving| {
-        // Called from the session writer, which must not wait.
+        // The session writer calls this, and it must not wait.
         let _ = tell.try_send(Finished::Fact(Fact::Saving(saving)));
     });
     let opener = Opener { places: opening.places, clock: Arc::clone(&clock), notify, desks: Arc::default() };
@@ -165,7 +165,7 @@ pub fn run(opening: Opening, view: impl View) -> io::Result<Ended> {
 }
 
 impl<V: View> Shell<V> {
-    /// Starts opening what is to be shown first; the first frame does not wait for it.
+    /// Starts opening the first subject; the first frame does not wait for it.
     fn begin(&mut self, first: First) {
         match first {
             First::Source(source) => {

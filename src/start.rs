@@ -1,7 +1,8 @@
-//! Standard output as the caller left it, looked at before `main`.
+//! Checks before `main` whether the caller closed standard output.
 //!
-//! Rust's runtime opens `/dev/null` in the place of a standard stream that is closed. Afterwards a closed stream cannot
-//! be told from one that the caller sent to `/dev/null` on purpose, so the descriptor is read before the runtime starts.
+//! Rust's runtime opens `/dev/null` for a closed standard stream. Afterwards a closed stream cannot
+//! be told from one that the caller sent to `/dev/null` on purpose, so the descriptor is read before the runtime
+//! starts.
 
 use rustix::io::{Errno, fcntl_getfd};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +14,7 @@ pub fn stdout_was_closed() -> bool {
     CLOSED.load(Ordering::Relaxed)
 }
 
-/// Makes one system call and stores one flag: nothing of the standard library is ready at this time.
+/// Makes one system call and stores one flag, because the standard library is not initialised at this time.
 extern "C" fn look() {
     let closed = fcntl_getfd(rustix::stdio::stdout()) == Err(Errno::BADF);
     CLOSED.store(closed, Ordering::Relaxed);

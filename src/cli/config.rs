@@ -81,7 +81,7 @@ impl Config {
     pub fn load(console: &Console) -> Result<Self, Failure> {
         match console.places() {
             Ok(places) => Ok(Self::read(places.config())?),
-            // Without a home folder there is no configuration file.
+            // Without a home folder, a configuration file cannot exist.
             Err(_) => Ok(Self::default()),
         }
     }

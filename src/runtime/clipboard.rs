@@ -1,10 +1,11 @@
-//! Copying through the terminal, which works over SSH as well. Whether it arrived cannot be known, and is not claimed.
+//! Copies text to the clipboard through the terminal, which also works over SSH. The terminal does not confirm a copy,
+//! so the message only says that the text was sent.
 
 use crossterm::Command as _;
 use crossterm::clipboard::CopyToClipboard;
 use std::path::{Path, PathBuf};
 
-/// Longest sequence that terminals are known to take, in encoded bytes.
+/// Maximum length of a sequence that terminals are known to accept, in encoded bytes.
 pub const LIMIT: usize = 74_994;
 
 /// Terminal multiplexer between the program and the terminal.
@@ -31,16 +32,16 @@ impl Between {
     }
 }
 
-/// Way of a text to the person's clipboard.
+/// Way to copy a text to the user's clipboard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// This sequence goes to the terminal.
+    /// Send this sequence to the terminal.
     Sequence(String),
-    /// It is too long: a file is the better way.
+    /// The text is too long for the terminal and must be written to a file.
     TooLong,
 }
 
-/// The sequence that puts a text on the clipboard.
+/// The sequence that copies a text to the clipboard.
 pub fn copy(text: &str, between: Between) -> Way {
     let mut sequence = String::new();
     // Writing into a string cannot fail.
@@ -51,7 +52,7 @@ pub fn copy(text: &str, between: Between) -> Way {
     Way::Sequence(match between {
         Between::Nothing => sequence,
         Between::Tmux => format!("\x1bPtmux;{}\x1b\\", sequence.replace('\x1b', "\x1b\x1b")),
-        // screen takes at most 768 bytes between its brackets.
+        // GNU screen accepts at most 768 bytes per sequence.
         Between::Screen => {
             let characters: Vec<char> = sequence.chars().collect();
             let mut wrapped = String::with_capacity(sequence.len() * 2);
@@ -81,7 +82,7 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// Writes a text that is too long for the clipboard; returns where.
+/// Writes a text that is too long for the clipboard to a file; returns the path.
 ///
 /// # Errors
 /// Returns the reason that it could not be written.

@@ -1,13 +1,13 @@
-//! From the bytes of a terminal to keys, mouse, pasted text and answers. Whatever is not understood is swallowed
-//! whole, so that a late answer is never typed into a field.
+//! Decodes the bytes of a terminal into keys, mouse events, pasted text and replies to queries. Unknown sequences are
+//! dropped completely, so that a late reply is never typed into a field.
 
 use crate::app::action::{Mouse, MouseKind};
 use crate::app::key::{Code, Key};
 
-/// Maximum number of bytes that are taken from one paste; the rest is dropped.
+/// Maximum number of bytes of one paste; the rest is dropped.
 const PASTE_LIMIT: usize = 1 << 20;
 
-/// Longest sequence whose content is kept; a longer one means nothing here.
+/// Maximum length of a sequence whose content is kept; longer ones are ignored.
 const SEQUENCE_LIMIT: usize = 4096;
 
 /// Something the terminal sent.
@@ -21,7 +21,7 @@ pub enum TerminalInput {
     Mouse(Mouse),
     /// The window has the focus (true) or lost it.
     Focus(bool),
-    /// Lightness of the background, 0 to 1, as the terminal answered.
+    /// Lightness of the background, 0 to 1, from the terminal's reply.
     Background(f32),
 }
 
@@ -32,33 +32,33 @@ pub struct Decoder {
     paste: Option<Vec<u8>>,
 }
 
-/// The beginning of something in the buffer.
+/// Incomplete input at the start of the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Awaited {
-    /// A lone Escape, which is a key unless more follows at once.
+    /// A lone Escape, which is a key unless more bytes follow immediately.
     Escape,
-    /// A sequence or a letter of several bytes, whose rest may take its time on a slow line.
+    /// A sequence or a multi-byte character, whose rest may arrive late on a slow line.
     Rest,
 }
 
 /// Result of decoding the front of the buffer.
 enum Step {
-    /// The beginning of something.
+    /// The beginning of a longer input.
     Wait,
-    /// So many bytes, which mean this or nothing.
+    /// Number of bytes, with their event if they have one.
     Take(usize, Option<TerminalInput>),
-    /// So many bytes that begin a paste.
+    /// Number of bytes that begin a paste.
     Paste(usize),
 }
 
 impl Decoder {
-    /// Takes in bytes and appends what they mean.
+    /// Decodes bytes and appends their events.
     pub fn feed(&mut self, bytes: &[u8], out: &mut Vec<TerminalInput>) {
         self.buffer.extend_from_slice(bytes);
         self.advance(out);
     }
 
-    /// Returns what the buffer holds the beginning of, and with that how long its rest is waited for.
+    /// Returns the type of the incomplete input in the buffer, which decides how long to wait for its rest.
     pub fn waiting(&self) -> Option<Awaited> {
         match self.buffer.as_slice() {
             _ if self.paste.is_some() => None,
@@ -68,8 +68,8 @@ impl Decoder {
         }
     }
 
-    /// Nothing followed for as long as [`Self::waiting`] says: a lone Escape is a key, a part of anything else is dropped
-    /// whole, so that none of its bytes is ever a key.
+    /// Ends the wait of [`Self::waiting`]: a lone Escape becomes a key, and any other incomplete input is dropped
+    /// completely, so that none of its bytes becomes a key.
     pub fn time_out(&mut self, out: &mut Vec<TerminalInput>) {
         let waiting = self.waiting();
         if waiting.is_some() {
@@ -89,8 +89,9 @@ impl Decoder {
                 continue;
             }
             match step(&self.buffer) {
-                // The end is still waited for: its bytes must not be taken for keys. The last byte may be half of it.
-                // `>` opens private parameters, so that what is left over is no key either.
+                // The decoder still waits for the end of the sequence, so that its bytes are not decoded as keys. The
+                // last byte may be the first half of the end. `>` opens private parameters, so that the rest of the
+                // sequence does not become a key either.
                 Step::Wait if self.buffer.len() > SEQUENCE_LIMIT => {
                     let last = self.buffer.len() - 1;
                     self.buffer.splice(2..last, [b'>']);
@@ -234,7 +235,7 @@ fn control_sequence(rest: &[u8]) -> Step {
     let last = rest[end];
     let length = end + 3;
     if !(0x40..=0x7e).contains(&last) {
-        // Broken off: the bytes before it mean nothing, the byte itself may.
+        // The sequence was interrupted: the bytes before this one are dropped, and this byte is decoded.
         return Step::Take(end + 2, None);
     }
     let parameters = &rest[..end];
@@ -278,7 +279,7 @@ fn unicode_key(character: char, modifiers: u32) -> Option<Key> {
     Some(modified(code, modifiers).normal())
 }
 
-/// Event of a key that is let go, in the keyboard protocol of kitty; 1 is a press, 2 a repeat.
+/// Event number of a key release in the keyboard protocol of kitty; 1 is a press, 2 a repeat.
 const RELEASE: u32 = 3;
 
 /// The event in `…;modifiers:event`.
@@ -312,7 +313,7 @@ fn mouse_input(parameters: &[u8], last: u8) -> Option<Mouse> {
     Some(Mouse { what, x: cell(x)?, y: cell(y)? })
 }
 
-/// Answers that carry text: `ESC ] … ST` and its relatives. Only the background is understood.
+/// Replies that contain text: `ESC ] … ST` and its relatives. Only the background is understood.
 fn text_sequence(sort: u8, rest: &[u8]) -> Step {
     const CANCEL: u8 = 0x18;
     const SUBSTITUTE: u8 = 0x1a;
@@ -322,7 +323,7 @@ fn text_sequence(sort: u8, rest: &[u8]) -> Step {
     let length = match rest[end..] {
         [0x1b] => return Step::Wait,
         [0x1b, b'\\', ..] => 2,
-        // Broken off by the next sequence, or cancelled.
+        // The next sequence interrupted this one, or it was cancelled.
         [0x1b, ..] => return Step::Take(end + 2, None),
         [0x07, ..] => 1,
         _ => return Step::Take(end + 3, None),

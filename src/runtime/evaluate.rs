@@ -1,4 +1,4 @@
-//! Evaluates edited lists on a thread of its own: the newest question replaces the one that waits.
+//! Evaluates edited lists on a separate thread: the newest request replaces a waiting one.
 
 use crate::app::action::Fact;
 use crate::app::effect::Evaluation;
@@ -14,10 +14,10 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// An evaluation that takes longer ends with what it has; mostly it takes milliseconds.
+/// Time limit of an evaluation, which then ends with its best result; usually it takes milliseconds.
 const LIMIT: Duration = Duration::from_mins(1);
 
-/// Time between two looks of an evaluation under way for a newer question.
+/// Interval at which an active evaluation checks for a newer request.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Maximum time that an evaluation may take to stop.
@@ -29,7 +29,7 @@ struct EvaluationQueue {
     closed: bool,
 }
 
-/// The evaluator. Its thread starts with the first question and ends when this is dropped.
+/// The evaluator. Its thread starts with the first request and ends when the evaluator is dropped.
 pub struct Evaluator {
     queue: Arc<(Mutex<EvaluationQueue>, Condvar)>,
     results: mpsc::Sender<Finished>,
@@ -44,12 +44,12 @@ impl std::fmt::Debug for Evaluator {
 }
 
 impl Evaluator {
-    /// An evaluator that sends its answers to `results`.
+    /// An evaluator that sends its results to `results`.
     pub fn new(results: mpsc::Sender<Finished>, clock: Arc<dyn Clock>) -> Self {
         Self { queue: Arc::default(), results, clock, started: false }
     }
 
-    /// Asks; an older question that still waits is forgotten.
+    /// Submits a request; drops an older request that is still waiting.
     ///
     /// # Errors
     /// If no thread can be started.
@@ -79,7 +79,7 @@ impl Drop for Evaluator {
     }
 }
 
-/// Keeps the end of the last run.
+/// Stores the end of the last run.
 #[derive(Default)]
 struct LastEnd(Mutex<Option<(RunId, Done)>>);
 
@@ -124,7 +124,7 @@ fn work(
                 Some(Preview { variant, plan })
             })
             .collect();
-        // Nobody waits for the answer to a question that was replaced.
+        // The result of a replaced request is not needed.
         if newer() {
             continue;
         }
@@ -134,7 +134,7 @@ fn work(
     }
 }
 
-/// The plan that a question leads to; nothing if a newer one has come.
+/// The plan of a request; `None` if a newer request has arrived.
 fn evaluate(
     runs: &Runs,
     ends: &LastEnd,

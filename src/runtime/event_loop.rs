@@ -1,4 +1,5 @@
-//! The loop: waits for anything, takes in everything, draws at most once. It owns all state of the program.
+//! The event loop: waits for any event, processes all waiting events, and draws at most once. It owns all state of the
+//! program.
 
 use crate::app::action::{Action, Command, Fact};
 use crate::app::drawn::{Drawn, JobKey, JobResult};
@@ -32,17 +33,17 @@ use tokio::sync::{Notify, mpsc};
 
 mod effects;
 
-/// A SIGCONT this soon after we went on by ourselves is the same one.
+/// A SIGCONT within this time after our own resumption belongs to the same stop.
 const SAME_CONTINUE: Duration = Duration::from_secs(1);
 
-/// Longest time that opening waits until the scenario that was open before is put away.
+/// Maximum time that opening waits for the previous scenario to close.
 const CLOSE_WITHIN: Duration = Duration::from_secs(5);
 
-/// Drawing part of the program: the view, which the loop does not know otherwise.
+/// Interface of the view for the loop.
 pub trait View {
-    /// Draws the state. Changes only its own cache, waits for nothing.
+    /// Draws the state; changes only its own cache and never blocks.
     fn draw(&mut self, app: &App, frame: &mut Frame<'_>) -> Drawn;
-    /// Takes the result of work it asked for; one that is no longer wanted is dropped.
+    /// Receives the result of requested work; drops an obsolete result.
     fn deliver(&mut self, key: JobKey, result: JobResult);
 }
 
@@ -64,7 +65,7 @@ pub(super) struct Shell<V> {
     pub between: Between,
     pub threads: usize,
     pub launcher: Option<Arc<dyn Launcher>>,
-    /// Method to start when the first thing is open.
+    /// Method to start when the first subject is open.
     pub solve: Option<String>,
     pub request: u64,
     pub events_wait: bool,
@@ -72,12 +73,12 @@ pub(super) struct Shell<V> {
     pub resumed_at: Option<Instant>,
     pub ending: Option<u8>,
     pub terminal_lost: bool,
-    /// Open scenarios that are being put away; each channel closes when that is done.
+    /// Scenarios that are being closed; each channel closes when its scenario is closed.
     pub closing: Vec<std::sync::mpsc::Receiver<()>>,
 }
 
 impl<V: View> Shell<V> {
-    /// Runs until the program is to end.
+    /// Runs until the program ends.
     pub async fn run(mut self) -> Ended {
         self.want_frame();
         while self.ending.is_none() {
@@ -88,7 +89,7 @@ impl<V: View> Shell<V> {
         self.finish()
     }
 
-    /// Waits for the first thing to happen and takes it in.
+    /// Waits for the first event and processes it.
     async fn wait(&mut self) {
         let wake = self.app.next_wake().map(tokio::time::Instant::from_std);
         let due = self.frames.due();
@@ -119,7 +120,7 @@ impl<V: View> Shell<V> {
         }
     }
 
-    /// Takes in everything else that waits, so that one frame shows it all.
+    /// Processes all other waiting events, so that one frame shows them all.
     fn drain(&mut self) {
         while let Some(read) = self.reader.as_mut().and_then(|reader| reader.inputs.try_recv().ok()) {
             self.read(read);
@@ -185,7 +186,7 @@ impl<V: View> Shell<V> {
             Sign::Interrupt => self.act(Action::Do(Command::Interrupt)),
             Sign::Suspend => self.suspend(),
             Sign::Continue => {
-                // After an uncatchable stop the shell may have changed the terminal.
+                // After a stop signal that cannot be caught, the shell may have changed the terminal.
                 if self.resumed_at.is_none_or(|at| at.elapsed() > SAME_CONTINUE) {
                     self.take_terminal();
                 }
@@ -206,7 +207,8 @@ impl<V: View> Shell<V> {
         }
     }
 
-    /// Gives the terminal back, stops, and takes it again. Runs pause meanwhile, so that their clocks stand still.
+    /// Releases the terminal, stops the process, and takes the terminal again after resumption. Runs pause meanwhile,
+    /// so that their clocks stand still.
     fn suspend(&mut self) {
         let paused = self.current.as_ref().map(OpenScenario::pause_all).unwrap_or_default();
         self.reader = None;
@@ -237,7 +239,7 @@ impl<V: View> Shell<V> {
         }
     }
 
-    /// Draws if it is time and something changed.
+    /// Draws if a frame is due and something changed.
     fn draw_if_due(&mut self) {
         let now = tokio::time::Instant::now();
         if !self.frames.is_due(now) || self.terminal_lost {
@@ -331,7 +333,7 @@ impl<V: View> Shell<V> {
         }
     }
 
-    /// Puts the open scenario away on a thread of its own.
+    /// Closes the open scenario on a separate thread.
     fn put_away(&mut self) {
         let Some(current) = self.current.take() else { return };
         let plans = self.known_plans();
@@ -361,7 +363,7 @@ impl<V: View> Shell<V> {
         self.app.plans.iter().filter_map(|entry| Some((entry.number, entry.plan.clone()?))).collect()
     }
 
-    /// Gives the terminal back, stops everything and saves it.
+    /// Releases the terminal, stops all runs and saves everything.
     fn finish(mut self) -> Ended {
         let code = self.ending.unwrap_or(0);
         self.reader = None;
@@ -375,7 +377,7 @@ impl<V: View> Shell<V> {
     }
 }
 
-/// The exit code: what was rescued elsewhere is no success, and what is lost is a failure also after a signal.
+/// The exit code: saving in another place is not a success, and a loss is a failure even after a signal.
 fn exit_code(closed: &Closed, code: u8) -> u8 {
     match &closed.ending {
         Some(Ending::Lost { .. }) => Exit::Failure.code(),
@@ -384,7 +386,7 @@ fn exit_code(closed: &Closed, code: u8) -> u8 {
     }
 }
 
-/// Returns the sentence about a session that could not be saved where it was to be; empty if it was saved.
+/// Returns the sentence about a session that could not be saved in its place; empty if it was saved.
 fn troubled(ending: &Ending) -> String {
     match ending {
         Ending::Saved(_) => String::new(),
@@ -397,7 +399,7 @@ fn troubled(ending: &Ending) -> String {
     }
 }
 
-/// Returns the message for the shell after leaving; `None` if there is nothing to say.
+/// Returns the message for the shell after quitting; `None` if there is none.
 fn parting(closed: &Closed, code: u8, plans: bool, usual: &Path) -> Option<String> {
     let place = match closed.ending.as_ref()? {
         Ending::Saved(place) => place,

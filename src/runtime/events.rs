@@ -1,22 +1,22 @@
-//! Sink for the events of runs: never blocks a run, loses progress rather than time, loses nothing that matters.
+//! Sink for the events of runs: never blocks a run, drops progress events under load, and keeps all important events.
 
 use lightbay_core::event::{Event, EventBody, EventSink, RunId};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// Milestones that may wait for the screen.
+/// Maximum number of milestones that wait for the screen.
 pub const MILESTONES: usize = 256;
 
-/// Points of curves that may wait for the screen, per run.
+/// Maximum number of points of curves that wait for the screen, per run.
 pub const PROGRESS: usize = 512;
 
-/// Lines of a solver's log that may wait for the screen, per run: more are not kept there anyway.
+/// Maximum number of lines of a solver's log that wait for the screen, per run: the screen keeps no more.
 pub const LINES: usize = crate::app::runs::LINES;
 
 #[derive(Debug, Default)]
 struct WaitingEvents {
-    /// Counts arrivals, so that what was said keeps its order.
+    /// Counter of arrivals, which preserves the order of events.
     arrived: u64,
     milestones: VecDeque<(u64, Event)>,
     progress: BTreeMap<RunId, VecDeque<(u64, Event)>>,
@@ -25,14 +25,14 @@ struct WaitingEvents {
     dropped: u64,
 }
 
-/// Events since the screen looked last.
+/// Events since the screen last took them.
 #[derive(Debug, Default)]
 pub struct EventBatch {
-    /// In the order in which it was said.
+    /// In order of arrival.
     pub events: Vec<Event>,
-    /// Events that newer ones took the place of, since the start.
+    /// Number of events that newer ones replaced, since the start.
     pub merged: u64,
-    /// Events that nothing took the place of, since the start.
+    /// Number of events that were dropped without replacement, since the start.
     pub dropped: u64,
 }
 
@@ -44,7 +44,7 @@ pub struct ScreenSink {
 }
 
 impl ScreenSink {
-    /// A sink that wakes the loop by `wake`.
+    /// A sink that calls `wake` to wake the loop.
     pub fn new(wake: Arc<Notify>) -> Self {
         Self { waiting: Mutex::default(), wake }
     }
@@ -53,7 +53,7 @@ impl ScreenSink {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes everything that waits.
+    /// Takes all waiting events.
     pub fn take(&self) -> EventBatch {
         let mut waiting = self.waiting();
         let milestones = std::mem::take(&mut waiting.milestones);
@@ -84,7 +84,7 @@ impl EventSink for ScreenSink {
             };
         }
         self.wake.notify_one();
-        // Freed after the lock was given back: a plan can be large.
+        // Freed after the lock is released, because a plan can be large.
         drop(gone);
     }
 }
@@ -94,7 +94,7 @@ impl WaitingEvents {
         let queue = self.progress.entry(event.run).or_default();
         let mut gone = None;
         if queue.len() >= PROGRESS {
-            // Every second point goes, so that curves keep their shape over the whole time.
+            // Drops every second point, so that curves keep their shape over the whole time.
             let mut keep = false;
             let before = queue.len();
             queue.retain(|_| {
@@ -109,7 +109,7 @@ impl WaitingEvents {
         gone
     }
 
-    /// Newer lines take the place of older ones.
+    /// Newer lines replace older ones.
     fn add_line(&mut self, arrived: u64, event: Event) -> Option<(u64, Event)> {
         let queue = self.lines.entry(event.run).or_default();
         let gone = if queue.len() >= LINES { queue.pop_front() } else { None };
@@ -130,7 +130,8 @@ impl WaitingEvents {
             let note = self.milestones.iter().position(|(_, waiting)| {
                 matches!(waiting.body, EventBody::Note(_) | EventBody::Phase(_) | EventBody::Offer(_))
             });
-            // Newer incumbents take the place of older ones; then remarks go. What began, changed or ended stays.
+            // Newer incumbents replace older ones; after that, remarks are dropped. Events on starts, changes and ends
+            // stay.
             if let Some(index) = older {
                 gone = self.milestones.remove(index);
                 self.merged += 1;
@@ -144,7 +145,7 @@ impl WaitingEvents {
     }
 }
 
-/// Passes everything on to several sinks.
+/// Forwards all events to several sinks.
 pub struct Tee(pub Vec<Arc<dyn EventSink>>);
 
 impl EventSink for Tee {

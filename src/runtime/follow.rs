@@ -1,5 +1,4 @@
-//! Follows the runs of another process in the session that it has open: reads its log as it grows, and asks for its
-//! lock.
+//! Follows the runs of another process in the session that it has open: reads its log as it grows, and tests its lock.
 
 use crate::app::action::{AtWork, Fact, Heard, RemoteEvents};
 use crate::runtime::helpers::Finished;
@@ -12,14 +11,14 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// Time between two reads of the log: as often as a writer saves.
+/// Time between two reads of the log: the interval at which a writer saves.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Lines of a log that are read at once.
+/// Maximum number of lines of a log that are read at once.
 const LINES_AT_ONCE: usize = 10_000;
 
-/// Runs of another process that were at work when its session was opened here. Runs that it starts later are left out:
-/// their numbers may be given here as well.
+/// Runs of another process that were active when its session was opened here. Runs that it starts later are left out,
+/// because this process may use the same numbers.
 #[derive(Debug)]
 pub struct Following {
     session: Arc<Session>,
@@ -30,8 +29,8 @@ pub struct Following {
 }
 
 impl Following {
-    /// The follower of a session that is shown in the open scenario of number `key`; `None` if no other process has
-    /// it open, or works on nothing.
+    /// The follower of a session that is shown in the open scenario of number `key`; `None` if no other process has it
+    /// open, or if that process has no active runs.
     pub fn of(session: &Arc<Session>, replay: &Replay, key: u64) -> Option<Self> {
         let holder = session.holder()?;
         let runs: BTreeSet<RunId> = replay.at_work(&holder).collect();
@@ -44,7 +43,7 @@ impl Following {
         AtWork { holder: self.holder.to_string(), runs: self.runs.clone() }
     }
 
-    /// Follows on a thread of its own until all runs or their process ended, or the sender that is returned is dropped.
+    /// Follows on a separate thread until all runs or their process have ended, or the returned sender is dropped.
     ///
     /// # Errors
     /// If no thread can be started.
@@ -64,9 +63,9 @@ impl Following {
         Ok(dropped)
     }
 
-    /// Events since the last time.
+    /// Events since the last call.
     pub fn news(&mut self) -> RemoteEvents {
-        // The lock comes first: what was written before it was given back is then read.
+        // Tests the lock before reading, so that everything written before its release is read.
         let held = self.session.holder().as_ref() == Some(&self.holder);
         let mut events = Vec::new();
         loop {

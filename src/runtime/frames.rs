@@ -1,25 +1,25 @@
-//! Timing of frames: input is drawn at once, engine events merged, nothing at all without a reason.
+//! Timing of frames: input is drawn at once, engine events are merged, and nothing is drawn without a reason.
 
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Minimum time between two frames that input requested.
+/// Minimum time between two frames because of input.
 const INPUT_GAP: Duration = Duration::from_millis(10);
 
 /// Minimum time between two frames while the size changes.
 const RESIZE_GAP: Duration = Duration::from_millis(50);
 
-/// Minimum time between two frames while nobody looks.
+/// Minimum time between two frames while the window has no focus.
 const HIDDEN_GAP: Duration = Duration::from_millis(500);
 
 /// Reason for a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// A person did something.
+    /// The user did something.
     Input,
     /// The terminal has another size.
     Resize,
-    /// A run said something, or the clock went on.
+    /// A run reported an event, or the clock advanced.
     Event,
 }
 
@@ -39,12 +39,12 @@ impl Frames {
         Self { event_gap, hidden: false, last: None, due: None }
     }
 
-    /// Tells that the window lost the focus (`true`) or has it: without the focus events are drawn less often.
+    /// Sets whether the window lost the focus (`true`): without the focus, events are drawn less often.
     pub const fn hide(&mut self, hidden: bool) {
         self.hidden = hidden;
     }
 
-    /// Asks for a frame. Requests merge; the earliest moment counts.
+    /// Asks for a frame. Requests are merged; the earliest time counts.
     pub fn request(&mut self, why: Why, now: Instant) {
         let gap = match why {
             Why::Input => INPUT_GAP,
@@ -66,7 +66,7 @@ impl Frames {
         self.due.is_some_and(|due| now >= due)
     }
 
-    /// There was nothing to draw after all.
+    /// The frame was not needed.
     pub const fn cancel(&mut self) {
         self.due = None;
     }

@@ -1,5 +1,5 @@
-//! Threads for everything that may take more than two milliseconds: opening, importing, writing, checking, reading
-//! plans, and work that drawing asked for. Results come back in one bounded channel.
+//! Threads for all work that may take more than two milliseconds: opening, importing, writing, checking, reading plans,
+//! and work that drawing requested. Results come back in one bounded channel.
 
 use crate::app::action::Fact;
 use crate::app::drawn::{JobKey, JobResult, ViewJob};
@@ -18,22 +18,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use tokio::sync::mpsc;
 
-/// Results that may wait for the loop.
+/// Maximum number of results that wait for the loop.
 const CAPACITY: usize = 256;
 
 /// Stack of a helper thread: checking walks deep graphs.
 const STACK_BYTES: usize = 8 << 20;
 
-/// Threads that work for panes: a section that takes long does not hold up the others.
+/// Number of threads for panes, so that a slow section does not delay the others.
 const VIEW_THREADS: usize = 2;
 
 /// Something a helper finished.
 pub enum Finished {
     /// For the state.
     Fact(Fact),
-    /// Something was opened, or why not; `None` is the first screen.
+    /// A subject was opened, or could not be opened, with the reason; `None` is the start screen.
     Opened {
-        /// File, preset or session that was asked for, for messages.
+        /// Requested file, preset or session, for messages.
         source: String,
         /// The number of the request; an older one is dropped.
         request: u64,
@@ -42,7 +42,7 @@ pub enum Finished {
     },
     /// For the view.
     View(JobKey, JobResult),
-    /// Work for the view that was given up because nobody looked at what it is for.
+    /// Work for the view that was cancelled because its pane or plan is not visible.
     GivenUp(JobKey),
 }
 
@@ -60,7 +60,7 @@ impl std::fmt::Debug for Finished {
 #[derive(Default)]
 struct ViewQueue {
     waiting: VecDeque<ViewJob>,
-    /// What threads work on, each with the sign to give up.
+    /// Active work, each with its cancellation flag.
     at_work: Vec<(JobKey, Arc<AtomicBool>)>,
     closed: bool,
 }
@@ -79,7 +79,7 @@ impl std::fmt::Debug for Helpers {
 }
 
 impl Helpers {
-    /// Helpers, and where their results come from.
+    /// Helpers, and the receiver of their results.
     ///
     /// # Errors
     /// If no thread can be started.
@@ -101,7 +101,7 @@ impl Helpers {
         self.sender.clone()
     }
 
-    /// Does `work` on a thread of its own. If there is none, the person is told.
+    /// Does `work` on a separate thread. If it cannot be started, the user is told.
     pub fn spawn(&self, name: &str, work: impl FnOnce() -> Finished + Send + 'static) {
         let sender = self.sender.clone();
         let spawned = std::thread::Builder::new()
@@ -110,14 +110,14 @@ impl Helpers {
             .spawn(move || drop(sender.blocking_send(guarded(work))));
         if let Err(error) = spawned {
             let text = format!("no thread could be started for this: {error}; try again in a moment");
-            // The loop reads this channel; if it is full there are more important things in it.
+            // If the channel is full, this message is dropped, because the waiting ones are more important.
             let _ = self.sender.try_send(Finished::Fact(Fact::Failed(text)));
         }
     }
 
-    /// Takes over the work that a frame asked for, in its order; what is under way already is not done twice. Every frame
-    /// asks again for what it lacks, so what waits or is worked on and is not asked for any more is of panes or plans that
-    /// nobody sees: it is given up.
+    /// Queues the work that a frame requested, in order; work that is already active is not started twice. Every frame
+    /// repeats its requests for missing results. Waiting or active work that is not requested again belongs to panes or
+    /// plans that are not visible, so it is cancelled.
     pub fn view_jobs(&mut self, jobs: Vec<ViewJob>) {
         let (queue, wake) = &*self.view;
         let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
@@ -133,7 +133,7 @@ impl Helpers {
         wake.notify_all();
     }
 
-    /// A result for the view has arrived: it may be asked for again.
+    /// A result for the view has arrived, so the same work may be requested again.
     pub fn arrived(&mut self, key: JobKey) {
         self.asked.remove(&key);
     }
@@ -150,7 +150,7 @@ impl Drop for Helpers {
     }
 }
 
-/// A defect in helper work is a message, not the end of the program.
+/// A panic in helper work becomes a message and does not end the program.
 fn guarded(work: impl FnOnce() -> Finished) -> Finished {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic
@@ -181,7 +181,7 @@ fn work_for_view(queue: &(Mutex<ViewQueue>, Condvar), results: &mpsc::Sender<Fin
         let finished =
             guarded(|| Finished::View(job.key, while_wanted(Arc::clone(&unwanted), || (job.work)())));
         queue.lock().unwrap_or_else(PoisonError::into_inner).at_work.retain(|(key, _)| *key != job.key);
-        // What was given up half way is no answer.
+        // A cancelled result is dropped.
         let finished = match finished {
             Finished::View(key, _) if unwanted.load(Ordering::Relaxed) => Finished::GivenUp(key),
             finished => finished,
@@ -223,7 +223,7 @@ pub fn export(job: &ExportJob) -> Fact {
         }
         None => job.path.clone(),
     };
-    // All or none: a file in the way of the last must not leave the first ones written.
+    // Writes all files or none: an existing file with the name of the last must not leave the first ones written.
     if !job.overwrite && artifacts.iter().any(|artifact| target(artifact).exists()) {
         return Fact::InTheWay(job.clone());
     }
@@ -251,7 +251,7 @@ pub fn export(job: &ExportJob) -> Fact {
     Fact::Exported { path: job.path.clone(), bytes, files: artifacts.len(), rollbacks, remarks }
 }
 
-/// The description of the format that is written; `None` for text that is there already.
+/// The description of the format that is written; `None` for finished text.
 fn info_of(job: &ExportJob) -> Option<formats::FormatInfo> {
     let kind = match &job.subject {
         ExportSubject::Text(_) => return None,

@@ -1,4 +1,4 @@
-//! The one reader of the terminal: a thread that waits for bytes and ends for good when there are no more.
+//! The only reader of the terminal: a thread that waits for bytes and ends at the end of input.
 
 use crate::runtime::decode::{Awaited, Decoder, TerminalInput};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -8,21 +8,21 @@ use std::os::fd::AsFd;
 use std::thread::JoinHandle;
 use tokio::sync::mpsc;
 
-/// Time that a single Escape waits for the rest of a sequence.
+/// Time for which the decoder waits for bytes after a single Escape.
 const ESCAPE_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 30_000_000 };
-/// Time from its last byte that a sequence waits for the next one: lines that pause longer within an answer are not worth
-/// a longer deafness after a sequence that never ends.
+/// Time for which the decoder waits for the next byte of a sequence. Connections with longer pauses inside a reply are
+/// rare, and a longer wait would block input after a sequence that never ends.
 const REST_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 950_000_000 };
 
-/// Inputs that may wait for the loop.
+/// Maximum number of inputs that wait for the loop.
 const CAPACITY: usize = 1024;
 
 /// Message of the reader to the loop.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Read {
-    /// Something was typed, pasted, clicked or answered.
+    /// A key, paste, mouse event or reply of the terminal.
     Input(TerminalInput),
-    /// The terminal is gone: zero bytes, or an error that will not go away.
+    /// The terminal is closed: the read returned zero bytes or a permanent error.
     End,
 }
 
@@ -52,7 +52,7 @@ impl InputReader {
 
 impl Drop for InputReader {
     fn drop(&mut self) {
-        // Closing the pipe wakes the thread; closing the channel frees it if it waits for room.
+        // Closing the pipe wakes the thread; closing the channel releases it if the channel is full.
         self.stop = None;
         self.inputs.close();
         if let Some(thread) = self.thread.take() {

@@ -1,4 +1,4 @@
-//! Opening things off the loop: files, presets and saved sessions become one bundle that becomes the open scenario.
+//! Opens files, presets and saved sessions on another thread, as one bundle that becomes the open scenario.
 
 use crate::app::action::{Heard, Opened, Recent, Saving, SessionView};
 use crate::app::effect::{Remembered, Source};
@@ -22,23 +22,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Newest plans of a session that are read at once; others when they are shown.
+/// Number of newest plans of a session that are read at once; others are read when they are displayed.
 const READ_AT_ONCE: usize = 8;
 
-/// Opener of scenarios, plans and sessions, with all it needs for that.
+/// Opener of scenarios, plans and sessions, with its inputs.
 #[derive(Clone)]
 pub struct Opener {
     /// Folders of this user.
     pub places: Places,
     /// The program's clock.
     pub clock: Arc<dyn Clock>,
-    /// Told when how saving goes has changed.
+    /// Function that is called when the state of saving changes.
     pub notify: Arc<dyn Fn(Saving) + Send + Sync>,
     /// Number of scenarios opened so far.
     pub desks: Arc<AtomicU64>,
 }
 
-/// Something that was opened, with all that belongs to it.
+/// An opened scenario with all its data.
 pub struct Bundle {
     /// For the state.
     pub opened: Opened,
@@ -46,19 +46,19 @@ pub struct Bundle {
     pub book: Arc<PlanBook>,
     /// Number of the next run.
     pub next_run: RunId,
-    /// Content of `session.toml` to begin with.
+    /// Initial content of `session.toml`.
     pub file: SessionFile,
-    /// A session that somebody else has open: its plans are shown, and everything new is saved in one beside it.
+    /// A session that another process has open: its plans are shown, and new data is saved in a second session.
     pub looked_at: Option<Arc<Session>>,
-    /// Runs of that process that were at work.
+    /// Runs of that process that were active.
     pub following: Option<Following>,
-    /// Writes the session; `None` only if the system has no thread for it.
+    /// Writes the session; `None` only if its thread cannot be started.
     pub writer: Option<SessionWriter>,
-    /// `true` if the session was made just now and is worth nothing until something happens in it.
+    /// `true` if the session is new and empty, so that it can be deleted if nothing happens in it.
     pub fresh: bool,
 }
 
-/// Reasons that something could not be opened, one line each.
+/// Reasons that a subject could not be opened, one line each.
 pub type Refused = Vec<String>;
 
 fn lines(problems: &lightbay_core::problem::Problems) -> Refused {
@@ -70,7 +70,7 @@ impl Opener {
         Store::at(self.places.sessions())
     }
 
-    /// Opens anything.
+    /// Opens any subject.
     ///
     /// # Errors
     /// All problems.
@@ -106,7 +106,7 @@ impl Opener {
         }
     }
 
-    /// A scenario in a session of its own.
+    /// Opens a scenario in a new session.
     pub fn scenario(
         &self,
         scenario: AnyScenario,
@@ -143,7 +143,7 @@ impl Opener {
         self.desks.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Makes a session for a scenario. If that cannot be done now, everything waits until it can.
+    /// Makes a session for a scenario. If it cannot be created now, everything waits until it can.
     fn begin(
         &self,
         wanted: &str,
@@ -182,7 +182,7 @@ impl Opener {
         }
     }
 
-    /// Opens the product of an import, in a session of its own.
+    /// Opens the result of an import in a new session.
     pub fn product(&self, product: Product, source: &str, notes: Vec<(Severity, String)>) -> Bundle {
         match product {
             Product::Scenario(scenario) => self.scenario(scenario, source, notes),
@@ -190,7 +190,7 @@ impl Opener {
         }
     }
 
-    /// A plan with its scenario, in a session of its own.
+    /// Opens a plan with its scenario in a new session.
     pub fn plan(&self, plan: AnyPlan, source: &str, notes: Vec<(Severity, String)>) -> Bundle {
         let mut bundle = self.scenario(plan.scenario(), source, notes);
         let number = bundle.book.assign_loose();
@@ -232,7 +232,7 @@ impl Opener {
         })
     }
 
-    /// A saved session with everything it knows.
+    /// Opens a saved session with all its data.
     ///
     /// # Errors
     /// All problems.
@@ -293,7 +293,7 @@ impl Opener {
         Ok(Bundle { opened, book, next_run, file, looked_at, following, writer, fresh })
     }
 
-    /// Saved sessions for the first screen.
+    /// Saved sessions for the start screen.
     pub fn recent(&self) -> Vec<Recent> {
         let now = self.clock.date();
         let store = self.store();
@@ -319,7 +319,7 @@ impl Opener {
     }
 }
 
-/// All plans on disk as rows; those that are needed at once with their content.
+/// All plans on disk as rows; plans that are needed at once are read completely.
 fn saved_plans(
     session: &Session,
     replay: &Replay,
@@ -372,7 +372,7 @@ fn saved_plans(
     }
     let mut wanted: Vec<u64> = rows.iter().rev().take(READ_AT_ONCE).map(|row| row.number).collect();
     wanted.extend(file.baseline.iter().chain(&file.last_plan).chain(&file.marks).map(|plan| plan.0));
-    // The best of every scenario, by the one ranking that the screen has.
+    // The best plan of every scenario, by the ranking of the table of plans.
     let mut table = PlanTable::new(sense, "");
     for row in &rows {
         table.add(row.clone());
@@ -391,15 +391,16 @@ fn saved_plans(
     Ok(rows)
 }
 
-/// The runs that ended with a plan that another run found first.
+/// The runs that ended with a plan that another run had found before.
 fn found_again(replay: &Replay, plan: PlanId, origin: Option<&(RunId, u64)>) -> Vec<RunId> {
     let ended = || replay.runs.values().filter(|run| run.plan == Some(plan)).map(|run| run.run);
-    // A run without incumbents has an origin by its end only.
+    // For a run without incumbents, only its end names the origin of the plan.
     let first = origin.map(|(run, _)| *run).or_else(|| ended().next());
     ended().filter(|run| Some(*run) != first).collect()
 }
 
-/// Reads a plan from the first of these folders that has it and checks it again: nothing that was on disk is trusted.
+/// Reads a plan from the first of these folders that has it, and checks it again, because files on disk are not
+/// trusted.
 ///
 /// # Errors
 /// Returns the reason that it cannot be used.
@@ -414,7 +415,7 @@ pub fn read_plan(folders: &[PathBuf], number: PlanId) -> Result<PlanRef, String>
     Err(problem.unwrap_or_else(|| "nothing is saved here".to_owned()))
 }
 
-/// A plan from its JSON, checked.
+/// Makes a checked plan from its JSON.
 ///
 /// # Errors
 /// Returns its problems, joined by semicolons.
@@ -506,7 +507,8 @@ fn changed(now: &Setup, solved: Option<&Setup>) -> BTreeMap<String, ParamValue> 
     knobs.iter().filter_map(value).collect()
 }
 
-/// The setup as it was left. What the newest solve was given is known by its hash: the scenario of one of its plans.
+/// The setup as it was left. The settings of the newest solve are identified by the hash of its scenario, which is the
+/// scenario of one of its plans.
 fn remembered(
     scenario: &AnyScenario,
     file: &SessionFile,
@@ -557,7 +559,7 @@ fn remembered(
     }))
 }
 
-/// Returns the time from one moment to another in words, such as `10 h ago`; empty if one of them cannot be read.
+/// Returns the difference of two dates as text, such as `10 h ago`; empty if one of them cannot be read.
 fn age(then: &str, now: &str) -> String {
     let (Ok(then), Ok(now)) = (then.parse::<jiff::Timestamp>(), now.parse::<jiff::Timestamp>()) else {
         return String::new();

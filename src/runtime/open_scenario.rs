@@ -1,7 +1,7 @@
-//! The scenario that is open, with its session, its runs and its plan numbers.
+//! The open scenario, with its session, its runs and its plan numbers.
 //!
-//! Opening something else puts all of it away on a thread of its own: its runs stop, its session is written to
-//! the end, and whatever it still says is no longer heard.
+//! Opening another subject closes it on a separate thread: its runs stop, its session is saved completely, and its
+//! later events are ignored.
 
 use crate::app::action::{Fact, Heard, Saving, Submitted};
 use crate::app::effect::{Remembered, RunRequest, SweepRequest};
@@ -29,10 +29,11 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
 
-/// Maximum time that leaving waits for runs to stop. A run that does not stop in time has its plans on disk already.
+/// Maximum time that quitting waits for runs to stop. The plans of a run that does not stop in time are already on
+/// disk.
 const STOP_WITHIN: Duration = Duration::from_millis(500);
 
-/// Maximum time that stopping the process waits for runs to stand still.
+/// Maximum time that suspending the process waits for runs to pause.
 const PAUSE_WITHIN: Duration = Duration::from_millis(200);
 
 /// Maximum time that a save that was requested may take.
@@ -48,9 +49,9 @@ pub struct OpenScenario {
     launcher: Option<Arc<dyn Launcher>>,
     screen: Arc<ScreenSink>,
     book: Arc<PlanBook>,
-    /// A session that somebody else has open.
+    /// A session that another process has open.
     looked_at: Option<Arc<Session>>,
-    /// Dropped with the rest, which ends the thread that follows.
+    /// Dropping it ends the thread that follows the other process.
     following: Option<std::sync::mpsc::Sender<()>>,
     writer: Option<Arc<SessionWriter>>,
     places: Places,
@@ -65,7 +66,8 @@ pub struct OpenScenario {
 }
 
 impl OpenScenario {
-    /// Takes over what was opened, without what is for the state. Runs start their helper processes with `launcher`.
+    /// Makes the open scenario from an opened bundle, without the parts for the state. Runs start their helper
+    /// processes with `launcher`.
     ///
     /// # Errors
     /// If the threads for runs cannot be started.
@@ -80,7 +82,7 @@ impl OpenScenario {
         let Bundle { mut opened, book, next_run, file, looked_at, writer, fresh, following: _ } = bundle;
         let screen = Arc::new(ScreenSink::new(wake));
         let mut sinks: Vec<Arc<dyn EventSink>> = Vec::new();
-        // The session gets the event first, so that everything on the screen is already being saved.
+        // The session gets each event first, so that everything on the screen is already being saved.
         if let Some(writer) = &writer {
             sinks.push(Arc::new(writer.sink()));
         }
@@ -91,7 +93,7 @@ impl OpenScenario {
         let solved_sha256 = solved.map(|solved| solved.sha256.clone());
         let writer = writer.map(Arc::new);
         let key = opened.session.key;
-        // The current state: messages of the writer from before this was opened were not received.
+        // Requests the current state, because messages of the writer from before the opening were not received.
         let now = writer.as_ref().map_or_else(Saving::default, |writer| saving(key, &writer.status()));
         opened.session.name = now.name;
         opened.session.failing = match &writer {
@@ -119,7 +121,7 @@ impl OpenScenario {
         Ok((current, opened))
     }
 
-    /// Follows runs of another process; what they say goes to `results`.
+    /// Follows runs of another process; their events go to `results`.
     ///
     /// # Errors
     /// If no thread can be started.
@@ -157,8 +159,8 @@ impl OpenScenario {
         }
     }
 
-    /// Solves the cells of a sweep on a thread of its own, beside the runs and with half of their threads. Its points
-    /// go to the loop.
+    /// Solves the cells of a sweep on a separate thread, in parallel with the runs and with half of their threads. Its
+    /// points go to the loop.
     ///
     /// # Errors
     /// If no thread can be started.
@@ -180,7 +182,7 @@ impl OpenScenario {
         Ok(())
     }
 
-    /// Tells the sweep to stop, if one works.
+    /// Tells the sweep to stop, if one is active.
     pub fn stop_sweep(&self) {
         if let Some(walker) = &self.sweeper {
             walker.stop(Stop::Requested);
@@ -202,8 +204,7 @@ impl OpenScenario {
         self.runs.edit(run, name, value);
     }
 
-    /// Pauses everything that works, helper processes too, for the time the process stands still. Returns what to
-    /// resume.
+    /// Pauses all active runs and helper processes while the process is suspended. Returns the runs to resume.
     pub fn pause_all(&self) -> Vec<RunId> {
         let running = self
             .runs
@@ -235,7 +236,7 @@ impl OpenScenario {
         facts
     }
 
-    /// Gives a plan that no run reported a number and saves it.
+    /// Assigns a number to a plan that no run reported, and saves it.
     pub fn keep(&mut self, plan: &PlanRef) -> u64 {
         let number = self.book.assign_loose();
         self.fresh = false;
@@ -245,14 +246,14 @@ impl OpenScenario {
         number.0
     }
 
-    /// Saves a plan even if a better one follows at once.
+    /// Saves a plan even if a better one follows immediately.
     pub fn save_plan(&self, number: u64, plan: &PlanRef) {
         if let Some(writer) = &self.writer {
             writer.keep(PlanId(number), plan.0.shared());
         }
     }
 
-    /// Saves what the screen remembers, within a second.
+    /// Saves the state of the screen within a second.
     pub fn remember(&mut self, remembered: &Remembered) {
         let Some(writer) = self.writer.clone() else { return };
         let place = writer.status().place;
@@ -271,7 +272,7 @@ impl OpenScenario {
         }
         writer.save_session(&file);
         self.file = file;
-        // The list names sessions in the usual place only.
+        // The list contains only sessions in the default place.
         let listed = place.data().map(|data| Store::of_data(data).folder() == self.places.sessions());
         if self.fresh || listed != Some(true) {
             return;
@@ -288,14 +289,14 @@ impl OpenScenario {
         writer.remember(self.places.recent(), entry);
     }
 
-    /// Folders in which plans of the table may lie, for reading them off the loop.
+    /// Folders that may contain plans of the table, for reading them on another thread.
     pub fn plan_folders(&self) -> Vec<PathBuf> {
         let own = self.writer.as_ref().and_then(|writer| writer.status().place.plans_folder());
         let looked_at = self.looked_at.as_ref().map(|session| session.plans_folder());
         own.into_iter().chain(looked_at).collect()
     }
 
-    /// Writes everything that waits; for a thread of its own, because a disk may be slow. Gives what to tell.
+    /// Writes all pending data; runs on a separate thread, because a disk may be slow. Gives what to tell.
     pub fn flush(&self) -> impl FnOnce() -> Fact + Send + use<> {
         let writer = self.writer.clone();
         move || match writer {
@@ -310,7 +311,7 @@ impl OpenScenario {
         }
     }
 
-    /// Goes on saving below another folder; for a thread of its own. Gives what to tell.
+    /// Continues saving below another folder; runs on a separate thread. Gives what to tell.
     pub fn save_to(&mut self, folder: PathBuf) -> impl FnOnce() -> Fact + Send + use<> {
         self.fresh = false;
         let writer = self.writer.clone();
@@ -325,9 +326,9 @@ impl OpenScenario {
         }
     }
 
-    /// Stops all runs, writes everything to the end, and gives the session free. A session in which nothing ever
-    /// happened is removed. `plans` are those in memory, in case the folder is gone; what cannot be written goes
-    /// wherever there is room.
+    /// Stops all runs, writes all pending data, and releases the session. Removes a session in which nothing happened.
+    /// `plans` are the plans in memory, in case the folder was removed; data that cannot be written there goes to any
+    /// folder with room.
     pub fn close(self, why: Stop, plans: Vec<(u64, PlanRef)>) -> Closed {
         self.stop_sweep();
         let Self { runs, writer, places, fresh, looked_at, following, made_again, .. } = self;
@@ -339,7 +340,7 @@ impl OpenScenario {
             return Closed { ending: if fresh { None } else { Some(Ending::Lost { why }) }, stopped };
         };
         if fresh {
-            // Opened and left without a deed: it would only fill the list.
+            // A session that was opened and closed without any action would only fill the list.
             let place = writer.discard();
             drop(writer);
             if let Some(data) = place.data() {
@@ -361,15 +362,15 @@ impl OpenScenario {
     }
 }
 
-/// Returns folders for plans that the usual place does not take: below the state folder, the working folder, and
-/// folders for temporary files, which are on other disks as often as not.
+/// Returns folders for plans that cannot be written to the default place: below the state folder, the working folder,
+/// and folders for temporary files, which are often on other disks.
 fn rescue_folders(places: &Places) -> Vec<PathBuf> {
     let name = format!("lightbay-rescued-{}", std::process::id());
     let mut folders = vec![places.state().join("rescued")];
     let others = [std::env::current_dir().ok(), Some(std::env::temp_dir()), Some("/dev/shm".into())];
     for folder in others.into_iter().flatten() {
         let folder = folder.join(&name);
-        // One that is there already may be somebody's trap.
+        // An existing folder could have been placed there by another user.
         if std::fs::symlink_metadata(&folder).is_err() {
             folders.push(folder);
         }
@@ -383,7 +384,7 @@ pub fn shown(place: &Place) -> String {
     printable(&folder.to_string_lossy())
 }
 
-/// Returns a hint with the command that opens a session in an unusual place again.
+/// Returns a hint with the command that reopens a session outside the default place.
 pub fn again(place: &Place) -> String {
     let data = place.data().unwrap_or(Path::new(""));
     let data = printable(&data.to_string_lossy());
@@ -396,16 +397,16 @@ impl std::fmt::Debug for OpenScenario {
     }
 }
 
-/// Outcome of putting an open scenario away.
+/// Outcome of closing an open scenario.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Closed {
-    /// Outcome of saving it for the last time; `None` if there was nothing to keep.
+    /// Outcome of saving it for the last time; `None` if there was nothing to save.
     pub ending: Option<Ending>,
     /// `true` if all runs ended in time.
     pub stopped: bool,
 }
 
-/// The session's number of the plan that an event brings.
+/// The session's number of the plan in an event.
 fn number_of(book: &PlanBook, event: &Event) -> Option<u64> {
     match &event.body {
         EventBody::Incumbent(incumbent) if incumbent.plan.is_some() && incumbent.number > 0 => {

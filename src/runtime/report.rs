@@ -1,4 +1,4 @@
-//! Reports for people who fix things: written after a crash and on SIGUSR1.
+//! Reports for developers: written after a crash and on SIGUSR1.
 
 use std::backtrace::Backtrace;
 use std::collections::VecDeque;
@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::thread::ThreadId;
 
-/// Actions that a report lists.
+/// Maximum number of actions in a report.
 const ACTIONS: usize = 30;
 
 static LAST: Mutex<VecDeque<String>> = Mutex::new(VecDeque::new());
 
-/// Remembers what was done, for the report.
+/// Records an action for the report.
 pub fn note(action: String) {
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
     if last.len() == ACTIONS {
@@ -22,8 +22,8 @@ pub fn note(action: String) {
     last.push_back(action);
 }
 
-/// Installs a hook that gives the terminal back before anything else is said, and writes a report. A panic on another
-/// thread is a failed run on screen and leaves the terminal alone.
+/// Installs a panic hook that releases the terminal before it prints anything, and writes a report. A panic on another
+/// thread is shown as a failed run and does not change the terminal.
 pub fn install_hook(shell: ThreadId, folder: PathBuf, version: &'static str, err: Option<File>) {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
@@ -35,7 +35,7 @@ pub fn install_hook(shell: ThreadId, folder: PathBuf, version: &'static str, err
         let text = format!("{info}\n\n{}", Backtrace::force_capture());
         let written = write(&folder, "crash", version, &text);
         before(info);
-        // Standard error is redirected to the log by now.
+        // At this time, standard error is redirected to the log.
         if let Some(mut err) = err.as_ref() {
             use std::io::Write as _;
             let place = written.map_or_else(|error| error.to_string(), |path| path.display().to_string());
@@ -45,7 +45,7 @@ pub fn install_hook(shell: ThreadId, folder: PathBuf, version: &'static str, err
     }));
 }
 
-/// Writes a report and returns where.
+/// Writes a report and returns its path.
 ///
 /// # Errors
 /// If it cannot be written.

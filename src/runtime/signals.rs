@@ -2,20 +2,20 @@
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// A signal that means something here.
+/// A signal that the workbench handles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
-    /// The terminal is gone (exit code 129).
+    /// The terminal was closed (exit code 129).
     Hangup,
-    /// Somebody wants us to end (exit code 143).
+    /// A request to end the program (exit code 143).
     End(u8),
-    /// Interrupted from outside: as `C-c`.
+    /// An interrupt from outside, handled like `C-c`.
     Interrupt,
-    /// Stop until told to continue.
+    /// Suspend until the process is continued.
     Suspend,
-    /// We were stopped and continue.
+    /// The process was stopped and continues.
     Continue,
-    /// The terminal has another size.
+    /// The size of the terminal changed.
     Resize,
     /// Write a report.
     Report,
@@ -35,7 +35,7 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Takes over the signals.
+    /// Installs the signal handlers.
     ///
     /// # Errors
     /// Returns the error of the system if a signal cannot be taken over.
@@ -53,7 +53,7 @@ impl Signals {
         })
     }
 
-    /// Waits for the next one; those that end the program come first.
+    /// Waits for the next signal; signals that end the program take precedence.
     pub async fn next(&mut self) -> Sign {
         tokio::select! {
             biased;
@@ -69,8 +69,8 @@ impl Signals {
     }
 }
 
-/// Stops the process as the shell expects it; returns when it continues.
+/// Stops the process in the way that the shell expects; returns when it continues.
 pub fn stop_here() {
-    // If it cannot be stopped it simply continues.
+    // If the process cannot be stopped, it continues.
     let _ = signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGTSTP);
 }

@@ -1,7 +1,7 @@
-//! The one owner of the terminal: enters it, gives it back, and draws frames into it.
+//! The only owner of the terminal: sets it up, restores it, and draws frames.
 //!
-//! Whatever ends the program (return, panic, signal) goes through [`restore`], which undoes exactly what was done,
-//! in reverse, and throws pending input away while the terminal is still raw.
+//! Every end of the program (return, panic, signal) calls [`restore`], which undoes the setup exactly, in reverse
+//! order, and discards pending input while the terminal is still in raw mode.
 
 use ratatui::Frame;
 use ratatui::backend::CrosstermBackend;
@@ -14,20 +14,20 @@ use std::sync::{Mutex, PoisonError};
 
 /// Save the title, alternate screen, clear, hide the cursor, bracketed paste, focus events.
 const ENTER: &str = "\x1b[22;0t\x1b[?1049h\x1b[2J\x1b[?25l\x1b[?2004h\x1b[?1004h";
-/// The same in reverse, after a frame that may have been cut off.
+/// The same in reverse, after a frame that may be incomplete.
 const LEAVE: &str = "\x1b[?2026l\x1b[0m\x1b[?1004l\x1b[?2004l\x1b[?25h\x1b[?1049l\x1b[23;0t";
-/// Buttons and drags, never mere motion; positions in decimals.
+/// Reports buttons and drags but not plain motion, with positions in decimals.
 const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1002h\x1b[?1006h";
 const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1002l\x1b[?1000l";
-/// Background colour, ended by the device attributes that every terminal answers.
+/// Queries the background colour, then the device attributes, to which every terminal replies.
 const QUESTIONS: &str = "\x1b]11;?\x1b\\\x1b[c";
 const SYNC_BEGIN: &str = "\x1b[?2026h";
 const SYNC_END: &str = "\x1b[?2026l";
 
-/// Maximum number of cells of a screen that are drawn; beyond it the lowest rows stay empty.
+/// Maximum number of cells that are drawn; on a larger screen the lowest rows stay empty.
 const MOST_CELLS: u32 = 65_535;
 
-/// State of the terminal to be restored. Here and nowhere else, so that a panic or a signal can do it.
+/// State of the terminal to be restored. It is global, so that a panic or a signal can restore the terminal.
 #[derive(Debug)]
 struct Undo {
     out: File,
@@ -38,7 +38,7 @@ struct Undo {
 
 static UNDO: Mutex<Option<Undo>> = Mutex::new(None);
 
-/// Gives the terminal back, if it was taken. May be called any number of times, from any thread.
+/// Restores the terminal, if it was set up. May be called any number of times, from any thread.
 pub fn restore() {
     let undo = UNDO.lock().unwrap_or_else(PoisonError::into_inner).take();
     let Some(mut undo) = undo else { return };
@@ -47,14 +47,14 @@ pub fn restore() {
         text.push_str(MOUSE_OFF);
     }
     text.push_str(LEAVE);
-    // A terminal that is gone cannot be given back; nothing is left to do then.
+    // A closed terminal cannot be restored, so errors are ignored.
     let _ = undo.out.write_all(text.as_bytes());
     let _ = undo.out.flush();
     let _ = rustix::termios::tcflush(&undo.tty, QueueSelector::IFlush);
     let _ = rustix::termios::tcsetattr(&undo.tty, OptionalActions::Flush, &undo.before);
 }
 
-/// The terminal while it is ours. Dropping it gives it back.
+/// The terminal while it is ours. Dropping it restores the terminal.
 pub struct Screen {
     terminal: Terminal<CrosstermBackend<BufWriter<File>>>,
     out: File,
@@ -69,7 +69,7 @@ impl std::fmt::Debug for Screen {
     }
 }
 
-/// The terminal that keys come from: standard input, or the controlling terminal if that is something else.
+/// The terminal for key input: standard input, or the controlling terminal if standard input is not a terminal.
 ///
 /// # Errors
 /// If there is none.
@@ -84,13 +84,13 @@ pub fn keyboard() -> io::Result<File> {
 }
 
 impl Screen {
-    /// Takes the terminal: `out` is written to, keys come from `tty`.
+    /// Takes the terminal: Writes to `out` and reads keys from `tty`.
     ///
     /// # Errors
     /// If it is no terminal or cannot be written.
     pub fn enter(out: File, tty: File, mouse: bool, ask: bool) -> io::Result<Self> {
         let backend = CrosstermBackend::new(BufWriter::with_capacity(1 << 16, out.try_clone()?));
-        // Fixed, because the size is read from our own descriptor, and only when a frame is drawn.
+        // The viewport is fixed, because the size is read from our own descriptor, and only when a frame is drawn.
         let viewport = Viewport::Fixed(Rect::ZERO);
         let terminal = Terminal::with_options(backend, TerminalOptions { viewport })?;
         let mut screen = Self { terminal, out, tty, mouse, repaint: true };
@@ -106,7 +106,7 @@ impl Screen {
         let mut raw = before.clone();
         raw.make_raw();
         let undo = Undo { out: self.out.try_clone()?, tty: self.tty.try_clone()?, before, mouse: self.mouse };
-        // Known to `restore` before anything changes.
+        // Stored for `restore` before anything changes.
         *UNDO.lock().unwrap_or_else(PoisonError::into_inner) = Some(undo);
         rustix::termios::tcsetattr(&self.tty, OptionalActions::Now, &raw)?;
         self.out.write_all(ENTER.as_bytes())?;
@@ -117,12 +117,12 @@ impl Screen {
         Ok(())
     }
 
-    /// Gives the terminal back for a while.
+    /// Releases the terminal temporarily.
     pub fn leave(&self) {
         restore();
     }
 
-    /// Takes it again; the next frame is a full one.
+    /// Sets the terminal up again; the next frame redraws every cell.
     ///
     /// # Errors
     /// If the terminal is gone.
@@ -156,7 +156,7 @@ impl Screen {
         }
         self.begin()?;
         let drawn = self.draw_inside(area, draw);
-        // Closed also after an error, or the terminal would freeze.
+        // The synchronised update is ended even after an error; otherwise the terminal would freeze.
         let ended = self.end();
         let drawn = drawn?;
         ended.map(|()| drawn)
@@ -187,7 +187,7 @@ impl Screen {
         io::Write::flush(backend)
     }
 
-    /// Writes a control sequence that changes no cell: title, clipboard.
+    /// Writes a control sequence that does not change cells, such as title or clipboard.
     ///
     /// # Errors
     /// If the terminal cannot be written.
@@ -197,7 +197,7 @@ impl Screen {
         io::Write::flush(backend)
     }
 
-    /// Captures the mouse, or lets it go.
+    /// Captures or releases the mouse.
     ///
     /// # Errors
     /// If the terminal cannot be written.
@@ -222,7 +222,7 @@ fn drawable((width, height): (u16, u16)) -> Rect {
     Rect::new(0, 0, width, height.min(u16::try_from(most).unwrap_or(u16::MAX)))
 }
 
-/// The title as the terminal takes it; control characters in names must not end it early.
+/// The title without control characters, which could end the title sequence early.
 pub fn title(text: &str) -> String {
     let text: String = text.chars().filter(|character| !character.is_control()).take(200).collect();
     format!("\x1b]0;{text}\x07")

@@ -10,8 +10,8 @@ use tracing_subscriber::layer::SubscriberExt;
 /// Days that are kept.
 const KEPT: usize = 7;
 
-/// Starts logging below `folder`; `LIGHTBAY_LOG` chooses what (`info` if unset). The guard writes the rest when it
-/// is dropped. Without a writable folder nothing is logged.
+/// Starts logging below `folder`; `LIGHTBAY_LOG` chooses what (`info` if unset). The guard flushes the log when it is
+/// dropped. Without a writable folder nothing is logged.
 pub fn start(folder: &Path) -> Option<WorkerGuard> {
     lightbay_sessions::make_folders(folder).ok()?;
     // The files of the appender follow the umask; the folder restricts them to their owner.
@@ -28,7 +28,7 @@ pub fn start(folder: &Path) -> Option<WorkerGuard> {
     let filter = wanted.unwrap_or_else(|| Targets::new().with_default(tracing::Level::INFO));
     let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(writer);
     let subscriber = tracing_subscriber::registry().with(filter).with(lines);
-    // Only the first subscriber of a process counts; tests start several workbenches.
+    // Only the first subscriber of a process is active; tests start several workbenches.
     tracing::subscriber::set_global_default(subscriber).ok()?;
     Some(guard)
 }

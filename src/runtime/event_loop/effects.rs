@@ -1,4 +1,4 @@
-//! Doing what the state requested.
+//! Executes the effects that the state requested.
 
 use super::{CLOSE_WITHIN, Shell, View};
 use crate::app::action::Fact;
@@ -129,7 +129,7 @@ impl<V: View> Shell<V> {
         self.request
     }
 
-    /// Opens something off the loop.
+    /// Opens a subject on another thread.
     pub fn open(&mut self, source: Source) {
         let (opener, request) = (self.opener.clone(), self.next_request());
         if source == Source::Nothing {
@@ -137,7 +137,7 @@ impl<V: View> Shell<V> {
         }
         let closing = std::mem::take(&mut self.closing);
         self.helpers.spawn("open", move || {
-            // The session that is opened now may be the one that was open before, so its lock must be free.
+            // The session to be opened may be the one that is being closed, so its lock must be released first.
             for before in closing {
                 let _ = before.recv_timeout(CLOSE_WITHIN);
             }
