@@ -30,7 +30,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
 use shell::Shell;
 
-/// Everything that is kept from frame to frame. Can be thrown away at any time.
+/// Data that is kept from frame to frame. It can be dropped at any time.
 #[derive(Debug, Default)]
 pub struct ViewCache {
     presenter: Presenter,
@@ -44,7 +44,7 @@ impl ViewCache {
         Self { presenter: Presenter::new(), ..Self::default() }
     }
 
-    /// Takes in the result of a job that a frame requested.
+    /// Stores the result of a job that a frame requested.
     pub fn accept(&mut self, key: JobKey, result: JobResult) {
         self.presenter.accept(key, result);
     }
@@ -60,8 +60,8 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     out
 }
 
-/// Terminal multiplexers drop blanks at the end of a row when they copy or restore a screen, and their colour with
-/// them. A blank that must not be broken stays.
+/// Terminal multiplexers drop blanks at the end of a row, including their colour, when they copy or restore a screen.
+/// They keep a no-break space, so the last painted blank of a row becomes one.
 fn keep_ends(buf: &mut Buffer) {
     let width = usize::from(buf.area.width).max(1);
     for row in buf.content.chunks_mut(width) {
@@ -92,7 +92,7 @@ pub fn draw_into(app: &App, cache: &mut ViewCache, area: Rect, buf: &mut Buffer)
     }
     if let Some(placed) = &layout.popup {
         Popup::dim(&app.look.theme, layout.content, buf);
-        // What is behind a pop-up must not take its clicks.
+        // Rectangles behind a pop-up must not receive its clicks.
         out.hits.retain(|hit| hit.rect.intersection(placed.area).is_empty());
         region(app, cache, placed, buf, &mut out);
     }

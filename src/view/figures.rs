@@ -1,6 +1,6 @@
 //! Objective, gap, loss and ports as numbers and words: one set of rules for header, table, strip and layers.
 //!
-//! Nothing here knows a kind: what figures are called, their units and their places are declared by the kind
+//! This module does not depend on kinds: each kind declares the names, units and places of its figures
 //! ([`MetricInfo`]).
 
 use crate::app::state::App;
@@ -19,10 +19,10 @@ use std::collections::BTreeMap;
 /// Figures of a plan by name with unit.
 pub type Metrics = BTreeMap<String, f64>;
 
-/// Below this a number without unit is shown by its first four digits, not by a fixed number of decimals.
+/// Below this value, a number without unit is shown with four significant digits, not with a fixed number of decimals.
 const SMALL: f64 = 0.1;
 
-/// Decimals that keep the first four digits of a small number.
+/// Number of decimals that keeps four significant digits of a small number.
 fn small_decimals(value: f64) -> usize {
     (3.0 - value.abs().log10().floor()).clamp(4.0, 12.0) as usize
 }
@@ -36,7 +36,7 @@ pub enum Room {
     Short,
 }
 
-/// A value in its unit, with the decimals of the unit, or half of them where room is short.
+/// A value in its unit, with the decimals of the unit, or half of them if room is short.
 pub fn in_unit(value: f64, unit: Unit, room: Room) -> Num {
     let scaled = value * unit.scale;
     let decimals = decimals(scaled, unit, room);
@@ -55,13 +55,13 @@ fn decimals(scaled: f64, unit: Unit, room: Room) -> usize {
     }
 }
 
-/// A value in its unit, as text with the unit behind it.
+/// A value in its unit, as text followed by the unit.
 pub fn with_unit(value: f64, unit: Unit, room: Room) -> String {
     let number = in_unit(value, unit, room);
     if unit.symbol.is_empty() { number.into() } else { format!("{number} {}", unit.symbol) }
 }
 
-/// Objective, as the screen shows it.
+/// Objective, as displayed.
 #[derive(Clone, Copy, Debug)]
 pub struct Goal {
     /// Name for people.
@@ -98,7 +98,7 @@ impl Goal {
         format!("{} {}", self.name, self.unit.symbol).trim_end().to_owned()
     }
 
-    /// A difference: of seconds in milliseconds.
+    /// A difference; a difference of seconds is in milliseconds.
     pub fn difference(&self, value: f64) -> String {
         if self.unit == Unit::SECONDS {
             with_unit(value, Unit::MILLISECONDS.with_decimals(2), Room::Long)
@@ -108,7 +108,7 @@ impl Goal {
     }
 }
 
-/// The plan on the screen in numbers: of the table, or the preview of an edit.
+/// The figures of the displayed plan: a plan of the table, or the preview of an edit.
 #[derive(Clone, Debug)]
 pub struct Headline {
     /// `6 delta-level`, `edit of 6`.
@@ -117,7 +117,7 @@ pub struct Headline {
     pub value: f64,
     /// Figures.
     pub metrics: Metrics,
-    /// The bounds that are known, and who vouches for them.
+    /// The known bounds, and who confirmed them.
     pub standing: Standing,
     /// Figures that its kind declares.
     pub declared: &'static [MetricInfo],
@@ -126,7 +126,7 @@ pub struct Headline {
 }
 
 impl Headline {
-    /// Of what panes show now.
+    /// Returns the figures of the displayed plan.
     pub fn of(app: &App) -> Option<Self> {
         let entry = app.plans.shown()?;
         let standing = app.standing_of_shown()?;
@@ -160,12 +160,12 @@ impl Headline {
         Gap::of(self.value, self.bound()?, self.declared, &self.metrics)
     }
 
-    /// The bound to speak of.
+    /// The bound for display.
     pub fn bound(&self) -> Option<f64> {
         Some(self.standing.leading()?.value)
     }
 
-    /// Figures of the header, those before the gap or those behind it, with their place and text.
+    /// Figures of the header, either those before the gap or those after it, with their place and text.
     pub fn in_header(&self, early: bool) -> impl Iterator<Item = (&'static MetricInfo, InHeader, String)> {
         let figures = Figures { value: self.value, bound: self.bound(), metrics: &self.metrics };
         self.declared.iter().filter_map(move |info| {
@@ -175,7 +175,7 @@ impl Headline {
     }
 }
 
-/// A figure as the header has it: `42/48`, `0.21 %`.
+/// A figure in the form of the header: `42/48`, `0.21 %`.
 fn header_text(info: &MetricInfo, place: InHeader, figures: &Figures<'_>) -> Option<String> {
     let value = info.of(figures)?;
     let text = if info.unit == Unit::PERCENT {
@@ -190,12 +190,12 @@ fn header_text(info: &MetricInfo, place: InHeader, figures: &Figures<'_>) -> Opt
     Some(if place.warning { format!("! {text}") } else { text })
 }
 
-/// A gap: of the objective, as everywhere, and beside it the same difference in units of a part of the objective.
+/// A gap: relative to the objective, and additionally relative to a part of the objective.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gap {
-    /// As a share of the yardstick of the kind, with its name, if the plan knows it.
+    /// As a fraction of the reference part of the objective, with its name, if the plan has it.
     pub second: Option<(f64, &'static str)>,
-    /// As a share of the value.
+    /// As a fraction of the objective value.
     pub share: f64,
 }
 
@@ -209,19 +209,19 @@ impl Gap {
         Some(Self { second, share: lightbay_core::plan::gap(value, bound) })
     }
 
-    /// `0.07 %`: what files call the gap, the share of the value.
+    /// `0.07 %`: the gap in files, as a fraction of the value.
     pub fn words(self) -> String {
         lightbay_core::quantity::gap(self.share)
     }
 
-    /// `2.1 % of ideal comm.`: the same difference beside the yardstick of the kind; `None` if the plan does not know
-    /// it.
+    /// `2.1 % of ideal comm.`: the same difference as a fraction of the reference part of the objective; `None` if the
+    /// plan does not have this part.
     pub fn second(self) -> Option<String> {
         self.second.map(|(share, name)| format!("{} % {name}", open_percent(share, 1)))
     }
 }
 
-/// The part of the objective that differences are also told in, with its name, if the plan knows it and it is not 0.
+/// The part of the objective to which differences are also related, with its name, if the plan has it and it is not 0.
 pub fn yardstick(declared: &[MetricInfo], metrics: &Metrics) -> Option<(f64, &'static str)> {
     declared.iter().find_map(|info| match info.relation {
         Some(Relation::Yardstick(name)) => Some((*metrics.get(info.name).filter(|part| **part > 0.0)?, name)),
@@ -229,13 +229,13 @@ pub fn yardstick(declared: &[MetricInfo], metrics: &Metrics) -> Option<(f64, &'s
     })
 }
 
-/// The objective of the ideal network, if the plan knows it.
+/// The objective of the ideal network, if the plan has it.
 pub fn ideal_objective(declared: &[MetricInfo], metrics: &Metrics) -> Option<f64> {
     let info = declared.iter().find(|info| info.relation == Some(Relation::IdealObjective))?;
     metrics.get(info.name).copied()
 }
 
-/// A percentage with sign: two decimals below one, else one.
+/// A signed percentage: two decimals below 1 %, else one.
 pub fn percent(percent: f64) -> Num {
     number::signed(percent, if percent.abs() < 1.0 { 2 } else { 1 })
 }
@@ -250,7 +250,7 @@ pub const fn tone(verdict: Verdict) -> Tone {
     }
 }
 
-/// The per cent of a change with sign and unit, or `tie`.
+/// The signed percentage of a change, or `tie`.
 pub fn change(change: &MetricChange) -> Piece {
     let tone = tone(change.verdict);
     match (change.verdict, change.percent) {

@@ -1,7 +1,7 @@
 //! Layers above the panes: pop-ups, the bar of an edit, the keys that may follow a pending one.
 //!
-//! Layers are drawn from the bottom up; a pop-up fades what is behind it and takes its clicks. Rows are addressed by
-//! their number in the list that the state makes too, so that keys and clicks mean the same line.
+//! Layers are drawn from the bottom up; a pop-up dims the content behind it and receives its clicks. Rows are numbered
+//! as in the list that the state makes, so that keys and clicks refer to the same line.
 
 mod cell;
 mod choose;
@@ -87,7 +87,7 @@ impl Layers {
     }
 }
 
-/// A line that can be chosen, and taken with a double click.
+/// A line that a click chooses and a double click accepts.
 fn line(rect: Rect, index: usize) -> Hit {
     let accept = Action::Do(Command::Layer(LayerCommand::Accept));
     Hit { rect, click: Action::SelectLine(index), open: Some(accept) }
@@ -107,7 +107,7 @@ fn top(area: Rect, rows: u16) -> (Rect, Rect) {
     (Rect { height: rows, ..area }, Rect { y: area.y + rows, height: area.height - rows, ..area })
 }
 
-/// A field with its prompt, hint and problem, in two rows.
+/// Draws a field with its prompt, hint and problem, in two rows.
 fn field(app: &App, field: &TextField, prompt: &str, hint: &str, area: Rect, buf: &mut Buffer) {
     let text = field.text();
     let before: String = text.chars().take(field.input.cursor()).collect();

@@ -77,7 +77,7 @@ pub struct Placed {
     pub area: Rect,
     /// `true` if it has room for details.
     pub large: bool,
-    /// `true` if it lies over the others in a frame.
+    /// `true` if it is drawn over the others in a frame.
     pub popup: bool,
 }
 
@@ -90,11 +90,11 @@ pub struct Layout {
     pub header: Rect,
     /// Line 1.
     pub tabs: Rect,
-    /// Everything between tabs and log: what pop-ups lie over.
+    /// The area between tabs and log, over which pop-ups are drawn.
     pub content: Rect,
     /// Panes in drawing order.
     pub panes: Vec<Placed>,
-    /// A pane of the shell that lies over the others.
+    /// A pane of the shell that is drawn over the others.
     pub popup: Option<Placed>,
     /// Last events.
     pub log: Rect,
@@ -105,11 +105,11 @@ pub struct Layout {
 /// Blank columns between panes.
 const GAP: u16 = 2;
 
-/// Columns of the side bar in the grid and the wide form, and the least and most it can be made.
+/// Columns of the side bar in the grid and the wide form, and its minimum and maximum width.
 const SIDE: [u16; 2] = [27, 40];
 const SIDE_RANGE: (u16, u16) = (20, 70);
 
-/// Minimum number of rows of the panes below the large one in the grid, if that wishes for more than its share.
+/// Minimum number of rows of the panes below the large one in the grid, if the large one requests more than its share.
 const MIDDLE: u16 = 9;
 
 /// From this width on the wide form has a column for the panes 7 to 9.
@@ -141,7 +141,7 @@ impl Layout {
             log,
             footer: row(area.height - 1, 1),
         };
-        // A blank row below the tabs, as above every title; where rows are few the tabs are blank enough.
+        // A blank row below the tabs, as above every title; on short screens there is none.
         let top = u16::from(area.height >= 20);
         let inside = Rect {
             x: content.x + 1,
@@ -216,7 +216,7 @@ impl Layout {
     }
 
     fn wide(&mut self, app: &App, inside: Rect) {
-        // Very wide screens give some of it to the side bar.
+        // On very wide screens the side bar gets some of the additional width.
         let usual = SIDE[1] + inside.width.saturating_sub(200) / 10;
         let (side, main) = beside(inside, side_width(app, usual, inside.width));
         let extra = inside.width >= FURTHER && app.kind_panes().len() > 6;
@@ -289,12 +289,12 @@ struct Homes {
     panes: &'static [PaneInfo],
     /// Home of the pane in the large place.
     large: u8,
-    /// The home whose place that is.
+    /// The home of the large place.
     centre: u8,
 }
 
 impl Homes {
-    /// Homes around the large one. The first `housed` panes stay where they are when they get the focus.
+    /// Homes for the present large pane. The first `housed` panes stay where they are when they get the focus.
     fn of(app: &App, housed: u8) -> Self {
         let panes = app.kind_panes();
         let count = panes.iter().map(|info| info.home).max().unwrap_or(0);
@@ -307,7 +307,7 @@ impl Homes {
         Self { panes, large, centre }
     }
 
-    /// The pane that is at home there.
+    /// The pane with this home.
     fn owner(self, home: u8) -> Option<PaneId> {
         self.panes.iter().find(|info| info.home == home).map(PaneInfo::id)
     }
@@ -321,12 +321,12 @@ impl Homes {
         } else {
             home
         };
-        // With a single pane its home is the large one.
+        // A single pane has the large place as its home.
         let doubled = home != 2 && owner == self.large;
         if doubled { None } else { self.owner(owner) }
     }
 
-    /// Rows that the pane at home in the large place wishes for. It stays the same wherever the focus is.
+    /// Preferred number of rows of the pane whose home is the large place. It does not depend on the focus.
     fn wish(self) -> u16 {
         self.panes.iter().find(|info| info.home == self.centre).map_or(0, |info| info.rows)
     }
@@ -336,7 +336,7 @@ impl Homes {
     }
 }
 
-/// `part` of `whole` of a length, rounded.
+/// The fraction `part` / `whole` of a length, rounded.
 fn share(length: u16, part: u32, whole: u32) -> u16 {
     ((u32::from(length) * part + whole / 2) / whole) as u16
 }

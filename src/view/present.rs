@@ -1,8 +1,9 @@
-//! Engine data to widget data: the only place that knows both.
+//! Converts engine data to widget data; only this module depends on both.
 //!
-//! Each kind has a folder here and a row in [`KINDS`]: its panes as data, and what draws them ([`KindPanes`]). What
-//! draws belongs to one screen. It keeps what was made for a plan (on a helper thread where that takes more than two
-//! milliseconds) and refills its own vectors when plan, run or selection change; drawing only reads them.
+//! Each kind has a folder here and a row in [`KINDS`]: its panes as data, and the code that draws them ([`KindPanes`]).
+//! Each screen has its own instance of the drawing code. It keeps results for a plan (made on a helper thread if they
+//! take more than two milliseconds) and refills its vectors when plan, run or selection change; drawing only reads
+//! them.
 
 mod crossconnect;
 mod explained;
@@ -37,18 +38,18 @@ struct KindScreens {
     kind: &'static str,
     /// Its panes, in the order of their numbers.
     panes: &'static [PaneInfo],
-    /// Sections of its report that are panes behind those: what no other pane shows.
+    /// Sections of its report that become further panes, because no other pane shows them.
     sections: &'static [&'static str],
-    /// Makes what draws them, with nothing kept yet.
+    /// Makes the drawing code, without any stored results.
     make: fn() -> Box<dyn KindPanes>,
 }
 
 /// Draws the panes of one kind.
 trait KindPanes: fmt::Debug {
-    /// Takes in the result of a job that drawing asked for. Late results for what nobody shows are dropped.
+    /// Stores the result of a job that drawing requested. Late results for content that is not displayed are dropped.
     fn accept(&mut self, key: JobKey, result: JobResult);
 
-    /// Draws a pane with its title, and says what is where.
+    /// Draws a pane with its title, and returns the places of its items.
     fn draw(
         &mut self,
         input: &PaneInput<'_>,
@@ -63,8 +64,8 @@ fn screens(kind: &str) -> Option<&'static KindScreens> {
     KINDS.iter().find(|screens| screens.kind == kind)
 }
 
-/// The panes of a kind: its own, then those of sections, of all sections where it has no others; empty for an unknown
-/// kind.
+/// The panes of a kind: its own panes, then panes of sections (of all sections if it has no own panes); empty for an
+/// unknown kind.
 pub fn panes(kind: &str) -> &'static [PaneInfo] {
     section::panes::with_sections(kind, screens(kind).map(|screens| (screens.panes, screens.sections)))
 }
@@ -78,7 +79,7 @@ pub struct PaneInput<'a> {
     pub pane: PaneId,
     /// Its description.
     pub info: &'static PaneInfo,
-    /// State of the pane, as a person left it.
+    /// State of the pane, as the user left it.
     pub state: PaneState,
     /// `true` if it has the focus.
     pub focused: bool,
@@ -92,14 +93,14 @@ impl PaneInput<'_> {
         self.info.modes.get(usize::from(self.state.mode)).copied().unwrap_or("")
     }
 
-    /// A place of the pane: a click selects its item, a double click opens that.
+    /// Registers a place of the pane: a click selects its item, a double click opens the item.
     fn hit(&self, rect: Rect, item: ItemId, open: Command) -> Hit {
         let click = Action::Select { pane: self.pane, item: Some(item) };
         Hit { rect, click, open: Some(Action::Do(open)) }
     }
 }
 
-/// A title line: what is shown, and the one number.
+/// A title line: the subject, and the most important number.
 #[derive(Default)]
 struct Title {
     context: Vec<Piece>,
@@ -109,8 +110,8 @@ struct Title {
 /// Draws the panes of the kind that is open.
 #[derive(Debug, Default)]
 pub struct Presenter {
-    /// Made when a scenario is drawn for the first time, dropped when another one is: what panes keep is keyed by
-    /// numbers of plans, which begin again with every scenario.
+    /// It is made when a scenario is first drawn and dropped when another one is, because panes store results by plan
+    /// number, and these numbers restart with every scenario.
     open: Option<Open>,
 }
 
@@ -147,7 +148,7 @@ impl Presenter {
         self.open.as_mut()
     }
 
-    /// Takes in the result of a job that drawing asked for.
+    /// Stores the result of a job that drawing requested.
     pub fn accept(&mut self, key: JobKey, result: JobResult) {
         let Some(open) = &mut self.open else { return };
         if let Err(result) = open.sections.accept(key, result)
@@ -157,7 +158,7 @@ impl Presenter {
         }
     }
 
-    /// Draws a pane with its title, and says what is where.
+    /// Draws a pane with its title, and returns the places of its items.
     pub fn draw(&mut self, input: &PaneInput<'_>, area: Rect, buf: &mut Buffer, out: &mut Drawn) {
         if area.is_empty() {
             return;
@@ -177,7 +178,7 @@ impl Presenter {
     }
 }
 
-/// Draws the title line, and the designed state if there is no body to draw.
+/// Draws the title line, or only a message if the body is missing.
 fn frame(input: &PaneInput<'_>, title: &Title, state: Shown<'_>, area: Rect, buf: &mut Buffer) {
     let stale;
     let state = if state == Shown::Ready && input.app.is_stale() {
@@ -195,13 +196,13 @@ fn frame(input: &PaneInput<'_>, title: &Title, state: Shown<'_>, area: Rect, buf
         .render(area, buf);
 }
 
-/// `plan 5` where a pane shows another plan than the header names.
+/// `plan 5` if a pane shows another plan than the header.
 fn other_plan(app: &App, number: u64) -> Option<Piece> {
     let is_other = number != app.shown_key() && app.plans.get(number).is_some();
     is_other.then(|| Piece::new(format!("plan {number}"), Tone::Changed))
 }
 
-/// The body of a framed pane, without the last row if the sentence goes there.
+/// The body of a framed pane, without the last row if the sentence is drawn there.
 fn body(area: Rect, reserved: u16) -> Rect {
     let inner = Pane::inner(area);
     Rect { height: inner.height.saturating_sub(reserved), ..inner }

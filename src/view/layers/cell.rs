@@ -1,4 +1,4 @@
-//! The bar of an edit of a plan's cells, in place of the log: what changes, and what each step would bring.
+//! The bar of an edit of a plan's cells, in place of the log: the change, and the effect of each step.
 
 use crate::app::layer::CellEdit;
 use crate::app::state::App;
@@ -34,7 +34,7 @@ pub fn draw(app: &App, edit: &CellEdit, area: Rect, buf: &mut Buffer) {
     pen.pieces(1, 0, width - 2, &pieces);
 }
 
-/// `edit p0–p1  6 → 7  of 0 to 8`, and how many others changed.
+/// `edit p0–p1  6 → 7  of 0 to 8`, and the number of other changed entries.
 fn entry(edit: &CellEdit) -> Vec<Piece> {
     let at = |values: &[i64]| values.get(edit.entry).copied().unwrap_or_default();
     let (old, new) = (at(&edit.cells.values), at(&edit.values));
@@ -55,7 +55,7 @@ fn entry(edit: &CellEdit) -> Vec<Piece> {
     pieces
 }
 
-/// Returns the results of the changed list, one per variant, against the plan it came from.
+/// Returns the results of the changed list, one per variant, compared with the edited plan.
 fn outcome(app: &App, edit: &CellEdit) -> Vec<Piece> {
     let Some(work) = &app.work else { return Vec::new() };
     let goal = Goal::of(work.objective);
@@ -93,7 +93,7 @@ fn outcome(app: &App, edit: &CellEdit) -> Vec<Piece> {
         }
     }
     if edit.waiting {
-        // The last answer stays until the next one comes: numbers must not flicker.
+        // The last result stays until the next one arrives, so that numbers do not flicker.
         let words = if pieces.is_empty() { "evaluating" } else { "   evaluating" };
         pieces.push(Piece::muted(words));
     }

@@ -1,4 +1,4 @@
-//! Two plans side by side: what differs first, then the figures with sign and per cent, then what the kind adds.
+//! Compares two plans: first the differences, then the figures with sign and percentage, then additions of the kind.
 //!
 //! The sheet is drawn once per pair and width into a buffer of its own; scrolling copies rows of it.
 
@@ -25,18 +25,18 @@ use std::sync::Arc;
 /// Columns of the pop-up, frame included.
 const WIDTH: u16 = 92;
 
-/// Inputs that the sheet was made from.
+/// Inputs from which the sheet was made.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Key {
     pair: Pair,
-    /// The plans themselves: numbers begin again with every session, and the end of a run renews its plan.
+    /// Identity of the plans: numbers restart in every session, and the end of a run replaces its plan.
     plans: [(usize, u64); 2],
     baseline: Option<u64>,
     width: u16,
     theme: Theme,
 }
 
-/// The sheet of the pair on the screen.
+/// The sheet of the displayed pair.
 #[derive(Debug, Default)]
 pub struct Comparison {
     key: Option<Key>,
@@ -44,7 +44,7 @@ pub struct Comparison {
     verdict: String,
 }
 
-/// Returns the address of a plan in memory and the bits of its value; zeros if it is not there.
+/// Returns the address of a plan in memory and the bits of its value; zeros if it is not in memory.
 fn identity(app: &App, number: u64) -> (usize, u64) {
     app.plans.get(number).map_or((0, 0), |entry| {
         let place = entry.plan.as_ref().map_or(0, |plan| Arc::as_ptr(&plan.0.shared()).addr());
@@ -109,7 +109,7 @@ impl Comparison {
         let bars = bars.map(|spans| (spans.title, spans.spans.iter().map(bar).collect::<Vec<PairRow>>()));
         let notes: Vec<String> =
             sheet.not_ranked.iter().map(NotRanked::sentence).chain(sheet.varied_sentence()).collect();
-        // Words break at the end of a row, so a row holds less than its width.
+        // Rows break between words, so a row holds fewer characters than its width.
         let rows_of = |note: &String| text::width(note, theme.glyphs) / (key.width * 4 / 5).max(1) + 1;
         let note_rows = notes.iter().map(|note| rows_of(note) + 1).sum::<u16>();
         let table_rows = table.len() as u16 + 1;
@@ -159,7 +159,7 @@ impl Comparison {
     }
 }
 
-/// An interval of both plans as a pair of bars.
+/// Draws an interval of both plans as a pair of bars.
 fn bar(pair: &SpanPair) -> PairRow {
     let [new, old] = pair.spans_s;
     let difference = number::signed((new.1 - old.1) * 1e3, 1).as_str().to_owned();

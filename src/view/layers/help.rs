@@ -1,4 +1,4 @@
-//! Help: the idea, the panes, and every key of this place, from the action table.
+//! Help: the concepts, the panes, and all keys of the focused pane or layer, from the action table.
 
 use super::{Layers, field, line, popup, top};
 use crate::app::drawn::Drawn;
@@ -13,7 +13,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::{StatefulWidget, Widget};
 
-/// Purpose of the program, for those who see it for the first time.
+/// Purpose of the program, for new users.
 const IDEA: [&str; 4] = [
     "A scenario is a problem to plan; a plan is a checked solution.",
     "Change parameters and solve; plans and bounds improve while methods run.",
@@ -34,7 +34,7 @@ impl Layers {
         let at = |wanted: usize| self.rows.iter().position(|row| row.id as usize == wanted && !is_fixed(row));
         let height = usize::from(body.height);
         let selected = list.selected.min(lines.len().saturating_sub(1));
-        // Lines count without headings; the heading of the first line is shown with it.
+        // Line numbers skip headings; the heading of the first line is shown with it.
         let offset = match list.offset.min(selected) {
             0 => 0,
             first => at(first).map_or(0, |row| row.saturating_sub(1)),
@@ -43,7 +43,7 @@ impl Layers {
         self.table.selected = Some(selected as u32);
         self.table.offset = offset;
         if selected == 0 && at(0).is_some_and(|row| row >= height) {
-            // The words in front are longer than the screen: the first line is chosen, but below.
+            // If the introduction is longer than the screen, the first line is chosen but below the visible rows.
             self.table.selected = None;
         }
         (&Table::new(&app.look.theme, &self.columns, &self.rows).header(false)).render(

@@ -1,4 +1,4 @@
-//! The keys that may follow a pending one, shown when nobody types on.
+//! The keys that may follow a pending key, shown after a pause in typing.
 
 use super::popup;
 use crate::app::action::Action;

@@ -28,7 +28,7 @@ impl Layers {
         self.columns.push(Column::left("", 14).gap(1).priority(2));
         self.columns.push(Column::left("", 20).cut(Cut::End).grow());
         self.rows.clear();
-        // Only the lines in sight are made.
+        // Only the visible lines are made.
         self.rows.extend(app.log.iter().rev().enumerate().skip(offset).take(height).map(|(index, entry)| {
             let entry = log_line(entry);
             let tone = match entry.severity {
@@ -91,7 +91,7 @@ pub fn text(app: &App, view: &TextView, area: Rect, buf: &mut Buffer, out: &mut 
     out.layer_rows = count;
 }
 
-/// Rows that a line takes in a width.
+/// Number of rows of a line at a given width.
 fn rows_of(line: &str, width: u16, theme: &lightbay_widgets::Theme) -> u16 {
     let mut rows = 1;
     let mut at = 0;
@@ -106,7 +106,7 @@ fn rows_of(line: &str, width: u16, theme: &lightbay_widgets::Theme) -> u16 {
     rows
 }
 
-/// Writes a line, broken at spaces. Returns the rows it took.
+/// Writes a line, broken at spaces. Returns the number of rows used.
 fn wrapped(pen: &mut Pen<'_>, y: i32, line: &str, tone: Tone) -> i32 {
     let glyphs = pen.glyphs();
     let style = pen.style(tone);

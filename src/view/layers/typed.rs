@@ -26,7 +26,7 @@ impl Layers {
         let (input, rest) = top(inner, 1);
         field(app, &edit.field, "=", "", input, buf);
         let (help, rest) = top(rest, 3);
-        // Errors are printed in full; other text as far as it fits.
+        // Errors are shown in full, other text as far as it fits.
         let mut words = if edit.field.problem.is_empty() {
             let valid = row.info.valid();
             let valid = if choices == 0 { format!("  {valid}") } else { String::new() };

@@ -1,7 +1,7 @@
 //! The panes of kind `crossconnect`.
 //!
-//! One switch is chosen in pane 1, or with the brackets in the panes that show it: matrix and export follow. Panes 1,
-//! 3, 5 and 7 are sections of the report.
+//! The user chooses a switch in pane 1, or with the bracket keys in the panes that show it; matrix and export show the
+//! chosen switch. Panes 1, 3, 5 and 7 are sections of the report.
 
 mod export;
 mod logical;
@@ -90,7 +90,7 @@ const PANES: &[PaneInfo] = &[
     },
 ];
 
-/// Sorts of jobs besides the explanations of plans.
+/// Types of jobs in addition to the explanations of plans.
 const FILES: u64 = 1;
 const MATRIX: u64 = 2;
 
@@ -103,9 +103,9 @@ struct ExplainedChange {
     plan: AnyPlan,
     /// Figures of the change.
     facts: ChangeFacts,
-    /// The section of all switches, which stands beside the matrix of one.
+    /// The section of all switches, shown next to the matrix of one switch.
     switches: Option<Arc<Prepared>>,
-    /// Editing of wanted circuits; nothing where there are too many pods.
+    /// Rules for editing target circuits; `None` if there are too many pods.
     editing: Option<Arc<CellEditing>>,
 }
 
@@ -139,7 +139,7 @@ impl ExplainedChange {
         changes_of(&self.plan)
     }
 
-    /// Warnings about the change beside its figures.
+    /// Warnings about the change, in addition to its figures.
     fn warnings(&self) -> Vec<Warning> {
         self.scenario().zip(self.changes()).map_or_else(Vec::new, |(of, changes)| Warning::all(of, changes))
     }
@@ -157,7 +157,7 @@ impl Explain for ExplainedChange {
         Ok(Self { key, plan, facts, switches, editing })
     }
 
-    /// An order of phases touches no switch: the best plan that does is explained in its place.
+    /// A plan that only orders phases changes no switch, so the best plan that does is explained instead.
     fn shown(app: &App) -> Option<(u64, &AnyPlan)> {
         let shown = app.shown_plan()?;
         if changes_of(shown).is_some() {
@@ -170,7 +170,7 @@ impl Explain for ExplainedChange {
     }
 }
 
-/// The panes with what they keep.
+/// The panes with their stored results.
 #[derive(Debug)]
 struct Crossconnects {
     explained: Explanations<ExplainedChange>,
@@ -191,7 +191,7 @@ impl Crossconnects {
         }
     }
 
-    /// The plan in the format that is chosen.
+    /// The plan in the chosen format.
     fn files(
         &mut self,
         input: &PaneInput<'_>,
@@ -205,13 +205,13 @@ impl Crossconnects {
     }
 }
 
-/// The switch that panes show: the one chosen in pane 1, else the one with most changes.
+/// The displayed switch: the one chosen in pane 1, else the one with the most changes.
 fn chosen_switch(app: &App, facts: &ChangeFacts) -> usize {
     let chosen = app.pane(SWITCHES).selected.map(|id| id as usize);
     chosen.filter(|switch| *switch < facts.switches.len()).unwrap_or_else(|| facts.usual_switch())
 }
 
-/// Lets the brackets go through the switches.
+/// Makes the bracket keys step through the switches.
 fn step_through_switches(drawn: &mut PaneDrawn, facts: &ChangeFacts, switch: usize) {
     drawn.steps = facts.switches.len() as u32;
     drawn.steps_through = Some((SWITCHES, switch as u32));

@@ -1,4 +1,4 @@
-//! Plans explained: made once per plan on a helper thread, kept while the plan is on the screen.
+//! Explanations of plans: made once per plan on a helper thread, and kept while the plan is displayed.
 
 use super::job_results::{JobResults, Made};
 use super::{PaneInput, Title, frame};
@@ -12,27 +12,27 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
 
-/// Explanations that stay in memory: the plan shown, the baseline, and a few that were shown before.
+/// Number of explanations that stay in memory: of the displayed plan, the baseline, and a few earlier plans.
 const KEPT: usize = 6;
 
-/// Figures of a plan beyond its file, for panes.
+/// Figures of a plan that are not in its file, for panes.
 pub trait Explain: Sized + Send + Sync + 'static {
-    /// Works it out. `key` tells plans apart. Runs on a helper thread.
+    /// Works it out. `key` distinguishes plans. Runs on a helper thread.
     ///
     /// # Errors
-    /// The reason why it cannot be explained.
+    /// The reason that the plan cannot be explained.
     fn explain(key: u64, plan: AnyPlan) -> Result<Self, String>;
 
-    /// The plan that is explained, with a number that changes whenever it is another one: the plan shown.
+    /// The plan to be explained (the displayed plan), with a number that changes whenever the plan does.
     fn shown(app: &App) -> Option<(u64, &AnyPlan)> {
         Some((app.shown_key(), app.shown_plan()?))
     }
 }
 
-/// Which plan in memory an explanation is of: numbers begin again when another scenario is opened.
+/// Identity of the explained plan in memory, because plan numbers restart when another scenario is opened.
 type Identity = (u64, PlanRef);
 
-/// State of knowledge about the plan shown.
+/// State of the explanation of the displayed plan.
 #[derive(Debug)]
 enum Lookup<E> {
     Ready(Arc<E>),
@@ -42,13 +42,13 @@ enum Lookup<E> {
     Failed(String),
 }
 
-/// The designed state of what could not be worked out of a plan.
+/// The message for a part of a plan that could not be computed.
 pub fn fail(input: &PaneInput<'_>, why: &str, area: Rect, buf: &mut Buffer) {
     let state = Shown::Failed { what: why, remedy: "press V to check the plan" };
     frame(input, &Title::default(), state, area, buf);
 }
 
-/// The designed state of a pane of plans while there is none: waiting for the first, or why it did not come.
+/// The message of a pane without a plan: it is waiting for the first one, or the reason that none was found.
 pub fn no_plan(input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) {
     let failed = input.app.runs.latest(|_| true).and_then(|run| {
         let why = crate::view::shell::runs::failure(run)?;
@@ -66,7 +66,7 @@ pub fn no_plan(input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) {
 #[derive(Debug)]
 pub struct Explanations<E> {
     results: JobResults<Identity, E>,
-    /// The last one that was drawn: stays on the screen until the next is ready.
+    /// The explanation drawn last; it stays on the screen until the next one is ready.
     last: Option<Arc<E>>,
 }
 
@@ -77,7 +77,8 @@ impl<E: Explain> Default for Explanations<E> {
 }
 
 impl<E: Explain> Explanations<E> {
-    /// The explanation of the plan shown. Where there is none the pane says why: no plan, work under way, a failure.
+    /// The explanation of the plan shown. If there is none, the pane shows the reason: no plan, work in progress, or a
+    /// failure.
     pub fn shown_or_state(
         &mut self,
         input: &PaneInput<'_>,
@@ -97,8 +98,8 @@ impl<E: Explain> Explanations<E> {
         None
     }
 
-    /// The explanation of the plan shown; asks for it if need be. Until it is there the last one stays, so that a
-    /// stream of better plans does not make the screen flicker.
+    /// The explanation of the displayed plan; requests it if necessary. The last explanation stays until the new one is
+    /// ready, so that a stream of better plans does not make the screen flicker.
     fn of_shown(&mut self, app: &App, jobs: &mut Vec<ViewJob>) -> Lookup<E> {
         let Some((key, plan)) = E::shown(app) else {
             self.last = None;
@@ -114,7 +115,7 @@ impl<E: Explain> Explanations<E> {
         }
     }
 
-    /// The explanation of the baseline, once it is there.
+    /// The explanation of the baseline, once it is ready.
     pub fn of_baseline(&mut self, app: &App, jobs: &mut Vec<ViewJob>) -> Option<Arc<E>> {
         let plan = app.baseline_plan()?;
         let key = app.plans.baseline()?.number;
@@ -127,10 +128,10 @@ impl<E: Explain> Explanations<E> {
         self.results.look(&(key, PlanRef(plan.clone())), job, jobs, move || E::explain(key, of.clone()))
     }
 
-    /// Takes in what a helper thread made; gives back what is not an explanation.
+    /// Stores an explanation that a helper thread made; returns any other result.
     ///
     /// # Errors
-    /// The result, if it is of others.
+    /// The result, if it belongs to another part.
     pub fn accept(&mut self, job: JobKey, result: JobResult) -> Result<(), JobResult> {
         self.results.accept(job, result)
     }

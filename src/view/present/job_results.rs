@@ -1,4 +1,4 @@
-//! Work of helper threads by key: requested while drawing, kept for a while, never done on the loop.
+//! Results of helper threads by key: requested during drawing, kept for a while, and never computed on the loop.
 
 use crate::app::drawn::{JobKey, JobResult, ViewJob};
 use std::sync::Arc;
@@ -8,24 +8,24 @@ pub type Made<T> = Result<Arc<T>, String>;
 
 /// Results of one type of job.
 ///
-/// A result that is not there is requested by every frame that wants it: the helpers do nothing twice, and a job that
-/// had to make room for a newer one comes back when it is looked for again.
+/// Every frame that needs a missing result requests it. The helpers do not repeat active work, and a job that was
+/// dropped for a newer one is requested again when it is needed.
 #[derive(Debug)]
 pub struct JobResults<K, T> {
-    /// Which sort: no two of a kind share one.
+    /// Type of the jobs; unique within a kind.
     sort: u64,
-    /// The results, the one used last at the end.
+    /// The results, the most recently used one at the end.
     made: Vec<(K, Made<T>)>,
     keep: usize,
 }
 
 impl<K: Clone + PartialEq + Send + Sync + 'static, T: Send + Sync + 'static> JobResults<K, T> {
-    /// Keeps this many results.
+    /// Maximum number of stored results.
     pub const fn new(sort: u64, keep: usize) -> Self {
         Self { sort, made: Vec::new(), keep }
     }
 
-    /// The result for a key if it is there; asks for it otherwise. `number` is the plan it is about, 0 for none.
+    /// The result for a key if it is stored; requests it otherwise. `number` is the number of its plan, 0 for none.
     pub fn look(
         &mut self,
         key: &K,
@@ -45,7 +45,7 @@ impl<K: Clone + PartialEq + Send + Sync + 'static, T: Send + Sync + 'static> Job
         None
     }
 
-    /// The result for a key if it is there.
+    /// The result for a key if it is stored.
     pub fn known(&mut self, key: &K) -> Option<Made<T>> {
         let at = self.made.iter().position(|(known, _)| known == key)?;
         let used = self.made.remove(at);
@@ -54,15 +54,15 @@ impl<K: Clone + PartialEq + Send + Sync + 'static, T: Send + Sync + 'static> Job
         Some(made)
     }
 
-    /// The result that was made or used last.
+    /// The result that was made or used most recently.
     pub fn newest(&self) -> Option<Arc<T>> {
         self.made.last().and_then(|(_, made)| made.as_ref().ok().cloned())
     }
 
-    /// Takes in what a helper thread made; gives back what is of others.
+    /// Stores a result of a helper thread; returns a result of another type.
     ///
     /// # Errors
-    /// The result, if it is of others.
+    /// The result, if it belongs to another part.
     pub fn accept(&mut self, job: JobKey, result: JobResult) -> Result<(), JobResult> {
         if job.variant != self.sort {
             return Err(result);
@@ -77,7 +77,7 @@ impl<K: Clone + PartialEq + Send + Sync + 'static, T: Send + Sync + 'static> Job
     }
 }
 
-/// A defect in the work of a pane is a failed pane, not one that waits for ever.
+/// A panic in the work of a pane makes the pane show a failure instead of waiting forever.
 fn guarded<T>(work: impl Fn() -> Result<T, String>) -> Result<T, String> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());

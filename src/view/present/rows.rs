@@ -10,7 +10,7 @@ pub fn row(area: Rect, at: u16) -> Rect {
     Rect { y: area.y.saturating_add(at), height: u16::from(at < area.height), ..area }
 }
 
-/// Rows from one on.
+/// The rows from a given row on.
 pub fn from(area: Rect, at: u16) -> Rect {
     let at = at.min(area.height);
     Rect { y: area.y + at, height: area.height - at, ..area }
@@ -36,7 +36,7 @@ pub fn line(theme: &Theme, pieces: &[Piece], area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// Writes pieces at both ends of a row; the left ones give way.
+/// Writes pieces at both ends of a row; if room is short, the left pieces are cut.
 pub fn ends(theme: &Theme, left: &[Piece], right: &[Piece], area: Rect, buf: &mut Buffer) {
     let width = pieces_width(right, theme.glyphs).min(area.width);
     let (first, _) = beside(area, area.width.saturating_sub(width + u16::from(width > 0)), 0);

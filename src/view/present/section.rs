@@ -43,77 +43,77 @@ use std::sync::Arc;
 /// From this height on the sentence about the selected item has a row of its own.
 const SENTENCE: u16 = 7;
 
-/// From this height on the sentence on all of a section does.
+/// From this height on the sentence about the whole section has a row of its own.
 const SUMMARY: u16 = 5;
 
-/// From this width on the words of a section stand behind its title.
+/// From this width on the summary of a section follows its title.
 const CONTEXT: u16 = 60;
 
 /// From this height on the marks of the picture are explained below the sentence.
 const LEGEND: u16 = 9;
 
-/// Least columns of what an item is made of, beside its section, and the gap between.
+/// Minimum number of columns of the details of an item next to its section, and the gap between them.
 const DETAIL: u16 = 36;
 const GAP: u16 = 2;
 
-/// From this height on what an item is made of stands below its section, where it does not fit beside it.
+/// From this height on the details of an item are drawn below its section, if they do not fit next to it.
 const BELOW: u16 = 9;
 
 /// A section with its lists, ready to be drawn: made on a helper thread, because a list may have thousands of rows.
 #[derive(Debug)]
 pub struct Prepared {
     section: Section,
-    /// By block, one for each order of its rows; none for pictures.
+    /// Lists by block, one for each order of its rows; none for pictures.
     lists: Vec<Vec<Arc<ListBlock>>>,
 }
 
 impl Prepared {
-    /// Prepares the lists of a section. `linked` names the rows whose items are those of other panes too: `task`.
+    /// Prepares the lists of a section. `linked` names the rows whose items other panes share: `task`.
     pub fn new(section: Section, linked: Option<&str>) -> Self {
         let lists = (0..section.blocks.len()).map(|index| ListBlock::all(&section, index, linked)).collect();
         Self { section, lists }
     }
 }
 
-/// An item that several panes point at together.
+/// An item whose choice several panes share.
 #[derive(Clone, Debug, Default)]
 pub struct PointedItem {
-    /// The item, as panes number it that share it.
+    /// The item, in the numbering of the panes that share it.
     pub item: Option<ItemId>,
-    /// A person chose it.
+    /// `true` if the user chose it.
     pub by_person: bool,
-    /// The sentence on it, where the row has no better one.
+    /// The sentence about it, used if the row has no sentence of its own.
     pub sentence: Option<Phrase>,
 }
 
-/// A section beside the other panes.
+/// Relation of a section to the other panes.
 #[derive(Clone, Debug, Default)]
 pub struct SectionContext {
-    /// Stands in front of the words behind the title.
+    /// Text before the summary that follows the title.
     pub before: Vec<Piece>,
-    /// The item that the pane shares with others; `None` for a pane that stands for itself.
+    /// The item that the pane shares with others; `None` for a pane without a shared item.
     pub pointed: Option<PointedItem>,
-    /// Columns at the left that are taken by another list.
+    /// Number of columns at the left that another list uses.
     pub left: u16,
 }
 
-/// A section on the screen: what is drawn of it, filled when the section or its form changes.
+/// A section on the screen: its drawn content, filled when the section or its form changes.
 #[derive(Debug, Default)]
 pub struct SectionView {
     content: SectionContent,
-    /// Section on the chosen item.
+    /// Details of the chosen item, as a section.
     detail: SectionContent,
 }
 
-/// Parts of a pane: the section, and what its chosen item is made of.
+/// Parts of a pane: the section, and the details of its chosen item.
 struct Division {
     section: Rect,
     detail: Rect,
 }
 
 impl SectionView {
-    /// The item that is selected: one of the pane's own if it was chosen last, else the one that panes share, else the
-    /// usual one, else the first where items have blocks of their own.
+    /// The selected item: an item of this pane if it was chosen last, else the item that panes share, else the default
+    /// item, else the first one if items have blocks of their own.
     pub fn selection(
         &mut self,
         input: &PaneInput<'_>,
@@ -139,19 +139,20 @@ impl SectionView {
         let has_details = has_details(input);
         let mut items = self.content.items().iter().map(|item| item.id);
         let mut first = || items.find(|id| is_of_kind(*id));
-        // Intervals have a cursor from the start: the brackets go on from it.
+        // Intervals have a cursor from the start, from which the bracket keys step.
         let steps = has_details || self.content.has_spans();
         let item = own.or(usual).or_else(|| first().filter(|_| steps));
         let marked = input.focused || has_details || prepared.section.usual.is_some();
         Selection { item, marked, follow: true, chosen: own.is_some() }
     }
 
-    /// Columns that everything in the section makes use of.
+    /// Number of columns that the whole section can use.
     pub fn wish(&self) -> u16 {
         self.content.wish()
     }
 
-    /// Draws a section below its title. `detail` is what the selected item is made of, as far as it is known.
+    /// Draws a section below its title. `detail` is the section with the details of the selected item, if it is
+    /// available.
     #[expect(clippy::too_many_arguments, reason = "a pane is drawn from all that it shows")]
     pub fn draw(
         &mut self,
@@ -210,7 +211,7 @@ impl SectionView {
         let theme = &input.app.look.theme;
         let under = below(whole);
         if sentence_row > 0 {
-            // What is out of sight is always said; the words on the item are whole behind `i`.
+            // Hidden rows are always indicated; `i` shows the full sentence about the item.
             let in_sight: Vec<Piece> = self.content.in_sight().map(Piece::muted).into_iter().collect();
             let wide = [&sentence, &in_sight].map(|words| pieces_width(words, theme.glyphs));
             let fits = wide[0] + 2 + wide[1] <= under.width || wide[1] * 2 <= under.width;
@@ -225,7 +226,7 @@ impl SectionView {
         }
     }
 
-    /// Room for what the chosen item is made of: beside the section, else below it, else none.
+    /// Room for the details of the chosen item: next to the section, else below it, else none.
     fn divide(&self, inner: Rect) -> Division {
         let wish = self.content.wish();
         let beside_it = self.detail.wish().clamp(DETAIL, (inner.width / 2).max(DETAIL));
@@ -247,7 +248,7 @@ impl SectionView {
             heading.extend(pieces(&section.context));
         }
         let theme = &input.app.look.theme;
-        // What the title says is not said again.
+        // Text of the title is not repeated.
         let mut answer = pieces(&section.answer);
         if answer.first().is_some_and(|first| first.text == section.title.as_str()) {
             answer.remove(0);
@@ -259,7 +260,7 @@ impl SectionView {
         }
     }
 
-    /// The sentence on an item; on the first one until one is chosen.
+    /// The sentence about an item; about the first item until one is chosen.
     fn sentence(&self, section: &Section, chosen: Option<ItemId>) -> Vec<Piece> {
         if chosen.is_none() && !section.sentence.is_empty() {
             return pieces(&section.sentence);
@@ -269,8 +270,7 @@ impl SectionView {
         phrase.map_or_else(Vec::new, |phrase| pieces(&phrase))
     }
 
-    /// Remarks of the section, the chosen item with all its figures and what it is made of, then a sentence on every
-    /// item.
+    /// Remarks of the section, the chosen item with all its figures and details, then a sentence about every item.
     fn details(
         &self,
         section: &Section,
@@ -297,12 +297,12 @@ impl SectionView {
     }
 }
 
-/// Returns `true` if items of the section of a pane are made of something that stands beside it.
+/// Returns `true` if the items of a pane's section have details that are drawn next to it.
 fn has_details(input: &PaneInput<'_>) -> bool {
     input.info.section.is_some_and(|info| !info.item.is_empty())
 }
 
-/// The title: the form that is shown with the words of the section where there is room, and its one number.
+/// The title: the displayed form, the summary of the section if there is room, and its most important number.
 fn title(input: &PaneInput<'_>, section: &Section, before: Vec<Piece>, width: u16) -> Title {
     let mut context = before;
     if !section.subject.is_empty() {
@@ -310,7 +310,7 @@ fn title(input: &PaneInput<'_>, section: &Section, before: Vec<Piece>, width: u1
     }
     // A form may be named after a block, and block names use underscores as in files.
     let form = input.mode().replace('_', " ");
-    // What a section is of is worth more than its form.
+    // The subject of a section is more important than its form.
     let form = if section.subject.is_empty() || width >= CONTEXT { form } else { String::new() };
     let gap = if section.subject.is_empty() { "" } else { "  " };
     if !form.is_empty() {
@@ -324,7 +324,7 @@ fn title(input: &PaneInput<'_>, section: &Section, before: Vec<Piece>, width: u1
     Title { context, value: pieces(&section.answer) }
 }
 
-/// A section as lines of text; rows with a sentence of their own are told by it.
+/// A section as lines of text; a row with its own sentence is given by this sentence.
 fn lines_of(section: &Section) -> Vec<String> {
     let mut told = section.clone();
     let mut sentences = Vec::new();
@@ -345,7 +345,7 @@ pub fn pieces(phrase: &Phrase) -> Vec<Piece> {
     phrase.words.iter().map(|words| Piece::new(words.text.clone(), tone(words.tone))).collect()
 }
 
-/// The tone of a screen for a meaning.
+/// The tone for a meaning.
 pub const fn tone(meaning: Meaning) -> Tone {
     match meaning {
         Meaning::Text => Tone::Text,
@@ -357,17 +357,17 @@ pub const fn tone(meaning: Meaning) -> Tone {
     }
 }
 
-/// Ids of items without one of their own: by block and row.
+/// Ids of items without an own id: from block and row.
 const fn item_id(block: usize, row: usize) -> ItemId {
     ((block as u32 + 1) << 20) | row as u32
 }
 
-/// Lets clicks select what was hit and double clicks inspect it.
+/// Makes a click select an item and a double click inspect it.
 fn report_hits(input: &PaneInput<'_>, hits: &Hits, id: impl Fn(u32, u32) -> ItemId, out: &mut Drawn) {
     opened_hits(input, hits, id, |_| Command::Inspect, out);
 }
 
-/// Lets clicks select what was hit and double clicks open it.
+/// Makes a click select an item and a double click open it.
 fn opened_hits(
     input: &PaneInput<'_>,
     hits: &Hits,

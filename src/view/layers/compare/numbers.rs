@@ -5,7 +5,7 @@ use lightbay_widgets::{Cut, Pen, Theme, Tone, number, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-/// A row of numbers for both plans under their names, in as many blocks as the width asks for.
+/// A row of numbers for both plans under their names, divided into blocks that fit the width.
 pub struct Numbers<'a> {
     title: &'a str,
     counts: &'a [CountPair],
@@ -23,7 +23,7 @@ impl<'a> Numbers<'a> {
         let count = counts.len().max(1) as u16;
         let room = width.saturating_sub(LEFT);
         let least = (longest + 2).clamp(5, room.max(5));
-        // Few columns spread a little, so that the eye keeps them apart.
+        // A few columns are spread out, so that they are easy to distinguish.
         let column = (room / count).clamp(least, 15.max(least));
         Self { title, counts, column, per_block: usize::from((room / column).max(1)) }
     }

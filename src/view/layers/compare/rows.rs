@@ -8,8 +8,8 @@ use lightbay_engines::figure_label;
 use lightbay_sessions::compare::{CompareTable as Sheet, Figure, Scope, Verdict};
 use lightbay_widgets::{Piece, TableRow, Tone, number};
 
-/// The figures in reading order: outcomes first, then what is proven, what was given and what it took; within each in the
-/// order in which the kind declares them.
+/// The figures in reading order: outcomes first, then bounds, inputs and effort; within each group in the order in
+/// which the kind declares them.
 pub fn figures(sheet: &Sheet) -> Vec<Figure> {
     let part = |role: Role| match role {
         Role::Result | Role::Restated => 0,
@@ -25,8 +25,8 @@ pub fn figures(sheet: &Sheet) -> Vec<Figure> {
     figures
 }
 
-/// `6 better on 6 of 7, tie on 1`: over the outcomes of which it is known which way is better. Bounds, inputs and
-/// effort do not count, nor does an outcome twice; a plan that answers another question is not ranked at all.
+/// `6 better on 6 of 7, tie on 1`: counts the outcomes with a known direction of improvement. Bounds, inputs and effort
+/// do not count, and each outcome counts once; a plan for a different problem is not ranked.
 pub fn verdict(plan: u64, sheet: &Sheet, figures: &[Figure]) -> String {
     if !sheet.not_ranked.is_empty() {
         return "not ranked: another problem".to_owned();
@@ -55,7 +55,7 @@ pub fn verdict(plan: u64, sheet: &Sheet, figures: &[Figure]) -> String {
     parts.join(", ")
 }
 
-/// A part of the sheet: its heading, and which figures belong to it.
+/// A part of the sheet: its heading, and its figures.
 type ComparePart = (&'static str, fn(Role) -> bool);
 
 /// The rows of the sheet.
@@ -69,7 +69,7 @@ pub fn table(sheet: &Sheet, figures: &[Figure]) -> Vec<TableRow> {
         let mut own = [0_usize; 2];
         for setting in sheet.settings.iter().filter(|setting| setting.scope == scope) {
             any = true;
-            // Parameters of one method do not concern the other one: their number is enough.
+            // Parameters of one method are not relevant for another method, so only their number is shown.
             if let (Scope::Parameter, [old, new]) = (scope, setting.values.as_slice())
                 && old.is_some() != new.is_some()
             {
@@ -137,7 +137,7 @@ fn row(kind: &str, figure: &Figure, objective: &str) -> TableRow {
     };
     let label = format!("{label} {}", unit.symbol);
     let label = label.trim_end();
-    // All values of a row have the same number of decimals: that of the value with most.
+    // All values of a row have the same number of decimals: that of the value with the most.
     let fraction = figure.values.iter().flatten().any(|value| value.fract() != 0.0);
     let shown = |value: f64| -> String {
         if unit.decimals.is_none() && fraction && value.abs() >= 0.1 {

@@ -1,4 +1,4 @@
-//! Pane 6: what would be sent to the switches, in the format that is chosen: the files as the exporter writes them.
+//! Pane 6: the commands for the switches in the chosen format, as the exporter writes the files.
 
 use super::{ExplainedChange, SCREENS, chosen_switch, step_through_switches};
 use crate::app::drawn::{Item, PaneDrawn};
@@ -12,31 +12,31 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
 
-/// The formats that `v` goes through: those of the kind, without the plan itself.
+/// The formats that `v` cycles through: those of the kind, without the plan itself.
 pub const FORMATS: &[&str] = &exports::NAMES;
 
-/// Lines of a file that are kept for the preview: as many as the tallest screen shows.
+/// Number of lines of a file that are kept for the preview: the rows of the tallest screen.
 const LINES: usize = 200;
 
 /// Longest line that is kept, in bytes.
 const LINE_BYTES: usize = 400;
 
-/// A file, as far as it is shown.
+/// The displayed part of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preview {
     /// Its name.
     pub name: String,
     /// Its lines.
     pub lines: usize,
-    /// Connections that it takes down.
+    /// Number of connections that it removes.
     pub removals: usize,
-    /// Connections that it sets up.
+    /// Number of connections that it sets.
     pub additions: usize,
-    /// The switch it is about, if it is about one.
+    /// The switch of the file, if it belongs to one switch.
     pub switch: Option<usize>,
-    /// Set for a file that leads back.
+    /// `true` for a file of the rollback.
     pub rollback: bool,
-    /// The first of its lines, with what they do.
+    /// Its first lines, with their effects.
     pub first: Vec<(LineSort, String)>,
 }
 
@@ -49,7 +49,7 @@ pub struct Files {
     pub files: Vec<Preview>,
 }
 
-/// Writes a plan in a format, as `export` does with the usual options.
+/// Writes a plan in a format, as `export` does with default options.
 ///
 /// # Errors
 /// Error of the exporter.
@@ -85,7 +85,7 @@ pub fn write(plan: &AnyPlan, format_at: usize) -> Result<Files, String> {
 #[derive(Debug, Default)]
 pub struct ExportPane {
     key: Option<(u64, u8, usize)>,
-    /// Files about the switch, by their place among all; all of them if none is about one switch.
+    /// Indices of the files of the displayed switch; of all files if no file belongs to a single switch.
     listed: Vec<usize>,
     items: Arc<[Item]>,
 }
@@ -211,7 +211,7 @@ fn choose(input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) -> u16 {
     1
 }
 
-/// The options of the format with their usual values.
+/// The options of the format with their default values.
 fn options(input: &PaneInput<'_>, files: &Files, area: Rect, buf: &mut Buffer) -> u16 {
     let theme = &input.app.look.theme;
     let mut pieces = vec![Piece::muted("options ")];

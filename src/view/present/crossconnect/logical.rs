@@ -1,5 +1,5 @@
-//! Pane 4: circuits between pods before, wanted, and what changes; ports in use per pod. The wish for a pair can be
-//! edited: the bound by counting follows at once, the plan as soon as it is found.
+//! Pane 4: installed and target circuits between pods, and their difference; ports in use per pod. The target of a pair
+//! can be edited: the bound from counting is updated at once, the plan as soon as it is found.
 
 use super::ExplainedChange;
 use crate::app::action::Command;
@@ -21,18 +21,18 @@ use ratatui::layout::Rect;
 use ratatui::widgets::StatefulWidget;
 use std::sync::Arc;
 
-/// Maximum number of pods whose wishes are edited cell by cell.
+/// Maximum number of pods for editing targets cell by cell.
 const EDITED_PODS: usize = 256;
 
-/// Method that finds the plan of an edit: it starts from the plan that is edited and looks around it for a moment.
+/// Method that finds the plan of an edit by a short local search from the edited plan.
 const EDIT_METHOD: &str = "lumos-lns";
 /// Maximum time of the search after an edit, seconds.
 const EDIT_LIMIT_S: f64 = 1.0;
 
-/// Rows below which differences are listed, not drawn.
+/// Number of rows below which differences are listed instead of drawn.
 const ROWS: u16 = 7;
 
-/// Key of the state that the vectors were filled for.
+/// Key of the state for which the vectors were filled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Key {
     plan: u64,
@@ -52,7 +52,7 @@ pub struct LogicalPane {
     items_of: usize,
     /// Pairs that differ, largest first.
     differences: Vec<(usize, usize, i64)>,
-    /// Circuits that pairs lose, and that they gain.
+    /// Number of circuits that pairs lose, and that they gain.
     moved: (u64, u64),
     columns: Vec<Column>,
     degrees: Vec<TableRow>,
@@ -65,10 +65,10 @@ const fn pair_index(pods: usize, a: usize, b: usize) -> usize {
     low * (2 * pods - low - 1) / 2 + (high - low - 1)
 }
 
-/// Editing of wanted circuits, the pair that changes most first. Nothing where there are too many pods.
+/// Rules for editing target circuits, the pair with the largest change first. `None` if there are too many pods.
 pub fn cell_editing(scenario: &CrossconnectScenario, facts: &ChangeFacts) -> Option<CellEditing> {
     let pods = scenario.pods as usize;
-    // Circuits that are given port by port are no numbers to be changed.
+    // Circuits that are given port by port have no counts that could be edited.
     if !(2..=EDITED_PODS).contains(&pods) || scenario.is_placed() {
         return None;
     }
@@ -187,7 +187,7 @@ impl LogicalPane {
     ) -> Option<(usize, usize)> {
         let at = |id: ItemId| (id as usize / pods, id as usize % pods);
         let chosen = match edit {
-            // While editing the chosen cell stays where it is even if its mirror image has the same entry.
+            // During an edit the chosen cell stays, even if the cell of the opposite direction has the same entry.
             Some(edit) => {
                 let own = input.state.selected.filter(|id| edit.cells.entry(*id) == Some(edit.entry));
                 own.or_else(|| edit.cells.cells.iter().find(|cell| cell.1 == edit.entry).map(|cell| cell.0))
@@ -314,7 +314,8 @@ impl LogicalPane {
         }));
     }
 
-    /// As many of before, wanted and difference as have room side by side; the difference always.
+    /// Draws the matrices of installed, target and difference side by side as far as they fit; the difference is always
+    /// drawn.
     #[expect(clippy::too_many_arguments, reason = "a pane is drawn from all that it shows")]
     fn draw_sides(
         &mut self,
@@ -339,7 +340,7 @@ impl LogicalPane {
         } else {
             &[2]
         };
-        // Names have a row where all pods are in sight with it, or would not be without it either.
+        // Names get a row if all pods are visible with this row, or are not even visible without it.
         let all = facts.pods as u16 + 1;
         let names = u16::from(area.height > all || area.height < all && area.height >= 14);
         let mut rest = area;
@@ -368,7 +369,7 @@ impl LogicalPane {
         }
     }
 
-    /// The pairs that change most, where there is no room for a matrix.
+    /// The pairs with the largest changes, if a matrix does not fit.
     fn draw_largest(&self, input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) {
         let theme = &input.app.look.theme;
         if self.differences.is_empty() {
@@ -444,7 +445,7 @@ fn sentence(
     pieces
 }
 
-/// The edit in words: the wish, the bound by counting before and now, and what was found.
+/// The edit in words: the target, the bound from counting before and now, and the result found.
 fn edited(input: &PaneInput<'_>, facts: &ChangeFacts, (a, b): (usize, usize), edit: &CellEdit) -> Vec<Piece> {
     if !edit.problem.is_empty() {
         return vec![Piece::new(format!("! {}", edit.problem), Tone::Bad)];

@@ -1,5 +1,5 @@
-//! Pane 2: what the chosen switch keeps, adds and removes, pod by pod or port by port. With room the section of all
-//! switches stands beside it.
+//! Pane 2: circuits that the chosen switch keeps, adds and removes, pod by pod or port by port. If there is room, the
+//! section of all switches is shown next to it.
 
 use super::{ExplainedChange, MATRIX, SWITCHES, chosen_switch, step_through_switches};
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
@@ -17,13 +17,13 @@ use std::sync::Arc;
 /// Blank columns between list and matrix.
 const GAP: u16 = 2;
 
-/// Large matrices scroll: so many columns of them are enough beside the list.
+/// Minimum number of columns of a large matrix next to the list; the rest scrolls.
 const ENOUGH: u16 = 48;
 
-/// From this width on the sentence leaves room for the keys that go through the switches.
+/// From this width on the sentence leaves room for the keys that step through the switches.
 const HINT: u16 = 100;
 
-/// One switch beside the list of all.
+/// One switch next to the list of all switches.
 #[derive(Debug)]
 pub struct MatrixPane {
     pane: SectionPane<(u64, usize)>,
@@ -35,7 +35,7 @@ impl MatrixPane {
         Self { pane: SectionPane::new("the switch", MATRIX), list: SectionContent::default() }
     }
 
-    /// Takes in what a helper thread made; gives back what is of another pane.
+    /// Stores a result of a helper thread; returns a result of another pane.
     ///
     /// # Errors
     /// The result, if it is not for this pane.
@@ -76,7 +76,7 @@ impl MatrixPane {
         step_through_switches(drawn, &plan.facts, chosen);
     }
 
-    /// Columns of the list of all switches; 0 where it has no room beside the matrix.
+    /// Columns of the list of all switches; 0 if it does not fit next to the matrix.
     fn columns(&mut self, plan: &ExplainedChange, width: u16) -> u16 {
         let Some(switches) = &plan.switches else { return 0 };
         self.list.fill(switches, &[], "");

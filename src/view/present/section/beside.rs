@@ -1,4 +1,4 @@
-//! Plans and runs of the session as sections are given them.
+//! Plans and runs of the session, as inputs of sections.
 
 use crate::app::pane::PaneId;
 use crate::app::plans::{PlanEntry, Shown};
@@ -11,7 +11,7 @@ use lightbay_core::report::session::RunPoint;
 use lightbay_core::report::{PlanBeside, RunBeside, RunGenerations, RunSearch, RunSort, Surroundings};
 use std::sync::Arc;
 
-/// Key of surroundings: changes whenever they do.
+/// Key of the surroundings, which changes whenever they do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionKey {
     shown: u64,
@@ -21,12 +21,12 @@ pub struct SessionKey {
     run: Option<RunKey>,
 }
 
-/// Key of what a run has said.
+/// Key of the events of a run.
 #[derive(Clone, Debug, PartialEq)]
 struct RunKey {
     id: RunId,
     state: RunState,
-    /// Events or points, as far as sections on runs of the sort change with them.
+    /// Number of events or points that change sections about runs of this type.
     said: u64,
     bound: Option<u64>,
     standing: Option<String>,
@@ -35,7 +35,7 @@ struct RunKey {
 impl RunKey {
     fn of(app: &App, run: &Run, sort: RunSort) -> Self {
         let said = match sort {
-            // Figures of a solver and lines of its log change nothing.
+            // Solver figures and log lines do not change these sections.
             RunSort::OfPlan => {
                 let series = run.named.values().map(RunCurve::total).sum::<u64>() + run.incumbents.total();
                 series + (run.phases.len() + run.notes.len()) as u64
@@ -47,28 +47,28 @@ impl RunKey {
     }
 }
 
-/// Seconds between two surroundings that differ in what a run has said alone. A search that improves a hundred times a
-/// second would otherwise keep a core busy with sections.
+/// Minimum time between two surroundings that differ only in the events of a run, s. Otherwise a search with a hundred
+/// improvements per second would keep a core busy with sections.
 const BETWEEN_WORDS_S: f64 = 0.25;
 
-/// The surroundings of a session by sort of the run, gathered again when it changes.
+/// The surroundings of a session by type of run, collected again when the session changes.
 #[derive(Debug, Default)]
 pub struct Gathered {
     known: Vec<Known>,
 }
 
-/// Surroundings with a run of a sort.
+/// Surroundings with a run of one type.
 #[derive(Debug)]
 struct Known {
     sort: RunSort,
-    /// Time of the run at which they were gathered, in seconds.
+    /// Time of the run at which they were collected, in seconds.
     at_s: f64,
     key: SessionKey,
     beside: Arc<Surroundings>,
 }
 
 impl Gathered {
-    /// The surroundings of the plan with a number, with a run of a sort.
+    /// The surroundings of the plan with this number, with a run of this type.
     pub fn of(&mut self, app: &App, explained: u64, sort: RunSort) -> (SessionKey, Arc<Surroundings>) {
         let key = SessionKey::of(app, explained, sort);
         let now_s = run_of(app, sort).map_or(0.0, |run| app.elapsed_s(run));
@@ -93,7 +93,7 @@ impl Gathered {
 impl SessionKey {
     fn of(app: &App, explained: u64, sort: RunSort) -> Self {
         let plan = |entry: &PlanEntry| {
-            // What the checker vouches for changes without the value of the bound.
+            // The checker may confirm a bound without changing its value.
             let bounds = app.standing_of(entry);
             let bound =
                 bounds.bounds().iter().map(|bound| bound.value.to_bits() ^ u64::from(bound.is_verified()));
@@ -109,7 +109,7 @@ impl SessionKey {
         }
     }
 
-    /// Returns `true` if another key differs in what a run that still works has said, and in nothing else.
+    /// Returns `true` if another key differs only in the events of an active run.
     fn differs_in_words(&self, other: &Self) -> bool {
         let (Some(run), Some(after)) = (&self.run, &other.run) else { return false };
         let (said, standing) = (after.said, after.standing.clone());
@@ -118,8 +118,8 @@ impl SessionKey {
     }
 }
 
-/// The run that sections of a sort are about. Of those that search or go through generations the one selected in the
-/// strip, else the newest.
+/// The run that sections about runs of this type show. Of the runs of this type, the one selected in the strip, else
+/// the newest.
 fn run_of(app: &App, sort: RunSort) -> Option<&Run> {
     let selected = app.pane(PaneId::Solve).selected.map(|id| RunId(u64::from(id)));
     let wanted = match sort {
@@ -131,8 +131,8 @@ fn run_of(app: &App, sort: RunSort) -> Option<&Run> {
     chosen.or_else(|| app.runs.latest(wanted))
 }
 
-/// One that works, of those the one selected in the strip first, as long as the best plan is shown; else the run that
-/// found the plan shown. Never one that says nothing about that plan.
+/// While the best plan is displayed, an active run, preferably the one selected in the strip; otherwise the run that
+/// found the displayed plan. Never a run that has not reported any figures.
 fn run_of_plan(app: &App, selected: Option<RunId>) -> Option<&Run> {
     let speaks = |run: &&Run| run.best.is_some() || !run.named.is_empty();
     let working = || app.runs.active().filter(|run| speaks(run)).filter(|_| app.plans.shown == Shown::Best);
@@ -228,7 +228,7 @@ fn run(app: &App, run: &Run, sort: RunSort) -> RunBeside {
         hot_start: run.hot_start.clone(),
         offer: run.offer.clone(),
         markers: said(&run.markers),
-        // Only the data of the section, because events of runs are copied at every event.
+        // Copies only the data of the section, because this happens at every event.
         search: if sort == RunSort::Search { search(run) } else { RunSearch::default() },
         generations: if sort == RunSort::Generations { generations(run) } else { RunGenerations::default() },
     }

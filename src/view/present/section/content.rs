@@ -11,10 +11,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
 
-/// A picture has at least this many rows beside lists; without them it or the lists stand alone.
+/// Minimum number of rows of a picture with lists; with fewer rows, only the picture or only the lists are drawn.
 const PICTURE: u16 = 8;
 
-/// Lists of a section with its picture, above or below them as the blocks stand.
+/// Lists of a section with its picture, above or below them in the order of the blocks.
 #[derive(Debug, Default)]
 pub struct SectionContent {
     of: Option<(Arc<Prepared>, &'static str)>,
@@ -35,7 +35,7 @@ enum Picture {
 }
 
 impl Picture {
-    /// Rows that it makes use of.
+    /// Number of rows that it can use.
     fn rows(&self) -> u16 {
         match self {
             Self::Matrix(matrix) => matrix.rows(),
@@ -52,7 +52,7 @@ struct ContentSplit {
 }
 
 impl SectionContent {
-    /// Prepares a section that was not shown before. Of the blocks that are forms the one named `form` is shown.
+    /// Prepares a section for its first display. Of the blocks that are forms, the one named `form` is shown.
     pub fn fill(&mut self, prepared: &Arc<Prepared>, forms: &[&str], form: &'static str) {
         if self.of.as_ref().is_some_and(|(of, shown)| Arc::ptr_eq(of, prepared) && *shown == form) {
             return;
@@ -76,7 +76,7 @@ impl SectionContent {
             Body::Spans(spans) => Some(Picture::Spans(spans::SpansView::new(*at, spans))),
             Body::Facts(_) | Body::Table(_) => None,
         });
-        // A form may be an order of the rows too.
+        // A form may also be an order of the rows.
         let lists = blocks.iter().filter_map(|(at, _)| {
             let orders = prepared.lists.get(*at)?;
             orders.iter().find(|list| list.order() == form).or(orders.first()).cloned()
@@ -125,7 +125,7 @@ impl SectionContent {
         &self.list
     }
 
-    /// Columns that everything in it makes use of.
+    /// Number of columns that the whole content can use.
     pub fn wish(&self) -> u16 {
         let picture = match &self.picture {
             Some(Picture::Matrix(matrix)) => matrix.wish(),
@@ -135,20 +135,20 @@ impl SectionContent {
         self.list.wish().max(picture)
     }
 
-    /// Columns of its lists: without bars, and all that they make use of.
+    /// Number of columns of its lists: without bars, and the most that they can use.
     pub fn widths(&self) -> (u16, u16) {
         let wish = self.list.wish();
         (wish.saturating_sub(list::BARS), wish)
     }
 
-    /// Rows that everything in it makes use of.
+    /// Number of rows that the whole content can use.
     pub fn rows(&self) -> u16 {
         let picture = self.picture.as_ref().map_or(0, Picture::rows);
         (self.list.rows() as u16).saturating_add(picture)
     }
 
-    /// Room of the picture above or below the lists; where there is too little for both what stands first has it all,
-    /// for the other can be reached in a larger pane.
+    /// Room for the picture above or below the lists. If there is not enough room for both, the first one gets all of
+    /// it; the other one is visible in a larger pane.
     fn split(&self, inner: Rect) -> ContentSplit {
         let rows = self.list.rows() as u16;
         let Some(picture) = &self.picture else { return ContentSplit { picture: Rect::ZERO, list: inner } };
@@ -179,7 +179,7 @@ impl SectionContent {
         }
     }
 
-    /// Draws it with its selection. Returns the first row of the lists in sight and how many fit.
+    /// Draws it with its selection. Returns the first visible row of the lists and the number of rows that fit.
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,
@@ -210,7 +210,7 @@ impl SectionContent {
             };
         }
         if self.has_spans() && self.picture_is_drawn {
-            // What scrolls are the lanes; the list below them begins with its first row until one of it is chosen.
+            // The lanes scroll; the list below them starts with its first row until a row of it is chosen.
             let mut below = input.clone();
             below.state.offset = 0;
             self.list.draw(&below, selection, split.list, buf, out);
@@ -229,12 +229,12 @@ impl SectionContent {
         }
     }
 
-    /// The first column in sight of a matrix that scrolls by itself.
+    /// The first visible column of a matrix that scrolls.
     pub fn column(&self) -> Option<usize> {
         self.matrix()?.offset().1
     }
 
-    /// The part of a matrix, of lanes or of a list that is in sight, in words, where it does not fit.
+    /// The visible part of a matrix, lanes or list as text, if it does not fit.
     pub fn in_sight(&self) -> Option<String> {
         let pictured = match self.picture.as_ref().filter(|_| self.picture_is_drawn) {
             Some(Picture::Matrix(matrix)) => matrix.in_sight(),
@@ -244,18 +244,18 @@ impl SectionContent {
         pictured.or_else(|| self.list.in_sight().filter(|_| self.list_is_drawn))
     }
 
-    /// Returns `true` if what the brackets go through are intervals of time.
+    /// Returns `true` if the bracket keys step through intervals of time.
     pub const fn has_spans(&self) -> bool {
         matches!(self.picture, Some(Picture::Spans(_)))
     }
 
-    /// The item nearest to a cell of a matrix that is empty: one in its row.
+    /// The item nearest to an empty cell of a matrix, in the same row.
     pub fn nearest(&self, id: ItemId) -> Option<ItemId> {
         let row = self.matrix()?.row_of(id)?;
         self.items.iter().find(|item| item.row == row).map(|item| item.id)
     }
 
-    /// Draws it without items that can be chosen: lists that are too long go on in further columns.
+    /// Draws it without selectable items; long lists continue in further columns.
     pub fn draw_still(&mut self, input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) {
         let still = PaneInput { state: PaneState::default(), focused: false, ..input.clone() };
         let mut nobody = Drawn::default();

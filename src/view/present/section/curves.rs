@@ -8,13 +8,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
 
-/// Room above and below the curves, as a share of their range.
+/// Room above and below the curves, as a fraction of their range.
 const ROOM: f64 = 0.05;
 
-/// Least rows of one of several charts.
+/// Minimum number of rows of one of several charts.
 const ROWS: u16 = 6;
 
-/// Points up to which each is marked: more of them would hide their curve.
+/// Maximum number of points that are marked individually; more marks would hide the curve.
 const SAMPLES: usize = 16;
 
 /// Curves on the screen: a chart for every unit, one below the other.
@@ -43,12 +43,12 @@ impl CurvesView {
     pub fn new(curves: &Curves) -> Self {
         let mut letters: Vec<char> = Vec::new();
         let mut series = |(at, curve): (usize, &lightbay_core::report::Curve)| {
-            // Curves without a meaning of their own are told apart by number.
+            // Curves without a meaning are distinguished by number.
             let tone = match curve.tone {
                 Meaning::Text => Tone::Series(at as u8),
                 meaning => tone(meaning),
             };
-            // No two curves of the same letter.
+            // Each curve gets a different letter.
             let mut own = curve.label.chars().filter(char::is_ascii_alphanumeric);
             let letter = own.find(|letter| !letters.contains(letter)).unwrap_or('*');
             letters.push(letter);
@@ -60,7 +60,7 @@ impl CurvesView {
             let series = if curve.steps { series.step() } else { series };
             let few = !curve.steps && curve.points.len() <= SAMPLES;
             let series = if few { series.marked() } else { series };
-            // What is of little interest differs without colour too.
+            // Less important curves differ even without colour.
             let series = if curve.tone == Meaning::Muted { series.dotted() } else { series };
             if curve.tone == Meaning::Answer { series.bold() } else { series }
         };
@@ -109,7 +109,7 @@ impl CurvesView {
         let height = area.height / shown as u16;
         for (at, chart) in self.charts.iter().take(shown).enumerate() {
             let first = at as u16 * height;
-            // The last one takes what is left over; a blank row keeps the others apart.
+            // The last chart gets the remaining rows; blank rows separate the others.
             let last = at + 1 == shown;
             let height = if last { area.height - first } else { height - 1 };
             let x = match self.axis_is_log {
@@ -135,13 +135,13 @@ impl CurvesView {
         }
     }
 
-    /// Every place that a curve has a point at.
+    /// Every position at which a curve has a point.
     fn places(&self) -> impl Iterator<Item = f64> {
         let points = self.charts.iter().flat_map(|chart| &chart.series).flat_map(|series| &series.points);
         points.map(|point| point.0)
     }
 
-    /// Returns `true` if there is something at the beginning of an axis of counts, which no order of magnitude has.
+    /// Returns `true` if a point is at 0, which a logarithmic axis cannot show.
     fn begins_at_zero(&self) -> bool {
         self.places().any(|at| at == 0.0)
     }
@@ -168,7 +168,7 @@ impl CurvesView {
 }
 
 impl UnitChart {
-    /// Values with room above and below, so that no curve runs on the edge.
+    /// Values with room above and below, so that curves do not touch the edge.
     fn values(&self) -> Option<(f64, f64)> {
         if self.range.is_some() {
             return self.range;

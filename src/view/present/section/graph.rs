@@ -1,4 +1,4 @@
-//! A matrix whose rows have places, drawn as a network: a link for every pair of nodes with a cell that says something.
+//! A matrix whose rows have places, drawn as a network, with a link for every pair of nodes with a non-empty cell.
 
 use super::tone;
 use crate::view::present::PaneInput;
@@ -8,7 +8,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
 
-/// Letters of the rates where colours are missing, the largest first.
+/// Letters of the rates if colours are missing, the largest rate first.
 const LETTERS: &[u8] = b"#=-.:+";
 
 /// The network on the screen.
@@ -40,7 +40,7 @@ impl GraphView {
         let mut edges: Vec<(u8, GraphEdge)> = Vec::new();
         for from in 0..count {
             for to in from + 1..count {
-                // Both directions are one line, which looks as the one that says more.
+                // Both directions share one line, in the style of the more important one.
                 let both = [cell(from, to), cell(to, from)].into_iter().flatten();
                 let Some(shown) = both.max_by_key(|cell| weight(cell.tone)) else { continue };
                 let rank =
@@ -60,7 +60,7 @@ impl GraphView {
                 edges.push((weight(shown.tone), edge));
             }
         }
-        // What binds and what failed lies on top.
+        // Binding and failed links are drawn on top.
         edges.sort_by_key(|(weight, _)| *weight);
         Some(Self { nodes, edges: edges.into_iter().map(|(_, edge)| edge).collect() })
     }
@@ -74,7 +74,7 @@ impl GraphView {
     }
 }
 
-/// Rank of a link by what it means.
+/// Rank of a link by its meaning.
 const fn weight(meaning: Meaning) -> u8 {
     match meaning {
         Meaning::Muted => 0,
