@@ -230,7 +230,10 @@ fn check_second(
         } else {
             format!("leave it out, or export to {}", able.join(" or "))
         };
-        return refused(format!("has no effect: format {} compares with nothing", info.name), &remedy);
+        return refused(
+            format!("has no effect: format {} does not take a second scenario or plan", info.name),
+            &remedy,
+        );
     };
     if subject.kind() != against.kind() {
         let message = format!("is of kind {}, but the export is of kind {}", against.kind(), subject.kind());

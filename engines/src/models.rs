@@ -181,7 +181,7 @@ fn planned<K: Kind>(
         for violation in rejected.violations {
             problems.add(
                 "",
-                format!("the plan that the solution stands for breaks {violation}"),
+                format!("the plan that the solution represents breaks {violation}"),
                 "please report this",
             );
         }
@@ -201,7 +201,7 @@ fn no_model(kind_name: &str, name: &str, all: &[ModelledMethod]) -> Problem {
     let names: Vec<&str> = all.iter().map(|one| one.name).collect();
     if method(kind_name, name).is_some() {
         let remedy = format!("use one of {}", names.join(", "));
-        return Problem::new("", format!("method '{name}' has no model that could be written"), remedy);
+        return Problem::new("", format!("method '{name}' has no model to export"), remedy);
     }
     let of = kind(kind_name).map_or_else(String::new, |kind| format!(" for kind {}", kind.name));
     Problem::new("", format!("method '{name}' does not exist{of}"), suggestion(name, &names))
@@ -224,7 +224,7 @@ fn without_effect(
             problems.add(
                 name,
                 format!("does not change the model of {}", chosen.name),
-                "leave it out; it steers `lightbay solve`, and the solver that reads the file has options of its own",
+                "leave it out; it is an option of `lightbay solve`, and the solver that reads the file has its own options",
             );
         }
     }

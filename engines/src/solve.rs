@@ -259,9 +259,8 @@ fn typed<K: Variants>(scenario: &Arc<Scenario<K>>, request: &Request) -> Result<
         }
     }
     if request.hot_start.is_some() && !info.hot_start {
-        let why = format!("on {}, which starts from no plan", info.name);
-        let remedy =
-            format!("leave it out, or take a method that starts from one, such as {}", K::DEFAULT_METHOD);
+        let why = format!("on {}, which does not accept a hot start", info.name);
+        let remedy = format!("leave it out, or use a method that accepts one, such as {}", K::DEFAULT_METHOD);
         for problem in without_effect(["hot_start"], &why, &remedy) {
             problems.push(problem);
         }

@@ -176,7 +176,7 @@ impl CompareTable {
         let is_said = !self.varied.is_empty() && self.not_ranked.len() + 1 < self.labels.len();
         is_said.then(|| {
             format!(
-                "The scenarios differ in {what} {}; figures are ranked all the same.",
+                "The scenarios differ in {what} {}; figures are ranked nevertheless.",
                 self.varied.join(", ")
             )
         })

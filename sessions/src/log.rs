@@ -153,7 +153,7 @@ fn parse(line: &[u8], number: u64) -> LogLine {
         Err(error) => {
             let message = error.to_string();
             let message = message.split(" at line ").next().unwrap_or_default();
-            broken(format!("is no event record: {message}"), "it is skipped")
+            broken(format!("is not an event record: {message}"), "it is skipped")
         }
     }
 }

@@ -173,9 +173,9 @@ impl SessionWriter {
         let mut writer = Self::on(pending, book, clock, notify)
             .map_err(|error| SessionError::writing(session.folder(), error))?;
         if removed > 0 {
-            writer
-                .remarks
-                .push(format!("the last {removed} bytes of the log were a record cut off; removed"));
+            writer.remarks.push(format!(
+                "the last {removed} bytes of the log were an incomplete record and were removed"
+            ));
         }
         Ok(writer)
     }

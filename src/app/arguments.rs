@@ -156,7 +156,7 @@ pub const PLAN: Argument = Argument {
     command: |text| {
         text.parse()
             .map(Command::ShowPlan)
-            .map_err(|_| format!("'{text}' is no number of a plan; see the table of plans"))
+            .map_err(|_| format!("'{text}' is not the number of a plan; see the table of plans"))
     },
 };
 
@@ -185,7 +185,7 @@ pub const FILE: Argument = Argument {
 pub const FOLDER: Argument = Argument {
     name: "FOLDER",
     offered: |_| Vec::new(),
-    command: |text| given(text, "the name of a folder with room", Command::SaveTo),
+    command: |text| given(text, "the name of a folder with free space", Command::SaveTo),
 };
 
 /// A word of the glossary.

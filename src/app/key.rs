@@ -108,7 +108,9 @@ impl fmt::Display for Key {
 
 /// Error for a text that does not name a key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no key; write a character, a name such as Tab or PgUp, or one with C-, A- or S- before it")]
+#[error(
+    "'{0}' is not a key; write a character, a name such as Tab or PgUp, or one with C-, A- or S- before it"
+)]
 pub struct NoKey(pub String);
 
 impl FromStr for Key {

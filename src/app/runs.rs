@@ -260,7 +260,7 @@ impl Run {
             EventBody::Offer(offer) => {
                 if offer.taken {
                     self.name_offer(&offer.from);
-                    self.mark(at_s, format!("took a plan of {}", offer.from));
+                    self.mark(at_s, format!("accepted a plan from {}", offer.from));
                 }
                 self.offer = Some(offer.clone());
             }

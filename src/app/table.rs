@@ -165,9 +165,14 @@ fn solve() -> Vec<ActionInfo> {
         TablePlace::Workbench,
         TableGroup::Solve,
         vec![
-            A::new("solve_warm", &["r"], warm, "solve with the current parameters, warm from the best plan")
-                .when(possible::open)
-                .footer(9, "solve"),
+            A::new(
+                "solve_warm",
+                &["r"],
+                warm,
+                "solve with the current parameters, starting from the best plan",
+            )
+            .when(possible::open)
+            .footer(9, "solve"),
             A::new("solve_cold", &["R"], cold, "solve from scratch").when(possible::open).footer(4, "cold"),
             A::with("solve", &["Space d"], arguments::METHOD, "also solve with the named method")
                 .when(possible::open),
@@ -188,7 +193,7 @@ fn solve() -> Vec<ActionInfo> {
                 "toggle_auto_solve",
                 &["Space a"],
                 Command::ToggleAuto,
-                "solve automatically after every change, or not",
+                "turn automatic solving after every change on or off",
             )
             .when(possible::open),
             A::with("set", &[], arguments::SETTING, "set a parameter of scenario or method")
@@ -462,7 +467,7 @@ fn program() -> Vec<ActionInfo> {
                 "interrupt",
                 &["C-c"],
                 Command::Interrupt,
-                "stop the solve; again within two seconds leave",
+                "stop the solve; twice within two seconds: quit",
             ),
             A::new("back", &["Esc"], Command::Back, "go one step back: pop-up, zoom, selection"),
             A::new("quit", &["q"], Command::Quit, "quit; asks for confirmation while a solve runs")

@@ -75,7 +75,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     if arguments.thorough && sections.slow().is_empty() {
         return Err(Failure::input(
             "--thorough",
-            "has no effect here: every section of this file is worked out within a second".to_owned(),
+            "has no effect here: every section of this file is computed within a second".to_owned(),
             "leave it out",
         ));
     }

@@ -167,7 +167,7 @@ fn evaluate(
     }
     let ended = ends.0.lock().unwrap_or_else(PoisonError::into_inner).take();
     let Some((_, done)) = ended.filter(|(of, _)| *of == run) else {
-        return Some(Err("the evaluation said nothing".to_owned()));
+        return Some(Err("the evaluation returned no result".to_owned()));
     };
     Some(match done.plan.as_ref().and_then(AnyPlan::of) {
         Some(plan) => Ok(PlanRef(plan)),

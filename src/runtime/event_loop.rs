@@ -223,7 +223,7 @@ impl<V: View> Shell<V> {
         self.take_terminal();
         self.fact(Fact::Note(
             Severity::Info,
-            "back; runs were paused while the program stood still".to_owned(),
+            "resumed; runs were paused while the program was stopped".to_owned(),
         ));
     }
 

@@ -56,7 +56,7 @@ fn the_worked_example_is_solved_checked_shown_compared_and_exported() {
     place
         .run(&["compare", "auto.json", "order.json", "scratch.json"])
         .done()
-        .prints(&["order.json is not ranked: all-to-all-order answers another question"]);
+        .prints(&["order.json is not ranked: all-to-all-order solves another problem"]);
     let compared = place.run(&["compare", "auto.json", "order.json", "scratch.json", "--json"]).done().json();
     let verdict = |plan: usize| &compared["figures"][0]["changes"][plan]["verdict"];
     assert_eq!((verdict(0), verdict(1)), (&json!("different"), &json!("tie")));

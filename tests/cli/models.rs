@@ -105,7 +105,7 @@ fn a_solution_of_an_lp_file_comes_back_without_the_column_of_its_constant() {
     let glpk = "c Problem: m\ns mip 1 3 o 450.424228492295\ni 1 1\nj 1 0\nj 2 0\nj 3 1\ne o f\n";
     import(glpk).done();
     assert_eq!(place.json("plan.json")["objective"]["value"].as_f64(), Some(value));
-    import(&cbc.replace("  1  ", "  2  ")).exit(2).says(&["'constant_term' is 2, and 1 in the model"]);
+    import(&cbc.replace("  1  ", "  2  ")).exit(2).says(&["'constant_term' is 2, but 1 in the model"]);
     import(&glpk.replace("j 3 1", "j 3 0")).exit(2).says(&["column 3, the model has 2"]);
 }
 
@@ -193,7 +193,10 @@ fn solutions_that_do_not_fit_are_refused_with_file_line_and_value() {
         .run(&[&names[..], &["--set", "tp=2"]].concat())
         .exit(2)
         .says(&["is in tiny4.mps.names.json already"]);
-    place.run(&[&names[..], &["preset:tiny4"]].concat()).exit(2).says(&["preset:tiny4: is given beside"]);
+    place
+        .run(&[&names[..], &["preset:tiny4"]].concat())
+        .exit(2)
+        .says(&["preset:tiny4: is given in addition to"]);
     place
         .run(&["import", "sol", "good.sol", "preset:tiny8", "--set", "method=delta-select"])
         .exit(2)

@@ -232,7 +232,7 @@ fn a_hot_start_is_used_repaired_and_reported() {
         .run(&["solve", "preset:small", "--method", "prop-alloc", "--hot-start", "plan.json", "--gap", "1%"])
         .exit(2)
         .says(&[
-            "--hot-start: has no effect on prop-alloc, which starts from no plan; leave it out",
+            "--hot-start: has no effect on prop-alloc, which does not accept a hot start; leave it out",
             "--gap: has no effect on prop-alloc, which proves no bound; leave it out",
         ]);
     place.scenario("small", "scenario.json");

@@ -368,7 +368,7 @@ fn a_voltage_that_the_group_does_not_have_is_refused_in_words() {
     bench.draw(120, 40);
     bench.keys("e 7");
     let screen = bench.screen("pod-edit-refused", 120, 40);
-    has(&screen, "X 0 (0,0) takes 0 to 1, not 7");
+    has(&screen, "X 0 (0,0) must be 0 to 1, not 7");
 }
 
 #[test]
@@ -392,7 +392,7 @@ fn changes_are_written_from_the_baseline_to_the_plan() {
     bench.keys("w");
     let Some(Layer::Export(edit)) = bench.app.layers.last_mut() else { panic!("the pop-up") };
     edit.format = edit.formats.iter().position(|format| *format == "changes").unwrap();
-    has(&bench.screen("export-changes", 120, 40), "Against plan 2, the baseline");
+    has(&bench.screen("export-changes", 120, 40), "Compared with plan 2, the baseline");
     let job = |bench: &mut Bench, text: &str| {
         let effects =
             bench.app.update(Action::Do(Command::Export(text.to_owned())), std::time::Instant::now());

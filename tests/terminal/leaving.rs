@@ -180,7 +180,7 @@ fn a_search_stands_still_with_the_process_and_goes_on_with_it() {
     terminal.signal(Signal::CONT);
     terminal.until("the screen again", |view| view.alternate);
     terminal.keys("L");
-    terminal.until_shown(&["runs were paused while the program stood still"]);
+    terminal.until_shown(&["runs were paused while the program was stopped"]);
     terminal.escape();
     terminal.until_gone("═ Log");
     let work = || terminal.view().row_of("gen ").1.to_owned();

@@ -123,7 +123,7 @@ fn a_session_folder_that_somebody_removes_is_made_again() {
     let mut terminal = saved_and_removed(&place);
     // Anything that is to be written finds it out.
     terminal.keys("m");
-    terminal.until_shown(&["was removed; it is made again"]);
+    terminal.until_shown(&["was removed; it is created again"]);
     terminal.keys("q");
     let ended = terminal.end().tidy();
     assert_eq!(ended.code, 0);

@@ -27,13 +27,13 @@ pub(super) fn exporters(kind: &str) -> Vec<FormatInfo> {
             Lays::Once => {
                 info.against = Some(SecondSubject {
                     of: SubjectSort::Plan,
-                    help: "the plan that is installed; else the switches hold nothing",
+                    help: "the installed plan; without it, the switches hold no circuits",
                     replaces: None,
                 });
             }
             Lays::ByLayer => {
                 info.folder = true;
-                let help = "Layer into which the circuits are changed, from those before it. Default: every layer, in files of its own.";
+                let help = "Layer whose circuits are set; the commands start from the circuits of the layer before it. Default: all layers, each in its own files.";
                 info.params.push(ParamInfo::int(LAYER, 0, MOST_LAYERS, 0, help).derived());
             }
         }
@@ -77,7 +77,7 @@ fn once(
     let installed: Option<&[PlacedCircuit]> =
         before.and_then(|before| before.places.as_ref()).map(|places| places.circuits.as_slice());
     if let Some(before) = before.filter(|before| before.pods.len() != matrix.pods.len()) {
-        let message = format!("is of {} pods, the plan of {}", before.pods.len(), matrix.pods.len());
+        let message = format!("has {} pods, but the plan has {}", before.pods.len(), matrix.pods.len());
         return Err(Problem::new("against", message, "give a plan of the same pods").into());
     }
     laid::export(&plan.header().name, &matrix, installed, from(plan)?, format, params)
@@ -133,5 +133,9 @@ fn from(plan: &SharedPlan) -> Result<DerivedFrom, Problem> {
 }
 
 fn no_circuits() -> Problem {
-    Problem::new("to", "the plan has no circuits on switches", "give a plan that lays circuits")
+    Problem::new(
+        "to",
+        "the plan has no circuits on switches",
+        "give a plan that assigns circuits to switches",
+    )
 }

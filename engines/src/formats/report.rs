@@ -182,7 +182,7 @@ fn all(subject: Subject<'_>, report: &dyn Report) -> Result<Vec<(&'static str, S
             Ok(section) => found.push((info.name, section.written())),
             Err(Unavailable::Absent { .. }) => {}
             Err(why) => {
-                let what = format!("section {} cannot be worked out: {why}", info.name);
+                let what = format!("section {} cannot be computed: {why}", info.name);
                 return Err(Problem::new("", what, "run `lightbay check` on the plan").into());
             }
         }

@@ -56,7 +56,7 @@ pub(crate) fn exporters(kind: &str) -> Vec<FormatInfo> {
             of: SubjectSort::Either,
             leaves_out: &[
                 "the plan (the file is a model to be solved)",
-                "what the checker asks beyond the model",
+                "rules of the checker that the model does not contain",
             ],
             against: None,
             extension: name,

@@ -122,7 +122,7 @@ fn sorted(inputs: &[Input]) -> Result<(&Input, &Input), Problems> {
         if let Some(before) = place.replace(input) {
             problems.add(
                 input.name.clone(),
-                format!("is given beside {}", before.name),
+                format!("is given in addition to {}", before.name),
                 "give one solution, and one file of names, scenario or plan",
             );
         }
@@ -137,7 +137,7 @@ fn sorted(inputs: &[Input]) -> Result<(&Input, &Input), Problems> {
         (Some(_), None) => Err(Problem::new(
             "",
             "none of the files says which model was solved",
-            "add the .names.json file written beside the model, or the scenario or plan with --set method=",
+            "add the .names.json file that was written with the model, or the scenario or plan with --set method=",
         )
         .into()),
     }
@@ -204,7 +204,7 @@ fn without_constant(mut file: SolutionFile, columns: usize) -> Result<SolutionFi
         return Err(match &entry.key {
             Key::Name(name) => Problem::new(
                 format!("line {}", entry.line),
-                format!("'{name}' is {}, and 1 in the model", entry.value),
+                format!("'{name}' is {}, but 1 in the model", entry.value),
                 "check that it is the solution of this model",
             ),
             Key::Place(place) => beyond(entry.line, *place, columns),
@@ -266,12 +266,12 @@ fn lines(
     }
     if file.passed_over > 0 {
         lines.push(format!(
-            "{} of the file passed over: this version does not know their words",
+            "{} of the file ignored: this version does not know their keywords",
             counted(file.passed_over as u64, "line", "lines")
         ));
     }
     if file.further_points > 0 {
-        lines.push(format!("the file has {} points; the first was taken", file.further_points + 1));
+        lines.push(format!("the file has {} points; the first one is used", file.further_points + 1));
     }
     lines.push(format!(
         "the plan has {} {} and passed its check; no bound is claimed for it",

@@ -434,7 +434,7 @@ fn a_gap_and_a_plan_to_start_from_are_refused_by_jobs_for_methods_that_do_not_he
             let said = job(&scenario, &Request { hot_start: plan.clone(), ..plain }).err();
             let said = said.map(|said| said.to_string()).unwrap_or_default();
             assert_eq!(
-                said.contains("starts from no plan; leave it out"),
+                said.contains("does not accept a hot start; leave it out"),
                 !method.hot_start,
                 "{form}: {said}"
             );

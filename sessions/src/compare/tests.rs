@@ -102,7 +102,7 @@ fn a_plan_that_answers_another_question_is_listed_and_not_ranked() {
     assert_eq!(verdicts(&table), [Verdict::Different, Verdict::Better]);
     let sentences: Vec<String> = table.not_ranked.iter().map(NotRanked::sentence).collect();
     let method = &b.method;
-    assert_eq!(sentences, [format!("b is not ranked: {method} answers another question, it moves nothing.")]);
+    assert_eq!(sentences, [format!("b is not ranked: {method} solves another problem, it moves nothing.")]);
     assert!(table.to_markdown().contains(" is not ranked: "));
     let json: serde_json::Value = serde_json::from_slice(&table.to_json().unwrap()).unwrap();
     assert_eq!(json["not_ranked"][0]["label"], "b");
@@ -158,7 +158,7 @@ fn plans_of_another_scenario_are_listed_with_every_difference_and_not_ranked() {
          times: 80 values, sum 3.1 -> 80 values, 12 differ, sum 1.6; loads: - -> 8 values, 8 differ, sum \
          1)."
     );
-    let said = "The scenarios differ in the parameter bandwidth_gbps; figures are ranked all the same.";
+    let said = "The scenarios differ in the parameter bandwidth_gbps; figures are ranked nevertheless.";
     assert_eq!(table.varied_sentence().unwrap(), said);
     assert!(table.to_markdown().contains(said));
     // The same question in other words is ranked and needs no note.

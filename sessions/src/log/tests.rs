@@ -106,7 +106,7 @@ fn damage_in_the_middle_is_reported_with_its_line_and_skipped() {
         .collect();
     assert_eq!(lines.len(), 5);
     assert_eq!(problems.len(), 3, "{problems:?}");
-    assert!(problems[0].starts_with("line 2: is no event record"), "{problems:?}");
+    assert!(problems[0].starts_with("line 2: is not an event record"), "{problems:?}");
     assert!(problems[2].contains("line 4: has schema 'lightbay.event/2'"), "{problems:?}");
 }
 

@@ -95,8 +95,9 @@ impl SessionFile {
 
     pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<Self, SessionError> {
         let broken = |what: String, remedy: &str| SessionError::broken(path, Problem::new("", what, remedy));
-        let text = std::str::from_utf8(bytes)
-            .map_err(|error| broken(format!("is no text: {error}"), "plans and log are still readable"))?;
+        let text = std::str::from_utf8(bytes).map_err(|error| {
+            broken(format!("is not valid UTF-8 text: {error}"), "plans and log are still readable")
+        })?;
         let file: Self = toml::from_str(text).map_err(|error| {
             let message = error.message().to_owned();
             broken(format!("is damaged: {message}"), "plans and log are still readable")

@@ -67,7 +67,7 @@ impl Session {
         for name in plans::too_large(&folder.join(PLANS_FOLDER)) {
             let name = printable(&name);
             remarks.push(format!(
-                "'plans/{name}' is left out: plan numbers end at {MOST_NUMBER}; give it a free number to see it"
+                "'plans/{name}' is left out: plan numbers end at {MOST_NUMBER}; rename it to a free number to see it"
             ));
         }
         Self { name, folder, file, access, remarks }

@@ -48,7 +48,7 @@ pub(super) fn actions() -> Vec<ActionInfo> {
             "complete",
             &["Tab"],
             LayerCommand::Complete,
-            "complete the name or value chosen",
+            "complete the chosen name or value",
         )
         .footer(7, "complete"),
         layer(TYPED, "next_page", &["PgDn"], LayerCommand::PageDown, "go a page down"),
@@ -69,7 +69,7 @@ pub(super) fn actions() -> Vec<ActionInfo> {
         ),
         A {
             place: TablePlace::Layers(&[L::Compare]),
-            ..A::new("compare_baseline", &["B"], Command::Baseline, "make the plan compared the baseline")
+            ..A::new("compare_baseline", &["B"], Command::Baseline, "make the compared plan the baseline")
         }
         .footer(6, "make baseline"),
         A {
@@ -79,11 +79,11 @@ pub(super) fn actions() -> Vec<ActionInfo> {
         .footer(6, "write table"),
         A {
             place: TablePlace::Layers(&[L::Compare, L::Log, L::Text]),
-            ..A::new("copy_view", &["y"], Command::Copy, "copy the comparison, the text or the line chosen")
+            ..A::new("copy_view", &["y"], Command::Copy, "copy the comparison, the text or the chosen line")
         }
         .footer(5, "copy"),
         layer(&[L::EditCell], "raise", &["+"], LayerCommand::Raise, "add one to the entry").footer(8, "more"),
-        layer(&[L::EditCell], "lower", &["-"], LayerCommand::Lower, "take one from the entry")
+        layer(&[L::EditCell], "lower", &["-"], LayerCommand::Lower, "subtract one from the entry")
             .footer(8, "less"),
         layer(&[L::Confirm], "answer_yes", &["y"], LayerCommand::Yes, "answer yes").footer(8, "yes"),
         layer(&[L::Confirm], "answer_no", &["n", "q"], LayerCommand::No, "answer no").footer(8, "no"),

@@ -146,7 +146,7 @@ fn undo_and_redo_of_a_live_knob_reach_the_running_method_too() {
         );
         bench.keys("U");
         assert!(bench.effects.contains(&edit(name, after)), "redo of {name} never reached the run");
-        assert!(bench.last_message().contains("taken over by auto"), "{}", bench.last_message());
+        assert!(bench.last_message().contains("applied by auto"), "{}", bench.last_message());
     }
     bench.act(Action::Do(Command::Set("seq=2048".to_owned()))).keys("u");
     assert!(
@@ -495,7 +495,7 @@ fn every_step_of_a_cell_edit_is_evaluated_and_only_the_newest_answer_counts() {
     assert_eq!(bench.app.plans.shown().unwrap().number, 40);
 
     bench.keys("e + + + + + + + + +");
-    assert!(bench.app.cell_edit().unwrap().problem.contains("takes 1 to 8"));
+    assert!(bench.app.cell_edit().unwrap().problem.contains("must be 1 to 8"));
     bench.keys("Esc");
     assert!(bench.app.cell_edit().is_none());
 }

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 pub const PANES: &[PaneInfo] = &[
     PaneInfo { modes: &["folded", "full"], zooms: true, ..PaneInfo::new(1, "DAG", "Where does time go?") },
     PaneInfo { steps: "interval", overlay: "windows", ..PaneInfo::new(2, "Activity", "Who waits for whom?") },
-    PaneInfo::new(3, "Ports", "Who has how many circuits?"),
+    PaneInfo::new(3, "Ports", "How many circuits does each link have?"),
 ];
 
 pub fn scenario() -> AnyScenario {

@@ -90,7 +90,7 @@ impl App {
         let entry = change.index.map_or_else(String::new, |index| format!("[{index}]"));
         let what = format!("{}{entry} {old} → {}", change.name, change.new);
         if change.name == name_param().name {
-            self.say(Severity::Info, format!("{what}; exports and further plans have it"));
+            self.say(Severity::Info, format!("{what}; exports and new plans use it"));
             return;
         }
         let names = self.reach(change, effects);
@@ -107,7 +107,7 @@ impl App {
             }
             return;
         }
-        self.say(Severity::Info, format!("{what}, taken over by {} while working", names.join(", ")));
+        self.say(Severity::Info, format!("{what}, applied by {} while running", names.join(", ")));
     }
 
     /// Passes a live change to the active methods that accept it; returns their names.
@@ -158,7 +158,7 @@ impl App {
         names.dedup();
         let what = if forward { "change made again" } else { "change undone" };
         if !names.is_empty() {
-            self.say(Severity::Info, format!("{what}, taken over by {} while working", names.join(", ")));
+            self.say(Severity::Info, format!("{what}, applied by {} while running", names.join(", ")));
             return;
         }
         let then = if self.auto { "solving automatically" } else { "r solves" };
@@ -270,7 +270,7 @@ impl App {
         let (smallest, largest) = edit.cells.range;
         let name = edit.cells.names.get(edit.entry).map_or("this entry", String::as_str);
         if value < smallest || value > largest {
-            edit.problem = format!("{name} takes {smallest} to {largest}, not {value}");
+            edit.problem = format!("{name} must be {smallest} to {largest}, not {value}");
             edit.typing = false;
             return;
         }

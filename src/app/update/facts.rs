@@ -59,11 +59,12 @@ impl App {
                 }
                 let size = file_size(bytes);
                 let path = path.display();
-                let lead = if rollbacks == 1 { "leads" } else { "lead" };
                 let text = match (files, rollbacks) {
                     (1, _) => format!("written: {path} ({size})"),
                     (_, 0) => format!("written {files} files ({size}): {path}"),
-                    _ => format!("written {files} files, {rollbacks} of them {lead} back ({size}): {path}"),
+                    _ => format!(
+                        "written {files} files ({size}), including {rollbacks} for the rollback: {path}"
+                    ),
                 };
                 self.say(Severity::Info, text);
                 self.touch();
@@ -493,7 +494,7 @@ fn sentence(
             (severity, format!("hot start {}: {}{figures}", report.fate.word(), report.why))
         }
         EventBody::Offer(offer) if offer.taken => {
-            (Severity::Info, format!("took the plan of {}, {}", offer.from, said(offer.value)))
+            (Severity::Info, format!("accepted the plan of {}, {}", offer.from, said(offer.value)))
         }
         EventBody::Edit(edit) => (Severity::Info, format!("{} is {} from now on", edit.name, edit.new)),
         EventBody::Paused(paused) => {
@@ -523,7 +524,7 @@ fn before_and_after(report: &HotStartReport, said: impl Fn(f64) -> String) -> St
     match (report.before, report.after) {
         // The two values rate the same plan, so neither is an improvement.
         (Some(before), Some(after)) if before != after => {
-            format!(" (it had {}, under the rules of this run {})", said(before), said(after))
+            format!(" (it had {}; under the rules of this run it has {})", said(before), said(after))
         }
         (_, Some(value)) => format!(" (at {})", said(value)),
         _ => String::new(),

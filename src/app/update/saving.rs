@@ -27,7 +27,7 @@ impl App {
             self.session.made_again = made_again;
             self.say(
                 Severity::Warning,
-                format!("the folder of session '{}' was removed; it is made again", self.session.name),
+                format!("the folder of session '{}' was removed; it is created again", self.session.name),
             );
             let known = self.plans.iter().filter_map(|entry| Some((entry.number, entry.plan.clone()?)));
             effects.extend(known.map(|(number, plan)| Effect::SavePlan { number, plan }));
@@ -35,7 +35,7 @@ impl App {
         }
         if list_problem != self.session.list_problem {
             if let Some(problem) = &list_problem {
-                let text = format!("the list of recent sessions is not brought up to date: {problem}");
+                let text = format!("the list of recent sessions is not updated: {problem}");
                 self.say(Severity::Warning, text);
             }
             self.session.list_problem = list_problem;

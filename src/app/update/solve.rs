@@ -23,7 +23,7 @@ impl App {
         let Some(info) = work.method(&name) else {
             let names: Vec<&str> = work.methods.iter().map(|method| method.name).collect();
             let remedy = suggestion(&name, &names);
-            self.say(Severity::Error, format!("'{name}' is no method; {remedy}"));
+            self.say(Severity::Error, format!("'{name}' is not a method; {remedy}"));
             return;
         };
         let takes_plans = info.hot_start;
@@ -123,8 +123,8 @@ impl App {
     fn stop_awaited(&self, run: &Run) -> String {
         let waited = self.stopping_s(run).unwrap_or(0.0);
         let why = match run.stage() {
-            Some(stage) => format!("its solver is in the stage \"{stage}\", which may not listen"),
-            None => "it works on to its next checkpoint".to_owned(),
+            Some(stage) => format!("its solver is in the stage \"{stage}\", which may not react to a stop"),
+            None => "it continues to its next checkpoint".to_owned(),
         };
         format!(
             "{} has not stopped {waited:.0} s after the request: {why}. Its best plan is kept; press C-c twice to quit",
@@ -156,7 +156,7 @@ impl App {
         let paused = !working.is_empty();
         let runs = if paused { working } else { of(self, RunState::Paused) };
         if runs.is_empty() {
-            self.say(Severity::Info, "nothing to pause: the solve waits or stops");
+            self.say(Severity::Info, "nothing to pause: the solve is waiting or stopping");
             return;
         }
         for id in runs {

@@ -195,7 +195,10 @@ impl App {
             effects.push(Effect::StopSweep);
         }
         if forgotten {
-            self.say(Severity::Info, "sweeps of the scenario before this change are gone from their pane");
+            self.say(
+                Severity::Info,
+                "sweeps of the scenario before this change were removed from their pane",
+            );
         }
     }
 }

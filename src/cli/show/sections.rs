@@ -68,7 +68,7 @@ impl<'a> Sections<'a> {
             // Writing to a String cannot fail.
             let _ = writeln!(
                 out,
-                "\nNot worked out, because it takes longer: {}. Use `--thorough`.",
+                "\nNot computed, because it takes longer: {}. Use `--thorough`.",
                 slow.join(", ")
             );
         }
@@ -115,11 +115,11 @@ impl<'a> Sections<'a> {
                 Failure::input("--item", because, remedy)
             }
             Unavailable::Absent { because, remedy } => {
-                Failure::input("--section", format!("'{name}' is not there: {because}"), remedy)
+                Failure::input("--section", format!("'{name}' is not available: {because}"), remedy)
             }
             why => Failure::input(
                 "--section",
-                format!("'{name}' could not be worked out: {why}"),
+                format!("'{name}' could not be computed: {why}"),
                 "run `lightbay check` on the plan",
             ),
         })

@@ -69,10 +69,10 @@ impl Layers {
         self.items.clear();
         self.items.extend(order.into_iter().enumerate().map(|(index, pane)| {
             let (name, help) = match pane {
-                PaneId::Start => ("First screen", "What was done before, and what could be done?"),
+                PaneId::Start => ("First screen", "Which sessions and examples can be opened?"),
                 PaneId::Params => ("Parameters", "Which values does the next solve use?"),
-                PaneId::Plans => ("Plans", "Which plans are there, and which one is better than what?"),
-                PaneId::Solve => ("Solve", "How far is the solve, and which runs work?"),
+                PaneId::Plans => ("Plans", "Which plans exist, and how do they compare?"),
+                PaneId::Solve => ("Solve", "How far is the solve, and which runs are active?"),
                 PaneId::Kind(_) => app.pane_info(pane).map_or(("", ""), |info| (info.name, info.help)),
             };
             let key = match pane {

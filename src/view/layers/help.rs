@@ -125,7 +125,7 @@ impl Layers {
                 .enabled(line.possible.is_yes())
         }));
         if self.items.is_empty() {
-            let words = [Piece::muted("nothing is called that; the line can be cleared with C-u")];
+            let words = [Piece::muted("no action has this name; C-u clears the line")];
             (&Sentence::new(&app.look.theme, &words)).render(body, buf);
             return;
         }

@@ -93,7 +93,7 @@ impl Layers {
             let method = is_model(format).then(|| app.model_method(edit.plan)).flatten();
             let detail = match (method, app.second_plan(edit.plan, format)) {
                 (Some(method), _) => format!("The model of {}; a second file lists its names", method.name),
-                (None, Some(number)) => format!("Against plan {number}, the baseline. {help}"),
+                (None, Some(number)) => format!("Compared with plan {number}, the baseline. {help}"),
                 (None, None) => help.to_owned(),
             };
             ListItem::new(index as u32, *format).detail(detail)

@@ -55,8 +55,12 @@ const PANES: &[PaneInfo] = &[
     },
     PaneInfo {
         home: 1,
-        ..PaneInfo::new(3, "Rewiring", "Is that few, against the bound and the other methods?")
-            .of_section("rewiring")
+        ..PaneInfo::new(
+            3,
+            "Rewiring",
+            "How many circuits are removed, compared with the bound and the other methods?",
+        )
+        .of_section("rewiring")
     },
     PaneInfo {
         modes: &["circuits", "orientation"],
@@ -69,8 +73,12 @@ const PANES: &[PaneInfo] = &[
     },
     PaneInfo {
         home: 3,
-        ..PaneInfo::new(5, "Changes", "In which order is it safe, and which pods miss circuits meanwhile?")
-            .of_section("batches")
+        ..PaneInfo::new(
+            5,
+            "Changes",
+            "Which order of the changes is safe, and which pods lack circuits meanwhile?",
+        )
+        .of_section("batches")
     },
     PaneInfo {
         modes: export::FORMATS,

@@ -31,7 +31,11 @@ const PANES: &[PaneInfo] = &[
     PaneInfo {
         modes: &["hops and loads", "hops", "figures"],
         home: 2,
-        ..PaneInfo::new(1, "VC load", "Are the virtual channels even, and what did balancing change?")
+        ..PaneInfo::new(
+            1,
+            "VC load",
+            "Are the virtual channels equally loaded, and what did balancing change?",
+        )
     },
     PaneInfo {
         home: 4,
@@ -40,8 +44,12 @@ const PANES: &[PaneInfo] = &[
     },
     PaneInfo {
         home: 1,
-        ..PaneInfo::new(3, "Throughput", "How good is this pod against a torus and against any pod?")
-            .of_section("throughput")
+        ..PaneInfo::new(
+            3,
+            "Throughput",
+            "How good is this pod, compared with a torus and with the bound on all pods?",
+        )
+        .of_section("throughput")
     },
     PaneInfo {
         modes: &["by cube", "by face", "cube by cube"],
@@ -86,7 +94,7 @@ fn result_of(plan: &AnyPlan) -> Option<&TpuResult> {
 
 impl Explain for ExplainedPod {
     fn explain(key: u64, plan: AnyPlan) -> Result<Self, String> {
-        let result = result_of(&plan).ok_or("this is no plan of a pod")?;
+        let result = result_of(&plan).ok_or("this is not a plan of a pod")?;
         let facts = explained::PodFacts::of(result)?;
         let header = plan.header();
         let routing = header.parameters.iter().find(|(name, _)| *name == "routing");
@@ -146,7 +154,7 @@ fn no_routes(input: &PaneInput<'_>, plan: &ExplainedPod, area: Rect, buf: &mut B
     let what = match &plan.facts.stated {
         None => format!("the {} chips of this plan were not routed", plan.facts.chips()),
         Some(stated) => format!(
-            "the routes were left out of this plan; its method states {} over the most loaded channel",
+            "the routes were left out of this plan; its method claims {} over the most loaded channel",
             number::count(stated.max_channel_load)
         ),
     };

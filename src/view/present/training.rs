@@ -80,7 +80,7 @@ const PANES: &[PaneInfo] = &[
     },
     PaneInfo {
         modes: &["circuits", "useful circuits", "busy, per cent", "flows at peak"],
-        ..PaneInfo::new(3, "Ports", "Who has how many circuits, and which are spare?")
+        ..PaneInfo::new(3, "Ports", "How many circuits does each link have, and which are spare?")
     },
     PaneInfo::new(4, "GA", "Is the search still improving, or stuck?").of_section("generations"),
     PaneInfo::new(5, "Search", "How good is the best plan, provably?").of_section("search"),
@@ -123,15 +123,23 @@ const PANES: &[PaneInfo] = &[
         "Sensitivity",
         "Shadow prices: what is one more port worth, and what does one fewer circuit cost?",
     ),
-    PaneInfo::new(ROBUSTNESS, "Robustness", "What if computes take longer, or circuits and ports fail?"),
-    PaneInfo::new(14, "Switchings", "When do circuits move within the iteration, and why then?")
+    PaneInfo::new(
+        ROBUSTNESS,
+        "Robustness",
+        "How much longer is an iteration if compute times grow, or circuits or ports fail?",
+    ),
+    PaneInfo::new(14, "Switchings", "When do circuits change within the iteration, and why then?")
         .of_section("switchings"),
-    PaneInfo::new(15, "Dark times", "What does one switching gain with each kind of switch?")
-        .of_section("delays"),
+    PaneInfo::new(
+        15,
+        "Dark times",
+        "How much does one reconfiguration shorten the iteration with each kind of switch?",
+    )
+    .of_section("delays"),
     PaneInfo::new(
         16,
         "Frontier",
-        "How many ports does an iteration of this length need, with and without switching?",
+        "How many ports does an iteration of this length need, with and without reconfiguration?",
     )
     .of_section("frontier"),
 ];
@@ -198,7 +206,7 @@ impl KindPanes for Training {
         let Some(explained) = whole.part(chosen) else { return };
         if explained.analysis.moves && !OF_TIMES.contains(&input.info.number) {
             let remedy = "panes 1, 2 and 14 show them; set switch=none and plan again for this one";
-            let state = Shown::Empty { what: "the circuits of the plan move within the iteration", remedy };
+            let state = Shown::Empty { what: "the circuits of the plan change within the iteration", remedy };
             return frame(input, &Title::default(), state, area, buf);
         }
         let choice = Choice::of(input.app, &explained, |item| self.ports.link_of(item));

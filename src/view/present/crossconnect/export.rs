@@ -241,7 +241,7 @@ fn sentence(plan: &ExplainedChange, files: &Files, switch: usize, shown: Option<
     }
     let back = files.files.iter().filter(|file| file.rollback).count();
     pieces.push(Piece::muted(format!(
-        "; w writes all {} files of {}, {back} of them lead back",
+        "; w writes all {} files of {}, {back} of them for the rollback",
         files.files.len(),
         files.format.name
     )));

@@ -45,7 +45,7 @@ struct Key {
 #[derive(Debug, Default)]
 pub struct LogicalPane {
     key: Option<Key>,
-    /// Before, wanted, difference.
+    /// Installed, target, difference.
     sides: [SignRows; 3],
     states: [SignsState; 3],
     items: Arc<[Item]>,
@@ -472,7 +472,7 @@ fn edited(input: &PaneInput<'_>, facts: &ChangeFacts, (a, b): (usize, usize), ed
     for pod in [a, b] {
         let ports = i64::from(facts.ports[pod].out) + i64::from(facts.ports[pod].into);
         if degree(pod) > ports {
-            let text = format!("  pod {pod} wants {} of {ports} ports", degree(pod));
+            let text = format!("  pod {pod} needs {} of {ports} ports", degree(pod));
             pieces.push(Piece::new(text, Tone::Bad));
         }
     }
@@ -491,14 +491,14 @@ fn edited(input: &PaneInput<'_>, facts: &ChangeFacts, (a, b): (usize, usize), ed
 
 fn details(plan: &ExplainedChange, differences: &[(usize, usize, i64)]) -> Vec<String> {
     let facts = &plan.facts;
-    let mut lines = vec![format!("{} of pods want other circuits than are installed", {
+    let mut lines = vec![format!("{} of pods with other target circuits than installed ones", {
         let count = differences.len();
         if count == 1 { "1 pair".to_owned() } else { format!("{count} pairs") }
     })];
     lines.extend(differences.iter().take(500).map(|&(a, b, difference)| {
         let at = a * facts.pods + b;
         format!(
-            "  pods {a} and {b}: {} before, {} wanted, {difference:+}",
+            "  pods {a} and {b}: {} before, {} target, {difference:+}",
             circuits(facts.before[at].into()),
             facts.after[at]
         )

@@ -183,9 +183,9 @@ fn remedy_now(app: &App, remedy: &str) -> String {
         return remedy.to_owned();
     }
     if app.runs.is_busy() {
-        "it is requested, and the run in progress gives it".to_owned()
+        "it is requested, and the current run will compute it".to_owned()
     } else {
-        "it is requested now, and the plan was made without it; press r".to_owned()
+        "it is requested now, but the plan was made without it; press r".to_owned()
     }
 }
 

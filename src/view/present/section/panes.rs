@@ -237,7 +237,7 @@ pub fn with_sections(
     }
     if panes.iter().all(|pane| pane.sweeps.is_none()) {
         let number = panes.len() as u8 + 1;
-        let help = "What if a parameter of the scenario were another?";
+        let help = "What if a parameter of the scenario had another value?";
         let pane = PaneInfo::new(number, "What-if", help);
         let home = if own.is_empty() { number } else { NO_HOME + number };
         panes.push(of_sweeps(PaneInfo { home, ..pane }, kind));

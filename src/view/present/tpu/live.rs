@@ -57,7 +57,7 @@ impl Live {
             *to = u16::try_from(from)
                 .ok()
                 .filter(|_| from < order)
-                .ok_or_else(|| format!("voltage {from} is no element of the group"))?;
+                .ok_or_else(|| format!("voltage {from} is not an element of the group"))?;
         }
         Self::of(&Topology::symmetric(symmetry.group.clone(), voltage))
     }

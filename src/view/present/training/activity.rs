@@ -336,7 +336,7 @@ fn legend_line(shades: bool, ascii: bool, overlay: bool) -> Vec<Piece> {
     line.push(Piece::answer("*"));
     line.push(Piece::muted(" critical path"));
     if overlay {
-        line.push(Piece::muted("   lines: may be active, two intervals around this plan"));
+        line.push(Piece::muted("   lines: may be active if the plan shifts by up to two intervals"));
     }
     line
 }
