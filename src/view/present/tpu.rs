@@ -66,7 +66,7 @@ const PANES: &[PaneInfo] = &[
     },
 ];
 
-/// Sorts of jobs besides the explanations of plans.
+/// Types of jobs in addition to the explanations of plans.
 const TORI: u64 = 1;
 const LIVE: u64 = 4;
 
@@ -81,7 +81,7 @@ struct ExplainedPod {
     facts: explained::PodFacts,
     /// `true` if its routes go dimension by dimension.
     by_dimension: bool,
-    /// `true` if its switches may be set otherwise: those of a torus or a given topology may not.
+    /// `true` if its switches can be changed, which is not possible for a torus or a given topology.
     free: bool,
 }
 
@@ -117,7 +117,7 @@ fn mcf(value: f64) -> number::Num {
     number::fixed(value, decimals)
 }
 
-/// Words on what a pane waits for while a run works, with what the run does before that. `None` if nothing works.
+/// Text about the awaited result of an active run, with the steps that come before it. `None` if no run is active.
 fn awaited(input: &PaneInput<'_>, what: &str) -> Option<String> {
     let run = input.app.runs.newest().into_iter().find(|run| run.state.is_active())?;
     Some(match &run.phase {
@@ -126,8 +126,9 @@ fn awaited(input: &PaneInput<'_>, what: &str) -> Option<String> {
     })
 }
 
-/// Remedy for a part that the plan lacks: `needs` are settings with a value that gives it and the one that leaves it
-/// out. What is set already is not advised again; then the reason is another one.
+/// Remedy for a part that the plan lacks: `needs` are settings, each with the value that computes the part and the
+/// value that omits it. Settings that already have the right value are not suggested; the reason is then a different
+/// one.
 fn remedy(app: &App, plan: &ExplainedPod, needs: &[(&str, &str, &str)]) -> String {
     let missing: Vec<String> = needs
         .iter()
@@ -149,7 +150,7 @@ fn remedy(app: &App, plan: &ExplainedPod, needs: &[(&str, &str, &str)]) -> Strin
     format!("{why}; press r")
 }
 
-/// The designed state of a plan without routes.
+/// The message for a plan without routes.
 fn no_routes(input: &PaneInput<'_>, plan: &ExplainedPod, area: Rect, buf: &mut Buffer) {
     let what = match &plan.facts.stated {
         None => format!("the {} chips of this plan were not routed", plan.facts.chips()),
@@ -168,13 +169,13 @@ fn no_routes(input: &PaneInput<'_>, plan: &ExplainedPod, area: Rect, buf: &mut B
     frame(input, &Title::default(), state, area, buf);
 }
 
-/// The panes with what they keep.
+/// The panes with their stored results.
 #[derive(Debug)]
 struct Tpu {
     explained: Explanations<ExplainedPod>,
     tori: JobResults<usize, Tori>,
     live: JobResults<(u64, Vec<i64>), live::Live>,
-    /// The bounds shown last while an edit continues: they stay until the next ones are there.
+    /// The bounds shown last during an edit; they stay until the next ones are ready.
     last_live: Option<Arc<live::Live>>,
     vc_load: vc_load::VcPane,
     crossings: crossings::CrossingsPane,
@@ -202,14 +203,14 @@ impl Tpu {
         }
     }
 
-    /// The measures of the size that is shown.
+    /// The measures of the displayed size.
     fn tori(&mut self, app: &App, jobs: &mut Vec<ViewJob>) -> Option<Arc<Tori>> {
         let cubes = cubes_of(app)?;
         let job = JobKey { pane: PaneId::Kind(1), plan: cubes as u64, size: (0, 0), variant: TORI };
         self.tori.look(&cubes, job, jobs, move || Ok(Tori::of(cubes, true)))?.ok()
     }
 
-    /// Bounds of the design that is edited.
+    /// Bounds of the edited design.
     fn live(
         &mut self,
         input: &PaneInput<'_>,

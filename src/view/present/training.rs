@@ -44,7 +44,7 @@ const WHAT_IF: u8 = 9;
 /// Number of the pane of slack.
 const SLACK: u8 = 10;
 
-/// Panes of the times of tasks, which suit plans whose circuits move too: DAG and activity.
+/// Panes of the times of tasks, which also support plans whose circuits change: DAG and activity.
 const OF_TIMES: [u8; 2] = [1, 2];
 
 /// Number of the pane of shadow prices.
@@ -53,7 +53,8 @@ const SENSITIVITY: u8 = 12;
 /// Number of the pane of failures.
 const ROBUSTNESS: u8 = 13;
 
-/// Sections of one job as panes: number, name, the words for it while it is worked out, and what it shares with others.
+/// Sections of one job as panes: number, name, text shown during the computation, and the item that they share with
+/// other panes.
 const JOB_SECTIONS: [(u8, &str, &str, SharedItems); 5] = [
     (PATH, "path", "the critical path", SharedItems::Tasks),
     (CONTENTION, "contention", "demand against circuits", SharedItems::Ways),
@@ -147,7 +148,7 @@ const PANES: &[PaneInfo] = &[
 /// One job of a plan together with its explanation.
 type JobFacts = Arc<Explained>;
 
-/// The panes with what they keep.
+/// The panes with their stored results.
 #[derive(Debug)]
 struct Training {
     explained: Explanations<Whole>,
@@ -197,7 +198,7 @@ impl KindPanes for Training {
         out: &mut Drawn,
     ) {
         let Some(whole) = self.explained.shown_or_state(input, area, buf, &mut out.jobs) else { return };
-        // The job chosen in the pane of jobs is the one that all others show.
+        // All other panes show the job chosen in the pane of jobs.
         let selected = input.app.pane(PaneId::Kind(reallocation::NUMBER)).selected;
         let chosen = self.reallocation.choose(&whole, selected);
         if input.info.number == reallocation::NUMBER {

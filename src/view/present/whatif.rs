@@ -1,5 +1,5 @@
-//! Sweeps over a knob: a curve per method, points as they are solved, the present value marked, and the figures of
-//! every point in a table below. For panes of any kind.
+//! Sweeps over a knob: a curve per method, points as they are solved, a mark at the present value, and a table of the
+//! figures of every point below. For panes of any kind.
 
 use super::rows::{from, line};
 use super::{PaneInput, Title, below, body, frame, plain};
@@ -17,22 +17,22 @@ use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
 use std::sync::Arc;
 
-/// Least rows of the chart; the table gives way to it.
+/// Minimum number of rows of the chart; the table gets the rest.
 const CHART_ROWS: u16 = 6;
 
-/// Values further apart than this factor stand on an axis by order of magnitude.
+/// Ratio of values above which the axis is logarithmic.
 const WIDE: f64 = 3.0;
 
-/// Range of whole numbers up to which they stand evenly.
+/// Maximum range of whole numbers that are spaced evenly.
 const COUNTS: f64 = 32.0;
 
 /// From this width on the best point is named while none is selected.
 const WITH_BEST: u16 = 100;
 
-/// Room above and below the curves, as a share of their range.
+/// Room above and below the curves, as a fraction of their range.
 const ROOM: f64 = 0.05;
 
-/// ChartedFigure that is drawn over the knob.
+/// Figure that is drawn over the knob.
 #[derive(Clone, Copy, Debug)]
 struct ChartedFigure {
     /// Name of the figure of plans that is charted; `None` for the objective.
@@ -40,14 +40,14 @@ struct ChartedFigure {
     /// Name for people.
     label: &'static str,
     unit: Unit,
-    /// Decimals are all or half of those of the unit.
+    /// Room for the decimals: all or half of those of the unit.
     room: Room,
-    /// The value that nothing can pass, with its name.
+    /// The value that no plan can exceed, with its name.
     best: Option<(&'static str, f64)>,
 }
 
 impl ChartedFigure {
-    /// The one that a kind charts; the overlay of the pane goes to the objective.
+    /// The figure that the kind charts; the overlay of the pane switches to the objective.
     fn of(run: &SweepRun, overlay: bool) -> Self {
         let kind = run.sweep.kind().name;
         let offered = lightbay_engines::sweeps(kind);
@@ -74,7 +74,7 @@ impl ChartedFigure {
         }
     }
 
-    /// The figure of a row, in the unit that is read.
+    /// The figure of a row, in the displayed unit.
     fn value(&self, row: &SweepRow) -> Option<f64> {
         Some(self.raw(row)? * self.unit.scale)
     }
@@ -85,7 +85,7 @@ impl ChartedFigure {
     }
 }
 
-/// Key of the state that the curves were made for.
+/// Key of the state for which the curves were made.
 #[derive(Clone, Debug, PartialEq)]
 struct Key {
     sweep: u64,
@@ -93,7 +93,7 @@ struct Key {
     overlay: bool,
 }
 
-/// Data of the pane, refilled when a point comes.
+/// Data of the pane, refilled when a point arrives.
 #[derive(Debug, Default)]
 pub struct WhatIfPane {
     key: Option<Key>,
@@ -218,7 +218,7 @@ impl WhatIfPane {
         let places = (0..values.len()).map(|at| place(values, at));
         let (first, last) =
             places.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), at| (low.min(at), high.max(at)));
-        // A few whole numbers stand evenly, with ticks at themselves.
+        // A few whole numbers are spaced evenly, with a tick at each.
         let counts = values.iter().all(|value| matches!(value, ParamValue::Int(_))) && last - first <= COUNTS;
         let x = if first > 0.0 && last / first > WIDE && !counts {
             Axis::log(unit)
@@ -243,8 +243,8 @@ impl WhatIfPane {
             .render(area, buf);
     }
 
-    /// Methods below each other, values side by side; the present value has a star, the selected point brackets, and
-    /// the best of every value is bold.
+    /// Methods are rows and values are columns; the present value has a star, the selected point has brackets, and the
+    /// best entry of every column is bold.
     fn draw_table(
         &self,
         input: &PaneInput<'_>,
@@ -320,12 +320,12 @@ impl WhatIfPane {
         }
     }
 
-    /// Returns `true` if no method does better at a value.
+    /// Returns `true` if no method has a better result at a value.
     fn is_best(&self, run: &SweepRun, at: usize, method: usize) -> bool {
         let sense = run.sweep.objective().sense;
         let value = |method: usize| run.row(run.cell_at(at, method)).filter(|row| !row.failed())?.value;
         let Some(own) = value(method) else { return false };
-        // Up to rounding, equals are all best.
+        // Results that are equal up to rounding are all best.
         let beaten = |other: f64| sense.better(other, own) && (other - own).abs() > 1e-9 * own.abs();
         !(0..self.cells.len()).filter_map(value).any(beaten)
     }
@@ -376,7 +376,7 @@ fn progress(run: &SweepRun) -> String {
     }
 }
 
-/// Place of a value on the axis: at its number, or at its position where values are no numbers.
+/// Place of a value on the axis: at its number, or at its position if values are not numbers.
 fn place(values: &[ParamValue], at: usize) -> f64 {
     let numbers = values.iter().all(|value| value.as_f64().is_some());
     values.get(at).and_then(ParamValue::as_f64).filter(|_| numbers).unwrap_or(at as f64)
@@ -394,7 +394,7 @@ fn present(input: &PaneInput<'_>, run: &SweepRun) -> Option<f64> {
     (places().any(|at| at <= now) && places().any(|at| at >= now)).then_some(now)
 }
 
-/// Word in the table in place of a figure.
+/// Word in the table instead of a figure.
 const fn short_of(row: &SweepRow) -> &'static str {
     match row.status {
         EndStatus::Invalid => "invalid",
@@ -405,7 +405,7 @@ const fn short_of(row: &SweepRow) -> &'static str {
     }
 }
 
-/// The first word of a name that no other has, else all of it.
+/// The first word of a name that no other name has, else the whole name.
 fn short_name<'n>(name: &'n str, all: &[&str]) -> &'n str {
     let others = || all.iter().filter(|other| **other != name);
     let unique = |word: &&str| others().all(|other| other.split('-').all(|part| part != *word));

@@ -1,4 +1,4 @@
-//! Facts and tables of a section, one below the other, scrolled as one list, with bars or loads over time beside the
+//! Facts and tables of a section, one below the other, scrolled as one list, with bars or loads over time next to the
 //! rows.
 
 mod block;
@@ -17,15 +17,15 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
 
-/// More sentences than this are not listed: the rows themselves are on the screen.
+/// Maximum number of sentences that are listed; the rows themselves are on the screen.
 const SENTENCES: usize = 200;
 
-/// The lists of a section in the form that is shown.
+/// The lists of a section in the displayed form.
 #[derive(Debug, Default)]
 pub struct List {
     parts: Vec<Part>,
     state: TableState,
-    /// First and last of the rows in sight, from 1, and how many there are, where they do not all fit.
+    /// First and last visible row, from 1, and the number of rows, if they do not all fit.
     sight: Option<[usize; 3]>,
 }
 
@@ -33,17 +33,17 @@ pub struct List {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Selection {
     pub item: Option<ItemId>,
-    /// It is drawn as selected.
+    /// `true` if it is drawn as selected.
     pub marked: bool,
-    /// It is kept in sight.
+    /// `true` if it is kept visible.
     pub follow: bool,
-    /// A person chose it. Until then a list begins with its first row, and scrolls only for an item of its first block:
-    /// what stands at the top is what it is about.
+    /// `true` if the user chose it. Until then a list starts with its first row, and scrolls only for an item of its
+    /// first block, because the first block shows the subject of the list.
     pub chosen: bool,
 }
 
 impl Selection {
-    /// An item that is marked and kept in sight.
+    /// An item that is marked and kept visible.
     pub const fn of(item: ItemId) -> Self {
         Self { item: Some(item), marked: true, follow: true, chosen: true }
     }
@@ -57,7 +57,7 @@ impl Selection {
 /// A block with its place in the list.
 #[derive(Debug)]
 struct Part {
-    /// Row of the list that it begins in.
+    /// Row of the list in which it starts.
     first: usize,
     block: Arc<ListBlock>,
 }
@@ -73,7 +73,7 @@ impl List {
     pub fn new(blocks: impl Iterator<Item = Arc<ListBlock>>) -> Self {
         let mut parts: Vec<Part> = Vec::new();
         for block in blocks {
-            // A blank row keeps blocks apart.
+            // A blank row separates blocks.
             let first = parts.last().map_or(0, |last| last.end() + 1);
             parts.push(Part { first, block });
         }
@@ -84,12 +84,12 @@ impl List {
         self.parts.iter().all(|part| part.block.rows.is_empty())
     }
 
-    /// Rows of the list in all.
+    /// Total number of rows of the list.
     pub fn rows(&self) -> usize {
         self.parts.last().map_or(0, Part::end)
     }
 
-    /// The rows in sight, in words, where they do not all fit: `rows 1-23 of 51`.
+    /// The visible rows as text, if they do not all fit: `rows 1-23 of 51`.
     pub fn in_sight(&self) -> Option<String> {
         self.sight.map(|[first, last, all]| format!("rows {first}-{last} of {all}"))
     }
@@ -119,7 +119,7 @@ impl List {
         self.parts.iter().flat_map(|part| &part.block.rows).next().map(|row| row.row.id)
     }
 
-    /// The sentence on an item of a section.
+    /// The sentence about an item of a section.
     pub fn sentence(&self, section: &Section, id: ItemId) -> Option<Phrase> {
         let (block, row) = self.find(id)?;
         sentence(&section.blocks.get(block)?.body, row)
@@ -138,7 +138,7 @@ impl List {
         }
     }
 
-    /// A sentence on every item; none where there are very many.
+    /// A sentence about every item; none if there are very many.
     pub fn sentences(&self, section: &Section) -> Vec<String> {
         let rows: usize = self.parts.iter().map(|part| part.block.rows.len()).sum();
         if rows > SENTENCES {
@@ -152,12 +152,12 @@ impl List {
         self.parts.iter().flat_map(of_part).collect()
     }
 
-    /// Columns that all of it makes use of.
+    /// Number of columns that the whole list can use.
     pub fn wish(&self) -> u16 {
         self.parts.iter().map(|part| part.block.wish()).max().unwrap_or(0)
     }
 
-    /// Draws the rows that are in sight; returns the first of them and how many fit.
+    /// Draws the visible rows; returns the first of them and the number of rows that fit.
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,
@@ -170,7 +170,7 @@ impl List {
         let at = selection.item.filter(|_| selection.follow).and_then(|id| {
             let row = |part: &Part| {
                 let at = part.block.place_of(id)?;
-                // The names of the columns come into sight with the first row.
+                // The names of the columns become visible together with the first row.
                 Some(if at == 0 { part.first } else { part.first + part.block.above() + at })
             };
             let parts = if selection.chosen { &self.parts[..] } else { self.parts.get(..1).unwrap_or(&[]) };
@@ -212,7 +212,7 @@ impl List {
 }
 
 impl List {
-    /// First and last item, from 1, of those in some rows of the list, and how many there are.
+    /// First and last item, from 1, in a range of rows of the list, and the total number of items.
     fn rows_between(&self, from: usize, to: usize) -> [usize; 3] {
         let (mut before, mut seen, mut all) = (0, 0, 0);
         for part in &self.parts {
@@ -225,8 +225,8 @@ impl List {
     }
 }
 
-/// Draws a list of one block in several columns where it is too long for one and narrow enough; a last row says how much is
-/// left out.
+/// Draws a list of one block in several columns if it is too long for one column and narrow enough; the last row states
+/// the number of omitted rows.
 pub fn flow(list: &List, input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) -> bool {
     let [part] = list.parts.as_slice() else { return false };
     let (block, gap) = (&part.block, 2);

@@ -1,4 +1,4 @@
-//! Cells by row and column: shaded by amount where the section asks for it, scrolled where they do not fit.
+//! Cells by row and column: shaded by amount if the section requests it, and scrolled if they do not fit.
 
 use super::graph::GraphView;
 use super::{item_id, pieces, report_hits, tone};
@@ -17,10 +17,10 @@ use ratatui::layout::Rect;
 use ratatui::widgets::StatefulWidget;
 use std::collections::BTreeMap;
 
-/// The form in which a matrix with places is a network.
+/// The form in which a matrix with places is drawn as a network.
 const DRAWN: &str = "drawn";
 
-/// Columns of a heading where not all columns fit.
+/// Width of a heading if not all columns fit.
 const HEAD: u16 = 8;
 
 /// A matrix on the screen.
@@ -31,18 +31,18 @@ pub struct MatrixView {
     rows: Vec<Label>,
     heads: Vec<Label>,
     tiles: Vec<Tile>,
-    /// The columns in sight, padded to the same width.
+    /// The visible columns, padded to the same width.
     window: Vec<Tile>,
-    /// First column, columns and width that the window was made for.
+    /// First column, number of columns and width for which the window was made.
     window_of: (usize, usize, u16),
     /// Headings over the columns.
     groups: Vec<Vec<Piece>>,
-    /// Places by item, where cells have items of their own.
+    /// Places by item, if cells have items of their own.
     places: BTreeMap<ItemId, usize>,
     state: TilesState,
-    /// Signs in place of the texts, with the words behind their rows.
+    /// Signs instead of texts, with the words after their rows.
     signs: Option<SignsView>,
-    /// The network that it is drawn as.
+    /// The network, if the matrix is drawn as one.
     graph: Option<GraphView>,
 }
 
@@ -84,7 +84,7 @@ impl SignsView {
 impl MatrixView {
     /// Prepares the matrix of a block, given by its index.
     pub fn new(block: usize, matrix: &Matrix) -> Self {
-        // Differences are shaded by how large they are, whichever sign they have.
+        // Differences are shaded by their magnitude.
         let amount = |cell: &lightbay_core::report::Cell| {
             let value = cell.value.as_f64().filter(|_| cell.tone != Meaning::Muted)?;
             Some(if matrix.unit.signed { value.abs() } else { value })
@@ -96,7 +96,8 @@ impl MatrixView {
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
         let tile = |cell: &lightbay_core::report::Cell| {
             let shade = amount(cell).filter(|_| matrix.shaded && high > low);
-            // On a shade the meaning is a sign: bold for the answer, a mark for what needs attention.
+            // On shaded cells, style or sign shows the meaning: bold for the answer, a mark for a cell that needs
+            // attention.
             let flag = match cell.tone {
                 _ if shade.is_none() => TileFlag::Plain,
                 Meaning::Answer | Meaning::Good => TileFlag::Differs,
@@ -134,13 +135,13 @@ impl MatrixView {
         }
     }
 
-    /// The same matrix in one of the forms of its section: as a network where it has places.
+    /// The same matrix in one of the forms of its section; as a network if it has places.
     pub fn in_form(mut self, form: &str) -> Self {
         self.graph = if form == DRAWN { GraphView::of(&self.matrix) } else { None };
         self
     }
 
-    /// Rows that it takes with its headings.
+    /// Number of rows, including headings.
     pub fn rows(&self) -> u16 {
         if self.graph.is_some() {
             return u16::MAX / 2;
@@ -148,7 +149,7 @@ impl MatrixView {
         self.rows.len() as u16 + 1 + u16::from(!self.groups.is_empty())
     }
 
-    /// Columns that it takes at most.
+    /// Maximum number of columns.
     pub fn wish(&self) -> u16 {
         if let Some(signs) = &self.signs {
             return signs.widget(&Theme::default(), self.width()).wished();
@@ -162,7 +163,7 @@ impl MatrixView {
         widest(&self.rows) + 1 + self.width() as u16 * pitch + gaps + words
     }
 
-    /// Columns of the words behind the rows.
+    /// Number of columns of the words after the rows.
     fn words_wide(&self) -> u16 {
         let wide = self.matrix.words.iter().map(|phrase| columns_of(&phrase.to_string())).max();
         wide.filter(|wide| *wide > 0).map_or(0, |wide| wide + 2)
@@ -189,7 +190,7 @@ impl MatrixView {
         (id.checked_sub(item_id(self.block, 0))).map(|at| at as usize).filter(|at| *at < self.tiles.len())
     }
 
-    /// The first row in sight, and the first column where signs scroll.
+    /// The first visible row, and the first visible column if signs scroll.
     pub fn offset(&self) -> (usize, Option<usize>) {
         match &self.signs {
             Some(signs) => (signs.state.row_offset, Some(signs.state.column_offset)),
@@ -203,7 +204,7 @@ impl MatrixView {
         rows.max(1)
     }
 
-    /// The rows and columns in sight, in words, where there are more of them: `columns 1-12 of 32`.
+    /// The visible rows and columns as text, if there are more of them: `columns 1-12 of 32`.
     pub fn in_sight(&self) -> Option<String> {
         if self.graph.is_some() {
             return None;
@@ -229,13 +230,13 @@ impl MatrixView {
         (!words.is_empty()).then(|| words.join(", "))
     }
 
-    /// Row of a cell without an item, of a matrix whose items are its cells by number.
+    /// Row of a cell without an item, in a matrix whose items are its cells by number.
     pub fn row_of(&self, id: ItemId) -> Option<u32> {
         let at = id as usize;
         (self.signs.is_some() && at < self.tiles.len()).then(|| (at / self.width()) as u32)
     }
 
-    /// The sentence on a cell.
+    /// The sentence about a cell.
     pub fn sentence(&self, id: ItemId) -> Option<Phrase> {
         let at = self.place_of(id)?;
         if let Some(about) = self.matrix.about.get(at).filter(|about| !about.sentence.is_empty()) {
@@ -274,7 +275,7 @@ impl MatrixView {
         }
         let width = self.width();
         let at = selected.map(|at| (at / width, at % width));
-        // As many columns as fit beside the names, with one blank each.
+        // As many columns as fit next to the names, with one blank each.
         let label = |label: &Label| pieces_width(&[Piece::text(label.clone())], theme.glyphs);
         let names = self.rows.iter().map(label).max().unwrap_or(0);
         let digits = self.tiles.iter().map(|tile| label(&tile.text)).max().unwrap_or(1);
@@ -284,7 +285,7 @@ impl MatrixView {
         let words = Some(self.words_wide()).filter(|words| *words > 0 && all + *words <= area.width);
         let area = Rect { width: area.width - words.unwrap_or(0), ..area };
         let fitting = |pitch: u16| usize::from(area.width.saturating_sub(names + 1) / pitch);
-        // Whole names where all columns fit with them, else as much of them as numbers leave.
+        // Full names if all columns then fit, else names cut to the room that the numbers leave.
         let whole = digits.max(heads).max(1) + 1;
         let pitch = if fitting(whole) >= width { whole } else { digits.max(heads.min(HEAD)).max(1) + 1 };
         let room = fitting(pitch).clamp(1, width);
@@ -300,7 +301,7 @@ impl MatrixView {
             }
         }
         self.state.selected = at.map(|(row, column)| (row, column.saturating_sub(first)));
-        // Beside words the columns stay as close as they were counted.
+        // If words follow the rows, the columns keep their minimum distance.
         let close = names + 1 + room as u16 * pitch;
         let area = if words.is_some() { Rect { width: close.min(area.width), ..area } } else { area };
         self.state.row_offset = scroll::follow(
@@ -325,7 +326,7 @@ impl MatrixView {
         report_hits(input, &self.state.hits, id, out);
     }
 
-    /// Draws signs in place of the texts: as close as there is room for.
+    /// Draws signs instead of texts, with as much distance as fits.
     fn draw_signs(
         &mut self,
         input: &PaneInput<'_>,
@@ -346,13 +347,13 @@ impl MatrixView {
         self.signs = Some(signs);
     }
 
-    /// The item of a place.
+    /// The item at a place.
     fn id(&self, at: usize) -> ItemId {
         let own = self.matrix.about.get(at).and_then(|about| about.item);
         own.unwrap_or_else(|| item_id(self.block, at))
     }
 
-    /// Draws columns in groups: all of them, without names of their own.
+    /// Draws all columns in groups, without individual names.
     fn draw_groups(
         &mut self,
         input: &PaneInput<'_>,
@@ -377,7 +378,7 @@ fn columns_of(text: &str) -> u16 {
     pieces_width(&[Piece::text(text.to_owned())], Theme::default().glyphs)
 }
 
-/// The end of a name, which tells it apart, where the whole is too long.
+/// The end of a name that is too long, because the end distinguishes it from others.
 fn ending(name: &str, columns: usize) -> Label {
     let letters = name.chars().count();
     if letters <= columns {

@@ -1,4 +1,4 @@
-//! One section as a pane: worked out on a helper thread, shown until there is something newer.
+//! One section as a pane: computed on a helper thread, and shown until a newer one is ready.
 
 use super::{Prepared, SectionContext, SectionView};
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
@@ -16,56 +16,58 @@ use ratatui::layout::Rect;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Time that work for a pane is given at first: what ends early by itself says what it has by then.
+/// Initial time limit of work for a pane; work that can end early returns its result at that time.
 const FIRST: Duration = Duration::from_secs(30);
 
-/// More time that work is given which has nothing to say by then, as long as a person looks at the pane.
+/// Factor of the next time limit for work without a result, as long as the pane is visible.
 const LONGER: u32 = 4;
 
-/// Sections that stay in memory, those of plans looked at before.
+/// Number of sections that stay in memory, for plans displayed before.
 const KEPT: usize = 6;
 
-/// Added to the sort of a pane for the jobs about its items.
+/// Offset of the job type of a pane for jobs about its items.
 const DETAIL: u64 = 1 << 33;
 
-/// A section that was worked out, or the reason why it is not there.
+/// A computed section, or the reason that it is missing.
 type PreparedSection = Result<Arc<Prepared>, Unavailable>;
 
-/// Works out what an item is made of, until the deadline.
+/// Function that computes the details of an item until the deadline.
 pub type ItemWork = Arc<dyn Fn(ItemId, Deadline) -> Result<Section, Unavailable> + Send + Sync>;
 
-/// Input of a section that is to be worked out.
+/// Input for the computation of a section.
 pub struct Wanted<K, W> {
     /// Key that changes whenever the section does.
     pub key: K,
     /// Number of the plan, 0 for a scenario.
     pub plan: u64,
-    /// Works the section out, until the deadline.
+    /// Computes the section until the deadline.
     pub work: W,
-    /// Works out what an item of it is made of, where items have blocks of their own.
+    /// Computes the details of an item, if items have blocks of their own.
     pub detail: Option<ItemWork>,
-    /// Shows the newest that is worked out although it is not of this key: keys change faster than sections are made.
+    /// `true` to show the newest computed section even if it belongs to another key, because keys change faster than
+    /// sections are computed.
     pub is_live: bool,
 }
 
-/// A section as a pane, by the keys of what it is of.
+/// A section as a pane, by the keys of its subject.
 #[derive(Debug)]
 pub struct SectionPane<K> {
     waits_for: String,
-    /// Rows whose items are those of other panes too, by the name of one.
+    /// Name of the rows whose items other panes share.
     linked: Option<&'static str>,
     sort: u64,
     worked: JobResults<K, PreparedSection>,
-    /// The last one: stays on the screen until the next is ready.
+    /// The section shown last; it stays on the screen until the next one is ready.
     last: Option<Arc<PreparedSection>>,
     details: JobResults<(K, ItemId), PreparedSection>,
-    /// Section on the item chosen last.
+    /// Details of the item chosen last.
     last_detail: Option<Arc<Prepared>>,
     view: SectionView,
 }
 
 impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
-    /// Nothing worked out yet. `waits_for` names it while it is worked out, `sort` tells its jobs from those of others.
+    /// A pane without a computed section. `waits_for` names it during the computation, and `sort` distinguishes its
+    /// jobs from other jobs.
     pub fn new(waits_for: impl Into<String>, sort: u64) -> Self {
         let worked = JobResults::new(sort, KEPT);
         let details = JobResults::new(sort + DETAIL, KEPT);
@@ -74,13 +76,13 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
         Self { waits_for, linked: None, sort, worked, last: None, details, last_detail: None, view }
     }
 
-    /// Rows whose items are those of other panes too, by the name of one.
+    /// Name of the rows whose items other panes share.
     pub const fn linked(mut self, rows: &'static str) -> Self {
         self.linked = Some(rows);
         self
     }
 
-    /// Takes in what a helper thread made; gives back what is of another pane.
+    /// Stores a result of a helper thread; returns a result of another pane.
     ///
     /// # Errors
     /// The result, if it is not for this pane.
@@ -88,17 +90,17 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
         self.worked.accept(key, result).or_else(|result| self.details.accept(key, result))
     }
 
-    /// Forgets what was shown last, where it says nothing about what comes next.
+    /// Drops the section shown last, if it is not related to the next one.
     pub fn forget(&mut self) {
         (self.last, self.last_detail) = (None, None);
     }
 
-    /// Columns that the section shown last makes use of.
+    /// Number of columns that the section shown last can use.
     pub fn wish(&self) -> u16 {
         self.view.wish()
     }
 
-    /// Draws the section that is wanted, or the last one until that is ready.
+    /// Draws the requested section, or the last one until the requested one is ready.
     pub fn draw<W>(
         &mut self,
         input: &PaneInput<'_>,
@@ -121,7 +123,7 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
                 Some(Ok(made)) => self.last = Some(made),
                 Some(Err(why)) => return fail(input, &why, area, buf),
                 None if is_live => self.last = self.worked.newest().or_else(|| self.last.take()),
-                // That an older plan lacks something says nothing about this one.
+                // A part that an older plan lacks may exist in this plan.
                 None if self.last.as_deref().is_some_and(Result::is_err) => self.last = None,
                 None if self.last.is_some() => context.before.insert(0, waits(plan)),
                 None => {}
@@ -158,7 +160,7 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
     }
 }
 
-/// Works a section out, in more and more time as long as somebody wants it.
+/// Computes a section with increasing time limits, as long as it is requested.
 fn patiently(work: &dyn Fn(Deadline) -> Result<Section, Unavailable>) -> Result<Section, Unavailable> {
     let mut limit = FIRST;
     loop {
@@ -169,7 +171,7 @@ fn patiently(work: &dyn Fn(Deadline) -> Result<Section, Unavailable>) -> Result<
     }
 }
 
-/// A remedy that names settings, as it stands now: what is set already is not advised again.
+/// A remedy that names settings, without settings that are already set.
 fn remedy_now(app: &App, remedy: &str) -> String {
     let is_set = |text: &str| {
         let setting = |word: &str| word.trim_matches([',', ';', '.']).parse::<Setting>().ok();
@@ -189,7 +191,7 @@ fn remedy_now(app: &App, remedy: &str) -> String {
     }
 }
 
-/// Says that a pane still shows an older plan or scenario than the header names.
+/// Adds a note that a pane still shows an older plan or scenario than the header.
 fn waits(plan: u64) -> Piece {
     let what = if plan == 0 { "the scenario".to_owned() } else { format!("plan {plan}") };
     Piece::new(format!("waiting for {what}  "), Tone::Changed)

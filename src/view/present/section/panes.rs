@@ -21,13 +21,13 @@ use ratatui::layout::Rect;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Tells their jobs, by number of the pane, from those of the own panes of a kind, which count from 0.
+/// Offset of their job types, by number of the pane; the job types of the kind's own panes start at 0.
 const SORT: u64 = 1 << 32;
 
-/// The scenario or plan that a section is of.
+/// The scenario or plan of a section.
 #[derive(Clone, Debug)]
 enum SectionSubject {
-    /// A plan in memory: numbers begin again when another scenario is opened.
+    /// A plan in memory, because plan numbers restart when another scenario is opened.
     Plan(u64, PlanRef),
     /// A scenario with its hash.
     Scenario(String, AnyScenario),
@@ -47,14 +47,15 @@ impl PartialEq for SectionSubject {
 }
 
 impl SectionSubject {
-    /// Returns the subject of a section: the plan shown, or the scenario where no plan is needed. Where the plan shown
-    /// answers another question than the section the best one that does stands in for it.
+    /// Returns the subject of a section: the displayed plan, or the scenario if the section does not need a plan. If
+    /// the displayed plan solves another problem than that of the section, the subject is the best plan for the
+    /// section's problem.
     fn of(app: &App, info: &SectionInfo) -> Option<Self> {
         let scenario = || {
             let work = app.work.as_ref()?;
             Some(Self::Scenario(work.now.sha256.clone(), work.now.scenario.clone()))
         };
-        // What a slider moves is shown as it moves, without waiting for the plan that follows.
+        // The effect of a slider is shown at once, without waiting for the new plan.
         if info.of == SectionOf::Scenario && info.slides.is_some() {
             return scenario();
         }
@@ -99,7 +100,7 @@ impl SectionSubject {
     }
 }
 
-/// Input of a section that was worked out.
+/// Makes the input of a section.
 #[derive(Clone, Debug, PartialEq)]
 struct SectionKey {
     subject: SectionSubject,
@@ -127,7 +128,7 @@ impl SectionPanes {
         }
     }
 
-    /// Draws a section of the plan shown, or of the scenario where no plan is needed.
+    /// Draws a section of the displayed plan, or of the scenario if the section does not need a plan.
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,
@@ -171,7 +172,7 @@ impl SectionPanes {
     }
 }
 
-/// A pane with the section that it names, and the forms of that.
+/// A pane for the section that it names, with the forms of the section.
 fn of_section(pane: PaneInfo, sections: &'static [SectionInfo]) -> PaneInfo {
     match sections.iter().find(|section| section.name == pane.shows) {
         Some(section) => PaneInfo {
@@ -185,25 +186,25 @@ fn of_section(pane: PaneInfo, sections: &'static [SectionInfo]) -> PaneInfo {
     }
 }
 
-/// Name, in place of a section, of the pane that charts sweeps.
+/// Section name of the pane that charts sweeps.
 pub const SWEEPS: &str = "sweeps";
 
 /// The pane of sweeps, with a form for each knob that the kind offers.
 fn of_sweeps(pane: PaneInfo, kind: &str) -> PaneInfo {
     let offered = lightbay_engines::sweeps(kind);
-    // As many as there are kinds, for as long as the program runs.
+    // Leaks one value per kind for the life of the program.
     let sweeps = Box::leak(Box::new(PaneSweeps { knobs: offered.knobs, methods: offered.methods }));
     let objective = lightbay_engines::kind(kind).map_or("", |info| info.objective.label);
     let overlay = if offered.figure.is_empty() { "" } else { objective };
     PaneInfo { modes: offered.forms, overlay, sweeps: Some(sweeps), ..pane }
 }
 
-/// Panes of a kind behind its own ones have no place of their own on the screen: they are opened by number, list or
-/// palette. This is more than any home.
+/// Panes of a kind after its own ones have no place of their own on the screen; they are opened by number, list or
+/// palette. This number is larger than any home.
 const NO_HOME: u8 = 100;
 
-/// The own panes of a kind with those of some of its sections behind them; a pane for every section where it has none.
-/// Made once for every kind.
+/// The own panes of a kind, followed by panes of some of its sections; a pane for every section if the kind has no own
+/// panes. Made once for every kind.
 pub fn with_sections(
     kind: &str,
     own: Option<(&'static [PaneInfo], &'static [&'static str])>,
@@ -220,7 +221,7 @@ pub fn with_sections(
     };
     let mut panes: Vec<PaneInfo> = own.iter().map(named).collect();
     let mut listed: Vec<&'static SectionInfo> = sections(kind).iter().filter(is_wanted).collect();
-    // Without own panes the kind says which section stands where; the others follow in their order.
+    // Without own panes, the kind assigns places to sections; the other sections follow in order.
     if own.is_empty() {
         listed.sort_by_key(|section| if section.place == 0 { u8::MAX } else { section.place });
     }
@@ -242,7 +243,7 @@ pub fn with_sections(
         let home = if own.is_empty() { number } else { NO_HOME + number };
         panes.push(of_sweeps(PaneInfo { home, ..pane }, kind));
     }
-    // As many as there are kinds, for as long as the program runs.
+    // Leaks one value per kind for the life of the program.
     let panes: &'static [PaneInfo] = Box::leak(panes.into_boxed_slice());
     made.insert(kind.to_owned(), panes);
     panes

@@ -1,4 +1,4 @@
-//! Pictures beside the rows of a list: bars on one scale, bars of parts, or loads over time.
+//! Pictures next to the rows of a list: bars on one scale, bars of parts, or loads over time.
 
 use crate::view::present::PaneInput;
 use crate::view::present::rows::{ends, line, row};
@@ -9,16 +9,16 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
 
-/// Least columns of a picture; without them the rows stand alone.
+/// Minimum number of columns of a picture; with fewer, only the rows are drawn.
 const LEAST: u16 = 8;
 
-/// Columns of loads for which columns of the table give way.
+/// Number of columns of loads for which columns of the table are omitted.
 const LOADS: u16 = 24;
 
-/// Columns of bars of parts with the names of these.
+/// Number of columns of bars of parts, including the names of the parts.
 const PARTS: u16 = 60;
 
-/// The picture beside one row.
+/// The picture next to one row.
 #[derive(Clone, Debug)]
 pub enum RowPicture {
     None,
@@ -47,13 +47,13 @@ fn part(number: usize, amount: f64) -> Part {
 #[derive(Clone, Debug)]
 pub enum PictureScale {
     Nothing,
-    /// Bars between the least and the greatest of their ends.
+    /// Bars between the smallest and the largest of their ends.
     Bars {
         low: f64,
         high: f64,
-        /// They take the place of the sentences of facts.
+        /// `true` if they replace the sentences of facts.
         over_sentence: bool,
-        /// Value that the bars are measured against, with its name.
+        /// Reference value of the bars, with its name.
         limit: Option<(f64, String)>,
     },
     Loads(LoadAxis),
@@ -61,23 +61,23 @@ pub enum PictureScale {
     Parts {
         names: Vec<&'static str>,
         high: f64,
-        /// Value that the bars are measured against, with its name.
+        /// Reference value of the bars, with its name.
         limit: Option<(f64, String)>,
     },
 }
 
 impl PictureScale {
-    /// Bars behind the columns of a table.
+    /// Bars after the columns of a table.
     pub fn bars<'a>(pictures: impl Iterator<Item = &'a RowPicture>, limit: Option<(f64, String)>) -> Self {
         Self::scale(pictures, false, limit)
     }
 
-    /// Bars in place of the sentences of facts.
+    /// Bars instead of the sentences of facts.
     pub fn over_sentence<'a>(pictures: impl Iterator<Item = &'a RowPicture>) -> Self {
         Self::scale(pictures, true, None)
     }
 
-    /// Bars of parts behind the columns of a table.
+    /// Bars of parts after the columns of a table.
     pub fn parts<'a>(
         pictures: impl Iterator<Item = &'a RowPicture>,
         names: &[&'static str],
@@ -111,7 +111,7 @@ impl PictureScale {
                 high = high.max(*from).max(*to);
             }
         }
-        // Amounts below zero have no bar of their own: only what takes back a part of a sum is drawn.
+        // Negative amounts get bars only in place of the sentences of facts, where a part of a sum may be negative.
         let low = if over_sentence { low } else { 0.0 };
         if high > low && (high - low).is_finite() {
             Self::Bars { low, high, over_sentence, limit }
@@ -128,7 +128,7 @@ impl PictureScale {
         matches!(self, Self::Bars { over_sentence: true, .. })
     }
 
-    /// Columns for which those of the table give way.
+    /// Number of columns for which columns of the table are omitted.
     pub const fn wanted(&self) -> u16 {
         match self {
             Self::Nothing => 0,
@@ -138,12 +138,12 @@ impl PictureScale {
         }
     }
 
-    /// Returns `true` if there is something to draw and room for it.
+    /// Returns `true` if there is something to draw and enough room.
     pub const fn fits(&self, columns: u16) -> bool {
         self.is_some() && columns >= LEAST
     }
 
-    /// Draws the pictures of the rows in sight, below the ends of the axis where the names of the columns are drawn.
+    /// Draws the pictures of the visible rows; the ends of the axis are in the row of the column names.
     pub fn draw(
         &self,
         input: &PaneInput<'_>,
@@ -170,7 +170,7 @@ impl PictureScale {
                     (&Meter::new(theme, &part, high - low).start(start).limit(limit_at)).render(place, buf);
                 }
                 if let Some((_, name)) = limit.as_ref().filter(|_| heads) {
-                    // The name stands over the mark, as far as it fits between the ends of the bars.
+                    // The name is above the mark, as far as it fits between the ends of the axis.
                     let at =
                         Meter::new(theme, &[], high - low).limit(limit_at).limit_at(area.width).unwrap_or(0);
                     let long = name.chars().count() as u16;
@@ -224,7 +224,7 @@ impl PictureScale {
     }
 }
 
-/// The part of the time that is shown: that of the form, stretched.
+/// The displayed part of the time: that of the form, stretched.
 fn window(input: &PaneInput<'_>, axis: &LoadAxis) -> (f64, f64) {
     let known = axis.windows.iter().find(|(name, ..)| *name == input.mode()).or(axis.windows.first());
     let (from_s, to_s) = known.map_or((0.0, 1.0), |(_, from_s, to_s)| (*from_s, *to_s));
@@ -233,7 +233,7 @@ fn window(input: &PaneInput<'_>, axis: &LoadAxis) -> (f64, f64) {
     (from_s + first * length_s, from_s + last * length_s)
 }
 
-/// The most load at some moment between two times.
+/// The maximum load between two times.
 fn most(load: &[LoadSpan], from_s: f64, to_s: f64) -> f64 {
     let first = load.partition_point(|span| span.end_s <= from_s);
     let inside = load[first..].iter().take_while(|span| span.start_s < to_s);

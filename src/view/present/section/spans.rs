@@ -12,14 +12,14 @@ use ratatui::layout::Rect;
 use ratatui::widgets::StatefulWidget;
 use std::collections::BTreeSet;
 
-/// Characters of numbered intervals where colours are missing.
+/// Characters of numbered intervals if colours are missing.
 const LETTERS: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 
 /// Spans on the screen.
 #[derive(Debug)]
 pub struct SpansView {
     lanes: Vec<SpanLane>,
-    /// Items by lane and start, with the sentence of the kind on each.
+    /// Items by lane and start, with the sentence of the kind about each.
     spans: Vec<(Item, Phrase)>,
     end_s: f64,
     unit: Unit,
@@ -28,7 +28,7 @@ pub struct SpansView {
 }
 
 impl SpansView {
-    /// Prepares the spans of a block, given by its index. Spans of a lane that overlap stand in rows of their own.
+    /// Prepares the spans of a block, given by its index. Overlapping spans of a lane get separate rows.
     pub fn new(block: usize, spans: &Spans) -> Self {
         let unit = if spans.unit.symbol.is_empty() { Unit::SECONDS } else { spans.unit };
         let (mut lanes, mut items): (Vec<SpanLane>, Vec<(Item, Phrase)>) = (Vec::new(), Vec::new());
@@ -50,7 +50,8 @@ impl SpansView {
                 if row == lanes.len() {
                     lanes.push(SpanLane { tone: lanes[first].tone, ..SpanLane::default() });
                 }
-                // Intervals of one item are told apart: the first one stands for it, the others for themselves.
+                // Intervals of one item have different ids: the first one has the id of the item, the others have their
+                // own.
                 let of_item = span.item.filter(|item| known.insert(*item));
                 let id = of_item.unwrap_or_else(|| item_id(block, count));
                 count += 1;
@@ -67,7 +68,7 @@ impl SpansView {
         Self { lanes, spans: items, end_s: spans.end_s, unit, words: spans.words, state }
     }
 
-    /// Rows that it takes with its axis.
+    /// Number of rows, including the axis.
     pub fn rows(&self) -> u16 {
         self.lanes.len().min(usize::from(u16::MAX) - 1) as u16 + 1
     }
@@ -77,18 +78,18 @@ impl SpansView {
         self.spans.iter().map(move |(item, _)| Item { row: first + item.row, ..*item })
     }
 
-    /// The first lane in sight and how many there are room for.
+    /// The first visible lane, and the number of lanes that fit.
     pub fn page(&self) -> (usize, usize) {
         (self.state.offset, self.state.rows_shown.max(1))
     }
 
-    /// The lanes in sight, in words, where there are more of them: `rows 1-12 of 32`.
+    /// The visible lanes as text, if there are more of them: `rows 1-12 of 32`.
     pub fn in_sight(&self) -> Option<String> {
         let (first, shown, all) = (self.state.offset, self.state.rows_shown, self.lanes.len());
         (shown > 0 && shown < all).then(|| format!("rows {}-{} of {all}", first + 1, first + shown))
     }
 
-    /// The sentence on a span.
+    /// The sentence about a span.
     pub fn sentence(&self, id: ItemId) -> Option<Phrase> {
         self.spans.iter().find(|(item, _)| item.id == id).map(|(_, sentence)| sentence.clone())
     }
@@ -134,7 +135,7 @@ fn bar(id: ItemId, span: &Span, unit: Unit) -> SpanBar {
     }
 }
 
-/// A sentence made of name and times.
+/// A sentence made from name and times.
 fn worded(lane: &str, span: &Span, unit: Unit) -> Phrase {
     let time = |value: f64| format!("{} {}", number(value, unit), unit.symbol);
     Phrase::new()

@@ -1,4 +1,4 @@
-//! Pane 4: what every switch is set to, cube by cube or face by face, and how many circuits join the cubes. The
+//! Pane 4: the setting of every switch, cube by cube or face by face, and the number of circuits between cubes. The
 //! voltages of a symmetric pod can be edited.
 
 use super::live::Live;
@@ -33,7 +33,7 @@ enum CrossingsForm {
     Pairs,
 }
 
-/// Key of the state that the vectors were filled for.
+/// Key of the state for which the vectors were filled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Key {
     plan: u64,
@@ -57,9 +57,9 @@ pub struct CrossingsPane {
     matrices: [MatrixState; 2],
 }
 
-/// The plan or torus that circuits are compared with.
+/// The plan or torus with which circuits are compared.
 pub struct Against<'a> {
-    /// Tells one from another.
+    /// Identity of the plan or torus.
     pub key: u64,
     /// `B 2 pdtt`, `PDTT 4x8x8`.
     pub name: String,
@@ -111,7 +111,7 @@ impl CrossingsPane {
                 .groups(&self.groups)
                 .editing(edit.is_some())
                 .whole_columns(form == CrossingsForm::Cubes);
-            // Headings go before rows do.
+            // If room is short, headings are omitted before rows.
             let rows = self.rows.len() as u16;
             let tiles = if inner.height >= rows + 2 && form == CrossingsForm::Cubes {
                 tiles.heads(&self.heads)
@@ -152,7 +152,7 @@ impl CrossingsPane {
         }
     }
 
-    /// The chosen form, or the faces where the columns of all switches have no room.
+    /// The chosen form, or the faces if the columns of all switches do not fit.
     fn form(input: &PaneInput<'_>, facts: &PodFacts, width: u16) -> CrossingsForm {
         let digits = if facts.pod.cubes() > 10 { facts.pod.cubes().to_string().len() as u16 } else { 1 };
         let needed = digits * SWITCHES as u16 + 2 + digits + 1;
@@ -256,7 +256,7 @@ impl CrossingsPane {
                 for v in 0..4 {
                     for column in 0..12 {
                         let switch = column / 4 * 16 + column % 4 + v * 4;
-                        // A switch of a pod without symmetry is known by what it does to cube 0.
+                        // In a pod without symmetry, a switch is shown by its connection of cube 0.
                         let shown = voltage(switch).unwrap_or_else(|| facts.pod.to(switch, 0));
                         let differs = against
                             .is_some_and(|against| against.pod.state(switch) != facts.pod.state(switch));
@@ -286,7 +286,7 @@ impl CrossingsPane {
         }
     }
 
-    /// Draws circuits between cubes below the switches, where there is room.
+    /// Draws circuits between cubes below the switches, if there is room.
     fn draw_about(
         input: &PaneInput<'_>,
         plan: &ExplainedPod,
@@ -338,7 +338,7 @@ impl CrossingsPane {
         line(theme, &[Piece::muted(legend)], row(area, 2), buf);
     }
 
-    /// Circuits from cube to cube, beside those of the torus.
+    /// Circuits from cube to cube, next to those of the torus.
     fn draw_pairs(
         &mut self,
         input: &PaneInput<'_>,
@@ -393,7 +393,7 @@ impl CrossingsPane {
             if !edit.problem.is_empty() {
                 return vec![Piece::new(format!("! {}", edit.problem), Tone::Bad)];
             }
-            // The bar of the edit names the face position too.
+            // The bar of the edit also names the face position.
             let name = format!("> {} {}", words::axis(switch_dimension(switch)), switch % 16);
             let mut pieces = vec![Piece::answer(name)];
             let new = edit.values.get(switch).copied().unwrap_or_default();
@@ -422,7 +422,8 @@ impl CrossingsPane {
     }
 }
 
-/// Hop bound and certified throughput of the plan that is edited: the pane may show the edit already.
+/// Hop bound and certified throughput of the original plan of an edit, because the pane may already show the edited
+/// one.
 fn base_of(input: &PaneInput<'_>, facts: &PodFacts) -> (f64, f64) {
     let entry = input.app.plans.shown();
     let hops = entry.and_then(|entry| entry.metrics.get("avg_hops").copied());
@@ -453,7 +454,7 @@ fn torus_pairs(pod: &lightbay_engines::tpu::model::topology::Topology) -> (u32, 
     (row.first().copied().unwrap_or(0), row.iter().skip(1).copied().find(|&count| count > 0).unwrap_or(0))
 }
 
-/// Editing of the voltages of a symmetric pod: by evaluating the pod that results.
+/// Rules for editing the voltages of a symmetric pod; the resulting pod is evaluated.
 fn cell_editing(facts: &PodFacts) -> Option<CellEditing> {
     let symmetry = facts.pod.symmetry()?;
     Some(CellEditing {

@@ -1,4 +1,4 @@
-//! Throughput that an edited design could reach, known long before its throughput is certified.
+//! Bounds on the throughput of an edited design, known long before its throughput is certified.
 
 use super::mcf;
 use crate::view::figures;
@@ -21,7 +21,7 @@ pub struct Live {
     pub avg_hops: f64,
     /// Largest number of hops.
     pub diameter: u32,
-    /// By one length for electrical links and one for optical ones.
+    /// Bound from one length for electrical links and one for optical ones.
     pub two_length: Vec<((u32, u32), f64)>,
 }
 
@@ -62,12 +62,12 @@ impl Live {
         Self::of(&Topology::symmetric(symmetry.group.clone(), voltage))
     }
 
-    /// The least of all bounds: no flow is larger.
+    /// The smallest of all bounds, which no flow exceeds.
     pub fn bound(&self) -> f64 {
         self.two_length.iter().map(|(_, bound)| *bound).fold(self.hop_bound, f64::min)
     }
 
-    /// In words, against hop bound and certified throughput of the plan that is edited.
+    /// The bounds as text, compared with the hop bound and the certified throughput of the original plan.
     pub fn pieces(&self, (before, certified): (f64, f64)) -> Vec<Piece> {
         let mut pieces = vec![
             Piece::muted("  hop bound "),

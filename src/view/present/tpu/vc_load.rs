@@ -1,4 +1,4 @@
-//! Bars of hops, and the channels of each set of routes by load.
+//! Bars of hops, and the distribution of channels by load for each set of routes.
 
 use crate::app::action::Command;
 use crate::app::drawn::{Drawn, Item, PaneDrawn};
@@ -18,16 +18,16 @@ use ratatui::layout::Rect;
 use ratatui::widgets::{StatefulWidget, Widget};
 use std::sync::Arc;
 
-/// Columns that bars with their numbers take beside the distributions.
+/// Number of columns of bars with their numbers next to the distributions.
 const BARS: u16 = 36;
 
-/// From this width on distributions stand beside the bars.
+/// From this width on distributions are next to the bars.
 const BOTH: u16 = 66;
 
-/// From this size on the figures of all channels stand below.
+/// From this size on the figures of all channels are below.
 const WHOLE: (u16, u16) = (100, 28);
 
-/// Two digits of the id of an item are the virtual channel.
+/// The last two digits of an item's id are the virtual channel.
 const STRIDE: ItemId = 100;
 
 /// Data of the pane, refilled when the plan changes or a torus is known.
@@ -41,7 +41,7 @@ pub struct VcPane {
     table: TableState,
 }
 
-/// The meaning of a virtual channel, in full and for routes that are compared with.
+/// The meaning of a virtual channel, in full and for the routes of the comparison.
 const fn tone(vc: usize, present: bool) -> Tone {
     let series = (vc % 5) as u8 + 1;
     if present { Tone::Series(series) } else { Tone::SeriesDim(series) }
@@ -136,7 +136,7 @@ impl VcPane {
         items.into()
     }
 
-    /// The chosen channel, or the fullest one of the plan.
+    /// The chosen channel, or the most loaded one of the plan.
     fn selected(&self, input: &PaneInput<'_>) -> Option<(usize, usize)> {
         let chosen = input.state.selected.map(|id| ((id / STRIDE) as usize, (id % STRIDE) as usize));
         let exists =
@@ -148,7 +148,7 @@ impl VcPane {
         })
     }
 
-    /// The plan's own sides: before and after.
+    /// The plan's own sets of routes: before and after balancing.
     fn own(&self) -> Vec<usize> {
         let present = self.sides.iter().position(|side| side.present).unwrap_or(0);
         (0..=present).collect()
@@ -191,7 +191,7 @@ impl VcPane {
                 (&Meter::new(theme, &part, full).track(true)).render(bar, buf);
                 let text = number::count(*hops);
                 let number = if side.present { Piece::answer(text) } else { Piece::text(text) };
-                // Two columns stay for the `!` of the heading.
+                // Two columns are reserved for the `!` of the heading.
                 let value = Rect { width: value.width.saturating_sub(2), ..value };
                 ends(theme, &[], &[number], value, buf);
                 let id = index as ItemId * STRIDE + vc as ItemId;
@@ -206,7 +206,7 @@ impl VcPane {
         }
     }
 
-    /// Balancing moves hops, it makes none.
+    /// Balancing moves hops without adding any.
     fn same_hops(&self) -> Option<String> {
         let own = self.own();
         let [before, after] = own.as_slice() else { return None };
@@ -215,8 +215,8 @@ impl VcPane {
         (old == new).then(|| format!("same {} hops before and after", number::count(new)))
     }
 
-    /// Distributions of some sides, one column each, one row of plots per virtual channel. `share` counts channels in
-    /// per cent, for sets of different sizes.
+    /// Distributions of some sides, one column each, one row of plots per virtual channel. With `share`, channels are
+    /// counted in per cent, for sets of different sizes.
     fn spread(
         &mut self,
         input: &PaneInput<'_>,
@@ -235,7 +235,7 @@ impl VcPane {
         let width = places.first().map_or(0, |place| place.width);
         self.fill_spreads(shown, width);
         let most = shown.iter().map(|at| self.sides[*at].loads.most()).max().unwrap_or(0);
-        // The scale is made for the plan; a column of a torus beyond it says how much it is.
+        // The scale fits the plan; a column of a torus beyond the scale shows its amount as a number.
         let own = self.own();
         let top = shown
             .iter()
@@ -295,7 +295,7 @@ impl VcPane {
         self.spread_of = Some(of);
         let most = shown.iter().map(|at| self.sides[*at].loads.most()).max().unwrap_or(0);
         let bins = u32::from(width.max(1));
-        // Whole loads per bin, or empty bins would appear where there are none.
+        // Each bin covers a whole number of loads; otherwise some bins would be empty by construction.
         let step = (most + 1).div_ceil(bins).max(1);
         let bins = (most + 1).div_ceil(step).max(1);
         let pitch = u32::from(width) / bins;
@@ -312,7 +312,7 @@ impl VcPane {
             .collect();
     }
 
-    /// A distribution as it is, or in per cent of the channels.
+    /// A distribution in channels, or in per cent of the channels.
     fn scaled(&self, at: usize, spread: &Spread, share: Option<()>) -> Spread {
         let mut scaled = spread.clone();
         if share.is_some() {

@@ -1,5 +1,5 @@
-//! Pane 2: tasks by the intervals between events. Rows are the tasks that are active in the columns shown; below the
-//! tasks of a shared link stands what the link carries.
+//! Pane 2: tasks by the intervals between events. Rows are the tasks that are active in the visible columns; a row
+//! below the tasks of a shared link shows the load of the link.
 
 use super::explained::Explained;
 use super::{Choice, JobFacts, pieces};
@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// Rows of names and times above the grid.
 const HEADS: u16 = 2;
 
-/// Key of the state that the rows were filled for.
+/// Key of the state for which the rows were filled.
 #[derive(Debug, Clone, PartialEq, Default)]
 struct Key {
     plan: u64,
@@ -37,7 +37,7 @@ struct Key {
 pub struct ActivityPane {
     of_plan: Option<u64>,
     intervals: Vec<Interval>,
-    /// Columns of the longest name of a task.
+    /// Width of the longest task name.
     longest: u16,
     key: Key,
     rows: Vec<ActivityRow>,
@@ -45,7 +45,7 @@ pub struct ActivityPane {
     state: ActivityState,
 }
 
-/// Mode of the pane: only the tail, and true to time.
+/// Mode of the pane: whether only the tail is shown, and whether columns are true to time.
 #[derive(Clone, Copy)]
 struct ActivityForm {
     tail: bool,
@@ -128,7 +128,7 @@ impl ActivityPane {
         drawn.chosen = selected.filter(|_| choice.by_person);
     }
 
-    /// Which intervals are shown, and how wide they are drawn.
+    /// The displayed intervals and their widths.
     fn columns(
         &self,
         input: &PaneInput<'_>,
@@ -147,7 +147,7 @@ impl ActivityPane {
         };
         let fitting = fitting.min(count.max(1));
         let first = match input.state.step {
-            // The interval chosen with the brackets stays in view; nothing else moves.
+            // The interval chosen with the bracket keys stays visible; nothing else moves.
             Some(step) => {
                 let step = (step as usize).min(count.saturating_sub(1));
                 let last = count.saturating_sub(fitting);
@@ -241,7 +241,7 @@ impl ActivityPane {
         });
     }
 
-    /// Adds the load of a directed link in the columns, against its circuits.
+    /// Adds the load of a directed link in the columns, compared with its circuits.
     fn push_capacity(&mut self, facts: &Explained, via: u32, columns: Range<usize>) {
         let analysis = &facts.analysis;
         let circuits = analysis.circuits[via as usize / 2];
@@ -271,7 +271,8 @@ impl ActivityPane {
         });
     }
 
-    /// The selected task stays in view; without a choice the end of the list is shown, where the makespan is made.
+    /// The selected task stays visible; without a choice the end of the list is shown, because the last tasks determine
+    /// the makespan.
     fn row_offset(&self, input: &PaneInput<'_>, height: u16) -> usize {
         let height = usize::from(height).max(1);
         let last = self.rows.len().saturating_sub(height);

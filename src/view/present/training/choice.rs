@@ -1,4 +1,4 @@
-//! Choice that panes point at together: a task and the directed link that carries it.
+//! Choice that panes share: a task and the directed link that carries it.
 
 use super::explained::Explained;
 use super::{CONTENTION, PATH, RATES, SLACK};
@@ -13,20 +13,20 @@ const TASKS: [PaneId; 5] =
 const PORTS: PaneId = PaneId::Kind(3);
 const WAYS: PaneId = PaneId::Kind(CONTENTION);
 
-/// Task and directed link that the panes point at.
+/// The chosen task and directed link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Choice {
     /// The task.
     pub task: Option<u32>,
     /// The directed link.
     pub way: Option<u32>,
-    /// `true` if a person chose it.
+    /// `true` if the user chose it.
     pub by_person: bool,
 }
 
 impl Choice {
-    /// Returns what was chosen last in any pane; until then the end of the critical path. `link_of` tells which link a
-    /// cell of circuits is.
+    /// Returns what was chosen last in any pane; until then the end of the critical path. `link_of` returns the link of
+    /// a cell of circuits.
     pub fn of(app: &App, facts: &Explained, link_of: impl Fn(u32) -> Option<u32>) -> Self {
         let chosen = app.chosen_in.iter().copied();
         let known = chosen.chain([app.focus.pane]).chain(TASKS).chain([WAYS]);
@@ -51,7 +51,7 @@ impl Choice {
         let way = match pane {
             PORTS => {
                 let link = link_of(item)?;
-                // The direction that matters more.
+                // The more important direction.
                 facts.ways.iter().copied().find(|way| way / 2 == link)?
             }
             WAYS => *facts.ways.get(item as usize)?,

@@ -1,4 +1,5 @@
-//! Pane 1: the graph of tasks at true time, its steady state folded, the critical path marked, one task's edges.
+//! Pane 1: the graph of tasks on a time axis, with folded steady state, the marked critical path, and the edges of one
+//! task.
 
 use super::explained::Explained;
 use super::{Choice, JobFacts, links, pieces};
@@ -19,7 +20,7 @@ use ratatui::layout::Rect;
 use ratatui::widgets::StatefulWidget;
 use std::sync::Arc;
 
-/// Tasks before folding pays: below this everything is shown.
+/// Number of tasks from which the steady state is folded; smaller graphs are shown completely.
 const FOLD_FROM: usize = 40;
 
 /// Key of the state that the vectors were filled for.
@@ -78,7 +79,7 @@ impl DagPane {
             .pinned(self.lanes.iter().take_while(|lane| lane.rail).count());
         let mut context = facts.title();
         if full {
-            // An explicit instance has transfers and delays, but no compute to draw.
+            // An explicit instance has transfers and delays, but its compute is unknown.
             context.push(Piece::muted(if facts.steps.is_empty() {
                 "full graph: links only  "
             } else {
@@ -301,7 +302,7 @@ impl DagPane {
         }
     }
 
-    /// The edge that dictates the start of the selected task; with room, all its edges.
+    /// The edge that decides the start of the selected task; if there is room, all its edges.
     fn fill_edges(&mut self, facts: &Explained, selected: Option<u32>, all: bool) {
         self.edges.clear();
         let Some(task) = selected.filter(|task| (*task as usize) < facts.analysis.tasks.len()) else {

@@ -1,4 +1,4 @@
-//! A training plan explained: what every task could have done, job by job.
+//! Explanation of a training plan: the analysis of every task, job by job.
 
 use crate::view::present::Explain;
 use lightbay_engines::AnyPlan;
@@ -9,7 +9,7 @@ use lightbay_engines::training::report::contention;
 use lightbay_widgets::Piece;
 use std::sync::Arc;
 
-/// One job of a plan explained.
+/// Explanation of one job of a plan.
 #[derive(Debug)]
 pub struct Explained {
     /// Key of the plan and the job, for caches.
@@ -24,18 +24,19 @@ pub struct Explained {
     pub analysis: Analysis,
     /// The full graph of a job under the plan.
     pub steps: Vec<Step>,
-    /// Directed links that carry tasks, by what they cost the makespan, then by what their tasks lose.
+    /// Directed links that carry tasks, sorted by their contribution to the makespan, then by the losses of their
+    /// tasks.
     pub ways: Vec<u32>,
 }
 
-/// A plan explained: its only job, or all of them.
+/// Explanation of a plan: its only job, or all of its jobs.
 #[derive(Debug)]
 pub struct Whole {
     /// Key of the plan, for caches.
     pub key: u64,
     /// Every job.
     pub parts: Vec<Arc<Explained>>,
-    /// The job that is shown until a person chooses another.
+    /// The job that is shown until the user chooses another.
     pub usual: usize,
 }
 
@@ -49,7 +50,7 @@ impl Explain for Whole {
         let several = matches!(scenario, TrainingScenario::Shared(_));
         let mut explained = Vec::new();
         for (index, part) in separate(scenario, result, plan.objective.value).into_iter().enumerate() {
-            // Numbers of plans stay far below the bits that tell jobs apart.
+            // Plan numbers stay far below the bits that distinguish jobs.
             let of_job = key | (index as u64) << 48;
             explained.push(Arc::new(Explained::of(of_job, key, part, several)?));
         }
@@ -58,7 +59,7 @@ impl Explain for Whole {
 }
 
 impl Whole {
-    /// The chosen job, or the one that is shown until one is chosen.
+    /// The chosen job, or the default job.
     pub fn part(&self, chosen: Option<u32>) -> Option<Arc<Explained>> {
         self.parts.get(self.chosen(chosen)).map(Arc::clone)
     }
@@ -81,7 +82,7 @@ impl Explained {
         Ok(Self { key, plan, job: several.then_some(name), scenario, analysis, steps, ways })
     }
 
-    /// Name of the job, where there are several, for titles of panes that show one.
+    /// Name of the job if there are several, for titles of panes that show one job.
     pub fn title(&self) -> Vec<Piece> {
         self.job.iter().map(|job| Piece::text(format!("{job}  "))).collect()
     }
@@ -91,7 +92,7 @@ impl Explained {
         self.analysis.setting.instance.tasks.get(task as usize).map_or("", |task| &task.name)
     }
 
-    /// Place of a directed link among the ways.
+    /// Index of a directed link in the list of ways.
     pub fn place_of(&self, direction: u32) -> Option<usize> {
         self.ways.iter().position(|way| *way == direction)
     }
@@ -101,14 +102,14 @@ impl Explained {
         self.analysis.setting.evaluator.network.via[task as usize]
     }
 
-    /// The task of a directed link that panes point at when the link was chosen: the one that ends last.
+    /// The task that is shown for a chosen directed link: the one that ends last.
     pub fn last_on(&self, direction: u32) -> Option<u32> {
         let carried = self.analysis.setting.evaluator.network.carried.get(direction as usize)?;
         let finish = |task: &u32| self.analysis.tasks[*task as usize].finish_s;
         carried.iter().copied().max_by(|a, b| finish(a).total_cmp(&finish(b)).then(b.cmp(a)))
     }
 
-    /// The task that panes point at when a person has not chosen one: the last of the critical path.
+    /// The task that is shown until the user chooses one: the last of the critical path.
     pub fn usual_task(&self) -> Option<u32> {
         self.analysis.path.last().copied()
     }

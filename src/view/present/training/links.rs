@@ -1,4 +1,4 @@
-//! Names of pods and links as panes write them.
+//! Names of pods and links in panes.
 
 use lightbay_engines::training::scenario::instance::Instance;
 

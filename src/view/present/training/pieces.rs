@@ -1,4 +1,4 @@
-//! Words on tasks in the graph and the panes beside it.
+//! Texts about tasks in the graph and other panes.
 
 use super::explained::Explained;
 use crate::view::present::section;
@@ -17,30 +17,30 @@ pub const fn tone(kind: TaskKind) -> Tone {
     }
 }
 
-/// `critical path 51 of 198`: how many tasks are on it. The one meaning of critical: no slack while everything after
-/// runs as planned, as [`lightbay_engines::training::analysis::TaskFacts::critical`] says.
+/// `critical path 51 of 198`: how many tasks are on it. Critical means: no slack if everything after it runs as
+/// planned, as in [`lightbay_engines::training::analysis::TaskFacts::critical`].
 pub fn critical(facts: &Explained) -> String {
     let on_path = facts.analysis.tasks.iter().filter(|task| task.critical).count();
     format!("critical path {on_path} of {}", facts.analysis.tasks.len())
 }
 
-/// Duration of a task beside the least possible, its slack, and the cause of the difference.
+/// Duration of a task, its minimum duration, its slack, and the cause of the difference.
 pub fn timing(facts: &Explained, task: u32) -> Vec<Piece> {
     section::pieces(&task::timing(&facts.analysis, task))
 }
 
-/// Returns `true` if stages hold several chunks, so that a micro-batch alone does not name a compute.
+/// Returns `true` if stages have several chunks, so that the micro-batch alone does not identify a compute.
 pub fn has_chunks(facts: &Explained) -> bool {
     facts.steps.iter().any(|step| step.chunk > 0)
 }
 
-/// Micro-batch of a compute, and its chunk if stages hold several: `3.2`.
+/// Micro-batch of a compute, and its chunk if stages have several: `3.2`.
 pub fn step_number(step: &Step, chunks: bool) -> String {
     let micro_batch = step.micro_batch + 1;
     if chunks { format!("{micro_batch}.{}", step.chunk + 1) } else { micro_batch.to_string() }
 }
 
-/// Micro-batch of a pipeline transfer, with the chunk that its name may say: `3.2` of `F3.2 s1>s2`.
+/// Micro-batch of a pipeline transfer, with the chunk if its name contains one: `3.2` of `F3.2 s1>s2`.
 pub fn task_number(task: &Task) -> String {
     let micro_batch = task.micro_batch.to_string();
     let number = task.name.split(' ').next().and_then(|first| first.strip_prefix(['F', 'B']));

@@ -1,4 +1,4 @@
-//! Pane 3: circuits from pod to pod, what each pod has left, and what each link is used for. Cells can be edited.
+//! Pane 3: circuits from pod to pod, free ports of each pod, and the use of each link. Cells can be edited.
 
 use super::explained::Explained;
 use super::{Choice, JobFacts, links, pieces};
@@ -21,16 +21,16 @@ use std::sync::Arc;
 /// Items of the pane are cells: row times this plus column.
 const STRIDE: ItemId = 4096;
 
-/// Width from which the table of links has room for full headings and all columns.
+/// Width from which the table of links has full headings and all columns.
 const WIDE: u16 = 68;
 
-/// Key of the state that the vectors were filled for.
+/// Key of the state for which the vectors were filled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Key {
     plan: u64,
     baseline: Option<u64>,
     mode: u8,
-    /// An edit writes into the cells, so they are filled again when it ends.
+    /// Edits change the cells, so the cells are filled again when an edit ends.
     editing: bool,
 }
 
@@ -44,7 +44,7 @@ pub struct PortsPane {
     /// Link behind each cell.
     link_of: Vec<Option<u32>>,
     sums: Vec<RowSum>,
-    /// The cell pointed at until a person chooses one: the link with the least slack.
+    /// The cell shown until the user chooses one: the link with the least slack.
     usual: Option<(usize, usize)>,
     items: Arc<[Item]>,
     editing: Option<Arc<CellEditing>>,
@@ -86,7 +86,7 @@ impl PortsPane {
         let inner = body(area, 1);
         let matrix_rows = (self.rows.len() as u16 + 1).min(inner.height);
         let spare = inner.height - matrix_rows;
-        // The table needs its heading, a blank row and something to say.
+        // The table needs a heading, a blank row and at least one row.
         let table_rows = if spare >= 4 { (self.table_rows.len() as u16 + 1).min(spare - 1) } else { 0 };
         let upper = Rect { height: inner.height - if table_rows > 0 { table_rows + 1 } else { 0 }, ..inner };
 
@@ -128,14 +128,14 @@ impl PortsPane {
         Some((at / self.columns.len(), at % self.columns.len()))
     }
 
-    /// The chosen cell, or the one of the link that was chosen elsewhere, or of the one that holds up the critical
-    /// path.
+    /// The chosen cell, or the cell of the link that was chosen in another pane, or of the link that delays the
+    /// critical path.
     fn selected(&self, input: &PaneInput<'_>, choice: Choice) -> Option<(usize, usize)> {
         let edited = input.app.cell_edit().filter(|edit| edit.pane == input.pane).and_then(|edit| {
             edit.cells.cells.iter().find(|(_, entry)| *entry == edit.entry).map(|(id, _)| *id)
         });
         let chosen = match input.app.cell_edit() {
-            // While editing the chosen cell stays where it is even if its mirror image has the same entry.
+            // During an edit the chosen cell stays, even if the cell of the opposite direction has the same entry.
             Some(edit) if edit.pane == input.pane => {
                 input.state.selected.filter(|id| edit.cells.entry(*id) == Some(edit.entry)).or(edited)
             }
@@ -224,7 +224,7 @@ impl PortsPane {
         self.usual = tightest.map(|item| ((item.id / STRIDE) as usize, (item.id % STRIDE) as usize));
         self.items = items.into();
         self.fill_table(facts, baseline);
-        // No method evaluates circuits of one among several jobs.
+        // No method can evaluate the circuits of one of several jobs.
         self.editing = facts.job.is_none().then(|| Arc::new(self.cell_editing(facts)));
     }
 
@@ -288,7 +288,7 @@ impl PortsPane {
         }
     }
 
-    /// Marks what the edit layer changed or refused; ports follow the keys like the digits do.
+    /// Marks the cells that the edit changed or refused; ports are updated with every key, like the digits.
     fn flag_cells(&mut self, input: &PaneInput<'_>, facts: &Explained) {
         let edit = input.app.cell_edit().filter(|edit| edit.pane == input.pane);
         if let Some(edit) = edit {
@@ -309,7 +309,7 @@ impl PortsPane {
                 Some(edit) if edit.values.get(link) != edit.cells.values.get(link) => CellFlag::Edited,
                 _ => CellFlag::Plan,
             };
-            // The digits follow the keys at once; everything else follows when the evaluation is there.
+            // The digits follow the keys at once; everything else is updated when the evaluation is ready.
             if let Some(edit) = edit
                 && input.state.mode == 0
                 && let Some(value) = edit.values.get(link)
@@ -352,7 +352,7 @@ impl PortsPane {
             }
             return line;
         }
-        // The verdict comes first: figures are what a narrow pane leaves out.
+        // The verdict comes first, because a narrow pane omits the figures.
         let mut line = vec![Piece::answer(format!("> {name}  {}", pieces::circuits(used.circuits)))];
         if used.holds_up {
             line.push(Piece::new("  ! cap. loss", Tone::Bad));
@@ -414,7 +414,7 @@ fn columns(width: u16) -> [Column; 7] {
     ]
 }
 
-/// Makespan of the plan that is being edited; the plan shown is then already the preview.
+/// Makespan of the original plan of an edit; the displayed plan is then already the preview.
 fn facts_value(input: &PaneInput<'_>, shown: f64) -> f64 {
     input.app.plans.shown().map_or(shown, |entry| entry.value)
 }

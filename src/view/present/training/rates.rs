@@ -1,5 +1,5 @@
-//! Pane 7: the rates of the tasks of a directed link over time, under fair sharing beside what decided rates make of
-//! the same circuits.
+//! Pane 7: the rates of the tasks of a directed link over time, under fair sharing and with scheduled rates on the same
+//! circuits.
 
 use super::explained::Explained;
 use super::{CONTENTION, Choice, JobFacts, links, pieces};
@@ -23,16 +23,16 @@ use std::sync::Arc;
 /// From this width on the rules have their full names.
 const NAMED: u16 = 36;
 
-/// From this width on both rules stand side by side.
+/// From this width on both rules are drawn side by side.
 const BOTH: u16 = 56;
 
-/// From this height on a table stands below the areas, and at most this many rows of it.
+/// Minimum height for a table below the areas, and maximum number of its rows.
 const TABLE: (u16, u16) = (16, 9);
 
-/// A task shorter than this part of what its link does is shown with its surroundings only.
+/// A task shorter than this fraction of the active time of its link is shown with its surroundings only.
 const SHORT: f64 = 0.02;
 
-/// Key of the state that the vectors were filled for.
+/// Key of the state for which the vectors were filled.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Key {
     plan: u64,
@@ -44,7 +44,7 @@ struct Key {
 #[derive(Debug, Default)]
 struct Side {
     rates: LinkRates,
-    /// The tasks that are seen.
+    /// The visible tasks.
     tasks: Vec<u32>,
     layers: Vec<StackLayer>,
     marks: Vec<StackMark>,
@@ -176,7 +176,7 @@ impl RatesPane {
             .render(from(area, 1), buf);
     }
 
-    /// The most NICs that a single task of the link can use.
+    /// Maximum number of NICs that a single task of the link can use.
     fn cap(&self, facts: &Explained) -> f64 {
         let network = &facts.analysis.setting.evaluator.network;
         let tasks = self.fair.rates.tasks.iter();
@@ -201,7 +201,7 @@ impl RatesPane {
                 trace.start[task as usize] < key.span.1 && trace.finish[task as usize] > key.span.0
             })
         };
-        // The same task has the same colour on both sides, whichever begins first there.
+        // A task has the same colour on both sides, independently of the order there.
         let order: Vec<u32> =
             self.fair.rates.tasks.iter().map(|own| own.task).filter(|task| seen(*task)).collect();
         for side in [&mut self.fair, &mut self.joint] {
@@ -312,7 +312,7 @@ fn verdict(later_s: f64) -> Tone {
     }
 }
 
-/// The area of a layer: two of them are told apart best by every other shade.
+/// The area of a layer; two layers use every other shade, because these are easier to distinguish.
 const fn shade(place: usize, count: usize) -> u8 {
     (if count == 2 { 2 * place } else { place % 4 }) as u8
 }
@@ -322,13 +322,13 @@ fn letter(place: usize) -> char {
     char::from(b'a' + (place % 26) as u8)
 }
 
-/// Durations of a task under fair sharing and under decided rates, seconds.
+/// Durations of a task under fair sharing and with scheduled rates, seconds.
 fn takes(facts: &Explained, task: u32) -> [f64; 2] {
     [&facts.analysis.fair, &facts.analysis.joint]
         .map(|trace| trace.finish[task as usize] - trace.start[task as usize])
 }
 
-/// The time that is shown unless it is stretched, and the task it is about if it is not all that the link does.
+/// The displayed time unless it is stretched, and its task if it does not cover the whole activity of the link.
 fn whole_span(facts: &Explained, way: u32, task: Option<u32>) -> ((f64, f64), Option<u32>) {
     let analysis = &facts.analysis;
     let carried = &analysis.setting.evaluator.network.carried[way as usize];
@@ -353,7 +353,7 @@ fn whole_span(facts: &Explained, way: u32, task: Option<u32>) -> ((f64, f64), Op
             return (padded(own, 3.0), Some(task));
         }
     }
-    // What only sinks use lasts to the end: then both ends of the iteration are in sight.
+    // If the remaining time is shorter than the activity of the link, the end of the iteration is shown too.
     let last = analysis.fair.makespan.max(analysis.joint.makespan);
     let near = last - all.1 < all.1 - all.0;
     let all = if near { (all.0, all.1.max(last)) } else { all };

@@ -1,5 +1,5 @@
-//! Pane 11: who gives ports to whom. Of several jobs on one set of pods the job chosen here is the one that the other
-//! panes show.
+//! Pane 11: ports that jobs give to each other. If several jobs share a set of pods, the other panes show the job
+//! chosen here.
 
 use super::explained::Whole;
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
@@ -14,7 +14,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
 
-/// Number of the pane: what is selected in it decides what the others show.
+/// Number of the pane, whose selection decides which job the other panes show.
 pub const NUMBER: u8 = 11;
 
 /// Name of the section.
@@ -24,7 +24,7 @@ const SECTION: &str = "reallocation";
 #[derive(Debug)]
 pub struct ReallocationPane {
     pane: SectionPane<(u64, PlanRef)>,
-    /// The job chosen last: rows of pods choose none.
+    /// The job chosen last; rows of pods do not choose a job.
     chosen: Option<u32>,
 }
 
@@ -37,7 +37,7 @@ impl Default for ReallocationPane {
 }
 
 impl ReallocationPane {
-    /// Takes in what a helper thread made; gives back what is not of this pane.
+    /// Stores a result of a helper thread; returns a result of another pane.
     ///
     /// # Errors
     /// The result, if it is of others.
@@ -67,7 +67,7 @@ impl ReallocationPane {
             let (of, plan) = (Arc::clone(whole), PlanRef(plan.clone()));
             let key = (whole.key, plan.clone());
             let work = move |deadline: Deadline| match of.parts.as_slice() {
-                // Of one job all that the section needs is there.
+                // For a plan of one job, all data of the section is available.
                 [only] if only.job.is_none() => of_job(&only.scenario, &only.analysis, SECTION, deadline),
                 _ => plan.0.report().map_err(Unavailable::failed)?.section(SECTION, deadline),
             };

@@ -1,4 +1,4 @@
-//! Panes that are sections of one job: of the only one of a plan, or of the one that is chosen.
+//! Panes that are sections of one job: the only job of a plan, or the chosen one.
 
 use super::JobFacts;
 use super::choice::Choice;
@@ -17,9 +17,9 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SharedItems {
     Nothing,
-    /// Tasks, with a sentence on those that the section has no row of.
+    /// Tasks, with a sentence about tasks without a row in the section.
     Tasks,
-    /// Directed links, by their place in the order in which they matter.
+    /// Directed links, by their index in the order of importance.
     Ways,
 }
 
@@ -34,7 +34,7 @@ pub struct JobSection {
 }
 
 impl JobSection {
-    /// A section by its name, and the words for it while it is worked out; `sort` tells its jobs from those of others.
+    /// A section by its name, and its text during the computation; `sort` distinguishes its jobs from other jobs.
     pub fn new(name: &'static str, waits_for: &'static str, sort: u64, shares: SharedItems) -> Self {
         let pane = SectionPane::new(waits_for, sort);
         let pane = match shares {
@@ -45,7 +45,7 @@ impl JobSection {
         Self { name, shares, pane, job: None }
     }
 
-    /// Takes in what a helper thread made; gives back what is of another pane.
+    /// Stores a result of a helper thread; returns a result of another pane.
     ///
     /// # Errors
     /// The result, if it is not for this pane.
@@ -85,7 +85,7 @@ impl JobSection {
         }
     }
 
-    /// The item of the pane that panes point at together.
+    /// The item of the pane that panes share.
     fn pointed(&self, facts: &JobFacts, choice: Choice) -> Option<PointedItem> {
         let analysis = &facts.analysis;
         let by_person = choice.by_person;

@@ -15,19 +15,20 @@ use ratatui::layout::Rect;
 use ratatui::widgets::StatefulWidget;
 use std::sync::Arc;
 
-/// Words wider than this are cut where the row is too long.
+/// Words wider than this are cut if the row is too long.
 const WORDS: u16 = 44;
 
-/// The sentence beside a fact is cut where the row is too long, and goes where not even this much of it fits.
+/// Minimum number of columns of the sentence next to a fact: a longer sentence is cut to fit the row, and omitted if
+/// this many columns do not fit.
 const SENTENCE: u16 = 12;
 
-/// Columns of this priority or a higher one are worth less than the picture beside the rows.
+/// Columns of this priority or a higher one give way to the picture next to the rows.
 const OPTIONAL: u8 = 3;
 
 /// Columns in front of a table: selection and marks.
 const PREFIX: u16 = 3;
 
-/// Columns that bars make use of with the gap in front of them.
+/// Number of columns that bars can use, including the gap in front of them.
 pub const BARS: u16 = 18;
 
 /// Facts or a table of a section, ready to be drawn.
@@ -41,19 +42,19 @@ pub struct ListBlock {
     heads: bool,
     columns: Vec<Column>,
     pub(super) rows: Vec<ListRow>,
-    /// Pictures beside the rows.
+    /// Pictures next to the rows.
     beside: PictureScale,
-    /// Name of the order that the rows stand in; empty for their own.
+    /// Name of the order of the rows; empty for their original order.
     order: &'static str,
-    /// Its items are plans of the session.
+    /// `true` if its items are plans of the session.
     pub(super) of_plans: bool,
-    /// Its last rows are shown until one is chosen.
+    /// `true` if its last rows are shown until one is chosen.
     pub(super) newest_last: bool,
-    /// Column of words that stand in columns of their own.
+    /// Index of the column whose words are aligned in separate columns.
     aligned: Option<usize>,
 }
 
-/// A row with the picture beside it.
+/// A row with the picture next to it.
 #[derive(Debug)]
 pub(super) struct ListRow {
     pub row: TableRow,
@@ -63,8 +64,8 @@ pub(super) struct ListRow {
 }
 
 impl ListBlock {
-    /// Prepares a block of a section by its index, once for every order of its rows; nothing for a picture. Takes a
-    /// while for thousands of rows. `linked` names the rows whose items are those of other panes too, where there are any.
+    /// Prepares a block of a section by its index, once for every order of its rows; returns nothing for a picture.
+    /// Slow for thousands of rows. `linked` names the rows whose items other panes share, if there are any.
     pub fn all(section: &Section, index: usize, linked: Option<&str>) -> Vec<Arc<Self>> {
         let Some(block) = section.blocks.get(index) else { return Vec::new() };
         let title = (section.blocks.len() > 1 && !block.title.is_empty()).then(|| block.title.clone());
@@ -81,12 +82,12 @@ impl ListBlock {
         }
     }
 
-    /// Name of the order that the rows stand in.
+    /// Name of the order of the rows.
     pub const fn order(&self) -> &'static str {
         self.order
     }
 
-    /// Rows above those of the items: heading and names of columns.
+    /// Number of rows above the items: heading and names of columns.
     pub(super) fn above(&self) -> usize {
         usize::from(self.title.is_some()) + usize::from(self.heads)
     }
@@ -101,18 +102,18 @@ impl ListBlock {
 }
 
 impl ListBlock {
-    /// Columns that all of it makes use of, with bars of a readable length.
+    /// Number of columns that the whole block can use, with bars of a readable length.
     pub(super) fn wish(&self) -> u16 {
         let bars = if self.has_pictures() && !self.beside.is_over_sentence() { BARS } else { 0 };
         PREFIX + width(&self.columns) + bars
     }
 
-    /// Returns `true` if rows have pictures beside them.
+    /// Returns `true` if rows have pictures next to them.
     pub(super) const fn has_pictures(&self) -> bool {
         self.beside.is_some()
     }
 
-    /// Columns that the table takes beside its picture: those that go early give way to it.
+    /// Number of columns of the table next to its picture, without the columns that give way to it.
     fn beside_picture(&self, room: u16) -> u16 {
         let mut kept: Vec<Column> = self.columns.clone();
         while room < PREFIX + width(&kept) + 2 + self.beside.wanted() {
@@ -163,7 +164,7 @@ impl ListBlock {
 }
 
 impl ListBlock {
-    /// Columns for a width. If aligned words do not fit, repeated spaces are squeezed so that more of them are
+    /// Columns for a width. If aligned words do not fit, repeated spaces are reduced to one so that more words are
     /// readable.
     fn aligned_in(&self, width_of: u16, rows: &mut [TableRow]) -> Vec<Column> {
         let mut columns = self.columns.clone();
@@ -193,7 +194,7 @@ impl ListBlock {
                 sum += amount;
                 RowPicture::Bar { from, to: sum, tone: tone(fact.cell.tone) }
             });
-            // The bar stands in place of the sentence, which is read when the row is selected.
+            // The bar replaces the sentence, which is shown when the row is selected.
             let sentence = if amount.is_some() { String::new() } else { fact.sentence.clone() };
             let cells = vec![
                 Piece::text(fact.label),
@@ -207,7 +208,7 @@ impl ListBlock {
         let value = widest(&rows, 1, "");
         let columns = vec![
             Column::left("", widest(&rows, 0, "")),
-            // Parts of a sum stand below each other.
+            // Parts of a sum are aligned below each other.
             if beside.is_some() { Column::right("", value) } else { Column::left("", value) },
             Column::left("", widest(&rows, 2, "").min(SENTENCE)).priority(1).grow().cut(Cut::End),
         ];
@@ -278,7 +279,7 @@ impl ListBlock {
                 PictureScale::parts(pictures, &table.parts, limit)
             }
         };
-        // A table without any heading has no row for them.
+        // A table without any heading has no row for headings.
         let heads = table.columns.iter().any(|column| !column.label.is_empty());
         let aligned = table.columns.iter().position(|column| column.aligned);
         let (of_plans, newest_last) = (table.of_plans, table.newest_last);
@@ -286,7 +287,7 @@ impl ListBlock {
     }
 }
 
-/// The sentence on a row of facts or of a table: that of the kind, or one made of its figures.
+/// The sentence about a row of facts or of a table: the sentence of the kind, or one made of its figures.
 pub(super) fn sentence(body: &Body, row: usize) -> Option<Phrase> {
     match body {
         Body::Facts(facts) => facts.facts.get(row).map(of_fact),
@@ -310,7 +311,7 @@ fn read(cell: &Cell, text: String) -> String {
     if cell.value.as_f64().is_some() { number::grouped(&text) } else { text }
 }
 
-/// Columns that the widest cell of a column takes, its heading included.
+/// Width of the widest cell of a column, including its heading.
 fn widest(rows: &[ListRow], column: usize, heading: &str) -> u16 {
     let glyphs = lightbay_widgets::Theme::default().glyphs;
     let cells = rows.iter().filter_map(|row| row.row.cells.get(column));
