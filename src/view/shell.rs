@@ -1,4 +1,5 @@
-//! The regions that every kind has: header, tabs, parameters, plans, solve strip, log, footer, first screen.
+//! The regions that are the same for all kinds: header, tabs, parameters, plans, solve strip, log, footer, start
+//! screen.
 
 mod against;
 mod footer;
@@ -54,7 +55,7 @@ fn title(app: &App, placed: &Placed, title: &Title<'_>, buf: &mut Buffer) -> Rec
         (&Popup::new(theme, title.name).value(title.value)).render(area, buf);
         let inner = Popup::inner(area);
         if title.state != PaneState::Ready {
-            // The title of the pane lies on the frame, so that only its message shows.
+            // The title of the pane covers that of the frame, so that only its message is visible.
             let message = Rect { y: inner.y.saturating_sub(1), height: inner.height + 1, ..inner };
             let mut scratch = Buffer::empty(message);
             (&Pane::new(theme, title.name).state(title.state)).render(message, &mut scratch);
@@ -73,27 +74,27 @@ fn title(app: &App, placed: &Placed, title: &Title<'_>, buf: &mut Buffer) -> Rec
     Rect { y: area.y + 1.min(area.height), height: area.height.saturating_sub(1), ..area }
 }
 
-/// The body one column in, as text stands below a title.
+/// The body indented by one column, like text below a title.
 fn indented(body: Rect, placed: &Placed) -> Rect {
     if placed.popup || body.width < 2 { body } else { Rect { x: body.x + 1, width: body.width - 1, ..body } }
 }
 
-/// A rectangle that selects an item of a pane, and does more at a double click.
+/// A rectangle whose click selects an item of a pane, with a further command for a double click.
 fn select(pane: PaneId, item: ItemId, rect: Rect, open: Option<Command>) -> Hit {
     Hit { rect, click: Action::Select { pane, item: Some(item) }, open: open.map(Action::Do) }
 }
 
-/// Returns the description of a drawn pane whose items the state knows itself.
+/// Returns the description of a drawn pane whose items are in the state.
 fn drawn(placed: &Placed, page: usize, offset: usize, sentence: String) -> PaneDrawn {
     PaneDrawn { page: page.max(1), offset, sentence, ..PaneDrawn::new(placed.pane, placed.area) }
 }
 
-/// The first key of a command, for hints: the table is the only place that knows keys.
+/// The first key of a command, for hints; keys are defined only in the action table.
 pub fn key_of(command: &Command) -> &'static str {
     table::of(command).and_then(|info| info.keys.first().copied()).unwrap_or(":")
 }
 
-/// The key that solves, warm.
+/// The key that solves from the best plan.
 pub fn solve_key() -> &'static str {
     key_of(&Command::Solve { method: None, warm: true })
 }

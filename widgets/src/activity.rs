@@ -1,8 +1,8 @@
-//! Tasks by intervals: who sends how much when, who waits, which link is full.
+//! Tasks by intervals: the rate of each task, waiting tasks, and full links.
 //!
 //! Columns are the intervals between events, equal in width or true to time. The digit is the amount, the shade the
-//! amount per flow; `0` is paused, `·` is not active. A capacity row below the tasks of a link turns heavy when
-//! the link is full.
+//! amount per flow; `0` is paused, `·` is not active. A capacity row below the tasks of a link is drawn in heavy lines
+//! where the link is full.
 
 use std::ops::Range;
 
@@ -54,9 +54,9 @@ pub struct ActivityRow {
     pub first: usize,
     /// One amount per interval from `first` on: 0 is paused, NaN is not active.
     pub amounts: Vec<f64>,
-    /// The amount with the strongest shade (one per flow), or the limit of a link.
+    /// The amount with the strongest shade (1 per flow), or the limit of a link.
     pub full: f64,
-    /// Intervals in which the task may be active at all.
+    /// Intervals in which the task may be active.
     pub window: Option<Range<usize>>,
 }
 
@@ -71,7 +71,7 @@ impl ActivityRow {
 /// Widths of the columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ActivityScale {
-    /// All the same: every interval can be read.
+    /// Equal widths: every interval is readable.
     #[default]
     Equal,
     /// True to time over this many intervals; each takes at least one cell.
@@ -93,9 +93,9 @@ pub struct ActivityState {
     pub rows: Range<usize>,
     /// Intervals shown by the last draw.
     pub columns: Range<usize>,
-    /// Cells that can be hit: id is the row's, part the interval.
+    /// Clickable cells: the id is that of the row, the part is the interval.
     pub hits: Hits,
-    /// First cell and width of each shown column, behind the names; filled by the draw.
+    /// First cell and width of each visible column after the names; set by drawing.
     pub places: Vec<(i32, i32)>,
 }
 
@@ -110,12 +110,13 @@ impl ActivityState {
     }
 }
 
-/// Columns of the names: one in front for the selection, one behind for the mark of the critical path.
+/// Width of the names: one column in front for the selection, and one after them for the mark of the critical path.
 fn names_width(longest: i32, width: i32) -> i32 {
     (longest + 2).max(10).min(width / 3)
 }
 
-/// From one column of equal width to the next. Few columns, or little room: wider cells are easier to read.
+/// Distance between columns of equal width. With few columns the cells are wider, because wide cells are easier to
+/// read.
 fn pitch(room: i32, count: usize) -> i32 {
     if (40..72).contains(&room) || count as i32 * 8 <= room { 8 } else { 6 }
 }
@@ -179,15 +180,15 @@ impl<'a> Activity<'a> {
         names_width(self.rows.iter().map(name).max().unwrap_or(0), width)
     }
 
-    /// Returns the number of intervals of equal width, of `count` there are, that an area of `width` columns shows
-    /// beside names of `longest` columns. For callers that show the rows that are active in these intervals.
+    /// Returns how many of `count` intervals of equal width an area of `width` columns shows next to names of `longest`
+    /// columns. For callers that show the rows that are active in these intervals.
     pub fn fitting(width: u16, longest: u16, count: usize) -> usize {
         let width = i32::from(width);
         let room = width - names_width(i32::from(longest), width);
         (((room + 1) / pitch(room, count)).max(1) as usize).min(count)
     }
 
-    /// Decides which intervals are shown and where, and stores it in the state.
+    /// Chooses the visible intervals and their positions, and stores them in the state.
     fn place_columns(&self, room: i32, state: &mut ActivityState) {
         state.places.clear();
         let count = self.intervals.len();
@@ -212,7 +213,7 @@ impl<'a> Activity<'a> {
                     if interval.length_s.is_finite() { interval.length_s.max(0.0) } else { 0.0 }
                 };
                 let total: f64 = intervals.iter().map(length).sum();
-                // Every interval has one cell; what is left over is shared by time.
+                // Every interval gets one cell; the remaining cells are distributed by length in time.
                 let spare = f64::from(room - shown as i32).max(0.0);
                 let (mut before, mut from) = (0.0, 0);
                 for (i, interval) in (1..).zip(intervals) {
@@ -251,7 +252,7 @@ impl<'a> Activity<'a> {
                     }
                 }
             } else if proportional && width <= 1 {
-                // Drawn wider than it is.
+                // Drawn wider than its time.
                 pen.glyph(left + x, 1, pen.glyphs().vertical_dotted, muted);
             } else if chosen {
                 pen.line(left + x, 1, width, pen.glyphs().used, length_style);
@@ -294,7 +295,7 @@ impl<'a> Activity<'a> {
         pen.line(0, 0, width, " ", style);
         let held = amount <= 0.0;
         if width < 3 {
-            // One digit for a narrow cell; more than nine is said to be more.
+            // One digit for a narrow cell; a sign marks amounts above nine.
             let digit = [if amount.round() > 9.0 { b'+' } else { b'0' + amount.round().max(0.0) as u8 }];
             pen.text(0, 0, std::str::from_utf8(&digit).unwrap_or("?"), style);
             return;
@@ -309,7 +310,7 @@ impl<'a> Activity<'a> {
         } else if held {
             pen.right(width / 2 + 1, 0, "0", style);
         } else {
-            // Without brackets a number of four characters may begin at the edge.
+            // Without brackets a number of four characters may start at the edge.
             let room = if shades { room + 1 } else { room };
             let num = number::fit(amount, 1, room);
             if num.len() <= room {

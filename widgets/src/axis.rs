@@ -1,14 +1,14 @@
-//! Axes: nice ticks on linear and logarithmic scales, and the way from a value to a position. Nothing allocates.
+//! Axes: ticks at round values on linear and logarithmic scales, and the position of a value. Nothing allocates.
 
 use crate::number::{self, Num};
 
-/// Spread of values over an axis.
+/// Scale of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scale {
     /// Evenly.
     #[default]
     Linear,
-    /// By order of magnitude; values that are not positive are gaps.
+    /// Logarithmic; values that are not positive are gaps.
     Log,
     /// log(1 + x), for counts that start at 0, such as generations. Negative values are
     /// gaps.
@@ -27,8 +27,8 @@ pub struct Range {
 }
 
 impl Range {
-    /// The range of some values. One value or equal ones get room on both sides; none give 0 to 1 (1 to 10 on a
-    /// logarithmic scale). Values that cannot be drawn are skipped.
+    /// The range of some values. A single value, or equal values, get room on both sides; without values the range is 0
+    /// to 1 (1 to 10 on a logarithmic scale). Values that cannot be drawn are skipped.
     pub fn of(values: impl Iterator<Item = f64>, scale: Scale) -> Self {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for value in values.filter(|value| drawable(*value, scale)) {
@@ -38,7 +38,7 @@ impl Range {
         Self::new(low, high, scale)
     }
 
-    /// A range between two values, widened if they do not differ.
+    /// A range between two values, widened if they are equal.
     pub fn new(low: f64, high: f64, scale: Scale) -> Self {
         if !(drawable(low, scale) && drawable(high, scale)) || low > high {
             return match scale {
@@ -47,7 +47,7 @@ impl Range {
                 Scale::LogFromZero => Self { low: 0.0, high: 10.0, scale },
             };
         }
-        // Closer than this, ticks could not be told apart with twelve digits.
+        // Ticks that are closer than this could not be distinguished with twelve digits.
         let least = low.abs().max(high.abs()) * 1e-12;
         if high - low > least {
             return Self { low, high, scale };
@@ -76,7 +76,7 @@ impl Range {
         share.is_finite().then_some(share)
     }
 
-    /// About `most` ticks, never more than one above it, at nice values inside the range, in order.
+    /// About `most` ticks, at most one more, at round values inside the range, in order.
     pub fn ticks(&self, most: usize) -> Ticks {
         match self.scale {
             Scale::Linear => Ticks::linear(self.low, self.high, most),
@@ -122,7 +122,7 @@ enum Kind {
     Log { decade: i32, multiples: &'static [f64], low: f64, high: f64, every: i32 },
 }
 
-/// Maximum number of ticks any axis asks for.
+/// Maximum number of ticks of an axis.
 const MOST: usize = 64;
 
 impl Ticks {
@@ -131,7 +131,7 @@ impl Ticks {
         let rough = (high / 2.0 - low / 2.0) / most as f64 * 2.0;
         let power = 10f64.powf(rough.log10().floor());
         let ticks_of = |step: f64| (high / step + 1e-9).floor() - (low / step - 1e-9).ceil() + 1.0;
-        // The finest step that gives no more than one tick above the wish.
+        // The finest step that gives at most one tick more than requested.
         let fits = |multiple: &f64| ticks_of(multiple * power) <= most as f64 + 1.0;
         let step = [0.5, 1.0, 2.0, 5.0].into_iter().find(fits).unwrap_or(10.0) * power;
         if !(step.is_finite() && step > 0.0) {

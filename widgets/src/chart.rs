@@ -1,4 +1,4 @@
-//! Line charts with our own axes: curves are labelled where they end, there is no legend box.
+//! Line charts with axes; curves are labelled at their ends instead of in a legend.
 //!
 //! Points are thinned by minimum and maximum per column of dots, so that spikes stay. Values that cannot be drawn
 //! (NaN, infinite, not positive on a logarithmic axis) are gaps and counted in the label.
@@ -32,11 +32,11 @@ pub struct Series {
     pub bold: bool,
     /// Character that it is drawn with in ASCII: `*` best, `m` mean, `L` lower, `U` upper bound.
     pub letter: char,
-    /// A value holds until the next point.
+    /// `true` if a value is constant until the next point.
     pub step: bool,
-    /// Every other dot only, so that it differs from others without colour.
+    /// Draws every other dot only, so that the curve differs from others without colour.
     pub dotted: bool,
-    /// Its points are samples, each of which is marked.
+    /// `true` if its points are samples, and each is marked.
     pub marked: bool,
 }
 
@@ -53,7 +53,7 @@ impl Series {
         self
     }
 
-    /// A value holds until the next point.
+    /// Makes each value constant until the next point.
     #[must_use]
     pub const fn step(mut self) -> Self {
         self.step = true;
@@ -67,7 +67,7 @@ impl Series {
         self
     }
 
-    /// Its points are samples, each of which is marked.
+    /// Marks each of its points as a sample.
     #[must_use]
     pub const fn marked(mut self) -> Self {
         self.marked = true;
@@ -82,7 +82,7 @@ impl Series {
     }
 }
 
-/// A value to compare with, drawn as a grey line over the whole width.
+/// A reference value, drawn as a grey line over the whole width.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Baseline {
     /// Written at the right end.
@@ -91,12 +91,12 @@ pub struct Baseline {
     pub value: f64,
 }
 
-/// Something that happened: a hot start, an offer, a change.
+/// An event: a hot start, an offer, a change.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Event {
     /// Position on the x axis.
     pub at: f64,
-    /// Written at the top where there is room.
+    /// Written at the top if there is room.
     pub name: Label,
 }
 
@@ -107,24 +107,24 @@ pub struct Axis<'a> {
     pub scale: Scale,
     /// Unit or name (`ms`, `generation`).
     pub unit: &'a str,
-    /// The range to show; the range of the data without it.
+    /// The range to show; `None` for the range of the data.
     pub bounds: Option<(f64, f64)>,
     /// Ticks at whole numbers only.
     pub whole: bool,
 }
 
 impl<'a> Axis<'a> {
-    /// An even axis with a unit.
+    /// A linear axis with a unit.
     pub const fn linear(unit: &'a str) -> Self {
         Self { scale: Scale::Linear, unit, bounds: None, whole: false }
     }
 
-    /// An axis by order of magnitude.
+    /// A logarithmic axis.
     pub const fn log(unit: &'a str) -> Self {
         Self { scale: Scale::Log, unit, bounds: None, whole: false }
     }
 
-    /// An axis by order of magnitude that begins at zero.
+    /// A logarithmic axis that starts at zero.
     pub const fn log_from_zero(unit: &'a str) -> Self {
         Self { scale: Scale::LogFromZero, unit, bounds: None, whole: false }
     }
@@ -173,7 +173,7 @@ pub struct Chart<'a> {
     y: Axis<'a>,
 }
 
-/// Most labels at the right end.
+/// Maximum number of labels at the right end.
 const MAX_LABELS: usize = 16;
 
 /// A label at the right end: its row, the height of its line, which series or baseline.
@@ -195,8 +195,8 @@ impl EndLabel {
     }
 }
 
-/// Gives every label a row of its own in the order of their lines: down where two want the same row, then back up
-/// from the bottom.
+/// Assigns every label a row of its own in the order of the lines: moves labels down if two need the same row, then up
+/// again from the bottom.
 fn spread(labels: &mut [EndLabel], rows: i32) {
     for label in &mut *labels {
         label.row = row_of(label.share, rows);
@@ -237,7 +237,7 @@ impl<'a> Chart<'a> {
         self
     }
 
-    /// Sets the events on the way.
+    /// Sets the events.
     #[must_use]
     pub const fn events(mut self, events: &'a [Event]) -> Self {
         self.events = events;
@@ -265,7 +265,7 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// Writes tick labels left of the plot. Returns nothing; the column was measured before.
+    /// Writes tick labels left of the plot. The width of the column was measured before.
     fn draw_y_axis(&self, pen: &mut Pen<'_>, y: Range, labels: i32, rows: i32) {
         let muted = self.theme.style(Tone::Muted);
         let mut taken = [false; 128];
@@ -298,7 +298,7 @@ impl<'a> Chart<'a> {
         y.ticks((rows / 2).clamp(2, 10) as usize)
     }
 
-    /// The label of an end of the axis, which is no nice value: to a tenth of the range.
+    /// The label of an end of the axis, which need not be a round value, with a precision of a tenth of the range.
     fn end_label(y: Range, value: f64) -> Num {
         match y.scale {
             Scale::Linear if y.low.fract() == 0.0 && y.high.fract() == 0.0 => number::fixed(value, 0),
@@ -323,11 +323,11 @@ impl<'a> Chart<'a> {
     fn draw_x_axis(&self, pen: &mut Pen<'_>, x: Range, left: i32, width: i32, row: i32) {
         let muted = self.theme.style(Tone::Muted);
         let most = (width / 8).max(1) as usize;
-        // No more ticks than whole numbers: their distance is at least one.
+        // At most one tick per whole number: the distance of ticks is at least one.
         let whole = (x.high - x.low).floor().max(1.0) as usize;
         let ticks = x.ticks(if self.x.whole { most.min(whole) } else { most });
         let unit = i32::from(text::width(self.x.unit, pen.glyphs()));
-        // Right of the plot, else at its end: an axis without its unit says nothing, so ticks give way.
+        // Right of the plot, else at its end: the unit is necessary, so ticks are omitted for it.
         let beside = left + width + 1 + unit <= pen.width();
         let until = if beside || unit * 2 > width { left + width } else { left + width - unit - 1 };
         let mut free_from = left;
@@ -349,8 +349,8 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// The labels at the right end in the order of their rows. Curves come first: a baseline is left out where it
-    /// would push the label of the answer away from its line, another far away, or stand far from its own.
+    /// The labels at the right end in the order of their rows. Curves come first. A baseline label is left out if it
+    /// would push the label of the answer away from its line, push another label far away, or be far from its own line.
     fn place_end_labels(&self, y: Range, rows: i32, labels: &mut [EndLabel; MAX_LABELS]) -> usize {
         let room = MAX_LABELS.min(rows.max(0) as usize);
         let mut count = 0;
@@ -423,7 +423,7 @@ impl<'a> Chart<'a> {
         series.chain(lines).max().map_or(0, |width| width + 1)
     }
 
-    /// Columns of the events that are in sight, each with that of the next one or the end.
+    /// Columns of the visible events, each with the column of the next event or the end.
     fn event_places(&self, x: Range, left: i32, width: i32) -> impl Iterator<Item = (&Event, i32, i32)> {
         let place = move |event: &Event| {
             let share = x.share(event.at).filter(|share| (0.0..=1.0).contains(share))?;
@@ -457,7 +457,7 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// Marks samples. A curve of one point is a mark too: one dot would not be seen.
+    /// Marks samples. A curve of one point is drawn as a mark, because a single dot would not be visible.
     fn draw_marks(&self, plot: &mut Pen<'_>, series: &Series, x: Range, y: Range) {
         if !series.marked && series.points.len() != 1 {
             return;
@@ -489,7 +489,7 @@ impl<'a> Chart<'a> {
         let (width, height) = (f64::from(dots.width() - 1), f64::from(dots.height() - 1));
         let place = |point: &(f64, f64)| {
             let (share_x, share_y) = (x.share(point.0)?, y.share(point.1)?);
-            // One dot outside is clipped by the dots; further out would only cost time.
+            // One dot outside is clipped later; dots further outside would only cost time.
             let at = (share_x.clamp(-1.0, 2.0) * width).round().clamp(-1.0, width + 1.0) as i32;
             let dot = ((1.0 - share_y.clamp(-1.0, 2.0)) * height).round().clamp(-1.0, height + 1.0) as i32;
             Some((at, dot))
@@ -548,7 +548,7 @@ impl Widget for &Chart<'_> {
         let axis = i32::from(area.height >= Chart::AXIS_HEIGHT);
         let rows = pen.height() - axis;
         let left = self.y_label_width(y, rows).min(pen.width() / 3);
-        // The plot keeps two fifths of the width; labels are cut rather than the curve.
+        // The plot gets at least two fifths of the width; labels are cut rather than the curve.
         let ends = self.end_width(x, y).min((pen.width() - left) * 3 / 5);
         let width = pen.width() - left - ends;
         self.draw_y_axis(&mut pen, y, left, rows);
@@ -567,7 +567,7 @@ impl Widget for &Chart<'_> {
         for series in self.series.iter().rev() {
             self.draw_curve(&mut dots, series, x, y);
         }
-        // The most important one comes first: its marks lie on top.
+        // The most important curve comes first, and its marks are on top.
         for series in self.series.iter().rev() {
             self.draw_marks(&mut plot, series, x, y);
         }

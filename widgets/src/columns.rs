@@ -1,4 +1,5 @@
-//! Distribution of values, upright: one column per bin, ticks on the axis where the mean and the largest value are.
+//! Distribution of values as vertical bars: one column per bin, with marks on the axis at the mean and the largest
+//! value.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -23,7 +24,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Counts values in `bins` bins from zero to `end`. What lies beyond goes into the last one.
+    /// Counts values in `bins` bins from zero to `end`. Larger values go into the last bin.
     pub fn of(values: impl Iterator<Item = f64>, end: f64, bins: usize) -> Self {
         let bins = bins.max(1);
         let mut spread = Self { amounts: vec![0.0; bins], end, mean: 0.0, most: 0.0 };
@@ -56,8 +57,8 @@ impl Spread {
 /// let spread = Spread::of([2.0, 3.0, 3.0, 7.0].into_iter(), 10.0, 10);
 /// let area = Rect::new(0, 0, 12, 4);
 /// let mut buf = Buffer::empty(area);
-/// Columns::new(&theme, &spread, 2.0, Tone::Series(1), '#').ticks(&[(0.0, "0".into()), (5.0, "5".into())]).render(area, &mut buf);
-/// assert_eq!(text_of(&buf), "   #\n  ##   #\n---+---!----\n0    5");
+/// Columns::new(&theme, &spread, 2.0, Tone::Series(1), '#').ticks(&[(0.0, "0".into()), (5.0, "5".into())]).render(area,
+/// &mut buf); assert_eq!(text_of(&buf), "   #\n  ##   #\n---+---!----\n0    5");
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Columns<'a> {
@@ -86,7 +87,7 @@ impl<'a> Columns<'a> {
         self
     }
 
-    /// Unit of the amounts, written with those beyond the scale.
+    /// Unit of the amounts, written with amounts beyond the scale.
     #[must_use]
     pub const fn unit(mut self, unit: &'static str) -> Self {
         self.unit = unit;
@@ -108,7 +109,7 @@ impl<'a> Columns<'a> {
         let over = amount > self.top * (1.0 + 1e-9);
         let steps = if ascii { 1 } else { 8 };
         let height = ((amount / self.top).min(1.0) * f64::from(rows * steps)).round() as i32;
-        // What is there is seen.
+        // Every non-empty bin is visible.
         let height = height.max(1);
         let mut letter = [0; 4];
         let full = if ascii { &*self.letter.encode_utf8(&mut letter) } else { glyphs.eighths[7] };
@@ -164,7 +165,7 @@ impl Widget for &Columns<'_> {
                 }
             }
         }
-        // A column beyond the scale says how much it is.
+        // A column beyond the scale shows its amount as a number.
         for (at, amount) in (0..).zip(&self.spread.amounts) {
             if *amount > self.top * (1.0 + 1e-9) && self.top > 0.0 {
                 let label = Num::of(format_args!("{amount:.0}{}", self.unit));

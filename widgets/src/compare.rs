@@ -1,7 +1,7 @@
 //! Two schedules on one time scale: the new one in the upper half of each row, the old one below it.
 //!
-//! With colour the two halves differ in tone; without it the shape tells: `█` both, `▀` only the new, `▄` only the
-//! old (`#`, `"`, `_` in ASCII).
+//! With colour the two halves differ in tone; without colour they differ in shape: `█` both, `▀` only the new, `▄` only
+//! the old (`#`, `"`, `_` in ASCII).
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -64,7 +64,7 @@ impl<'a> PairedBars<'a> {
         self
     }
 
-    /// Over the differences (`end ms` unless set).
+    /// Heading of the differences (`end ms` by default).
     #[must_use]
     pub const fn unit(mut self, unit: &'a str) -> Self {
         self.unit = unit;
@@ -162,7 +162,7 @@ impl Widget for &PairedBars<'_> {
     }
 }
 
-/// The glyphs of a cell that only the new and only the old schedule takes.
+/// The glyphs of a cell that only the new schedule covers, and of one that only the old schedule covers.
 fn shapes(theme: &Theme) -> (&'static str, &'static str) {
     if theme.is_ascii() { ("\"", "_") } else { (theme.glyphs.half_upper, theme.glyphs.half_lower) }
 }

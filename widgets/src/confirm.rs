@@ -1,4 +1,4 @@
-//! A question asked once before something that cannot be undone. The safe answer is the default.
+//! A question before a step that cannot be undone. The safe answer is the default.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -10,7 +10,7 @@ use crate::pen::Pen;
 use crate::text;
 use crate::theme::{Theme, Tone};
 
-/// A question, what it means, and its answers.
+/// A question, its consequence, and its answers.
 ///
 /// ```
 /// # use lightbay_widgets::{Confirm, Hits, Theme, text_of};
@@ -46,7 +46,7 @@ impl<'a> Confirm<'a> {
         self
     }
 
-    /// The answer that Enter gives.
+    /// The answer that Enter selects.
     #[must_use]
     pub const fn chosen(mut self, index: usize) -> Self {
         self.chosen = index;
@@ -71,7 +71,7 @@ impl StatefulWidget for &Confirm<'_> {
             return;
         }
         let width = pen.width();
-        // The answers keep the last row for any size: a question without them cannot be left.
+        // The answers get the last row at any size, because without them the user could not leave the question.
         let last = pen.height() - 1;
         let mut body = pen.part(0, 0, width, last);
         let mut y = wrap(&mut body, 0, 0, width, self.question, Tone::Answer);

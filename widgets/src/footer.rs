@@ -1,4 +1,4 @@
-//! The last line: what can be done here. Cut at whole entries; help and quit are never cut.
+//! The last line: the possible actions. It is cut at whole entries; help and quit are never cut.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -16,11 +16,11 @@ pub struct KeyHint {
     pub keys: Label,
     /// Its effect, in a word or two.
     pub label: Label,
-    /// Possible now; if not it is grey.
+    /// `true` if it is possible now; otherwise it is grey.
     pub enabled: bool,
-    /// Never cut (help, quit).
+    /// `true` if it is never cut (help, quit).
     pub keep: bool,
-    /// Reported when it is hit.
+    /// Reported when it is clicked.
     pub id: u32,
 }
 
@@ -30,7 +30,7 @@ impl KeyHint {
         Self { keys: keys.into(), label: label.into(), enabled: true, keep: false, id }
     }
 
-    /// Greyed if not possible now.
+    /// Grey if it is not possible now.
     #[must_use]
     pub const fn enabled(mut self, enabled: bool) -> Self {
         self.enabled = enabled;
@@ -100,7 +100,7 @@ impl StatefulWidget for &Footer<'_> {
             if hint.keep {
                 kept -= width + GAP;
             } else if full || x + width + kept > right {
-                // Later entries are less useful: once one is left out, none that is shorter jumps in.
+                // Later entries are less useful: after the first omitted entry, shorter ones do not replace it.
                 full = true;
                 continue;
             }

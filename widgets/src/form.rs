@@ -1,4 +1,4 @@
-//! The parameters form: names, values, what was changed and not yet solved.
+//! The parameters form: names, values, and changes that are not solved yet.
 
 use std::ops::Range;
 
@@ -21,14 +21,14 @@ pub enum FormKind {
     Field,
     /// Name of a group.
     Heading,
-    /// Words, as `run uses 400`; with a `*` in front if it is about changes.
+    /// Text, such as `run uses 400`; a `*` in front marks text about changes.
     Note,
 }
 
 /// One row.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FormRow {
-    /// Reported when it is hit, and kept as the selection.
+    /// Reported when it is clicked, and kept as the selection.
     pub id: u32,
     /// Its kind.
     pub kind: FormKind,
@@ -36,7 +36,7 @@ pub struct FormRow {
     pub name: Label,
     /// Value as it would be written in a file.
     pub value: Label,
-    /// Unit, if the name does not say it.
+    /// Unit, if the name does not contain it.
     pub unit: Label,
     /// Changed and not yet solved: `*`.
     pub changed: bool,
@@ -103,7 +103,7 @@ pub struct FormState {
     pub offset: usize,
     /// Rows shown by the last draw.
     pub visible: Range<usize>,
-    /// Rows that can be hit.
+    /// Clickable rows.
     pub hits: Hits,
 }
 
@@ -157,14 +157,14 @@ impl<'a> Form<'a> {
         Self { theme, rows, edit: None }
     }
 
-    /// The selected field is being typed into.
+    /// Sets the text that is being typed into the selected field.
     #[must_use]
     pub const fn edit(mut self, edit: Edit<'a>) -> Self {
         self.edit = Some(edit);
         self
     }
 
-    /// The end of the value column: as far left as the longest pair of name and value allows, but inside.
+    /// The end of the value column: as far left as the longest pair of name and value allows, but inside the area.
     fn places(&self, width: i32) -> FormPlaces {
         let glyphs = self.theme.glyphs;
         let wish = self
@@ -176,7 +176,7 @@ impl<'a> Form<'a> {
             })
             .max()
             .unwrap_or(0);
-        // Two columns stay for the mark of a change.
+        // Two columns are reserved for the mark of a change.
         FormPlaces { name: 2, value_end: wish.min(width - 2) }
     }
 
@@ -263,7 +263,7 @@ impl StatefulWidget for &Form<'_> {
         let problem = at.and_then(|at| self.rows.get(at)).map_or("", |row| &row.problem);
         let mut height = pen.height();
         if !problem.is_empty() && height > 2 {
-            // The reason is written where the eye is: below the form, as long as the field is selected.
+            // The reason is shown below the form as long as the field is selected.
             height -= 1;
             pen.glyph(0, height, "!", self.theme.ink(Tone::Bad, true));
             pen.cut(2, height, pen.width() - 2, problem, Cut::End, self.theme.style(Tone::Bad));

@@ -1,6 +1,6 @@
-//! The characters widgets draw with, as three complete sets.
+//! The characters for drawing, as three complete sets.
 //!
-//! A widget never writes a literal box character: it asks the set of its theme. The ASCII set holds no byte above
+//! Widgets never write literal box characters; they use the set of their theme. The ASCII set holds no byte above
 //! 0x7E, and text that comes from files is mapped by [`ascii_of`] when that set is in use.
 
 /// Set of characters to draw with.
@@ -62,7 +62,7 @@ pub struct Glyphs {
     /// On an axis: where the mean of a distribution is, and where its largest value is.
     pub mean: &'static str,
     pub most: &'static str,
-    /// One that stays, one that comes, one that goes, and where there can be none.
+    /// Signs for a kept, an added and a removed circuit, and for a cell that cannot have one.
     pub dot: &'static str,
     pub plus: &'static str,
     pub minus: &'static str,
@@ -176,7 +176,7 @@ impl GlyphSet {
     }
 }
 
-/// Returns the text that the ASCII set writes in place of `c`; `?` where there is no close sign.
+/// Returns the text that the ASCII set writes in place of `c`; `?` if no similar character exists.
 pub const fn ascii_of(c: char) -> &'static str {
     match c {
         '\u{a0}' | '\u{2009}' | '\u{202f}' => " ",

@@ -1,4 +1,4 @@
-//! Line 0: identity, answer, state in words. Never scrolls, the same order at every size.
+//! Line 0: identity, answer, and state in words. It never scrolls, and has the same order at every size.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -11,17 +11,18 @@ use crate::theme::{Theme, Tone};
 /// One part of the header.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Segment {
-    /// In grey in front of the value.
+    /// Label in grey in front of the value.
     pub label: Label,
     /// The value, in bold unless `plain`.
     pub value: Label,
-    /// In grey behind the value.
+    /// Text in grey after the value.
     pub suffix: Label,
-    /// Goes first when space is short: higher goes earlier. 0 stays at any width and is cut only as the last resort.
+    /// Order of omission when space is short: higher values are omitted earlier. A segment with 0 stays at any width
+    /// and is cut only as the last resort.
     pub priority: u8,
-    /// The label may go before any segment does, because the value speaks for itself (`12.829852 s`).
+    /// `true` if the label may be omitted before any segment, because the value is clear without it (`12.829852 s`).
     pub label_may_go: bool,
-    /// The value is ordinary text.
+    /// `true` if the value is ordinary text.
     pub plain: bool,
 }
 
@@ -38,7 +39,7 @@ impl Segment {
         self
     }
 
-    /// The label goes when space is short.
+    /// Omits the label when space is short.
     #[must_use]
     pub const fn label_may_go(mut self) -> Self {
         self.label_may_go = true;
@@ -52,7 +53,7 @@ impl Segment {
         self
     }
 
-    /// Text in grey behind the value.
+    /// Adds text in grey after the value.
     #[must_use]
     pub fn suffix(mut self, suffix: impl Into<Label>) -> Self {
         self.suffix = suffix.into();
@@ -133,7 +134,7 @@ impl<'a> Header<'a> {
         if self.width(room) <= available {
             return room;
         }
-        // Extra segments go one by one before any label does, as long as wide gaps can stay.
+        // Extra segments are omitted one by one before any label, as long as the wide gaps fit.
         while room.highest > 1 {
             room.highest -= 1;
             if self.width(room) <= available {

@@ -20,7 +20,7 @@ pub enum HelpLine {
         /// Its effect, starting with a verb.
         sentence: Label,
     },
-    /// Words, over the whole column.
+    /// Text over the whole column.
     Words(Label),
     /// An empty line.
     Gap,
@@ -29,9 +29,9 @@ pub enum HelpLine {
 /// State of the help, kept from frame to frame.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HelpState {
-    /// First row shown; corrected by the draw.
+    /// First visible row; corrected by drawing.
     pub offset: usize,
-    /// Rows in all, as of the last draw.
+    /// Total number of rows in the last drawing.
     pub rows: usize,
 }
 
@@ -57,7 +57,7 @@ pub struct Help<'a> {
 }
 
 impl<'a> Help<'a> {
-    /// The width one column needs; twice as much gives two columns.
+    /// Minimum width of one column; twice this width gives two columns.
     pub const MIN_WIDTH: u16 = 40;
 
     /// Lines in order.

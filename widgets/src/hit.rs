@@ -1,4 +1,4 @@
-//! Targets of the mouse: every widget that can be clicked pushes rectangles while it draws.
+//! Targets of the mouse: every clickable widget registers rectangles while it draws.
 
 use ratatui_core::layout::{Position, Rect};
 
@@ -30,7 +30,7 @@ impl Hits {
         }
     }
 
-    /// The item at a cell. What was drawn last lies on top.
+    /// The item at a cell. The rectangle drawn last is on top.
     pub fn at(&self, x: u16, y: u16) -> Option<Hit> {
         self.0.iter().rev().find(|hit| hit.rect.contains(Position { x, y })).copied()
     }
@@ -45,7 +45,7 @@ impl Hits {
         self.0.len()
     }
 
-    /// True if nothing can be hit.
+    /// Returns `true` if nothing is clickable.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

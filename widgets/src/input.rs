@@ -1,4 +1,4 @@
-//! One line of text being typed, with a cursor, and what is wrong with it.
+//! One line of typed text with a cursor, and the problem of the text.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -9,7 +9,7 @@ use crate::pen::Pen;
 use crate::text::{self, Cut};
 use crate::theme::{Theme, Tone};
 
-/// A prompt and a text with a cursor. The second row, if there is one, shows what is wrong or a hint.
+/// A prompt and a text with a cursor. The second row, if there is one, shows the problem or a hint.
 ///
 /// ```
 /// # use lightbay_widgets::{Input, Theme, text_of};
@@ -39,14 +39,14 @@ impl<'a> Input<'a> {
         Self { theme, prompt: "", text, cursor, hint: "", problem: "" }
     }
 
-    /// In grey in front of the text.
+    /// Sets the prompt, in grey in front of the text.
     #[must_use]
     pub const fn prompt(mut self, prompt: &'a str) -> Self {
         self.prompt = prompt;
         self
     }
 
-    /// In grey: behind an empty text, and in the second row while nothing is wrong.
+    /// Sets the hint, in grey after an empty text, and in the second row while no problem is shown.
     #[must_use]
     pub const fn hint(mut self, hint: &'a str) -> Self {
         self.hint = hint;
@@ -71,7 +71,7 @@ pub(crate) fn draw_edit(pen: &mut Pen<'_>, x: i32, y: i32, room: i32, text: &str
     let style = theme.style(Tone::Answer);
     let at = text.grapheme_indices(true).nth(cursor).map_or(text.len(), |(at, _)| at);
     let (before, after) = text.split_at(at);
-    // The cursor needs a column of its own, also behind the last character.
+    // The cursor needs a column of its own, even after the last character.
     let kept = text::tail(before, (room - 1).clamp(0, i32::from(u16::MAX)) as u16, glyphs);
     let used = pen.cut(x, y, room - 1, kept, Cut::End, style);
     let rest = pen.cut(x + used, y, room - used, after, Cut::End, style);

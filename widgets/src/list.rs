@@ -17,7 +17,7 @@ use crate::theme::{Theme, Tone};
 /// One line of a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListItem {
-    /// Reported when it is hit, and kept as the selection.
+    /// Reported when it is clicked, and kept as the selection.
     pub id: u32,
     /// Its name.
     pub text: Label,
@@ -27,7 +27,7 @@ pub struct ListItem {
     pub right: Label,
     /// Positions of the graphemes of `text` that the search matched, ascending.
     pub matches: Vec<u32>,
-    /// Possible now; if not it is grey.
+    /// `true` if it is possible now; otherwise it is grey.
     pub enabled: bool,
     /// A heading between items; cannot be selected.
     pub heading: bool,
@@ -44,7 +44,7 @@ impl ListItem {
         Self { text: text.into(), heading: true, ..Self::default() }
     }
 
-    /// A sentence behind the name.
+    /// Adds a sentence after the name.
     #[must_use]
     pub fn detail(mut self, detail: impl Into<Label>) -> Self {
         self.detail = detail.into();
@@ -65,7 +65,7 @@ impl ListItem {
         self
     }
 
-    /// Greyed if not possible now.
+    /// Grey if it is not possible now.
     #[must_use]
     pub const fn enabled(mut self, enabled: bool) -> Self {
         self.enabled = enabled;
@@ -82,7 +82,7 @@ pub struct ListState {
     pub offset: usize,
     /// Rows shown by the last draw.
     pub visible: Range<usize>,
-    /// Rows that can be hit.
+    /// Clickable rows.
     pub hits: Hits,
 }
 
@@ -148,7 +148,7 @@ impl<'a> List<'a> {
         }
         let room = name_width.min(end - 3);
         let used = pen.cut(3, y, room, &item.text, Cut::Middle, name);
-        // A name cut in its middle has lost the places the search speaks of.
+        // In a name that is cut in its middle, the matched positions are not valid.
         if i32::from(text::width(&item.text, glyphs)) <= room {
             self.draw_matches(pen, y, item);
         }
@@ -191,7 +191,7 @@ impl StatefulWidget for &List<'_> {
         state.visible = state.offset..end;
         let glyphs = pen.glyphs();
         let shown = self.items.get(state.offset..end).unwrap_or(&[]);
-        // Over all items, not the visible ones: columns must not jump while scrolling.
+        // Computed over all items, not only the visible ones, so that columns do not move while scrolling.
         let name_width = self
             .items
             .iter()

@@ -1,4 +1,4 @@
-//! The last events: one line above the footer, or as many as there is room for. Severity is a letter.
+//! The last events: one line above the footer, or as many as fit. Severity is a letter.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -15,9 +15,9 @@ pub enum Severity {
     /// Something happened.
     #[default]
     Info,
-    /// It works, but not as asked.
+    /// The program continues, but not as requested.
     Warning,
-    /// It did not work.
+    /// The action failed.
     Error,
 }
 
@@ -83,7 +83,7 @@ impl<'a> LogLines<'a> {
         Self { theme, entries, right: &[] }
     }
 
-    /// At the right end of the last line (`1 of 6  L log`).
+    /// Sets the text at the right end of the last line (`1 of 6  L log`).
     #[must_use]
     pub const fn right(mut self, right: &'a [Piece]) -> Self {
         self.right = right;

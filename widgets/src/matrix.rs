@@ -1,7 +1,7 @@
-//! Pod by pod matrix of small numbers: circuits, differences to a baseline, what each pod has left.
+//! Pod by pod matrix of small numbers: circuits, differences from a baseline, and free ports of each pod.
 //!
-//! The digit is the meaning, the shade is decoration. In the edit layer the selected cell stands in brackets and a
-//! change that is not possible shows as `!`.
+//! The digit has the information, the shade is decoration. In the edit layer the selected cell is in brackets, and `!`
+//! marks a change that is not possible.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -29,7 +29,7 @@ pub enum CellFlag {
 /// One cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MatrixCell {
-    /// The number; `None` where there can be none (`·`).
+    /// The number; `None` if the cell cannot have a value (`·`).
     pub value: Option<i32>,
     /// Difference to the baseline; 0 is not shown.
     pub difference: i32,
@@ -57,7 +57,7 @@ pub struct MatrixState {
     pub row_offset: usize,
     /// First column shown.
     pub column_offset: usize,
-    /// Cells that can be hit: id is the row, part the column.
+    /// Clickable cells: the id is the row, the part is the column.
     pub hits: Hits,
 }
 
@@ -110,14 +110,14 @@ pub struct Matrix<'a> {
 #[derive(Clone, Copy)]
 struct MatrixPlaces {
     names: i32,
-    /// From one cell to the next; one column of it is blank.
+    /// Distance from one cell to the next, including one blank column.
     pitch: i32,
     differences: bool,
     shown: usize,
     sum: Sum,
 }
 
-/// Form of the sums, by the room there is for them.
+/// Form of the sums, by the available room.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
 enum Sum {
     None,
@@ -159,7 +159,7 @@ impl<'a> Matrix<'a> {
         self
     }
 
-    /// The edit layer is open: the selected cell stands in brackets.
+    /// Sets that the edit layer is open: the selected cell is in brackets.
     #[must_use]
     pub const fn editing(mut self, editing: bool) -> Self {
         self.editing = editing;
@@ -196,7 +196,7 @@ impl<'a> Matrix<'a> {
         let wide = full.max(headings.min(8) + 1);
         let bare = digits + 2;
         let count = self.columns.len() as i32;
-        // Differences say more than names of columns, those more than a bar, and a bar more than wide cells.
+        // Priority for room: differences, then names of columns, then a bar, then wide cells.
         let short = full.max(headings.min(4) + 1);
         let bare_short = bare.max(headings.min(4) + 1);
         let some = &sums[..2];
@@ -214,7 +214,7 @@ impl<'a> Matrix<'a> {
                 }
             }
         }
-        // More columns than fit: keep the sums as text and scroll.
+        // If the columns do not fit, keeps the sums as text and scrolls.
         let sum = if names + sums[1].width() + bare <= width { sums[1] } else { Sum::None };
         let pitch = digits + 1;
         let shown = ((width - names - sum.width()) / pitch).max(0) as usize;

@@ -10,7 +10,7 @@ use crate::theme::{Theme, Tone};
 /// One part of a bar.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Part {
-    /// Its length, in units of the scale; what is not finite or negative has no length.
+    /// Its length, in units of the scale; a negative length, or one that is not finite, counts as zero.
     pub amount: f64,
     /// Its meaning.
     pub tone: Tone,
@@ -74,7 +74,7 @@ impl<'a> Meter<'a> {
         self
     }
 
-    /// The column of that line in a bar of some width.
+    /// The column of this line in a bar of a given width.
     pub fn limit_at(&self, width: u16) -> Option<u16> {
         let share = self.limit? / self.full;
         let is_on_scale = share.is_finite() && (0.0..=1.0).contains(&share) && width > 0;
@@ -90,7 +90,7 @@ impl Widget for &Meter<'_> {
         }
         let width = pen.width();
         let glyphs = pen.glyphs();
-        // Without colours several parts are told apart by their letters.
+        // Without colours several parts are distinguished by their letters.
         let letters = !self.theme.shades() && self.parts.len() > 1;
         let ascii = self.theme.is_ascii() || letters;
         if self.track {
@@ -102,21 +102,21 @@ impl Widget for &Meter<'_> {
         let mut sum = if self.start.is_finite() { self.start.max(0.0) } else { 0.0 };
         let share = if self.full > 0.0 { sum / self.full } else { 0.0 };
         let first = ((share * f64::from(width)).round() as i32).min(width - 1);
-        // Where the parts drawn so far end, in eighths, and in which style the last one was drawn.
+        // End of the parts drawn so far, in eighths, and style of the last part.
         let (mut end, mut last) = (first * per_cell, None);
         for part in self.parts {
             if !(part.amount.is_finite() && part.amount > 0.0 && self.full > 0.0) {
                 continue;
             }
             sum += part.amount;
-            // Something that is there is never invisible.
+            // A part with a positive length is always visible.
             let to = ((sum / self.full * room).round() as i32).max(end + 1).min(width * per_cell);
             let style = self.theme.style(part.tone);
             let mut letter = [0; 4];
             let full = if ascii { &*part.letter.encode_utf8(&mut letter) } else { glyphs.left_eighths[7] };
             let mut first = end / per_cell;
             if end % per_cell > 0 {
-                // The cell shared with the part before keeps its glyph; this part is its ground.
+                // A cell shared with the previous part keeps its glyph; this part sets its background.
                 if let Some(colour) = style.fg
                     && let Some(last) = last
                 {
@@ -134,7 +134,7 @@ impl Widget for &Meter<'_> {
             last = Some(style);
         }
         if let Some(at) = self.limit_at(width as u16).map(i32::from) {
-            // Inside the bar the line keeps the bar as its ground.
+            // Inside the bar the line has the bar as its background.
             let inside = end >= (at + 1) * per_cell && self.theme.shades();
             let ground = last.and_then(|style| style.fg).filter(|_| inside);
             let style = self.theme.style(Tone::Answer);

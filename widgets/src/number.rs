@@ -1,4 +1,4 @@
-//! Numbers as text in a buffer on the stack: rounded, never cut, `-` for what is not known.
+//! Numbers as text in a buffer on the stack: rounded, never cut, `-` for an unknown value.
 //!
 //! Digits are grouped by thin gaps above 9 999 (`12 829.85`). A number that does not fit loses decimals first, then
 //! becomes `12.8 k`, `4.1 M`; digits are never dropped.
@@ -111,8 +111,7 @@ impl From<Num> for Cow<'static, str> {
     }
 }
 
-/// A number as text with thin gaps between groups of three digits in front of the decimal point, above 9 999; what stands
-/// behind it stays.
+/// A number as text with thin gaps between groups of three digits in front of the decimal point, above 9 999; text after the number is unchanged.
 pub fn grouped(number: &str) -> String {
     let from = number.find(|c: char| c.is_ascii_digit()).unwrap_or(number.len());
     let (sign, rest) = number.split_at(from);
@@ -128,17 +127,17 @@ pub fn grouped(number: &str) -> String {
     text + behind
 }
 
-/// Text in place of a value that is not known.
+/// Text for an unknown value.
 pub const UNKNOWN: &str = "-";
 
 fn unknown() -> Num {
     Num::of(format_args!("{UNKNOWN}"))
 }
 
-/// Above this magnitude fixed notation would not be read any more.
+/// Magnitude above which fixed notation is not readable.
 const LARGEST_FIXED: f64 = 1e15;
 
-/// `value` with a fixed number of decimals, grouped above 9 999. Not finite is `-`; minus zero is zero.
+/// `value` with a fixed number of decimals, grouped above 9 999. A value that is not finite is `-`; minus zero is zero.
 pub fn fixed(value: f64, decimals: usize) -> Num {
     if !value.is_finite() {
         return unknown();
@@ -153,7 +152,7 @@ pub fn fixed(value: f64, decimals: usize) -> Num {
     num.grouped()
 }
 
-/// A value of any size and unit: whole numbers as they are, small ones by six digits, others by six decimals.
+/// A value of any size and unit: whole numbers unchanged, small numbers with six digits, others with six decimals.
 pub fn plain(value: f64) -> Num {
     match value.abs() {
         _ if value.fract() == 0.0 => fixed(value, 0),
@@ -174,12 +173,12 @@ pub fn signed(value: f64, decimals: usize) -> Num {
     Num::of(format_args!("+{num}"))
 }
 
-/// Seconds with six decimals, for places that have room.
+/// Seconds with six decimals, for wide places.
 pub fn seconds6(value_s: f64) -> Num {
     fixed(value_s, 6)
 }
 
-/// Seconds with three decimals, for places that have not.
+/// Seconds with three decimals, for narrow places.
 pub fn seconds3(value_s: f64) -> Num {
     fixed(value_s, 3)
 }
@@ -194,7 +193,7 @@ pub fn nct(value: f64) -> Num {
     fixed(value, 4)
 }
 
-/// A share of 0 to 1 as per cent without the sign; one decimal below 99.95, from 9 999 % up the word `Large`.
+/// A fraction of 0 to 1 as per cent without the sign;
 pub fn percent(share: f64, decimals: usize) -> Num {
     if share.is_finite() && share * 100.0 >= 9_999.0 {
         return Num::of(format_args!("Large"));
@@ -252,8 +251,8 @@ pub fn clock(value_s: f64) -> Num {
     Num::of(format_args!("{:02}:{:02}.{}", tenths / 600, tenths / 10 % 60, tenths % 10))
 }
 
-/// `value` in at most `width` columns: fewer decimals first, then `k`, `M`, `G`, then a power of ten. What fits
-/// nowhere is written in full; digits are never dropped.
+/// `value` in at most `width` columns: fewer decimals first, then `k`, `M`, `G`, then a power of ten. A value that does
+/// not fit in any form is written in full; digits are never dropped.
 pub fn fit(value: f64, decimals: usize, width: usize) -> Num {
     let full = fixed(value, decimals);
     if full.len() <= width || !value.is_finite() {

@@ -1,10 +1,10 @@
-//! The open frame of a pane: one title line, no side borders, and the designed states besides the normal one.
+//! The open frame of a pane: one title line, no side borders, and messages for the states without a normal body.
 //!
 //! ```text
 //! ═ 2 Activity DP tail ═════════════════════════════ 13 of 214 intervals ═
 //! ```
 //!
-//! The rule is doubled and the text bold when the pane has focus, so focus shows without colour.
+//! If the pane has the focus, the rule is doubled and the text is bold, so the focus is visible without colour.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -21,18 +21,18 @@ pub enum PaneState<'a> {
     /// The caller draws the body.
     #[default]
     Ready,
-    /// Nothing yet: what would be here, and what to do (`no plan yet`, `press r`).
+    /// Nothing yet: the missing content and the remedy (`no plan yet`, `press r`).
     Empty {
         /// Sentence about the missing thing.
         what: &'a str,
         /// Sentence about the remedy.
         remedy: &'a str,
     },
-    /// The first data is on its way; what it is: follows the words "waiting for".
+    /// The first data is awaited; its name follows the words "waiting for".
     Waiting(&'a str),
-    /// The body shows older data; says from which plan. The caller draws the body.
+    /// The body shows older data, with a note on its plan. The caller draws the body.
     Stale(&'a str),
-    /// Could not be made: what happened, and what to do.
+    /// The content could not be made: the failure and the remedy.
     Failed {
         /// Sentence about the failure.
         what: &'a str,
@@ -73,21 +73,21 @@ impl<'a> Pane<'a> {
         Self { theme, number: None, name, context: &[], value: &[], focused: false, state: PaneState::Ready }
     }
 
-    /// The key that brings the pane up, 1 to 9.
+    /// The key that opens the pane, 1 to 9.
     #[must_use]
     pub const fn number(mut self, number: u8) -> Self {
         self.number = Some(number);
         self
     }
 
-    /// Sets the subject of the body, after the name. Goes first when space is short.
+    /// Sets the subject of the body, after the name. It is omitted first when space is short.
     #[must_use]
     pub const fn context(mut self, context: &'a [Piece]) -> Self {
         self.context = context;
         self
     }
 
-    /// The most important number, at the right end. Never cut.
+    /// Sets the most important number, at the right end. Never cut.
     #[must_use]
     pub const fn value(mut self, value: &'a [Piece]) -> Self {
         self.value = value;
@@ -101,7 +101,7 @@ impl<'a> Pane<'a> {
         self
     }
 
-    /// One of the designed states.
+    /// Sets the state of the body.
     #[must_use]
     pub const fn state(mut self, state: PaneState<'a>) -> Self {
         self.state = state;
@@ -186,7 +186,7 @@ impl<'a> Pane<'a> {
             }
             PaneState::Failed { what, remedy } => (what, Tone::Bad, remedy),
         };
-        // Upper third: a message in the middle of a tall pane is not found by the eye.
+        // Placed in the upper third, because a message in the middle of a tall pane is easily overlooked.
         let failed = matches!(self.state, PaneState::Failed { .. });
         let mut y = 1 + (pen.height() - 1).max(0) / 5;
         let mut x = 2;

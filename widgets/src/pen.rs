@@ -1,7 +1,7 @@
-//! The only way widgets touch a buffer: clipped to an area, cleaned text, no allocation.
+//! Widgets change a buffer only through this module, which clips to an area, cleans text and does not allocate.
 //!
-//! Coordinates are relative to the upper left corner of the area and may lie outside it; what lies outside is not
-//! drawn. With the ASCII set nothing above 0x7E passes.
+//! Coordinates are relative to the upper left corner of the area and may be outside it; content outside is not drawn.
+//! With the ASCII set nothing above 0x7E passes.
 
 use std::borrow::Cow;
 
@@ -75,12 +75,12 @@ impl From<String> for Piece {
     }
 }
 
-/// Columns a row of pieces takes.
+/// Width of a row of pieces.
 pub fn pieces_width(pieces: &[Piece], glyphs: &'static Glyphs) -> u16 {
     pieces.iter().fold(0u16, |sum, piece| sum.saturating_add(text::width(&piece.text, glyphs)))
 }
 
-/// A word of this many columns is a name that may be cut inside when there is no room for it.
+/// Minimum width of a word that counts as a name and may be cut in its middle if it does not fit.
 const LONG_WORD: i32 = 12;
 
 /// Draws into one area of a buffer.
@@ -99,7 +99,7 @@ impl<'a> Pen<'a> {
         Self { buf, area, clip, theme }
     }
 
-    /// True if nothing can be drawn.
+    /// Returns `true` if nothing can be drawn.
     pub const fn is_empty(&self) -> bool {
         self.clip.is_empty()
     }
@@ -119,7 +119,7 @@ impl<'a> Pen<'a> {
         self.area
     }
 
-    /// The theme in use. Outlives the pen, so styles can be requested while drawing.
+    /// The theme in use. It outlives the pen, so styles can be used while drawing.
     pub const fn theme(&self) -> &'a Theme {
         self.theme
     }
@@ -167,7 +167,7 @@ impl<'a> Pen<'a> {
         if self.clip.contains(position) { self.buf.cell_mut(position) } else { None }
     }
 
-    /// Writes one glyph of one column, as the set in use holds it.
+    /// Writes one glyph of one column, as in the present set.
     pub fn glyph(&mut self, x: i32, y: i32, glyph: &str, style: Style) {
         if let Some(cell) = self.cell(x, y) {
             cell.set_symbol(glyph).set_style(style);
@@ -181,7 +181,7 @@ impl<'a> Pen<'a> {
         self.divided(x, y, text, text::shares(text::width(text, glyphs), room, cut, glyphs), style)
     }
 
-    /// Writes a name from `x`, cut to `room` columns so that it is still told from the others it stands among.
+    /// Writes a name from `x`, cut to `room` columns so that it stays distinguishable from the other names.
     /// Returns the columns used.
     pub fn name_among<'t>(
         &mut self,
@@ -222,8 +222,9 @@ impl<'a> Pen<'a> {
         x.max(0)
     }
 
-    /// Writes pieces from `x` in at most `room` columns. What does not fit is left out from a word on, so that no
-    /// number loses digits, and the ellipsis says so; only long names are cut inside. Returns the columns used.
+    /// Writes pieces from `x` in at most `room` columns. If the pieces do not fit, they are cut before a word, so that
+    /// numbers do not lose digits, and an ellipsis marks the cut; only long names are cut inside. Returns the columns
+    /// used.
     pub fn pieces(&mut self, x: i32, y: i32, room: i32, pieces: &[Piece]) -> i32 {
         let room = room.min(self.width() - x);
         let glyphs = self.glyphs();
@@ -235,9 +236,9 @@ impl<'a> Pen<'a> {
             }
             return at;
         }
-        // A blank precedes the ellipsis, or it would look like a digit that is missing.
+        // A blank precedes the ellipsis, because otherwise it would look like a missing digit.
         let available = (room - i32::from(text::width_of_ellipsis(glyphs)) - 1).max(0);
-        // Columns used, and where the last word ended.
+        // Columns used, and end of the last word.
         let (mut at, mut end) = (0, 0);
         'pieces: for piece in pieces {
             let style = self.theme.ink(piece.tone, piece.bold);
@@ -322,12 +323,13 @@ impl<'a> Pen<'a> {
                     self.glyph(x + at + i as i32, y, &part.text[i..=i], style);
                 }
             } else if width == 2 && (x + at < 0 || x + at + 1 >= self.width()) {
-                // Half a wide character cannot be drawn.
+                // Half of a wide character cannot be drawn.
                 self.glyph(x + at, y, " ", style);
             } else {
                 self.glyph(x + at, y, part.text, style);
                 if width == 2 {
-                    // The second cell of a wide character stays empty, or the terminal shifts the row.
+                    // The second cell of a wide character stays empty, because otherwise the terminal would shift the
+                    // row.
                     self.glyph(x + at + 1, y, " ", style);
                 }
             }

@@ -1,4 +1,4 @@
-//! A pop-up: double frame, and what is behind it fades to a third.
+//! A pop-up with a double frame; the content behind it is dimmed to a third.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::{Position, Rect};
@@ -8,7 +8,7 @@ use crate::pen::{Pen, Piece, pieces_width};
 use crate::text::Cut;
 use crate::theme::{Theme, Tone};
 
-/// Frame and ground of a pop-up. The caller draws into [`Popup::inner`].
+/// Frame and background of a pop-up. The caller draws into [`Popup::inner`].
 ///
 /// ```
 /// # use lightbay_widgets::{Popup, Theme, text_of};
@@ -57,7 +57,7 @@ impl<'a> Popup<'a> {
         }
     }
 
-    /// Inside the frame, with one empty column left and right.
+    /// The area inside the frame, with one empty column left and right.
     pub const fn inner(area: Rect) -> Rect {
         let side = if area.width < 4 { 0 } else { 2 };
         let edge = if area.height < 2 { 0 } else { 1 };
@@ -69,7 +69,7 @@ impl<'a> Popup<'a> {
         }
     }
 
-    /// Fades everything in `area` to a third.
+    /// Dims everything in `area` to a third.
     pub fn dim(theme: &Theme, area: Rect, buf: &mut Buffer) {
         let area = area.intersection(buf.area);
         // Neighbouring cells mostly share a style, so the last result is reused.

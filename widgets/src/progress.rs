@@ -1,6 +1,7 @@
 //! The solve strip: one bar from the ideal to the best plan, and a row per method.
 //!
-//! The green part of the bar is loss proven unavoidable: from the ideal to the bound. The rest could still go.
+//! The green part of the bar is the loss that is proven to be unavoidable: from the ideal to the bound. The rest might
+//! still be avoidable.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -14,28 +15,28 @@ use crate::theme::{Theme, Tone};
 /// State of a run, in a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RunWord {
-    /// Waits for its turn.
+    /// Waiting for its turn.
     #[default]
     Waiting,
     /// Works.
     Running,
     /// Paused by the user.
     Paused,
-    /// Asked to stop, not yet stopped.
+    /// Told to stop, but still active.
     Stopping,
     /// Ended by itself.
     Done,
     /// Ended with a proof.
     Optimal,
-    /// Stopped by the user, its best plan is kept.
+    /// Stopped by the user; its best plan is kept.
     Stopped,
     /// Could not continue.
     Failed,
-    /// Broke off by a defect.
+    /// Ended by a defect.
     Crashed,
-    /// Was cut off with the program that ran it.
+    /// Cut off when its program ended.
     CutOff,
-    /// Works in another process.
+    /// Active in another process.
     Elsewhere,
     /// Proved that there is no plan.
     Infeasible,
@@ -43,7 +44,7 @@ pub enum RunWord {
     Unbounded,
     /// Ended without a plan.
     NoPlan,
-    /// Ended because the numbers could not be trusted.
+    /// Ended because its numbers were not reliable.
     NumericalTrouble,
 }
 
@@ -85,7 +86,7 @@ impl RunWord {
     }
 }
 
-/// One method at work.
+/// One active method.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MethodRow {
     /// Reported when it is hit.
@@ -122,7 +123,7 @@ pub struct GapBar<'a> {
 }
 
 impl<'a> GapBar<'a> {
-    /// Readable from here on.
+    /// Minimum readable width.
     pub const MIN_WIDTH: u16 = 6;
 
     /// A bar of a value that is minimised: ideal network, proven bound, best plan.
@@ -130,7 +131,7 @@ impl<'a> GapBar<'a> {
         Self { theme, ideal, bound, best }
     }
 
-    /// The share of the loss that is proven, 0 to 1; `None` without a plan or with numbers that are not finite.
+    /// The proven fraction of the loss, 0 to 1; `None` without a plan or with numbers that are not finite.
     pub fn proven(&self) -> Option<f64> {
         let best = self.best.filter(|best| best.is_finite())?;
         if !self.ideal.is_finite() {
@@ -224,7 +225,7 @@ impl<'a> SolveStrip<'a> {
         self
     }
 
-    /// Below the bar: how much is proven.
+    /// Sets the text below the bar, about the progress of the proof.
     #[must_use]
     pub const fn caption(mut self, left: &'a [Piece], right: &'a [Piece]) -> Self {
         self.caption = left;
@@ -314,7 +315,7 @@ impl<'a> SolveStrip<'a> {
         }
     }
 
-    /// One line per method with its own best; the first one carries the bar, which is of all methods.
+    /// One line per method with its own best value; the first line also has the bar, which is for all methods.
     fn draw_flat(&self, pen: &mut Pen<'_>, hits: &mut Hits) {
         let width = pen.width();
         let glyphs = pen.glyphs();

@@ -1,4 +1,4 @@
-//! Scrolling and stepping through rows: the arithmetic all lists share.
+//! Scrolling and stepping through rows: arithmetic for all lists.
 
 /// The first row to show so that row `selected` is visible and the last page is full.
 pub fn follow(offset: usize, selected: Option<usize>, height: usize, len: usize) -> usize {

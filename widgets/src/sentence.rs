@@ -1,4 +1,4 @@
-//! One sentence about the selected item: what people copy.
+//! One sentence about the selected item, which can be copied.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -36,7 +36,7 @@ impl<'a> Sentence<'a> {
         Self { theme, pieces, wrap: false }
     }
 
-    /// Uses as many rows as the area has, broken at spaces.
+    /// Uses all rows of the area, with line breaks at spaces.
     #[must_use]
     pub const fn wrap(mut self, wrap: bool) -> Self {
         self.wrap = wrap;
@@ -69,7 +69,7 @@ impl Widget for &Sentence<'_> {
                         let at = match width - dots - end {
                             1.. => end + 1,
                             0 => end,
-                            // The last word gives way as a whole: it may be a number.
+                            // The last word is omitted as a whole, because it may be a number.
                             _ => {
                                 pen.line(start, y, width - start, " ", self.theme.style(Tone::Text));
                                 start

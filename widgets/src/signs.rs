@@ -1,6 +1,7 @@
-//! A large sparse matrix of signs: what every row keeps, adds and removes, said again in words at the end of the row.
+//! A large sparse matrix of signs: the kept, added and removed numbers of every row, also as text at the end of the
+//! row.
 //!
-//! Numbers that stay are dim dots, so that changes stand out. Cells come row by row; only those in sight are looked at.
+//! Numbers that stay are dim dots, so that changes stand out. Cells are given row by row; only visible ones are read.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -23,7 +24,7 @@ pub enum Sign {
     Never,
     /// So many stay.
     Keep(u32),
-    /// So many come, whatever else stays.
+    /// This number is added; some may be kept as well.
     Add(u32),
     /// So many go.
     Remove(u32),
@@ -56,13 +57,13 @@ pub struct SignCell {
     pub flag: SignFlag,
 }
 
-/// Cells row by row, each row sorted by column. What is not there is [`Sign::None`].
+/// Cells row by row, each row sorted by column. A missing cell is [`Sign::None`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SignRows {
     /// Index of the first cell of each row; one more than there are rows.
     starts: Vec<u32>,
     cells: Vec<SignCell>,
-    /// Digits of the largest number that is written.
+    /// Number of digits of the largest number.
     digits: i32,
 }
 
@@ -101,7 +102,7 @@ impl SignRows {
         self.starts.push(self.cells.len() as u32);
     }
 
-    /// Rows that were ended.
+    /// Number of finished rows.
     pub fn rows(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
@@ -136,7 +137,7 @@ pub struct SignsState {
     pub columns_shown: usize,
     /// Columns of the screen that the matrix takes.
     pub width: u16,
-    /// Cells that can be hit: id is the row, part the column.
+    /// Clickable cells: the id is the row, the part is the column.
     pub hits: Hits,
 }
 
@@ -165,9 +166,9 @@ pub struct Signs<'a> {
     names: &'a [Label],
     words: &'a [Vec<Piece>],
     editing: bool,
-    /// Empty cells can be hit too.
+    /// `true` if empty cells are clickable too.
     empty_hits: bool,
-    /// Numbers may touch each other.
+    /// `true` if numbers may touch each other.
     tight: bool,
 }
 
@@ -176,7 +177,7 @@ pub struct Signs<'a> {
 struct SignPlaces {
     /// Columns in front of the cells.
     left: i32,
-    /// From one cell to the next.
+    /// Distance from one cell to the next.
     pitch: i32,
     /// Columns shown.
     shown: usize,
@@ -210,14 +211,14 @@ impl<'a> Signs<'a> {
         self
     }
 
-    /// The edit layer is open: the selected cell stands out.
+    /// Sets that the edit layer is open: the selected cell is highlighted.
     #[must_use]
     pub const fn editing(mut self, editing: bool) -> Self {
         self.editing = editing;
         self
     }
 
-    /// Lets empty cells be hit.
+    /// Makes empty cells clickable.
     #[must_use]
     pub const fn empty_hits(mut self, hits: bool) -> Self {
         self.empty_hits = hits;
@@ -231,7 +232,7 @@ impl<'a> Signs<'a> {
         self
     }
 
-    /// Columns that everything takes with room between the cells.
+    /// Total width with gaps between the cells.
     pub fn wished(&self) -> u16 {
         let places = self.places(i32::from(u16::MAX));
         let width = places.left + self.columns as i32 * places.pitch + places.words;
@@ -250,7 +251,7 @@ impl<'a> Signs<'a> {
         let wide = if self.tight { self.rows.digits.max(2) } else { self.rows.digits.max(1) + 1 };
         let columns = self.columns as i32;
         let narrow = self.rows.digits.max(1);
-        // Words are most useful: first the gaps between columns shrink, then words are dropped, then cells.
+        // Words are more useful than gaps: first the gaps between columns shrink, then words are dropped, then cells.
         for (pitch, words) in [(wide, words), (narrow, words), (wide, 0), (narrow, 0)] {
             if left + columns * pitch + words <= width {
                 return SignPlaces { left, pitch, shown: self.columns, words };
@@ -264,7 +265,7 @@ impl<'a> Signs<'a> {
     fn draw_headings(&self, pen: &mut Pen<'_>, places: SignPlaces, state: &SignsState) {
         let end = (state.column_offset + places.shown).min(self.columns);
         let widest = end.saturating_sub(1).checked_ilog10().unwrap_or(0) as usize + 1;
-        // As many as have room, at round distances.
+        // As many labels as fit, at round distances.
         let every = [1, 2, 5, 10, 20, 50, 100]
             .into_iter()
             .find(|every| every * places.pitch as usize > widest)

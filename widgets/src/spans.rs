@@ -1,7 +1,7 @@
 //! Intervals of time by lane, drawn to scale: one row per lane, one paint per interval.
 //!
-//! A cell shows the interval that covers most of it, as high as the share of the cell that is covered. Every interval
-//! leaves at least one mark. Without colour letters tell intervals apart.
+//! A cell shows the interval that covers most of it; the height of the glyph is the covered fraction. Every interval
+//! leaves at least one mark. Without colour, intervals differ by letters.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -18,7 +18,7 @@ use crate::theme::{Theme, Tone};
 /// An interval of a lane.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct SpanBar {
-    /// Reported when it is hit, and kept as the selection.
+    /// Reported when it is clicked, and kept as the selection.
     pub id: u32,
     /// Start, in the unit of the axis.
     pub from: f64,
@@ -54,7 +54,7 @@ pub struct SpanLanesState {
     pub offset: usize,
     /// Lanes shown by the last draw.
     pub rows_shown: usize,
-    /// Intervals that can be hit; the part is the lane.
+    /// Clickable intervals; the part is the lane.
     pub hits: Hits,
 }
 
@@ -83,11 +83,11 @@ pub struct SpanLanes<'a> {
     words: &'a str,
 }
 
-/// Minimum number of columns of the intervals: words behind the lanes, then letters of names give way.
+/// Minimum number of columns of the intervals; first words after the lanes, then letters of names are omitted for them.
 const LEAST: i32 = 24;
 /// Letters of a name that stay.
 const NAME: i32 = 6;
-/// Columns from one tick of the axis to the next at least.
+/// Minimum number of columns between ticks of the axis.
 const TICK: i32 = 12;
 
 impl<'a> SpanLanes<'a> {
@@ -119,7 +119,7 @@ impl<'a> SpanLanes<'a> {
         if selected { self.theme.style(Tone::Answer) } else { self.theme.style(bar.tone) }
     }
 
-    /// The character of a bar that covers a share of a cell.
+    /// The character of a bar that covers a fraction of a cell.
     fn glyph<'t>(&self, bar: &SpanBar, share: f64, letter: &'t mut [u8; 4]) -> &'t str
     where
         'a: 't,
@@ -167,7 +167,7 @@ impl<'a> SpanLanes<'a> {
         let step = (to - from) / f64::from(plot.max(1));
         let rule = self.theme.style(Tone::Faint);
         pen.line(left, y, plot, pen.glyphs().inactive, rule);
-        // The interval drawn last, and the column that it begins in.
+        // The interval drawn last, and its first column.
         let mut run: Option<(u32, i32)> = None;
         let mut end = |run: &mut Option<(u32, i32)>, x: i32, pen: &Pen<'_>| {
             if let Some((id, begin)) = run.take() {
@@ -186,7 +186,7 @@ impl<'a> SpanLanes<'a> {
                 let overlap = bar.to.min(high) - bar.from.max(low);
                 covered += overlap.max(0.0);
                 let is_selected = Some(bar.id) == state.selected;
-                // The selected interval is seen however short it is.
+                // The selected interval is visible even if it is very short.
                 if overlap > most || is_selected {
                     most = if is_selected { f64::INFINITY } else { overlap };
                     shown = Some(bar);

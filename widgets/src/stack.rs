@@ -1,4 +1,4 @@
-//! Stacked shares over time: the rates of the tasks on one link, exact to an eighth of a cell, under the line of its
+//! Stacked areas over time: the rates of the tasks on one link, exact to an eighth of a cell, below a line for its
 //! circuits.
 //!
 //! Without colour every layer is filled with its letter.
@@ -21,7 +21,7 @@ pub struct StackLayer {
     pub name: Label,
     /// Number of its area colour, of four.
     pub shade: u8,
-    /// Character that fills it without colour.
+    /// Character that fills it if colours are missing.
     pub letter: char,
     /// One amount per interval; NaN, infinite and negative count as nothing.
     pub amounts: Vec<f64>,
@@ -32,11 +32,11 @@ pub struct StackLayer {
 pub struct StackMark {
     /// The moment, seconds.
     pub at_s: f64,
-    /// Written above the line, flush with it.
+    /// Text above the line, aligned with it.
     pub name: Label,
     /// Meaning.
     pub tone: Tone,
-    /// A dotted line: something to compare with.
+    /// `true` for a dotted line, which marks a reference.
     pub dotted: bool,
 }
 
@@ -105,14 +105,14 @@ impl<'a> Stack<'a> {
         }
     }
 
-    /// The line no sum may pass, and its name.
+    /// Sets the line that no sum may exceed, and its name.
     #[must_use]
     pub const fn limit(mut self, limit: f64, name: &'a str) -> Self {
         self.limit = Some((limit, name));
         self
     }
 
-    /// A fainter line below the limit: the most that one layer can take. Areas hide it.
+    /// Sets a fainter line below the limit: the maximum of one layer. Areas hide it.
     #[must_use]
     pub const fn cap(mut self, cap: Option<f64>) -> Self {
         self.cap = cap;
@@ -126,14 +126,14 @@ impl<'a> Stack<'a> {
         self
     }
 
-    /// The amount at the top, so that two stacks side by side share an axis.
+    /// Sets the amount at the top, so that two stacks side by side share an axis.
     #[must_use]
     pub const fn top(mut self, top: f64) -> Self {
         self.top = Some(top);
         self
     }
 
-    /// The time shown, so that two stacks side by side share an axis.
+    /// Sets the displayed time, so that two stacks side by side share an axis.
     #[must_use]
     pub const fn span_s(mut self, from_s: f64, to_s: f64) -> Self {
         self.span_s = Some((from_s, to_s));
@@ -321,7 +321,7 @@ impl<'a> Stack<'a> {
                 pen.text(start, y + 1, &label, muted);
                 free_from = start + size + 2;
                 if first && free_from < left + width {
-                    // The unit once, behind the first number.
+                    // The unit is written once, after the first number.
                     first = false;
                 }
             }

@@ -1,7 +1,7 @@
 //! Demand against capacity over time, one row: a shade and a glyph per column.
 //!
-//! Up to the capacity a column is a bar of the share that is requested; above it the digit says how many times the
-//! capacity is requested, rounded up.
+//! Up to the capacity, a column is a bar of the requested fraction. Above it, a digit shows the ratio of demand to
+//! capacity, rounded up.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -11,13 +11,13 @@ use ratatui_core::widgets::Widget;
 use crate::pen::Pen;
 use crate::theme::{HEAT_STEPS, Theme, Tone};
 
-/// The heat of what just fits.
+/// The heat step of a full column.
 const FULL: u8 = 4;
 
-/// Rounding of sums is no overload.
+/// Tolerance for rounding errors of sums, which are not an overload.
 const OVER: f64 = 1e-9;
 
-/// A row of shares of a capacity.
+/// A row of fractions of a capacity.
 ///
 /// ```
 /// # use lightbay_widgets::{GlyphSet, Strip, Theme, text_of};
@@ -34,12 +34,12 @@ pub struct Strip<'a> {
 }
 
 impl<'a> Strip<'a> {
-    /// One share of the capacity per column; what is not finite or negative counts as nothing.
+    /// One fraction of the capacity per column; negative values, and values that are not finite, count as zero.
     pub const fn new(theme: &'a Theme, shares: &'a [f64]) -> Self {
         Self { theme, shares }
     }
 
-    /// The glyph and shade of a share.
+    /// The glyph and shade of a fraction.
     fn cell(&self, share: f64) -> (&'static str, Tone) {
         const DIGITS: [&str; 8] = ["2", "3", "4", "5", "6", "7", "8", "9"];
         let glyphs = self.theme.glyphs;
@@ -69,7 +69,7 @@ impl Widget for &Strip<'_> {
         for (x, share) in (0..pen.width()).zip(self.shares) {
             let (glyph, tone) = self.cell(*share);
             let style = self.theme.style(tone);
-            // A bar is drawn in its shade, a digit on it.
+            // A bar is drawn in its shade, a digit on a background of its shade.
             let bar = *share <= 1.0 + OVER && !self.theme.is_ascii();
             let style = match style.bg.filter(|_| bar) {
                 Some(shade) => Style::new().fg(shade),

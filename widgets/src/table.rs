@@ -1,4 +1,4 @@
-//! Tables: aligned columns that go one by one when space is short, marks, sections, a selection.
+//! Tables: aligned columns that are omitted one by one when space is short, with marks, sections and a selection.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::scroll;
 use crate::text::{self, Cut};
 use crate::theme::{Theme, Tone};
 
-/// On which side a column is flush.
+/// Alignment of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Align {
     /// Names.
@@ -31,9 +31,9 @@ pub struct Column {
     pub width: u16,
     /// Side.
     pub align: Align,
-    /// Goes first when space is short: higher goes earlier, 0 never goes.
+    /// Order of omission when space is short: higher values are omitted earlier, 0 never.
     pub priority: u8,
-    /// Takes what is left over, with `width` as its minimum.
+    /// `true` if it gets the remaining columns, with `width` as its minimum.
     pub grow: bool,
     /// Cut of its cells. Numbers are not cut: a number that does not fit shows as an ellipsis.
     pub cut: Cut,
@@ -67,7 +67,7 @@ impl Column {
         self
     }
 
-    /// Takes what is left over.
+    /// Gives the remaining columns to this column.
     #[must_use]
     pub const fn grow(mut self) -> Self {
         self.grow = true;
@@ -112,7 +112,7 @@ pub enum RowKind {
 /// One row.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TableRow {
-    /// Reported when it is hit, and kept as the selection.
+    /// Reported when it is clicked, and kept as the selection.
     pub id: u32,
     /// Its kind.
     pub kind: RowKind,
@@ -160,7 +160,7 @@ pub struct TableState {
     pub offset: usize,
     /// Rows shown by the last draw.
     pub visible: Range<usize>,
-    /// Rows that can be hit.
+    /// Clickable rows.
     pub hits: Hits,
 }
 
@@ -201,13 +201,13 @@ pub struct Table<'a> {
     selectable: bool,
 }
 
-/// Most columns a table may have; further ones are not drawn.
+/// Maximum number of columns of a table; further ones are not drawn.
 const MAX_COLUMNS: usize = 24;
-/// Columns that a name keeps when space is short: six letters and the sign that some are missing. With fewer, names could
-/// no longer be told apart.
+/// Minimum width of a name when space is short: six letters and the ellipsis. With fewer letters, names could not be
+/// distinguished.
 const LEAST_NAME: i32 = 7;
 
-/// First column and width of each column on the screen; `None` is left out.
+/// First column and width of each column on the screen; `None` for an omitted column.
 type ColumnPlaces = [Option<(i32, i32)>; MAX_COLUMNS];
 
 impl<'a> Table<'a> {
@@ -237,7 +237,7 @@ impl<'a> Table<'a> {
         if self.selectable { 3 } else { 0 }
     }
 
-    /// Decides which columns are shown and where; `true` if some of them have no room.
+    /// Decides which columns are shown and where; returns `true` if some of them do not fit.
     fn places(&self, width: i32) -> (ColumnPlaces, bool) {
         let columns = &self.columns[..self.columns.len().min(MAX_COLUMNS)];
         let mut shown = [false; MAX_COLUMNS];
@@ -273,7 +273,7 @@ impl<'a> Table<'a> {
         let mut first = true;
         for (i, column) in columns.iter().enumerate().filter(|(i, _)| shown[*i]) {
             let mut size = i32::from(column.width);
-            // A column of names gives way before numbers are lost at the right edge.
+            // A column of names shrinks before numbers are lost at the right edge.
             if spare < 0 && column.align == Align::Left {
                 let given = (size - column.least()).clamp(0, -spare);
                 size -= given;
@@ -347,7 +347,7 @@ impl StatefulWidget for &Table<'_> {
             return;
         }
         let (places, lacks) = self.places(pen.width());
-        // A table of one row shows the row, not its heading.
+        // A table of one row shows the row without headings.
         let top = i32::from(self.header && pen.height() > 1);
         if top > 0 {
             let muted = self.theme.style(Tone::Muted);

@@ -1,4 +1,4 @@
-//! Line 1: which panes there are and which one has focus, by brackets.
+//! Line 1: the panes, with brackets around the focused one.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -82,7 +82,7 @@ impl<'a> Tabs<'a> {
         self
     }
 
-    /// Layout and display state at the right end; goes before any tab is shortened.
+    /// Sets layout and display state at the right end, which are omitted before any tab is shortened.
     #[must_use]
     pub const fn right(mut self, right: &'a [Piece]) -> Self {
         self.right = right;
@@ -98,7 +98,7 @@ impl<'a> Tabs<'a> {
         }
     }
 
-    /// Columns from the bracket in front to the bracket behind.
+    /// Width including both brackets.
     fn width(&self, tab: &Tab, form: TabForm) -> i32 {
         let glyphs = self.theme.glyphs;
         let name = Self::name(tab, form, glyphs.ellipsis);

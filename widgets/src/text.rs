@@ -8,13 +8,13 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::glyphs::{GlyphSet, Glyphs, ascii_of};
 
-/// Place in which text loses characters when it does not fit.
+/// Position at which text is cut when it does not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Cut {
     /// Keep the beginning.
     #[default]
     End,
-    /// Keep both ends: for names, whose last characters tell them apart.
+    /// Keep both ends: for names, which often differ in their last characters.
     Middle,
     /// Do not show it at all: for numbers, which are never cut.
     Whole,
@@ -29,8 +29,8 @@ pub struct Clean<'t> {
     pub width: u16,
 }
 
-/// True for characters that must never reach a terminal from a file: C0, C1, and format characters that reorder or
-/// hide text.
+/// Returns `true` for characters from files that must never reach a terminal: C0, C1, and format characters that
+/// reorder or hide text.
 fn is_hostile(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
@@ -58,7 +58,7 @@ pub fn cleaned<'t>(text: &'t str, glyphs: &'static Glyphs) -> impl DoubleEndedIt
     text.graphemes(true).map(move |grapheme| clean(grapheme, glyphs)).filter(|part| part.width > 0)
 }
 
-/// Columns `text` takes when drawn with `glyphs`.
+/// Width of `text` when drawn with `glyphs`.
 pub fn width(text: &str, glyphs: &'static Glyphs) -> u16 {
     if text.bytes().all(|b| (b' '..=b'~').contains(&b)) {
         return u16::try_from(text.len()).unwrap_or(u16::MAX);
@@ -99,8 +99,8 @@ pub fn shares(full: u16, room: u16, cut: Cut, glyphs: &'static Glyphs) -> Shares
     }
 }
 
-/// Divides `room` columns for a name that stands among others, so that what is left of it could be none of them: as
-/// near to the middle as possible, and in the middle if no place tells it from all others.
+/// Divides `room` columns for a name among others, so that the cut name differs from all of them: the cut is as near to
+/// the middle as possible, and in the middle if no position distinguishes the name.
 pub fn shares_among<'t>(
     name: &str,
     room: u16,
@@ -120,7 +120,7 @@ pub fn shares_among<'t>(
             .filter(|other| *other != name)
             .all(|other| !(long(other) && other.starts_with(head) && other.ends_with(tail)))
     };
-    // The middle, then one column to the right of it, one to the left, two to the right, and so on.
+    // Tries the middle, then one column to its right, one to its left, two to its right, and so on.
     let places = (0..=kept).flat_map(|by| [middle.tail.checked_sub(by), middle.tail.checked_add(by)]);
     let tail = places.flatten().filter(|tail| *tail <= kept).find(|tail| apart(*tail));
     tail.map_or(middle, |tail| Shares { head: kept - tail, ellipsis: true, tail })
@@ -131,7 +131,8 @@ pub fn width_of_ellipsis(glyphs: &'static Glyphs) -> u16 {
     if glyphs.set == GlyphSet::Ascii { glyphs.ellipsis.len() as u16 } else { 1 }
 }
 
-/// `text` cut to `room` columns as a string, for places that need one (copying, tests). Widgets draw without it.
+/// `text` cut to `room` columns as a string, for places that need one (copying, tests). Widgets do not need it for
+/// drawing.
 pub fn cut_to(text: &str, room: u16, cut: Cut, glyphs: &'static Glyphs) -> String {
     let parts = shares(width(text, glyphs), room, cut, glyphs);
     let mut out = String::new();
@@ -177,7 +178,7 @@ pub fn tail<'t>(text: &'t str, room: u16, glyphs: &'static Glyphs) -> &'t str {
     &text[from..]
 }
 
-/// Replaces everything that must not reach a terminal. For text that leaves the widgets, as the window title.
+/// Replaces all characters that must not reach a terminal. For text outside the widgets, such as the window title.
 pub fn sanitise(text: &str, glyphs: &'static Glyphs) -> String {
     cleaned(text, glyphs).map(|part| part.text).collect()
 }

@@ -1,7 +1,7 @@
 //! Styles by meaning: palettes, depth of colour, light and dark background.
 //!
-//! Widgets ask for a [`Tone`] and never name a colour. A theme without colour tells everything by words, letters,
-//! bold and reverse; see [`Theme::shades`].
+//! Widgets ask for a [`Tone`] and never name a colour. A theme without colour uses words, letters, bold and reverse
+//! instead; see [`Theme::shades`].
 
 use ratatui_core::style::{Color, Modifier, Style};
 
@@ -16,12 +16,12 @@ use palettes::Colours;
 /// Family of colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Palette {
-    /// Eight hues that stay apart with all common forms of colour blindness.
+    /// Eight hues that people with any common form of colour blindness can distinguish.
     #[default]
     Okabe,
-    /// At least 7:1 against the background.
+    /// Contrast of at least 7:1 with the background.
     Contrast,
-    /// Only the sixteen colours of the terminal, so that the user's own theme rules.
+    /// Only the sixteen colours of the terminal, so that the user's own theme applies.
     Ansi,
     /// No colour: bold, dim, reverse and letters.
     Mono,
@@ -45,7 +45,7 @@ impl Palette {
 /// Number of colours that the terminal shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum ColorDepth {
-    /// None, as `NO_COLOR` asks for.
+    /// No colours, as `NO_COLOR` requests.
     None,
     /// The sixteen named colours.
     Ansi16,
@@ -86,7 +86,7 @@ pub enum Tone {
     Text,
     /// The answer, the incumbent, a title: text in bold.
     Answer,
-    /// Labels, units, what is finished or not selected.
+    /// Labels, units, and finished or unselected items.
     Muted,
     /// Rules, the empty part of a bar, "not active".
     Rule,
@@ -98,7 +98,7 @@ pub enum Tone {
     Backward,
     /// Data parallel (gradients).
     Gradient,
-    /// Proven, a bound, better, free.
+    /// Proven, a bound, better, or free.
     Good,
     /// Loss, worse, overload.
     Bad,
@@ -124,7 +124,7 @@ pub const HEAT_STEPS: u8 = 8;
 /// Colours, background and glyphs in use. Small, `Copy`, made once per change of setting.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Theme {
-    /// The palette after the fall to the terminal's depth.
+    /// The palette after reduction to the terminal's colour depth.
     pub palette: Palette,
     /// Depth of colour.
     pub depth: ColorDepth,
@@ -167,12 +167,13 @@ impl Theme {
         self
     }
 
-    /// True if areas can be told apart by background colour; otherwise widgets write brackets, letters and bars.
+    /// Returns `true` if areas can be distinguished by background colour; otherwise widgets write brackets, letters and
+    /// bars.
     pub const fn shades(&self) -> bool {
         !matches!(self.palette, Palette::Mono)
     }
 
-    /// True if no byte above 0x7E may be written.
+    /// Returns `true` if no byte above 0x7E may be written.
     pub const fn is_ascii(&self) -> bool {
         matches!(self.glyphs.set, GlyphSet::Ascii)
     }
@@ -212,7 +213,7 @@ impl Theme {
         }
     }
 
-    /// A colour at three fifths of its strength; dim where colours cannot be mixed.
+    /// A colour at three fifths of its strength; the dim attribute if colours cannot be mixed.
     fn dimmed(&self, colour: Color) -> Style {
         let ground = colour::rgb_of(Colours::of(self.palette, self.background).ground);
         match (colour::rgb_of(colour), ground) {
@@ -223,7 +224,7 @@ impl Theme {
         }
     }
 
-    /// A tone on a faint ground of its own colour; the tone alone where colours cannot be mixed.
+    /// A tone on a faint background of its own colour; the tone alone if colours cannot be mixed.
     pub fn tinted(&self, tone: Tone) -> Style {
         let style = self.style(tone);
         let ground = colour::rgb_of(Colours::of(self.palette, self.background).ground);
@@ -233,7 +234,7 @@ impl Theme {
         }
     }
 
-    /// The ground of the empty part of a bar.
+    /// The background of the empty part of a bar.
     pub fn track(&self) -> Style {
         if matches!(self.palette, Palette::Ansi | Palette::Mono) {
             return Style::new();
@@ -241,7 +242,7 @@ impl Theme {
         Style::new().bg(self.colours.selected)
     }
 
-    /// [`Theme::style`], in bold if asked.
+    /// [`Theme::style`], in bold if requested.
     pub fn ink(&self, tone: Tone, bold: bool) -> Style {
         let style = self.style(tone);
         if bold { style.add_modifier(Modifier::BOLD) } else { style }
@@ -252,12 +253,12 @@ impl Theme {
         self.ground(self.colours.header)
     }
 
-    /// Base style of the footer, plain where there is no colour so that keys stay readable.
+    /// Base style of the footer; plain without colours, so that keys stay readable.
     pub fn footer(&self) -> Style {
         if self.shades() { self.header() } else { Style::new() }
     }
 
-    /// Base style of a selected row. Reverse where no background can be used.
+    /// Base style of a selected row. Reverse if background colours cannot be used.
     pub fn selected(&self) -> Style {
         if matches!(self.palette, Palette::Ansi) {
             return Style::new().add_modifier(Modifier::REVERSED);
@@ -284,7 +285,7 @@ impl Theme {
         if self.shades() { Style::new().bg(colour) } else { Style::new().add_modifier(Modifier::REVERSED) }
     }
 
-    /// The step of heat, 0 to 7, for a share of 0 to 1. NaN counts as 0.
+    /// The step of heat, 0 to 7, for a fraction of 0 to 1. NaN counts as 0.
     pub fn heat_level(share: f64) -> u8 {
         if share.is_nan() {
             return 0;

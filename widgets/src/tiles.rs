@@ -1,4 +1,4 @@
-//! Groups of short marks on shades: switches by cube, failed switches by face. The mark is the meaning, the shade
+//! Groups of short marks on shades: switches by cube, failed switches by face. The mark has the information, the shade
 //! is decoration.
 
 use ratatui_core::buffer::Buffer;
@@ -19,9 +19,9 @@ pub enum TileFlag {
     Plain,
     /// Changed by hand and not yet kept: `*`.
     Changed,
-    /// Something is wrong with it: `!`.
+    /// Marked with an error: `!`.
     Bad,
-    /// Not as in the plan it is compared with: underlined.
+    /// Different from the plan of the comparison: underlined.
     Differs,
 }
 
@@ -30,7 +30,7 @@ pub enum TileFlag {
 pub struct Tile {
     /// Its mark: a digit or two.
     pub text: Label,
-    /// Its ground, mostly a step of heat.
+    /// Its background, usually a step of heat.
     pub tone: Tone,
     /// Its special state.
     pub flag: TileFlag,
@@ -45,11 +45,11 @@ pub struct TilesState {
     pub row_offset: usize,
     /// Rows shown.
     pub rows_shown: usize,
-    /// Tiles that can be hit: id is the row, part the column.
+    /// Clickable tiles: the id is the row, the part is the column.
     pub hits: Hits,
 }
 
-/// Rows and columns of tiles; columns stand in groups with a gap between.
+/// Rows and columns of tiles; columns form groups with a gap between them.
 ///
 /// ```
 /// # use lightbay_widgets::{GlyphSet, Label, Piece, Theme, Tile, Tiles, TilesState, text_of};
@@ -75,7 +75,7 @@ pub struct Tiles<'a> {
     headings: bool,
 }
 
-/// Columns between two groups: with room, and without.
+/// Number of columns between two groups: wide and narrow.
 const GAPS: [i32; 2] = [2, 1];
 
 /// Layout of the tiles.
@@ -117,21 +117,21 @@ impl<'a> Tiles<'a> {
         self
     }
 
-    /// The edit layer is open: the selected tile stands in brackets.
+    /// Sets that the edit layer is open: the selected tile is in brackets.
     #[must_use]
     pub const fn editing(mut self, editing: bool) -> Self {
         self.editing = editing;
         self
     }
 
-    /// A selection marks its whole column.
+    /// Makes a selection mark its whole column.
     #[must_use]
     pub const fn whole_columns(mut self, whole: bool) -> Self {
         self.whole_columns = whole;
         self
     }
 
-    /// Returns `true` if headings are drawn: groups stay apart without them.
+    /// Returns `true` if headings are drawn.
     #[must_use]
     pub const fn headings(mut self, headings: bool) -> Self {
         self.headings = headings;
@@ -190,7 +190,7 @@ impl<'a> Tiles<'a> {
         if !self.heads.is_empty() {
             let widest =
                 self.heads.iter().map(|head| i32::from(text::width(head, pen.glyphs()))).max().unwrap_or(1);
-            // Every heading where there is room, else every fourth.
+            // Every heading if there is room, else every fourth.
             let every = if widest < pitch || widest == 1 { 1 } else { 4 };
             for (column, head) in self.heads.iter().enumerate() {
                 let chosen = selected == Some(column);
@@ -236,7 +236,7 @@ impl<'a> Tiles<'a> {
             TileFlag::Plain | TileFlag::Differs => None,
         };
         if let Some((mark, tone)) = mark {
-            // Where a tile has no room beside its digits the sign takes its colour only.
+            // If a tile has only room for its digits, the sign is shown by colour only.
             if pitch > digits {
                 pen.glyph(x + pitch - 1, y, mark, self.theme.ink(tone, true));
             } else if self.theme.shades() {

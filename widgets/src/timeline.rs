@@ -1,5 +1,5 @@
-//! The graph of tasks at true time: lanes, items, folded repeats, and the one edge that decides when the selected
-//! item starts.
+//! The graph of tasks on a time axis: lanes, items, folded repeats, and the edge that decides the start of the selected
+//! item.
 //!
 //! The time axis has parts: spans drawn to scale and folds that represent a steady state, with a count per lane. An
 //! item shorter than a column still takes one cell; items that fall into the same cell are counted there.
@@ -27,10 +27,10 @@ pub enum AxisPart {
         from_s: f64,
         /// Last moment, seconds.
         to_s: f64,
-        /// Share of the width, relative to the other spans.
+        /// Weight for the division of the width among spans.
         weight: u16,
     },
-    /// A steady state, left out.
+    /// An omitted steady state.
     Fold,
 }
 
@@ -41,7 +41,7 @@ pub struct Lane {
     pub id: u32,
     /// Its name.
     pub name: Label,
-    /// Rows it takes; 0 counts as 1.
+    /// Number of its rows; 0 counts as 1.
     pub rows: u16,
     /// A faint line through it.
     pub rail: bool,
@@ -64,7 +64,7 @@ pub enum ItemShape {
 /// One item.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TimelineItem {
-    /// Reported when it is hit, and kept as the selection.
+    /// Reported when it is clicked, and kept as the selection.
     pub id: u32,
     /// Index of its lane.
     pub lane: usize,
@@ -102,19 +102,19 @@ pub struct TimelineState {
     pub offset: usize,
     /// Rows shown by the last draw.
     pub visible: Range<usize>,
-    /// Items that can be hit: part is the id of the lane.
+    /// Clickable items: the part is the id of the lane.
     pub hits: Hits,
-    /// First column and width of each part of the axis, behind the names; filled by the draw.
+    /// First column and width of each part of the axis after the names; set by drawing.
     pub parts: Vec<(i32, i32)>,
-    /// First row of each lane; filled by the draw.
+    /// First row of each lane; set by drawing.
     pub lane_rows: Vec<i32>,
-    /// Rows at the top that stay while the others scroll; filled by the draw.
+    /// Number of rows at the top that stay while the others scroll; set by drawing.
     pub pinned: i32,
 }
 
 impl TimelineState {
-    /// Returns the line that a row is drawn in; `None` if it is scrolled away above. A row that lies
-    /// below may be past the end.
+    /// Returns the line in which a row is drawn; `None` if it is scrolled away above. The line of a row below the area
+    /// may be after its end.
     fn y_of(&self, row: i32) -> Option<i32> {
         if row < self.pinned {
             return Some(row);
@@ -134,7 +134,8 @@ impl TimelineState {
 /// The timeline.
 ///
 /// ```
-/// # use lightbay_widgets::{AxisPart, GlyphSet, ItemShape, Lane, Theme, Timeline, TimelineItem, TimelineState, text_of};
+/// # use lightbay_widgets::{AxisPart, GlyphSet, ItemShape, Lane, Theme, Timeline, TimelineItem, TimelineState,
+/// text_of};
 /// # use ratatui_core::{buffer::Buffer, layout::Rect, widgets::StatefulWidget};
 /// let theme = Theme::mono(GlyphSet::Ascii);
 /// let parts = [AxisPart::Span { from_s: 0.0, to_s: 10.0, weight: 1 }];
@@ -191,7 +192,7 @@ impl<'a> Timeline<'a> {
         self
     }
 
-    /// The first lanes stay at the top while the others scroll, as long as they leave room for those.
+    /// Pins the first lanes at the top while the others scroll, as long as there is room for the others.
     #[must_use]
     pub const fn pinned(mut self, lanes: usize) -> Self {
         self.pinned = lanes;
@@ -219,7 +220,7 @@ impl<'a> Timeline<'a> {
         };
         let total: i32 = self.parts.iter().map(weight).sum();
         let spans = self.parts.len() as i32 - folds;
-        // Folds give way when they would leave nothing for the spans.
+        // Folds are omitted if they would leave no columns for the spans.
         let fold = if folds > 0 && room - folds * FOLD < spans * 4 {
             3.min(room / (folds + spans).max(1))
         } else {
@@ -258,7 +259,7 @@ impl<'a> Timeline<'a> {
             .filter(|seconds| seconds.is_finite())
     }
 
-    /// The column of a moment inside span `index`, clamped to it; `None` if the item does not touch the span.
+    /// The column of a time inside span `index`, clamped to it; `None` if the item does not touch the span.
     fn column(&self, index: usize, places: &[(i32, i32)], time_s: f64) -> Option<i32> {
         let (AxisPart::Span { from_s, to_s, .. }, &(x, width)) = (self.parts.get(index)?, places.get(index)?)
         else {
@@ -271,7 +272,7 @@ impl<'a> Timeline<'a> {
         Some(x + (share.clamp(0.0, 1.0) * f64::from(width)) as i32)
     }
 
-    /// The columns an item takes in part `index` of the axis; equal ones if it is shorter than a column.
+    /// First and last column of an item in part `index` of the axis; equal if the item is shorter than a column.
     fn columns_in(&self, index: usize, places: &[(i32, i32)], item: &TimelineItem) -> Option<(i32, i32)> {
         let Some(AxisPart::Span { from_s, to_s, .. }) = self.parts.get(index) else { return None };
         if item.end_s < *from_s || item.start_s > *to_s {
@@ -283,9 +284,9 @@ impl<'a> Timeline<'a> {
         Some((from.min(x + width - 1), to))
     }
 
-    /// The span a moment lies in.
+    /// The span that contains a time.
     fn span_of(&self, time_s: f64) -> Option<usize> {
-        // The last one, so that a moment on the edge of two spans begins the later one.
+        // The last one, so that a time on the boundary of two spans belongs to the later span.
         let inside = |part: &AxisPart| match part {
             AxisPart::Span { from_s, to_s, .. } => (*from_s..=*to_s).contains(&time_s),
             AxisPart::Fold => false,
@@ -309,7 +310,7 @@ impl<'a> Timeline<'a> {
         y
     }
 
-    /// Chooses the rows that are shown: what is pinned, and the selected row with its neighbours.
+    /// Chooses the visible rows: the pinned rows, and the selected row with its neighbours.
     fn scroll(&self, state: &mut TimelineState, at: Option<i32>, height: usize, total: usize) {
         let first = state.lane_rows.get(self.pinned).copied().unwrap_or(0);
         let pinned = usize::try_from(first).unwrap_or(0);

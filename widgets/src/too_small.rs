@@ -1,4 +1,4 @@
-//! Message in place of a screen that is too small to work in. Solving continues behind it.
+//! Message in place of a screen that is too small. Solving continues in the background.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -30,7 +30,7 @@ pub struct TooSmall<'a> {
 }
 
 impl<'a> TooSmall<'a> {
-    /// Readable from here on.
+    /// Minimum readable size.
     pub const MIN_WIDTH: u16 = 8;
 
     /// The size a layout needs.
@@ -38,14 +38,14 @@ impl<'a> TooSmall<'a> {
         Self { theme, need_width, need_height, state: "", hint: "" }
     }
 
-    /// Sets the text about what is running meanwhile (`solving continues, best 12.830 s`).
+    /// Sets the text about active runs (`solving continues, best 12.830 s`).
     #[must_use]
     pub const fn state(mut self, state: &'a str) -> Self {
         self.state = state;
         self
     }
 
-    /// Sets the hint on leaving.
+    /// Sets the hint on quitting.
     #[must_use]
     pub const fn hint(mut self, hint: &'a str) -> Self {
         self.hint = hint;

@@ -1,4 +1,4 @@
-//! The plan shown against the baseline, below the table of plans.
+//! Comparison of the displayed plan with the baseline, below the table of plans.
 
 use crate::app::plans::PlanEntry;
 use crate::app::state::App;
@@ -34,7 +34,8 @@ pub struct Against {
 }
 
 impl Against {
-    /// Compares the plan shown with the baseline. Returns the rows it needs; 0 if there is nothing to compare.
+    /// Compares the displayed plan with the baseline. Returns the number of rows needed; 0 if there is nothing to
+    /// compare.
     pub fn fill(&mut self, app: &App, width: u16) -> u16 {
         self.rows.clear();
         let (Some(work), Some(shown), Some(base)) = (&app.work, app.plans.shown(), app.plans.baseline())
@@ -51,7 +52,7 @@ impl Against {
             false if same == "same job" => format!("{} against B {}", shown.number, base.number),
             false => format!("{} against B {}, {same}", shown.number, base.number),
         };
-        // A plan that answers another question is neither better nor worse.
+        // A plan for another problem is neither better nor worse.
         let ranked = shown.competes() && base.competes();
         let mut row = |name: &str,
                        pair: (Option<f64>, Option<f64>),

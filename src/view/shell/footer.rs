@@ -1,4 +1,4 @@
-//! The last line: what can be done here, from the action table.
+//! The last line: the possible actions, from the action table.
 
 use crate::app::action::Action;
 use crate::app::drawn::{Drawn, Hit};
@@ -33,7 +33,7 @@ impl FooterLine {
             let info = table::all().get(hit.id as usize)?;
             let click = match &info.make {
                 Make::Plain(command) => Action::Do(command.clone()),
-                // An argument is requested, as if the key was pressed.
+                // Requests the argument, as if the key had been pressed.
                 Make::With(_) => match key::sequence(info.keys.first()?).ok()?.as_slice() {
                     [key] => Action::Key(*key),
                     _ => return None,

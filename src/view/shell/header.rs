@@ -1,4 +1,4 @@
-//! Line 0: identity, the answer, how good it is, what runs. Never scrolls, the same order at every size.
+//! Line 0: scenario and method, objective, gap, and active run. It never scrolls, and has the same order at every size.
 
 use crate::app::action::Command;
 use crate::app::drawn::{Drawn, Hit};
@@ -19,11 +19,11 @@ pub struct HeaderLine {
     state: Vec<Piece>,
 }
 
-/// Brevity of the header. Names and numbers are never cut as long as something else can give way.
+/// Level of abbreviation of the header. Names and numbers are not cut as long as other parts can be omitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Brevity {
     Full,
-    /// No clock behind the state.
+    /// Without the clock after the state.
     NoClock,
     /// And three decimals.
     Short,
@@ -40,7 +40,7 @@ impl HeaderLine {
                 break;
             }
         }
-        // Nothing else can give way: a very long name does, in its middle.
+        // If nothing else can be omitted, a very long name is cut in its middle.
         let over = self.least(app).saturating_sub(area.width);
         if over > 0
             && let Some(name) = self.segments.first_mut()
@@ -59,7 +59,7 @@ impl HeaderLine {
         (&Header::new(&app.look.theme, &self.segments, &self.state).brand("lightbay")).render(area, buf);
     }
 
-    /// Columns that what must stay takes: every segment that never goes, without labels that may go.
+    /// Number of columns of the segments that are always shown, without optional labels.
     fn least(&self, app: &App) -> u16 {
         let glyphs = app.look.theme.glyphs;
         let width = |text: &str| text::width(text, glyphs);
@@ -83,7 +83,7 @@ impl HeaderLine {
         };
         let name = work.now.scenario.name();
         let name = if name.is_empty() { work.source.clone() } else { name.to_owned() };
-        // Changed and not solved, or solved and without a plan yet: the star stays at every size.
+        // The star marks changes that are not solved, or solved without a plan yet; it is shown at every size.
         let changed = work.changed() || app.is_stale();
         self.segments.push(Segment::new("", name).suffix(if changed { "*" } else { "" }));
         let goal = Goal::of(work.objective);
@@ -106,8 +106,8 @@ impl HeaderLine {
         self.add(false, &headline);
     }
 
-    /// The gap with who vouches for its bound, the claim beyond it, and the plans that it holds for. What is less than
-    /// verified for all plans says so at every size.
+    /// The gap with the prover of its bound, a smaller claimed gap, and the plans for which it holds. A gap that is not
+    /// verified for all plans is marked at every size.
     fn add_proof(&mut self, standing: &Standing) {
         if standing.other_question().is_some() {
             self.segments.push(Segment::new("", "another question").plain().priority(1));
@@ -140,8 +140,7 @@ impl HeaderLine {
     }
 }
 
-/// The run that the header speaks of: one that works, else one that waits, else one that works elsewhere, else the one
-/// that ended last.
+/// The run of the header: an active run, else a waiting one, else one of another process, else the one that ended last.
 pub fn leading(app: &App) -> Option<&Run> {
     let working = |run: &&Run| matches!(run.state, RunState::Running | RunState::Stopping);
     let newest = || app.runs.iter().rev();

@@ -13,7 +13,7 @@ use ratatui::widgets::Widget;
 /// The lines shown.
 #[derive(Debug, Default)]
 pub struct Log {
-    /// Number of the newest line and rows that `lines` was made for.
+    /// Number of the newest line, and number of rows for which `lines` was made.
     made: Option<(u64, u16)>,
     lines: Vec<LogEntry>,
     right: Vec<Piece>,
@@ -51,7 +51,7 @@ impl Log {
         self.right.clear();
         let mut lines = area;
         if app.session.failing.is_some() {
-            // A place of its own: a long message must not push it from the screen.
+            // Drawn in its own place, so that a long message does not hide it.
             let sign = [Piece::new("! not saved", Tone::Bad).bold()];
             let width = pieces_width(&sign, app.look.theme.glyphs) + 1;
             lines.width = lines.width.saturating_sub(width);

@@ -1,4 +1,4 @@
-//! Messages that take the place of something else: a terminal that is too small, a screen on which nothing happens.
+//! Messages that replace other content: on a terminal that is too small, or in an empty log.
 
 use crate::app::action::Command;
 use crate::app::pane::SMALLEST;
@@ -28,7 +28,7 @@ pub fn too_small(app: &App, area: Rect, buf: &mut Buffer) {
     (&TooSmall::new(&app.look.theme, SMALLEST.0, SMALLEST.1).state(&state).hint(&hint)).render(area, buf);
 }
 
-/// In place of the log while there is nothing to say.
+/// Shown instead of the log while the log is empty.
 pub fn quiet(app: &App, area: Rect, buf: &mut Buffer) {
     let words = [Piece::muted(" idle")];
     let last = Rect { y: area.bottom().saturating_sub(1), height: area.height.min(1), ..area };

@@ -1,4 +1,4 @@
-//! The parameters form: what can be changed before the next solve, and what was changed since the last one.
+//! The parameters form: the values for the next solve, and the changes since the last one.
 
 use super::{Title, drawn, indented, select, solve_key, title};
 use crate::app::action::Command;
@@ -23,14 +23,14 @@ pub struct Params {
     state: FormState,
 }
 
-/// Longest list that is written out.
+/// Maximum length of a list that is shown in full.
 const LISTED: usize = 24;
 
-/// A value as it is read: large whole numbers in groups, the limits 0 as what they mean, long lists by their length.
+/// A value for display: large whole numbers in groups, a limit of 0 by its meaning, long lists by their length.
 pub fn shown(info: &ParamInfo, value: Option<&ParamValue>) -> String {
     let name = info.name.as_ref();
     match value {
-        // Free text that is not given is left out; other values then follow from the scenario.
+        // A missing free text is omitted; other missing values are derived from the scenario.
         None if info.domain == Domain::Text => "none".to_owned(),
         None => "auto".to_owned(),
         Some(value) if name == "time_limit_s" && value.as_f64() == Some(0.0) => "none".to_owned(),
@@ -67,7 +67,7 @@ impl Params {
         };
         let foot = 2 * usize::from(app.focus.pane == PaneId::Params) + usize::from(changed > 0);
         let page = usize::from(Pane::inner(placed.area).height).saturating_sub(foot);
-        // That something was changed is worth more than which rows are in sight.
+        // A note on changes is more important than the range of visible rows.
         if page < self.rows.len() && (changed == 0 || roomy) {
             let first = self.state.offset.min(self.rows.len() - page);
             let gap = if changed == 0 { "" } else { "  " };
@@ -97,7 +97,7 @@ impl Params {
             let pieces = about(row);
             (&Sentence::new(&app.look.theme, &pieces).wrap(true)).render(foot, buf);
         }
-        // What is copied is `name=value`, which the state makes itself.
+        // Copying gives `name=value`, which the state makes itself.
         out.panes.push(drawn(placed, usize::from(body.height), self.state.offset, String::new()));
     }
 
@@ -124,7 +124,7 @@ impl Params {
     }
 }
 
-/// Splits off rows at the bottom, if enough stay above.
+/// Splits off rows at the bottom, if enough rows remain above.
 fn reserve(body: Rect, rows: u16) -> (Rect, Rect) {
     if rows == 0 || body.height < rows + 3 {
         return (body, Rect { height: 0, ..body });
@@ -133,7 +133,7 @@ fn reserve(body: Rect, rows: u16) -> (Rect, Rect) {
     (Rect { height, ..body }, Rect { y: body.y + height, height: rows, ..body })
 }
 
-/// `* run uses 400   r solve`, or `* plan 3 has 400` while the run that was given the change has no plan yet.
+/// `* run uses 400   r solve`, or `* plan 3 has 400` while the run with the change has no plan yet.
 fn note_of(app: &App, work: &Work, knobs: &[Knob], changed: usize) -> Vec<Piece> {
     let waits = work.changes() > 0;
     let owner = match (waits, app.plans.shown(), &work.solved) {
@@ -155,7 +155,7 @@ fn note_of(app: &App, work: &Work, knobs: &[Knob], changed: usize) -> Vec<Piece>
     pieces
 }
 
-/// The sentence about a knob: what it is, and what it takes.
+/// The sentence about a knob: its meaning and its valid values.
 pub fn about(row: &Knob) -> Vec<Piece> {
     vec![
         Piece::answer(format!("> {}", row.name)),

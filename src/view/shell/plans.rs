@@ -28,7 +28,7 @@ struct MetricColumn {
 
 impl MetricColumn {
     fn text(&self, value: f64) -> String {
-        // A table has room for three decimals of numbers without fixed ones.
+        // Numbers without fixed decimals get three decimals in a table.
         let decimals =
             usize::from(self.info.unit.decimals.unwrap_or(3)).min(usize::from(self.place.width.max(2)) - 2);
         number::fixed(value * self.info.unit.scale, decimals).into()
@@ -42,7 +42,8 @@ pub struct Plans {
     rows: Vec<TableRow>,
     state: TableState,
     against: Against,
-    /// Selection of the last frame: the table follows it when it changes, and stays where the wheel left it if not.
+    /// Selection of the last frame: the table scrolls to the selection when it changes, and otherwise keeps the
+    /// position of the wheel.
     followed: Option<ItemId>,
 }
 
@@ -78,7 +79,7 @@ impl Plans {
         let upper = Rect { height: body.height - foot, ..body };
         let against = self.against.fill(app, body.width).min(ROWS);
         let wished = self.rows.len() as u16 + 1;
-        // The table keeps what it needs, at least six rows; the comparison takes the rest.
+        // The table gets the rows that it needs, at least six; the comparison gets the rest.
         let room = upper.height.saturating_sub(1 + 7.min(wished));
         let against = if room >= 2 { against.min(room) } else { 0 };
         let table_rows = if against > 0 { upper.height - against - 1 } else { upper.height };
@@ -135,7 +136,7 @@ impl Plans {
         let digits = rows.iter().map(|entry| entry.number).max().unwrap_or(1).to_string().len() as u16;
         let widest =
             rows.iter().map(|entry| goal.value(entry.value, Room::Long).chars().count() as u16).max();
-        // Counts leave their room to the names of methods.
+        // Counts are omitted so that the names of methods have room.
         let value_width = match widest.unwrap_or(9) {
             short @ ..5 => short,
             long => long.max(10),
@@ -145,7 +146,7 @@ impl Plans {
         self.columns.clear();
         self.columns.push(Column::right("#", digits));
         self.columns.push(Column::left("method", names.clamp(13, 14)).gap(1).grow());
-        // A figure that is always shown replaces the objective, in fewer columns.
+        // A figure that is always shown replaces the objective, because it needs fewer columns.
         let spoken = figures.iter().any(|figure| figure.place.priority == 0);
         self.columns.push(Column::right(head, value_width).gap(1).priority(if spoken { 2 } else { 0 }));
         self.columns.extend(figures.iter().map(|figure| {
@@ -173,7 +174,7 @@ impl Plans {
         }
     }
 
-    /// The ideal network: what no plan can be better than.
+    /// The row of the ideal network, which no plan can improve on.
     fn ideal(&mut self, kind: &str, goal: &Goal, entry: Option<&PlanEntry>, figures: &[MetricColumn]) {
         let Some(ideal) = entry.and_then(|entry| ideal_objective(metrics(kind), &entry.metrics)) else {
             return;

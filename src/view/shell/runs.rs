@@ -1,4 +1,4 @@
-//! A run in words: its state, what it does now, what it has proven.
+//! A run in words: its state, its present work, and its bounds.
 
 use crate::app::runs::{Run, RunState};
 use crate::app::state::App;
@@ -6,7 +6,7 @@ use crate::view::figures::{Goal, Room};
 use lightbay_core::event::EndStatus;
 use lightbay_widgets::{Piece, RunWord, Tone, number};
 
-/// The state as a word of the strip.
+/// The state as one word for the strip.
 pub fn word(app: &App, run: &Run) -> RunWord {
     match run.state {
         RunState::Queued => RunWord::Waiting,
@@ -29,12 +29,12 @@ pub fn word(app: &App, run: &Run) -> RunWord {
     }
 }
 
-/// The best a run has found.
+/// The best value that a run has found.
 pub fn best(run: &Run, goal: &Goal, room: Room) -> String {
     run.best.as_ref().map_or_else(|| number::UNKNOWN.to_owned(), |best| goal.value(best.value, room).into())
 }
 
-/// Parts of a note: the last ones go where room is short, none is cut.
+/// Parts of a note: if room is short, the last parts are omitted and none is cut.
 #[derive(Default)]
 struct NoteParts(Vec<Vec<Piece>>);
 
@@ -62,7 +62,7 @@ impl NoteParts {
     }
 }
 
-/// Returns the reason that a run ended without what was requested, in its own words.
+/// Returns the reason that a run did not give what was requested, as the run reported it.
 pub fn failure(run: &Run) -> Option<&str> {
     let done = run.done.as_ref()?;
     let failed = matches!(
@@ -77,11 +77,11 @@ pub fn failure(run: &Run) -> Option<&str> {
     (failed && !done.message.is_empty()).then_some(&done.message)
 }
 
-/// A solver that says nothing for this long is said to be silent, seconds.
+/// Time without output after which a solver is shown as silent, s.
 const SILENT_S: f64 = 2.0;
 
-/// Returns the stage of a run that a person may have to wait for: `root LP, silent for 12 s`,
-/// `stopping (root LP), 3 s`; `None` if there is nothing to say beyond its figures.
+/// Returns the stage of a run for which the user may have to wait: `root LP, silent for 12 s`,
+/// `stopping (root LP), 3 s`; `None` if its figures are sufficient.
 pub fn standing(app: &App, run: &Run) -> Option<String> {
     let seconds = |value: f64| number::fixed(value.floor(), 0);
     if let Some(waited_s) = app.stopping_s(run) {
@@ -107,7 +107,7 @@ pub fn note(app: &App, run: &Run, goal: &Goal, room: usize) -> Vec<Piece> {
         return vec![Piece::new("! ", Tone::Bad).bold(), Piece::text(why.to_owned())];
     }
     let mut parts = NoteParts::default();
-    // The row of a run on other parameters than those of the bar says so.
+    // The row of a run with other parameters than those of the bar has a note.
     if run.scenario_sha256 != app.plans.scenario_sha256 {
         parts.0.push(vec![Piece::new("other parameters", Tone::Changed)]);
     }
@@ -139,7 +139,7 @@ pub fn note(app: &App, run: &Run, goal: &Goal, room: usize) -> Vec<Piece> {
         parts.pair("evals", number::short(stats.evaluations).into());
     }
     if let Some((bound, only)) = run.proof() {
-        // A bound is never shown without the condition it holds under.
+        // A bound is always shown with its condition.
         let only = only.map_or_else(String::new, |only| format!(", {only}"));
         parts.pair("bound", format!("{}{only}", goal.bound(bound, Room::Long)));
     }
@@ -155,7 +155,7 @@ pub fn note(app: &App, run: &Run, goal: &Goal, room: usize) -> Vec<Piece> {
     parts.within(room)
 }
 
-/// One sentence about a run, to read and to copy.
+/// One sentence about a run, for display and for copying.
 pub fn sentence(app: &App, run: &Run, goal: &Goal) -> String {
     let mut text = format!("{} {} {}", run.method, app.run_word(run), number::duration(app.elapsed_s(run)));
     if let Some(found) = &run.best {

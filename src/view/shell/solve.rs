@@ -1,4 +1,4 @@
-//! The solve strip: how far the proof is, what works, and under which limits.
+//! The solve strip: progress of the proof, active runs, and their limits.
 
 use super::header::{leading, state_word};
 use super::{Title, drawn, indented, runs, select, solve_key, title};
@@ -19,13 +19,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::StatefulWidget;
 
-/// From this width on values have all decimals and words are written out.
+/// From this width on values have all decimals and words are not abbreviated.
 const ROOMY: u16 = 36;
 
 /// Rows of the bar with its ends and its caption.
 const ABOVE: u16 = 4;
 
-/// From this width on the title says that runs are out of sight.
+/// From this width on the title shows the number of hidden runs.
 const HIDDEN: u16 = 28;
 
 /// The strip with its rows.
@@ -45,13 +45,13 @@ pub struct Solve {
 #[derive(Clone, Debug)]
 struct Marks {
     ideal: Option<f64>,
-    /// Bound on all plans: a verified one if there is one, as in the header.
+    /// Bound on all plans: a verified one if available, as in the header.
     bound: Option<f64>,
     /// `verified`, or `claimed`.
     word: &'static str,
     /// Closest bound on some plans only.
     partial: Option<f64>,
-    /// The gap with who vouches for its bound.
+    /// The gap with the prover of its bound.
     gap: String,
     best: f64,
     sense: Sense,
@@ -75,7 +75,7 @@ impl Marks {
     fn bar<'t>(&self, theme: &'t lightbay_widgets::Theme) -> GapBar<'t> {
         match self.sense {
             Sense::Min => GapBar::new(theme, self.ideal.unwrap_or(0.0), self.bound, Some(self.best)),
-            // What is maximised grows towards its bound.
+            // A maximised objective grows towards its bound.
             Sense::Max => GapBar::new(theme, 0.0, self.bound.map(|_| self.best), self.bound),
         }
     }
@@ -86,14 +86,14 @@ impl Solve {
         let Some(work) = &app.work else { return };
         let goal = Goal::of(work.objective);
         let theme = &app.look.theme;
-        // The strip speaks of the best plan of the scenario that was solved last, whichever one the panes show. What is
-        // proven of other parameters says nothing about it.
+        // The strip shows the best plan of the scenario that was solved last, independently of the displayed plan.
+        // Bounds for other parameters do not apply to it.
         let best = app.plans.best();
         let marks = best.map(|entry| Marks::of(app, &goal, entry));
         let flat = placed.area.height <= 4 && placed.area.width >= 60;
         let proven = marks.as_ref().and_then(|marks| marks.bound.and(marks.bar(theme).proven()));
         let mut value = match proven {
-            // A share rounds to 100 only when it is: the word "proven" must not come early.
+            // A fraction is shown as 100 only if it is exactly 100 %, so that "proven" does not appear early.
             Some(share) if flat && goal.sense == Sense::Max => {
                 vec![Piece::answer(format!("{} % of what is possible", whole(share)))]
             }
@@ -142,7 +142,7 @@ impl Solve {
         out.panes.push(drawn(placed, self.methods.len(), visible, sentence));
     }
 
-    /// Marks the selected run, and makes rows sensitive.
+    /// Marks the selected run, and makes the rows clickable.
     fn select(&self, app: &App, placed: &Placed, buf: &mut Buffer, out: &mut Drawn) {
         let theme = &app.look.theme;
         let selected = app.pane(PaneId::Solve).selected.filter(|_| app.focus.pane == PaneId::Solve);
@@ -159,7 +159,7 @@ impl Solve {
         }
     }
 
-    /// Runs that have room below the bar.
+    /// Number of runs that fit below the bar.
     fn rows(body: Rect) -> usize {
         let flat = body.height <= 3 && body.width >= 60;
         usize::from(body.height.saturating_sub(if flat { 0 } else { ABOVE })).max(1)
@@ -191,9 +191,9 @@ impl Solve {
         }
         let above = if flat { 0 } else { ABOVE };
         let room = Self::rows(body);
-        // Notes stand two columns in, or between name and state.
+        // Notes are indented by two columns, or placed between name and state.
         let margin = if above == 0 { 30 } else { 2 };
-        // What works must be on the screen; the ends of the list may leave it.
+        // Active runs must be visible; the ends of the list may be hidden.
         let selected = app.pane(PaneId::Solve).selected;
         let at = all
             .iter()
@@ -282,12 +282,12 @@ impl Solve {
     }
 }
 
-/// A share in whole per cent, rounded down: 100 is said only of what is complete.
+/// A fraction in whole per cent, rounded down, so that 100 means complete.
 fn whole(share: f64) -> u32 {
     (share * 100.0 + 1e-7).floor().clamp(0.0, 100.0) as u32
 }
 
-/// `hot start repaired 12.829852 there, 12.593750 here`: what the run on the screen began with.
+/// `hot start repaired 12.829852 there, 12.593750 here`: the hot start of the displayed run.
 fn hot_start(run: &Run, goal: &Goal, roomy: bool) -> Option<Vec<Piece>> {
     let report = run.hot_start.as_ref()?;
     let room = if roomy { Room::Long } else { Room::Short };
@@ -327,7 +327,7 @@ fn limits(app: &App) -> Vec<Piece> {
     pieces
 }
 
-/// `checked plan 6 ✓  events dropped 0`, and what is wrong with the session.
+/// `checked plan 6 ✓  events dropped 0`, and problems of the session.
 fn health(app: &App) -> Vec<Piece> {
     let mut pieces = Vec::new();
     if let Some(why) = &app.session.failing {
@@ -335,7 +335,7 @@ fn health(app: &App) -> Vec<Piece> {
         pieces.push(Piece::text(why.clone()));
         return pieces;
     }
-    // A plan of a run is in the table only after it passed the checker.
+    // A plan of a run is added to the table only after it has passed the checker.
     if let Some(entry) = app.plans.shown().filter(|entry| entry.origin.is_some()) {
         pieces.extend([
             Piece::muted("checked "),

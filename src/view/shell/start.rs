@@ -1,4 +1,4 @@
-//! The first screen: go on with a session, open an example, bring your own.
+//! The start screen: continue a session, open an example, or open a file.
 
 use super::select;
 use crate::app::action::{Command, Recent};
@@ -14,7 +14,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
 
-/// The block takes this many columns where there is room.
+/// Width of the block if there is room.
 const WIDTH: u16 = 108;
 
 /// One row of the screen.
@@ -22,23 +22,24 @@ const WIDTH: u16 = 108;
 enum StartRow {
     /// Empty.
     Gap,
-    /// Name of the program and what it is for.
+    /// Name of the program and its purpose.
     Brand,
     /// Title of a block, with its number at the right end.
     Title(&'static str, String),
-    /// Heads of the columns of the sessions.
+    /// Headings of the columns of the sessions.
     Heads,
     /// A session.
     Recent(usize),
-    /// Three columns, the first only where it changes, and whether the first or the second is the name.
+    /// Three columns, with the first one shown only if it changes, and a flag whether the first or the second is the
+    /// name.
     Three([String; 3], Name),
     /// Pieces of text.
     Words(Vec<Piece>),
-    /// Something that went wrong.
+    /// An error message.
     Problem(String),
 }
 
-/// Column that the name stands in.
+/// Column of the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Name {
     First,
@@ -58,12 +59,12 @@ impl StartList {
         let x = area.x + (area.width - width) / 2;
         self.fill(app, width);
         let height = usize::from(area.height);
-        // Rows of air where there are some; the whole block in the middle of a tall screen.
+        // Blank rows if there is room for some; on a tall screen, the block is centred.
         let spare = height.saturating_sub(self.rows.len());
         let top = (spare / 3).min(6) as u16;
         let selected = app.pane(PaneId::Start).selected.unwrap_or(0);
         let last = self.rows.iter().rev().find_map(|(_, id)| *id);
-        // Behind the last item there are rows without any, which are in sight with it.
+        // After the last item there are rows without items, which are visible together with it.
         let at = match last {
             Some(last) if last == selected => self.rows.len().checked_sub(1),
             _ => self.rows.iter().position(|(_, id)| *id == Some(selected)),
@@ -74,7 +75,7 @@ impl StartList {
             self.offset = 0;
         }
         let block = Rect { x, y: area.y + top, width, height: area.height - top };
-        // The last line says how much more there is, instead of a row.
+        // The last line shows the number of hidden rows instead of a row.
         let below = (self.rows.len() - self.offset).saturating_sub(usize::from(block.height));
         let bottom = block.bottom() - u16::from(below > 0);
         if below > 0 {
@@ -231,7 +232,7 @@ fn terminal(app: &App, rows: &mut Vec<(StartRow, Option<ItemId>)>, width: u16) {
     rows.push((StartRow::Words(third), None));
 }
 
-/// Columns of the parts of a session's row; those without room are left out.
+/// Widths of the parts of a session's row; parts without room are omitted.
 struct SessionColumns {
     name: i32,
     /// First columns of kind, method and status.
@@ -240,12 +241,12 @@ struct SessionColumns {
     status: Option<i32>,
     /// Last columns of value and NCT.
     value: i32,
-    /// End of the figure that says what the objective says, in fewer columns.
+    /// Last column of the figure that represents the objective in fewer columns.
     spoken: i32,
 }
 
 impl SessionColumns {
-    /// Columns that one row needs without name, kind, method and status.
+    /// Number of columns of a row without name, kind, method and status.
     const FIXED: i32 = 42;
 
     fn of(width: i32) -> Self {
@@ -317,7 +318,7 @@ impl StartRow {
                 let middle = if *name == Name::First { Tone::Text } else { Tone::Muted };
                 let first_style =
                     if *name == Name::First { theme.style(Tone::Answer) } else { style(Tone::Muted) };
-                // Where columns are few the words that explain go first.
+                // If columns are few, the explanations are omitted first.
                 let (from, room) = if width >= 60 { (16, 20) } else { (15, 20) };
                 pen.cut(3, 0, from - 4, first, Cut::End, first_style);
                 let second_style = if *name == Name::Second { bold(Name::Second) } else { style(middle) };
@@ -336,7 +337,7 @@ impl StartRow {
     }
 }
 
-/// The figure of a session's best plan that says what the objective says, in fewer columns.
+/// The figure of a session's best plan that represents the objective in fewer columns.
 fn spoken(recent: &Recent) -> Option<(&'static MetricInfo, f64)> {
     let info =
         metrics(&recent.kind).iter().find(|info| info.table.is_some_and(|table| table.priority == 0))?;

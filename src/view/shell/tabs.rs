@@ -1,4 +1,5 @@
-//! Line 1: where am I. Panes with their numbers, the focus in brackets, layout and display state in words.
+//! Line 1: the position in the workbench. Panes with their numbers, the focus in brackets, and layout and display state
+//! as words.
 
 use crate::app::action::{Action, Command};
 use crate::app::drawn::{Drawn, Hit};
@@ -17,7 +18,7 @@ const SHORT: usize = 6;
 #[derive(Debug, Default)]
 pub struct TabLine {
     tabs: Vec<Tab>,
-    /// Panes that `tabs` was made from.
+    /// Panes from which `tabs` was made.
     panes: &'static [PaneInfo],
     /// A pane without a key that is shown because it has the focus.
     extra: Option<u8>,
@@ -57,7 +58,7 @@ impl TabLine {
         }
         (self.panes, self.extra) = (panes, extra);
         self.tabs.clear();
-        // Panes that do not fit on the screen are in the list of panes; here only the focused one is shown.
+        // Panes without a key are in the list of panes; here only the focused one is shown.
         let shown =
             panes.iter().filter(|info| (info.number <= 9 && info.home <= 9) || Some(info.number) == extra);
         self.tabs.extend(shown.map(|info| {

@@ -1,14 +1,14 @@
-//! Dots finer than cells: Braille (2 x 4), quadrants (2 x 2) or one letter per cell. Quadrants are as thick as half a
-//! row, so curves of steps are lines of one cell in that set.
+//! Dots finer than cells: Braille (2 x 4), quadrants (2 x 2) or one letter per cell. Quadrants are half a row thick, so
+//! step curves in that set are drawn as lines of one cell.
 //!
-//! The dots already set are read back from the buffer, so nothing is stored beside it.
+//! The dots that are already set are read from the buffer, so a separate store is not needed.
 
 use ratatui_core::style::Style;
 
 use crate::glyphs::GlyphSet;
 use crate::pen::Pen;
 
-/// Style and character that a curve is drawn with.
+/// Style and character of a curve.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ink {
     pub style: Style,
@@ -56,14 +56,14 @@ impl<'p, 'b> Dots<'p, 'b> {
         (self.pen.width(), self.pen.height())
     }
 
-    /// Returns `true` if curves of steps are lines instead of dots.
+    /// Returns `true` if step curves are drawn as lines instead of dots.
     pub fn draws_lines(&self) -> bool {
         self.set == GlyphSet::Block
     }
 
-    /// A curve of steps through cells, each of which holds until the next; `None` is a gap.
+    /// A step curve through cells, each of which is constant until the next; `None` is a gap.
     pub fn steps(&mut self, points: impl Iterator<Item = Option<(i32, i32)>>, ink: Ink) {
-        // The column at hand: the row in which the line comes in, if it does, the first and the last row.
+        // The present column: the row at which the line enters, if it does, the first and the last row.
         let mut column: Option<(i32, Option<i32>, i32, i32)> = None;
         for point in points {
             let Some((at, row)) = point else {
@@ -114,10 +114,10 @@ impl<'p, 'b> Dots<'p, 'b> {
         cell.set_symbol(if both { "═" } else { glyph }).set_style(style);
     }
 
-    /// One dot for every column of dots, at the mean of its points, and faint lines over what lies between.
+    /// One dot for every column of dots, at the mean of its points, and faint lines over their range.
     pub fn scatter(&mut self, points: impl Iterator<Item = Option<(i32, i32)>>, ink: Ink) {
         let mut before: Option<(i32, i32)> = None;
-        // The column at hand, the sum of its heights, and how many there are.
+        // The present column, the sum of its heights, and their number.
         let mut column: Option<(i32, i64, i64)> = None;
         for point in points {
             match (point, &mut column) {
@@ -177,12 +177,12 @@ impl<'p, 'b> Dots<'p, 'b> {
     /// All dots of a column between two heights.
     pub fn vertical(&mut self, x: i32, from: i32, to: i32, ink: Ink) {
         for y in from..=to {
-            // A jump is never dotted away.
+            // The dots of a jump are never omitted.
             self.dot(x, y, Ink { dotted: ink.dotted && from == to, ..ink });
         }
     }
 
-    /// All dots of a row behind `from` up to `to`.
+    /// All dots of a row after `from` up to `to`.
     pub fn horizontal(&mut self, from: i32, to: i32, y: i32, ink: Ink) {
         for x in from..=to {
             self.dot(x, y, ink);

@@ -1,4 +1,4 @@
-//! Networks drawn: nodes at their places, links as lines between them.
+//! Drawings of networks: nodes at their places, links as lines between them.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -14,7 +14,7 @@ use crate::theme::{Theme, Tone};
 pub struct GraphNode {
     /// Its name.
     pub name: Label,
-    /// Its place, as shares of width and height from the upper left corner.
+    /// Its place, as fractions of width and height from the upper left corner.
     pub place: [f64; 2],
     /// Meaning of the name.
     pub tone: Tone,
@@ -29,7 +29,7 @@ pub struct GraphEdge {
     pub tone: Tone,
     /// Character that it is drawn with in ASCII.
     pub letter: char,
-    /// Every other dot only.
+    /// Draws every other dot only.
     pub dotted: bool,
 }
 
@@ -55,7 +55,7 @@ pub struct NetworkGraph<'a> {
 }
 
 impl<'a> NetworkGraph<'a> {
-    /// Nodes and the links between them, the most important ones last: they lie on top.
+    /// Nodes and the links between them, the most important ones last, which are on top.
     pub const fn new(theme: &'a Theme, nodes: &'a [GraphNode], edges: &'a [GraphEdge]) -> Self {
         Self { theme, nodes, edges, selected: None }
     }
@@ -103,7 +103,7 @@ impl Widget for &NetworkGraph<'_> {
             let edge = GraphEdge { ends, ..GraphEdge::default() };
             self.draw_edge(&mut pen, &edge, Ink { style, letter: '@', dotted: false });
         }
-        // A name that another one stands on is left out: its node is a dot.
+        // A name that another name would cover is left out, and its node is a dot.
         let mut taken: Vec<(i32, i32, i32)> = Vec::with_capacity(self.nodes.len());
         for (at, node) in self.nodes.iter().enumerate() {
             let (x, y) = self.middle(&pen, node);
@@ -114,7 +114,7 @@ impl Widget for &NetworkGraph<'_> {
             let overlaps =
                 |(row, from, to): &(i32, i32, i32)| *row == y && first - 1 < *to && *from < first + wide + 1;
             if taken.iter().any(overlaps) {
-                // A name stays whole: a dot on it would be read as a letter.
+                // Dots do not cover names, because a dot in a name would be read as a letter.
                 if !taken.iter().any(|(row, from, to)| *row == y && (*from..*to).contains(&x)) {
                     pen.glyph(x, y, pen.glyphs().dot, style);
                 }

@@ -1,4 +1,4 @@
-//! Colour arithmetic: fall to 256 colours, mixing, contrast.
+//! Colour arithmetic: reduction to 256 colours, mixing, contrast.
 
 use ratatui_core::style::Color;
 
@@ -48,7 +48,7 @@ pub(super) fn rgb_of(colour: Color) -> Option<Rgb> {
     }
 }
 
-/// `share` of `a`, the rest of `b`.
+/// Mixes the fraction `share` of `a` with the rest of `b`.
 pub(super) fn mix(a: Rgb, b: Rgb, share: f32) -> Color {
     let part = |a: u8, b: u8| (f32::from(a) * share + f32::from(b) * (1.0 - share)).round() as u8;
     Color::Rgb(part(a.0, b.0), part(a.1, b.1), part(a.2, b.2))

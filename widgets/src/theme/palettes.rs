@@ -1,4 +1,4 @@
-//! The colours of each palette on dark and light ground.
+//! The colours of each palette on dark and light background.
 
 use ratatui_core::style::Color;
 
@@ -25,7 +25,7 @@ pub(super) struct Colours {
     pub changed: Color,
     pub gradient_dim: Area,
     pub gradient_full: Area,
-    /// None of them means a state: no curve looks proven, broken or changed.
+    /// Colours of curves; none of them is a colour of a state, so curves do not look proven, broken or changed.
     pub series: [Color; 6],
     pub heat: [Area; 8],
     pub stack: [Area; 4],
@@ -50,7 +50,7 @@ const CIVIDIS: [Area; 8] = [
     (hex(0xFEE838), INK),
 ];
 
-/// One hue in four steps, later layers lighter.
+/// One hue in four steps; later layers are lighter.
 const AMBER: [Area; 4] =
     [(hex(0x6B4A06), PAPER), (hex(0x966800), PAPER), (hex(0xC98A00), INK), (hex(0xFFC861), INK)];
 

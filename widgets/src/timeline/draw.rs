@@ -1,4 +1,4 @@
-//! Cells of a timeline: axis, lanes, bars, edges, points. Where they go is decided in the parent module.
+//! Cells of a timeline: axis, lanes, bars, edges, points. The parent module computes their positions.
 
 use ratatui_core::layout::Rect;
 use ratatui_core::style::Modifier;
@@ -41,7 +41,7 @@ impl Timeline<'_> {
         let glyphs = pen.glyphs();
         let (muted, faint) = (self.theme.style(Tone::Muted), self.theme.style(Tone::Faint));
         for (lane, &row) in self.lanes.iter().zip(&state.lane_rows) {
-            // The name stands in the first row of the lane that is shown.
+            // The name is in the first visible row of the lane.
             let rows = row..row + i32::from(lane.rows.max(1));
             let Some(y) = rows.into_iter().find_map(|row| state.y_of(row)) else { continue };
             if y >= pen.height() {
@@ -91,7 +91,7 @@ impl Timeline<'_> {
             if to > from {
                 pen.line(from, y, to - from, glyph, style);
             } else {
-                // Shorter than a column: one cell, and a sign that it is.
+                // Shorter than a column: one cell with a special sign.
                 pen.glyph(from, y, glyphs.square, thin);
             }
             let to = to.max(from + 1);
@@ -100,9 +100,9 @@ impl Timeline<'_> {
         drawn
     }
 
-    /// Returns the column of a bar's name: inside, behind or, without room there, so that it ends with the bar. A name
-    /// that fits nowhere between the bars beside it in the row is left out. `room` holds the end of the bar before and
-    /// the begin of the one behind.
+    /// Returns the column of a bar's name: inside the bar, after it, or, if neither fits, so that the name ends with
+    /// the bar. A name that does not fit between the neighbouring bars of the row is left out. `room` contains the end
+    /// of the previous bar and the start of the next one.
     fn bar_name_at(&self, item: &TimelineItem, (from, to): (i32, i32), room: (i32, i32)) -> Option<i32> {
         let size = self.bar_name_width(item);
         if size <= to - from {
@@ -114,7 +114,7 @@ impl Timeline<'_> {
         }
     }
 
-    /// End of the bar before `item` in its row, and begin of the one behind.
+    /// End of the bar before `item` in its row, and start of the one after it.
     fn room_beside(&self, item: &TimelineItem, width: i32, state: &TimelineState) -> (i32, i32) {
         let Some(own) = self.bar_columns(item, &state.parts) else { return (0, width) };
         let others = self.items.iter().filter(|other| {
@@ -159,7 +159,7 @@ impl Timeline<'_> {
             pen.glyph(x + used, y, "*", style);
         }
         if x < from && self.theme.shades() {
-            // The end of the name stands on the bar.
+            // The end of the name is on the bar.
             pen.paint(from, y, to - from, 1, self.theme.style(area));
         }
     }
@@ -179,7 +179,7 @@ impl Timeline<'_> {
             ItemShape::Backward => (glyphs.backward, Tone::Backward),
             ItemShape::Forward | ItemShape::Bar => (glyphs.forward, Tone::Forward),
         };
-        // Without room behind it the mark takes the place of the arrow: the lane says the direction.
+        // Without room after it, the mark replaces the arrow, because the lane shows the direction.
         let glyph = if item.critical && x + 1 >= room { "*" } else { glyph };
         pen.glyph(x, y, glyph, self.theme.ink(tone, item.critical));
         let star = i32::from(item.critical);
@@ -202,7 +202,7 @@ impl Timeline<'_> {
         pen.rect(x, y, used, 1)
     }
 
-    /// The bars that can be seen, with their row.
+    /// The visible bars, with their rows.
     fn bars<'s>(
         &'s self,
         height: i32,
@@ -215,7 +215,7 @@ impl Timeline<'_> {
         })
     }
 
-    /// Bodies first, then edges, then names: a line never takes a letter of a name.
+    /// Bodies first, then edges, then names, so that lines never cover letters of names.
     pub(super) fn draw_bars(&self, pen: &mut Pen<'_>, state: &mut TimelineState) {
         let height = pen.height();
         let mut hits = std::mem::take(&mut state.hits);
@@ -275,7 +275,7 @@ impl Timeline<'_> {
                 && self.items[index..index + count].iter().any(|item| item.critical)
                 && column(beside).zip(column(Some(item))).is_some_and(|(next, x)| next == x + 1)
             {
-                // The mark of the critical path needs the next cell: what is there is counted with it.
+                // The mark of the critical path needs the next cell, so items in that cell are counted with it.
                 count += self.same_cell(index + count, &state.parts);
             }
             let group = &self.items[index..index + count];
@@ -318,7 +318,7 @@ impl Timeline<'_> {
         let rows = (self.item_row(&state.lane_rows, from), self.item_row(&state.lane_rows, to));
         let columns = (self.moment(&state.parts, from.end_s), self.moment(&state.parts, to.start_s));
         let ((Some(from_row), Some(to_row)), (Some(from_x), Some(to_x))) = (rows, columns) else { return };
-        // An end that is scrolled away lies behind the last row that stays.
+        // An end that is scrolled away is drawn after the last pinned row.
         let [from_y, to_y] = [from_row, to_row].map(|row| state.y_of(row).unwrap_or(state.pinned - 1));
         let glyphs = pen.glyphs();
         let style = self.theme.style(Tone::Text);
@@ -331,7 +331,7 @@ impl Timeline<'_> {
         if !(0..height).contains(&to_y) {
             return;
         }
-        // A name in front of its bar comes first.
+        // A name in front of its bar has priority.
         let bar = self.bar_columns(to, &state.parts).filter(|_| to.shape == ItemShape::Bar);
         let to_x = bar.map_or(to_x, |bar| {
             let room = self.room_beside(to, pen.width(), state);
@@ -352,7 +352,7 @@ impl Timeline<'_> {
         if size == 0 || from_y == to_y {
             return;
         }
-        // In front of the corner; where points or a fold are there, on the line before the arrow.
+        // In front of the corner; if points or a fold are there, on the line before the arrow.
         let in_front = if to_x > from_x { from_x } else { to_x - 1 };
         let places = [(in_front - size, in_front), (to_x - 2 - size, to_x - 2)];
         let place = places.into_iter().enumerate().find(|&(index, (x, end))| {
@@ -373,7 +373,7 @@ impl Timeline<'_> {
         })
     }
 
-    /// Returns `true` if marks of points or the count of a fold stand in some columns of the row of `item`.
+    /// Returns `true` if marks of points or the count of a fold are in some columns of the row of `item`.
     fn points_in(&self, item: &TimelineItem, columns: std::ops::Range<i32>, state: &TimelineState) -> bool {
         if !self.lanes.get(item.lane).is_some_and(|lane| lane.rail) {
             return false;
