@@ -1,4 +1,4 @@
-//! Tells the program which commit it was built from and when. Works without git and without a repository.
+//! Passes the commit and the time of the build to the program. Works without git and without a repository.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,8 +1,7 @@
 //! Checks before `main` whether the caller closed standard output.
 //!
-//! Rust's runtime opens `/dev/null` for a closed standard stream. Afterwards a closed stream cannot
-//! be told from one that the caller sent to `/dev/null` on purpose, so the descriptor is read before the runtime
-//! starts.
+//! Rust's runtime opens `/dev/null` for a closed standard stream. After that, a closed stream cannot be distinguished
+//! from one that the caller redirected to `/dev/null`, so the descriptor is read before the runtime starts.
 
 use rustix::io::{Errno, fcntl_getfd};
 use std::sync::atomic::{AtomicBool, Ordering};

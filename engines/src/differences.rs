@@ -6,7 +6,7 @@ use lightbay_core::quantity;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
-/// Name of a field or parameter with its value in both scenarios, in words.
+/// Name of a field or parameter with its value in both scenarios as text.
 pub type Difference = (String, [String; 2]);
 
 /// Keys of a scenario that do not belong to the problem.
@@ -27,7 +27,7 @@ pub struct ScenarioDifferences {
     pub knobs: Vec<Difference>,
     /// Fields that no parameter explains, such as the sizes of a model or measured times; lists as a count and a sum.
     pub fields: Vec<Difference>,
-    /// Where the scenarios come from.
+    /// Differences of the origin of the scenarios.
     pub origin: Vec<Difference>,
     /// `true` if the methods see no difference between the two scenarios.
     pub is_same_question: bool,

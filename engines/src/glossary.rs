@@ -9,13 +9,13 @@ use std::fmt::Write as _;
 /// An entry of the glossary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GlossaryEntry {
-    /// The word, as screens write it.
+    /// The term, as displayed.
     pub word: String,
     /// Name in files, of a figure.
     pub name: Option<&'static str>,
-    /// Other words for the same thing.
+    /// Synonyms.
     pub also: &'static [&'static str],
-    /// Kind that uses it; `None` for a word of all kinds.
+    /// Kind that uses it; `None` for a term of all kinds.
     pub kind: Option<&'static str>,
     /// Definition, in one sentence.
     pub sentence: &'static str,
@@ -47,12 +47,12 @@ impl GlossaryEntry {
     }
 }
 
-/// Words of one kind; none for an unknown one.
+/// Terms of one kind; none for an unknown kind.
 pub fn terms(kind: &str) -> &'static [Term] {
     named_kind!(kind, K => K::TERMS, &[])
 }
 
-/// Every entry: words of all kinds, then those of each kind with its objective and its figures.
+/// Every entry: terms of all kinds, then those of each kind with its objective and its figures.
 pub fn entries() -> Vec<GlossaryEntry> {
     let mut entries: Vec<GlossaryEntry> =
         term::TERMS.iter().map(|term| GlossaryEntry::of_term(term, None)).collect();
@@ -119,7 +119,7 @@ pub fn lines(entry: &GlossaryEntry) -> Vec<String> {
     lines
 }
 
-/// The glossary as a Markdown document, words in alphabetical order below their kind.
+/// The glossary as a Markdown document, with the terms of each kind in alphabetical order.
 pub fn markdown() -> String {
     let mut text =
         "# Glossary\n\nTerms on screens, in files and in messages. `lightbay explain WORD` prints the same definitions.\n"

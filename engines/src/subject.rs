@@ -45,13 +45,13 @@ kind_enum! {
 
 /// Conversion of scenarios and plans of a kind to those of any kind.
 pub(crate) trait Variants: Listed + Models {
-    /// A scenario of this kind as one of any.
+    /// Converts a scenario of this kind to one of any kind.
     fn scenario(scenario: Arc<Scenario<Self>>) -> AnyScenario;
 
-    /// A plan of this kind as one of any.
+    /// Converts a plan of this kind to one of any kind.
     fn plan(plan: Arc<Checked<Self>>) -> AnyPlan;
 
-    /// A plan file of this kind as one of any.
+    /// Converts a plan file of this kind to one of any kind.
     fn draft(draft: Box<Draft<Self>>) -> AnyDraft;
 }
 

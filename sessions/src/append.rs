@@ -18,10 +18,10 @@ pub struct LineFile {
 }
 
 impl LineFile {
-    /// Begins a file with `head`, which ends with a line end unless it is empty.
+    /// Creates a file with the content `head`, which ends with a line end unless it is empty.
     ///
     /// # Errors
-    /// [`SessionError`] that names the path and the remedy; a file that was there is then untouched.
+    /// [`SessionError`] that names the path and the remedy; an existing file is then unchanged.
     pub fn create(path: &Path, head: &[u8], overwrite: Overwrite) -> Result<Self, SessionError> {
         if path.exists() {
             // If a process is writing to the file, it keeps the file.

@@ -136,7 +136,7 @@ pub struct Proof {
     pub word: &'static str,
     /// The gaps and who confirmed them: `28.6 % verified (0.00 % claimed)`.
     pub gaps: String,
-    /// Every bound with the plans that it holds for.
+    /// Every bound, with the plans for which it holds.
     pub words: String,
 }
 
@@ -261,7 +261,7 @@ fn settings(subjects: &[ComparedPlan<'_>]) -> Vec<SettingDifference> {
     rows
 }
 
-/// Returns `true` if two values are the same to a person: 4 and 4.0 are.
+/// Returns `true` if two values mean the same number, such as 4 and 4.0.
 fn same(a: Option<&ParamValue>, b: Option<&ParamValue>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => match (a.as_f64(), b.as_f64()) {
@@ -305,8 +305,8 @@ fn figures(subjects: &[ComparedPlan<'_>], tolerance: f64, metrics: &[MetricInfo]
     row("gap", Role::Bound, None, leading.iter().map(|bound| Some(bound.as_ref()?.gap)).collect());
     let names: BTreeSet<&String> =
         subjects.iter().flat_map(|subject| subject.header.metrics.keys()).collect();
-    // Figures that the kind declares keep its order. A derived figure is listed only if the kind declares a comparison
-    // for it.
+    // Figures that the kind declares are in the order of the kind. A derived figure is listed only if the kind declares
+    // a comparison for it.
     for info in metrics.iter().filter(|info| info.is_carried() || info.comparison.is_some()) {
         let of = |header: &Header| {
             let Objective { value, bound, .. } = header.objective;

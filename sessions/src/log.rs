@@ -27,7 +27,7 @@ pub struct LogRecord {
     /// The event.
     #[serde(flatten)]
     pub record: EventRecord,
-    /// The session's number of the plan that came with it.
+    /// The session's number of its plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlanId>,
     /// SHA-256 of the content of a run's final plan, which identifies equal plans.

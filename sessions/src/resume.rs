@@ -53,7 +53,7 @@ pub struct RecentPlan {
 }
 
 impl RecentPlan {
-    /// Returns the part of a plan that the list keeps.
+    /// Returns the part of a plan that the list contains.
     pub fn of(plan: PlanId, header: &Header) -> Self {
         Self {
             plan,

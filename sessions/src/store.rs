@@ -62,7 +62,7 @@ impl Store {
         Self { folder: folder.into() }
     }
 
-    /// The sessions of a user whose data are in `folder`, as [`crate::Places::sessions`] says.
+    /// The sessions of a user whose data is in `folder`, as returned by [`crate::Places::sessions`].
     pub fn of_data(folder: &Path) -> Self {
         Self::at(folder.join(SESSIONS_FOLDER))
     }
@@ -144,7 +144,7 @@ impl Store {
         let file = SessionFile::new(kind, display, date);
         let filled = self.fill(&folder, &file, scenario, date);
         if filled.is_err() {
-            // A retry uses the same name; otherwise, on a full disk every try would leave a folder.
+            // A retry uses the same name; otherwise every attempt on a full disk would leave another folder.
             let _ = fs::remove_dir_all(&folder);
         }
         Ok(Session::new(name, folder, file, filled?, Vec::new()))
@@ -258,7 +258,7 @@ pub(crate) fn write_scenario(folder: &Path, scenario: &Value) -> Result<(), Sess
     private_write(&path, &bytes)
 }
 
-/// Refuses a file of another major version; `None` if the content does not say.
+/// Refuses a file of another version; accepts a file whose version is unknown.
 fn check_version(path: &Path, bytes: &[u8]) -> Result<(), SessionError> {
     match file::schema_of(bytes) {
         Some(found) if found != SCHEMA => Err(SessionError::broken(

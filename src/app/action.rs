@@ -88,7 +88,7 @@ pub enum Command {
     },
     /// Show a plan by number.
     ShowPlan(u64),
-    /// Show the best plan, whichever it is.
+    /// Show the best plan.
     FollowBest,
     /// Ask where to write the displayed plan.
     Write,
@@ -104,7 +104,7 @@ pub enum Command {
     New(String),
     /// Read a file of another tool: format and files.
     Import(String),
-    /// Go back to the first screen.
+    /// Go back to the start screen.
     ShowStart,
     /// Give the focus to a pane.
     Focus(PaneId),
@@ -156,7 +156,7 @@ pub enum Command {
     NextPalette,
     /// Next set of glyphs.
     NextGlyphs,
-    /// Capture the mouse, or let it go.
+    /// Capture or release the mouse.
     ToggleMouse,
     /// Write every cell again.
     Repaint,
@@ -325,7 +325,7 @@ pub struct SessionView {
 /// The other process that has the session of the displayed plans open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AtWork {
-    /// The process in words.
+    /// Description of the process.
     pub holder: String,
     /// Its runs that had not ended when the session was opened here.
     pub runs: BTreeSet<RunId>,

@@ -188,7 +188,7 @@ pub const FOLDER: Argument = Argument {
     command: |text| given(text, "the name of a folder with free space", Command::SaveTo),
 };
 
-/// A word of the glossary.
+/// A term of the glossary.
 pub const WORD: Argument = Argument {
     name: "WORD",
     offered: words,

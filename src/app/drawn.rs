@@ -131,7 +131,7 @@ impl EditTarget {
 pub struct CellEditing {
     /// Method that evaluates a list.
     pub method: &'static str,
-    /// Parameter or knob that takes the list.
+    /// Parameter or knob that receives the list.
     pub target: EditTarget,
     /// The list of the plan shown.
     pub values: Vec<i64>,
@@ -175,7 +175,7 @@ pub type JobResult = Box<dyn Any + Send>;
 pub struct ViewJob {
     /// Identity of the job.
     pub key: JobKey,
-    /// The work itself: a pure computation.
+    /// The work, a pure computation.
     pub work: Arc<dyn Fn() -> JobResult + Send + Sync>,
 }
 

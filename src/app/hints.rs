@@ -31,8 +31,8 @@ pub struct Next {
     pub action: Option<ActionIndex>,
 }
 
-/// The footer, most useful first: possible actions before impossible ones, then by weight. Entries that must not be
-/// cut come last, as they do on screen.
+/// The footer, most useful first: possible actions before impossible ones, then by weight. Entries that must not be cut
+/// are last, as on the screen.
 pub fn footer(app: &App) -> Vec<Hint> {
     let layer = app.layers.last().map(crate::app::layer::Layer::kind);
     let mut hints: Vec<(u8, Hint)> = table::all()

@@ -45,7 +45,7 @@ pub struct TextField {
 }
 
 impl TextField {
-    /// A field that holds a text, cursor at its end.
+    /// A field with a text and the cursor at its end.
     pub fn holding(text: impl Into<String>) -> Self {
         Self { input: Input::new(text.into()), problem: String::new() }
     }
@@ -129,11 +129,11 @@ impl CellEdit {
 pub struct Question {
     /// The question.
     pub text: String,
-    /// Consequences of the steps, in words.
+    /// Text about the consequences of the steps.
     pub meaning: String,
     /// The answers, the safe one first.
     pub answers: Vec<&'static str>,
-    /// Answer that Enter takes.
+    /// Answer that Enter selects.
     pub chosen: usize,
     /// Steps for the answers after the first, in their order; the last one is the requested step.
     pub then: Vec<Confirmed>,

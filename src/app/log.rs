@@ -55,7 +55,7 @@ impl Log {
         });
     }
 
-    /// All lines kept, oldest first.
+    /// All stored lines, oldest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &LogEntry> + ExactSizeIterator {
         self.entries.iter()
     }
@@ -65,7 +65,7 @@ impl Log {
         self.entries.back()
     }
 
-    /// Number of lines kept.
+    /// Number of stored lines.
     pub fn len(&self) -> usize {
         self.entries.len()
     }

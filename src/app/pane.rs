@@ -109,7 +109,7 @@ pub struct PaneState {
     pub column: usize,
     /// Stretch of the axis in steps: 0 fits, each step doubles.
     pub zoom: u8,
-    /// Share of the axis that is in the middle, 0 to 1.
+    /// Position on the axis of the middle of the window, 0 to 1.
     pub centre: f64,
     /// Step chosen with the bracket keys; `None` shows the last.
     pub step: Option<u32>,

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, VecDeque};
 #[cfg(test)]
 mod tests;
 
-/// Rows a search table keeps.
+/// Maximum number of rows of a search table.
 const SEARCH_ROWS: usize = 256;
 
 /// Lines of a solver's log that stay in memory; all of them are in the run log.
@@ -450,7 +450,7 @@ impl Run {
         self.stop_asked_s.get_or_insert(at_s);
     }
 
-    /// Returns `true` if it goes through generations.
+    /// Returns `true` if it is an evolutionary search with generations.
     pub const fn evolves(&self) -> bool {
         self.generation.is_some()
     }

@@ -253,7 +253,7 @@ pub struct App {
     pub menu: bool,
     /// `true` if the display is frozen; `held` then has the events that are not shown yet.
     pub frozen: bool,
-    /// Events that came while the display was frozen.
+    /// Events that arrived while the display was frozen.
     pub held: VecDeque<Heard>,
     /// Events merged and dropped because the screen was slower than the runs.
     pub lost: (u64, u64),
@@ -525,7 +525,7 @@ impl App {
         }
     }
 
-    /// Seconds since a run was told to stop, if it was and has not ended.
+    /// Seconds since a run was told to stop; `None` if it was not, or has ended.
     pub fn stopping_s(&self, run: &Run) -> Option<f64> {
         let asked_s = run.stop_asked_s.filter(|_| run.state == crate::app::runs::RunState::Stopping)?;
         Some((self.elapsed_s(run) - asked_s).max(0.0))

@@ -34,7 +34,7 @@ pub enum SweepState {
 }
 
 impl SweepState {
-    /// Returns `true` if it still works.
+    /// Returns `true` if it is still active.
     pub const fn is_active(&self) -> bool {
         matches!(self, Self::Running | Self::Stopping)
     }
@@ -57,7 +57,7 @@ pub struct SweepRun {
 }
 
 impl SweepRun {
-    /// A sweep that begins.
+    /// A new sweep without points.
     pub fn new(key: u64, sweep: Arc<Sweep>) -> Self {
         let values = sweep.axes().first().map_or(0, |axis| axis.values.len());
         let hash_at = |value: usize| {
@@ -139,7 +139,7 @@ impl SweepTable {
         self.list.iter().find(|run| run.state.is_active())
     }
 
-    /// Returns `true` if one works.
+    /// Returns `true` if a sweep is active.
     pub fn is_busy(&self) -> bool {
         self.active().is_some()
     }

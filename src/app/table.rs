@@ -470,7 +470,7 @@ fn program() -> Vec<ActionInfo> {
                 "stop the solve; twice within two seconds: quit",
             ),
             A::new("back", &["Esc"], Command::Back, "go one step back: pop-up, zoom, selection"),
-            A::new("quit", &["q"], Command::Quit, "quit; asks for confirmation while a solve runs")
+            A::new("quit", &["q"], Command::Quit, "quit; requires confirmation while a solve runs")
                 .footer(10, "quit"),
         ],
     )

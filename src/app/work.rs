@@ -71,7 +71,7 @@ pub enum Section {
 /// One row of the form.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FormRow {
-    /// Identity of the row; stays the same when rows come and go.
+    /// Identity of the row, which stays the same when rows are added or removed.
     pub id: ItemId,
     /// Name of the knob.
     pub name: String,
@@ -440,7 +440,7 @@ impl Work {
         Ok(())
     }
 
-    /// Keeps a setup for undo.
+    /// Stores a setup for undo.
     fn remember(&mut self, before: Setup) {
         self.undo.push(before);
         if self.undo.len() > UNDO_DEPTH {

@@ -47,7 +47,7 @@ pub struct Printed {
 pub enum AfterPrint {
     /// Waits for the next message.
     Wait,
-    /// Asks again soon if no message comes: figures are held back.
+    /// Waits only for a short time, because figures are held back.
     AskSoon,
     /// Ends.
     End,

@@ -210,7 +210,7 @@ fn head(shown: &Shown) -> Result<String, Failure> {
         if let Some(standing) = &shown.standing {
             row("  bound", standing.words(false));
         }
-        // Figures that the kind declares keep its order.
+        // Figures that the kind declares are in the order of the kind.
         let declared = metrics(&header.kind).iter().map(|info| info.name);
         let known = declared.filter_map(|name| Some((name, *header.metrics.get(name)?)));
         let unknown = header.metrics.iter().filter(|(name, _)| metric(&header.kind, name).is_none());

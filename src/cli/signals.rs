@@ -5,7 +5,7 @@ use signal_hook::iterator::Signals;
 use std::io;
 use std::sync::Arc;
 
-/// Calls `heard` for every hang-up, interrupt and termination, on a thread of its own.
+/// Calls `heard` for every hang-up, interrupt and termination, on a separate thread.
 ///
 /// A hang-up that was ignored at the start of the program stays ignored, as `nohup` requires.
 ///

@@ -21,7 +21,7 @@ pub enum Target {
     File(FileTarget),
 }
 
-/// A file that a result goes to.
+/// A file for a result.
 #[derive(Clone, Debug)]
 pub struct FileTarget {
     path: PathBuf,
@@ -128,7 +128,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap_or_default()
 }
 
-/// The folder that a file lies in.
+/// The folder that contains a file.
 pub fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

@@ -207,8 +207,8 @@ impl<V: View> Shell<V> {
         }
     }
 
-    /// Releases the terminal, stops the process, and takes the terminal again after resumption. Runs pause meanwhile,
-    /// so that their clocks stand still.
+    /// Releases the terminal, stops the process, and takes the terminal again after resumption. Runs are paused
+    /// meanwhile, so their clocks stop.
     fn suspend(&mut self) {
         let paused = self.current.as_ref().map(OpenScenario::pause_all).unwrap_or_default();
         self.reader = None;

@@ -23,7 +23,7 @@ pub enum Why {
     Event,
 }
 
-/// Keeps the distance between frames.
+/// Enforces the minimum time between frames.
 #[derive(Debug)]
 pub struct Frames {
     event_gap: Duration,
@@ -33,7 +33,7 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// At most `per_second` frames from events.
+    /// At most `per_second` frames because of events.
     pub fn new(per_second: u32) -> Self {
         let event_gap = Duration::from_secs(1) / per_second.clamp(1, 60);
         Self { event_gap, hidden: false, last: None, due: None }
@@ -44,7 +44,7 @@ impl Frames {
         self.hidden = hidden;
     }
 
-    /// Asks for a frame. Requests are merged; the earliest time counts.
+    /// Requests a frame. Requests are merged; the earliest time counts.
     pub fn request(&mut self, why: Why, now: Instant) {
         let gap = match why {
             Why::Input => INPUT_GAP,
@@ -56,7 +56,7 @@ impl Frames {
         self.due = Some(self.due.map_or(at, |due| due.min(at)));
     }
 
-    /// Returns the moment at which the next frame is to be drawn; `None` while there is no reason.
+    /// Returns the time at which the next frame must be drawn; `None` while there is no reason.
     pub const fn due(&self) -> Option<Instant> {
         self.due
     }

@@ -507,7 +507,7 @@ fn changed(now: &Setup, solved: Option<&Setup>) -> BTreeMap<String, ParamValue> 
     knobs.iter().filter_map(value).collect()
 }
 
-/// The setup as it was left. The settings of the newest solve are identified by the hash of its scenario, which is the
+/// Restores the saved setup. The settings of the newest solve are identified by the hash of its scenario, which is the
 /// scenario of one of its plans.
 fn remembered(
     scenario: &AnyScenario,

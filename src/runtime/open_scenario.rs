@@ -159,8 +159,8 @@ impl OpenScenario {
         }
     }
 
-    /// Solves the cells of a sweep on a separate thread, in parallel with the runs and with half of their threads. Its
-    /// points go to the loop.
+    /// Solves the cells of a sweep on a separate thread, in parallel with the runs and with half of their threads. The
+    /// points are sent to the loop.
     ///
     /// # Errors
     /// If no thread can be started.
@@ -296,7 +296,8 @@ impl OpenScenario {
         own.into_iter().chain(looked_at).collect()
     }
 
-    /// Writes all pending data; runs on a separate thread, because a disk may be slow. Gives what to tell.
+    /// Writes all pending data; runs on a separate thread, because a disk may be slow. Returns the message for the
+    /// user.
     pub fn flush(&self) -> impl FnOnce() -> Fact + Send + use<> {
         let writer = self.writer.clone();
         move || match writer {
@@ -311,7 +312,7 @@ impl OpenScenario {
         }
     }
 
-    /// Continues saving below another folder; runs on a separate thread. Gives what to tell.
+    /// Continues saving below another folder; runs on a separate thread. Returns the message for the user.
     pub fn save_to(&mut self, folder: PathBuf) -> impl FnOnce() -> Fact + Send + use<> {
         self.fresh = false;
         let writer = self.writer.clone();

@@ -40,7 +40,7 @@ pub enum ActivityKind {
 /// One row.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ActivityRow {
-    /// Reported when it is hit, and kept as the selection.
+    /// Reported when it is clicked, and kept as the selection.
     pub id: u32,
     /// Its type.
     pub kind: ActivityKind,
@@ -74,7 +74,7 @@ pub enum ActivityScale {
     /// Equal widths: every interval is readable.
     #[default]
     Equal,
-    /// True to time over this many intervals; each takes at least one cell.
+    /// True to time over this many intervals, each at least one cell wide.
     Proportional(usize),
 }
 

@@ -110,7 +110,7 @@ pub struct Ticks {
     index: usize,
     count: usize,
     decimals: usize,
-    /// Zero comes before the first tick.
+    /// Zero precedes the first tick.
     zero: bool,
 }
 

@@ -435,7 +435,7 @@ impl<'a> Chart<'a> {
         })
     }
 
-    /// Lines through the events, behind the curves.
+    /// Lines at the events, drawn behind the curves.
     fn draw_events(&self, pen: &mut Pen<'_>, x: Range, left: i32, width: i32, rows: i32) {
         let (line, style) = (pen.glyphs().vertical_dotted, self.theme.style(Tone::Rule));
         for (_, at, _) in self.event_places(x, left, width) {
@@ -528,7 +528,7 @@ impl<'a> Chart<'a> {
     }
 }
 
-/// The row in which a share of the height lies.
+/// The row at a fraction of the height.
 fn row_of(share: f64, rows: i32) -> i32 {
     ((1.0 - share.clamp(0.0, 1.0)) * f64::from(rows - 1)).round() as i32
 }

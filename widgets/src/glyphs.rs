@@ -1,7 +1,7 @@
 //! The characters for drawing, as three complete sets.
 //!
-//! Widgets never write literal box characters; they use the set of their theme. The ASCII set holds no byte above
-//! 0x7E, and text that comes from files is mapped by [`ascii_of`] when that set is in use.
+//! Widgets never write literal box characters; they use the set of their theme. The ASCII set contains only bytes up to
+//! 0x7E, and [`ascii_of`] maps text from files when this set is in use.
 
 /// Set of characters to draw with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -15,7 +15,7 @@ pub enum GlyphSet {
     Ascii,
 }
 
-/// One set of characters. Every entry is one column wide unless its comment says otherwise.
+/// One set of characters. Every entry is one column wide unless its comment states another width.
 #[derive(Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each entry is named by what it draws")]
 pub struct Glyphs {

@@ -18,7 +18,7 @@ pub struct Hit {
 pub struct Hits(Vec<Hit>);
 
 impl Hits {
-    /// Forgets the last draw; keeps the memory.
+    /// Clears the rectangles of the last drawing; keeps the memory.
     pub fn clear(&mut self) {
         self.0.clear();
     }

@@ -23,10 +23,10 @@ impl Default for Num {
 }
 
 impl Num {
-    /// Formats any arguments; what does not fit into 40 bytes is left out.
+    /// Formats any arguments; text beyond 40 bytes is left out.
     pub fn of(args: fmt::Arguments<'_>) -> Self {
         let mut num = Self::default();
-        // Overflow is the only error and keeps what fitted.
+        // Overflow is the only error, and the text that fitted is kept.
         let _ = num.write_fmt(args);
         num
     }
@@ -111,7 +111,8 @@ impl From<Num> for Cow<'static, str> {
     }
 }
 
-/// A number as text with thin gaps between groups of three digits in front of the decimal point, above 9 999; text after the number is unchanged.
+/// A number as text with thin gaps between groups of three digits in front of the decimal point, above 9 999; text
+/// after the number is unchanged.
 pub fn grouped(number: &str) -> String {
     let from = number.find(|c: char| c.is_ascii_digit()).unwrap_or(number.len());
     let (sign, rest) = number.split_at(from);

@@ -297,7 +297,7 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// Adds a style to a block of cells and keeps what they show.
+    /// Adds a style to a block of cells and keeps their content.
     pub fn paint(&mut self, x: i32, y: i32, width: i32, height: i32, style: Style) {
         for row in y.max(0)..y.saturating_add(height).min(self.height()) {
             for column in x.max(0)..x.saturating_add(width).min(self.width()) {

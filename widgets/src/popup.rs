@@ -72,7 +72,7 @@ impl<'a> Popup<'a> {
     /// Dims everything in `area` to a third.
     pub fn dim(theme: &Theme, area: Rect, buf: &mut Buffer) {
         let area = area.intersection(buf.area);
-        // Neighbouring cells mostly share a style, so the last result is reused.
+        // Neighbouring cells usually have the same style, so the last result is reused.
         let mut last = None;
         for y in area.top()..area.bottom() {
             for x in area.left()..area.right() {

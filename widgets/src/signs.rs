@@ -1,7 +1,8 @@
 //! A large sparse matrix of signs: the kept, added and removed numbers of every row, also as text at the end of the
 //! row.
 //!
-//! Numbers that stay are dim dots, so that changes stand out. Cells are given row by row; only visible ones are read.
+//! Unchanged numbers are dim dots, so that changes are easy to see. Cells are given row by row; only visible ones are
+//! read.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -68,7 +69,7 @@ pub struct SignRows {
 }
 
 impl SignRows {
-    /// Forgets everything; keeps the memory.
+    /// Clears all rows; keeps the memory.
     pub fn clear(&mut self) {
         self.starts.clear();
         self.cells.clear();
@@ -135,7 +136,7 @@ pub struct SignsState {
     pub rows_shown: usize,
     /// Columns shown.
     pub columns_shown: usize,
-    /// Columns of the screen that the matrix takes.
+    /// Width of the matrix on the screen.
     pub width: u16,
     /// Clickable cells: the id is the row, the part is the column.
     pub hits: Hits,
@@ -181,7 +182,7 @@ struct SignPlaces {
     pitch: i32,
     /// Columns shown.
     shown: usize,
-    /// Columns of the words, 0 for none.
+    /// Width of the words, 0 for none.
     words: i32,
 }
 
@@ -204,7 +205,7 @@ impl<'a> Signs<'a> {
         self
     }
 
-    /// Sets the words behind the cells of each row.
+    /// Sets the words after the cells of each row.
     #[must_use]
     pub const fn words(mut self, words: &'a [Vec<Piece>]) -> Self {
         self.words = words;

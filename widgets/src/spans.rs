@@ -1,7 +1,7 @@
 //! Intervals of time by lane, drawn to scale: one row per lane, one paint per interval.
 //!
 //! A cell shows the interval that covers most of it; the height of the glyph is the covered fraction. Every interval
-//! leaves at least one mark. Without colour, intervals differ by letters.
+//! has at least one mark. Without colour, intervals differ by letters.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -96,7 +96,7 @@ impl<'a> SpanLanes<'a> {
         Self { theme, lanes, window, unit, words: "" }
     }
 
-    /// Heading of the words behind the lanes.
+    /// Sets the heading of the words after the lanes.
     #[must_use]
     pub const fn words(mut self, words: &'a str) -> Self {
         self.words = words;
@@ -261,7 +261,7 @@ impl StatefulWidget for &SpanLanes<'_> {
 }
 
 impl SpanLanes<'_> {
-    /// A line through the other lanes where the selected interval begins.
+    /// Draws a line through the other lanes at the start of the selected interval.
     fn cursor(
         &self,
         pen: &mut Pen<'_>,

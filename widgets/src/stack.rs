@@ -27,7 +27,7 @@ pub struct StackLayer {
     pub amounts: Vec<f64>,
 }
 
-/// A moment marked by a vertical line.
+/// A time marked by a vertical line.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StackMark {
     /// The moment, seconds.
@@ -163,7 +163,7 @@ impl<'a> Stack<'a> {
         if top <= 0.0 || !top.is_finite() {
             return Rows { count: rows, per_unit: 0.0 };
         }
-        // The limit lies exactly on an edge between two rows.
+        // The limit is exactly on an edge between two rows.
         let edge = (limit / top * f64::from(rows)).floor();
         let per_unit = if edge >= 1.0 { edge / limit } else { f64::from(rows) / top };
         Rows { count: rows, per_unit }
@@ -394,7 +394,7 @@ impl Widget for &Stack<'_> {
         for layer in 0..self.layers.len() {
             self.draw_name(&mut plot, layer, rows, range);
         }
-        // Names stand above the limit line, or on it where there is no row above.
+        // Names are above the limit line, or on it at the top of the area.
         let name_row = (head + limit_row.unwrap_or(0) - 1).max(0);
         let mut names = pen.part(left, 0, width, rows.count);
         let used = names.cut(0, name_row, width, limit_name, Cut::End, self.theme.style(Tone::Text));

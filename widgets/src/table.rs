@@ -27,7 +27,7 @@ pub enum Align {
 pub struct Column {
     /// Its heading, with the unit.
     pub title: Label,
-    /// Columns it takes; fixed, so that nothing jumps while values change.
+    /// Width of the column, which is fixed so that the layout does not change with the values.
     pub width: u16,
     /// Side.
     pub align: Align,
@@ -253,7 +253,7 @@ impl<'a> Table<'a> {
         let room = width - self.prefix();
         let mut lacks = false;
         loop {
-            // The least important one; among equals the one furthest to the right.
+            // Removes the least important column; among equals the rightmost one.
             let worst = (0..columns.len()).filter(|&i| shown[i]).max_by_key(|&i| (columns[i].priority, i));
             let Some(worst) = worst else { break };
             if columns[worst].priority > 0 {

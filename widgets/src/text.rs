@@ -1,7 +1,7 @@
 //! Width, cutting and cleaning of text. Nothing here allocates.
 //!
-//! Names come from files and may hold control characters or escape sequences; [`clean`] replaces them, so that no
-//! name can move the cursor, and maps everything to ASCII where the glyph set asks for it.
+//! Names come from files and may contain control characters or escape sequences. [`clean`] replaces them, so that names
+//! cannot move the cursor, and maps everything to ASCII if the glyph set requires it.
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
@@ -20,10 +20,10 @@ pub enum Cut {
     Whole,
 }
 
-/// One cleaned grapheme: what to draw and how many columns it takes (0: skip it).
+/// One cleaned grapheme: the text to draw and its width in columns (0: skip it).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clean<'t> {
-    /// Text to draw. In the ASCII set each byte takes a column.
+    /// Text to draw. In the ASCII set each byte is one column wide.
     pub text: &'t str,
     /// Columns.
     pub width: u16,

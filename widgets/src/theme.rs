@@ -1,6 +1,6 @@
 //! Styles by meaning: palettes, depth of colour, light and dark background.
 //!
-//! Widgets ask for a [`Tone`] and never name a colour. A theme without colour uses words, letters, bold and reverse
+//! Widgets use a [`Tone`] and never name a colour. A theme without colour uses words, letters, bold and reverse
 //! instead; see [`Theme::shades`].
 
 use ratatui_core::style::{Color, Modifier, Style};

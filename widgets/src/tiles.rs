@@ -197,7 +197,7 @@ impl<'a> Tiles<'a> {
                 if !(column % self.group_size()).is_multiple_of(every) {
                     continue;
                 }
-                // A wide name ends where the digits end; a short one stands in the middle.
+                // A wide name is aligned with the end of the digits; a short name is centred.
                 let wide = i32::from(text::width(head, pen.glyphs()));
                 let offset = if every == 1 && wide > 1 {
                     (pitch + places.digits).div_euclid(2).max(places.digits).min(pitch) - wide

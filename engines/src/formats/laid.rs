@@ -111,7 +111,7 @@ fn by_layer(plan: &SharedPlan, format: &str, params: &Params) -> Result<Vec<Arti
             before.sort_unstable();
             before != places.circuits
         });
-        // A layer that keeps its circuits needs no file.
+        // A layer without circuit changes does not need a file.
         if changes || asked.is_some() {
             let name = format!("{name}.layer-{layer:0digits$}");
             artifacts.extend(laid::export(&name, matrix, before, from(plan)?, format, params)?);

@@ -30,7 +30,7 @@ const SVG: &str = "svg";
 const PICTURE: &str = "picture";
 /// The picture is inside the report.
 const INLINE: &str = "inline";
-/// The picture is in a file beside the report.
+/// The picture is in a separate file in the folder of the report.
 const BESIDE: &str = "beside";
 /// There is no picture.
 const NO_PICTURE: &str = "none";

@@ -158,7 +158,7 @@ impl Kind for Sample {
         let mut sent = order.clone();
         sent.sort_unstable();
         if sent != (0..scenario.sizes_bytes.len() as u32).collect::<Vec<_>>() {
-            let message = "the order does not hold every transfer once";
+            let message = "the order does not contain every transfer exactly once";
             return Verdict::refused(vec![Violation::new("order", message)]);
         }
         let mut verdict = Verdict::clean();

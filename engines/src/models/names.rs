@@ -26,7 +26,7 @@ pub(super) struct NameFile {
     pub format: String,
     /// Version that wrote it.
     pub version: String,
-    /// Name in the model file and words, column by column.
+    /// Name in the model file and description, column by column.
     pub columns: Vec<(String, String)>,
     /// The same, row by row.
     pub rows: Vec<(String, String)>,

@@ -1,4 +1,4 @@
-//! The axes of a sweep: a knob of the scenario or of a method with the values that it takes.
+//! The axes of a sweep: a knob of the scenario or of a method with its values.
 
 use crate::solve::parse_entry;
 use lightbay_core::param::{Domain, Effect, ParamInfo, ParamValue, Setting};
@@ -16,7 +16,7 @@ pub enum AxisOf {
     Method,
 }
 
-/// A knob and the values that it takes one after the other.
+/// A knob and its values in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
     /// The knob.
@@ -25,7 +25,7 @@ pub struct Axis {
     pub index: Option<usize>,
     /// Owner of the knob.
     pub turns: AxisOf,
-    /// Its values, each valid for the knob and no two alike.
+    /// Its values, each valid for the knob and all different.
     pub values: Vec<ParamValue>,
 }
 
@@ -132,7 +132,7 @@ fn expand(part: &str, setting: &Setting, info: &ParamInfo) -> Result<Vec<ParamVa
         .collect()
 }
 
-/// The number as a person would have typed it: 0.3, not 0.30000000000000004.
+/// The number as a user would type it: 0.3, not 0.30000000000000004.
 fn decimal(value: f64) -> f64 {
     format!("{value:.12e}").parse().unwrap_or(value)
 }

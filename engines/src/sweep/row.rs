@@ -69,7 +69,7 @@ pub struct SweepRow {
     pub work: u64,
     /// Seconds that the run took.
     pub elapsed_s: f64,
-    /// Reason that there is no plan, or that the run did not end by itself; empty if there is nothing to say.
+    /// Reason for a missing plan, or for the early end of the run; empty if neither applies.
     pub reason: String,
 }
 

@@ -35,7 +35,7 @@ impl Trouble {
     }
 }
 
-/// Everything taken from the inbox for one round.
+/// All data taken from the inbox for one round of writing.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     events: VecDeque<Waiting>,
@@ -75,7 +75,7 @@ impl Written {
 pub(super) struct PendingWrites<D> {
     disk: D,
     book: Arc<PlanBook>,
-    /// Encoded lines that the disk did not take yet.
+    /// Encoded lines that are not on disk yet.
     lines: Vec<u8>,
     line_count: u64,
     log_limit: LogLimit,
@@ -127,7 +127,7 @@ impl<D: Disk> PendingWrites<D> {
         self.disk.place()
     }
 
-    /// Returns the time of the next work, by the session's clock; `None` if nothing waits.
+    /// Returns the time at which the next data is due, by the session's clock; `None` if nothing waits.
     pub(super) fn deadline(&self, inbox: &Inbox, now: Duration) -> Option<Duration> {
         let asked = inbox.closing || inbox.discarded || inbox.removal.is_some();
         if asked || inbox.flushes > self.flushed {
@@ -330,7 +330,7 @@ impl<D: Disk> PendingWrites<D> {
         self.unwritable += 1;
         let progress = record.record.body.is_progress();
         if progress {
-            // A point that is not a number leaves a gap in its curve, on screen as well.
+            // A point that is not a number is omitted, and is a gap in its curve on screen too.
             return;
         }
         // A milestone must leave a record, even if its figures cannot be written.

@@ -325,7 +325,7 @@ impl App {
         Some(self.plans.shown()?.plan.as_ref()?.0.scenario())
     }
 
-    /// Keeps the preview as a plan.
+    /// Adds the preview to the table as a plan.
     pub(super) fn accept_cell(&mut self, effects: &mut Effects) {
         let Some(Layer::EditCell(edit)) = self.layers.last_mut() else { return };
         if edit.waiting {

@@ -79,7 +79,7 @@ impl App {
         }
     }
 
-    /// Keeps the large pane where it is, or lets it follow the focus.
+    /// Pins the large pane, or lets it follow the focus.
     pub(super) fn pin(&mut self) {
         self.focus.pinned = !self.focus.pinned;
         if !self.focus.pinned && matches!(self.focus.pane, PaneId::Kind(_)) {

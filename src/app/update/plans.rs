@@ -117,7 +117,7 @@ impl App {
             let apart = Apart { fields, origin, is_same_question };
             Some(Compared { label, header, standing, knobs, apart, other_question: entry.other_question })
         };
-        // The reference comes first.
+        // The reference is first.
         let subjects = [subject(pair.against)?, subject(pair.plan)?];
         let subjects: Vec<ComparedPlan<'_>> = subjects.iter().map(Compared::subject).collect();
         let kind = self.work.as_ref().map_or("", |work| work.kind);
@@ -151,7 +151,7 @@ impl App {
         self.touch();
     }
 
-    /// Shows the best plan, whichever it is.
+    /// Shows the best plan.
     pub(super) fn follow_best(&mut self, _effects: &mut Effects) {
         self.plans.shown = Shown::Best;
         self.to_remember = true;

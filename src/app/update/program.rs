@@ -26,7 +26,7 @@ impl App {
         self.say(Severity::Info, format!("glyphs {name}"));
     }
 
-    /// Captures the mouse, or leaves it to the terminal.
+    /// Captures the mouse, or releases it to the terminal.
     pub(super) fn toggle_mouse(&mut self, effects: &mut Effects) {
         self.look.mouse = !self.look.mouse;
         effects.push(Effect::CaptureMouse(self.look.mouse));

@@ -182,7 +182,7 @@ impl App {
             self.interrupted_at = Some(self.now);
             let runs: Vec<RunId> = self.runs.active().map(|run| run.id).collect();
             self.tell_to_stop(&runs, effects);
-            self.say(Severity::Info, "stopping, the best plan is kept; C-c again within two seconds leaves");
+            self.say(Severity::Info, "stopping, the best plan is kept; C-c again within two seconds quits");
         } else {
             self.leave(0, effects);
         }

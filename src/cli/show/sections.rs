@@ -1,4 +1,4 @@
-//! The sections of a scenario or plan as text and as JSON, whatever their kind.
+//! The sections of a scenario or plan of any kind as text and as JSON.
 
 use crate::cli::failure::Failure;
 use crate::cli::table::TextTable;

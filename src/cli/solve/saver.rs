@@ -37,7 +37,7 @@ pub struct Saver {
 }
 
 impl Saver {
-    /// Saves to `target`; standard output gets a summary in place of the plan if `summary` says so.
+    /// Saves to `target`; if `summary` is set, standard output gets a summary instead of the plan.
     pub const fn new(target: Target, summary: bool) -> Self {
         Self { target, best: None, unsaved: false, last: None, complained: false, summary }
     }

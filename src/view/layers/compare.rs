@@ -1,6 +1,6 @@
 //! Compares two plans: first the differences, then the figures with sign and percentage, then additions of the kind.
 //!
-//! The sheet is drawn once per pair and width into a buffer of its own; scrolling copies rows of it.
+//! The sheet is drawn once per pair and width into a separate buffer, and scrolling copies rows of it.
 
 mod numbers;
 mod rows;

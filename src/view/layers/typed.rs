@@ -1,4 +1,4 @@
-//! Pop-ups that ask for a text: the value of a knob, the place of a file.
+//! Pop-ups for typing a text: the value of a knob, the path of a file.
 
 use super::{Layers, field, popup, top};
 use crate::app::drawn::Drawn;

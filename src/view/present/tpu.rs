@@ -79,7 +79,7 @@ struct ExplainedPod {
     plan: AnyPlan,
     /// Figures of the pod.
     facts: explained::PodFacts,
-    /// `true` if its routes go dimension by dimension.
+    /// `true` if it uses dimension-order routing.
     by_dimension: bool,
     /// `true` if its switches can be changed, which is not possible for a torus or a given topology.
     free: bool,

@@ -97,7 +97,11 @@ const PANES: &[PaneInfo] = &[
         modes: &["max-min fair and scheduled", "as planned"],
         zooms: true,
         steps: "link",
-        ..PaneInfo::new(RATES, "Rates", "How do tasks share a link, and what does rate control buy?")
+        ..PaneInfo::new(
+            RATES,
+            "Rates",
+            "How do tasks share a link, and how much time does rate control save?",
+        )
     },
     PaneInfo {
         modes: report::contention::WINDOWS,

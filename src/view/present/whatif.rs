@@ -412,7 +412,7 @@ fn short_name<'n>(name: &'n str, all: &[&str]) -> &'n str {
     name.split('-').find(unique).unwrap_or(name)
 }
 
-/// A letter for every curve, no two alike.
+/// A different letter for every curve.
 fn letters(names: &[&str]) -> Vec<char> {
     let mut letters: Vec<char> = Vec::new();
     for name in names {

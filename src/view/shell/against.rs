@@ -14,7 +14,7 @@ use ratatui::layout::Rect;
 /// From this width on the old value is shown too, with all decimals.
 const ROOMY: u16 = 36;
 
-/// Rows with the heading, at most.
+/// Maximum number of rows, including the heading.
 pub const ROWS: u16 = 5;
 
 /// One figure.

@@ -241,7 +241,7 @@ impl Timeline<'_> {
         state.hits = hits;
     }
 
-    /// First and last column of a bar over all spans, at least one wide.
+    /// First and last column of a bar over all spans, at least one column wide.
     fn bar_columns(&self, item: &TimelineItem, places: &[(i32, i32)]) -> Option<(i32, i32)> {
         let spans = (0..self.parts.len()).filter_map(|index| self.columns_in(index, places, item));
         let (from, to) = spans.reduce(|all, span| (all.0.min(span.0), all.1.max(span.1)))?;

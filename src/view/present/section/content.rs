@@ -45,7 +45,7 @@ impl Picture {
     }
 }
 
-/// The part of an area that a picture takes, and the part of the lists.
+/// The part of an area for a picture, and the part for the lists.
 struct ContentSplit {
     picture: Rect,
     list: Rect,

@@ -116,7 +116,7 @@ pub struct SectionPanes {
 }
 
 impl SectionPanes {
-    /// Takes in what a helper thread made; gives back what is not of a section.
+    /// Stores a section that a helper thread made; returns any other result.
     ///
     /// # Errors
     /// The result, if it is not a section.

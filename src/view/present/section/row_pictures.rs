@@ -43,7 +43,7 @@ fn part(number: usize, amount: f64) -> Part {
     Part::new(amount, tone, letter)
 }
 
-/// Scale of the pictures beside the rows of a block.
+/// Scale of the pictures next to the rows of a block.
 #[derive(Clone, Debug)]
 pub enum PictureScale {
     Nothing,

@@ -38,7 +38,7 @@ pub struct DagPane {
     lanes: Vec<Lane>,
     items: Vec<TimelineItem>,
     selectable: Arc<[Item]>,
-    /// End of the head and begin of the tail, seconds; `None` if nothing is folded.
+    /// End of the head and start of the tail, seconds; `None` if nothing is folded.
     fold: Option<(f64, f64)>,
     /// Time from one micro-batch to the next in the steady state, seconds.
     period_s: Option<f64>,
@@ -247,7 +247,7 @@ impl DagPane {
         });
     }
 
-    /// The steady state lies between the first and the last few micro-batches.
+    /// The steady state is between the first and the last few micro-batches.
     fn find_fold(&mut self, facts: &Explained) {
         let analysis = &facts.analysis;
         self.period_s = Self::period(facts);

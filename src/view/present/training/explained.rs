@@ -18,7 +18,7 @@ pub struct Explained {
     pub plan: u64,
     /// Name of the job, if it is one of several.
     pub job: Option<String>,
-    /// The job as a scenario of its own.
+    /// The job as a separate scenario.
     pub scenario: TrainingScenario,
     /// Analysis of every task.
     pub analysis: Analysis,

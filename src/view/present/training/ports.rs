@@ -41,7 +41,7 @@ pub struct PortsPane {
     rows: Vec<Label>,
     columns: Vec<Label>,
     cells: Vec<MatrixCell>,
-    /// Link behind each cell.
+    /// Link of each cell.
     link_of: Vec<Option<u32>>,
     sums: Vec<RowSum>,
     /// The cell shown until the user chooses one: the link with the least slack.
