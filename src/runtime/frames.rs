@@ -56,7 +56,7 @@ impl Frames {
         self.due = Some(self.due.map_or(at, |due| due.min(at)));
     }
 
-    /// Returns the time at which the next frame must be drawn; `None` while there is no reason.
+    /// Returns the time at which the next frame must be drawn; `None` while no frame is requested.
     pub const fn due(&self) -> Option<Instant> {
         self.due
     }

@@ -57,8 +57,8 @@ impl Spread {
 /// let spread = Spread::of([2.0, 3.0, 3.0, 7.0].into_iter(), 10.0, 10);
 /// let area = Rect::new(0, 0, 12, 4);
 /// let mut buf = Buffer::empty(area);
-/// Columns::new(&theme, &spread, 2.0, Tone::Series(1), '#').ticks(&[(0.0, "0".into()), (5.0, "5".into())]).render(area,
-/// &mut buf); assert_eq!(text_of(&buf), "   #\n  ##   #\n---+---!----\n0    5");
+/// Columns::new(&theme, &spread, 2.0, Tone::Series(1), '#').ticks(&[(0.0, "0".into()), (5.0, "5".into())]).render(area, &mut buf);
+/// assert_eq!(text_of(&buf), "   #\n  ##   #\n---+---!----\n0    5");
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Columns<'a> {

@@ -134,8 +134,7 @@ impl TimelineState {
 /// The timeline.
 ///
 /// ```
-/// # use lightbay_widgets::{AxisPart, GlyphSet, ItemShape, Lane, Theme, Timeline, TimelineItem, TimelineState,
-/// text_of};
+/// # use lightbay_widgets::{AxisPart, GlyphSet, ItemShape, Lane, Theme, Timeline, TimelineItem, TimelineState, text_of};
 /// # use ratatui_core::{buffer::Buffer, layout::Rect, widgets::StatefulWidget};
 /// let theme = Theme::mono(GlyphSet::Ascii);
 /// let parts = [AxisPart::Span { from_s: 0.0, to_s: 10.0, weight: 1 }];
