@@ -54,7 +54,7 @@ pub(crate) fn listed<K: Listed, T>(of: impl FnOnce() -> T) -> Option<T> {
     K::IS_LISTED.then(of)
 }
 
-/// The solver of linear and integer programs that is built in: its version, and what it can use on this machine.
+/// The built-in solver of linear and integer programs: its version, and the optional components that this machine has.
 pub fn solver() -> String {
     let hipo = if has_hipo() { "with HiPO" } else { "without HiPO (no libhighs_extras of this version)" };
     format!("HiGHS {}, {hipo}", lightbay_highs::instance::version())
@@ -141,7 +141,7 @@ pub fn figure_label(kind: &str, name: &str) -> String {
     figure(kind, name).map_or_else(|| printable(name), |figure| figure.label.to_owned())
 }
 
-/// A value of a figure with its unit; a bare number where the kind does not declare it.
+/// A value of a figure with its unit; a plain number if the kind does not declare the figure.
 pub fn figure_text(kind: &str, name: &str, value: f64) -> String {
     figure(kind, name)
         .map_or_else(|| quantity::number(value), |figure| quantity::with_unit(value, figure.unit))

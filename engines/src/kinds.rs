@@ -1,4 +1,4 @@
-//! The list of kinds, and the macros that are made of it: a new kind is one line of [`kinds!`].
+//! The list of kinds, and the macros that use it: a new kind is one line of [`kinds!`].
 
 #[cfg(feature = "sample")]
 pub mod sample;

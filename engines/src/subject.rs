@@ -141,7 +141,7 @@ impl AnyScenario {
         Some(format!("assumed by the import: {}", assumed.phrase()))
     }
 
-    /// SHA-256 of the scenario without name and origin; equal for scenarios that are the same problem.
+    /// SHA-256 of the scenario without name and origin; equal for scenarios of the same problem.
     ///
     /// # Errors
     /// A number that is not finite.
@@ -390,7 +390,7 @@ impl AnyPlan {
         each_kind!(self, Self, plan => of(plan, &other.shared()))
     }
 
-    /// Its sections and those of its scenario, to be worked out one by one.
+    /// Its sections and those of its scenario, each computed when requested.
     ///
     /// # Errors
     /// A scenario that cannot be built.

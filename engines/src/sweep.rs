@@ -94,10 +94,10 @@ impl Sweep {
         problems.into_result(self)
     }
 
-    /// The same with settings for every cell: knobs of the scenario, and parameters for those methods that have them.
+    /// The sweep with settings for every cell: knobs of the scenario, and parameters for the methods that have them.
     ///
     /// # Errors
-    /// Names that neither the scenarios nor any of the methods know, and values that are not valid.
+    /// Names that are unknown to the scenarios and to all methods, and values that are not valid.
     pub fn set(mut self, settings: &[Setting]) -> Result<Self, Problems> {
         let mut problems = Problems::new();
         for setting in settings {
@@ -127,7 +127,7 @@ impl Sweep {
         problems.into_result(self)
     }
 
-    /// The same with axes, the slowest first.
+    /// The sweep with these axes, the slowest first.
     ///
     /// # Errors
     /// Names that the scenarios or one of the methods do not know, values that are not valid, and more cells than

@@ -37,7 +37,7 @@ impl fmt::Display for PlanId {
 pub struct FinalPlan {
     /// Its number.
     pub plan: PlanId,
-    /// SHA-256 of its content, without what belongs to the run.
+    /// SHA-256 of its content, without the data of the run.
     pub content: Option<String>,
     /// `true` if an earlier run ended with an equal plan; both then have the earlier number.
     pub again: bool,
@@ -57,7 +57,7 @@ struct Pages {
     of: HashMap<(RunId, u64), PlanId>,
     last: HashMap<RunId, PlanId>,
     saved: BTreeSet<PlanId>,
-    /// Saved plans that this process wrote, so that their files are known to be whole.
+    /// Saved plans that this process wrote, whose files are therefore known to be complete.
     written: BTreeSet<PlanId>,
     /// Plans that are on disk because the user requested it.
     kept: BTreeSet<PlanId>,
@@ -74,8 +74,8 @@ impl PlanBook {
         Self::default()
     }
 
-    /// The book of a session that has plans already: those named in its log, those found on disk, and the content of
-    /// final plans.
+    /// The book of a session with existing plans: the plans in its log, the plans on disk, and the content of final
+    /// plans.
     pub fn restored(
         logged: impl IntoIterator<Item = (RunId, u64, PlanId)>,
         on_disk: impl IntoIterator<Item = PlanId>,
@@ -137,7 +137,7 @@ impl PlanBook {
         ended
     }
 
-    /// A number for a plan that no run reported, such as one edited by hand or read from a file.
+    /// A number for a plan that no run reported, such as a plan edited by hand or read from a file.
     pub fn assign_loose(&self) -> PlanId {
         self.pages().next()
     }

@@ -227,7 +227,7 @@ fn settings(subjects: &[ComparedPlan<'_>]) -> Vec<SettingDifference> {
             rows.push(SettingDifference { scope, name: name.to_owned(), values });
         }
     };
-    // Knobs in the order of the first plan that has them: that is the order of forms and help.
+    // Knobs are in the order of the first plan that has them, which is the order of forms and help.
     let mut seen = BTreeSet::new();
     for (name, _) in subjects.iter().flat_map(|subject| subject.knobs) {
         if seen.insert(name.as_str()) {

@@ -1,4 +1,4 @@
-//! Reading a run log back, so that a reopened workbench shows the curves it showed before.
+//! Reads a run log back, so that a reopened workbench shows the same curves as before.
 
 use crate::book::PlanId;
 use crate::error::SessionError;
@@ -17,8 +17,8 @@ mod tests;
 /// Limits on the part of a log that is kept in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplayLimits {
-    /// Maximum number of progress records (points of curves); beyond it every curve is thinned evenly over its length.
-    /// Bounds that differ from the previous one are counted separately, up to the same number.
+    /// Maximum number of progress records (points of curves); longer logs are thinned evenly over the length of each
+    /// curve. Bounds that differ from the previous one are counted separately, up to the same number.
     pub progress: usize,
     /// Maximum number of lines of a solver's log of each run, the newest ones.
     pub lines: usize,

@@ -21,7 +21,7 @@ pub const SCHEMA: &str = "lightbay.recent/1";
 /// Maximum number of sessions that the list keeps.
 pub const MOST: usize = 50;
 
-/// A session that was used lately, as the start screen shows it.
+/// A recently used session, with the data for the start screen.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecentEntry {
     /// Its name.
@@ -127,7 +127,7 @@ fn change(path: &Path, edit: impl FnOnce(&mut Vec<RecentEntry>)) -> Result<(), S
     own_write(path, &bytes)
 }
 
-/// The session to reopen when none is named: the first of the list that still exists, else the one that was
+/// The session to reopen if the user names none: the first existing session of the list, else the session that was
 /// saved last; `None` for a new user.
 pub fn last_session(places: &Places) -> Option<String> {
     let store = Store::at(places.sessions());

@@ -1,4 +1,4 @@
-//! The thread that saves a session while it is being worked on.
+//! The thread that saves a session while it is in use.
 //!
 //! Engines and the shell pass on their data and continue; they do not wait for the disk. Milestones are written at once
 //! and never lost. Progress is written within a second, and is thinned if it arrives faster than the disk can write or
@@ -68,7 +68,7 @@ pub struct SaveStatus {
     pub left_out: u64,
     /// Incumbents without a plan that were left out because the disk could not keep up.
     pub merged: u64,
-    /// Events and plans that cannot be written because a number in them is not finite.
+    /// Number of events and plans that cannot be written because a number in them is not finite.
     pub unwritable: u64,
     /// `true` if something is not on disk yet.
     pub behind: bool,

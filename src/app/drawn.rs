@@ -98,7 +98,7 @@ pub struct Item {
     pub id: ItemId,
     /// The row of the item.
     pub row: u32,
-    /// Position in its row, in any scale that is the same for all rows.
+    /// Position in its row, on a scale that is the same for all rows.
     pub place: f32,
 }
 
@@ -143,7 +143,7 @@ pub struct CellEditing {
     pub cells: Vec<(ItemId, usize)>,
     /// `true` if the method starts from the edited plan, because the list contains only the changes.
     pub from_plan: bool,
-    /// Further settings under which every list is evaluated, one plan each, with a name.
+    /// Variants of an evaluation: further settings with a name, each of which gives one plan.
     pub variants: Vec<(&'static str, Vec<(String, ParamValue)>)>,
 }
 

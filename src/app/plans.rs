@@ -1,4 +1,4 @@
-//! The table of plans: numbers, marks, baseline, the one shown and the best one.
+//! The table of plans: numbers, marks, baseline, displayed plan and best plan.
 //!
 //! Each run has one row for its best plan; older plans of a run keep their row only while they are marked, the baseline
 //! or displayed. A plan that is not needed is dropped from memory, and read from disk again on demand.
@@ -36,7 +36,8 @@ pub struct PlanEntry {
     pub origin: Option<(RunId, u64)>,
     /// Method that found it.
     pub method: String,
-    /// Step of the method that found it, the file it was read from, or the edit that made it.
+    /// Origin of the plan: the step of the method that found it, the file from which it was read, or the edit that made
+    /// it.
     pub source: String,
     /// Objective value.
     pub value: f64,

@@ -18,7 +18,7 @@ impl App {
         standing
     }
 
-    /// The standing of the plan that panes show, which may be the preview of an edit.
+    /// The standing of the displayed plan, which may be the preview of an edit.
     pub fn standing_of_shown(&self) -> Option<Standing> {
         let entry = self.plans.shown()?;
         let preview = self.cell_edit().filter(|edit| edit.is_changed()).and_then(CellEdit::plan);

@@ -15,7 +15,7 @@ mod tests;
 /// Maximum number of rows of a search table.
 const SEARCH_ROWS: usize = 256;
 
-/// Lines of a solver's log that stay in memory; all of them are in the run log.
+/// Maximum number of lines of a solver's log in memory; the run log has all lines.
 pub const LINES: usize = 400;
 
 /// Stage in the life of a run.

@@ -1,4 +1,4 @@
-//! Exit codes, all of them in one place.
+//! All exit codes of the program.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,5 @@
-//! Places of all regions on the screen. Four forms for four sizes, one for a zoomed pane, one for the first screen.
+//! Places of all regions on the screen. There are four forms for four sizes, one for a zoomed pane, and one for the
+//! start screen.
 //!
 //! ```text
 //! compact, from 60x16                 grid, from 100x30

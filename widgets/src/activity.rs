@@ -33,7 +33,7 @@ pub enum ActivityKind {
     /// A task; can be selected.
     #[default]
     Task,
-    /// Load of a link, against the limit that its circuits set.
+    /// Load of a link, compared with the limit of its circuits.
     Capacity,
 }
 
@@ -181,7 +181,7 @@ impl<'a> Activity<'a> {
     }
 
     /// Returns how many of `count` intervals of equal width an area of `width` columns shows next to names of `longest`
-    /// columns. For callers that show the rows that are active in these intervals.
+    /// columns. Callers use it to choose the rows that are active in these intervals.
     pub fn fitting(width: u16, longest: u16, count: usize) -> usize {
         let width = i32::from(width);
         let room = width - names_width(i32::from(longest), width);

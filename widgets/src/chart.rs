@@ -176,7 +176,7 @@ pub struct Chart<'a> {
 /// Maximum number of labels at the right end.
 const MAX_LABELS: usize = 16;
 
-/// A label at the right end: its row, the height of its line, which series or baseline.
+/// A label at the right end: its row, the height of its line, and its series or baseline.
 #[derive(Clone, Copy, Default)]
 struct EndLabel {
     row: i32,

@@ -59,7 +59,7 @@ pub struct Glyphs {
     pub eighths: [&'static str; 8],
     /// Left eighths, from one eighth to a full cell. The ASCII set has whole cells only.
     pub left_eighths: [&'static str; 8],
-    /// On an axis: where the mean of a distribution is, and where its largest value is.
+    /// Marks on an axis: the mean of a distribution, and its largest value.
     pub mean: &'static str,
     pub most: &'static str,
     /// Signs for a kept, an added and a removed circuit, and for a cell that cannot have one.

@@ -99,7 +99,7 @@ pub struct MethodRow {
     pub state: RunWord,
     /// Its time.
     pub elapsed: Label,
-    /// Note on its present work; a row of its own where there is room.
+    /// Note on its present work; in a separate row if there is room.
     pub note: Vec<Piece>,
 }
 

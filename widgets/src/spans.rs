@@ -26,7 +26,7 @@ pub struct SpanBar {
     pub to: f64,
     /// Its meaning.
     pub tone: Tone,
-    /// Character that it is drawn with where colours are missing.
+    /// Character with which it is drawn if colours are missing.
     pub letter: char,
     /// Drawn as an underline.
     pub thin: bool,

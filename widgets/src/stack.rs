@@ -250,7 +250,7 @@ impl<'a> Stack<'a> {
         }
     }
 
-    /// Writes the name of a layer into the longest row of cells that are all its own.
+    /// Writes the name of a layer into its longest run of full cells in a row.
     fn draw_name(&self, pen: &mut Pen<'_>, layer: usize, rows: Rows, range: Range) {
         let Some(name) = self.layers.get(layer).map(|layer| &layer.name) else { return };
         let width = pen.width();

@@ -105,8 +105,8 @@ impl<'a> Tabs<'a> {
         3 + i32::from(text::width(&tab.key, glyphs)) + i32::from(text::width(name, glyphs))
     }
 
-    /// The form of tab `index` when those from `short_from` on are short and those from `bare_from` on are bare.
-    /// The focused tab keeps its name.
+    /// The form of tab `index` if tabs from `short_from` on are short and tabs from `bare_from` on have an ellipsis
+    /// instead of a name. The focused tab keeps its name.
     fn form(&self, index: usize, short_from: usize, bare_from: usize) -> TabForm {
         let focused = self.items.get(index).is_some_and(|tab| Some(tab.id) == self.focused);
         if index >= bare_from && !focused {

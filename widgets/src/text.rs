@@ -131,7 +131,7 @@ pub fn width_of_ellipsis(glyphs: &'static Glyphs) -> u16 {
     if glyphs.set == GlyphSet::Ascii { glyphs.ellipsis.len() as u16 } else { 1 }
 }
 
-/// `text` cut to `room` columns as a string, for places that need one (copying, tests). Widgets do not need it for
+/// `text` cut to `room` columns as a string, for uses that need a string (copying, tests). Widgets do not need it for
 /// drawing.
 pub fn cut_to(text: &str, room: u16, cut: Cut, glyphs: &'static Glyphs) -> String {
     let parts = shares(width(text, glyphs), room, cut, glyphs);

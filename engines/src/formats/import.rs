@@ -1,4 +1,4 @@
-//! Importers: files of other tools become scenarios or plans, with a summary of what was found and what was assumed.
+//! Importers: files of other tools become scenarios or plans, with a summary of findings and assumptions.
 
 use super::{FormatInfo, Input, SubjectSort};
 use crate::files::foreign;
@@ -29,7 +29,7 @@ pub enum Product {
 }
 
 impl Product {
-    /// The scenario, or the one that the plan is for.
+    /// The scenario, or the scenario of the plan.
     pub fn scenario(&self) -> AnyScenario {
         match self {
             Self::Scenario(scenario) => scenario.clone(),
@@ -112,7 +112,7 @@ pub(crate) fn origin(importer: &str, inputs: &[Input]) -> Origin {
     Origin { importer: importer.to_owned(), sources, ..Origin::default() }
 }
 
-/// All importers: those of the kinds, and the one of solutions of other solvers.
+/// All importers: those of the kinds, and the importer of solutions of other solvers.
 pub fn importers() -> Vec<FormatInfo> {
     let mut formats = all_kinds!(K => K::importers()).concat();
     formats.extend(models::importer());

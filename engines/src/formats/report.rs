@@ -1,5 +1,5 @@
-//! Formats that every kind has by its sections: a report in Markdown or as a web page, and tables as comma-separated
-//! values.
+//! Formats that every kind has because of its sections: a report in Markdown or as a web page, and tables as
+//! comma-separated values.
 
 use super::{Artifact, FormatInfo, Subject, SubjectSort, export_own, own_exporters};
 use crate::catalogue::{figure, figure_label, figure_text, metrics, sections};
@@ -343,7 +343,7 @@ fn question(document: &mut Document, scenario: &AnyScenario, plan: Option<&Heade
     });
 }
 
-/// Objective, bound and metrics of a plan, and how it was found.
+/// Objective, bound and metrics of a plan, and its origin.
 fn figures(document: &mut Document, plan: &AnyPlan) {
     let header = plan.header();
     let claimed = plan.claimed();

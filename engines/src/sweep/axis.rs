@@ -12,7 +12,7 @@ const MAX_VALUES: usize = 10_000;
 pub enum AxisOf {
     /// A knob of the scenario.
     Scenario,
-    /// A knob of the methods, or one that all methods have.
+    /// A knob of the methods, or a common knob of all methods.
     Method,
 }
 
@@ -86,7 +86,7 @@ fn parts(text: &str) -> Vec<&str> {
     parts
 }
 
-/// One value, or all those of a range.
+/// Reads one value, or all values of a range.
 fn expand(part: &str, setting: &Setting, info: &ParamInfo) -> Result<Vec<ParamValue>, Problem> {
     let one = |text: &str| parse_entry(info, &Setting { text: text.trim().to_owned(), ..setting.clone() });
     let whole = match info.domain {

@@ -99,7 +99,7 @@ impl Sweep {
         }
     }
 
-    /// Returns `true` if no cell of its line comes after this one.
+    /// Returns `true` if this is the last cell of its line.
     pub fn ends_line(&self, cell: &Cell) -> bool {
         match self.handing_axis() {
             Some(axis) if self.takes_plans(cell.method) => {

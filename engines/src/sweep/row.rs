@@ -41,7 +41,7 @@ pub struct SweepRow {
     pub cell: usize,
     /// Name of its scenario.
     pub scenario: String,
-    /// SHA-256 of its scenario; empty if there is no valid one.
+    /// SHA-256 of its scenario; empty if the scenario is not valid.
     pub scenario_sha256: String,
     /// Values of the axes.
     pub values: Vec<ParamValue>,
@@ -61,7 +61,7 @@ pub struct SweepRow {
     pub metrics: BTreeMap<String, f64>,
     /// The cell from whose plan the run started.
     pub started_from: Option<usize>,
-    /// Fate of that plan, if the method reported it.
+    /// Result of this hot start, if the method reported it.
     pub hot_start: Option<HotStartFate>,
     /// `true` if solving the cell again gives the same plan; `None` without a plan.
     pub reproducible: Option<bool>,

@@ -18,7 +18,7 @@ pub struct EventIdentity {
 }
 
 impl EventIdentity {
-    /// Of an event; `None` if every one of its type matters. An unchecked plan counts as a figure, because only its
+    /// Of an event; `None` if every event of its type matters. An unchecked plan counts as a figure, because only its
     /// value is known.
     pub fn of(event: &Event) -> Option<Self> {
         let unchecked = matches!(&event.body, EventBody::Incumbent(incumbent) if !incumbent.checked);
@@ -54,7 +54,7 @@ struct HeldFigures {
 }
 
 impl HeldFigures {
-    /// All of them, in the order in which they happened.
+    /// All held figures, in the order of their events.
     fn take(&mut self) -> Vec<Event> {
         let mut all: Vec<Event> = self.newest.drain(..).map(|(_, event)| event).collect();
         all.sort_by_key(|event| event.seq);
@@ -69,7 +69,7 @@ pub struct FigurePace {
 }
 
 impl FigurePace {
-    /// Takes an event and returns those to be written now, in the order in which they happened.
+    /// Takes an event and returns the events to be written now, in their original order.
     pub fn pass(&mut self, event: Event) -> Vec<Event> {
         let run = self.runs.entry(event.run).or_default();
         let Some(figures) = EventIdentity::of(&event) else {

@@ -35,7 +35,7 @@ struct State {
     pending: Option<Pending>,
 }
 
-/// Signals and the plan that is being written, if one is.
+/// The last signal, and the plan that is being written, if any.
 #[derive(Debug, Default)]
 pub struct PlanOutput {
     state: Mutex<State>,

@@ -36,7 +36,7 @@ impl Choice {
         })
     }
 
-    /// Returns what is chosen in one pane.
+    /// Returns the choice in one pane.
     fn in_pane(
         app: &App,
         facts: &Explained,

@@ -45,7 +45,7 @@ impl ReallocationPane {
         self.pane.accept(key, result)
     }
 
-    /// Remembers which job is selected, and returns it.
+    /// Stores the selected job, and returns it.
     pub fn choose(&mut self, whole: &Whole, selected: Option<u32>) -> Option<u32> {
         let is_job = |job: u32| (job as usize) < whole.parts.len();
         if selected.is_none_or(is_job) {
