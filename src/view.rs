@@ -7,7 +7,7 @@
 //! |---|---|
 //! | [`layout`] | nothing: says where every region goes |
 //! | [`figures`] | nothing: objective, gap and loss as numbers and words, the same everywhere |
-//! | `shell` | header, tabs, parameters, plans, solve strip, log lines, footer, first screen |
+//! | `shell` | header, tabs, parameters, plans, solve strip, log lines, footer, start screen |
 //! | `layers` | pop-ups and the bar of an edit |
 //! | [`present`] | panes of a kind |
 

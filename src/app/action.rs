@@ -357,7 +357,7 @@ pub struct Saving {
     pub list_problem: Option<String>,
 }
 
-/// A saved session on the first screen.
+/// A saved session on the start screen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recent {
     /// Its name.

@@ -197,7 +197,7 @@ pub enum Source {
     Session(String),
     /// The session used last, or the start screen if there is none.
     Last,
-    /// The first screen.
+    /// The start screen.
     Nothing,
 }
 

@@ -123,7 +123,7 @@ impl Dirty {
     }
 }
 
-/// A row of the first screen.
+/// A row of the start screen.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StartItem {
     /// Continue a saved session.
@@ -136,7 +136,7 @@ pub enum StartItem {
     Do(Command),
 }
 
-/// The first screen.
+/// The start screen.
 #[derive(Clone, Debug, Default)]
 pub struct StartScreen {
     /// Saved sessions, newest first; `None` until they are listed.
@@ -149,7 +149,7 @@ pub struct StartScreen {
     pub problems: Vec<String>,
 }
 
-/// A row of the examples on the first screen.
+/// A row of the examples on the start screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Example {
     /// Index into [`StartScreen::presets`].
@@ -227,7 +227,7 @@ pub struct App {
     /// Number of scenarios opened so far; distinguishes the open scenario from earlier ones, whose plans have the same
     /// numbers.
     pub opened: u64,
-    /// The first screen.
+    /// The start screen.
     pub start: StartScreen,
     /// The session in which everything is saved.
     pub session: SessionView,

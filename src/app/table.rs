@@ -13,7 +13,7 @@ mod pop_ups;
 /// Place in which an action applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TablePlace {
-    /// Among the panes and on the first screen.
+    /// Among the panes and on the start screen.
     Anywhere,
     /// Among the panes, when something is open.
     Workbench,
@@ -432,7 +432,7 @@ fn files() -> Vec<ActionInfo> {
                 "continue saving in another folder, with everything saved so far",
             )
             .when(possible::open),
-            A::new("show_start", &["Space s"], Command::ShowStart, "go back to the first screen")
+            A::new("show_start", &["Space s"], Command::ShowStart, "go back to the start screen")
                 .when(possible::open),
         ],
     ));

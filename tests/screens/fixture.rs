@@ -45,7 +45,7 @@ fn look(style: Style) -> Look {
 }
 
 impl Bench {
-    /// The first screen.
+    /// The start screen.
     pub fn start(style: Style) -> Self {
         let now = Instant::now();
         let options = AppOptions {
@@ -243,7 +243,7 @@ impl Bench {
     }
 }
 
-/// Sessions for the first screen.
+/// Sessions for the start screen.
 pub fn recent() -> Vec<Recent> {
     let recent = |name: &str, method: &str, value: f64, nct: f64, status: &str, age: &str| Recent {
         name: name.to_owned(),

@@ -57,7 +57,7 @@ pub enum ColorDepth {
 }
 
 impl ColorDepth {
-    /// The name shown on the first screen and used in the configuration.
+    /// The name shown on the start screen and used in the configuration.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "none",

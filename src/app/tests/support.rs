@@ -35,7 +35,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// On the first screen.
+    /// On the start screen.
     pub fn start() -> Self {
         let now = Instant::now();
         let look = Look::new(Palette::Mono, ColorDepth::None, Background::Dark, GlyphSet::Ascii, true);

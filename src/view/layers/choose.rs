@@ -69,7 +69,7 @@ impl Layers {
         self.items.clear();
         self.items.extend(order.into_iter().enumerate().map(|(index, pane)| {
             let (name, help) = match pane {
-                PaneId::Start => ("First screen", "Which sessions and examples can be opened?"),
+                PaneId::Start => ("Start screen", "Which sessions and examples can be opened?"),
                 PaneId::Params => ("Parameters", "Which values does the next solve use?"),
                 PaneId::Plans => ("Plans", "Which plans exist, and how do they compare?"),
                 PaneId::Solve => ("Solve", "How far is the solve, and which runs are active?"),
