@@ -1,12 +1,13 @@
-//! The screen: from the state to cells, and where things are on it.
+//! The screen: draws the state into cells, and returns the places of items.
 //!
-//! [`draw`] is called once per frame and only if something changed. It never changes the state: what the state has to
-//! know about the screen comes back as [`Drawn`]. Vectors of rows and pieces live in [`ViewCache`] and are refilled.
+//! [`draw`] is called once per frame and only if something changed. It never changes the state: data about
+//! the screen that the state needs is returned as [`Drawn`]. Vectors of rows and pieces are in [`ViewCache`] and are
+//! refilled.
 //!
 //! | Module | Draws |
 //! |---|---|
-//! | [`layout`] | nothing: says where every region goes |
-//! | [`figures`] | nothing: objective, gap and loss as numbers and words, the same everywhere |
+//! | [`layout`] | nothing: places of all regions |
+//! | [`figures`] | nothing: objective, gap and loss as numbers and words, the same in all regions |
 //! | `shell` | header, tabs, parameters, plans, solve strip, log lines, footer, start screen |
 //! | `layers` | pop-ups and the bar of an edit |
 //! | [`present`] | panes of a kind |

@@ -1,20 +1,20 @@
 //! The catalogue: every kind, method, checker, importer, exporter and preset by name.
 //!
-//! The program sees only this crate and `lightbay-core`. What differs between kinds is behind [`AnyScenario`] and
-//! [`AnyPlan`]; matching on their variants is for presenters and summaries alone.
+//! The program uses only this crate and `lightbay-core`. [`AnyScenario`] and [`AnyPlan`] hide the differences between
+//! kinds; only presenters and summaries match on their variants.
 //!
-//! | room | what |
+//! | module | content |
 //! |---|---|
 //! | [`subject`] | a scenario or plan of any kind |
 //! | `kinds` | the list of kinds |
 //! | [`catalogue`] | kinds, methods, presets and knobs by name |
 //! | [`files`] | reading scenario and plan files, checking plans |
 //! | [`solve`] | settings, requests and jobs for the run board |
-//! | [`sweep`] | scenarios x values of knobs x methods, a row each |
+//! | [`sweep`] | combinations of scenarios, values of knobs and methods, one row each |
 //! | [`formats`] | importers and exporters |
 //! | [`convert`] | scenarios from plans of other kinds |
-//! | [`models`] | methods as models for other solvers, and the way back |
-//! | [`glossary`] | words and figures of all kinds, explained |
+//! | [`models`] | methods as models for other solvers, and plans from their solutions |
+//! | [`glossary`] | terms and figures of all kinds, explained |
 //! | [`schema`] | JSON Schemas of scenario, plan and event |
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]

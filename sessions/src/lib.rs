@@ -1,21 +1,21 @@
 //! Saved work: sessions on disk, written while runs continue, read back after a quit or a kill.
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
 //! | [`places`] | the folders of this user |
 //! | [`store`], [`lock`] | list, create, open, remove sessions; one writer each |
 //! | [`book`] | session-wide plan numbers, shared by screen, log and disk |
-//! | [`writer`] | the thread that saves everything a run says |
+//! | [`writer`] | the thread that saves all events of runs |
 //! | [`log`], [`replay`] | the run log, line by line and as a whole |
-//! | [`resume`] | recent sessions, and which to reopen |
-//! | [`compare`] | plans side by side, as JSON, Markdown or CSV |
+//! | [`resume`] | recent sessions, and the choice of the session to reopen |
+//! | [`compare`] | comparisons of plans, as JSON, Markdown or CSV |
 //! | [`atomic`] | writing a file: the old content or the new, never a mixture |
-//! | [`append`] | a file that grows by whole lines |
-//! | `private` | files inside a session: for the owner only, no links |
+//! | [`append`] | a file that grows by complete lines |
+//! | `private` | files inside a session: readable by the owner only, never links |
 //!
-//! Knows envelopes only: scenarios and results stay raw JSON, and every reader has to validate and check them.
+//! This crate reads only envelopes: scenarios and results stay raw JSON, and every reader must validate and check them.
 //!
-//! A workbench works like this:
+//! Example of a workbench:
 //!
 //! ```no_run
 //! use lightbay_core::clock::{Clock, SystemClock};
@@ -27,7 +27,7 @@
 //! let places = Places::resolve(&Overrides::default(), |name| std::env::var_os(name))?;
 //! let store = Store::at(places.sessions());
 //! let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
-//! // A new one: store.create("megatron_177b", "training", &scenario, &clock.date())
+//! // For a new session: store.create("megatron_177b", "training", &scenario, &clock.date())
 //! let session = store.open("megatron_177b", &clock.date())?;
 //! let replay = session.replay(ReplayLimits::default())?;
 //! let book = Arc::new(session.book(&replay));
@@ -35,20 +35,20 @@
 //! if session.read_only().is_none() {
 //!     let notify = Box::new(|status: &_| drop(status));
 //!     let writer = SessionWriter::start(&session, book, clock, notify)?;
-//!     let sink = writer.sink(); // an EventSink: hand it every event, beside the screen's own
+//!     let sink = writer.sink(); // an EventSink: pass it every event, in addition to the sink of the screen
 //!     // … on quit, hang-up or termination:
 //!     if let Err(message) = writer.close() {
-//!         // tell the person
+//!         // show the message to the user
 //!     }
 //! }
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! Plan numbers: ask [`PlanBook::assign`] with an incumbent's run and number, and [`PlanBook::conclude`] for
-//! the plan of `Done` (it is the run's last plan with its final status, and takes its number; if an earlier run ended
-//! with an equal plan, it takes that number and is not stored again). The writer asks the same book, so it does not
-//! matter who asks first.
+//! Plan numbers: call [`PlanBook::assign`] with an incumbent's run and number, and [`PlanBook::conclude`] for the plan of
+//! `Done`. This plan is the run's last plan with its final status, so it gets the number of the last plan; if an earlier
+//! run ended with an equal plan, it gets the number of the earlier plan and is not stored again. The writer uses the same
+//! book, so the order of the calls does not matter.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
 

@@ -1,23 +1,22 @@
-//! Widgets of the workbench: borrowed data in, cells out. They know no engine, file, clock or terminal.
+//! Widgets of the workbench: they draw borrowed data into cells, without access to engines, files, clock or terminal.
 //!
-//! # How they are used
+//! # Usage
 //!
 //! Every widget is `Name::new(&theme, data…)` with builder methods, and is drawn by `Widget` or `StatefulWidget` for
-//! `&Name`. Data is borrowed from vectors the view keeps and refills once per change; text in it is a [`Label`]
-//! (static or owned), styled text a [`Piece`] with a [`Tone`] (a meaning, never a colour). [`Theme`] carries palette,
-//! depth of colour, background and [`Glyphs`].
+//! `&Name`. Data is borrowed from vectors that the view refills once per change. Text in it is a [`Label`] (static or
+//! owned); styled text is a [`Piece`] with a [`Tone`] (a meaning, never a colour). [`Theme`] contains palette, depth of
+//! colour, background and [`Glyphs`].
 //!
-//! * **State** (`FooState`) holds the *id* of what is selected, so that the selection survives when rows move, and the
-//!   scroll offset, which the draw corrects. `state.step(&rows, ±n)` moves the selection; `state.visible` says what
-//!   was shown.
-//! * **Hits**: what can be clicked pushes `Hit { rect, id, part }` into [`Hits`] (in the state, or the state itself
-//!   where there is no other); `hits.at(x, y)` finds it. `id` is the caller's id, `part` the column, interval or lane.
+//! * **State** (`FooState`) has the *id* of the selected item, so that the selection stays when rows move, and the scroll
+//!   offset, which drawing corrects. `state.step(&rows, ±n)` moves the selection; `state.visible` is the range that was
+//!   shown.
+//! * **Hits**: clickable items add `Hit { rect, id, part }` to [`Hits`] (in the state, or instead of a state); `hits.at(x, y)` finds it. `id` is the caller's id, `part` the column, interval or lane.
 //! * **Numbers** come from [`number`]: rounded, never cut, `-` for unknown; [`Num`] lives on the stack and becomes a
 //!   [`Label`] by `into()`.
 //! * **Drawing by hand**: [`Pen`] clips, cleans text and maps it to ASCII; nothing else writes into a buffer.
 //! * Each widget has `MIN_WIDTH` (and `MIN_HEIGHT`); below it only its headline is drawn.
 //!
-//! # What there is
+//! # Widgets
 //!
 //! | Widget | Shows | State |
 //! |---|---|---|
@@ -29,20 +28,20 @@
 //! | [`Sentence`] of [`Piece`] | the sentence about the selected item | |
 //! | [`Table`] of [`Column`], [`TableRow`] | plans, links, critical path, HiGHS rows, comparison | [`TableState`] |
 //! | [`Form`] of [`FormRow`], [`Edit`] | parameters | [`FormState`] |
-//! | [`SolveStrip`] of [`MethodRow`], [`GapBar`] | progress, methods at work | [`Hits`] |
+//! | [`SolveStrip`] of [`MethodRow`], [`GapBar`] | progress, active methods | [`Hits`] |
 //! | [`Chart`] of [`Series`], [`Baseline`], [`Event`], [`Axis`] | convergence, bounds, sweeps | |
 //! | [`Stack`] of [`StackLayer`], [`StackMark`] | rates of a link under its limit | |
 //! | [`Strip`] | demand against capacity over time, one row | |
 //! | [`Activity`] of [`ActivityRow`], [`Interval`] | tasks by intervals, capacity of links | [`ActivityState`] |
-//! | [`Timeline`] of [`Lane`], [`TimelineItem`], [`AxisPart`], [`Edge`] | graph at true time | [`TimelineState`] |
-//! | [`SpanLanes`] of [`SpanLane`], [`SpanBar`] | intervals by lane, coloured by what they belong to | [`SpanLanesState`] |
+//! | [`Timeline`] of [`Lane`], [`TimelineItem`], [`AxisPart`], [`Edge`] | graph of tasks on a time axis | [`TimelineState`] |
+//! | [`SpanLanes`] of [`SpanLane`], [`SpanBar`] | intervals by lane, coloured by owner | [`SpanLanesState`] |
 //! | [`Matrix`] of [`MatrixCell`], [`RowSum`] | circuits pod by pod, edit layer | [`MatrixState`] |
 //! | [`Meter`] of [`Part`] | one bar of stacked parts, to an eighth of a cell; parts of a sum row by row | |
-//! | [`Columns`] of [`Spread`] | how loads are spread, upright, mean and largest on the axis | |
+//! | [`Columns`] of [`Spread`] | distribution of loads as vertical bars, with mean and largest value on the axis | |
 //! | [`Tiles`] of [`Tile`] | groups of short marks on shades: switches by cube, faults by face | [`TilesState`] |
-//! | [`Signs`] of [`SignRows`] | large sparse matrix: what stays, comes and goes, with words | [`SignsState`] |
+//! | [`Signs`] of [`SignRows`] | large sparse matrix: kept, added and removed numbers, with words | [`SignsState`] |
 //! | [`PairedBars`] of [`PairRow`] | two schedules on one scale | |
-//! | [`Popup`] | frame, dims what is behind | |
+//! | [`Popup`] | frame; dims the content behind it | |
 //! | [`List`] of [`ListItem`] | palette, sessions, examples | [`ListState`] |
 //! | [`Help`], [`Confirm`], [`Input`] | keys, questions, typing | [`HelpState`], [`Hits`] |
 //! | [`TooSmall`] | size needed | |

@@ -1,16 +1,16 @@
-//! Sections of a kind as panes: one renderer for facts, tables, matrices, curves and spans, whatever the kind.
+//! Sections of a kind as panes: one renderer for facts, tables, matrices, curves and spans of any kind.
 //!
-//! | room | what |
+//! | module | content |
 //! |---|---|
 //! | [`beside`] | plans and runs of the session, for sections among them |
 //! | [`content`] | lists and picture of a section in one of its forms |
 //! | [`list`] | facts and tables, one below the other in one scrolled list |
-//! | [`row_pictures`] | bars and loads over time beside the rows of a list |
+//! | [`row_pictures`] | bars and loads over time next to the rows of a list |
 //! | [`matrix`] | cells by row and column |
 //! | [`curves`] | values over one axis |
 //! | [`graph`] | a matrix drawn as a network |
 //! | [`spans`] | intervals of time by lane |
-//! | [`pane`] | one section as a pane, worked out on a helper thread |
+//! | [`pane`] | one section as a pane, computed on a helper thread |
 //! | [`panes`] | the sections of a kind as panes |
 
 mod beside;
