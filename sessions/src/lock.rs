@@ -49,7 +49,7 @@ pub struct Lock {
 /// Answer to a request for the lock.
 #[derive(Debug)]
 pub enum Locked {
-    /// We have it.
+    /// This process holds the lock.
     Here(Lock),
     /// This file system has no locks, so we continue without one.
     Unsupported(Lock),

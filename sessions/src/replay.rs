@@ -25,7 +25,7 @@ pub struct ReplayLimits {
 }
 
 impl ReplayLimits {
-    /// Everything there is.
+    /// No limits: the whole log.
     pub const ALL: Self = Self { progress: usize::MAX, lines: usize::MAX };
 }
 

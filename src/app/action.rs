@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Something that happened.
+/// An event or command that the state processes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// A key was pressed.
@@ -73,7 +73,7 @@ pub enum Command {
     Edit,
     /// Undo a change of a knob.
     Undo,
-    /// Make it again.
+    /// Redo the change that was undone.
     Redo,
     /// Mark or unmark the selected plan.
     Mark,
@@ -162,7 +162,7 @@ pub enum Command {
     Repaint,
     /// Suspend the program until the shell continues it.
     Suspend,
-    /// One step back.
+    /// Go one step back.
     Back,
     /// Close the pop-up, else quit.
     Quit,
@@ -195,7 +195,7 @@ pub enum LayerCommand {
     Complete,
     /// The next choice, format, pair.
     Next,
-    /// The one before.
+    /// The previous choice, format, pair.
     Previous,
     /// One line up.
     Up,
@@ -205,9 +205,9 @@ pub enum LayerCommand {
     PageUp,
     /// One page down.
     PageDown,
-    /// Add this to the edited entry.
+    /// Add one to the edited entry.
     Raise,
-    /// One less.
+    /// Subtract one from the edited entry.
     Lower,
     /// The answer no.
     No,

@@ -170,7 +170,7 @@ pub struct ExportEdit {
 /// Two plans side by side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair {
-    /// The one judged.
+    /// The judged plan.
     pub plan: u64,
     /// The reference plan.
     pub against: u64,

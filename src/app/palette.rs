@@ -31,11 +31,11 @@ pub struct Line {
 /// Result of choosing a line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Chosen {
-    /// Give this command.
+    /// Execute this command.
     Run(Command),
     /// Type this text into the field and wait for more input.
     Type(String),
-    /// Say this.
+    /// Show this refusal.
     Refuse(String),
 }
 

@@ -57,7 +57,7 @@ pub struct PaneInfo {
     pub home: u8,
     /// Name of the section of the kind's report that it shows; empty for a pane that is drawn in its own way.
     pub shows: &'static str,
-    /// That section; `None` for a pane that is drawn in its own way.
+    /// The section of this name; `None` for a pane that is drawn in its own way.
     pub section: Option<&'static SectionInfo>,
     /// Preferred number of rows in the large place of the grid, if that is its home; 0 for the default share.
     pub rows: u16,

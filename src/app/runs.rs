@@ -23,7 +23,7 @@ pub const LINES: usize = 400;
 pub enum RunState {
     /// Waits for the active run of its method.
     Queued,
-    /// Works.
+    /// Active.
     Running,
     /// Paused, or pausing at its next checkpoint.
     Paused,

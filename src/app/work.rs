@@ -124,9 +124,9 @@ pub struct Work {
     pub methods: Vec<MethodInfo>,
     /// As it was opened.
     pub opened: Setup,
-    /// With all changes.
+    /// The setup with all changes.
     pub now: Setup,
-    /// Settings of the newest solve; `None` before one.
+    /// Settings of the newest solve; `None` before the first solve.
     pub solved: Option<Setup>,
     names: Vec<String>,
     undo: Vec<Setup>,

@@ -25,7 +25,7 @@ pub struct Arguments {
     look: LookArguments,
 }
 
-/// Shows it.
+/// Prints the information.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
     let mut table = TextTable::new(&["", ""]);
     let mut row = |name: &str, value: String| table.row([name.to_owned(), value]);

@@ -39,7 +39,7 @@ enum Command {
     },
 }
 
-/// Does it.
+/// Executes the subcommand.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
     let places = console.places()?;
     let store = Store::at(places.sessions());

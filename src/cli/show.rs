@@ -62,7 +62,7 @@ struct Shown {
     verified: Option<VerifiedBound>,
 }
 
-/// Shows it.
+/// Prints the summary or section.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
     let shown = read(&arguments.file)?;
     let report = match &shown.plan {

@@ -2,7 +2,7 @@
 
 use ratatui_core::layout::{Position, Rect};
 
-/// One sensitive rectangle.
+/// A clickable rectangle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hit {
     /// Cells that belong to it.

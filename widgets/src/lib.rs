@@ -10,7 +10,8 @@
 //! * **State** (`FooState`) has the *id* of the selected item, so that the selection stays when rows move, and the scroll
 //!   offset, which drawing corrects. `state.step(&rows, ±n)` moves the selection; `state.visible` is the range that was
 //!   shown.
-//! * **Hits**: clickable items add `Hit { rect, id, part }` to [`Hits`] (in the state, or instead of a state); `hits.at(x, y)` finds it. `id` is the caller's id, `part` the column, interval or lane.
+//! * **Hits**: clickable items add `Hit { rect, id, part }` to [`Hits`] (in the state, or instead of a state);
+//!   `hits.at(x, y)` finds them. `id` is the caller's id, `part` is the column, interval or lane.
 //! * **Numbers** come from [`number`]: rounded, never cut, `-` for unknown; [`Num`] lives on the stack and becomes a
 //!   [`Label`] by `into()`.
 //! * **Drawing by hand**: [`Pen`] clips, cleans text and maps it to ASCII; nothing else writes into a buffer.

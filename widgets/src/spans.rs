@@ -39,7 +39,7 @@ pub struct SpanLane {
     pub name: Label,
     /// Meaning of the name.
     pub tone: Tone,
-    /// Words behind it.
+    /// Words after the lane.
     pub words: Label,
     /// Its intervals by start, none overlapping another.
     pub bars: Vec<SpanBar>,

@@ -112,7 +112,7 @@ impl<'a> Stack<'a> {
         self
     }
 
-    /// Sets a fainter line below the limit: the maximum of one layer. Areas hide it.
+    /// Sets a fainter line below the limit: the maximum of one layer. Areas are drawn over this line.
     #[must_use]
     pub const fn cap(mut self, cap: Option<f64>) -> Self {
         self.cap = cap;

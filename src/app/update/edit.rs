@@ -139,7 +139,7 @@ impl App {
         self.time_travel(false, effects);
     }
 
-    /// Makes it again.
+    /// Redoes the change that was undone last.
     pub(super) fn redo(&mut self, effects: &mut Effects) {
         self.time_travel(true, effects);
     }

@@ -23,7 +23,7 @@ pub enum ProgressMessage {
     Event(Box<Event>),
     /// A cell is done.
     Row(Box<SweepRow>),
-    /// It is over.
+    /// The sweep has ended.
     End,
 }
 

@@ -17,7 +17,7 @@ const KEPT: usize = 6;
 
 /// Figures of a plan that are not in its file, for panes.
 pub trait Explain: Sized + Send + Sync + 'static {
-    /// Works it out. `key` distinguishes plans. Runs on a helper thread.
+    /// Computes the explanation. `key` distinguishes plans. Runs on a helper thread.
     ///
     /// # Errors
     /// The reason that the plan cannot be explained.
