@@ -314,7 +314,7 @@ pub struct SessionView {
     pub elsewhere: Option<AtWork>,
     /// Reason that nothing can be saved at the moment; `None` if saving works.
     pub failing: Option<String>,
-    /// `true` if leaving would lose plans or settings.
+    /// `true` if a run was started or a plan was added here, which would be lost without saving.
     pub used: bool,
     /// Number of times that its folder was created again after it had been removed.
     pub made_again: u64,

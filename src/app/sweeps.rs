@@ -144,7 +144,7 @@ impl SweepTable {
         self.active().is_some()
     }
 
-    /// Forgets everything.
+    /// Removes all sweeps.
     pub fn clear(&mut self) {
         self.list.clear();
     }

@@ -18,7 +18,7 @@ pub enum RunWord {
     /// Waiting for its turn.
     #[default]
     Waiting,
-    /// Works.
+    /// Active.
     Running,
     /// Paused by the user.
     Paused,
