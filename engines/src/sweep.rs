@@ -63,8 +63,12 @@ impl Sweep {
             return Err(Problem::new("", "there is no scenario", "give at least one"));
         };
         if let Some(other) = scenarios.iter().find(|scenario| scenario.kind() != kind.name) {
-            let message =
-                format!("'{}' is of kind {}, the first is of kind {}", other.name(), other.kind(), kind.name);
+            let message = format!(
+                "'{}' is of kind {}, but the first is of kind {}",
+                other.name(),
+                other.kind(),
+                kind.name
+            );
             return Err(Problem::new("", message, "sweep over scenarios of one kind at a time"));
         }
         let (changes, axes, requests, infos) = Default::default();

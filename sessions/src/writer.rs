@@ -311,10 +311,10 @@ impl SessionWriter {
     }
 
     /// Continues saving below another folder, with everything that was written so far and all pending data. Returns
-    /// where it is.
+    /// the new place.
     ///
     /// # Errors
-    /// Returns a message if it cannot; the session then stays where it was.
+    /// Returns a message if the session cannot be moved; it then stays in its old folder.
     pub fn move_to(&self, store: Store, within: Duration) -> Result<Place, String> {
         self.ask_to_move(store, true, within)
     }

@@ -90,8 +90,8 @@ impl Decoder {
             }
             match step(&self.buffer) {
                 // The decoder still waits for the end of the sequence, so that its bytes are not decoded as keys. The
-                // last byte may be the first half of the end. `>` opens private parameters, so that the rest of the
-                // sequence does not become a key either.
+                // last byte may be the first of the two bytes that end the sequence. `>` opens private parameters, so
+                // that the rest of the sequence does not become a key either.
                 Step::Wait if self.buffer.len() > SEQUENCE_LIMIT => {
                     let last = self.buffer.len() - 1;
                     self.buffer.splice(2..last, [b'>']);

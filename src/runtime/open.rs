@@ -507,8 +507,8 @@ fn changed(now: &Setup, solved: Option<&Setup>) -> BTreeMap<String, ParamValue> 
     knobs.iter().filter_map(value).collect()
 }
 
-/// Restores the saved setup. The settings of the newest solve are identified by the hash of its scenario, which is the
-/// scenario of one of its plans.
+/// Restores the saved setup, and the scenario of the newest solve. The hash of this scenario is saved; it belongs to
+/// the present scenario or to the scenario of a saved plan.
 fn remembered(
     scenario: &AnyScenario,
     file: &SessionFile,

@@ -56,7 +56,7 @@ fn the_worked_example_is_solved_checked_shown_compared_and_exported() {
     place
         .run(&["compare", "auto.json", "order.json", "scratch.json"])
         .done()
-        .prints(&["order.json is not ranked: all-to-all-order solves another problem"]);
+        .prints(&["order.json is not ranked: all-to-all-order solves a different problem"]);
     let compared = place.run(&["compare", "auto.json", "order.json", "scratch.json", "--json"]).done().json();
     let verdict = |plan: usize| &compared["figures"][0]["changes"][plan]["verdict"];
     assert_eq!((verdict(0), verdict(1)), (&json!("different"), &json!("tie")));
@@ -267,7 +267,7 @@ fn scenarios_that_are_wrong_are_refused_with_a_remedy() {
     wrong(&|s| s["installed"]["ocs"][1]["ocs_id"] = json!(5), &["installed.ocs[1].ocs_id: is 5"]);
     wrong(
         &|s| drop(s["installed"]["ocs"].as_array_mut().unwrap().pop()),
-        &["has 1 switches, but 'ocs_count' is 2", "is it the state of other switches?"],
+        &["has 1 switches, but 'ocs_count' is 2", "check that the state belongs to these switches"],
     );
     wrong(
         &|s| {

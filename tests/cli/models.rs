@@ -106,7 +106,7 @@ fn a_solution_of_an_lp_file_comes_back_without_the_column_of_its_constant() {
     import(glpk).done();
     assert_eq!(place.json("plan.json")["objective"]["value"].as_f64(), Some(value));
     import(&cbc.replace("  1  ", "  2  ")).exit(2).says(&["'constant_term' is 2, but 1 in the model"]);
-    import(&glpk.replace("j 3 1", "j 3 0")).exit(2).says(&["column 3, the model has 2"]);
+    import(&glpk.replace("j 3 1", "j 3 0")).exit(2).says(&["column 3, but the model has 2"]);
 }
 
 #[test]

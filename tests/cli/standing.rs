@@ -97,7 +97,7 @@ fn every_printer_says_the_same_of_a_bound() {
             solve(&place, "preset:moe-small", method, name);
         }
         let report = place.run(&["export", name, "--to", "markdown", "-o", "-"]).done().out;
-        let head = format!("Status heuristic: {method} solves another problem, it ");
+        let head = format!("Status heuristic: {method} solves a different problem (it ");
         assert!(report.contains(&head) && !report.contains("Proven optimal"), "{report}");
     }
     let picture = place.run(&["export", "verified.json", "--to", "svg", "-o", "-"]).done().out;
@@ -174,7 +174,7 @@ fn plans_of_different_questions_are_not_ranked() {
     place.write("other.json", other.to_string());
     solve(&place, "other.json", "auto", "b.json");
     let out = place.run(&["compare", "a.json", "b.json"]).done().out;
-    let told = "b.json is not ranked: its scenario is another problem than the first one \
+    let told = "b.json is not ranked: its scenario defines a different problem \
          (logical_circuits: 16 values, sum 16 -> 16 values, 8 differ, sum 16).";
     assert!(out.contains(told) && !out.contains("better") && !out.contains("worse"), "{out}");
     // What was varied is said, and ranked.

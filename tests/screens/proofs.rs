@@ -77,7 +77,7 @@ fn a_plan_of_another_question_has_no_bound_of_the_objective() {
     let order = bench.app.plans.iter().find(|entry| entry.method == "all-to-all-order").unwrap().number;
     bench.app.plans.shown = lightbay::app::plans::Shown::Chosen(order);
     let told = header(&mut bench);
-    has(&told, "another question gap -");
+    has(&told, "different problem gap -");
     assert!(!told.contains("verified") && !told.contains("bound"), "{told}");
     let standing = bench.app.standing_of_shown().unwrap();
     assert_eq!(standing.words(false), "all-to-all-order claims no bound");

@@ -17,7 +17,7 @@ pub use fluid::fluid_bound;
 /// Path, cut or metric that gives a bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BoundReason {
-    /// Nobody wants anything.
+    /// No rank needs data.
     Nothing,
     /// The path of one chunk.
     Path {

@@ -252,7 +252,7 @@ impl Standing {
         };
         let by = if self.is_exact { " (exact check)" } else { "" };
         let apart = self.other_question.map_or_else(String::new, |why| {
-            format!("{} solves another problem, {why}; ", printable(&self.method))
+            format!("{} solves a different problem ({why}); ", printable(&self.method))
         });
         format!("{head}: {apart}{}{by}.", self.words(true))
     }

@@ -130,7 +130,7 @@ const EXACT: f64 = 1e-9;
 /// Compares a figure with the whole number that it repeats.
 fn compare_figure(found: &mut Findings, code: &'static str, name: &str, claimed: u64, exact: u64) {
     if claimed != exact {
-        found.add(code, format!("'{name}' is {claimed}, the entries give {exact}"));
+        found.add(code, format!("'{name}' is {claimed}, but the entries give {exact}"));
     }
 }
 

@@ -134,7 +134,7 @@ fn carry(
     to: &CrossconnectScenario,
 ) -> Result<Carried<CrossconnectResult>, String> {
     if from.pods != to.pods {
-        return Err(format!("the plan is for {} pods, the scenario has {}", from.pods, to.pods));
+        return Err(format!("the plan is for {} pods, but the scenario has {}", from.pods, to.pods));
     }
     let changes = match result {
         CrossconnectResult::Changes(changes) => changes,

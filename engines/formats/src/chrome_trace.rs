@@ -91,7 +91,7 @@ fn microseconds(nanoseconds: i64) -> f64 {
     nanoseconds as f64 / 1e3
 }
 
-/// Writes the timeline, one event to a line.
+/// Writes the timeline, one event per line.
 ///
 /// # Errors
 /// A number that JSON cannot represent.

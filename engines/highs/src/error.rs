@@ -25,7 +25,7 @@ pub enum Error {
         wanted: usize,
     },
     /// A column or row that the model does not have.
-    #[error("there is no {what} {index}, the model has {count}")]
+    #[error("there is no {what} {index}, but the model has {count}")]
     Missing {
         /// `column` or `row`.
         what: String,

@@ -29,7 +29,7 @@ pub fn prepare(model: &Model, start: &Start, min_share: f64) -> Result<Option<Gi
         Start::Full(values) => {
             if values.len() != model.columns() {
                 return Err(format!(
-                    "it has {} values, the model has {} columns",
+                    "it has {} values, but the model has {} columns",
                     values.len(),
                     model.columns()
                 ));
@@ -77,7 +77,7 @@ pub fn prepare(model: &Model, start: &Start, min_share: f64) -> Result<Option<Gi
 fn check(model: &Model, mut values: impl Iterator<Item = (usize, f64)>) -> Result<(), String> {
     let wrong = values.find_map(|(column, value)| {
         let Some(name) = model.column_names.get(column) else {
-            return Some(format!("it names column {column}, the model has {}", model.columns()));
+            return Some(format!("it names column {column}, but the model has {}", model.columns()));
         };
         if !value.is_finite() {
             return Some(format!("'{name}' is {value}"));

@@ -412,7 +412,7 @@ impl Listed for Sample {
 
     fn exporters() -> Vec<FormatInfo> {
         vec![
-            FormatInfo::new(ORDER, "The order, one transfer in a line.", SubjectSort::Plan, "txt")
+            FormatInfo::new(ORDER, "The order, one transfer per line.", SubjectSort::Plan, "txt")
                 .leaving_out(&["the sizes"]),
         ]
     }

@@ -151,7 +151,7 @@ fn assigned(file: &SolutionFile, names: &PointNames<'_>) -> Result<Vec<Option<f6
 pub(super) fn beyond(line: usize, place: usize, columns: usize) -> Problem {
     Problem::new(
         format!("line {line}"),
-        format!("gives a value to column {}, the model has {columns}", place + 1),
+        format!("gives a value to column {}, but the model has {columns}", place + 1),
         "check that it is the solution of this model",
     )
 }
@@ -190,7 +190,7 @@ fn agree(claimed: f64, line: usize, objective: f64, tolerance: f64) -> Result<()
     }
     Err(Problem::new(
         format!("line {line}"),
-        format!("the file claims the objective {claimed}, its values give {objective}"),
+        format!("the file claims the objective {claimed}, but its values give {objective}"),
         "check that it is the complete solution of this model",
     ))
 }

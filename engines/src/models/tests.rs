@@ -67,7 +67,7 @@ fn what_does_not_belong_together_is_said_with_line_and_value() {
         (format!("{all}c2 1\n"), "line 5: gives 'c2' a second value, 1; line 2 gives the first"),
         (
             format!("# Objective value = 4.9\n{all}"),
-            "line 1: the file claims the objective 4.9, its values give 5.18",
+            "line 1: the file claims the objective 4.9, but its values give 5.18",
         ),
         (
             "c1 1\nc2 2\nt4 0.6\n".to_owned(),
@@ -81,7 +81,7 @@ fn what_does_not_belong_together_is_said_with_line_and_value() {
         assert!(problems.contains(words), "{text}\n{problems}");
     }
     let numbered = "c Problem: m\ns mip 1 5 o 5.18\nj 5 1\ne o f\n";
-    assert!(refused(numbered).contains("gives a value to column 5, the model has 4"));
+    assert!(refused(numbered).contains("gives a value to column 5, but the model has 4"));
 }
 
 #[test]

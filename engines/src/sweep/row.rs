@@ -275,7 +275,10 @@ impl TableForm {
             };
             let get = |name: &str| found.get(name).map_or("", String::as_str);
             if get("sweep") != id {
-                return Err(other(format!("is of sweep '{}', this one is '{id}'", printable(get("sweep")))));
+                return Err(other(format!(
+                    "is of sweep '{}', but this one is '{id}'",
+                    printable(get("sweep"))
+                )));
             }
             let cell = get("cell").parse().ok().filter(|cell| (1..=sweep.len()).contains(cell));
             let Some(cell) = cell else {

@@ -236,7 +236,7 @@ fn graphml_is_read_by_an_xml_parser() {
     }
 }
 
-/// Nodes and edges of a DOT file, each with its attributes: one statement to a line, values in quotes.
+/// Nodes and edges of a DOT file, each with its attributes: one statement per line, values in quotes.
 type Statements = (BTreeMap<String, BTreeMap<String, String>>, Vec<(String, String)>);
 
 fn read_dot(text: &str) -> Statements {

@@ -245,7 +245,7 @@ fn in_words(error: MethodError) -> String {
 /// figures only if they are still valid.
 fn carry(result: &TpuResult, from: &TpuScenario, to: &TpuScenario) -> Result<Carried<TpuResult>, String> {
     if from.cubes != to.cubes {
-        return Err(format!("the plan is for {} cubes, the scenario has {}", from.cubes, to.cubes));
+        return Err(format!("the plan is for {} cubes, but the scenario has {}", from.cubes, to.cubes));
     }
     let topology = result.topology.topology().map_err(|problem| problem.to_string())?;
     if let Some(wanted) = to.named_topology().map_err(|problem| problem.to_string())?

@@ -140,7 +140,7 @@ impl Default for SimulationSettings {
 words! {
     /// Traffic pattern: the destinations of the packets of every chip.
     pub enum Traffic {
-        /// Everybody to everybody else, with equal probability.
+        /// Every chip sends to every other chip with equal probability.
         Uniform = "uniform",
     }
 }

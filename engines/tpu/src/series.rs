@@ -20,9 +20,9 @@ pub const RELAXATION_UPPER: &str = "relaxation_upper";
 pub const ROUTE_MAX_LOAD: &str = "route_max_load";
 /// Highest load of a link for each failed switch, by its number.
 pub const FAULT_LOAD: &str = "fault_load";
-/// Delivered rate over the offered one.
+/// Delivered rate against the offered rate.
 pub const DELIVERED: &str = "delivered";
-/// Mean latency over the offered rate.
+/// Mean latency against the offered rate.
 pub const LATENCY_CYCLES: &str = "latency_cycles";
 
 /// Prefix of the names of series of two-length bounds.

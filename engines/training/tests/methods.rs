@@ -307,7 +307,7 @@ fn a_hot_start_is_repaired_to_fewer_ports_or_rejected() {
         let (done, events) = Asked::new(other, "delta-joint").from(&before).solve();
         let (fate, why) = fate(&events).unwrap();
         assert_eq!(fate, HotStartFate::Rejected);
-        assert!(why.contains("the plan is for 3 pods, the scenario has"), "{why}");
+        assert!(why.contains("the plan is for 3 pods, but the scenario has"), "{why}");
         assert_eq!(done.status, EndStatus::Optimal);
     }
 }
@@ -316,7 +316,7 @@ fn a_hot_start_is_repaired_to_fewer_ports_or_rejected() {
 fn wrong_circuits_are_refused_with_the_remedy() {
     let job = preset("tiny4");
     for (circuits, words) in [
-        (vec![1, 3], "has 2 entries, the scenario has 3 links; give one number for each link"),
+        (vec![1, 3], "has 2 entries, but the scenario has 3 links; give one number for each link"),
         (vec![3, 2, 1], "needs 5 ports in pod 0, which has 4"),
     ] {
         let list = ParamValue::List(circuits.into_iter().map(ParamValue::Int).collect());

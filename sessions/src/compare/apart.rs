@@ -47,7 +47,7 @@ const NAMED: usize = 4;
 /// The reason that a plan is not ranked, if there is one.
 pub(super) fn not_ranked(subject: &ComparedPlan<'_>) -> Option<NotRanked> {
     let method = &subject.header.method;
-    let of_method = subject.other_question.map(|why| format!("{method} solves another problem, {why}"));
+    let of_method = subject.other_question.map(|why| format!("{method} solves a different problem ({why})"));
     let because = of_method.or_else(|| {
         let apart = subject.apart.filter(|apart| apart.is_other_question())?;
         let named = apart.fields.iter().take(NAMED).map(|(name, [a, b])| format!("{name}: {a} -> {b}"));
@@ -56,7 +56,7 @@ pub(super) fn not_ranked(subject: &ComparedPlan<'_>) -> Option<NotRanked> {
             0 => String::new(),
             more => format!("; and {more} more"),
         };
-        Some(format!("its scenario is another problem than the first one ({}{more})", named.join("; ")))
+        Some(format!("its scenario defines a different problem ({}{more})", named.join("; ")))
     })?;
     Some(NotRanked { label: subject.label.to_owned(), method: method.clone(), because })
 }

@@ -102,7 +102,10 @@ fn a_plan_that_answers_another_question_is_listed_and_not_ranked() {
     assert_eq!(verdicts(&table), [Verdict::Different, Verdict::Better]);
     let sentences: Vec<String> = table.not_ranked.iter().map(NotRanked::sentence).collect();
     let method = &b.method;
-    assert_eq!(sentences, [format!("b is not ranked: {method} solves another problem, it moves nothing.")]);
+    assert_eq!(
+        sentences,
+        [format!("b is not ranked: {method} solves a different problem (it moves nothing).")]
+    );
     assert!(table.to_markdown().contains(" is not ranked: "));
     let json: serde_json::Value = serde_json::from_slice(&table.to_json().unwrap()).unwrap();
     assert_eq!(json["not_ranked"][0]["label"], "b");
@@ -154,7 +157,7 @@ fn plans_of_another_scenario_are_listed_with_every_difference_and_not_ranked() {
     );
     assert_eq!(
         table.not_ranked[0].sentence(),
-        "b is not ranked: its scenario is another problem than the first one (model.layers: 80 -> 72; \
+        "b is not ranked: its scenario defines a different problem (model.layers: 80 -> 72; \
          times: 80 values, sum 3.1 -> 80 values, 12 differ, sum 1.6; loads: - -> 8 values, 8 differ, sum \
          1)."
     );

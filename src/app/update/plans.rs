@@ -182,7 +182,7 @@ impl App {
             format!("status      {}", standing.status()),
             format!("bound       {}", standing.words(false)),
         ];
-        lines.extend(standing.other_question().map(|why| format!("problem     another one: {why}")));
+        lines.extend(standing.other_question().map(|why| format!("problem     not the objective: {why}")));
         lines.extend(entry.metrics.iter().map(|(name, value)| format!("{name}  {value}")));
         if let Some(header) = entry.header() {
             lines.push(String::new());

@@ -43,7 +43,7 @@ impl Layers {
         self.table.selected = Some(selected as u32);
         self.table.offset = offset;
         if selected == 0 && at(0).is_some_and(|row| row >= height) {
-            // If the introduction is longer than the screen, the first line is chosen but below the visible rows.
+            // The introduction fills the screen, so the selected first entry is below the visible rows: highlight none.
             self.table.selected = None;
         }
         (&Table::new(&app.look.theme, &self.columns, &self.rows).header(false)).render(

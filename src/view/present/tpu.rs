@@ -54,7 +54,11 @@ const PANES: &[PaneInfo] = &[
     PaneInfo {
         modes: &["by cube", "by face", "cube by cube"],
         home: 3,
-        ..PaneInfo::new(4, "Cubes x OCS", "What is every switch set to, and what would a change bring?")
+        ..PaneInfo::new(
+            4,
+            "Cubes x OCS",
+            "How is every switch set, and how would a change affect the bounds?",
+        )
     },
     PaneInfo {
         home: 6,
@@ -144,8 +148,8 @@ fn remedy(app: &App, plan: &ExplainedPod, needs: &[(&str, &str, &str)]) -> Strin
     };
     let why = match (header.status, needs.iter().any(left_out)) {
         (_, true) => "the plan was made without it; it is requested now",
-        (Status::Stopped, _) => "its run was stopped before that",
-        _ => "its run ended before that",
+        (Status::Stopped, _) => "its run was stopped before this step",
+        _ => "its run ended before this step",
     };
     format!("{why}; press r")
 }

@@ -110,7 +110,7 @@ impl HeaderLine {
     /// verified for all plans is marked at every size.
     fn add_proof(&mut self, standing: &Standing) {
         if standing.other_question().is_some() {
-            self.segments.push(Segment::new("", "another question").plain().priority(1));
+            self.segments.push(Segment::new("", "different problem").plain().priority(1));
         }
         let Some(leading) = standing.leading() else {
             self.segments.push(Segment::new("gap", number::UNKNOWN));

@@ -10,7 +10,7 @@ const PAPER: &str =
 pub(super) const TERMS: &[Term] = &[
     Term::new("collective", "Exchange of data among all ranks of a job, such as AllGather or AllReduce.")
         .also(&["collectives", "collective communication"]),
-    Term::new("rank", "A GPU that takes part in a collective, by its place in the list.").also(&["ranks"]),
+    Term::new("rank", "A GPU that takes part in a collective, numbered by its position in `ranks`.").also(&["ranks"]),
     Term::new("chunk", "Part of the data of a rank that is sent as a whole.").also(&["chunks"]),
     Term::new("epoch", "Time slot; transmissions start at the beginning of epochs.")
         .also(&["epochs"])

@@ -123,7 +123,7 @@ impl<'s> RangeSearch<'s> {
             if let Some(parts) = &parts {
                 self.plan_along_trees(at, &sized, parts, cx)?;
             }
-            // Large demands are constructed only for few sizes, and only if no other schedule exists.
+            // With many deliveries, the construction runs only if there are no trees, and for three sizes at most.
             let every = deliveries <= MOST_DELIVERIES;
             let few = parts.is_none() && [0, count / 2, count - 1].contains(&at);
             if every || few {

@@ -35,7 +35,7 @@ pub(super) fn violations<K: Kind>(plan: &Plan<K>) -> Vec<Violation> {
         ));
     }
     if plan.threads == 0 {
-        found.push(Violation::new("threads", "'threads' is 0, a run has at least 1"));
+        found.push(Violation::new("threads", "'threads' is 0, but a run has at least 1"));
     }
     found
 }

@@ -24,7 +24,7 @@ pub struct SectionInfo {
     pub in_session: bool,
     /// Run whose progress it shows.
     pub run: RunSort,
-    /// `true` if the section is about plans that solve another problem than the objective, see `Kind::other_question`.
+    /// `true` if the section is about plans that solve a problem other than the objective, see `Kind::other_question`.
     pub off_objective: bool,
     /// Number of its pane on a screen that has a pane for every section, from 1; 0 for a pane after the numbered ones.
     pub place: u8,
@@ -156,7 +156,7 @@ impl SectionInfo {
         self
     }
 
-    /// The same section, for plans that solve another problem than the objective.
+    /// The same section, for plans that solve a problem other than the objective.
     #[must_use]
     pub const fn off_objective(mut self) -> Self {
         self.off_objective = true;

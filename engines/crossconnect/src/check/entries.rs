@@ -149,7 +149,7 @@ pub(super) fn of(
                     Some(number) if number != u64::from(claimed) => {
                         found.add(
                             code::PANEL,
-                            format!("{place}.{name} is {claimed}, the port has number {number}"),
+                            format!("{place}.{name} is {claimed}, but the port has number {number}"),
                         );
                     }
                     Some(_) => {}

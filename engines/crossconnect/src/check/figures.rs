@@ -216,7 +216,7 @@ pub(super) fn compare_totals(
             let shown = |count: Option<u64>| count.map_or("missing".to_owned(), |count| count.to_string());
             found.add(
                 code::TOTALS,
-                format!("'{name}' is {}, the entries give {}", shown(claimed), shown(exact)),
+                format!("'{name}' is {}, but the entries give {}", shown(claimed), shown(exact)),
             );
         }
     }
@@ -243,7 +243,7 @@ pub(super) fn objective(exact: &Totals, envelope: &Envelope<'_>, found: &mut Fin
     if (envelope.value - exact.removed_circuits as f64).abs() > EXACT {
         found.add(
             code::REMOVED,
-            format!("the objective is {}, the entries remove {}", envelope.value, exact.removed_circuits),
+            format!("the objective is {}, but the entries remove {}", envelope.value, exact.removed_circuits),
         );
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn check(
     let (p, n) = (u64::from(pods), u64::from(order.gpus_per_pod));
     let gpus = p * n;
     if n == 0 {
-        found.add(code::PHASES, "'gpus_per_pod' is 0, a pod has at least one GPU");
+        found.add(code::PHASES, "'gpus_per_pod' is 0, but a pod has at least one GPU");
         return None;
     }
     if order.phases.len() as u64 != gpus {

@@ -33,7 +33,7 @@ fn a_plan_fits_a_scenario_that_only_asks_for_a_gentler_change() {
 fn a_plan_for_other_pods_does_not_fit() {
     let (scenario, result) = example();
     let other = presets::scenario("crossconnect-8-8-25").unwrap();
-    assert!(carry(&result, &scenario, &other).unwrap_err().contains("for 4 pods, the scenario has 8"));
+    assert!(carry(&result, &scenario, &other).unwrap_err().contains("for 4 pods, but the scenario has 8"));
 }
 
 #[test]

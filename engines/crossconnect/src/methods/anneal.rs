@@ -79,7 +79,7 @@ pub(super) fn anneal(
     }
     cx.phase(
         "anneal",
-        format!("{rounds} rounds of {} chains, from {} removed", settings.chains, best.removed),
+        format!("{rounds} rounds of {} chains; removals at the start: {}", settings.chains, best.removed),
     );
     // Chains draw from streams of the run's seed.
     let streams = Streams::new(cx.stream(STREAM).next_u64());

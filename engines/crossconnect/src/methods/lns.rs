@@ -76,7 +76,7 @@ impl Method<Crossconnect> for Lns {
         for (number, mut start) in starts.into_iter().enumerate() {
             // Polishing uses flows, which need ports with sides.
             if !session.task.single_sided {
-                cx.phase("polish", format!("every two switches, from {} removed", start.removed));
+                cx.phase("polish", format!("every two switches; removals at the start: {}", start.removed));
                 let source = start.source;
                 start.plan = polish(&session.task, &start.plan, false, cx, |cx, removed, plan| {
                     session.offer(cx, removed, plan, &format!("{source} and polish"))
@@ -97,7 +97,7 @@ pub(super) fn search(
     stream: u64,
     cx: &mut Context<'_, Crossconnect>,
 ) -> Result<(), MethodError> {
-    cx.phase("lns", format!("{} switches at a time, from {} removed", settings.ocs, best.removed));
+    cx.phase("lns", format!("{} switches at a time; removals at the start: {}", settings.ocs, best.removed));
     cx.solver(lightbay_highs::solve::solver_name());
     let mut stream = cx.stream(stream);
     let bound = best_bound(cx);
@@ -117,7 +117,7 @@ pub(super) fn free(
     stream: u64,
     cx: &mut Context<'_, Crossconnect>,
 ) -> Result<(), MethodError> {
-    cx.phase("lns", format!("new circuits and some kept ones, from {} removed", best.removed));
+    cx.phase("lns", format!("new circuits and some kept ones; removals at the start: {}", best.removed));
     cx.solver(lightbay_highs::solve::solver_name());
     let mut stream = cx.stream(stream);
     let bound = best_bound(cx);

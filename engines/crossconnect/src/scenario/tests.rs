@@ -55,7 +55,7 @@ fn contradictions_are_named() {
         (json!({"wiring": "single_sided"}), "ports_b: is not all zero"),
         (
             json!({"installed": {"ocs": [{"ocs_id": 0, "cross_connects": []}]}}),
-            "is it the state of other switches?",
+            "check that the state belongs to these switches",
         ),
         (
             json!({"failed_ports": [{"ocs_id": 2, "pod": 0, "side": "a", "port_index": 0}]}),

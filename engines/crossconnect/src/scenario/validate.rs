@@ -88,7 +88,7 @@ impl CrossconnectScenario {
             problems.add(
                 "installed.ocs",
                 format!("has {entries} switches, but 'ocs_count' is {}", self.ocs_count),
-                "give one entry for each switch, or none if nothing is installed; is it the state of other switches?",
+                "give one entry for each switch, or none if nothing is installed; check that the state belongs to these switches",
             );
             return;
         }

@@ -58,7 +58,7 @@ const MORE_TRIES: u64 = 24;
 /// belongs to try n.
 ///
 /// # Errors
-/// No try succeeded (only for tasks that are not uniform, if a solution exists), or the run was stopped.
+/// No try succeeded, or the run was stopped. If a solution exists, all tries can fail only for non-uniform tasks.
 pub fn halved<W: Watch>(
     task: &Task,
     tries: Tries,

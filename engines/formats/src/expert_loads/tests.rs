@@ -100,7 +100,7 @@ fn every_bad_count_is_named() {
         "line 2, count: is 'NaN'",
         "line 3, count: is '-3'",
         "line 4, expert: is 'x'",
-        "line 5: has 2 fields, the header has 3",
+        "line 5: has 2 fields, but the header has 3",
         "line 7: is for the same expert as line 6",
         "line 8, expert: is '0.5'",
         "line 8, count: is 'inf'",
@@ -112,7 +112,7 @@ fn every_bad_count_is_named() {
             .contains("has counts for 2 of 10 experts: expert 1 has no row")
     );
     assert!(wrong("layer,expert,count\n0,4000000,1\n", PLAIN).contains("4000001 experts"));
-    assert!(wrong("1,2\n3\n", LAYERS).contains("line 2: has 1 experts in row 0, line 1 has 2"));
+    assert!(wrong("1,2\n3\n", LAYERS).contains("line 2: has 1 experts in row 0, but line 1 has 2"));
     assert!(wrong("1,-2\n3,nan\n", LAYERS).contains("line 2, column 2: is 'nan'"));
     let told = wrong("{\"logical_count\": [[[1, -2], [null, 1]], [[1, 2, 3], 7]]}", PLAIN);
     for part in ["logical_count[0][0][1]: is '-2'", "logical_count[0][1][0]", "logical_count[1][1]: is '7'"] {

@@ -113,7 +113,7 @@ struct Running {
     written: HashSet<usize>,
     /// `true` if these include stores to other GPUs.
     stores: bool,
-    /// Clocks that signals brought since then.
+    /// Clocks received with signals since the last synchronisation.
     learned: Vec<Clock>,
 }
 

@@ -107,7 +107,7 @@ pub(super) fn of(scenario: &MoeScenario, sizes: &Sizes, result: &MoeResult) -> V
 /// Checks that the layers are those of the stage and carry the demand of the trace.
 pub(super) fn compare(result: &MoeResult, demands: &[Dispatch], found: &mut Findings) {
     if result.layers.len() != demands.len() {
-        let text = format!("there are {} layers, the stage has {}", result.layers.len(), demands.len());
+        let text = format!("there are {} layers, but the stage has {}", result.layers.len(), demands.len());
         found.add(code::LAYERS, text);
         return;
     }
@@ -128,7 +128,7 @@ pub(super) fn compare(result: &MoeResult, demands: &[Dispatch], found: &mut Find
                     found.add(
                         code::DEMAND,
                         format!(
-                            "layer {number}: {from} sends {claimed} bytes to {to}, the trace gives {exact}"
+                            "layer {number}: {from} sends {claimed} bytes to {to}, but the trace gives {exact}"
                         ),
                     );
                 }

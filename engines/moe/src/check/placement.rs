@@ -46,7 +46,7 @@ fn of_layer(
     let slots = &placement.physical_to_logical;
     let wanted = experts + room.redundant_experts as usize;
     if slots.len() != wanted {
-        let text = format!("layer {layer}: has {} slots, the ranks have {wanted}", slots.len());
+        let text = format!("layer {layer}: has {} slots, but the ranks have {wanted}", slots.len());
         found.add(code::PLACEMENT, text);
         return;
     }

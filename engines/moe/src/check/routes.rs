@@ -83,7 +83,7 @@ fn exchange(
             let carried = carried.get(&(from as u32, to as u32)).copied().unwrap_or(0.0);
             if (carried - bytes).abs() > ROUNDING * bytes {
                 let text = format!(
-                    "{name}: routes carry {carried} bytes from {from} to {to}, the demand is {bytes}"
+                    "{name}: routes carry {carried} bytes from {from} to {to}, but the demand is {bytes}"
                 );
                 found.add(code::BYTES, text);
             }

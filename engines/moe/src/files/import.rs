@@ -129,7 +129,7 @@ fn staged(
             Ok(layers)
         } else {
             let message = format!(
-                "has no effect: the file counts {} layers, the model has {} in {} stages",
+                "has no effect: the file counts {} layers, but the model has {} in {} stages",
                 layers.len(),
                 model.layers,
                 model.pp
@@ -233,7 +233,7 @@ fn scenario(
         return Err(Problem::new("", message, "give a number of ranks that divides the experts").into());
     }
     assumed.push(format!(
-        "widths, sequence and tensor-parallel GPUs of {} (model=), {}, {} in a stage",
+        "widths, sequence length and tensor-parallel GPUs of {} (model=), with {} and {} in a stage",
         preset.word(),
         counted(shape.ep.into(), "rank", "ranks"),
         counted(layers.len() as u64, "layer", "layers")

@@ -120,7 +120,7 @@ fn what_is_wrong_is_named_with_its_place() {
         ("1,2,3\n1,2,3\n", "may be layers or iterations; set their meaning: axis=layers"),
         ("layer,expert,share\n0,0,1\n", "has the columns layer, expert, share"),
         ("layer,expert,count\n0,0,1\n0,0,2\n", "line 3: is for the same expert as line 2"),
-        ("layer,expert,count\n0,0\n", "line 2: has 2 fields, the header has 3"),
+        ("layer,expert,count\n0,0\n", "line 2: has 2 fields, but the header has 3"),
         ("{\"global_physical_count\": [[1]]}", "counts the replicas of experts"),
         ("{\"weights\": [[1]]}", "none that contains expert loads"),
         ("{\"weight\": [[1, -1]]}", "weight[0][1]: is"),
@@ -352,7 +352,7 @@ fn experts_that_were_never_hit_are_those_of_the_model() {
     // A number that no model has is a mistake.
     let far = format!("{}0,600,4\n", IDS.replace("_id", ""));
     let refused = read(&[&far], &["model=mixtral_8x7b"], false).unwrap_err();
-    assert!(refused.contains("expert 8 has no row, the model has 8"), "{refused}");
+    assert!(refused.contains("expert 8 has no row, but the model has 8"), "{refused}");
     assert!(read(&[&far], &[], false).unwrap_err().contains("expert 8 has no row"));
     // Layers without any token are dense, a row twice and a count below 0 are refused with the line.
     let dense = format!("{}3,0,0\n", IDS.replace("_id", ""));
@@ -402,7 +402,7 @@ fn counts_of_all_layers_of_a_model_are_one_model() {
     assert_eq!(matrix(&first, 0, 6)[0][0], 2.0);
     let refused =
         |text: &str, stage: &str| read(&[text], &[&settings[..], &[stage]].concat(), false).unwrap_err();
-    assert!(refused(&text, "stage=9").contains("stage: is 9, the model has 8 stages of 7 layers"));
+    assert!(refused(&text, "stage=9").contains("stage: is 9, but the model has 8 stages of 7 layers"));
     let seven: String = (0..7).map(row).collect();
     assert!(refused(&seven, "stage=1").contains("stage: has no effect: the file counts 7 layers"));
 }

@@ -13,8 +13,8 @@ pub fn project_from(point: &mut [f64], start: f64) -> f64 {
     // Each step of Newton's method crosses at least one piece, so this number of steps always suffices.
     for _ in 0..point.len() + 2 {
         let (sum, count) = above(point, threshold);
-        // The line through the entries above the threshold has its root at (sum - 1)/count; if the threshold is above
-        // all entries, it restarts from below.
+        // The line through the entries above the threshold has its root at (sum - 1)/count. If the threshold is above
+        // all entries, continues from a lower bound on the correct threshold.
         let next = if count > 0.0 { (sum - 1.0) / count } else { even_threshold(point) };
         if next == threshold {
             break;

@@ -90,15 +90,15 @@ pub(super) fn hops(
     }
     sum *= (wiring.cubes / cubes) as u64;
     if claims.hop_sum != sum {
-        found.add(code::HOPS, format!("'hop_sum' is {}, the pod has {sum}", claims.hop_sum));
+        found.add(code::HOPS, format!("'hop_sum' is {}, but the pod has {sum}", claims.hop_sum));
     }
     if claims.diameter != diameter {
-        found.add(code::HOPS, format!("'diameter' is {}, the pod has {diameter}", claims.diameter));
+        found.add(code::HOPS, format!("'diameter' is {}, but the pod has {diameter}", claims.diameter));
     }
     let n = nodes as f64;
     let average = sum as f64 / (n * (n - 1.0));
     if off(claims.avg_hops, average) {
-        found.add(code::HOPS, format!("'avg_hops' is {}, the pod has {average}", claims.avg_hops));
+        found.add(code::HOPS, format!("'avg_hops' is {}, but the pod has {average}", claims.avg_hops));
     }
     Some(sum)
 }

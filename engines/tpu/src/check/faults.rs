@@ -107,7 +107,7 @@ pub(super) fn check(
                 found.add(
                     code::FAULTS,
                     format!(
-                        "failure of switch {id}: 'avg_hops' is {}, the routes give {average}",
+                        "failure of switch {id}: 'avg_hops' is {}, but the routes give {average}",
                         case.avg_hops
                     ),
                 );

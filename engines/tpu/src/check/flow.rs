@@ -55,7 +55,7 @@ pub(super) fn check(
     if group.is_none() && wiring.nodes() > LARGEST_GENERAL {
         remarks.push(format!(
             "mcf_lower is not verified: without symmetry, the checker recomputes flows of at most \
-             {LARGEST_GENERAL} chips, the pod has {}",
+             {LARGEST_GENERAL} chips, but the pod has {}",
             wiring.nodes()
         ));
         return;

@@ -45,7 +45,7 @@ pub(super) fn check(
         found.add(
             code::ROUTE,
             format!(
-                "{place} uses {} virtual channels, the scenario allows {}",
+                "{place} uses {} virtual channels, but the scenario allows {}",
                 routing.vc_count, pod.vc_count
             ),
         );
@@ -79,19 +79,22 @@ pub(super) fn check(
     if claims.max_channel_load != max_load {
         found.add(
             code::LOAD,
-            format!("{place}: 'max_channel_load' is {}, the routes give {max_load}", claims.max_channel_load),
+            format!(
+                "{place}: 'max_channel_load' is {}, but the routes give {max_load}",
+                claims.max_channel_load
+            ),
         );
     }
     if claims.vc_hops != vc_hops {
         found.add(
             code::LOAD,
-            format!("{place}: 'vc_hops' is {:?}, the routes give {vc_hops:?}", claims.vc_hops),
+            format!("{place}: 'vc_hops' is {:?}, but the routes give {vc_hops:?}", claims.vc_hops),
         );
     }
     if claims.route_hop_sum != hops {
         found.add(
             code::LOAD,
-            format!("{place}: 'route_hop_sum' is {}, the routes give {hops}", claims.route_hop_sum),
+            format!("{place}: 'route_hop_sum' is {}, but the routes give {hops}", claims.route_hop_sum),
         );
     }
     if max_load > 0 && 1.0 / max_load as f64 > mcf_upper * (1.0 + EXACT) {
@@ -162,7 +165,9 @@ fn unlisted(
     for (vc, (loads, hops)) in unbalanced.loads.iter().zip(&unbalanced.vc_hops).enumerate() {
         let sum = copies * loads.iter().map(|&load| u64::from(load)).sum::<u64>();
         if sum != *hops {
-            fault(format!("'unbalanced' has {hops} hops on virtual channel {vc}, its loads add up to {sum}"));
+            fault(format!(
+                "'unbalanced' has {hops} hops on virtual channel {vc}, but its loads add up to {sum}"
+            ));
         }
     }
     let load = |arc: usize| unbalanced.loads.iter().map(|loads| u64::from(loads[arc])).sum::<u64>();
@@ -384,7 +389,7 @@ fn before_balancing(routing: &Routing, tally: &Tally, copies: u64, place: &str, 
     for (vc, (loads, hops)) in unbalanced.loads.iter().zip(&unbalanced.vc_hops).enumerate() {
         let sum: u64 = copies * loads.iter().map(|&load| u64::from(load)).sum::<u64>();
         if sum != *hops {
-            fault(format!("has {hops} hops on virtual channel {vc}, its loads add up to {sum}"));
+            fault(format!("has {hops} hops on virtual channel {vc}, but its loads add up to {sum}"));
         }
     }
     // Before balancing, the first virtual channel had as many hops as possible.

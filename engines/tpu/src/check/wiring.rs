@@ -66,7 +66,7 @@ pub(super) fn of(
 ) -> Option<Wiring> {
     let before = found.count();
     if record.ocs.len() != SWITCHES {
-        found.add(code::TOPOLOGY, format!("{} switches are listed, a pod has 48", record.ocs.len()));
+        found.add(code::TOPOLOGY, format!("{} switches are listed, but a pod has 48", record.ocs.len()));
         return None;
     }
     for (index, state) in record.ocs.iter().enumerate() {
@@ -84,7 +84,7 @@ pub(super) fn of(
         if state.to.len() != cubes {
             found.add(
                 code::PERMUTATION,
-                format!("ocs {index} patches {} cubes, the pod has {cubes}", state.to.len()),
+                format!("ocs {index} patches {} cubes, but the pod has {cubes}", state.to.len()),
             );
             continue;
         }

@@ -60,7 +60,7 @@ fn wirings_are_carried_where_they_are_wanted() {
     let twisted = presets::scenario("pdtt-4x8x8").unwrap();
     assert!(carry(&plan, &pt, &twisted).unwrap_err().contains("wiring of the plan differs"));
     let larger = presets::scenario("tpu-512").unwrap();
-    assert!(carry(&plan, &pt, &larger).unwrap_err().contains("4 cubes, the scenario has 8"));
+    assert!(carry(&plan, &pt, &larger).unwrap_err().contains("4 cubes, but the scenario has 8"));
 }
 
 #[test]

@@ -75,7 +75,9 @@ pub fn hot_start(scenario: &TpuScenario, cx: &mut Context<'_, Tpu>) -> Option<Ho
     let before = Some(plan.objective.value);
     let found = match plan.result.topology.topology() {
         Ok(pod) if pod.cubes() == usize::from(scenario.cubes) => Ok(pod.failing(&scenario.failed_ocs)),
-        Ok(pod) => Err(format!("the plan is for {} cubes, the scenario has {}", pod.cubes(), scenario.cubes)),
+        Ok(pod) => {
+            Err(format!("the plan is for {} cubes, but the scenario has {}", pod.cubes(), scenario.cubes))
+        }
         Err(problem) => Err(problem.to_string()),
     };
     match found {

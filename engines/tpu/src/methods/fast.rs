@@ -438,7 +438,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         let Some(hops) = metrics::hops(&best.pod) else { return Ok(()) };
         self.cx.phase(
             "certify",
-            format!("{} chips, the best design, to a gap of {:.2} %", best.pod.nodes(), 100.0 * FINAL),
+            format!("best design of {} chips, until its gap is {:.2} %", best.pod.nodes(), 100.0 * FINAL),
         );
         let lengths = best.certificate.class_lengths.clone().or_else(|| start_lengths(&best.pod));
         let certificate = self.certify(&best.pod, hops, lengths.as_deref(), &best.source, FINAL)?;

@@ -57,8 +57,8 @@ impl ModelMethod for Relaxation {
         params.extend(settings::params(false));
         MethodInfo {
             name: Self::NAME,
-            help: "Bounds all pods of the size by a relaxation with fractional circuits, and rounds it \
-                 to pods.",
+            help: "Bounds all pods of this size by a relaxation with fractional circuits, and rounds its \
+                 solution to pods.",
             proves: true,
             hot_start: false,
             params,

@@ -61,7 +61,7 @@ impl ModelMethod for Milp {
         params.extend(settings::params(false));
         MethodInfo {
             name: Self::NAME,
-            help: "The whole optimisation model by branch and bound, for up to 4 cubes; slow, but it proves.",
+            help: "Solves the whole optimisation model by branch and bound, for up to 4 cubes; slow, but proves a bound.",
             proves: true,
             hot_start: true,
             params,

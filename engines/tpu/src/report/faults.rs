@@ -333,7 +333,7 @@ pub(super) fn detail(result: &TpuResult, switch: u32) -> Result<Section, Unavail
     let from = if is_class { ", from one cube" } else { "" };
     Ok(section
         .block("figures", "", facts)
-        .block("flows", format!("{} routes over it{image}", over.len()), flows::table(&over))
+        .block("flows", format!("{} routes over this channel{image}", over.len()), flows::table(&over))
         .block("hops", format!("All routes by hops{from}"), hops))
 }
 

@@ -351,7 +351,7 @@ impl SelectionRun<'_> {
             if pass == 0 {
                 flows.retain(|flow| self.now.lengths[*flow] == 0);
             } else if !whole {
-                // The classes with the maximum load, and with one route less.
+                // Keeps the flows over classes whose load is the maximum or one less.
                 let hot = self.now.max_load().saturating_sub(1);
                 flows.retain(|flow| self.crosses(*flow, hot));
             }

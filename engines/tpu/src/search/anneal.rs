@@ -47,9 +47,9 @@ pub struct AnnealSettings {
     pub steps: u64,
     /// Number of exchanges of states between the chains.
     pub exchanges: u32,
-    /// Initial temperature, as a fraction of the first score.
+    /// Initial temperature, as a fraction of the best initial score.
     pub hot: f64,
-    /// Final temperature, as a fraction of the first score.
+    /// Final temperature, as a fraction of the best initial score.
     pub cold: f64,
     /// Fraction of moves that exchange two voltages instead of drawing a new one.
     pub swaps: f64,
@@ -57,7 +57,7 @@ pub struct AnnealSettings {
 
 impl Default for AnnealSettings {
     fn default() -> Self {
-        // Temperatures are fractions of the first score, so they fit every size.
+        // Temperatures are fractions of the best initial score, so they fit every size.
         Self { chains: 4, steps: 20_000, exchanges: 16, hot: 0.002, cold: 0.000_04, swaps: 0.3 }
     }
 }
@@ -111,7 +111,7 @@ pub fn anneal<W: Watch>(
         })
         .collect();
     watch.parallel(|| crews.par_iter_mut().for_each(Crew::start));
-    // Temperatures are relative to the best first score, so that settings fit every size.
+    // Temperatures are relative to the best initial score, so that settings fit every size.
     let scale = crews.iter().map(Crew::least_score).fold(f64::INFINITY, f64::min);
     // Number of ticks of a sweep: about ten times the longest link, slightly more than the diameter.
     let ticks = 10 * objective.metrics.iter().map(|metric| u64::from(metric.longest())).sum::<u64>();

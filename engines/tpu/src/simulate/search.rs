@@ -77,7 +77,7 @@ pub fn measure(net: &SimulatedPod, rate: f64, seed: u64, stop: &(dyn Fn() -> boo
     })
 }
 
-/// The saturation point of a routed pod and the curve of delivered rate and latency over the offered rate.
+/// The saturation point of a routed pod and the curve of delivered rate and latency against the offered rate.
 ///
 /// # Errors
 /// Settings or routes that cannot be simulated, or the reason to stop.

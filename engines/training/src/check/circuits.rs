@@ -39,7 +39,7 @@ pub(super) fn topology(case: &Case<'_>, result: &TrainingResult, found: &mut Fin
             found.add(
                 code::TOPOLOGY,
                 format!(
-                    "topology[{position}] is {}, the list must be in link order",
+                    "topology[{position}] is {}, but the list must be in link order",
                     case.link_label(entry.link.index())
                 ),
             );

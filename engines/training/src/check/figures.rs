@@ -43,9 +43,9 @@ pub(super) fn ideal(
     let error = nct_error(slack, communication_s);
     figures.push(about("nct", nct, error));
     match result.nct {
-        None => found.add(code::NCT, format!("'nct' is missing, the schedule has {nct:.9}")),
+        None => found.add(code::NCT, format!("'nct' is missing, but the schedule has {nct:.9}")),
         Some(claimed) if (claimed - nct).abs() > error => {
-            found.add(code::NCT, format!("'nct' is {claimed:.9}, the schedule has {nct:.9}"));
+            found.add(code::NCT, format!("'nct' is {claimed:.9}, but the schedule has {nct:.9}"));
         }
         Some(_) => {}
     }

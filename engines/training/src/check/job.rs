@@ -124,7 +124,7 @@ pub(super) fn shape(job: &Job) -> Result<Shape, String> {
         Some(PortsPerPod::Same(ports)) => vec![*ports; pods as usize],
         Some(PortsPerPod::ByPosition(list)) if list.len() == pods as usize => list.clone(),
         Some(PortsPerPod::ByPosition(list)) => {
-            return Err(format!("'ports_per_pod' has {} entries, a replica has {pods} pods", list.len()));
+            return Err(format!("'ports_per_pod' has {} entries, but a replica has {pods} pods", list.len()));
         }
     };
     let replicas = (gpus / replica_gpus) as u32;
@@ -188,16 +188,20 @@ fn divisible(job: &Job, stage_gpus: u64) -> Result<(), String> {
     }
     let Some(model) = job.resolved_model() else { return Ok(()) };
     if run.pp > model.layers {
-        return Err(format!("'pp' is {}, the model has {} layers", run.pp, model.layers));
+        return Err(format!("'pp' is {}, but the model has {} layers", run.pp, model.layers));
     }
     match model.moe() {
-        None if experts > 1 => Err(format!("'ep' times 'etp' is {experts}, the model has no experts")),
+        None if experts > 1 => Err(format!("'ep' times 'etp' is {experts}, but the model has no experts")),
         Some(moe) if moe.experts % run.ep != 0 => {
             Err(format!("'ep' is {}, which does not divide the {} experts", run.ep, moe.experts))
         }
         // Buckets hold whole layers; a stage has at least this number of layers.
         _ if job.measured.is_none() && run.dp_buckets > 1 && run.dp_buckets > model.layers / run.pp => {
-            Err(format!("'dp_buckets' is {}, a stage has {} layers", run.dp_buckets, model.layers / run.pp))
+            Err(format!(
+                "'dp_buckets' is {}, but a stage has only {} layers",
+                run.dp_buckets,
+                model.layers / run.pp
+            ))
         }
         _ => Ok(()),
     }

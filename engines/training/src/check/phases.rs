@@ -95,7 +95,10 @@ fn form(case: &Case<'_>, phases: &Phases, period_s: f64, found: &mut Findings) {
         }
         let (has, links) = (event.circuits.len(), case.net.links.len());
         if has != links {
-            found.add(code::TOPOLOGY, format!("events[{index}] lists {has} links, the scenario has {links}"));
+            found.add(
+                code::TOPOLOGY,
+                format!("events[{index}] lists {has} links, but the scenario has {links}"),
+            );
         }
     }
     for (index, pair) in phases.events.windows(2).enumerate() {

@@ -18,7 +18,7 @@ pub(super) fn tasks<'a>(
         match seen.get_mut(task) {
             None => found.add(
                 code::TASK,
-                format!("tasks[{position}] is task {task}, the scenario has {expected} tasks"),
+                format!("tasks[{position}] is task {task}, but the scenario has {expected} tasks"),
             ),
             Some(Some(_)) => {
                 found.add(code::TASK, format!("{} is scheduled twice", case.task_label(task)));
@@ -38,7 +38,7 @@ pub(super) fn tasks<'a>(
             found.add(
                 code::TASK,
                 format!(
-                    "tasks[{position}] is {}, the list must be in task order",
+                    "tasks[{position}] is {}, but the list must be in task order",
                     case.task_label(schedule.task.index())
                 ),
             );
@@ -71,7 +71,7 @@ pub(super) fn task(
     let volume = case.net.tasks[task].volume_bytes;
     let sent: f64 = schedule.segments.iter().map(|segment| segment.volume_bytes).sum();
     if (sent - volume).abs() > CHECK_RELATIVE * volume {
-        found.add(code::CONSERVATION, format!("{label} sends {sent} bytes, its volume is {volume}"));
+        found.add(code::CONSERVATION, format!("{label} sends {sent} bytes, but its volume is {volume}"));
     }
 }
 
@@ -83,7 +83,7 @@ fn segments(label: &str, schedule: &TaskSchedule, slack: Slack, found: &mut Find
         if to_s < from_s || (to_s == from_s && segment.volume_bytes != 0.0) {
             found.add(
                 code::SEGMENTS,
-                format!("{label}: segment {index} starts at {from_s:.9} s and ends at {to_s:.9} s, it must have a length"),
+                format!("{label}: segment {index} starts at {from_s:.9} s and ends at {to_s:.9} s, but it must have a length"),
             );
         }
         if segment.volume_bytes < 0.0 {

@@ -131,7 +131,7 @@ fn listed(shared: &SharedPods, result: &TrainingResult, claims: &Claims<'_>, fou
     let names: Vec<&str> = shared.jobs.iter().map(|placed| placed.name.as_str()).collect();
     let given: Vec<&str> = result.jobs.iter().map(|job| job.name.as_str()).collect();
     if names != given {
-        found.add(code::JOBS, format!("jobs {given:?} are listed, the scenario has {names:?}"));
+        found.add(code::JOBS, format!("jobs {given:?} are listed, but the scenario has {names:?}"));
     }
     if !result.topology.is_empty() {
         found.add(code::TOPOLOGY, "'topology' is not empty, but each of several jobs has its own");

@@ -34,7 +34,10 @@ pub(super) fn precedence(
     if !slack.same_end(claims.makespan_s, end_s) {
         found.add(
             code::MAKESPAN,
-            format!("the makespan is given as {:.9} s, the schedule ends at {end_s:.9} s", claims.makespan_s),
+            format!(
+                "the makespan is given as {:.9} s, but the schedule ends at {end_s:.9} s",
+                claims.makespan_s
+            ),
         );
     }
     end_s
@@ -42,7 +45,7 @@ pub(super) fn precedence(
 
 fn too_early(case: &Case<'_>, schedules: &[&TaskSchedule], task: usize, earliest: Earliest) -> String {
     let start = format!(
-        "{} starts at {:.9} s, its predecessors allow {:.9} s",
+        "{} starts at {:.9} s, but its predecessors allow {:.9} s",
         case.task_label(task),
         schedules[task].start_s,
         earliest.at_s
@@ -78,7 +81,7 @@ pub(super) fn fair(
         found.add(
             code::RESIM,
             format!(
-                "the makespan is given as {:.9} s, max-min fair rates on the same circuits give {:.9} s",
+                "the makespan is given as {:.9} s, but max-min fair rates on the same circuits give {:.9} s",
                 claims.makespan_s, run.makespan_s
             ),
         );
@@ -94,7 +97,7 @@ pub(super) fn fair(
         found.add(
             code::RESIM,
             format!(
-                "{} runs from {:.9} s to {:.9} s, max-min fair rates give {:.9} s to {:.9} s ({} of {} tasks differ)",
+                "{} runs from {:.9} s to {:.9} s, but max-min fair rates give {:.9} s to {:.9} s ({} of {} tasks differ)",
                 case.task_label(task),
                 schedules[task].start_s,
                 schedules[task].finish_s,

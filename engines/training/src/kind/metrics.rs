@@ -66,7 +66,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "comm_ideal_s",
         "ideal communication",
         Unit::SECONDS,
-        "Transfers on the critical path of the ideal network, the denominator of NCT.",
+        "Time of the transfers on the critical path of the ideal network; the denominator of NCT.",
     )
     .relation(Relation::Yardstick("of ideal comm.")),
     MetricInfo::cost(
@@ -85,18 +85,18 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "makespan_alone_s",
         "makespan alone",
         Unit::SECONDS,
-        "Mean makespan of the jobs, by weight, with the ports that each brought.",
+        "Weighted mean makespan of the jobs if each uses only its own ports.",
     ),
     MetricInfo::input(
         "nct_alone",
         "NCT alone",
         Unit::RATIO,
-        "Mean NCT of the jobs, by weight, with the ports that each brought.",
+        "Weighted mean NCT of the jobs if each uses only its own ports.",
     ),
     MetricInfo::cost(
         "ports_taken",
         "ports in",
         Unit::COUNT,
-        "Ports that one job uses and another job brought.",
+        "Ports that one job uses and that belong to another job.",
     ),
 ];

@@ -20,7 +20,7 @@ pub(super) const TERMS: &[Term] = &[
     Term::new(
         "ring neighbour",
         "The pod of the next replica that exchanges gradients with a pod; one replica is planned, \
-         and mirrors stand for its neighbours.",
+         and mirrors represent its neighbours.",
     )
     .also(&["ring", "ring neighbours", "mirror", "peer"]),
     Term::new(
@@ -50,7 +50,7 @@ pub(super) const TERMS: &[Term] = &[
         "Rates without control: transfers that share circuits get equal rates, and capacity that one of them cannot use goes to the others.",
     )
     .also(&["fair", "max-min fair"]),
-    Term::new("scheduled rates", "Rates that are part of the plan: senders keep to its segments.")
+    Term::new("scheduled rates", "Rates that are part of the plan: senders follow the segments of its schedule.")
         .also(&["scheduled", "joint"]),
     Term::new("makespan bound", "A makespan that no circuits can beat."),
     Term::new(

@@ -19,7 +19,7 @@ pub(super) fn sound(network: &Network, x: Vec<u32>, name: &str) -> Result<Vec<u3
     if x.len() != links {
         problems.add(
             name,
-            format!("has {} entries, the scenario has {links} links", x.len()),
+            format!("has {} entries, but the scenario has {links} links", x.len()),
             "give one number for each link, in link order",
         );
         return Err(problems);

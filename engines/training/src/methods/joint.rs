@@ -112,7 +112,7 @@ fn close(
 ) -> Result<Closed, MethodError> {
     let evaluator = Arc::clone(&session.evaluator);
     let contended = evaluator.contention.count();
-    session.cx.phase("orders", format!("which of {contended} competing transfers starts and ends first"));
+    session.cx.phase("orders", format!("orders in which {contended} competing transfers start and end"));
     session.ordering_since_s = Some(session.cx.elapsed_s());
     let settings = event_orders::ProofLimits::default();
     // The tree starts from the best plan and the lower bound.

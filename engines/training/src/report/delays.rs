@@ -82,7 +82,7 @@ pub(super) fn section(
     ))
 }
 
-/// Curve of the iteration time over the dark time, with marks for kinds of switches and the dark time of the scenario.
+/// Curve of the iteration time against the dark time, with marks for kinds of switches and the scenario's dark time.
 fn curves(question: &DarkTimeStudy<'_>, group: Reconfiguration) -> Result<Curves, Unavailable> {
     let mark = |at: f64, name: &str| Mark { at, name: name.to_owned() };
     let mut marks: Vec<Mark> = SWITCHES.iter().map(|(name, delay_s)| mark(*delay_s, name)).collect();

@@ -93,7 +93,7 @@ pub(super) fn section(
         facts.add("rates", "rates", rates);
         if result.rate_control == RateControl::Joint {
             facts.sentence(
-                "senders keep to the segments of the schedule; where they do not, fair sharing decides",
+                "senders must follow the segments of the schedule; otherwise the network shares links fairly",
             );
         }
     }

@@ -32,7 +32,7 @@ pub(super) fn pods(instance: &Instance, setting: &Setting, result: Option<&Train
     if mirrors == 0 {
         return section;
     }
-    section.remark(format!("One replica is planned; {mirrors} mirrors stand for its ring neighbours."))
+    section.remark(format!("One replica is planned; {mirrors} mirrors represent its ring neighbours."))
 }
 
 pub(super) fn links(instance: &Instance, setting: &Setting, result: Option<&TrainingResult>) -> Section {

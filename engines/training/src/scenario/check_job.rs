@@ -212,7 +212,7 @@ fn check_grouping(job: &Job, problems: &mut Problems) -> Option<Shape> {
     } else if per_pod > per_replica {
         problems.add(
             "job.run.gpus_per_pod_per_replica",
-            format!("is '{per_pod}', a replica has {per_replica} GPUs ({g} per stage x {pp} stages)"),
+            format!("is '{per_pod}', but a replica has {per_replica} GPUs ({g} per stage x {pp} stages)"),
             format!("give at most {per_replica}, which lays all stages into one pod"),
         );
     }
@@ -229,7 +229,7 @@ fn check_grouping(job: &Job, problems: &mut Problems) -> Option<Shape> {
         if run.pp > model.layers {
             problems.add(
                 "job.run.pp",
-                format!("is '{pp}', the model has {} layers", model.layers),
+                format!("is '{pp}', but the model has {} layers", model.layers),
                 "lower `pp`: every stage needs a layer",
             );
         }
@@ -237,7 +237,7 @@ fn check_grouping(job: &Job, problems: &mut Problems) -> Option<Shape> {
             None => {
                 for (key, value) in [("ep", run.ep), ("etp", run.etp)] {
                     if value > 1 {
-                        let message = format!("is '{value}', the model has no experts");
+                        let message = format!("is '{value}', but the model has no experts");
                         problems.add(format!("job.run.{key}"), message, "give 1");
                     }
                 }
@@ -334,7 +334,7 @@ fn check_ports(job: &Job, shape: &mut Shape, problems: &mut Problems) {
             if ports.len() != pods {
                 problems.add(
                     "job.ports_per_pod",
-                    format!("has {} entries, a replica has {pods} pods", ports.len()),
+                    format!("has {} entries, but a replica has {pods} pods", ports.len()),
                     format!("give one number or {pods}"),
                 );
             }

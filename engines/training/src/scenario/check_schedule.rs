@@ -12,7 +12,7 @@ pub(super) fn check_virtual_stages(job: &Job, problems: &mut Problems) {
         return;
     }
     if pp == 1 {
-        let message = format!("is '{chunks}', a pipeline of 1 stage cannot be interleaved");
+        let message = format!("is '{chunks}', but a pipeline of 1 stage cannot be interleaved");
         problems.add(FIELD, message, "give 1, or a `pp` from 2");
         return;
     }
@@ -67,7 +67,7 @@ pub(super) fn check_dp_buckets(job: &Job, problems: &mut Problems) {
         let has = counted(u64::from(fewest), "layer", "layers");
         problems.add(
             "job.run.dp_buckets",
-            format!("is '{buckets}', a stage has {has} of the model"),
+            format!("is '{buckets}', but a stage has {has} of the model"),
             format!("give 1 to {fewest}: every bucket needs a layer"),
         );
     }

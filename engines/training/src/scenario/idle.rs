@@ -98,14 +98,18 @@ impl TrainingScenario {
                 .filter(lacks)
                 .map(|info| {
                     let remedy = "give several jobs under `jobs` to use it".to_owned();
-                    refuse(info, "belongs to several jobs on one set of pods, the scenario has one", remedy)
+                    refuse(
+                        info,
+                        "belongs to several jobs on one set of pods, but the scenario has one",
+                        remedy,
+                    )
                 })
                 .collect(),
             Self::Instance(_) => {
                 let names: Vec<&str> = own.iter().map(|info| info.name.as_ref()).collect();
                 let remedy = format!("change the job it came from; here {} can be set", names.join(" and "));
                 let of_jobs = job_knobs().iter().filter(lacks).map(|info| {
-                    refuse(info, "belongs to jobs, the scenario is an explicit instance", remedy.clone())
+                    refuse(info, "belongs to jobs, but the scenario is an explicit instance", remedy.clone())
                 });
                 let of_several = shared_knobs().iter().filter(lacks);
                 let beside =
@@ -114,7 +118,7 @@ impl TrainingScenario {
                     .chain(beside.map(|info| {
                         refuse(
                             info,
-                            "belongs to several jobs, the scenario is an explicit instance",
+                            "belongs to several jobs, but the scenario is an explicit instance",
                             remedy.clone(),
                         )
                     }))
@@ -125,7 +129,7 @@ impl TrainingScenario {
                 .filter(lacks)
                 .map(|info| {
                     let remedy = "change it in the file, under `jobs`".to_owned();
-                    refuse(info, "belongs to one job, the scenario has several", remedy)
+                    refuse(info, "belongs to one job, but the scenario has several", remedy)
                 })
                 .collect(),
         }

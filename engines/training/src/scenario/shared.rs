@@ -219,7 +219,7 @@ impl SharedPods {
         };
         let pods = brought.len();
         if given.len() != pods {
-            let message = format!("has {} entries, the jobs cover {pods} pods", given.len());
+            let message = format!("has {} entries, but the jobs cover {pods} pods", given.len());
             problems.add("ports_per_pod", message, format!("give one number or {pods}"));
             return given;
         }
@@ -227,7 +227,10 @@ impl SharedPods {
             if ports < brought {
                 problems.add(
                     format!("ports_per_pod[{pod}]"),
-                    format!("is '{ports}', the jobs bring {}", counted((*brought).into(), "port", "ports")),
+                    format!(
+                        "is '{ports}', but the jobs bring {}",
+                        counted((*brought).into(), "port", "ports")
+                    ),
                     format!("give at least {brought}, or lower `ports_per_pod` of a job there"),
                 );
             } else if *ports > MAX_PORTS {

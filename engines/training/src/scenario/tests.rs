@@ -133,8 +133,8 @@ fn contradictions_of_a_job_are_named_with_a_remedy() {
     job.run.ep = 2;
     job.run.gpus = 66;
     let text = TrainingScenario::Job(job).validate().unwrap_err().to_string();
-    assert!(text.contains("job.run.pp: is '33', the model has 32 layers"), "{text}");
-    assert!(text.contains("job.run.ep: is '2', the model has no experts"), "{text}");
+    assert!(text.contains("job.run.pp: is '33', but the model has 32 layers"), "{text}");
+    assert!(text.contains("job.run.ep: is '2', but the model has no experts"), "{text}");
     let unknown = json!({"job": {"model": "gpt_7", "run": {
         "tp": 2, "pp": 4, "gpus": 16, "gpus_per_pod_per_replica": 4, "micro_batches": 4}}});
     assert!(problems(&unknown).contains("did you mean 'gpt_7b'?"));
@@ -533,7 +533,7 @@ fn interleaving_asks_for_whole_groups_and_even_chunks() {
     );
     assert_eq!(
         refused(&|job| (job.run.pp, job.run.gpus, job.run.gpus_per_pod_per_replica) = (1, 4, 2)),
-        "job.run.virtual_stages: is '2', a pipeline of 1 stage cannot be interleaved; give 1, or a `pp` from 2"
+        "job.run.virtual_stages: is '2', but a pipeline of 1 stage cannot be interleaved; give 1, or a `pp` from 2"
     );
     assert!(refused(&|job| job.run.virtual_stages = 0).contains("job.run.virtual_stages: is '0'; give"));
     let three = refused(&|job| (job.run.pp, job.run.gpus, job.run.micro_batches) = (3, 12, 3));
@@ -574,6 +574,6 @@ fn every_bucket_needs_a_layer() {
     job.run.dp_buckets = 4;
     assert_eq!(
         TrainingScenario::Job(job).validate().unwrap_err().to_string(),
-        "job.run.dp_buckets: is '4', a stage has 3 layers of the model; give 1 to 3: every bucket needs a layer"
+        "job.run.dp_buckets: is '4', but a stage has 3 layers of the model; give 1 to 3: every bucket needs a layer"
     );
 }

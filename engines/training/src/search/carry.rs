@@ -38,7 +38,7 @@ pub(crate) fn translated(
     };
     let (old, new) = (pods(from), pods(to));
     if old.len() != new.len() {
-        return Err(format!("the plan is for {} pods, the scenario has {}", old.len(), new.len()));
+        return Err(format!("the plan is for {} pods, but the scenario has {}", old.len(), new.len()));
     }
     if old != new {
         return Err("the pods of the plan have other names than those of the scenario".to_owned());

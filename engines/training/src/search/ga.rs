@@ -37,7 +37,7 @@ pub struct GaSettings {
     pub generations: u32,
     /// Generations without improvement after which the search ends.
     pub stall_generations: u32,
-    /// Generations after which the best of every island moves on.
+    /// Number of generations between migrations: the best individual of every island is copied to the next island.
     pub migration: u32,
     /// `true` if the search started from a good plan, so that half the stall length is enough.
     pub hot: bool,

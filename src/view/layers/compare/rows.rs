@@ -29,7 +29,7 @@ pub fn figures(sheet: &Sheet) -> Vec<Figure> {
 /// do not count, and each outcome counts once; a plan for a different problem is not ranked.
 pub fn verdict(plan: u64, sheet: &Sheet, figures: &[Figure]) -> String {
     if !sheet.not_ranked.is_empty() {
-        return "not ranked: another problem".to_owned();
+        return "not ranked: different problem".to_owned();
     }
     let judged = figures
         .iter()
@@ -212,6 +212,6 @@ mod tests {
             method: "b".to_owned(),
             because: "it moves nothing".to_owned(),
         };
-        assert_eq!(verdict(6, &sheet(vec![other]), &figures), "not ranked: another problem");
+        assert_eq!(verdict(6, &sheet(vec![other]), &figures), "not ranked: different problem");
     }
 }

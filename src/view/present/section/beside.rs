@@ -51,17 +51,17 @@ impl RunKey {
 /// improvements per second would keep a core busy with sections.
 const BETWEEN_WORDS_S: f64 = 0.25;
 
-/// The surroundings of a session by type of run, collected again when the session changes.
+/// Cached [`Surroundings`], one for each type of run; collected again when the session changes.
 #[derive(Debug, Default)]
 pub struct Gathered {
     known: Vec<Known>,
 }
 
-/// Surroundings with a run of one type.
+/// The cached surroundings for one type of run.
 #[derive(Debug)]
 struct Known {
     sort: RunSort,
-    /// Time of the run at which they were collected, in seconds.
+    /// Time of the run at which the surroundings were collected, in seconds.
     at_s: f64,
     key: SessionKey,
     beside: Arc<Surroundings>,

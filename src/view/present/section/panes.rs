@@ -48,7 +48,7 @@ impl PartialEq for SectionSubject {
 
 impl SectionSubject {
     /// Returns the subject of a section: the displayed plan, or the scenario if the section does not need a plan. If
-    /// the displayed plan solves another problem than that of the section, the subject is the best plan for the
+    /// the displayed plan solves a problem other than that of the section, the subject is the best plan for the
     /// section's problem.
     fn of(app: &App, info: &SectionInfo) -> Option<Self> {
         let scenario = || {

@@ -233,7 +233,7 @@ impl<'t> Placer<'t> {
         let mut finish = 0;
         let mut reached = vec![source];
         while left > 0 {
-            // New GPUs offer their chains to GPUs without the chunk.
+            // Adds the chains from newly reached GPUs to GPUs that do not have the chunk yet.
             for tail in reached.drain(..) {
                 for chain in self.chains.of(tail) {
                     if self.have[self.chains.head(chain) as usize] == NEVER {

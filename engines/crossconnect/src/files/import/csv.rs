@@ -122,7 +122,10 @@ fn row(scenario: &CrossconnectScenario, line: &str) -> Result<(u32, Action, Circ
         return Err(Problem::new(
             "",
             format!("ocs_id is {ocs}"),
-            format!("switches are 0 to {}; is it the state of other switches?", scenario.ocs_count - 1),
+            format!(
+                "the scenario has switches 0 to {}; check that the state belongs to them",
+                scenario.ocs_count - 1
+            ),
         ));
     }
     let circuit =

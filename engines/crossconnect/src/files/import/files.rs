@@ -49,7 +49,7 @@ pub(super) fn of<'a>(
             problems.add(
                 file.name,
                 format!("belongs to switch {id}"),
-                format!("switches are 0 to {last}; is it the state of other switches?"),
+                format!("the scenario has switches 0 to {last}; check that the state belongs to them"),
             );
         } else if let Some(first) = by_id.insert(id, file) {
             problems.add(

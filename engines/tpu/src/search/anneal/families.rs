@@ -113,7 +113,7 @@ pub fn families<W: Watch>(
     random: &mut Stream,
     watch: &mut W,
 ) -> Result<Vec<Family>, MethodError> {
-    // Few groups exist for small orders; from DRAWN_FROM cubes on many do, and random ones are tried too.
+    // Few groups exist for small orders. For DRAWN_FROM or more cubes there are many, so random ones are tried too.
     let groups = match given {
         Some(group) => vec![group.clone()],
         None if cubes >= DRAWN_FROM => {

@@ -46,7 +46,8 @@ pub(super) fn orders(job: &Job, shape: &Shape, found: &mut Findings) -> Option<V
         return None;
     }
     if lists.len() != stages as usize {
-        found.add(code::SCENARIO, format!("the order lists {} stages, the job has {stages}", lists.len()));
+        found
+            .add(code::SCENARIO, format!("the order lists {} stages, but the job has {stages}", lists.len()));
         return None;
     }
     for (stage, list) in lists.iter().enumerate() {

@@ -127,7 +127,7 @@ fn a_pod_larger_than_a_replica_is_refused_with_the_numbers() {
         job.run.gpus_per_pod_per_replica = gpus;
         let said = job.shape().unwrap_err().to_string();
         assert!(
-            said.contains(&format!("is '{gpus}', a replica has 32 GPUs (4 per stage x 8 stages)")),
+            said.contains(&format!("is '{gpus}', but a replica has 32 GPUs (4 per stage x 8 stages)")),
             "{said}"
         );
         let said = shape(&job).unwrap_err();

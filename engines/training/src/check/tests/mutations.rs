@@ -134,7 +134,7 @@ fn before_the_predecessor_allows() {
     plan.assert_codes(&[code::PRECEDENCE]);
     assert_eq!(
         message(&plan, code::PRECEDENCE),
-        "task 2 'D' starts at 0.000000000 s, its predecessors allow 0.010000000 s \
+        "task 2 'D' starts at 0.000000000 s, but its predecessors allow 0.010000000 s \
          (task 0 'A' finishes at 0.010000000 s, 0.000000000 s of work lie between)"
     );
 }
@@ -178,7 +178,7 @@ fn bytes_that_never_arrive() {
     plan.assert_codes(&[code::CONSERVATION]);
     assert_eq!(
         message(&plan, code::CONSERVATION),
-        "task 0 'a' sends 1500000000 bytes, its volume is 2000000000"
+        "task 0 'a' sends 1500000000 bytes, but its volume is 2000000000"
     );
 }
 

@@ -39,7 +39,7 @@ pub(super) fn formats() -> Vec<FormatInfo> {
         },
         FormatInfo {
             name: EXPANDED,
-            help: "The scenario or plan over all replicas, with real pods instead of mirrors.",
+            help: "The scenario or plan for all replicas, with real pods instead of mirrors.",
             of: SubjectSort::Either,
             leaves_out: &[
                 "the job parameters from which the inputs were derived",

@@ -35,7 +35,7 @@ pub(super) fn shape_knobs() -> Vec<ParamInfo> {
             "anchor",
             &["start", "fair"],
             "start",
-            "Schedule at which anchored windows are centred: the starting schedule, or that of its circuits at max-min fair rates.",
+            "Schedule around which anchored windows are centred: the starting schedule (start), or the schedule of its circuits at max-min fair rates (fair).",
         ),
         ParamInfo::int(
             "margin",
@@ -50,7 +50,7 @@ pub(super) fn shape_knobs() -> Vec<ParamInfo> {
             0,
             1_000_000,
             0,
-            "Number of intervals; 0 uses the number of the anchor plus a few more.",
+            "Number of intervals; 0 uses the number of intervals of the anchor plus a few more.",
         ),
         ParamInfo::int_list(
             "circuits",

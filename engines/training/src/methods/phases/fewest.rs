@@ -88,12 +88,12 @@ pub(super) fn ports(
             format!("one reconfiguration of {} s needs {bound} to {ports}", group.delay_s)
         }
         (None, true) => format!(
-            "no schedule with one reconfiguration of {} s needs fewer{} (proven)",
+            "no schedule with one reconfiguration of {} s needs fewer ports{} (proven)",
             group.delay_s,
             hot.map_or_else(String::new, |ports| format!(" than the {ports} of the plan given"))
         ),
         (None, false) => format!(
-            "found no schedule with fewer ports and one reconfiguration of {} s; none needs fewer than {bound}",
+            "found no schedule with fewer ports and one reconfiguration of {} s; lower bound: {bound} ports",
             group.delay_s
         ),
     };
@@ -101,8 +101,9 @@ pub(super) fn ports(
     let watch = &mut MovingSession { session, states_bound: false, supersedes: true };
     let any = phases::least_ports::<Stepped, _>(task, limit_s, watch)?;
     if let Some(any) = any {
-        let text =
-            format!("no number of reconfigurations needs fewer than {any} ports, whatever the dark time");
+        let text = format!(
+            "with any number of reconfigurations and any dark time, a schedule needs at least {any} ports"
+        );
         session.cx.note(Severity::Info, text);
     }
     let mut known = found.or(hot).or(least.map(|(ports, _)| ports));

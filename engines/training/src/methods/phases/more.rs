@@ -35,7 +35,7 @@ pub(super) fn shorter(
     };
     session.cx.note(
         Severity::Info,
-        format!("{text}; no number of reconfigurations takes less than {least_s:.6} s"),
+        format!("{text}; with any number of reconfigurations, an iteration takes at least {least_s:.6} s"),
     );
     warn(session, most);
     Ok(least_s)

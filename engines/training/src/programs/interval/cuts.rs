@@ -114,7 +114,7 @@ impl Writer<'_> {
                 // Work that must follow each of them also follows the last of them.
                 let after =
                     later.iter().map(|t| to_go[*t as usize] / self.unit).fold(f64::INFINITY, f64::min);
-                // V/x over the chosen count: linear, because exactly one part is 1.
+                // Volume divided by the chosen number of circuits: linear, because exactly one part is 1.
                 let shared: Vec<(Column, f64)> = self.columns.parts[via / 2]
                     .iter()
                     .map(|&(count, part)| (part, -volume / f64::from(count)))

@@ -108,11 +108,11 @@ fn jobs_that_do_not_go_together_are_refused() {
     );
     refused(
         &json!({"jobs": [tiny("a"), tiny("b")], "ports_per_pod": [8, 7]}),
-        &["ports_per_pod[1]: is '7', the jobs bring 8 ports; give at least 8"],
+        &["ports_per_pod[1]: is '7', but the jobs bring 8 ports; give at least 8"],
     );
     refused(
         &json!({"jobs": [tiny("a"), tiny("b")], "ports_per_pod": [8, 8, 8]}),
-        &["ports_per_pod: has 3 entries, the jobs cover 2 pods"],
+        &["ports_per_pod: has 3 entries, but the jobs cover 2 pods"],
     );
 }
 

@@ -56,7 +56,7 @@ impl Movable {
         self.decided.iter().map(|link| self.caps[*link]).collect()
     }
 
-    /// All counts of decided links from 1 on; `None` if there are more than `limit`.
+    /// All counts of decided links, each at least 1; `None` if there are more than `limit`.
     pub fn vectors(&self, limit: usize) -> Option<Vec<Vec<u32>>> {
         let most = self.most();
         let all = most.iter().map(|most| *most as usize).try_fold(1_usize, usize::checked_mul);

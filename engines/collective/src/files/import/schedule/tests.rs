@@ -150,7 +150,7 @@ fn schedules_that_no_plan_can_say_are_refused_with_the_reason() {
     let exchange = resource!("alltoall-8n-0-9kb.xml");
     let told = |name: &str, schedule: &[u8]| read(&preset(name), schedule).unwrap_err();
     let message = told("dgx1-allgather-200kb", exchange);
-    assert!(message.contains("the schedule is for AllToAll, the scenario asks for AllGather"), "{message}");
+    assert!(message.contains("the schedule is for AllToAll, but the scenario is for AllGather"), "{message}");
     let message = told("dgx2x1-alltoall-1mb", exchange);
     assert!(message.contains("the schedule has 8 ranks, but the scenario has 16"), "{message}");
     let (_, custom) = program(&preset("dgx1-scatter-200kb"), "construct");

@@ -188,7 +188,7 @@ fn switches<'r>(
     let is_known = all().any(|(name, _)| named.contains(name));
     if rows.switches.len() != named.len() {
         let message =
-            format!("the rows list {} switches, the scenario has {}", rows.switches.len(), named.len());
+            format!("the rows list {} switches, but the scenario has {}", rows.switches.len(), named.len());
         return Err(Problem::new("", message, "list the ports of every switch of the scenario").into());
     }
     if base.panels.is_empty() && !is_known {

@@ -61,7 +61,7 @@ pub(super) fn read(file: &HallFile<'_>) -> Result<Matrix, Problems> {
         if line.len() > header.len() {
             problems.add(
                 place.clone(),
-                format!("has {} fields, the header has {}", line.len(), header.len()),
+                format!("has {} fields, but the header has {}", line.len(), header.len()),
                 "give a number for every pod of the header",
             );
             continue;

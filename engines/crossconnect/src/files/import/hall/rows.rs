@@ -104,7 +104,7 @@ pub(super) fn read(file: &HallFile<'_>, base: Option<&CrossconnectScenario>) -> 
         if line.len() > header.len() {
             problems.add(
                 place,
-                format!("has {} fields, the header has {}", line.len(), header.len()),
+                format!("has {} fields, but the header has {}", line.len(), header.len()),
                 "put names with commas in quotes, or leave the commas out",
             );
             continue;

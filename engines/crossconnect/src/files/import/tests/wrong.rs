@@ -198,7 +198,7 @@ fn rows_have_to_fit_the_scenario() {
     for (rows, expected) in [
         (
             "2,keep,0,0,1,0\n",
-            "t.csv, line 2: ocs_id is 2; switches are 0 to 1; is it the state of other switches?",
+            "t.csv, line 2: ocs_id is 2; the scenario has switches 0 to 1; check that the state belongs to them",
         ),
         ("0,keep,0,0,1\n", "line 2: has 5 cells"),
         ("0,kept,0,0,1,0\n", "action is 'kept'; did you mean 'keep'?"),
