@@ -52,7 +52,7 @@ pub(super) fn check(
         let how = if proven < cover {
             "the relaxation with fractional circuits proves"
         } else {
-            "hop counts in the universal cover prove"
+            "distances in the universal cover prove"
         };
         let within = depth.not_within("the bound").map_or_else(String::new, |words| format!("{words}: "));
         remarks.push(format!("{within}{claimed} is claimed by {}; {how} {proven}", envelope.method));

@@ -5,63 +5,86 @@ use super::wiring::{CHIPS, coordinates};
 /// Entry points of a cube: the two ends of each switch.
 const ENTRIES: usize = 96;
 
+/// Electrical links of a cube, and its switches, whose circuits make one optical link per cube.
+const ELECTRICAL: usize = 144;
+const OPTICAL: usize = ENTRIES / 2;
+
+/// Lengths of an electrical and an optical link. Every pair of lengths gives a bound, and the smallest bound holds. Which
+/// pair is best depends on the size: at 2 cubes hops, at more cubes shorter optical links.
+const LENGTHS: [(usize, usize); 7] = [(1, 1), (4, 5), (3, 4), (2, 3), (1, 2), (2, 5), (1, 3)];
+
 /// Largest MCF of any pod of `nodes` chips. In the best case, every optical hop away from a chip enters a new cube.
-/// Half of all chips are at odd distance and half at even distance.
+/// Every position in the cubes is taken once per cube.
 pub(super) fn mcf_bound(nodes: usize) -> f64 {
-    6.0 * nodes as f64 / covered_hops(nodes)
+    // Weak duality: the flows use at most the length of all directed links, and each ordered pair at least its distance.
+    LENGTHS
+        .into_iter()
+        .map(|(electrical, optical)| {
+            let length = 2 * (ELECTRICAL * electrical + OPTICAL * optical);
+            length as f64 * (nodes / CHIPS) as f64 / covered(nodes, electrical, optical)
+        })
+        .fold(f64::INFINITY, f64::min)
 }
 
-/// Minimum sum of hops over ordered pairs that the cover allows.
-fn covered_hops(nodes: usize) -> f64 {
+/// Minimum sum of distances over ordered pairs that the cover allows.
+fn covered(nodes: usize, electrical: usize, optical: usize) -> f64 {
     let faces = faces();
-    let reach: Vec<usize> = faces.iter().map(|face| face.chip).collect();
-    let mut sum = 0.0;
     // Reflections of the cube map one octant to all others.
     let octant: Vec<usize> = (0..CHIPS).filter(|&chip| coordinates(chip).iter().all(|&c| c < 2)).collect();
-    for &start in &octant {
-        // entering[t][f]: new cubes entered through face f by a path of t hops.
-        let mut entering: Vec<[f64; ENTRIES]> = vec![[0.0; ENTRIES]];
-        let mut left = [nodes as f64 / 2.0 - 1.0, nodes as f64 / 2.0];
-        let mut hops = 0.0;
-        let mut t = 0;
-        while left[0] + left[1] > 0.0 && t < 4 * nodes {
-            // Chips at distance t: those of the first cube and of every new cube entered before.
-            let at = |from: usize, distance: usize| {
-                (0..CHIPS).filter(|&chip| mesh(from, chip) == distance).count() as f64
-            };
-            let mut here = at(start, t);
-            for (entered, counts) in entering.iter().enumerate().take(t + 1) {
-                for (face, count) in counts.iter().enumerate() {
-                    if *count > 0.0 {
-                        here += count * at(reach[face], t - entered);
+    let sum: f64 = octant
+        .iter()
+        .map(|&start| {
+            let mut left = [(nodes / CHIPS) as f64; CHIPS];
+            let mut sum = 0.0;
+            // Cubes by distance, each with the face through which it is entered; equal ones are counted, not listed.
+            let mut entered: Vec<[f64; ENTRIES]> = Vec::new();
+            let mut copies: Vec<[f64; CHIPS]> = Vec::new();
+            enter(&mut copies, &mut entered, &faces, (0, start, None, 1.0), (electrical, optical));
+            let mut distance = 0;
+            while left.iter().any(|&left| left > 0.0) {
+                for face in 0..ENTRIES {
+                    let count = entered.get(distance).map_or(0.0, |counts| counts[face]);
+                    if count > 0.0 {
+                        let from = (distance, faces[face].chip, Some(face), count);
+                        enter(&mut copies, &mut entered, &faces, from, (electrical, optical));
                     }
                 }
-            }
-            let parity = t % 2;
-            if t > 0 {
-                let taken = here.min(left[parity]);
-                left[parity] -= taken;
-                hops += taken * t as f64;
-            }
-            // One hop further: from every face chip reached at t, except back through the entrance of the cube.
-            let mut next = [0.0; ENTRIES];
-            for (face, exit) in faces.iter().enumerate() {
-                let mut leaving = f64::from(u8::from(mesh(start, exit.chip) == t));
-                for (entered, counts) in entering.iter().enumerate().take(t + 1) {
-                    for (through, count) in counts.iter().enumerate() {
-                        if *count > 0.0 && through != face && mesh(reach[through], exit.chip) == t - entered {
-                            leaving += count;
-                        }
-                    }
+                // The nearest copies of a position are the cheapest ones to take.
+                for (left, copies) in left.iter_mut().zip(copies.get(distance).unwrap_or(&[0.0; CHIPS])) {
+                    let taken = copies.min(*left);
+                    *left -= taken;
+                    sum += taken * distance as f64;
                 }
-                next[exit.across] += leaving;
+                distance += 1;
             }
-            entering.push(next);
-            t += 1;
-        }
-        sum += hops;
-    }
+            sum
+        })
+        .sum();
     sum / octant.len() as f64 * nodes as f64
+}
+
+/// Counts the chips of a cube that is entered at a chip at a distance, and the cubes behind its other faces.
+fn enter(
+    copies: &mut Vec<[f64; CHIPS]>,
+    entered: &mut Vec<[f64; ENTRIES]>,
+    faces: &[Face],
+    (distance, at, through, count): (usize, usize, Option<usize>, f64),
+    (electrical, optical): (usize, usize),
+) {
+    let farthest = distance + 9 * electrical + optical;
+    if copies.len() <= farthest {
+        copies.resize(farthest + 1, [0.0; CHIPS]);
+        entered.resize(farthest + 1, [0.0; ENTRIES]);
+    }
+    for chip in 0..CHIPS {
+        copies[distance + electrical * mesh(at, chip)][chip] += count;
+    }
+    for (number, exit) in faces.iter().enumerate() {
+        // The way straight back leads to the cube before.
+        if through != Some(number) {
+            entered[distance + electrical * mesh(at, exit.chip) + optical][exit.across] += count;
+        }
+    }
 }
 
 /// One end of a switch at a cube.

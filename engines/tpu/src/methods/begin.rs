@@ -37,7 +37,7 @@ pub fn other_topology(method: &str, scenario: &TpuScenario) -> MethodError {
 /// size.
 pub fn announce(scenario: &TpuScenario, cx: &mut Context<'_, Tpu>) {
     let nodes = scenario.nodes();
-    cx.bound(metrics::cover_bound(nodes).mcf);
+    cx.bound(metrics::cover::tight_cover_bound(nodes));
     if !scenario.failed_ocs.is_empty() {
         // The throughput of the tori is known only for pods without failed switches.
         return;

@@ -25,7 +25,6 @@ use crate::search::anneal::tournament::{self, Entry};
 use crate::search::anneal::{AnnealSettings, Design, Objective, anneal};
 use crate::series;
 use crate::throughput::mcf::{self, Certificate};
-use crate::throughput::metrics::cover::tight_cover_bound;
 use crate::throughput::metrics::cuts::LinearCut;
 use crate::throughput::metrics::{self, Hops, Lengths};
 use lightbay_core::context::{Context, Stop};
@@ -161,7 +160,6 @@ impl Method<Tpu> for Fast {
             params.int("general_steps").and_then(|steps| u64::try_from(steps).ok()).unwrap_or(0);
         general::suits(general_steps, body)?;
         begin::announce(body, cx);
-        cx.bound(tight_cover_bound(body.nodes()));
         let mut search = FastSearch::new(params, body, cx);
         search.search(body, given.as_ref(), general_steps)?;
         if let Some(best) = search.best {

@@ -106,7 +106,8 @@ fn the_throughput_is_found_again() {
 }
 
 #[test]
-fn the_cover_bound_is_the_published_one() {
+fn the_cover_bound_is_the_one_of_the_methods() {
+    // Bounds by parity as published (hops only); by position and over several lengths they are up to a tenth lower.
     for (nodes, published) in [
         (128, 0.015484),
         (192, 0.009524),
@@ -117,8 +118,9 @@ fn the_cover_bound_is_the_published_one() {
         (8192, 0.0001201),
     ] {
         let bound = cover::mcf_bound(nodes);
-        assert!((bound / published - 1.0).abs() < 5e-4, "{nodes}: {bound}");
-        assert!((bound / metrics::cover_bound(nodes).mcf - 1.0).abs() < 1e-12, "{nodes}");
+        assert!(bound < published && bound > 0.9 * published, "{nodes}: {bound}");
+        assert!((metrics::cover_bound(nodes).mcf / published - 1.0).abs() < 5e-4, "{nodes}");
+        assert!((bound / metrics::cover::tight_cover_bound(nodes) - 1.0).abs() < 1e-12, "{nodes}");
     }
 }
 
@@ -128,13 +130,14 @@ fn a_bound_is_verified_down_to_the_cover_and_claimed_below() {
     let pod = baselines::pt([4, 4, 8]).unwrap();
     let case = Case::unrouted(scenario, &pod);
     assert_eq!(case.verdict(Depth::Usual).bound, BoundTrust::Verified);
-    let relaxed = case.with(|case| case.bound = Some(0.014423));
-    let verdict = relaxed.verdict(Depth::Usual);
+    // Two cubes: 0.0142772 by positions, as two programs independent of this one give it.
+    let below = case.with(|case| case.bound = Some(0.01427));
+    let verdict = below.verdict(Depth::Usual);
     assert_eq!((verdict.bound, verdict.violations.len()), (BoundTrust::Claimed, 0));
     assert!(verdict.remarks.iter().any(|remark| remark.contains("claimed by test")), "{:?}", verdict.remarks);
     // What the checker proves itself is there whatever is claimed.
     let verified = case.with(|case| case.bound = None).verdict(Depth::Usual).verified;
-    assert!(verified.is_some_and(|verified| (verified.value / 0.015484 - 1.0).abs() < 5e-4));
+    assert!(verified.is_some_and(|verified| (verified.value / 0.0142772 - 1.0).abs() < 5e-6));
     case.with(|case| case.bound = None).assert_passes();
     case.with(|case| case.bound = Some(case.value * 0.9)).assert_codes(&[code::BOUND]);
 }
