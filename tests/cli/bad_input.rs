@@ -19,7 +19,7 @@ const BAD_SCENARIOS: [(&str, &[&str]); 26] = [
         "duplicate_pair.json",
         &["links[2]: joins pods 1 and 0, as links[0] does", "keep one link per pod pair"],
     ),
-    ("empty.json", &["is empty; give a file with content"]),
+    ("empty.json", &["is empty; use a file with content"]),
     ("escapes_in_names.json", &["form a cycle", "\\u{1b}]0;owned\\u{7}"]),
     ("gpus_do_not_divide.json", &["job.run.gpus: is '15'", "give 8 or 16"]),
     ("gpus_do_not_match_flows.json", &["tasks[0].src_gpus: has 1 entries for 2 flows", "one GPU per flow"]),

@@ -206,7 +206,11 @@ fn floods_for_importers_end_with_a_limit() {
             flood("M 1 COMPLD\n", "\"1,2\"\n", 250),
             "larger than 16 MiB",
         ),
-        (&["import", "polatis_tl1", "switches.json"], flood("M 1 COMPLD\n", "\"1,2\"\n", 15), "has no end"),
+        (
+            &["import", "polatis_tl1", "switches.json"],
+            flood("M 1 COMPLD\n", "\"1,2\"\n", 15),
+            "does not end with a line ';'",
+        ),
         (&["import", "sonic_ocs", "switches.json"], flood("{\"OCS_CROSS_CONNECT\":[0", ",0", 15), "cut off"),
         (&["import", "ocp_ocs", "switches.json"], flood("{\"port-connection\":[{}", ",{}", 15), "cut off"),
         (&["import", "polatis_netconf", "switches.json"], flood("<rpc-reply><data>", "<a/>", 15), "elements"),

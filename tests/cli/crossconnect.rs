@@ -260,7 +260,7 @@ fn scenarios_that_are_wrong_are_refused_with_a_remedy() {
     );
     wrong(
         &|s| first(s, &|c| c["port_a_index"] = json!(1)),
-        &["names A port 1 of switch 0", "pod 0 has 0 to 0"],
+        &["names A port 1 of switch 0", "pod 0 has ports 0 to 0"],
     );
     wrong(&|s| first(s, &|c| c["pod_b"] = json!(2)), &["uses B port 0 of pod 2 again"]);
     wrong(&|s| first(s, &|c| c["pod_b"] = json!(7)), &["names pod 7", "pods are 0 to 3"]);

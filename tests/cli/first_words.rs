@@ -212,7 +212,7 @@ fn strict_imports_take_nothing_for_granted_in_any_format() {
     let megatron = [&["import", "megatron", "megatron-dense.sh"][..], &run].concat();
     // What each format leaves open, and what the strict import says of it.
     let table = [
-        (&aicb[..], "assumed: ", "would be assumed; set '"),
+        (&aicb[..], "assumed: ", "it would be assumed to be"),
         (&config, "assumed: mfu 0.4", "leave out --strict"),
         (&calculon, "assumed: vocab 51200", "leave out --strict"),
         (&megatron, "assumed: mfu 0.4", "leave out --strict"),

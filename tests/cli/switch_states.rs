@@ -81,7 +81,7 @@ fn replies_that_are_not_whole_are_refused() {
     let calient = given("calient.txt");
     let cut = head(&calient, 4);
     let asked = ["--set", "bidirectional=true"];
-    import(&place, "calient_tl1", &cut, &asked).exit(2).says(&["has no end", "RTRV-CRS"]);
+    import(&place, "calient_tl1", &cut, &asked).exit(2).says(&["does not end with a line ';'", "RTRV-CRS"]);
 }
 
 #[test]
@@ -276,7 +276,7 @@ fn a_stale_pair_in_the_way_goes_and_unknown_ports_stay_refused() {
     import(&place, "sonic_ocs", "hello\n", &[]).exit(2).says(&["holds neither JSON nor a table"]);
     // An id of its own is no name that our commands use.
     let named = config.replace("2A-3B  2A        3B", "ring-1  2A        3B");
-    import(&place, "sonic_ocs", &named, &[]).done().says(&["ring-1: is the id of 2A-3B"]);
+    import(&place, "sonic_ocs", &named, &[]).done().says(&["ring-1 is the id of the connection 2A-3B"]);
     import(&place, "sonic_ocs", &named, &["--strict"]).exit(2).says(&["ring-1"]);
     // Nothing but single ways: perhaps the switch carries both directions.
     let one_way = table(&["2A-3B", "4A-5B"]);

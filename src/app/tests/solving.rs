@@ -165,7 +165,7 @@ fn a_live_change_leaves_the_marks_of_others_that_wait_for_a_solve() {
     };
     assert_eq!(changed(&bench), ["population"]);
     bench.act(Action::Do(Command::Set("generations=9".to_owned())));
-    assert!(bench.last_message().contains("taken over"), "{}", bench.last_message());
+    assert!(bench.last_message().contains("applied by"), "{}", bench.last_message());
     assert_eq!(changed(&bench), ["population"], "the run has the number of generations and nothing else");
     assert!(bench.app.work.as_ref().unwrap().changed());
 }

@@ -100,7 +100,7 @@ fn describe(text: &SimaiText, period: &Period, summary: &mut ImportSummary) {
     summary.compute.placeholder_share = Some(text.placeholder_share());
     summary.compute.forward_all_rows_s = Some(text.compute_s(Column::Fwd));
     if period.doubtful {
-        let remedy = "the rows of the file, which must be the same in all micro-batches";
+        let remedy = "make the rows of the file the same in all micro-batches";
         summary.assume(MICRO_BATCHES, format!("1: {}", period.note), remedy);
     } else if !period.note.is_empty() {
         summary.notes.push(period.note.clone());

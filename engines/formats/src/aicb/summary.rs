@@ -146,11 +146,14 @@ impl ImportSummary {
     pub fn strict_problems(&self) -> Problems {
         let mut problems = Problems::new();
         for assumed in &self.assumed {
-            problems.add(
-                assumed.set_with.trim_end_matches('='),
-                format!("{} is not in the file; it would be assumed to be '{}'", assumed.what, assumed.value),
-                format!("set '{}'", assumed.set_with),
-            );
+            // A parameter with its '=', or a sentence about the file where no parameter decides.
+            let (place, remedy) = match assumed.set_with.strip_suffix('=') {
+                Some(parameter) => (parameter, format!("set '{}'", assumed.set_with)),
+                None => ("", assumed.set_with.clone()),
+            };
+            let message =
+                format!("{} is not in the file; it would be assumed to be '{}'", assumed.what, assumed.value);
+            problems.add(place, message, remedy);
         }
         problems
     }
