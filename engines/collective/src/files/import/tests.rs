@@ -103,7 +103,7 @@ fn wirings_of_their_own_are_read_destination_first() {
 fn what_topologies_leave_open_is_told_and_refused_if_strict() {
     for (texts, given, said) in [
         (&[NDV2_SKETCH][..], &[][..], "none of the files is a topology of TACCL"),
-        (&[NDV2, DGX2], &[], "is given beside a/file0.json"),
+        (&[NDV2, DGX2], &[], "is passed in addition to a/file0.json"),
         (&[NDV2], &[("nodes", "2")], "connections: is missing"),
         (&[NDV2], &[("nodes", "2"), ("connections", "0-1")], "has '0-1'"),
         (&[NDV2], &[("nodes", "2"), ("connections", "0:8")], "names GPU 8"),

@@ -46,7 +46,7 @@ fn failed_ports_leave_with_their_circuits() {
 fn misfits_are_told() {
     let mut scenario = example();
     let task = Task::of(&scenario);
-    assert!(task.misfit(&task.installed).unwrap().contains("other circuits"));
+    assert!(task.misfit(&task.installed).unwrap().contains("not the target circuits"));
     let swapped = Assignment::of(
         2,
         [(0, 0, 1), (0, 1, 2), (0, 2, 3), (0, 3, 0), (1, 0, 2), (1, 1, 3), (1, 2, 1), (1, 3, 0)],

@@ -35,7 +35,7 @@ fn the_switches_have_to_be_those_of_the_scenario() {
     );
     assert!(of(&["ocs-0", "x/ocs-00"], &[]).contains("x/ocs-00: belongs to switch 0, but so does ocs-0"));
     assert!(of(&["ocs-0", "other"], &[]).contains("other: does not name its switch"));
-    assert!(of(&["ocs-0", "ocs-"], &[]).contains("does not say"));
+    assert!(of(&["ocs-0", "ocs-"], &[]).contains("does not name its switch"));
     let ids =
         |list: &[i64]| [("ocs_ids", ParamValue::List(list.iter().map(|&id| ParamValue::Int(id)).collect()))];
     assert!(of(&["a", "b"], &ids(&[0])).contains("names 1 switch, but there are 2 files"));
@@ -119,7 +119,7 @@ fn other_answers_are_refused() {
     let both = |format: &str, text: &str| problems(format, &[("ocs-0", text), ("ocs-1", text)], &[]);
     for (format, text, expected) in [
         ("polatis_tl1", "M  1 DENY\n   IITA\n;\n", "line 1: the switch answers 'DENY'"),
-        ("polatis_tl1", "hello\n", "ocs-1: holds no reply to RTRV-PATCH"),
+        ("polatis_tl1", "hello\n", "ocs-1: contains no reply to RTRV-PATCH"),
         ("calient_tl1", "M 1 COMPLD\n\"SRCPORT=1.1.1\"\n;\n", "line 2: is 'SRCPORT=1.1.1'"),
         ("calient_tl1", "M 1 COMPLD\n\"SRCPORT=1.1.1,DSTPORT=1.1.6,CONNTYPE=3WAY\"\n;\n", "CONNTYPE=3WAY"),
         (
