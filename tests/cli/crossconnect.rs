@@ -262,7 +262,7 @@ fn scenarios_that_are_wrong_are_refused_with_a_remedy() {
         &|s| first(s, &|c| c["port_a_index"] = json!(1)),
         &["names A port 1 of switch 0", "pod 0 has ports 0 to 0"],
     );
-    wrong(&|s| first(s, &|c| c["pod_b"] = json!(2)), &["uses B port 0 of pod 2 again"]);
+    wrong(&|s| first(s, &|c| c["pod_b"] = json!(2)), &["uses B port 0 of pod 2, which"]);
     wrong(&|s| first(s, &|c| c["pod_b"] = json!(7)), &["names pod 7", "pods are 0 to 3"]);
     wrong(&|s| s["installed"]["ocs"][1]["ocs_id"] = json!(5), &["installed.ocs[1].ocs_id: is 5"]);
     wrong(

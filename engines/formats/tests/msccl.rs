@@ -199,7 +199,7 @@ fn what_is_wrong_with_a_run_is_named() {
     less.gpus[2].blocks[0].steps[1].action = Action::ReceiveCopySend;
     let text = failed(&less);
     assert!(
-        text.contains("it should hold chunk 1 of rank 0 + chunk 1 of rank 1 + chunk 1 of rank 2"),
+        text.contains("it should contain chunk 1 of rank 0 + chunk 1 of rank 1 + chunk 1 of rank 2"),
         "{text}"
     );
     // Nothing makes the second thread block wait for what the first one receives.

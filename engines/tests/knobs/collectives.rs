@@ -387,7 +387,7 @@ fn a_collective_from_a_region_says_which_layer_and_demand_it_takes() {
     assert!(!sized.contains("(collective=)") && !sized.contains("the buffer has"), "{sized}");
     for (text, told) in [
         ("demand=traffic collective=all_to_all", "collective: has no effect with demand=traffic"),
-        ("from_layer=9", "from_layer: is 9, a layer that the plan does not have"),
+        ("from_layer=9", "from_layer: is 9, but the plan has no such layer"),
     ] {
         let refused = made(text).unwrap_err().to_string();
         assert!(refused.contains(told), "{refused}");

@@ -246,7 +246,7 @@ mod tests {
             "line 1, ga: 'x' is not a number",
             "line 1, ga: is given twice; keep one of them",
             "line 1, pp_comm: '1.5' is not a whole number",
-            "line 1, checkpoints: announces '3' layers, '2' follow",
+            "line 1, checkpoints: announces '3' layers, but '2' follow",
             "line 1, all_gpus: '99999999999' is too large",
             "line 1, vpp: has no value",
             "line 1: 'model_parallel_NPU_group' is missing",

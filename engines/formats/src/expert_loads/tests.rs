@@ -127,7 +127,7 @@ fn every_bad_count_is_named() {
     let twice =
         "{\"iteration\":0,\"layer\":0,\"tokens\":[[1]]}\n{\"iteration\":0,\"layer\":0,\"tokens\":[1]}";
     assert!(wrong(twice, PLAIN).contains("repeats layer 0 of iteration 0"));
-    assert!(wrong("{\"global_physical_count\": []}", PLAIN).contains("copies of experts"));
+    assert!(wrong("{\"global_physical_count\": []}", PLAIN).contains("replicas of experts"));
     assert!(wrong("{\"a\": 1}", PLAIN).contains("none that contains expert loads"));
     assert!(wrong("PK\u{3}\u{4}", PLAIN).contains("torch.load"));
     assert!(wrong("", PLAIN).contains("empty file"));

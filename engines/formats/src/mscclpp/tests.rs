@@ -109,7 +109,7 @@ fn chunks_go_by_puts_signals_and_waits() {
     assert_eq!(run.memory.terms(passage.sums[0]), [Contribution { rank: 0, chunk: 0 }]);
     assert_eq!(super::read(write(&plan).as_bytes(), &Limits::default()).unwrap().value, plan);
     let other = execute(&plan, Some(1), &[]).unwrap();
-    assert!(other.findings.to_string().contains("it should hold chunk 0 of rank 1"), "{}", other.findings);
+    assert!(other.findings.to_string().contains("it should contain chunk 0 of rank 1"), "{}", other.findings);
 }
 
 #[test]

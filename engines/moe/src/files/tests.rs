@@ -95,7 +95,7 @@ fn files_of_ranks_are_put_side_by_side() {
     assert_eq!(tokens.len(), 8);
     assert_eq!(tokens[5][0], 5.0);
     let few = read(&files[..3], &[], false).unwrap_err();
-    assert!(few.contains("counts 3 ranks"), "{few}");
+    assert!(few.contains("counts of 3 ranks"), "{few}");
 }
 
 #[test]

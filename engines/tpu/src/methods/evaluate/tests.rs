@@ -120,7 +120,7 @@ fn every_method_compares_pods_by_what_their_working_links_carry() {
 fn switches_that_leave_the_pod_in_parts_are_named() {
     let along_z: Vec<u8> = (32..48).collect();
     let done = Ask::of(&crate::methods::all(), "pt", torus(2, &along_z)).run().done;
-    assert!(done.plan.is_none() && done.message.contains("failed_ocs: leave the pod in parts"), "{done:?}");
+    assert!(done.plan.is_none() && done.message.contains("failed_ocs: disconnect the pod"), "{done:?}");
     let all: Vec<u8> = (0..48).collect();
     let refused = torus(2, &all).validate().unwrap_err().to_string();
     assert!(refused.contains("contain all 48 switches, so that no switch joins the 2 cubes"), "{refused}");
