@@ -27,7 +27,7 @@ fn whole_float(token: &str) -> Result<u64, Wrong> {
         return Err("is negative");
     }
     if value.fract() != 0.0 {
-        return Err("is not an integer");
+        return Err("is not a whole number");
     }
     // Above 2^53, a float does not identify a single integer.
     if value > 9_007_199_254_740_992.0 {
