@@ -14,7 +14,7 @@ pub struct Change {
 }
 
 /// Entries of a list that are changed: those of a long list are alike.
-const ENTRIES: usize = 3;
+const ENTRIES: usize = 2;
 
 /// Words that fields take one of.
 const WORDS: &[(&str, &[&str])] = &[
@@ -118,7 +118,7 @@ fn collect(here: &Value, path: &mut Vec<Step>, paths: &mut Vec<Vec<Step>>) {
     match here {
         Value::Object(map) => map.iter().for_each(|(key, inner)| go(Step::Key(key.clone()), inner)),
         Value::Array(list) => {
-            // The first ones and the last.
+            // The first and the last.
             let few = (0..list.len()).filter(|index| *index < ENTRIES - 1 || index + 1 == list.len());
             few.for_each(|index| go(Step::Entry(index), &list[index]));
         }
