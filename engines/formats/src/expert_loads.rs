@@ -224,9 +224,8 @@ pub fn together(
         };
         match assembled {
             Ok((made, filled)) => {
-                let told = made.notes.into_iter().chain(filled);
-                notes.extend(told.map(|note| if is_single { note } else { format!("{name}: {note}") }));
-                found.push(made.value);
+                notes.extend(filled.map(|note| if is_single { note } else { format!("{name}: {note}") }));
+                found.push(made);
             }
             // The caller adds the name of a single file.
             Err(wrong) => {
@@ -237,6 +236,10 @@ pub fn together(
         }
     }
     problems.into_result(())?;
+    let noted = |loads: ExpertLoads, notes: Vec<String>| {
+        let notes = grids::remarks(&loads).into_iter().chain(notes).collect();
+        Imported { notes, ..Imported::new(loads) }
+    };
     let own = files.iter().filter(|file| file.own_experts.is_some()).count();
     if own > 0 {
         if own < files.len() {
@@ -252,13 +255,13 @@ pub fn together(
             notes.extend(file.own_experts.iter().flatten().map(|note| format!("{name}: {note}")));
         }
         let loads = ExpertLoads::of_expert_groups(&found, model_experts)?;
-        return Ok(Imported { notes, ..Imported::new(loads) });
+        return Ok(noted(loads, notes));
     }
     let loads = match <[ExpertLoads; 1]>::try_from(found) {
         Ok([loads]) => loads,
         Err(found) => ExpertLoads::of_ranks(&found)?,
     };
-    Ok(Imported { notes, ..Imported::new(loads) })
+    Ok(noted(loads, notes))
 }
 
 /// Reads expert loads of any of the forms, compressed or not, without changes.

@@ -278,7 +278,9 @@ mod tests {
         assert_eq!(apart.slots(), 10);
         let problems = apart.compare(None).unwrap_err();
         assert!(
-            problems.to_string().contains("gpu 0, output chunk 0: was never written, but it should contain chunk 0")
+            problems
+                .to_string()
+                .contains("gpu 0, output chunk 0: was never written, but it should contain chunk 0")
         );
         assert_eq!(problems.total(), 4);
     }

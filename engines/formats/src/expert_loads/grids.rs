@@ -1,7 +1,6 @@
 //! Combines matrices of single layers into one record.
 
 use super::{ExpertLoads, MOST_COUNTS};
-use crate::imported::Imported;
 use lightbay_core::problem::{Problem, Problems};
 use std::collections::BTreeMap;
 
@@ -44,7 +43,7 @@ impl Grids {
 }
 
 /// Combines all layers; notes differing sums and layers without tokens.
-pub(super) fn assemble(grids: Vec<LoadGrid>) -> Result<Imported<ExpertLoads>, Problems> {
+pub(super) fn assemble(grids: Vec<LoadGrid>) -> Result<ExpertLoads, Problems> {
     const REMEDY: &str = "use the same ranks and experts for every layer of every iteration";
     let mut problems = Problems::new();
     let Some(first) = grids.first() else {
@@ -106,14 +105,12 @@ pub(super) fn assemble(grids: Vec<LoadGrid>) -> Result<Imported<ExpertLoads>, Pr
         counts.extend(grid.rows.iter().flatten());
     }
     let ranks = ranked.then_some(ranks as u32);
-    let mut made = Imported::new(ExpertLoads { iterations, layers, ranks, experts: experts as u32, counts });
-    remarks(&mut made);
-    Ok(made)
+    Ok(ExpertLoads { iterations, layers, ranks, experts: experts as u32, counts })
 }
 
-/// Layers without tokens, and layers whose sums differ from those of the others.
-fn remarks(made: &mut Imported<ExpertLoads>) {
-    let loads = &made.value;
+/// Notes on a whole record: layers without tokens, layers whose sums differ from those of the others, missing ranks. In
+/// files that each count the experts of one rank, the sums of layers differ in any run, so the record is the place.
+pub(super) fn remarks(loads: &ExpertLoads) -> Vec<String> {
     let mut notes = Vec::new();
     let sums: Vec<Vec<f64>> = (0..loads.iterations.len())
         .map(|i| (0..loads.layers.len()).map(|l| loads.of_layer(i, l).iter().sum()).collect())
@@ -143,5 +140,5 @@ fn remarks(made: &mut Imported<ExpertLoads>) {
     if loads.ranks.is_none() {
         notes.push("the file does not contain the ranks from which the tokens come".to_owned());
     }
-    made.notes.extend(notes);
+    notes
 }

@@ -182,6 +182,15 @@ fn ranks_with_experts_of_their_own_stand_side_by_side() {
     assert_eq!(loads.row(0, 0, 0), [88.0, 84.0, 57.0, 52.0, 81.0, 73.0, 42.0, 35.0]);
     assert_eq!(loads.row(1, 0, 0), [104.0, 88.0, 37.0, 36.0, 73.0, 56.0, 77.0, 41.0]);
     assert!(made.notes.iter().any(|note| note == "rank0: 1 line of block mtp omitted"), "{:?}", made.notes);
+    // Ranks are sent different numbers of tokens for each layer; all ranks together are sent as many in each.
+    let second = |text: &str, counts: &str| {
+        open(&format!("{text}{{\"iter\": 40, \"layer\": 2, \"tpe\": [{counts}]}}\n"))
+    };
+    let one = |text: &str| text.lines().next().unwrap().to_owned() + "\n";
+    let layers = [second(&one(RANK_0), "[212, 0, 0, 0]"), second(&one(RANK_1), "[300, 0, 0, 0]")];
+    let made = together(&layers, &["rank0", "rank1"], Some(8)).unwrap();
+    assert_eq!(made.value.of_layer(0, 1).iter().sum::<f64>(), 512.0);
+    assert!(!made.notes.iter().any(|note| note.contains("tokens differ")), "{:?}", made.notes);
     let error = together(&files[..1], &["rank0"], Some(8)).unwrap_err().to_string();
     assert!(error.contains("the files count 4 experts, but the model has 8"), "{error}");
     let other = open(&RANK_1.replace("\"layer\": 1", "\"layer\": 2"));

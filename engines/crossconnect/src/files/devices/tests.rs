@@ -51,7 +51,9 @@ fn numbers_that_contradict_the_wiring_are_refused() {
     assert!(refused(Wiring::CrossWired, both).contains("simplex pairs"));
     let message = refused(Wiring::TwoSided, Numbers { egress_base: Some(11), ..USUAL });
     assert!(message.contains("egress_base: is 11") && message.contains("1 to 11; give 12"), "{message}");
-    assert!(refused(Wiring::SingleSided, Numbers { egress_base: Some(9), ..both }).contains("a single number"));
+    assert!(
+        refused(Wiring::SingleSided, Numbers { egress_base: Some(9), ..both }).contains("a single number")
+    );
 }
 
 #[test]

@@ -31,7 +31,11 @@ fn what_is_left_over_goes_to_the_first_switches_and_is_said() {
     assert_eq!(scenario.ports_a, [[2, 2, 1, 1], [2, 1, 1, 1], [2, 2, 1, 1]]);
     assert_eq!(scenario.ports_b, [[2, 1, 1, 1], [2, 2, 1, 1], [2, 2, 1, 1]]);
     assert!(!scenario.is_uniform());
-    assert!(handed.notes[0].starts_with("3 pods have a number of ports that is not a multiple of 8"), "{:?}", handed.notes);
+    assert!(
+        handed.notes[0].starts_with("3 pods have a number of ports that is not a multiple of 8"),
+        "{:?}",
+        handed.notes
+    );
 }
 
 #[test]
@@ -88,5 +92,8 @@ fn an_installed_plan_of_other_switches_is_refused_by_name() {
     };
     assert!(refused(of(&[8, 8, 8], 2)).contains("is for 3 pods, but 2 are planned"));
     assert!(refused(of(&[8, 8], 4)).contains("is for 4 switches, but 'ocs_count' is 2"));
-    assert!(refused(of(&[8, 4], 2)).contains("stage 1 has 1 A ports on switch 0 in that plan and 2 in this scenario"));
+    assert!(
+        refused(of(&[8, 4], 2))
+            .contains("stage 1 has 1 A ports on switch 0 in that plan and 2 in this scenario")
+    );
 }
