@@ -113,7 +113,7 @@ const SIDE_RANGE: (u16, u16) = (20, 70);
 /// Minimum number of rows of the panes below the large one in the grid, if the large one requests more than its share.
 const MIDDLE: u16 = 9;
 
-/// From this width on the wide form has a column for the panes 7 to 9.
+/// Minimum width at which the wide form has a column for the panes 7 to 9.
 const FURTHER: u16 = 250;
 
 impl Layout {

@@ -40,7 +40,7 @@ struct KindScreens {
     panes: &'static [PaneInfo],
     /// Sections of its report that become further panes, because no other pane shows them.
     sections: &'static [&'static str],
-    /// Makes the drawing code, without any stored results.
+    /// Creates the panes, which have no stored results yet.
     make: fn() -> Box<dyn KindPanes>,
 }
 

@@ -13,7 +13,7 @@ fn hall() -> Place {
     let place = Place::new();
     place.write("cables.csv", resource("cables.csv"));
     place.write("wanted.csv", resource("wanted.csv"));
-    let told = "3 pods on 2 switches: 9 ports, 4 circuits are wanted, 0 installed";
+    let told = "3 pods on 2 switches: 9 ports, 4 target circuits, 0 installed";
     place
         .run(&["import", "hall", "cables.csv", "wanted.csv", "--strict", "-o", "hall.json"])
         .done()
@@ -156,7 +156,7 @@ fn the_list_of_cables_of_a_published_fabric_is_a_hall() {
     place.write("map.csv", resource("ocdai.csv"));
     place.write("wanted.csv", "pod,conv_leaf-01,conv_leaf-02\nconv_leaf-01,,32\nconv_leaf-02,,\n");
     let made = place.run(&["import", "hall", "map.csv", "wanted.csv", "-o", "hall.json"]).done();
-    made.prints(&["2 pods on 2 switches: 64 ports, 32 circuits are wanted"]);
+    made.prints(&["2 pods on 2 switches: 64 ports, 32 target circuits"]);
     let hall = place.json("hall.json");
     assert_eq!(hall["pod_names"], serde_json::json!(["conv_leaf-01", "conv_leaf-02"]));
     assert_eq!(hall["ports_a"], serde_json::json!([[16, 16], [16, 16]]));

@@ -222,7 +222,7 @@ impl<'a> Chart<'a> {
     pub const MIN_WIDTH: u16 = 20;
     /// Below this size only the label of the first curve is drawn.
     pub const MIN_HEIGHT: u16 = 2;
-    /// From this height on there is an axis below.
+    /// Minimum height at which there is an axis below.
     pub const AXIS_HEIGHT: u16 = 6;
 
     /// Curves, the most important one first; it is drawn on top.

@@ -117,7 +117,7 @@ pub trait Report {
         self.section(name, deadline)
     }
 
-    /// Sets the standing of the plan; sections on the bound take value and words from it.
+    /// Sets the [`Standing`] of the plan, from which sections on the bound take their value and wording.
     fn stand(&mut self, _standing: Standing) {}
 
     /// Returns `true` if a section takes longer than about a second for this subject; an overview then omits it unless

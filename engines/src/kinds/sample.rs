@@ -331,7 +331,7 @@ impl Method<Sample> for Swap {
     fn info(&self) -> MethodInfo {
         MethodInfo {
             name: "swap",
-            help: "Exchanges neighbours of an order until none ends earlier.",
+            help: "Exchanges neighbouring transfers until each is at least as long as the one before it.",
             proves: true,
             hot_start: true,
             params: vec![ParamInfo::int(

@@ -87,7 +87,7 @@ impl App {
         }
         let name = self.pane_info(self.focus.large).map_or("the large pane", |info| info.name);
         let text = if self.focus.pinned {
-            format!("{name} stays large; b lets it follow the focus again")
+            format!("{name} is pinned; b lets the large pane follow the focus again")
         } else {
             "the large pane follows the focus".to_owned()
         };

@@ -40,23 +40,23 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
 
-/// From this height on the sentence about the selected item has a row of its own.
+/// Minimum height at which the sentence about the selected item has a row of its own.
 const SENTENCE: u16 = 7;
 
-/// From this height on the sentence about the whole section has a row of its own.
+/// Minimum height at which the sentence about the whole section has a row of its own.
 const SUMMARY: u16 = 5;
 
-/// From this width on the summary of a section follows its title.
+/// Minimum width at which the summary of a section follows its title.
 const CONTEXT: u16 = 60;
 
-/// From this height on the marks of the picture are explained below the sentence.
+/// Minimum height at which the marks of the picture are explained below the sentence.
 const LEGEND: u16 = 9;
 
 /// Minimum number of columns of the details of an item next to its section, and the gap between them.
 const DETAIL: u16 = 36;
 const GAP: u16 = 2;
 
-/// From this height on the details of an item are drawn below its section, if they do not fit next to it.
+/// Minimum height at which the details of an item are drawn below its section, if they do not fit next to it.
 const BELOW: u16 = 9;
 
 /// A section with its lists, ready to be drawn: made on a helper thread, because a list may have thousands of rows.
@@ -153,7 +153,7 @@ impl SectionView {
 
     /// Draws a section below its title. `detail` is the section with the details of the selected item, if it is
     /// available.
-    #[expect(clippy::too_many_arguments, reason = "a pane is drawn from all that it shows")]
+    #[expect(clippy::too_many_arguments, reason = "the pane draws all of these values")]
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,

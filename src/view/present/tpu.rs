@@ -159,7 +159,7 @@ fn no_routes(input: &PaneInput<'_>, plan: &ExplainedPod, area: Rect, buf: &mut B
     let what = match &plan.facts.stated {
         None => format!("the {} chips of this plan were not routed", plan.facts.chips()),
         Some(stated) => format!(
-            "the routes were left out of this plan; its method claims {} over the most loaded channel",
+            "the routes were left out of this plan; its method claims {} routes over the most loaded channel",
             number::count(stated.max_channel_load)
         ),
     };

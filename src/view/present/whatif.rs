@@ -26,7 +26,7 @@ const WIDE: f64 = 3.0;
 /// Maximum range of whole numbers that are spaced evenly.
 const COUNTS: f64 = 32.0;
 
-/// From this width on the best point is named while none is selected.
+/// Minimum width at which the best point is named while none is selected.
 const WITH_BEST: u16 = 100;
 
 /// Room above and below the curves, as a fraction of their range.

@@ -13,7 +13,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::{StatefulWidget, Widget};
 
-/// From this width on blocks have headings and values their units.
+/// Minimum width at which blocks have headings and values their units.
 const ROOMY: u16 = 34;
 
 /// The form with its rows.

@@ -19,13 +19,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::StatefulWidget;
 
-/// From this width on values have all decimals and words are not abbreviated.
+/// Minimum width at which values have all decimals and words are not abbreviated.
 const ROOMY: u16 = 36;
 
 /// Rows of the bar with its ends and its caption.
 const ABOVE: u16 = 4;
 
-/// From this width on the title shows the number of hidden runs.
+/// Minimum width at which the title shows the number of hidden runs.
 const HIDDEN: u16 = 28;
 
 /// The strip with its rows.

@@ -29,7 +29,7 @@ pub(super) fn check(
                 Some(exact) => {
                     format!("floor.{name} is {} us, but '{}' gives {exact}", floor.floor_us, floor.because)
                 }
-                None => format!("floor.{name} names '{}', which does not give its value", floor.because),
+                None => format!("floor.{name} cannot be recomputed from its reason '{}'", floor.because),
             });
         }
     }

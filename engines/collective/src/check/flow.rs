@@ -135,7 +135,7 @@ fn spread(
             });
         }
     }
-    // A switch that cannot copy sends a piece on as often as it receives the piece.
+    // A switch that cannot copy forwards a piece as often as it receives the piece.
     let mut departures: HashMap<(u32, u32), usize> = HashMap::new();
     for hop in hops {
         let node = hop.from;

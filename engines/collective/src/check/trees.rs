@@ -60,7 +60,9 @@ pub(super) fn check(
         if part.epoch_us != result.time.epoch_us
             || whole != (result.time.discipline == Discipline::WholeChunk)
         {
-            found.add_with(code::TIME, || format!("trees[{place}] has other epochs than the plan"));
+            found.add_with(code::TIME, || {
+                format!("trees[{place}] differs from the plan in the epoch length or the discipline")
+            });
         }
         if part.adds_up.is_some_and(|says| says != adds) {
             found.add_with(code::PIECE, || {

@@ -29,7 +29,7 @@ impl<M: Method<Collective>> Method<Collective> for OneSize<M> {
 
     fn idle(&self, scenario: &CollectiveScenario, params: &Params) -> Vec<Problem> {
         let listed = (!scenario.demand.sizes_bytes.is_empty()).then_some("sizes");
-        let why = format!("for {}, which plans only output_buffer_bytes", self.0.info().name);
+        let why = format!("for {}, which plans only the size output_buffer_bytes", self.0.info().name);
         let mut idle: Vec<Problem> = without_effect(listed, &why, "omit it, or solve with auto").collect();
         idle.extend(self.0.idle(scenario, params));
         idle

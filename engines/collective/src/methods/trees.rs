@@ -45,7 +45,7 @@ impl Method<Collective> for TreesMethod {
         MethodInfo {
             name: "trees",
             help: "Splits data into pieces that follow spanning trees; together, the trees reach the rate \
-                 of the binding cut. Any number of pieces and any epoch length.",
+                 of the binding cut. Chooses the number of pieces and the epoch length.",
             proves: true,
             hot_start: false,
             params: vec![

@@ -178,7 +178,11 @@ pub fn generated(network: &LinkNetwork, generators: &[Vec<u32>]) -> Result<Vec<V
             let next: Vec<u32> = elements[at].iter().map(|node| generator[*node as usize]).collect();
             match places.get(&next[first]) {
                 Some(&known) if elements[known] == next => {}
-                Some(_) => return Err("the symmetries of the trees map a GPU to itself".to_owned()),
+                Some(_) => {
+                    return Err(
+                        "a symmetry of the trees, other than the identity, maps a GPU to itself".to_owned()
+                    );
+                }
                 None => {
                     places.insert(next[first], elements.len());
                     elements.push(next);

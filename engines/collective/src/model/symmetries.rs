@@ -68,7 +68,8 @@ pub fn find_symmetries(network: &LinkNetwork, colours: Vec<u32>) -> Vec<Symmetry
     let most = cells.iter().fold(0, |most, cell| gcd(most, cell.len()));
     let Some(cell) = cells.into_iter().min_by_key(Vec::len).filter(|_| most > 1) else { return Vec::new() };
     let mut best = FreeGroup::of_identity(network);
-    // A first generator with which few others commute spoils one attempt, not the next.
+    // If few symmetries commute with the first generator of an attempt, its group stays small; the next attempt begins
+    // with another generator.
     for attempt in Attempt::ALL {
         search.visits_left = MOST_VISITS / Attempt::ALL.len();
         search.salt = attempt.salt;

@@ -139,7 +139,7 @@ pub fn fewest_epochs<S: ProgramSolver>(
         if !limits.allow_another(solver.elapsed_s()) {
             break;
         }
-        // Solves the reduced model first: it is smaller, and a schedule that it finds counts.
+        // Solves the reduced model first: it is smaller, and its schedules are schedules of the full model.
         let ways = [(!folding.is_trivial()).then_some(folding), Some(&whole)];
         let mut outcome = QuestionOutcome::Unknown;
         for folding in ways.into_iter().flatten() {

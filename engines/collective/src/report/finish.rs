@@ -99,7 +99,7 @@ pub fn not_reduced(scenario: &CollectiveScenario, result: &CollectiveResult) -> 
     if !network.is_cut_through() || !differ_by_rate(&network) {
         return None;
     }
-    // A switch that reduces sends on less data than it receives.
+    // A reducing switch forwards less data than it receives.
     let is_switch = |node| i64::from(network.is_switch(node));
     let adds = result.sends.iter().filter(|send| result.pieces[send.piece as usize].adds_up);
     let kept: i64 = adds.map(|send| is_switch(send.to) - is_switch(send.from)).sum();

@@ -153,21 +153,21 @@ impl Row {
         Self { cells, ..Self::default() }
     }
 
-    /// The item that it selects.
+    /// Sets the item that the row selects.
     #[must_use]
     pub const fn item(mut self, item: u32) -> Self {
         self.item = Some(item);
         self
     }
 
-    /// One sentence on it.
+    /// Sets the sentence about the row.
     #[must_use]
     pub fn sentence(mut self, sentence: impl Into<Phrase>) -> Self {
         self.sentence = sentence.into();
         self
     }
 
-    /// Sign in front of it.
+    /// Sets the sign in front of the row.
     #[must_use]
     pub const fn mark(mut self, mark: &'static str) -> Self {
         self.mark = mark;

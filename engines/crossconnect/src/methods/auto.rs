@@ -37,7 +37,7 @@ impl Method<Crossconnect> for Auto {
         params.extend(lightbay_highs::solve::knobs());
         MethodInfo {
             name: "auto",
-            help: "Halving and repair, then annealing and large neighbourhoods, then a proof while time remains.",
+            help: "Runs halving and repair, then annealing and large-neighbourhood search, then a proof while time remains.",
             proves: true,
             hot_start: true,
             params,

@@ -43,7 +43,7 @@ pub(super) fn section(scenario: &CrossconnectScenario, result: Option<&Crossconn
         );
     }
     if !scenario.pinned.is_empty() {
-        facts.add("pinned_circuits", "of them pinned", scenario.pinned.len());
+        facts.add("pinned_circuits", "pinned circuits", scenario.pinned.len());
     }
     facts.add("lower_bound_removed_circuits", "circuits to remove, at least", counting_bound(scenario));
     facts.sentence("by counting pairs of pods");

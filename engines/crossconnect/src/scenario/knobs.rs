@@ -59,20 +59,20 @@ pub static KNOBS: LazyLock<Knobs<CrossconnectScenario>> = LazyLock::new(|| {
         Knob::own(
             ParamInfo::text(
                 "failed_ports",
-                "Failed ports as switch:pod:side and index, '3:0:a1, 4:2:b0', or as switch:port by the numbers of panels, 'ocs-east:5'; 'none' for no port.",
+                "Failed ports as switch:pod:side and index, '3:0:a1, 4:2:b0', or as switch:port with the port number of the panel, 'ocs-east:5'; 'none' for no port.",
             ),
             |hall: &CrossconnectScenario| Some(listed_ports(hall)),
             set_failed_ports,
         ),
         Knob::own(
-            ParamInfo::text("failed_ocs", "Switches with all ports failed by number or name, '2,5'; 'none' for no switch."),
+            ParamInfo::text("failed_ocs", "Switches on which all ports have failed, by number or name: '2,5'; 'none' for no switch."),
             |hall: &CrossconnectScenario| Some(listed(hall.failed_ocs().into_iter(), |ocs| ocs.to_string())),
             |hall, text| hall.set_failed_ocs(&text.to_string()),
         ),
         Knob::own(
             ParamInfo::text(
                 "pinned",
-                "Installed circuits that must stay, as switch:pod.port-pod.port, '0:1.0-2.0', or as switch:port-port by the numbers of panels; 'none' for no circuit.",
+                "Installed circuits that must stay, as switch:pod.port-pod.port, '0:1.0-2.0', or as switch:port-port with the port numbers of the panel; 'none' for no circuit.",
             ),
             |hall: &CrossconnectScenario| Some(listed_pins(hall)),
             |hall, text| {

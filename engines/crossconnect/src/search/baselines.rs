@@ -65,7 +65,7 @@ pub fn relabel(
         // One arc per pair of old and new name whose ports allow the circuits; cost: removals under that name.
         let cells = &assignment.ocs[from as usize];
         for to in 0..ocs_count {
-            // Its own name always fits.
+            // A switch can always keep its name.
             if from != to && !fits(task, cells, to as usize) {
                 continue;
             }

@@ -83,7 +83,7 @@ fn others(
             let wanted = if kept { CircuitAction::Keep } else { CircuitAction::Add };
             if circuit.action != wanted {
                 let text = format!(
-                    "{name}: {:?} of {:?} must be {wanted:?} after the circuits of the layer",
+                    "{name}: action {:?} of circuit {:?} must be {wanted:?}, compared with the circuits of the layer",
                     circuit.action,
                     place(circuit)
                 );

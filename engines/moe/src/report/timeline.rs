@@ -45,10 +45,10 @@ fn parts(result: &MoeResult) -> Facts {
     facts.part("data_parallel_ms", "gradients", ITERATION, plan.data_parallel_ms);
     facts.sentence("once per iteration");
     facts.add("fabric", "network", plan.fabric.word());
-    facts.number("compute_ms", "compute of a micro-batch", MS, compute);
-    facts.number("tensor_parallel_ms", "tensor-parallel exchanges of it", MS, tensor);
-    facts.number("all_to_all_ms", "all-to-alls of it", MS, exchange);
-    facts.number("stall_ms", "stalls of it", MS, Cell::new(stall).tone(tone));
+    facts.number("compute_ms", "compute per micro-batch", MS, compute);
+    facts.number("tensor_parallel_ms", "tensor-parallel exchanges per micro-batch", MS, tensor);
+    facts.number("all_to_all_ms", "all-to-alls per micro-batch", MS, exchange);
+    facts.number("stall_ms", "stalls per micro-batch", MS, Cell::new(stall).tone(tone));
     facts.number("eps_bytes", "over packet switches", Unit::GIGABYTES, plan.eps_bytes);
     facts.sentence("of a micro-batch, between the servers of a region");
     if plan.free_changes > 0 {

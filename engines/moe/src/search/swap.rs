@@ -19,7 +19,8 @@ const TOLERANCE: f64 = 1e-9;
 /// Number of timed moves after which no further search from random circuits starts. It limits the work and not the
 /// time, so that equal demands give equal circuits.
 const DRAWN: u64 = 1000;
-/// Maximum number of random starts, because with few servers some starts have no moves to count.
+/// Maximum number of random starts: with few servers, starts may have no moves, and [`DRAWN`] alone would not end the
+/// search.
 const MOST_DRAWN: u32 = 100;
 
 /// A move: the circuits that it removes and those that it adds.

@@ -31,7 +31,7 @@ pub(super) fn check(
         let id = case.failed_ocs;
         match seen.get_mut(usize::from(id)) {
             None => {
-                found.add(code::FAULTS, format!("switch {id} does not exist, it cannot fail"));
+                found.add(code::FAULTS, format!("switch {id} does not exist, so it cannot fail"));
                 continue;
             }
             Some(seen) if *seen => {

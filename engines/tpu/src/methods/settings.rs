@@ -67,7 +67,7 @@ pub fn params(torus: bool) -> Vec<ParamInfo> {
         ParamInfo::bool(
             "with_faults",
             false,
-            "If true, computes routes for each of the 48 failed switches and stores them in the plan.",
+            "If true, computes routes for the failure of each of the 48 switches and stores them in the plan.",
         ),
         ParamInfo::choice(
             "fault_turns",

@@ -76,7 +76,7 @@ impl Group {
         if !(1..=1000).contains(&sides) {
             return Err(Problem::new(
                 "group",
-                format!("a dihedral group of {sides} sides is not known"),
+                format!("a dihedral group of {sides} sides is not supported"),
                 "give 1 to 1000 sides",
             ));
         }

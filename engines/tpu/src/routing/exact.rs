@@ -73,7 +73,7 @@ impl Lister<'_> {
                     let hops = self.reach.hops[state as usize];
                     // Follows only states from which the source can still be reached within the length limit.
                     if hops != FAR && usize::from(hops) + self.ports.len() <= self.longest {
-                        // The arc arrives at the tail by the port opposite to the one it left by.
+                        // An arc arrives at the port opposite to its departure port.
                         let port = Frame::port(steps.arc(state)) ^ 1;
                         before[usize::from(port)] |= 1 << steps.vc(state);
                     }

@@ -1,8 +1,9 @@
 //! The worst NCT and the mean makespan that a plan claims over several configurations of its scenario. If a plan
 //! replaces a configuration by an easier one, the worst NCT may not change, but the mean makespan does.
 //!
-//! The checker lays out each configuration and walks it on the circuits of the plan. If its contention is exact, its
-//! makespan is known exactly; otherwise it lies between that of the walk and that of max-min fair rates.
+//! For each configuration, the checker computes a lower bound on the makespan on the circuits of the plan. If
+//! contention is exact, the bound is the makespan; otherwise the makespan lies between the bound and that of max-min
+//! fair rates.
 
 use super::case::Case;
 use super::exact::least_s;

@@ -316,7 +316,7 @@ impl LogicalPane {
 
     /// Draws the matrices of installed, target and difference side by side as far as they fit; the difference is always
     /// drawn.
-    #[expect(clippy::too_many_arguments, reason = "a pane is drawn from all that it shows")]
+    #[expect(clippy::too_many_arguments, reason = "the pane draws all of these values")]
     fn draw_sides(
         &mut self,
         input: &PaneInput<'_>,

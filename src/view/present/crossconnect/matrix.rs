@@ -20,7 +20,7 @@ const GAP: u16 = 2;
 /// Minimum number of columns of a large matrix next to the list; the rest scrolls.
 const ENOUGH: u16 = 48;
 
-/// From this width on the sentence leaves room for the keys that step through the switches.
+/// Minimum width at which the sentence leaves room for the keys that step through the switches.
 const HINT: u16 = 100;
 
 /// One switch next to the list of all switches.

@@ -60,7 +60,8 @@ impl SectionSubject {
             return scenario();
         }
         let Some(plan) = app.shown_plan() else {
-            // The kind names the method for problems other than the objective.
+            // Without a plan, a section off the objective shows the method that the kind names for it, unless runs are
+            // active.
             let waits = info.off_objective && app.runs.is_busy();
             // Runs report before there is a plan, and the kind names the methods with such runs.
             let of_run = info.run != RunSort::OfPlan;

@@ -111,7 +111,7 @@ impl PictureScale {
                 high = high.max(*from).max(*to);
             }
         }
-        // Negative amounts get bars only in place of the sentences of facts, where a part of a sum may be negative.
+        // Only bars that replace the sentences of facts show negative values, because a part of a sum may be negative.
         let low = if over_sentence { low } else { 0.0 };
         if high > low && (high - low).is_finite() {
             Self::Bars { low, high, over_sentence, limit }

@@ -68,7 +68,7 @@ pub struct Against<'a> {
 }
 
 impl CrossingsPane {
-    #[expect(clippy::too_many_arguments, reason = "a pane is drawn from all that it shows")]
+    #[expect(clippy::too_many_arguments, reason = "the pane draws all of these values")]
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,

@@ -21,10 +21,10 @@ use std::sync::Arc;
 /// Number of columns of bars with their numbers next to the distributions.
 const BARS: u16 = 36;
 
-/// From this width on distributions are next to the bars.
+/// Minimum width at which distributions are next to the bars.
 const BOTH: u16 = 66;
 
-/// From this size on the figures of all channels are below.
+/// Minimum size at which the figures of all channels are below.
 const WHOLE: (u16, u16) = (100, 28);
 
 /// The last two digits of an item's id are the virtual channel.
@@ -65,7 +65,7 @@ fn name_piece(side: &Side, short: bool) -> Piece {
 }
 
 impl VcPane {
-    #[expect(clippy::too_many_arguments, reason = "a pane is drawn from all that it shows")]
+    #[expect(clippy::too_many_arguments, reason = "the pane draws all of these values")]
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,

@@ -20,10 +20,10 @@ use ratatui::layout::Rect;
 use ratatui::widgets::{StatefulWidget, Widget};
 use std::sync::Arc;
 
-/// From this width on the rules have their full names.
+/// Minimum width at which the rules have their full names.
 const NAMED: u16 = 36;
 
-/// From this width on both rules are drawn side by side.
+/// Minimum width at which both rules are drawn side by side.
 const BOTH: u16 = 56;
 
 /// Minimum height for a table below the areas, and maximum number of its rows.
@@ -64,7 +64,7 @@ pub struct RatesPane {
 }
 
 impl RatesPane {
-    #[expect(clippy::too_many_arguments, reason = "a pane is drawn from all that it shows")]
+    #[expect(clippy::too_many_arguments, reason = "the pane draws all of these values")]
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,

@@ -144,7 +144,10 @@ fn parts_in_short_form_are_the_phases_they_say() {
     let mut longer = result.clone();
     longer.trees[1].epoch_us *= 1.0 + 1e-12;
     let told = broken(&scenario, &longer);
-    assert!(told.iter().any(|told| told.starts_with("time: trees[1] has other epochs")), "{told:?}");
+    assert!(
+        told.iter().any(|told| told.starts_with("time: trees[1] differs from the plan in the epoch length")),
+        "{told:?}"
+    );
     // A collective that reduces is not the one that spreads, and the other way round.
     for (is, named) in [
         ("torus3x3-reducescatter-1mb", CollectiveSort::AllGather),

@@ -227,7 +227,7 @@ fn fitting(scenario: &CollectiveScenario, outside: &OutsideSchedule) -> Result<u
         let remedy = format!("use a scenario with collective={}", sort.word());
         problems.add("demand.collective", message, remedy);
     } else if !scenario.demand.copy && sort != CollectiveSort::AllToAll {
-        let message = "is false, but a schedule copies chunks when ranks send on what they received";
+        let message = "is false, but a schedule copies chunks when ranks forward what they received";
         problems.add("demand.copy", message, "use a scenario with copy=true");
     }
     let per_rank = per_rank.filter(|chunks| (1..=1 << 16).contains(chunks));

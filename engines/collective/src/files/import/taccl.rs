@@ -55,7 +55,7 @@ pub(super) fn format() -> FormatInfo {
             "mb",
             &["1e6", "2^20"],
             "1e6",
-            "Number of bytes in the megabyte of the costs. Default: 1e6.",
+            "Number of bytes in a megabyte of the link costs (us per MB). Default: 1e6.",
         )
         .derived(),
     ])

@@ -194,11 +194,11 @@ pub(super) fn import(
     let body = built.scenario;
     let (installed, ports) = (body.installed_circuits().count(), ports_of(&body));
     lines.push(format!(
-        "{} on {}: {}, {} wanted, {installed} installed",
+        "{} on {}: {}, {}, {installed} installed",
         counted(u64::from(body.pods), "pod", "pods"),
         counted(u64::from(body.ocs_count), "switch", "switches"),
         counted(ports, "port", "ports"),
-        counted(body.wanted_circuits(), "circuit is", "circuits are"),
+        counted(body.wanted_circuits(), "target circuit", "target circuits"),
     ));
     let summary = json!({ "pods": body.pods, "switches": body.ocs_count, "ports": ports,
         "wanted_circuits": body.wanted_circuits(), "installed_circuits": installed, "lines": lines });

@@ -79,7 +79,7 @@ pub(super) fn ports(
     let stay = match least {
         Some((ports, true)) => format!("static circuits need {ports} ports (proven)"),
         Some((ports, false)) => format!("static circuits need at most {ports} ports"),
-        None => "static circuits do not reach it".to_owned(),
+        None => "static circuits do not meet this target".to_owned(),
     };
     let bound = proof.bound.ceil();
     let moved = match (found, proof.complete) {

@@ -153,7 +153,7 @@ fn set_job(job: &mut Job, name: &str, index: Option<usize>, value: &ParamValue) 
                             .map_err(|problems| {
                                 let first =
                                     problems.list().first().map(ToString::to_string).unwrap_or_default();
-                                Problem::new(PORTS, "cannot be set by pod while the job is not valid", first)
+                                Problem::new(PORTS, "cannot be set for one pod until the job is valid", first)
                             })?
                             .ports
                     }

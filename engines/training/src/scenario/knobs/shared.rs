@@ -89,7 +89,7 @@ pub(super) fn set(
         PORTS => {
             let known = budget(shared).map_err(|problems| {
                 let first = problems.list().first().map(ToString::to_string).unwrap_or_default();
-                Problem::new(PORTS, "cannot be set by pod while the jobs are not valid", first)
+                Problem::new(PORTS, "cannot be set for one pod until the jobs are valid", first)
             })?;
             let ports = changed(name, known, index, value, "pod")?;
             shared.ports_per_pod = Some(PortsPerPod::ByPosition(ports));

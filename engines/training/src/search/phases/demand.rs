@@ -151,7 +151,7 @@ impl Steps<'_> {
         self.movable.decided.iter().enumerate().filter(move |(_, link)| here(link)).map(|(at, _)| at)
     }
 
-    /// States of a rule and their begins, with the gap chosen so that the number of reconfigurations is within the
+    /// States of a rule and their start times, with the gap chosen so that the number of reconfigurations is within the
     /// limit.
     fn within_most(&self, rule: &Rule<'_>) -> Option<(Vec<Vec<u32>>, Vec<f64>)> {
         let (sends, wanted_s) = self.listed(rule)?;
@@ -315,7 +315,8 @@ impl Steps<'_> {
         all
     }
 
-    /// Decided counts of every state and their begins, which are earlier than the sends by the dark time.
+    /// Circuit counts of the decided links in every state, and the start times of the states. A state that sets
+    /// circuits starts earlier than their sends by the dark time; without `early`, not before time 0.
     fn states(&self, rule: &Rule<'_>, held: &[Vec<Held>]) -> (Vec<Vec<u32>>, Vec<f64>) {
         let delay_s = self.task.delay_s;
         let up_s = |held: &Held| if rule.early { held.0 - delay_s } else { (held.0 - delay_s).max(0.0) };

@@ -147,7 +147,7 @@ pub(super) fn carrying(states: &[Vec<u32>], from_s: &[f64], (delay_s, period_s):
     }
 }
 
-/// Decided counts of states and their begins.
+/// Circuit counts of the decided links in every state, and the start times of the states.
 pub(super) type Course = (Vec<Vec<u32>>, Vec<f64>);
 
 /// Evaluates schedules of several states, and keeps the best one.
@@ -200,7 +200,8 @@ impl<'a> Steps<'a> {
         self.looked < self.task.boxes
     }
 
-    /// Evaluates a schedule of decided counts and keeps it if it is the best; returns its value if it is of interest.
+    /// Evaluates a schedule of decided counts and keeps it if it is the best. Returns its value if that is below the
+    /// best value times [`Steps::stretch`].
     ///
     /// # Errors
     /// The reason to stop.
