@@ -448,3 +448,83 @@ fn circuits_that_move_within_an_iteration_become_a_change_list_for_each_moment()
         export(Subject::Plan(&solve(&preset("crossconnect-example").unwrap(), "auto", "")), "runtime", &[]);
     assert!(refused.unwrap_err().to_string().contains("switching: is missing"));
 }
+
+/// A toy switch: cross-connects by OCS. Adding to a busy port fails, and so does deleting what is not there.
+type ToySwitches = BTreeMap<u64, BTreeMap<(u64, u64), (u64, u64)>>;
+
+/// Carries out a run-time file, deletions first.
+fn carry_out(switches: &mut ToySwitches, change: &Value) {
+    let number = |entry: &Value, key: &str| entry[key].as_u64().unwrap();
+    for ocs in change["switches"].as_array().unwrap() {
+        let state = switches.entry(number(ocs, "ocs_id")).or_default();
+        let ports = |entry: &Value| {
+            let end =
+                |side: &str| (number(entry, &format!("pod_{side}")), number(entry, &format!("port_{side}")));
+            (end("a"), end("b"))
+        };
+        for (a, b) in ocs["delete"].as_array().unwrap().iter().map(ports) {
+            assert_eq!(state.remove(&a), Some(b), "{a:?} is not connected to {b:?}");
+        }
+        for (a, b) in ocs["add"].as_array().unwrap().iter().map(ports) {
+            assert!(state.values().all(|busy| *busy != b), "{b:?} is busy");
+            assert_eq!(state.insert(a, b), None, "{a:?} is busy");
+        }
+    }
+    switches.retain(|_, state| !state.is_empty());
+}
+
+/// The changes of one iteration after the other on toy switches: every iteration ends with the circuits it began with,
+/// and every roll-back undoes its change.
+#[test]
+fn run_time_files_lead_toy_switches_round_the_iteration_and_back() {
+    for (name, text) in [("tiny4", "switch=mems"), ("small", "switch=rotor most_switchings=2")] {
+        let (job, _) = apply(&preset(name).unwrap(), "delta-phases", &settings(text)).unwrap();
+        let plan = solve(&job, "delta-phases", "");
+        let phases = value(&plan)["result"]["phases"]["events"].as_array().unwrap().len();
+        let change_to = |phase: usize, installed: Option<&AnyPlan>| {
+            let mut plans = vec![("from".to_owned(), plan.clone())];
+            plans.extend(installed.map(|installed| ("installed_from".to_owned(), installed.clone())));
+            let made = convert("crossconnect", &plans, &settings(&format!("phase={phase}"))).unwrap();
+            solve(&made.scenario, "lumos-exact", "")
+        };
+        let mut installed = change_to(phases, None);
+        let mut switches = ToySwitches::new();
+        let (mut rounds, mut changes): (Vec<ToySwitches>, Vec<Value>) = Default::default();
+        for phase in std::iter::once(phases).chain(1..=phases) {
+            if !rounds.is_empty() {
+                installed = change_to(phase, Some(&installed));
+            }
+            let files = export(Subject::Plan(&installed), "runtime", &[]).unwrap();
+            let [change, back] =
+                [0, 1].map(|file: usize| -> Value { serde_json::from_slice(&files[file].bytes).unwrap() });
+            let before = switches.clone();
+            carry_out(&mut switches, &change);
+            let after = switches.clone();
+            carry_out(&mut switches, &back);
+            assert_eq!(switches, before, "{name}, phase {phase}");
+            carry_out(&mut switches, &change);
+            assert_eq!(switches, after);
+            // The circuits that stand are those of the plan.
+            let wanted = value(&installed)["scenario"]["logical_circuits"].clone();
+            let ends: u64 = wanted
+                .as_array()
+                .unwrap()
+                .iter()
+                .flat_map(|row| row.as_array().unwrap().clone())
+                .map(|count| count.as_u64().unwrap())
+                .sum();
+            let set: usize = switches.values().map(BTreeMap::len).sum();
+            assert_eq!(2 * set as u64, ends, "{name}, phase {phase}");
+            rounds.push(after);
+            changes.push(change);
+        }
+        // A controller repeats the files in every iteration: each finds the cross-connects that it deletes.
+        for _ in 0..2 {
+            for (change, round) in changes.iter().zip(&rounds).skip(1) {
+                carry_out(&mut switches, change);
+                assert_eq!(switches, *round, "{name}");
+            }
+        }
+        assert!(rounds.windows(2).all(|pair| pair[0] != pair[1]), "{name}");
+    }
+}
