@@ -35,11 +35,6 @@ const BOXES: i64 = 500_000;
 /// Part of the boxes for one reconfiguration where more are allowed.
 const SHARE_OF_ONE: u64 = 25;
 
-/// Distance of plan and bound at which one reconfiguration counts as solved, as a share of the communication of the
-/// ideal network: a shift of an instant shifts the makespan by the same time, so a smaller distance would need too many
-/// boxes.
-const CLOSE: f64 = 1e-5;
-
 /// Names of parameters.
 const BOX_LIMIT: &str = "move_boxes";
 const FEWEST: &str = "fewest_ports";
@@ -223,7 +218,7 @@ fn shortest(
         caps,
         aim: Aim::Time,
         known: resting.makespan_s,
-        close: (0.5 * OPTIMAL_GAP * resting.makespan_s).max(CLOSE * evaluator.ideal.path.comm),
+        close: 0.5 * OPTIMAL_GAP * resting.makespan_s,
         boxes: params.int(BOX_LIMIT).map_or(1, |boxes| boxes.max(1) as u64),
     };
     let hot = hot::take(session, task, group.most_switchings)?;

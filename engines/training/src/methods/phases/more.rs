@@ -88,19 +88,28 @@ fn searched(
             best = Some(found);
         }
     };
-    session.cx.phase("two reconfigurations", "circuits of every link change at one of two instants");
-    let watch = &mut MovingSession { session, states_bound: false, supersedes };
-    keep(phases::search_two(task, one.best.as_ref(), watch)?, &mut task);
-    session.cx.phase("on demand", "circuits of a link for the time in which it sends");
-    let watch = &mut MovingSession { session, states_bound: false, supersedes };
-    keep(phases::search_demand(task, most, watch)?, &mut task);
     if let Some(from) = from {
         session
             .cx
             .phase("more reconfigurations", "states are split, and their circuits and instants shifted");
-        let from = best.clone().unwrap_or_else(|| from.clone());
         let watch = &mut MovingSession { session, states_bound: false, supersedes };
-        best = phases::search_more(task, &from, most, watch)?.or(best);
+        keep(phases::search_more(task, from, most, watch)?, &mut task);
+    }
+    session.cx.phase("two reconfigurations", "circuits of every link change at one of two instants");
+    let watch = &mut MovingSession { session, states_bound: false, supersedes };
+    let two = phases::search_two(task, one.best.as_ref(), watch)?;
+    let mut is_new = two.is_some();
+    keep(two, &mut task);
+    session.cx.phase("on demand", "circuits of a link for the time in which it sends");
+    let watch = &mut MovingSession { session, states_bound: false, supersedes };
+    let demand = phases::search_demand(task, most, watch)?;
+    is_new |= demand.is_some();
+    keep(demand, &mut task);
+    // From a plan of another form the splits lead elsewhere.
+    if let Some(own) = best.clone().filter(|_| from.is_some() && is_new) {
+        session.cx.phase("more reconfigurations", "the best plan of these, split and shifted again");
+        let watch = &mut MovingSession { session, states_bound: false, supersedes };
+        best = phases::search_more(task, &own, most, watch)?.or(best);
     }
     Ok(best)
 }

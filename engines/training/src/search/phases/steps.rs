@@ -36,6 +36,12 @@ impl MovedCircuits for Stepped {
             first.time_s += self.period_s;
             events.rotate_left(1);
         }
+        // The first state may go on from the iteration before.
+        if events.len() > 2
+            && events.first().map(|event| &event.circuits) == events.last().map(|event| &event.circuits)
+        {
+            events.remove(0);
+        }
         events
     }
 

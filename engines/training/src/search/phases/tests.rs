@@ -1,4 +1,4 @@
-#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use super::*;
 use crate::programs::circuit_bounds::useful_within;

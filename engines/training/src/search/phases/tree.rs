@@ -394,7 +394,7 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
             ReturnSide::Within => [end_s; 2],
         };
         let mut cuts = Vec::new();
-        for instant in 0..2 {
+        for (instant, widest) in widest.into_iter().enumerate() {
             let [early, late] = what.instants[instant];
             // Ranges below a few units in the last place of the period cannot be split.
             if late - early > 1e-14 * end_s {
@@ -404,7 +404,7 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
                     half.instants[instant] = span;
                     half
                 };
-                cuts.push(((late - early) / widest[instant], [half([early, middle]), half([middle, late])]));
+                cuts.push(((late - early) / widest, [half([early, middle]), half([middle, late])]));
             }
         }
         for state in 0..2 {
