@@ -71,6 +71,9 @@ use std::cell::OnceCell;
 /// Dark times of the sliders, as powers of ten of seconds: 10 ns to 10 s.
 const DARK_TIMES: (i8, i8) = (-8, 1);
 
+/// Dark times of named switches between those steps, seconds: silicon photonics, mirrors, and mirrors with transceivers.
+const NAMED_DARK_TIMES: [(u16, i8); 3] = [(7, -6), (25, -3), (57, -1)];
+
 /// Every section.
 pub(crate) const SECTIONS: &[SectionInfo] = &[
     SectionInfo::of_scenario(
@@ -94,19 +97,23 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         "Switchings",
         "When do circuits change within the iteration, which ones, and why at these times?",
     )
-    .slides(DELAY, DARK_TIMES),
+    .forms(&["circuits", "ports"])
+    .slides(DELAY, DARK_TIMES)
+    .stops(&NAMED_DARK_TIMES),
     SectionInfo::of_scenario(
         "delays",
         "Switching delays",
         "How much does one reconfiguration shorten the iteration with each kind of switch, and up to which dark time?",
     )
-    .slides(DELAY, DARK_TIMES),
+    .slides(DELAY, DARK_TIMES)
+    .stops(&NAMED_DARK_TIMES),
     SectionInfo::of_scenario(
         "frontier",
         "Ports over time",
         "How many ports does an iteration of a given length need, with and without one reconfiguration?",
     )
-    .slides(DELAY, DARK_TIMES),
+    .slides(DELAY, DARK_TIMES)
+    .stops(&NAMED_DARK_TIMES),
     SectionInfo::of_plan(
         "load",
         "Load of links",

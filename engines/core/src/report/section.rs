@@ -39,6 +39,8 @@ pub struct SliderInfo {
     pub knob: &'static str,
     /// Exponents of the powers of ten between which it moves, in the unit of the parameter.
     pub powers: (i8, i8),
+    /// Further steps, such as values that have a name: a whole number and the power of ten by which it is multiplied.
+    pub named: &'static [(u16, i8)],
 }
 
 impl SliderInfo {
@@ -49,12 +51,13 @@ impl SliderInfo {
         let (first, last) = self.powers;
         let of_power = |power: i8| [1, 2, 5].map(|digit| (digit, power));
         // Parsed from decimal text, so that a step equals the number that is written.
-        let step = |(digit, power): (u8, i8)| format!("{digit}e{power}").parse::<f64>().ok();
-        let mut steps = (first..last).flat_map(of_power).chain([(1, last)]).filter_map(step);
+        let step = |(digits, power): (u16, i8)| format!("{digits}e{power}").parse::<f64>().ok();
+        let regular = (first..last).flat_map(of_power).chain([(1, last)]);
+        let steps = regular.chain(self.named.iter().copied()).filter_map(step);
         if up {
-            steps.find(|step| *step > value * (1.0 + NEAR))
+            steps.filter(|step| *step > value * (1.0 + NEAR)).min_by(f64::total_cmp)
         } else {
-            steps.rfind(|step| *step < value * (1.0 - NEAR))
+            steps.filter(|step| *step < value * (1.0 - NEAR)).max_by(f64::total_cmp)
         }
     }
 }
@@ -152,7 +155,16 @@ impl SectionInfo {
     /// The same section, in which two keys move a parameter between two powers of ten.
     #[must_use]
     pub const fn slides(mut self, knob: &'static str, powers: (i8, i8)) -> Self {
-        self.slides = Some(SliderInfo { knob, powers });
+        self.slides = Some(SliderInfo { knob, powers, named: &[] });
+        self
+    }
+
+    /// The same section, whose slider stops at further values too, see [`SliderInfo::named`].
+    #[must_use]
+    pub const fn stops(mut self, named: &'static [(u16, i8)]) -> Self {
+        if let Some(slider) = &mut self.slides {
+            slider.named = named;
+        }
         self
     }
 

@@ -162,3 +162,13 @@ fn a_slider_goes_in_steps_of_one_two_and_five() {
     assert_eq!((slider.next(5.0, true), slider.next(10.0, true)), (Some(10.0), None));
     assert_eq!((slider.next(0.001, false), slider.next(5670.0, false)), (None, Some(10.0)));
 }
+
+#[test]
+fn a_slider_stops_at_named_values_too() {
+    let section =
+        SectionInfo::of_scenario("x", "X", "").slides("delay_ms", (-3, 1)).stops(&[(25, -2), (7, -3)]);
+    let slider = section.slides.unwrap();
+    assert_eq!((slider.next(0.2, true), slider.next(0.5, false)), (Some(0.25), Some(0.25)));
+    assert_eq!((slider.next(0.25, true), slider.next(0.25, false)), (Some(0.5), Some(0.2)));
+    assert_eq!((slider.next(0.005, true), slider.next(0.01, false)), (Some(0.007), Some(0.007)));
+}

@@ -73,7 +73,7 @@ pub(super) fn section(
     };
     let stays = format!("Static circuits take {} s.", seconds(stay_s));
     let curves = curves(&question, group)?;
-    let section = Section::new("Switching delays", table)
+    let section = Section::new("Reconfiguration delays", table)
         .context(Phrase::new().muted(format!("dark time {}", delay_text(group.delay_s))))
         .legend("< > change the dark time and update the plan")
         .on_screens("curves", "", curves);
@@ -86,9 +86,13 @@ pub(super) fn section(
 fn curves(question: &DarkTimeStudy<'_>, group: Reconfiguration) -> Result<Curves, Unavailable> {
     let mark = |at: f64, name: &str| Mark { at, name: name.to_owned() };
     let mut marks: Vec<Mark> = SWITCHES.iter().map(|(name, delay_s)| mark(*delay_s, name)).collect();
-    if group.delay_s > 0.0 {
-        marks.push(mark(group.delay_s, "now"));
+    match marks.iter_mut().find(|mark| mark.at == group.delay_s) {
+        Some(own) => own.name.push_str(", now"),
+        None if group.delay_s > 0.0 => marks.push(mark(group.delay_s, "now")),
+        None => {}
     }
+    // A name is drawn as far as the next mark.
+    marks.sort_by(|a, b| a.at.total_cmp(&b.at));
     let line =
         |name: &str, label: &str, value: f64| Line { name: name.to_owned(), label: label.to_owned(), value };
     let points = question.over(&STOPS)?.into_iter().map(|(at, value)| Point { at, value }).collect();

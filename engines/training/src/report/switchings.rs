@@ -99,7 +99,8 @@ pub(super) fn section(
         )
         .block("ports", "Ports over the iteration", picture::ports(instance, phases, period_s))
         .block("changes", "Changes", table)
-        .remark(text);
+        .remark(text)
+        .remark("Uses below 0 s are in the iteration before, those after the period in the next one.");
     Ok(if group.delay_s < BRING_UP_S {
         section.remark(
             "The dark time does not include the bring-up of transceivers and NICs, which takes \
