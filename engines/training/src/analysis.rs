@@ -95,7 +95,7 @@ impl Setting {
         Ok(Self { instance, evaluator, limit_s, windows, circuit_bounds })
     }
 
-    /// The same setting for joint rates on circuits within the ports, see [`Evaluator::within_ports`].
+    /// Returns this setting for joint rates on circuits within the ports, see [`Evaluator::within_ports`].
     #[must_use]
     pub fn within_ports(&self) -> Self {
         Self { evaluator: self.evaluator.within_ports(), ..self.clone() }
@@ -111,10 +111,11 @@ pub struct TaskFacts {
     pub finish_s: f64,
     /// Shortest possible duration V/(F*B), seconds.
     pub least_s: f64,
-    /// Time by which it could finish later without delaying the makespan if everything after it ran at ideal speed,
+    /// Maximum delay of its finish that does not lengthen the iteration if everything after it runs at ideal speed,
     /// seconds.
     pub slack_s: f64,
-    /// The same if everything after it takes as long as in the plan, seconds; 0 on the critical path.
+    /// Maximum delay of its finish that does not lengthen the iteration if everything after it takes as long as in the
+    /// plan, seconds; 0 on the critical path.
     pub spare_s: f64,
     /// `true` if it is on the critical path.
     pub critical: bool,
@@ -163,15 +164,15 @@ pub struct Analysis {
     pub path: Vec<u32>,
     /// The critical path, compared with the ideal network.
     pub chain: Chain,
-    /// The chain that ends last among those that end in another task than the critical path; `None` if no other task
-    /// ends the iteration.
+    /// The latest chain whose last task is not the last task of the critical path; `None` if no other task ends the
+    /// iteration.
     pub second: Option<Chain>,
     /// Demand on every directed link.
     pub demand: Vec<Demand>,
-    /// The same circuits under fair sharing: the plan itself if it leaves rates to the network.
+    /// Run of the plan's circuits under fair sharing: the plan itself if it leaves rates to the network.
     pub fair: Trace,
-    /// The same circuits at scheduled rates: the plan itself if it schedules rates, else the shorter of the level-first
-    /// and the fair schedule.
+    /// Run of the plan's circuits at scheduled rates: the plan itself if it schedules rates, else the shorter of the
+    /// level-first and the fair schedule.
     pub joint: Trace,
     /// Distinct event times, ascending, seconds.
     pub events: Vec<f64>,
@@ -181,7 +182,7 @@ pub struct Analysis {
     pub links: Vec<LinkFacts>,
     /// Intervals of each task that the DAG alone allows (DELTA Alg. 1).
     pub dag_windows: IndexWindows,
-    /// Intervals of each task around this plan, two to either side.
+    /// Intervals of each task in this plan, widened by two intervals at either end.
     pub anchored_windows: IndexWindows,
 }
 
@@ -194,7 +195,7 @@ impl Analysis {
         Self::of(Setting::new(scenario)?, result)
     }
 
-    /// The same for a scenario that is prepared already.
+    /// Explains `result` for a prepared scenario.
     ///
     /// # Errors
     /// [`AnalysisError`] if the result does not belong to the scenario.
@@ -206,7 +207,7 @@ impl Analysis {
     }
 
     /// Explains when tasks run in a plan whose circuits may change. Every link then has its maximum number of circuits.
-    /// The comparison with fair rates on fixed circuits is left out: fair times are those of the plan.
+    /// Fair rates on fixed circuits are not simulated: the fair times are set to the times of the plan.
     ///
     /// # Errors
     /// [`AnalysisError`] if the result does not belong to the scenario.
@@ -339,7 +340,7 @@ impl Analysis {
     }
 }
 
-/// Demand on every directed link, with the time that its tasks on the critical path cost.
+/// Demand on every directed link, with the part of the makespan that its tasks on the critical path cost.
 fn demands(network: &Network, circuits: &[u32], trace: &Trace, chain: &Chain) -> Vec<Demand> {
     let mut demands: Vec<Demand> = network
         .carried

@@ -41,15 +41,15 @@ pub mod code {
     pub const SCENARIO: &str = "scenario";
     /// A link is missing, unknown, listed twice or in the wrong place.
     pub const TOPOLOGY: &str = "topology";
-    /// A number of circuits is not a whole number from 1.
+    /// A number of circuits is not a whole number of at least 1.
     pub const INTEGRALITY: &str = "integrality";
     /// A pod uses more ports than it has.
     pub const PORTS: &str = "ports";
-    /// The claimed number of ports is not the number used.
+    /// The claimed number of ports differs from the number used.
     pub const PORTS_CLAIM: &str = "ports_claim";
     /// One of several jobs is missing, unknown or in the wrong place.
     pub const JOBS: &str = "jobs";
-    /// Ports given and taken do not add up.
+    /// Ports that jobs give and take do not add up.
     pub const TRADED: &str = "traded";
     /// A job takes longer than it would on the ports that it brought.
     pub const WORSE: &str = "worse";
@@ -57,15 +57,15 @@ pub mod code {
     pub const TASK: &str = "task";
     /// A task ends before it starts, or starts before the iteration.
     pub const ORDER: &str = "order";
-    /// A task starts before the work ahead of it can end on any network.
+    /// A task starts before its release, or before work that precedes it can end on any network.
     pub const RELEASE: &str = "release";
     /// Segments of a task are empty, overlap or are not in ascending order.
     pub const SEGMENTS: &str = "segments";
     /// Segments of a task leave gaps or do not cover it.
     pub const CONTIGUITY: &str = "contiguity";
-    /// A task is faster than all its flows at NIC rate.
+    /// A task sends faster than all its flows together can at NIC rate.
     pub const FLOW_CAP: &str = "flow_cap";
-    /// A task does not send its volume.
+    /// The segments of a task do not add up to its volume.
     pub const CONSERVATION: &str = "conservation";
     /// A task starts before its predecessors allow.
     pub const PRECEDENCE: &str = "precedence";
@@ -77,13 +77,13 @@ pub mod code {
     pub const NIC_OUT: &str = "nic_out";
     /// A GPU receives more than its NIC can.
     pub const NIC_IN: &str = "nic_in";
-    /// The claimed makespan is not that of the schedule.
+    /// The claimed makespan differs from the makespan of the schedule.
     pub const MAKESPAN: &str = "makespan";
-    /// A fair plan is not what max-min fairness gives.
+    /// The times of a plan at fair rates differ from those of a max-min fair simulation.
     pub const RESIM: &str = "resim";
     /// The claimed NCT or ideal makespan is wrong.
     pub const NCT: &str = "nct";
-    /// The claimed bound is beaten by a plan that exists.
+    /// A known plan is better than the claimed bound allows.
     pub const BOUND: &str = "bound";
 }
 

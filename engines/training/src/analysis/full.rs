@@ -23,7 +23,7 @@ pub struct Step {
     pub start_s: f64,
     /// Finish, seconds.
     pub finish_s: f64,
-    /// The task that it is, if it crosses pods.
+    /// The task that the transfer is, if it crosses pods.
     pub task: Option<u32>,
 }
 

@@ -1,10 +1,11 @@
 //! Prices of ports and circuits: the time by which an iteration would be shorter with one more port in a pod, or longer
 //! with one circuit fewer on a link.
 //!
-//! A price is the difference of two best plans, one before and one after the change, both under the rate rule of this
-//! plan. Where only last transfers compete, the search over circuits proves both plans optimal, so the price is exact.
-//! Elsewhere, and where there are too many circuit allocations, circuits are exchanged one at a time, and the price is
-//! an estimate. The search starts from the plan, and is skipped where a bound shows that nothing can be gained.
+//! A price is the difference between the makespans of two best plans, one before and one after the change, both under
+//! the rate rule of this plan. Where only last transfers compete, the search over circuits proves both plans optimal,
+//! so the price is exact. Elsewhere, and where there are too many circuit allocations, circuits are exchanged one at a
+//! time, and the price is an estimate. The search starts from the plan, and is skipped where a bound shows that nothing
+//! can be gained.
 //!
 //! In a job whose replicas are planned as one, a pod stands for a position: one more port means one more in that pod of
 //! every replica, and one circuit fewer means one fewer in every replica. A circuit that fails in a single replica
@@ -18,7 +19,7 @@ use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::{StopOnly, Unwatched, Watch};
 
-/// Maximum number of further ports to try in a pod in which one more gains nothing.
+/// Maximum number of further ports to try in a pod in which a single further port gains nothing.
 pub const MORE_PORTS: u32 = 4;
 
 /// Prices of all ports and circuits around a plan.
@@ -47,11 +48,11 @@ pub struct PortPrice {
     pub pod: u32,
     /// Ports that it has.
     pub ports: u32,
-    /// Ports that the plan leaves free there.
+    /// Ports that the plan leaves free in the pod.
     pub free: i64,
     /// Time by which the iteration is shorter with one more port, seconds.
     pub gain_s: f64,
-    /// `true` if both plans are proven.
+    /// `true` if both plans are proven optimal.
     pub exact: bool,
     /// Minimum number of further ports that shorten the iteration, and by how much; `None` if [`MORE_PORTS`] ports do
     /// not.
@@ -76,7 +77,7 @@ pub struct Loss {
     pub replanned_s: f64,
     /// Increase of the iteration time if all other circuits stay unchanged, seconds.
     pub kept_s: f64,
-    /// `true` if `replanned_s` is the difference of two proven plans.
+    /// `true` if both plans that `replanned_s` compares are proven optimal.
     pub exact: bool,
 }
 
@@ -113,7 +114,7 @@ impl Prices {
             less[link] -= 1;
             let kept = found(less, &mut scratch);
             let known = if base.found.x[link] < circuits { base.found.clone() } else { kept.clone() };
-            // The best plan of all is also the best plan of every subset that contains it.
+            // A plan that is best among all allocations is also best in every subset of allocations that contains it.
             let replanned = if known.makespan <= base.found.makespan {
                 BestKnown { found: known, proven: base.proven }
             } else {

@@ -9,7 +9,7 @@ use crate::simulate::iteration::Trace;
 pub struct TaskRates {
     /// The task.
     pub task: u32,
-    /// NICs in each stretch; 0 where it is not active or held back.
+    /// NICs in each stretch; 0 where it is inactive or held back.
     pub nics: Vec<f64>,
 }
 

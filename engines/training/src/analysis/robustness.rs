@@ -101,7 +101,7 @@ pub struct Robustness {
     pub trials: Trials,
     /// Nothing goes wrong.
     pub planned: Ends,
-    /// Random compute times at scheduled and at fair rates; `None` without draws.
+    /// Makespans with random compute times, at scheduled and at fair rates; `None` without samples.
     pub jitter: Option<(Spread, Spread)>,
     /// `true` if compute is known by stage; in an instance it is known by pod only.
     pub by_stage: bool,
@@ -111,7 +111,7 @@ pub struct Robustness {
     pub circuits: Vec<CircuitFailure>,
     /// One failed port in each real pod, in pod order.
     pub ports: Vec<PortFailure>,
-    /// One, two, ... Circuits that fail together, as far as they were tried.
+    /// Results for one, two and more circuits that fail together, up to the maximum number tried.
     pub together: Vec<Together>,
 }
 

@@ -11,7 +11,7 @@ const ENDS_S: [f64; 5] = [1e-4, 1e-3, 1e-2, 1e-1, 1.0];
 /// Tasks with about the same slack.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SlackBin {
-    /// Slack that all of them exceed, seconds; the first bin begins at 0.
+    /// Lower end of the bin, seconds; the first bin begins at 0.
     pub above_s: f64,
     /// Maximum slack of the bin, seconds; infinite for the last bin.
     pub to_s: f64,

@@ -23,7 +23,7 @@ struct Overload {
     tasks: Vec<usize>,
 }
 
-/// Circuits of links that carry.
+/// Number of circuits of every link that carry traffic.
 pub(super) enum Carrying<'a> {
     /// Circuits that do not change.
     Steady(&'a [u32]),
@@ -122,7 +122,7 @@ pub(super) fn nics(
     }
 }
 
-/// The segments of a task, with `share` times its rate.
+/// The segments of a task, with their rates multiplied by `share`.
 fn pieces(task: usize, schedule: &TaskSchedule, share: f64) -> impl Iterator<Item = Piece> + '_ {
     schedule
         .segments

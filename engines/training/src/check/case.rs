@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 /// A scenario as the checker sees it.
 pub(super) struct Case<'a> {
-    /// Pods, links and inter-pod transfers; the edges in it are those of `dag` only for an instance.
+    /// Pods, links and inter-pod transfers; its edges agree with `dag` only for an instance.
     pub net: Cow<'a, Instance>,
     /// Precedence between all work.
     pub dag: Dag,

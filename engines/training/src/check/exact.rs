@@ -364,9 +364,9 @@ struct Sink {
 
 /// The earliest time by which all sinks (sorted by release) can end on a link of capacity `capacity`.
 ///
-/// In a piece of time, any subset S of the sinks can send at most `min(sum of rates in S, capacity)` times its length,
-/// which is the rank of a polymatroid. Sums of polymatroids are polymatroids, so all volumes fit if and only if those
-/// of every subset fit.
+/// In a piece of time, any subset S of the sinks can send at most `min(sum of rates in S, capacity)` times the length
+/// of the piece, which is the rank of a polymatroid. Sums of polymatroids are polymatroids, so all volumes fit if and
+/// only if those of every subset fit.
 fn common_end_s(sinks: &[Sink], capacity: f64) -> f64 {
     let Some(last) = sinks.last() else { return 0.0 };
     let subset_end_s = |within: &dyn Fn(usize) -> bool| {

@@ -37,7 +37,7 @@ struct ReplayNetwork {
     weight: Vec<f64>,
 }
 
-/// Simulates with `circuits` per link, or on the ideal network (NICs only) without.
+/// Simulates with `circuits` per link or, if there are none, on the ideal network (NICs only).
 ///
 /// `None` if times overflow, which only extreme volumes or delays cause.
 pub(super) fn replay(case: &Case<'_>, nics: &[NicGroup], circuits: Option<&[u32]>) -> Option<Replay> {
@@ -223,7 +223,7 @@ impl<'a> ReplayProgress<'a> {
         self.release(free);
     }
 
-    /// Nodes whose last predecessor was `node`.
+    /// Nodes that waited only for `node`.
     fn settle(&mut self, node: usize) -> Vec<usize> {
         let mut free = Vec::new();
         for &(succ, delay_s) in &self.succs[node] {

@@ -8,18 +8,19 @@ use std::collections::BTreeMap;
 /// The earliest moment at which a node may start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Earliest {
-    /// Over all predecessors, seconds.
+    /// The earliest moment that all predecessors allow, seconds.
     pub at_s: f64,
     /// The transfer that determines it, if one does.
     pub from: Option<usize>,
-    /// Over work that waits for no transfer only, seconds.
+    /// The earliest moment that work without preceding transfers allows, seconds.
     pub rigid_s: f64,
 }
 
-/// Visits every node in order; `finish(task, earliest)` says when a transfer ends. Returns the end of the iteration.
+/// Visits every node in order; `finish(task, earliest)` returns the end of a transfer. Returns the end of the
+/// iteration.
 pub(super) fn walk(dag: &Dag, mut finish: impl FnMut(usize, Earliest) -> f64) -> f64 {
     let mut end_s = vec![0.0_f64; dag.nodes().len()];
-    // For fixed work: end over fixed predecessors only, and the last transfer on the binding path.
+    // For fixed work: the end that fixed predecessors alone allow, and the last transfer on the binding path.
     let mut rigid_end_s = vec![f64::NEG_INFINITY; dag.nodes().len()];
     let mut origin: Vec<Option<usize>> = vec![None; dag.nodes().len()];
     let mut makespan_s = 0.0_f64;

@@ -42,7 +42,7 @@ pub struct PortFailure {
     pub worst: PortCase,
 }
 
-/// Several circuits fail together: all choices of that number of circuits.
+/// Several circuits fail together: all choices of this number of circuits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Together {
     /// Circuits that fail.
@@ -103,7 +103,7 @@ pub(super) fn single<W: Watch<Proposal>>(
     Ok((circuits, ports))
 }
 
-/// Evaluates all choices of that number of circuits; `None` if there are too many to evaluate.
+/// Evaluates all choices of `count` circuits that fail together; `None` if there are too many to evaluate.
 pub(super) fn together<W: Watch<Proposal>>(
     evaluator: &Evaluator,
     x: &[u32],
@@ -111,7 +111,7 @@ pub(super) fn together<W: Watch<Proposal>>(
     watch: &mut StopOnly<'_, W>,
 ) -> Result<Option<Together>, MethodError> {
     let links = x.len();
-    // Choices with repetition: (links + count - 1) over count.
+    // Combinations with repetition: binomial coefficient (links + count - 1 choose count).
     let mut choices = 1_usize;
     for step in 0..count as usize {
         choices = choices.saturating_mul(links + step) / (step + 1);
@@ -141,7 +141,7 @@ pub(super) fn together<W: Watch<Proposal>>(
                 cases.worst = Some((names(), ends));
             }
         }
-        // The next choice in which no link precedes a smaller one.
+        // The next choice, with its links in ascending order.
         let Some(at) = chosen.iter().rposition(|&link| link + 1 < links) else { return Ok(Some(cases)) };
         let next = chosen[at] + 1;
         chosen[at..].fill(next);

@@ -48,7 +48,7 @@ struct Ranges {
 }
 
 impl Ranges {
-    /// The two halves, split at the range with this number; `None` if it holds one value.
+    /// The two halves, split at the range with this number; `None` if that range holds a single value.
     fn halves(&self, range: usize, period_s: f64) -> Option<[Self; 2]> {
         let mut halves = [self.clone(), self.clone()];
         if range < 2 {
@@ -100,8 +100,9 @@ pub(super) fn none_within(
         high: [most.clone(), most.clone()],
         instants: [go, back],
     };
-    // Nothing is sent before `ready_s`. A reconfiguration whose dark time is over by then is the return, made at the
-    // start; and a return so late that its dark time reaches the next start is best made there.
+    // Nothing is sent before `ready_s`. A plan whose reconfiguration carries by then equals the plan with exchanged
+    // states that returns at the start of the iteration. A return whose dark time extends past the next start is best
+    // made at that start, because nothing is sent during its dark time there.
     let ready_s = first_transfer_s(ask.case);
     let mut open = if delay_s <= ready_s {
         let go = [ready_s - delay_s, period_s];
@@ -259,8 +260,8 @@ impl<'a> Ground<'a> {
         })
     }
 
-    /// Lower bound on the end of every plan of the box; infinite if the box holds no plan, or only plans that those of
-    /// other boxes match.
+    /// Lower bound on the end of every plan of the box; infinite if the box holds no plan, or if other boxes hold plans
+    /// that are at least as short.
     fn end_s(&self, ranges: &Ranges) -> f64 {
         let [go, back] = ranges.instants;
         if back[1] < go[0] {

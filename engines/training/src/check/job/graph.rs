@@ -219,7 +219,8 @@ impl<'a> Builder<'a> {
     }
 
     /// The exchange of part of the gradients of a stage. With buckets, exchanges overlap with the pipeline: a stage
-    /// receives the data of the previous replica at the same NICs, so these are the receivers.
+    /// receives the data of the previous replica at the NICs with which it sends, so the sending GPUs are also the
+    /// receivers.
     fn exchange(&mut self, stage: usize, name: String, flows: u32, volume_bytes: f64) -> usize {
         let shape = self.shape;
         let (id, position) = (self.tasks.len(), self.position(stage));

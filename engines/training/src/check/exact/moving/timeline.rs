@@ -14,9 +14,9 @@ pub(super) struct CircuitTimeline {
 
 impl CircuitTimeline {
     /// The circuits of the second state are set from `go` on, those of the first from `back` on. A circuit carries at a
-    /// moment only if it was set throughout the dark time before that moment; the iteration repeats, so its end
-    /// precedes its start. So if the first state certainly holds at some moment of that dark time, no more than its
-    /// circuits carry; the same applies to the second state.
+    /// moment only if it was set throughout the dark time before that moment; the iteration repeats, so the dark time
+    /// before its start lies at the end of the previous iteration. So if the first state certainly holds at some moment
+    /// of that dark time, at most the circuits of the first state carry; the same applies to the second state.
     pub fn new(go: TimeRange, back: TimeRange, delay_s: f64, period_s: f64, states: [&[f64]; 2]) -> Self {
         // Half-open spans of the times whose preceding dark time overlaps a time at which the state certainly holds.
         let meets = |from_s: f64, until_s: f64| {
