@@ -41,7 +41,7 @@ pub fn circuits(scenario: &TrainingScenario, result: &TrainingResult) -> Option<
 }
 
 /// Circuits between the real pods of all replicas after change number `phase` within the iteration, counted from 1.
-/// `None` as for [`circuits`], for static circuits, and for a change that is not there.
+/// `None` in the cases of [`circuits`], for static circuits, and for a change that does not exist.
 pub fn circuits_of_phase(
     scenario: &TrainingScenario,
     result: &TrainingResult,

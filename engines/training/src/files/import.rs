@@ -73,7 +73,7 @@ pub(crate) fn scenario(
 /// A job made from other tools' files.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImportedJob {
-    /// A name for the scenario, from that of the workload file.
+    /// Name for the scenario, derived from the name of the workload file.
     pub name: String,
     /// The job, with measured figures.
     pub job: Job,
@@ -121,7 +121,8 @@ fn job_of(
         let mut crossing = |calls| placement::crossing_bytes(calls, run.replicas().into(), &mut problems);
         let (all, recurring) = (crossing(&stage.dp_collectives), crossing(&stage.dp_recurring));
         let bytes = params.int("dp_bytes").map_or(all, |given| u64::try_from(given).unwrap_or(0)) as f64;
-        // Bytes that replace those of the file recur with the same fraction.
+        // If a parameter replaces the bytes of the file, the fraction that every micro-batch sends is still taken from
+        // the file.
         let share = if all > 0 { recurring as f64 / all as f64 } else { 0.0 };
         MeasuredStage { fwd_s, bwd_s, dp_bytes_per_gpu: bytes, dp_bytes_per_micro_batch: bytes * share }
     });
@@ -226,7 +227,7 @@ fn merge_options(params: &Params) -> Result<MergeOptions, Problems> {
     })
 }
 
-/// The literal order, unless it is 1F1B or not requested.
+/// The order of work: literal if the workload has an order other than 1F1B and 1F1B was not requested, else 1F1B.
 fn order(workload: &AicbWorkload, params: &Params, summary: &mut ImportSummary) -> Order {
     if params.text("order") == Some("1f1b") {
         if workload.stages.iter().any(|stage| stage.order.is_some()) {

@@ -57,7 +57,8 @@ impl SessionMethod for Evolve {
     }
 }
 
-/// The genetic search as a phase of a method; `target` is a lower bound on the makespan, at which it ends.
+/// The genetic search as a phase of a method; `target` is a lower bound on the makespan; the search ends when it is
+/// reached.
 pub(super) fn evolve(
     session: &mut Session<'_, '_>,
     params: &Params,

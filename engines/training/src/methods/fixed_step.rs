@@ -26,7 +26,7 @@ use std::sync::Arc;
 /// The integer program over slots.
 pub(super) struct FixedSteps;
 
-/// Number of the random stream that seeds the solver; islands count from 0.
+/// Number of the random stream that seeds the solver; the islands of the genetic search have the numbers from 0.
 const SOLVER_STREAM: u64 = (1 << 32) + 4;
 
 /// Maximum number of slots of a schedule to start from.
@@ -162,7 +162,7 @@ fn write(
     Ok((model, slots))
 }
 
-/// Evaluates the circuits of points without slots.
+/// Evaluates the circuits of the solver's points, without slots.
 struct SlotReader<'s> {
     evaluator: &'s Arc<Evaluator>,
     model: &'s FixedStep,

@@ -30,7 +30,7 @@ use std::sync::Arc;
 /// The integer program over intervals.
 pub(super) struct IntervalMethod;
 
-/// Number of the random stream that seeds the solver; islands count from 0.
+/// Number of the random stream that seeds the solver; the islands of the genetic search have the numbers from 0.
 const SOLVER_STREAM: u64 = (1 << 32) + 3;
 
 /// Relative lengthening of the makespan that the port minimisation allows (Eq. 4).
@@ -39,8 +39,8 @@ const EQUAL: f64 = 1e-7;
 /// Rows between two progress reports while a model is built.
 const REPORTED: u64 = 50_000;
 
-/// Maximum number of times that a pinned model is rebuilt around a better schedule: a safeguard, because every round
-/// must improve the schedule.
+/// Maximum number of times that a model with margin 0 is rebuilt around a better schedule. Every round must improve the
+/// schedule, so this is only a safeguard.
 const ROUNDS: u32 = 50;
 
 impl SessionMethod for IntervalMethod {

@@ -29,11 +29,16 @@ use std::sync::Arc;
 /// Circuits that change within an iteration.
 pub(super) struct MovingCircuits;
 
-/// Boxes after which the proof is given up: minutes of search.
+/// Number of boxes after which the proof is given up; evaluating them takes minutes.
 const BOXES: i64 = 500_000;
 
-/// Part of the boxes for one reconfiguration where more are allowed.
+/// If the scenario allows more than one reconfiguration, the box limit of the proof for one is divided by this number.
 const SHARE_OF_ONE: u64 = 25;
+
+/// Distance of plan and bound at which one reconfiguration counts as solved, as a fraction of the communication time on
+/// the ideal network: a shift of an instant shifts the makespan by the same time, so a smaller distance would need too
+/// many boxes.
+const CLOSE: f64 = 1e-5;
 
 /// Names of parameters.
 const BOX_LIMIT: &str = "move_boxes";
@@ -170,7 +175,7 @@ impl SessionMethod for MovingCircuits {
     }
 }
 
-/// `105 of 192 ports`: those of the best plan.
+/// `105 of 192 ports`: the ports of the best plan.
 fn ports_of_all(session: &Session<'_, '_>) -> String {
     let used = session.cx.best().map_or(0.0, |(_, ports)| ports);
     format!("{used} of {} ports", session.evaluator.network.budget.capacity())

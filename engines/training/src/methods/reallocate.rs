@@ -206,7 +206,8 @@ impl ReallocationRun<'_, '_> {
             for member in 0..self.team.members.len() {
                 let plan = &self.team.members[member].now.found;
                 let ports = self.team.available(member);
-                // At its bound, or evaluated before with the same ports: the result cannot have changed.
+                // Skip a job that meets its bound or was evaluated before with the same ports: its result cannot have
+                // changed.
                 if gap(plan.makespan, bounds[member]) <= CLOSED || refused[member].as_ref() == Some(&ports) {
                     continue;
                 }

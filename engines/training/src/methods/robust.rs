@@ -19,7 +19,8 @@ use std::sync::Arc;
 /// Name of the metric.
 pub(super) const WORST_NCT: &str = "worst_nct";
 
-/// Name of the metric that also depends on the configurations that do not determine the worst NCT.
+/// Name of the metric of the mean makespan over all configurations, including those that do not determine the worst
+/// NCT.
 const MEAN_MAKESPAN: &str = "mean_makespan_s";
 
 /// Difference of NCT that counts as zero.

@@ -13,7 +13,7 @@ use lightbay_core::method::MethodError;
 pub(super) struct Start {
     /// The best plan known.
     pub best: Circuits,
-    /// Maximum number of circuits of every link that a plan at least as good can use.
+    /// Maximum number of circuits of every link that a plan at least as good as `best` can use.
     pub caps: Vec<u32>,
     /// Plans to start from, within the caps.
     pub seeds: Vec<Vec<u32>>,

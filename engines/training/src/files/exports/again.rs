@@ -126,7 +126,7 @@ pub(super) fn verified(
     })
 }
 
-/// Sets the makespan to that of all replicas if it differs from that of one.
+/// Sets the makespan to the makespan of all replicas if it differs from that of a single replica.
 ///
 /// It can differ only with an odd number of GPUs per stage and sends that share NICs with an exchange, because the two
 /// halves of the exchange then delay the sends unequally. The bound of one replica is not claimed for all.

@@ -1,5 +1,5 @@
-//! Tables for spreadsheets and other optimizers. Bytes are whole numbers; those of the segments of a task add up to
-//! those of the task, and those of all tasks to the traffic matrix.
+//! Tables for spreadsheets and other optimizers. Bytes are whole numbers; the bytes of the segments of a task add up to
+//! the bytes of the task, and the bytes of all tasks add up to the traffic matrix.
 
 use super::facts::{Explained, Facts, link_word, task_word, whole};
 use lightbay_core::param::ParamInfo;

@@ -27,7 +27,7 @@ pub(super) struct Timeline<'a> {
     pub(super) to_s: f64,
 }
 
-/// Stretch of a task at one rate, stacked on the others of its link.
+/// Stretch of a task at one rate, stacked on the other tasks of its link.
 #[derive(Clone, Copy, PartialEq)]
 struct TimeBlock {
     task: usize,
