@@ -17,7 +17,7 @@ use serde::Serialize;
 pub enum RateControl {
     /// Max-min fair per flow: a network without rate control.
     Fair,
-    /// The plan: rates are part of it.
+    /// The plan controls the rates, and contains them.
     Joint,
 }
 

@@ -150,7 +150,7 @@ fn push_link(links: &mut Vec<Link>, pods: [u32; 2], kind: LinkKind, ports: [u32;
 }
 
 /// The receivers of an exchange in the mirror pod. Buckets arrive while the pipeline still runs. A stage receives from
-/// one neighbour what it sends to the other at the same time, so its own NICs represent those of the neighbour.
+/// one neighbour while it sends to the other, so its own NICs represent those of the neighbour.
 fn mirrored(shape: &Shape, task: &Task, stage: u32) -> GpuSet {
     if shape.dp_buckets > 1 {
         return task.src_gpus.clone();

@@ -28,7 +28,7 @@ pub enum NodeKind {
     SendBackward,
     /// Gradient and weight exchange with the next replica of the ring.
     Clockwise,
-    /// The same with the previous replica, by the other half of the GPUs.
+    /// Gradient and weight exchange with the previous replica of the ring, by the other half of the GPUs.
     CounterClockwise,
 }
 

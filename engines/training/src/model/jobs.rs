@@ -17,7 +17,7 @@ pub struct SeparateJob {
     pub scenario: TrainingScenario,
     /// Its plan.
     pub result: TrainingResult,
-    /// Length of its iteration in that plan, seconds.
+    /// Length of its iteration in its plan, seconds.
     pub makespan_s: f64,
 }
 

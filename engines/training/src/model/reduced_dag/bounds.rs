@@ -147,12 +147,12 @@ impl Bounds {
         Some(slot)
     }
 
-    /// One more node carries the slot.
+    /// Counts another node that carries the slot.
     pub(super) fn hold(&mut self, slot: u32) {
         self.holders[slot as usize] += 1;
     }
 
-    /// One node fewer carries the slot; the last one frees it.
+    /// Counts one node fewer that carries the slot; frees the slot if none is left.
     pub(super) fn let_go(&mut self, slot: u32) {
         let holders = &mut self.holders[slot as usize];
         *holders -= 1;

@@ -142,9 +142,8 @@ impl Writer<'_> {
 }
 
 /// `first` and the competing tasks that start no earlier than `first` in any schedule, because every predecessor of
-/// `first` precedes them by at least the same time.
+/// `first` precedes each of them by at least as much time as it precedes `first`.
 fn followers(network: &Network, est: &[f64], first: u32, rivals: &[u32]) -> Vec<u32> {
-    // Every predecessor of `first` precedes a follower by at least the same time.
     let preds = network.preds.of(first);
     let released = est[first as usize];
     let ahead: Vec<Vec<f64>> = preds.iter().map(|arc| distances(network, arc.task)).collect();

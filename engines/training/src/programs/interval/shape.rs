@@ -25,11 +25,11 @@ pub struct Shape {
     /// Form of the model.
     pub form: Form,
     /// `true` if only tasks that compete with others get intervals; the durations of the others follow from the
-    /// circuits, which takes the rows of [`Form::cuts`].
+    /// circuits, which requires the rows of [`Form::cuts`].
     pub competing_only: bool,
     /// Windows of interval indices.
     pub pruning: Pruning,
-    /// Number of intervals K; 0 uses those of the reference schedule plus two, or without additional ones at margin 0.
+    /// Number of intervals K; 0 uses two more than the reference schedule has, or exactly as many if the margin is 0.
     pub intervals: u32,
 }
 
@@ -168,7 +168,7 @@ impl Shape {
         let model = IntervalModel::new(subject.question(&windows, self.form), go_on)?;
         let point =
             grid.and_then(|grid| model.point(network, &grid)).and_then(|point| unbroken(&model.model, point));
-        // Complete: every schedule has a point, so a bound of the model is one of the scenario.
+        // If every schedule has a point, a bound of the model is a bound of the scenario.
         let dag = IndexWindows::among(network, &counted, intervals);
         let wide = (0..counted.len())
             .all(|task| windows.first[task] <= dag.first[task] && windows.last[task] >= dag.last[task]);

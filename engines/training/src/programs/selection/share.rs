@@ -121,7 +121,8 @@ impl Share {
                 common.sort_unstable();
                 common.dedup();
                 for task in common {
-                    // A path to all members, by its shortest length, precedes the first of them.
+                    // If paths lead from a task to all members, the shortest of them separates the task from the first
+                    // member to start.
                     let way = ways.iter().map(|way| way[task as usize]).fold(f64::INFINITY, f64::min);
                     if way < 0.0 {
                         continue;
@@ -138,7 +139,7 @@ impl Share {
                 if let [only] = &sums[..] {
                     only.clone()
                 } else {
-                    // The latest start of any of them bounds their common release.
+                    // The smallest of the latest starts of the members bounds their common release.
                     let late = |task: u32| builder.slow.start[task as usize];
                     let first =
                         group.iter().map(|member| member.task).min_by(|a, b| late(*a).total_cmp(&late(*b)));
@@ -222,7 +223,7 @@ impl Share {
                 for (length, speed) in lengths.iter().zip(&speeds) {
                     sent.add(length, *speed);
                 }
-                // Sets that are served for any lengths need no row.
+                // Sets whose volume fits for all lengths need no row.
                 if sent.least(&builder.model) < volume - EQUAL_MS {
                     rows.push((circuits, speeds, volume));
                 }
