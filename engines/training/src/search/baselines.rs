@@ -16,7 +16,7 @@ pub enum Baseline {
 }
 
 impl Baseline {
-    /// All of them, in the order in which they are reported.
+    /// All baselines, in the order in which they are reported.
     pub const ALL: [Self; 3] = [Self::Proportional, Self::SquareRoot, Self::IterativeHalving];
 
     /// The name of its method.
@@ -107,7 +107,7 @@ fn proportional(budget: &Budget, weights: &[f64]) -> Vec<u32> {
 }
 
 fn halving(budget: &Budget, mut weights: Vec<f64>) -> Vec<u32> {
-    // Every link needs one circuit; its weight is halved after it, as after each further circuit.
+    // Every link gets one circuit first; each circuit halves the weight of its link.
     let mut x = vec![1; weights.len()];
     let mut free = budget.free(&x);
     for weight in &mut weights {

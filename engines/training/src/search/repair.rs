@@ -5,7 +5,8 @@ use lightbay_core::random::Stream;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
-/// Number of the random stream that repairs plans of other runs; islands count from 0.
+/// Number of the random stream that repairs plans of other runs; the islands of the genetic search have the numbers
+/// from 0.
 pub(crate) const REPAIR_STREAM: u64 = 1 << 32;
 
 /// Limits of every allocation: ports and useful circuits.

@@ -193,7 +193,7 @@ impl Configurations {
         };
         let splits: Vec<Split<'s>> = self.evaluators.iter().map(split).collect::<Option<_>>()?;
         let first = splits.first()?;
-        // Through links depend on the graph; configurations with another pipeline order could differ.
+        // Through links depend on the graph; configurations with another pipeline order could have other through links.
         let same = splits.iter().all(|split| split.decided == first.decided && split.leaves == first.leaves);
         same.then_some(splits)
     }

@@ -11,7 +11,7 @@ pub(crate) struct Split<'a> {
     pub decided: Vec<u32>,
     /// Sink links, whose circuits follow from the decided ones.
     pub leaves: Vec<u32>,
-    /// `true` if no real pod has two of them, so that each gets all remaining ports.
+    /// `true` if no real pod has two sink links, so that each sink link gets all remaining ports.
     private: bool,
     /// `true` if start times and tails determine the makespan; otherwise a simulation is needed.
     pub modelled: bool,
@@ -93,8 +93,8 @@ impl<'a> Split<'a> {
             }
             return end;
         }
-        // The link that ends last must get more circuits in any better completion. So giving it one circuit never
-        // exceeds the best completion, until it cannot get another one.
+        // The link that ends last must get more circuits in any better completion. So adding a circuit to it never
+        // exceeds the counts of the best completion. This ends when it cannot get another circuit.
         let mut ends: Vec<(f64, u32)> = self
             .leaves
             .iter()

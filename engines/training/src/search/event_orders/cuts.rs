@@ -60,7 +60,7 @@ struct Line {
 }
 
 impl Line {
-    /// Adds it to a row.
+    /// Adds the bound to a row, multiplied by `factor`.
     fn add_to(&self, row: &mut Row, factor: f64) {
         // A line is slope * (second - first) + constant; the origin is time 0 and needs no column.
         row.constant += factor * self.constant;
@@ -144,7 +144,7 @@ impl View<'_> {
         (seen, truth)
     }
 
-    /// Returns the capacity violation in some stretches, in order of time.
+    /// Returns the capacity violation in the stretches `spans`, which are in order of time.
     pub fn shortage(&self, resource: &Resource, spans: &[PointRange]) -> Shortage {
         // Units of time of the resource: its work divided by its capacity.
         let scale = 1.0 / resource.capacity;

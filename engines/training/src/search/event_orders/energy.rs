@@ -29,7 +29,7 @@ pub(super) fn propagate<W: Watch<Proposal>>(
     rounds: usize,
     watch: &mut W,
 ) -> Result<bool, MethodError> {
-    // Rounds towards the fixpoint; children find what remains.
+    // The fixpoint may need more rounds; the children of the node continue the propagation.
     for _ in 0..rounds {
         let mut rose = false;
         for resource in &problem.resources {
@@ -46,7 +46,8 @@ pub(super) fn propagate<W: Watch<Proposal>>(
                     let mut inside = 0.0;
                     for &(job, weight) in &resource.shares {
                         let job = &problem.jobs[job as usize];
-                        // Maximum work that can be done before and after: all the time that may remain there.
+                        // Maximum work of the job before `from` and after `to`: it may run at full speed for all the
+                        // time that remains there.
                         let before = (-distances.between(from, job.start)).max(0.0);
                         let after = (-distances.between(job.end, to)).max(0.0);
                         inside += weight * (job.work - before - after).max(0.0);

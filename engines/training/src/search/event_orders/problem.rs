@@ -1,9 +1,9 @@
 //! Fixed circuits as a problem of time points, which are the starts and ends of the windows of contended tasks.
 //!
 //! A contended task has a window: it is served between two time points, at any rates. Tasks without competition only
-//! add to the distances between the windows of others. Times whose best values differ by a constant share one variable:
-//! the window of a task with a single predecessor begins as soon as the predecessor allows, that of a task with a
-//! single successor ends as late as the successor allows, and that of a task without successors ends with the
+//! add to the distances between the windows of others. Times whose best values differ by a constant share one variable.
+//! The window of a task with a single predecessor begins as soon as the predecessor allows, and the window of a task
+//! with a single successor ends as late as the successor allows. The window of a task without successors ends with the
 //! iteration. Times are counted in [`Problem::unit`] seconds, so that all numbers are near one.
 
 use super::distances::Distances;
@@ -68,7 +68,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// The problem of `x` circuits.
+    /// The problem on circuits `x`.
     ///
     /// # Errors
     /// The reason to stop.
@@ -275,7 +275,7 @@ impl Contracted {
 
     fn earliest(&self) -> Vec<f64> {
         let mut earliest = self.ready.clone();
-        // Arcs come by their first end, which is in topological order.
+        // Arcs are sorted by their first end, in topological order.
         for &(u, v, delay) in &self.arcs {
             let through = earliest[u as usize] + self.work[u as usize] + delay;
             earliest[v as usize] = earliest[v as usize].max(through);
@@ -343,7 +343,7 @@ impl Contracted {
                 _ => {}
             }
         }
-        // Likewise, it ends as late as a single successor allows.
+        // Likewise, the window of a job with a single successor ends as late as the successor allows.
         for job in 0..count {
             let at = job as usize;
             match *out[at] {

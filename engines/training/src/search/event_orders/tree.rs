@@ -217,7 +217,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
     fn end(mut self, stopped: bool) -> Closed {
         let least = self.open.peek().map_or(f64::INFINITY, |top| top.bound);
         self.tell(least);
-        // Complete if no node was given up because of size, arithmetic or limits.
+        // The search is complete if no node was given up because of size, rounding or limits.
         let complete = !stopped && self.loose >= self.target();
         self.report(least);
         Closed {
@@ -380,8 +380,8 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
                     if let Some(services) = services {
                         let view = View { problem, distances: &distances, times: &times };
                         let trace = schedule::trace(&self.evaluator.network, view, &services);
-                        // The plan may exceed the bound by the scaling factor of its services; `loose` then keeps the
-                        // bound.
+                        // The plan may exceed the bound by the scaling factor of its services, so the bound of the node
+                        // stays in `loose`.
                         self.keep(placed.x.clone(), trace.makespan, Some(trace), "order")?;
                     }
                     self.loose =
@@ -395,7 +395,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
                         return Ok(None);
                     }
                     let Some(tried) = self.try_out(problem, &distances, &questions)? else {
-                        // No candidate remains that differs by more than rounding.
+                        // The orders of all remaining candidates differ by rounding only.
                         self.loose = self.loose.min(bound);
                         return Ok(None);
                     };
@@ -467,7 +467,8 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
             self.watch.checkpoint()?;
             let BranchCandidate { first, second, hides } = *question;
             let mut answer = |from: Point, to: Point| {
-                // Two rounds of propagation: the relaxation of the child repeats it with more.
+                // Two rounds of propagation suffice here, because the relaxation of the child propagates with more
+                // rounds.
                 let mut side = distances.clone();
                 let sound = side.demand(from.moment, to.moment, from.plus - to.plus)
                     && energy::propagate(problem, &mut side, 2, self.watch)?;

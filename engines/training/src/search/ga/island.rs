@@ -76,8 +76,8 @@ impl Judge<'_> {
         stop: &dyn Fn() -> bool,
     ) -> Option<f64> {
         self.looked_up += 1;
-        // Cached fitness: the common cache first, then the later evaluations of this island. Late individuals are
-        // mostly repeats.
+        // Cached fitness: the common cache first, then the later evaluations of this island. In late generations most
+        // individuals are repeats.
         if let Some(&makespan) = cache.get(x).or_else(|| learned.get(x)) {
             return Some(makespan);
         }

@@ -56,7 +56,8 @@ impl Pricing {
             for from in first..=last {
                 // Moves of at most REACH places keep the number of moves linear in the run.
                 for to in from.saturating_sub(REACH).max(first)..=(from + REACH).min(last) {
-                    // A move by one place is the same from both sides.
+                    // Moving an event to the next place gives the same order as moving its neighbour back, so only the
+                    // latter is tried.
                     if to == from || to + 1 == from {
                         continue;
                     }

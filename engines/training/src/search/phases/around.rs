@@ -24,8 +24,8 @@ struct OpenBox {
     high: Vec<u32>,
 }
 
-/// Lower bound on the period for any number of reconfigurations, seconds; at least that of the ideal network, and at
-/// most `task.known`.
+/// Lower bound on the period for any number of reconfigurations, seconds; at least the makespan on the ideal network,
+/// and at most `task.known`.
 ///
 /// # Errors
 /// The reason to stop.

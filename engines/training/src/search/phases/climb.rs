@@ -44,8 +44,8 @@ impl<W: Watch<Moving>> Tree<'_, '_, W> {
         Ok(())
     }
 
-    /// Guesses with full circuits for ordered transfers first, then few circuits after the end of a transfer; returns
-    /// at several moments.
+    /// Guesses that begin with full circuits for ordered transfers and change to few circuits at the end of a transfer;
+    /// each guess is made with several moments of the return.
     fn guesses(&mut self) -> Vec<MoveBox> {
         let network = &self.task.evaluator.network;
         let most = self.movable.most();
@@ -137,7 +137,7 @@ impl<W: Watch<Moving>> Tree<'_, '_, W> {
                 next.push(MoveBox { instants: [[go; 2], [back; 2]], ..at.clone() });
             }
         }
-        // A reconfiguration at the end of a transfer that it would otherwise interrupt.
+        // Move the reconfiguration to the end of a transfer, so that it does not interrupt the transfer.
         let whole = MoveBox { instants: [[0.0, self.task.known], at.instants[1]], ..at.clone() };
         for go in self.moments(&whole, false).into_iter().skip(3) {
             next.push(MoveBox { instants: [[go; 2], at.instants[1]], ..at.clone() });

@@ -316,7 +316,7 @@ impl Steps<'_> {
     }
 
     /// Circuit counts of the decided links in every state, and the start times of the states. A state that sets
-    /// circuits starts earlier than their sends by the dark time; without `early`, not before time 0.
+    /// circuits starts a dark time before the circuits send, but without `early` not before time 0.
     fn states(&self, rule: &Rule<'_>, held: &[Vec<Held>]) -> (Vec<Vec<u32>>, Vec<f64>) {
         let delay_s = self.task.delay_s;
         let up_s = |held: &Held| if rule.early { held.0 - delay_s } else { (held.0 - delay_s).max(0.0) };

@@ -79,7 +79,7 @@ pub(super) fn climb<W: Watch<Stepped>>(
     while step > FINEST * steps.best_value && steps.goes_on() {
         let mut better = None;
         for next in steps.neighbours(&course, step) {
-            // Only courses shorter than this one are of use.
+            // Keep only courses that are shorter than the present one.
             steps.stretch = (value / steps.best_value).max(1.0);
             match steps.offer((&next.0, &next.1), "more instants", watch)? {
                 Some(own) if own < value * (1.0 - 1e-12) => (value, better) = (own, Some(next)),
@@ -97,8 +97,8 @@ pub(super) fn climb<W: Watch<Stepped>>(
 
 impl Steps<'_> {
     /// Courses with one more state: either a state is split in two, one of which has a circuit more, a circuit fewer or
-    /// none on a link; or a state is inserted between two others that has the later circuits only on some links,
-    /// beginning or ending at the end of a transfer or a dark time before it.
+    /// none on a link; or a state is inserted between two others that has the later circuits only on some links, and
+    /// begins or ends at the end of a transfer or a dark time before that end.
     fn splits(&mut self, course: &Course) -> Vec<Course> {
         let most = self.movable.most();
         let delay_s = self.task.delay_s;

@@ -58,7 +58,7 @@ pub(super) fn ports_with(
     if model.makespan_over(&lit, &mut scratch.model) > limit_s {
         return None;
     }
-    // Earliest starts: those of last transfers are their releases, regardless of sharing.
+    // Earliest starts: a last transfer starts at its release, even if it shares its link.
     let finish_s = model.trace_over(network, &lit, &mut scratch.model).finish;
     let ready = |task: u32| {
         let preds = network.preds.of(task).iter().map(|arc| finish_s[arc.task as usize] + arc.delay);

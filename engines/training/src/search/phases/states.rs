@@ -120,7 +120,7 @@ impl Movable {
         self.rest.iter().find(|rest| rest.pod == pod).map(|rest| (rest.link, rest.cost))
     }
 
-    /// Circuits of such a link with `left` ports.
+    /// Circuits of a link that gets the remaining ports, if `left` ports remain.
     pub fn rest_circuits(&self, (link, cost): (usize, u32), left: u32) -> u32 {
         (left / cost).min(self.caps[link])
     }

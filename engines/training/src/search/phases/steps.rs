@@ -193,7 +193,7 @@ impl<'a> Steps<'a> {
         (plan.states.iter().map(decided).collect(), plan.from_s.clone())
     }
 
-    /// Maximum iteration of interest, seconds.
+    /// Maximum length of an iteration that the search accepts, seconds.
     pub fn end_s(&self) -> f64 {
         match self.task.aim {
             Aim::Time => self.best_value * self.stretch,
@@ -355,7 +355,7 @@ impl<'a> Steps<'a> {
                 carrying(states, from_s, times, &mut self.lit);
                 model.link_end_over(rest.0, &self.lit, scratch) <= limit_s
             };
-            // The end never grows with the ports.
+            // More ports never make the end later.
             let (mut fails, mut serves) = (least, ports);
             if ends_with(least) {
                 serves = least;

@@ -163,7 +163,7 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
         }
     }
 
-    /// Maximum iteration of interest, seconds.
+    /// Maximum length of an iteration that the search accepts, seconds.
     fn end_s(&self) -> f64 {
         match self.task.aim {
             Aim::Time => self.best_value * self.stretch,
