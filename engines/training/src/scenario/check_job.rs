@@ -53,7 +53,7 @@ impl Job {
 
     /// Inter-pod transfers of one replica.
     pub fn transfer_count(&self, shape: &Shape) -> u64 {
-        // Every chunk goes from the first pod to the last; between two chunks it returns to the first.
+        // Every chunk sends from pod to pod up to the last pod; between two chunks, the last pod sends to the first.
         let neighbours = u64::from(shape.virtual_stages) * u64::from(shape.pods_per_replica - 1);
         let around = if shape.pods_per_replica > 1 { u64::from(shape.virtual_stages - 1) } else { 0 };
         let pipeline = 2 * (neighbours + around) * u64::from(self.run.micro_batches);
@@ -302,7 +302,7 @@ fn check_measured(measured: &Measured, micro_batches: u32, shape: &Shape, proble
         within(path("fwd_s"), stage.fwd_s, 0.0, MAX_SECONDS);
         within(path("bwd_s"), stage.bwd_s, 0.0, MAX_SECONDS);
         within(path("dp_bytes_per_gpu"), stage.dp_bytes_per_gpu, 0.0, MAX_BYTES);
-        // A part of the bytes of all micro-batches, up to rounding.
+        // All micro-batches together send at most the bytes of the stage, up to rounding.
         let most = stage.dp_bytes_per_gpu / f64::from(micro_batches.max(1));
         if stage.dp_bytes_per_micro_batch > most * (1.0 + 1e-9) {
             within(path("dp_bytes_per_micro_batch"), stage.dp_bytes_per_micro_batch, 0.0, most);

@@ -108,7 +108,7 @@ impl GpuSet {
         }
     }
 
-    /// Returns `true` if there is none.
+    /// Returns `true` if the set has no GPU.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -69,7 +69,7 @@ record! {
         pub expert_ffn: Option<u32> = size(),
         /// Experts that every token visits; 0 if not given.
         pub shared_experts: Option<u32> = or_none(),
-        /// The first layers of the model that are dense; 0 if not given.
+        /// Number of dense layers at the start of the model; 0 if not given.
         pub dense_layers: Option<u32> = or_none(),
         /// Layers that have experts, from 0, instead of `dense_layers`; the others are dense.
         pub moe_layers: Option<Vec<u32>> = within(0..=i64::from(MAX_LAYERS - 1)),
@@ -110,7 +110,7 @@ pub struct Moe {
     pub expert_ffn: u32,
     /// Experts that every token visits.
     pub shared_experts: u32,
-    /// The first layers of the model that are dense.
+    /// Number of dense layers at the start of the model.
     pub dense_layers: u32,
 }
 

@@ -78,7 +78,7 @@ fn with_routed(model: Model, experts: u32, topk: u32, expert_ffn: u32) -> Model 
     }
 }
 
-/// The built-in models. Their parameter totals equal their names.
+/// The built-in models. Their parameter totals match the sizes in their names.
 pub static MODELS: LazyLock<Vec<ModelPreset>> = LazyLock::new(|| {
     vec![
         ModelPreset { name: "gpt_7b", model: dense(32, 4096, 32, 128, 51_200) },

@@ -111,8 +111,8 @@ impl Workload {
     }
 }
 
-/// Dense layers among those of a stage. Its layers are consecutive from `first`, unless it holds several chunks: chunk
-/// c of stage s is then part `c * stages + s` of the model.
+/// Number of dense layers of a stage. Its layers are consecutive from `first`, unless it holds several chunks: chunk c
+/// of stage s is then part `c * stages + s` of the model.
 fn dense_layers(params: &LayerParams, shape: &Shape, stage: u32, first: u32, layers: u32) -> u32 {
     let chunks = shape.virtual_stages;
     if chunks == 1 {

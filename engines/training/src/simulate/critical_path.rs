@@ -32,8 +32,8 @@ pub fn critical_path(network: &Network, trace: &Trace) -> CriticalPath {
     }
 }
 
-/// The chain that ends last among those that end in another task than the critical path; `None` if no other task ends
-/// the iteration.
+/// The latest chain whose last task is not the last task of the critical path; `None` if no other task ends the
+/// iteration.
 ///
 /// Only ends count: tasks without successors, or with work after them. A side branch that rejoins the critical path has
 /// the same end and does not count.
@@ -61,7 +61,7 @@ fn chain_to(network: &Network, trace: &Trace, last: u32) -> CriticalPath {
         path.tasks.push(task);
         path.comm += trace.finish[task as usize] - trace.start[task as usize];
         let start = trace.start[task as usize];
-        // Tight: it ends when this one starts, delay included.
+        // A predecessor is tight if its finish plus the delay is the start of this task.
         let tight = |arc: &&Arc| trace.finish[arc.task as usize] + arc.delay >= start - TIGHT_S;
         let before = network.preds.of(task).iter().filter(tight).map(|arc| arc.task);
         let finish = |task: u32| trace.finish[task as usize];
@@ -87,16 +87,16 @@ fn latest(
     tied.filter(|task| second(*task) >= least).min()
 }
 
-/// Returns the time by which each task could finish later without delaying the makespan if everything after it ran at
-/// ideal speed, seconds.
+/// Returns the maximum delay of the finish of each task that does not lengthen the iteration if everything after it
+/// runs at ideal speed, seconds.
 pub fn slack(network: &Network, trace: &Trace) -> Vec<f64> {
     // Later finishes at full speed would still reach the makespan.
     let latest = crate::simulate::windows::latest_finish(network, trace.makespan);
     latest.iter().zip(&trace.finish).map(|(latest, finish)| latest - finish).collect()
 }
 
-/// Returns the time by which each task could finish later without delaying the makespan if everything after it kept its
-/// duration, seconds; 0 for tasks on the critical path.
+/// Returns the maximum delay of the finish of each task that does not lengthen the iteration if everything after it
+/// keeps its duration, seconds; 0 for tasks on the critical path.
 pub fn spare(network: &Network, trace: &Trace) -> Vec<f64> {
     // Latest finish backwards with the real durations.
     let mut latest: Vec<f64> = network.tail.iter().map(|tail| trace.makespan - tail).collect();

@@ -54,12 +54,12 @@ impl Evaluator {
         Ok(Self { network, contention, ideal, model })
     }
 
-    /// The same transfers with other ports for the real pods, in pod order.
+    /// Returns an evaluator of the same transfers with other ports for the real pods, in pod order.
     #[must_use]
     pub fn with_ports(&self, ports: &[u32]) -> Self {
         let mut changed = self.clone();
         let budget = &mut changed.network.budget;
-        // Virtual pods have no port limit.
+        // Mirror pods have no port limit.
         let real: Vec<usize> = (0..budget.pods()).filter(|pod| budget.ports(*pod).is_some()).collect();
         for (pod, ports) in real.into_iter().zip(ports) {
             *budget = budget.with_ports(pod, *ports);
@@ -67,7 +67,7 @@ impl Evaluator {
         changed
     }
 
-    /// The same scenario for joint rates on circuits within the ports, without NIC limits that the ports imply.
+    /// Returns an evaluator for joint rates on circuits within the ports, without NIC limits that the ports imply.
     #[must_use]
     pub fn within_ports(&self) -> Self {
         let network = self.network.without_implied_nics();
@@ -86,8 +86,7 @@ impl Evaluator {
 
     /// Makespan in seconds.
     pub fn makespan(&self, x: &[u32], rates: Rates, scratch: &mut Scratch) -> f64 {
-        // If the path model is exact, it gives the same makespan as the simulator in a fraction of the time. Exact
-        // model: no events.
+        // If the path model is exact, it gives the same makespan as the simulator in a fraction of the time.
         if self.exact(rates) {
             return self.model.makespan(x, rates, &mut scratch.model);
         }

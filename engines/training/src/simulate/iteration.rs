@@ -174,7 +174,7 @@ impl Simulator {
             list.clear();
             list.resize(n, 0.0);
         }
-        // All work is still to be done.
+        // At the start, every task has all its work left.
         self.left.clone_from(&network.tau);
         self.speed.clear();
         self.speed.resize(n, -1.0);

@@ -28,7 +28,7 @@ pub struct Sink {
 /// A stretch of constant speed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stretch {
-    /// Index of the sink in the slice given.
+    /// Index of the sink in the given slice.
     pub sink: u32,
     /// First moment, seconds.
     pub start: f64,
@@ -141,8 +141,8 @@ pub fn level_first(
     level_first_over(sinks, |_| (circuits, f64::INFINITY), scratch, record)
 }
 
-/// The same on circuits that change over time: `over` gives the circuits at a moment and the later time of their next
-/// change. Infinite if a sink never ends.
+/// Earliest possible end of sorted sinks with equal tails on circuits that change over time: `over` gives the circuits
+/// at a moment and the time of their next change. Infinite if a sink never ends.
 ///
 /// The rule needs no lookahead: F flows of a sink are F jobs for one processor each, circuits are processors, and
 /// serving the jobs with the most remaining work first is optimal for any variation of the number of processors.

@@ -94,7 +94,8 @@ impl IndexWindows {
         Self::around(network, trace, &counted, margin, intervals)
     }
 
-    /// The same for the tasks that `counted` names, with `intervals` intervals between their events.
+    /// Windows around a reference schedule for the tasks that `counted` names, with `intervals` intervals between their
+    /// events.
     pub fn around(
         network: &Network,
         trace: &crate::simulate::iteration::Trace,
@@ -125,8 +126,8 @@ impl IndexWindows {
         let later = |code: u32, by: u32| if code == no_earliest { code } else { code | by };
         let earlier =
             |code: u32, by: u32| if code == no_latest { code } else { code.saturating_sub(by & !code) };
-        // Half intervals tell an event from the time after it, which determines whether a delay forces an interval
-        // between two tasks.
+        // Half intervals distinguish an event from the time after it, which determines whether a delay forces an
+        // interval between two tasks.
         let n = network.tasks();
         let mut finish = vec![no_earliest; n];
         for &task in &network.order {

@@ -37,9 +37,9 @@ impl FieldType for ModelChoice {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum PortsPerPod {
-    /// The same for every pod.
+    /// The same number for every pod.
     Same(u32),
-    /// By pod position within a replica.
+    /// One number for each pod position within a replica.
     ByPosition(Vec<u32>),
 }
 

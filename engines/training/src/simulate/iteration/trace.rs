@@ -35,7 +35,7 @@ impl Trace {
         self.event_times_among(&vec![true; self.start.len()])
     }
 
-    /// The same for the tasks that `counted` names.
+    /// Distinct start and finish times of the tasks that `counted` names, as in [`Trace::event_times`].
     pub fn event_times_among(&self, counted: &[bool]) -> Vec<f64> {
         let tasks = (0..self.start.len()).filter(|task| counted[*task]);
         let mut times: Vec<f64> = tasks.flat_map(|task| [self.start[task], self.finish[task]]).collect();
@@ -66,8 +66,8 @@ impl Trace {
                 self.pieces.len() - 1
             });
             self.finish[sink.task as usize] = self.pieces[at].end;
-            // The last piece takes the rounding error, so that volumes add up exactly. If that makes it negative, it is
-            // empty and the pieces before it take the rest.
+            // The last piece takes the rounding error, so that volumes add up exactly. If that makes its volume
+            // negative, the piece becomes empty and the pieces before it take the rest.
             let mut left = network.volume[sink.task as usize] - sent[index];
             let own = |piece: &&mut Piece| piece.task == sink.task;
             for piece in self.pieces[begin..=at].iter_mut().rev().filter(own) {
