@@ -196,7 +196,7 @@ impl DarkTimeStudy<'_> {
         Ok(delays_s.iter().copied().zip(known.into_iter().flatten()).collect())
     }
 
-    /// Returns `true` if there is a gain; `None` if it stays open.
+    /// Returns `true` if one reconfiguration gains at this dark time; `None` if the search does not decide this.
     fn gains(&self, delay_s: f64) -> Result<Option<bool>, Unavailable> {
         let mut watch = Once { limited: self.limited, found: false };
         match phases::search(self.task(delay_s, self.stay_s * (1.0 - GAIN)), &mut watch) {

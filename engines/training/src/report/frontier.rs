@@ -31,15 +31,17 @@ const OVER: [f64; 7] = [0.0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1];
 struct Target {
     limit_s: f64,
     /// Minimum number of ports of static circuits, and whether fewer are impossible; `None` if they do not reach
-    /// it.
+    /// the target.
     stays: Option<(u64, bool)>,
-    /// Smallest known number of ports with at most one reconfiguration, and a lower bound on it.
+    /// Smallest known number of ports with at most one reconfiguration; `None` if no plan is known.
     moves: Option<u64>,
+    /// Lower bound on the ports with at most one reconfiguration.
     at_least: u64,
-    /// The same with at most two reconfigurations, with any number, and the bound for that; `None` if the search would
-    /// take too long.
+    /// Smallest known number of ports with at most two reconfigurations; `None` if no plan is known.
     two: Option<u64>,
+    /// Smallest known number of ports with any number of reconfigurations; `None` if no plan is known.
     any: Option<u64>,
+    /// Lower bound on the ports with any number of reconfigurations; `None` if the search would take too long.
     any_at_least: Option<u64>,
 }
 

@@ -1,5 +1,5 @@
-//! Convergence of a genetic search: best and mean of its generations as loss over the ideal network, so that both and
-//! simpler allocations fit into one chart.
+//! Convergence of a genetic search: best and mean of its generations as loss relative to the ideal network, so that
+//! both curves and simpler allocations fit into one chart.
 
 use super::beside::{self, ideal_s, nct, references};
 use lightbay_core::event::GenerationStats;

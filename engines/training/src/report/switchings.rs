@@ -35,7 +35,7 @@ pub(super) fn section(
         Column::numbers("first_use_s", "starts", Unit::SECONDS),
         Column::numbers("slack_s", "could move by", Unit::MILLISECONDS),
     ];
-    // The iteration ends with the last transfer and its tail, and the next one begins.
+    // The period: an iteration ends with the last transfer and its tail, and the next iteration begins at once.
     let ends =
         result.tasks.iter().zip(&setting.evaluator.network.tail).map(|(task, tail)| task.finish_s + tail);
     let period_s = ends.fold(0.0, f64::max);

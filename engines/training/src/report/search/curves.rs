@@ -12,7 +12,7 @@ const FAR: f64 = 10.0;
 /// Margin above and below the curves, as a fraction of their range.
 const ROOM: f64 = 0.05;
 
-/// Minimum part of the objective that counts as a gap for the axis.
+/// Minimum gap for the choice of the axis, as a fraction of the objective.
 const LEAST: f64 = 1e-3;
 
 /// The values of a run with their reference.
@@ -67,7 +67,7 @@ impl<'a> Values<'a> {
         self.series.iter().all(|series| series.3.iter().all(|point| !point.value.is_finite()))
     }
 
-    /// Best and bound over the clock of the run.
+    /// Best and bound over the time of the run.
     pub(super) fn over_time(&self) -> Curves {
         let marks = self.run.markers.iter().map(|(at, name)| Mark { at: *at, name: name.clone() });
         Curves {

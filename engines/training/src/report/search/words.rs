@@ -102,7 +102,7 @@ pub(super) fn sentence(run: &RunBeside, is_verified: bool) -> Phrase {
                 line = line.muted(format!("  {name} {}", grouped(value)));
             }
         }
-        // A bound of 0 and a node without better plans are not worth showing.
+        // The next bound is omitted if it is 0 or if its node has no better plans.
         let can_be_better =
             |next: &f64| next.is_finite() && *next > 0.0 && run.best.is_none_or(|best| *next < best);
         if let Some(next) = stats.next_bound.filter(can_be_better) {

@@ -67,7 +67,7 @@ fn carrying(phases: &Phases, link: usize, time_s: f64, delay_s: f64, period_s: f
     phases.events.iter().filter(in_dark).map(|event| event.circuits[link]).fold(before, u32::min)
 }
 
-/// Ports of every pod over the iteration, and the limit if all pods have the same.
+/// Ports in use in every pod over the iteration and, if all pods have the same number of ports, that number as a limit.
 pub(super) fn ports(instance: &Instance, phases: &Phases, period_s: f64) -> Curves {
     let used: Vec<Vec<u64>> = phases.events.iter().map(|event| event.ports(instance)).collect();
     let real = (0..instance.pods.len()).filter(|pod| !instance.pods[*pod].mirror);
