@@ -1,7 +1,7 @@
 //! Analysis of a plan: how fast every task could have been, which tasks determine the makespan, and how links are used.
 //!
-//! Everything is computed from a scenario and a checked result, without a search. Panes and summaries read it and
-//! compute nothing themselves.
+//! Everything is computed from a scenario and a checked result, without a search. Panes and summaries read the analysis
+//! and compute nothing themselves.
 
 use crate::model::network::{Network, NetworkError};
 use crate::plan::{RateControl, TrainingResult};

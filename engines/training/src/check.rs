@@ -142,7 +142,8 @@ impl Slack {
         (a - b).abs() <= self.time_s
     }
 
-    /// Returns `true` if two ends of the iteration, or two times that are computed along all of it, are equal.
+    /// Returns `true` if two ends of the iteration, or two times that are computed along the whole iteration, are
+    /// equal.
     fn same_end(self, a: f64, b: f64) -> bool {
         (a - b).abs() <= self.makespan_s
     }

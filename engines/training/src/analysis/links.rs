@@ -24,8 +24,8 @@ pub struct LinkFacts {
 }
 
 impl LinkFacts {
-    /// Returns `true` if all of its tasks have slack as planned and it has more than one circuit, so that it could give
-    /// up a port.
+    /// Returns `true` if the link has more than one circuit and all its tasks have slack as planned, so that it could
+    /// give up a circuit.
     pub fn donates(&self) -> bool {
         self.spare_s > NONE_S && self.circuits > 1
     }

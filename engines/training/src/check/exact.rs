@@ -56,7 +56,7 @@ pub(super) struct Floor {
     pub covers: Option<&'static str>,
 }
 
-/// Judges the claimed bound. Returns whether it is confirmed, and the bound that the checker itself proves.
+/// Judges the claimed bound. Returns whether the bound is confirmed, and the bound that the checker itself proves.
 pub(super) fn bound(
     ask: &Ask<'_>,
     claims: &Claims<'_>,
@@ -99,7 +99,8 @@ pub(super) fn bound(
         );
         return NONE;
     }
-    // Plans at max-min fair rates are never faster than plans at scheduled rates, so a bound on them can be higher.
+    // Plans at max-min fair rates are never faster than plans at scheduled rates, so a bound on plans at fair rates can
+    // be higher.
     let open =
         claims.bound_s.is_none_or(|bound_s| claims.bound_covers.is_some() && exceeds(bound_s, floor.value_s));
     if open && ask.rates == RateControl::Fair && ask.depth.is_exact() {

@@ -21,7 +21,7 @@ const WORST_NCT: &str = "worst_nct";
 const MEAN_MAKESPAN: &str = "mean_makespan_s";
 
 /// The worst NCT and the mean makespan over the configurations that `text` names, with a remark if the checker knows
-/// the first only within a range.
+/// the worst NCT only within a range.
 ///
 /// # Errors
 /// Configurations that the scenario does not have, or circuits that cannot be simulated with one of them.

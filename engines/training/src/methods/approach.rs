@@ -16,12 +16,12 @@ pub(super) trait SessionMethod: Send + Sync {
     /// Returns the description of the method with its parameters.
     fn info(&self) -> MethodInfo;
 
-    /// Rates at which it evaluates circuits.
+    /// Rates at which the method evaluates circuits.
     fn rates(&self, _params: &Params) -> Rates {
         Rates::Best
     }
 
-    /// Returns `true` if it can change circuits within an iteration.
+    /// Returns `true` if the method can change circuits within an iteration.
     fn moves(&self) -> bool {
         false
     }

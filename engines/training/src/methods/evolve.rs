@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub(super) struct Evolve {
     /// Its name.
     pub name: &'static str,
-    /// Rates at which it evaluates circuits.
+    /// Rates at which the method evaluates circuits.
     pub rates: Rates,
 }
 

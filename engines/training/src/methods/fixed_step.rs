@@ -122,7 +122,7 @@ fn slot_s(params: &Params) -> f64 {
 fn schedule(network: &Network, x: &[u32], params: &Params) -> Result<Slots, MethodError> {
     let slot_s = slot_s(params);
     let most = params.int("max_columns").and_then(|most| u64::try_from(most).ok()).unwrap_or(u64::MAX);
-    // A model has at least one cell per slot; with more slots than that it is too large, whatever the schedule.
+    // A model has at least one column per slot, so with more slots than `max_columns` it is always too large.
     let longest = u32::try_from(most).unwrap_or(MOST_SLOTS).min(MOST_SLOTS);
     let slots = Slots::level_first(network, x, slot_s, longest);
     let columns = slots.as_ref().map(|slots| SlotWindows::new(network, slot_s, slots.end).columns());

@@ -76,7 +76,7 @@ impl SessionMethod for Ordered {
         let improved = improve(session, &best.x)?;
         let mut cut_short = improved.cut_short;
         best.makespan = best.makespan.min(improved.makespan);
-        // The linear programs give no proof; the tree search may.
+        // The linear programs give no proof; the tree search may find one.
         if best.makespan > floor * (1.0 + PROVEN) {
             cut_short &= !prove(session, &mut best, floor)?;
         }

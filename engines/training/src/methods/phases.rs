@@ -201,7 +201,8 @@ fn stay(session: &mut Session<'_, '_>, start: &start::Start) -> Result<Resting, 
     session.cx.phase("static", "the best circuits that do not change within an iteration");
     let evaluator = Arc::clone(&session.evaluator);
     let task = allocations::VectorTask::new(&evaluator, session.rates, &start.caps);
-    // Its bound covers only plans without reconfigurations, so it must not be reported as the bound of the scenario.
+    // The bound of this search covers only plans without reconfigurations, so it must not be reported as the bound of
+    // the scenario.
     let proof = allocations::search(task, Some(&start.best), &mut RelaxedSession(session))?;
     let best = proof.best.unwrap_or_else(|| start.best.clone());
     session.found(best.clone().into(), "static optimum")?;
@@ -289,7 +290,7 @@ fn told_of_one(
 /// A session that plans with one reconfiguration.
 struct MovingSession<'s, 'c, 'a> {
     session: &'s mut Session<'c, 'a>,
-    /// `true` if bounds hold for all plans of the scenario, because it allows only one reconfiguration.
+    /// `true` if bounds hold for all plans of the scenario, because the scenario allows only one reconfiguration.
     states_bound: bool,
     /// `true` if plans with fewer ports count as better even if their iterations are longer.
     supersedes: bool,

@@ -195,5 +195,5 @@ pub(super) fn dag(facts: &Facts, drawn: bool) -> Graph {
     }
 }
 
-/// Maximum time after the end of its predecessor at which a task still counts as delayed by it, seconds.
+/// A task counts as delayed by a predecessor if it starts at most this long after the predecessor allows, seconds.
 const TIGHT_S: f64 = 1e-7;

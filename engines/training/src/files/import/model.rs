@@ -157,7 +157,7 @@ pub(crate) fn scenario(
     })
 }
 
-/// The run from the parameters and, for values they do not give, from the file, with the assumptions.
+/// The run and the assumptions: each value comes from its parameter or, if this is not given, from the file.
 fn run_of(
     params: &Params,
     of_file: &[(&'static str, ParamValue)],

@@ -100,7 +100,7 @@ pub(super) fn rates(params: &Params) -> Rates {
     if params.text("rates") == Some("fair") { Rates::Fair } else { Rates::Best }
 }
 
-/// The shape that the parameters ask for.
+/// The shape of the model that the parameters choose.
 pub(super) fn shape(params: &Params) -> Shape {
     let fair = rates(params) == Rates::Fair;
     let (tighten, cuts, competing_only) = match params.text("formulation") {

@@ -78,7 +78,8 @@ impl<'s> IntervalReader<'s> {
 }
 
 /// The schedule of a point: its own events and volumes at their earliest times, or its circuits under the rules of the
-/// simulator, whichever ends first. At fair rates it is always simulated, because the network determines the rates.
+/// simulator, whichever ends first. At fair rates the schedule is always simulated, because the network determines the
+/// rates.
 pub(super) fn schedule(
     evaluator: &Evaluator,
     shaped: &Shaped,
