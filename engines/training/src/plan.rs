@@ -21,7 +21,7 @@ pub enum RateControl {
     Joint,
 }
 
-/// Text of `provenance.bound_covers` for a bound on a plan at fair rates: scheduled rates may beat it.
+/// Text of `provenance.bound_covers` for a bound on a plan at fair rates: scheduled rates may beat this bound.
 pub const FAIR_ONLY: &str = "plans at fair rates";
 
 impl RateControl {

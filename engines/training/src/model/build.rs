@@ -57,7 +57,7 @@ impl TrainingScenario {
         }
     }
 
-    /// The instance that it represents: one replica of a job, or the given instance.
+    /// The instance that the scenario represents: one replica of a job, or the given instance.
     ///
     /// # Errors
     /// All problems, with paths from `job` or `instance`. Several jobs do not form a single instance.

@@ -102,12 +102,12 @@ impl Selection {
         &self.model
     }
 
-    /// Returns `true` if its optimum is the joint optimum; otherwise it is a lower bound.
+    /// Returns `true` if the optimum of the model is the joint optimum; otherwise it is a lower bound.
     pub const fn exact(&self) -> bool {
         self.exact
     }
 
-    /// Minimum and maximum number of circuits that it chooses from.
+    /// Minimum and maximum number of circuits that the model chooses from.
     pub const fn range(&self) -> &Range {
         &self.range
     }

@@ -1,7 +1,8 @@
 //! The explicit form of a training scenario: pods, links, inter-pod tasks and the edges between them.
 //!
-//! Every algorithm of the crate works on this form. A `job` is turned into it (reduced DAG, replicas collapsed); a file
-//! may also contain it directly. All ids are dense and 0-based, order in the file is id order.
+//! Every algorithm of the crate works on this form. A `job` is converted to this form (reduced DAG, replicas
+//! collapsed); a file may also contain an instance directly. All ids are dense and 0-based, order in the file is id
+//! order.
 
 use super::reconfiguration::Reconfiguration;
 use lightbay_core::units::{LinkId, PodId, TaskId};

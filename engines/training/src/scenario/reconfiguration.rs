@@ -46,7 +46,7 @@ pub const SWITCH: &str = "switch";
 const NO_SWITCH: &str = "none";
 
 record! {
-    /// Rules for changing circuits within an iteration. Without them, circuits are static.
+    /// Rules for changing circuits within an iteration. Without these rules, circuits are static.
     #[derive(Copy)]
     pub struct Reconfiguration {
         /// Time from the setting of a circuit until it carries, guard time included. Its ports are in use during this

@@ -102,7 +102,7 @@ impl IterationRun<'_> {
     }
 
     fn capacity(&self, resource: usize) -> f64 {
-        // Capacities in NICs: a circuit is one, a NIC group one.
+        // Capacities in NICs: each circuit counts 1, a NIC group counts 1.
         if resource < self.network.carried.len() { f64::from(self.circuits[resource / 2]) } else { 1.0 }
     }
 }

@@ -51,12 +51,12 @@ impl Columns {
         self.cell(task, first, interval, 0)
     }
 
-    /// Returns the column of the volume that it sends in that interval.
+    /// Returns the column of the volume that the task sends in that interval.
     pub fn volume(&self, task: usize, first: u32, interval: u32) -> Column {
         self.cell(task, first, interval, 1)
     }
 
-    /// Returns the column that is 1 if it begins in that interval.
+    /// Returns the column that is 1 if the task begins in that interval.
     pub fn begins(&self, task: usize, first: u32, interval: u32) -> Column {
         self.cell(task, first, interval, 2)
     }

@@ -51,8 +51,8 @@ impl Writer<'_> {
             let mut terms = vec![(self.columns.circuits[link], 1.0)];
             terms.extend(parts.iter().map(|&(count, part)| (part, -f64::from(count))));
             self.equal(format!("circuits as parts {}", names.links[link]), 0.0, &terms)?;
-            // With cuts a part represents one count of circuits, so exactly one is chosen; without, parts are the bits
-            // of Eq. 7 and add up.
+            // With cuts a part represents one count of circuits, so exactly one is chosen; without cuts, parts are the
+            // bits of Eq. 7 and add up.
             if self.ask.form.cuts {
                 let terms: Vec<_> = parts.iter().map(|&(_, part)| (part, 1.0)).collect();
                 self.equal(format!("one count {}", names.links[link]), 1.0, &terms)?;

@@ -53,7 +53,7 @@ impl<'a> ShapeSubject<'a> {
     }
 }
 
-/// A model with a point of it.
+/// A model with one of its points.
 #[derive(Clone, Debug)]
 pub struct Shaped {
     /// The model.

@@ -60,7 +60,7 @@ impl Sum {
         self.constant + self.terms.iter().map(end).sum::<f64>()
     }
 
-    /// Returns `true` if it never exceeds another sum by more than `slack`.
+    /// Returns `true` if this sum never exceeds another sum by more than `slack`.
     pub fn never_above(&self, other: &Self, model: &Model, slack: f64) -> bool {
         self.plus(other, -1.0).greatest(model) <= slack
     }

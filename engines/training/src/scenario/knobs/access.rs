@@ -253,7 +253,7 @@ fn set_instance(
     Ok(())
 }
 
-/// Edges that cannot bind up to a certain bandwidth were left out; above it they could bind.
+/// Edges that cannot bind up to a certain bandwidth were left out; above that bandwidth they could bind.
 pub(in crate::scenario) fn beyond_valid_edges(path: &str, bandwidth: f64, valid: f64) -> Problem {
     Problem::new(
         path,
