@@ -164,7 +164,7 @@ fn no_plan() -> Unavailable {
     Unavailable::absent("it is a section of plans", "solve the scenario and show the plan")
 }
 
-/// The report of a scenario or of a plan of it.
+/// The report of a scenario or of one of its plans.
 pub(crate) fn report<'a>(
     scenario: &'a Scenario<Training>,
     plan: Option<&'a Plan<Training>>,

@@ -128,7 +128,7 @@ fn cost_of_sharing(analysis: &Analysis, task: u32, sharing: &[u32]) -> f64 {
     (analysis.tasks[task as usize].finish_s - end_s).max(0.0)
 }
 
-/// Tasks with which a task shares its link, and its end under max-min fair rates.
+/// Tasks with which a task shares its link, and the end of the task under max-min fair rates.
 pub fn company(analysis: &Analysis, task: u32) -> Phrase {
     let own = &analysis.tasks[task as usize];
     let time = if own.takes_s() >= SHORT_S {

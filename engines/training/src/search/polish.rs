@@ -56,7 +56,7 @@ impl Climb<'_> {
         }
         let makespan = worth.makespan(&candidate)?;
         let rank = rank(makespan, self.limits.budget.total(&candidate));
-        // Strict descent in (makespan, ports): so equal allocations never alternate.
+        // Strict descent in (makespan, ports), so that equal allocations never alternate.
         if rank >= self.best {
             return Some(false);
         }
@@ -84,7 +84,8 @@ impl Climb<'_> {
             let mut more = x.clone();
             more[link] += 1;
             let free = budget.free(&more);
-            // One circuit more overflows at most the two pods at its ends: each of them takes one from another link.
+            // One circuit more overflows at most the two pods at its ends: each of these pods takes a circuit from
+            // another link.
             let over: Vec<usize> = (0..free.len()).filter(|pod| free[*pod] < 0).collect();
             let givers = |pod: usize, taken: &[u32]| -> Vec<usize> {
                 let links = budget.links_at(pod).iter().map(|(l, _)| *l as usize);

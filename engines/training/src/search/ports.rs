@@ -43,7 +43,8 @@ pub fn fewest<W: Watch<Proposal>>(
         return Ok(Fewest { found, proven: true });
     }
     let mut scratch = Scratch::default();
-    // Without a list: greedy descent. The result keeps the makespan, but fewer ports may be possible.
+    // If the allocations cannot be listed: greedy descent. The result keeps the makespan, but fewer ports may be
+    // possible.
     let budget = &task.evaluator.network.budget;
     let mut best = from.clone();
     loop {

@@ -233,7 +233,7 @@ impl Team {
         let evaluator = asked.evaluator.with_ports(ports);
         let seeds = [asked.now.found.x.clone()];
         let solved = best(&evaluator, self.rates, &seeds, effort, streams, watch)?;
-        // A trade must gain more than the tolerance that the port descent may lose again.
+        // A trade must gain more than the port descent may lose again within its tolerance.
         let limit = asked.now.found.makespan * (1.0 - 2.0 * TOLERANCE);
         if solved.kept.found.makespan >= limit {
             return Ok(None);

@@ -127,7 +127,8 @@ impl Configurations {
             watch.count(1);
             offer(&mut served, x, self.worst(x), watch)?;
         }
-        // The best circuits of one configuration are a good start for all, and give its minimum NCT.
+        // The best circuits of one configuration are a good start for all, and give the minimum NCT of that
+        // configuration.
         let mut scratch = Scratch::default();
         for (at, evaluator) in self.evaluators.iter().enumerate() {
             let budget = &evaluator.network.budget;

@@ -85,8 +85,8 @@ impl BoxSearch<'_, '_> {
             task.evaluator.bound(&self.x, &mut self.scratch)
         };
         // If the highest allocation of the box fits, it is the best one, because more circuits never lengthen an
-        // iteration at scheduled rates. Otherwise only links at a pod that it overfills need to be split. Find the pods
-        // with too few ports for the upper counts of all their links.
+        // iteration at scheduled rates. Otherwise only links at a pod that this allocation overfills need to be split.
+        // Find the pods with too few ports for the upper counts of all their links.
         for (&link, &circuits) in split.leaves.iter().zip(&leaf_most) {
             self.x[link as usize] = circuits;
         }
@@ -123,7 +123,7 @@ pub(super) fn search<W: Watch<Proposal>>(
         return Ok((f64::INFINITY, false));
     }
     let (mut number, mut done, mut pruned) = (0u64, 0u64, 0u64);
-    // No plan beats the ideal network. A relaxed task may, because it ignores shared NICs.
+    // No plan beats the ideal network. A relaxed plan may end earlier, because the relaxation ignores shared NICs.
     let bound = if state.task.relaxed { 0.0 } else { state.task.evaluator.ideal.makespan() };
     open.push(Open { bound, depth: 0, number, part: Corners { low, high: caps } });
     // Best-first by bound; deeper nodes first among equals, which finds plans early.

@@ -3,9 +3,9 @@
 //!
 //! The windows of some jobs are feasible for a resource only if, for any stretches of time, their work is at most what
 //! the resource can do in the stretches plus what the jobs can do outside the stretches. The length of a window outside
-//! a stretch is max(0, difference of two time points). If the order of the two points is known, it is the difference or
-//! 0; if the order is open, a linear upper bound of both is valid. The exact length replaces this bound as soon as the
-//! search has decided which of the two time points comes first.
+//! a stretch is max(0, difference of two time points). If the order of the two points is known, the length is the
+//! difference or 0; if the order is open, a linear upper bound of both is valid. The exact length replaces this bound
+//! as soon as the search has decided which of the two time points comes first.
 
 use super::distances::Distances;
 use super::problem::{ContendedTask, ORIGIN, Point, Problem, Resource};
@@ -86,7 +86,7 @@ impl Line {
 pub struct Priced {
     /// Cost of a unit of its time.
     pub cost: f64,
-    /// Yield of each job per unit of its window in it.
+    /// Yield of each job per unit of its window in the stretch.
     pub yields: Vec<f64>,
 }
 
@@ -254,8 +254,9 @@ impl View<'_> {
     /// Returns the length of a window between two points: a linear upper bound, the true length, and the points that
     /// define it.
     fn inside(&self, job: &ContendedTask, from: Option<Point>, to: Option<Point>) -> (Line, f64, PointRange) {
-        // A window between two points is at most the window, and at most each pairing of its ends with the points: the
-        // bound with the smallest value at the current times is the strongest valid one.
+        // The part of a window between two points is at most as long as the window, and at most as long as the distance
+        // from either start to either end. All of these bounds are valid; the one with the smallest value at the
+        // current times is the strongest.
         let mut best = self.line((job.start, job.end));
         let mut tight = (self.length((job.start, job.end)), (job.start, job.end));
         for first in [Some(job.start), from].into_iter().flatten() {

@@ -50,7 +50,7 @@ impl Distances {
         // Invariant: the matrix is closed, so a new difference is only combined once on each side (incremental
         // closure).
         if apart <= self.least[from * n + to] + ROUNDING {
-            // It is already known up to rounding, so only a contradiction matters.
+            // The distance is already known up to rounding, so only a contradiction matters.
             return apart + self.least[to * n + from] <= 10.0 * ROUNDING;
         }
         if apart + self.least[to * n + from] > 10.0 * ROUNDING {

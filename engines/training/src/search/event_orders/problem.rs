@@ -378,7 +378,7 @@ impl Contracted {
         distances: &mut Distances,
         watch: &mut W,
     ) -> Result<(), MethodError> {
-        // The closed matrix holds all of precedence, work, releases and tails; the search only adds to it.
+        // The closed matrix contains all bounds from precedence, work, releases and tails; the search only adds to it.
         let mut apart = |from: Point, to: Point, seconds: f64| {
             // A DAG with durations above 0 cannot contradict itself.
             let _ = distances.demand(from.moment, to.moment, seconds / unit + from.plus - to.plus);
@@ -427,7 +427,7 @@ impl Joined {
     /// Makes two points the same, unless they are already connected.
     fn join(&mut self, a: Point, b: Point) {
         let (a, b) = (self.find(a), self.find(b));
-        // The lower number stays, so that origin and end keep theirs.
+        // The lower number stays, so that origin and end keep their numbers.
         let (low, high) = if a.moment < b.moment { (a, b) } else { (b, a) };
         if low.moment != high.moment {
             self.parent[high.moment as usize] = Point { moment: low.moment, plus: low.plus - high.plus };

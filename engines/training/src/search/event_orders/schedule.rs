@@ -24,7 +24,7 @@ pub fn trace(network: &Network, view: View<'_>, services: &[Service]) -> Trace {
             let job = &problem.jobs[job as usize];
             let task = job.task as usize;
             let amounts = &service.amount[position * stretches..(position + 1) * stretches];
-            // Amounts of rounding would create segments without volume.
+            // Amounts that come from rounding would create segments without volume.
             let least = TINY * amounts.iter().sum::<f64>();
             let total: f64 = amounts.iter().filter(|amount| **amount > least).sum();
             let Some(first) = amounts.iter().position(|amount| *amount > least) else { continue };
@@ -51,7 +51,7 @@ pub fn trace(network: &Network, view: View<'_>, services: &[Service]) -> Trace {
         let ready = preds.map(|arc| trace.finish[arc.task as usize] + arc.delay);
         let ready = ready.fold(network.release[at], f64::max);
         if placed[at] {
-            // Rounding may have made it begin slightly too early.
+            // Rounding may have made the task begin slightly too early.
             trace.start[at] = trace.start[at].max(ready);
         } else {
             (trace.start[at], trace.finish[at]) = (ready, ready + problem.seconds[at]);

@@ -175,7 +175,8 @@ impl Dictionary {
                 *value += factor * part;
             }
         }
-        // Same for the reduced costs; values below 0 by rounding are set to 0, which weak duality allows.
+        // The column is eliminated from the reduced costs too; values below 0 by rounding are set to 0, which weak
+        // duality allows.
         let factor = self.reduced[entering];
         self.reduced[entering] = 0.0;
         if factor != 0.0 {

@@ -59,7 +59,7 @@ pub(super) struct Island<'a> {
     repair: RepairScratch,
 }
 
-/// Evaluates through the caches and counts.
+/// Evaluates an allocation through the caches, and counts evaluations.
 struct Judge<'a> {
     task: GaTask<'a>,
     scratch: Scratch,

@@ -27,12 +27,12 @@ impl Event {
         self.0 / 2
     }
 
-    /// Returns `true` if it is an end.
+    /// Returns `true` if the event is an end.
     pub const fn is_end(self) -> bool {
         self.0 % 2 == 1
     }
 
-    /// Returns `true` if the DAG puts it before another event.
+    /// Returns `true` if the DAG puts this event before another one.
     pub fn precedes(self, other: Self, competition: &Competition, evaluator: &Evaluator) -> bool {
         let (first, second) = (self.rival(), other.rival());
         if first == second {

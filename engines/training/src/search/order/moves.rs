@@ -57,7 +57,7 @@ impl Pricing {
                 // Moves of at most REACH places keep the number of moves linear in the run.
                 for to in from.saturating_sub(REACH).max(first)..=(from + REACH).min(last) {
                     // Moving an event to the next place gives the same order as moving its neighbour back, so only the
-                    // latter is tried.
+                    // first move is tried.
                     if to == from || to + 1 == from {
                         continue;
                     }
@@ -107,7 +107,7 @@ impl Pricing {
     }
 
     /// Maximum that running tasks can earn in one unit of time; NICs that several tasks share are left out, which only
-    /// increases it.
+    /// increases the result.
     // A relaxed knapsack per link: the most valuable volumes first, up to the circuits (fractional greedy is optimal).
     fn earned(&mut self, competition: &Competition, worth: &[f64]) -> f64 {
         self.asking.clear();

@@ -70,7 +70,7 @@ impl OrderProgram {
         columns.push(Part::Makespan);
         let mut volumes = Vec::new();
         let mut column_of = vec![Vec::new(); rivals.len()];
-        // Volume columns only in intervals in which the task runs: Eq. 12 holds by omission.
+        // Volume columns only in intervals in which the task runs: Eq. 12 holds because all other volumes are omitted.
         for (position, rival) in rivals.iter().enumerate() {
             for interval in spans[position].0..spans[position].1 {
                 let name = format!("volume of task {} in interval {interval}", rival.task);

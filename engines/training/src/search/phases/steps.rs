@@ -285,7 +285,7 @@ impl<'a> Steps<'a> {
         (value < self.best_value * self.stretch && found.switchings() <= self.most).then_some((value, found))
     }
 
-    /// The shortest period of at least `least_s`; a value above [`Steps::end_s`] means that it is of no use.
+    /// The shortest period of at least `least_s`; a value above [`Steps::end_s`] means that the plan is of no use.
     fn period_s(&mut self, states: &[Vec<u32>], from_s: &[f64], least_s: f64) -> f64 {
         let limit_s = self.end_s();
         let (delay_s, lit, scratch) = (self.task.delay_s, &mut self.lit, &mut self.scratch.model);
@@ -322,7 +322,7 @@ impl<'a> Steps<'a> {
     }
 
     /// Lowers the circuits of links that get the remaining ports of a pod to the minimum with which an iteration ends
-    /// by `limit_s`; `None` if it does not.
+    /// by `limit_s`; `None` if no number of circuits suffices.
     fn fewest(
         &mut self,
         counts: &[Vec<u32>],
