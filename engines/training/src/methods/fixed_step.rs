@@ -26,7 +26,7 @@ use std::sync::Arc;
 /// The integer program over slots.
 pub(super) struct FixedSteps;
 
-/// Number of the random stream that seeds the solver; the islands of the genetic search have the numbers from 0.
+/// Number of the random stream that seeds the solver; streams 0, 1, ... belong to the islands of the genetic search.
 const SOLVER_STREAM: u64 = (1 << 32) + 4;
 
 /// Maximum number of slots of a schedule to start from.

@@ -30,7 +30,7 @@ use std::sync::Arc;
 /// The integer program over intervals.
 pub(super) struct IntervalMethod;
 
-/// Number of the random stream that seeds the solver; the islands of the genetic search have the numbers from 0.
+/// Number of the random stream that seeds the solver; streams 0, 1, ... belong to the islands of the genetic search.
 const SOLVER_STREAM: u64 = (1 << 32) + 3;
 
 /// Relative lengthening of the makespan that the port minimisation allows (Eq. 4).

@@ -1,8 +1,8 @@
 //! Circuits for several configurations, which `robust` requests instead of the shortest iteration of one.
 //!
 //! The plan belongs to the scenario itself and has its makespan; its circuits minimise the worst NCT over the
-//! configurations. Its makespan may therefore exceed the bound, which remains that of the scenario. The plan is not
-//! called optimal because of the worst NCT; a note says what is proven about it.
+//! configurations. Its makespan may therefore exceed the bound, which remains the bound of the scenario. The plan is
+//! not called optimal because of the worst NCT; a note says what is proven about it.
 
 use super::session::{Session, candidate};
 use super::{auto, start};

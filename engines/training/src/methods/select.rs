@@ -30,7 +30,7 @@ const ROOM: f64 = 1e-6;
 /// of the solver (5e-10).
 const SLIP: f64 = 1e-8;
 
-/// Number of the random stream that seeds the solver; the islands of the genetic search have the numbers from 0.
+/// Number of the random stream that seeds the solver; streams 0, 1, ... belong to the islands of the genetic search.
 const SOLVER_STREAM: u64 = (1 << 32) + 2;
 
 impl SessionMethod for Select {

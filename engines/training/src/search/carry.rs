@@ -7,7 +7,7 @@ use crate::simulate::evaluate::Evaluator;
 use lightbay_core::random::Streams;
 use std::collections::BTreeSet;
 
-/// Circuits of a result in link order; `None` if the result is not for this number of links.
+/// Circuits of a result in link order; `None` if the result does not list exactly `links` links in this order.
 pub(crate) fn listed(result: &TrainingResult, links: usize) -> Option<Vec<u32>> {
     let ordered = result.topology.iter().enumerate().all(|(id, entry)| entry.link.index() == id);
     (ordered && result.topology.len() == links).then(|| result.circuits())

@@ -29,7 +29,7 @@ use rustc_hash::FxHashSet;
 use solver::{Point, Solver};
 use std::sync::Arc;
 
-/// Number of the random stream that perturbs orders; the islands of the genetic search have the numbers from 0.
+/// Number of the random stream that perturbs orders; streams 0, 1, ... belong to the islands of the genetic search.
 pub const STREAM: u64 = (1 << 32) + 1;
 
 /// Relative difference below which two makespans count as equal. Programs are solved to 1e-9 in about 1000 units, which

@@ -5,8 +5,8 @@ use lightbay_core::random::Stream;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
-/// Number of the random stream that repairs plans of other runs; the islands of the genetic search have the numbers
-/// from 0.
+/// Number of the random stream that repairs plans of other runs; streams 0, 1, ... belong to the islands of the genetic
+/// search.
 pub(crate) const REPAIR_STREAM: u64 = 1 << 32;
 
 /// Limits of every allocation: ports and useful circuits.

@@ -100,9 +100,9 @@ pub(super) fn none_within(
         high: [most.clone(), most.clone()],
         instants: [go, back],
     };
-    // Nothing is sent before `ready_s`. A plan whose reconfiguration carries by then equals the plan with exchanged
-    // states that returns at the start of the iteration. A return whose dark time extends past the next start is best
-    // made at that start, because nothing is sent during its dark time there.
+    // Nothing is sent before `ready_s`. If the dark time of the reconfiguration ends by then, exchanging the two states
+    // gives an equal plan that returns at the start of the iteration. A return whose dark time extends past the next
+    // start is best made at that start, because nothing is sent during its dark time there.
     let ready_s = first_transfer_s(ask.case);
     let mut open = if delay_s <= ready_s {
         let go = [ready_s - delay_s, period_s];

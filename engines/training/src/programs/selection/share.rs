@@ -121,8 +121,8 @@ impl Share {
                 common.sort_unstable();
                 common.dedup();
                 for task in common {
-                    // If paths lead from a task to all members, the shortest of them separates the task from the first
-                    // member to start.
+                    // If paths lead from a task to all members, every member starts at least the shortest of these
+                    // paths after the task.
                     let way = ways.iter().map(|way| way[task as usize]).fold(f64::INFINITY, f64::min);
                     if way < 0.0 {
                         continue;

@@ -28,7 +28,7 @@ record! {
 
 impl Measured {
     /// Exchanged bytes with `replicas` replicas, divided by those that were measured: ((d - 1) / d) / ((m - 1) / m) of
-    /// d and m replicas. Not finite if a single replica was measured, which has no exchange.
+    /// d and m replicas. Not finite if a single replica was measured, because it exchanges nothing.
     pub fn ring_factor(&self, replicas: u32) -> f64 {
         match self.replicas {
             Some(measured) if measured != replicas => {
