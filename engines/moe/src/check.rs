@@ -30,21 +30,21 @@ use std::collections::BTreeMap;
 pub mod code {
     /// A number of the plan is not finite.
     pub const SCHEMA: &str = "schema";
-    /// The layers are not those of the stage with the most layers, in order.
+    /// The layers of the plan are not the layers of the stage with the most layers, in order.
     pub const LAYERS: &str = "layers";
-    /// The demand is not that of the trace.
+    /// The demand does not follow from the trace.
     pub const DEMAND: &str = "demand";
     /// The placement of experts violates the scenario.
     pub const PLACEMENT: &str = "placement";
-    /// A circuit does not join two servers, smaller number first, or circuits are not sorted.
+    /// A circuit does not join two servers (smaller number first), or the circuits are not sorted.
     pub const CIRCUIT: &str = "circuit";
-    /// A NIC is not connected to the optical switch, or holds two circuits.
+    /// A circuit uses a NIC that is not connected to the optical switch, or a NIC holds two circuits.
     pub const NIC: &str = "nic";
     /// Parallel circuits are not spread over the NUMA nodes.
     pub const NUMA: &str = "numa";
-    /// The action of a circuit does not follow from the previous circuits.
+    /// The action of a circuit does not follow from the circuits of the previous layer.
     pub const ACTION: &str = "action";
-    /// A route uses no circuit and no packet-switched NICs.
+    /// A route uses neither a circuit nor packet-switched NICs.
     pub const ROUTE: &str = "route";
     /// The routes do not carry the demand.
     pub const BYTES: &str = "bytes";
@@ -58,7 +58,7 @@ pub mod code {
     pub const ITERATION: &str = "iteration";
     /// A cost is wrong.
     pub const COST: &str = "cost";
-    /// The claimed bound is above every provable bound.
+    /// The claimed bound is above the highest bound that the method can prove, or covers other plans.
     pub const BOUND: &str = "bound";
     /// The plan contradicts its method, policy or routing.
     pub const METHOD: &str = "method";
@@ -77,13 +77,13 @@ pub struct RegionEnvelope<'a> {
     pub value: f64,
     /// Claimed lower bound.
     pub bound: Option<f64>,
-    /// Plans that the bound covers, if not all.
+    /// Plans that the bound covers; `None` if it covers all plans.
     pub bound_covers: Option<&'a str>,
-    /// Figures of the envelope.
+    /// Metrics that the envelope states.
     pub metrics: &'a BTreeMap<String, f64>,
 }
 
-/// Relative difference of two bounds that the gaps of two solvers can cause.
+/// Maximum relative difference between two bounds that the gaps of two solvers can cause.
 const ALIKE: f64 = 1e-7;
 
 /// Compares a figure with its exact value, up to rounding.
@@ -99,8 +99,8 @@ fn compare_figure(
     }
 }
 
-/// Checks a plan. Everything except a bound that covers only some plans is recomputed at any depth; the exact depth
-/// verifies such a bound too.
+/// Checks a plan. At any depth, everything is recomputed except a bound that covers only some plans; the exact depth
+/// verifies that bound too.
 pub fn check(
     scenario: &MoeScenario,
     result: &MoeResult,

@@ -71,7 +71,7 @@ pub fn rank_loads(shape: &PlacementShape, load: &[f64], slots: &[u32]) -> Vec<f6
     slots.chunks(shape.slots_per_rank().max(1)).map(|rank| rank.iter().map(share).sum()).collect()
 }
 
-/// Number of replicas on a rank that already has the expert, which do not balance the loads.
+/// Number of replicas on ranks that already hold the expert; these replicas do not balance the loads.
 pub fn doubled(shape: &PlacementShape, slots: &[u32]) -> usize {
     // A replica counts if an earlier slot of the rank has the same expert.
     let ranks = slots.chunks(shape.slots_per_rank().max(1));

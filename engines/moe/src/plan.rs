@@ -132,7 +132,7 @@ record! {
         pub step3_ocs_ms: f64 = any(),
         /// Busiest packet-switched NIC.
         pub step3_eps_ms: f64 = any(),
-        /// Gathering at the GPUs of the NICs.
+        /// Time for gathering bytes at the GPUs of the NICs.
         pub gather_ms: f64 = any(),
         /// Scattering from them.
         pub scatter_ms: f64 = any(),
@@ -233,7 +233,7 @@ words! {
         Mfabric = "mfabric",
         /// Non-blocking packet switches, with one NIC per GPU.
         FatTree = "fat_tree",
-        /// The same, with a hop inside the server to the rail of the destination.
+        /// As `fat_tree`, but with a hop inside the server to the rail of the destination.
         Rail = "rail",
         /// A circulant patch panel with forwarding and without packet switches.
         Topoopt = "topoopt",
@@ -242,9 +242,9 @@ words! {
     }
 }
 
-/// Plans that a bound of a method with circuits covers.
+/// Plans that the bound of a method with circuits covers.
 pub const ON_CIRCUITS: &str = "plans with circuits of the region";
-/// Plans that a bound of an integer program with strict routing covers.
+/// Plans that the bound of an integer program with strict routing covers.
 pub const ON_STRICT_CIRCUITS: &str = "plans with circuits of the region and strict routing";
 
 record! {
@@ -266,7 +266,7 @@ record! {
         pub stall_ms: f64 = any(),
         /// Time of the gradient reduction between replicas, once per iteration.
         pub data_parallel_ms: f64 = any(),
-        /// All micro-batches through all stages, and the gradients.
+        /// Time of all micro-batches through all stages and of the gradient reduction.
         pub iteration_ms: f64 = any(),
         /// Bytes of a micro-batch in the stage that go over packet switches between the servers of a region.
         pub eps_bytes: f64 = any(),

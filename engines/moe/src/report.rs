@@ -40,7 +40,7 @@ pub(crate) const ITERATION: Unit = Unit::new("s", 1e-3, Some(6));
 /// Remark for all sections with times.
 const ANALYTIC: &str = "Analytic model: times follow from bytes and rates, not from a simulation of packets.";
 
-/// Short form of the remark, for screens.
+/// The remark in fewer words, for screens.
 const ANALYTIC_SHORT: &str = "analytic model";
 
 /// Powers of ten in ms that cover the delays of all switches, from microseconds to several seconds.
@@ -130,7 +130,7 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
 pub(crate) struct MoeReport<'a> {
     scenario: &'a MoeScenario,
     result: Option<&'a MoeResult>,
-    /// Settings of predictions: those of the plan, if it uses predictions.
+    /// Settings of predictions: the settings of the plan, or the default settings without a plan.
     fit: FitSettings,
 }
 
@@ -192,7 +192,7 @@ impl Report for MoeReport<'_> {
     }
 
     fn is_slow(&self, name: &str) -> bool {
-        // Fits and searches grow with the cube of experts and servers.
+        // The time of fits and searches grows with the cube of the numbers of experts and servers.
         let shape = self.scenario.shape();
         match name {
             "loads" | "predictor" => shape.experts > 32,

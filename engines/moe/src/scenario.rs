@@ -35,7 +35,7 @@ const MAX_WIDTH: i64 = 1 << 20;
 const MAX_MS: f64 = 1e9;
 /// Maximum rate in a scenario.
 const MAX_RATE: f64 = 1e7;
-/// Maximum number of an iteration.
+/// Highest number of an iteration.
 const MAX_ITERATION: i64 = 1_000_000;
 
 /// Named reconfiguration delays, ms.
@@ -139,10 +139,10 @@ record! {
     }
 }
 
-/// Reason that packet switches carry nothing.
+/// Reason why packet switches carry nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoPackets {
-    /// All NICs of a server, whose number this is, are connected to the optical switch.
+    /// All NICs of a server are connected to the optical switch; the value is their number.
     Nics(u32),
     /// The packet-switched NICs have rate 0.
     Rate,
@@ -219,7 +219,7 @@ impl MoeRegion {
         self.eps_total_gbps.unwrap_or(self.eps_nics.len() as f64 * self.link_gbps)
     }
 
-    /// Returns the reason that packet switches carry nothing, if that is so.
+    /// Returns the reason if packet switches carry nothing.
     pub fn no_packets(&self) -> Option<NoPackets> {
         if self.eps_nics.is_empty() {
             Some(NoPackets::Nics(self.ocs_nics.len() as u32))
@@ -258,7 +258,7 @@ impl MoeScenario {
         u64::from(self.cluster.servers) * u64::from(self.region.gpus_per_server) / one.max(1)
     }
 
-    /// Regions of the cluster, all alike.
+    /// Number of regions of the cluster, which are all alike.
     pub fn regions(&self) -> u32 {
         self.cluster.servers / self.region.servers.max(1)
     }

@@ -1,12 +1,12 @@
-//! Circuits: Checks that NICs are used once and spread over NUMA nodes, and checks the actions of circuits and the
-//! order of changes.
+//! Circuits: Checks the NICs of circuits (each used once, parallel circuits spread over NUMA nodes), the actions of
+//! circuits, and the order of changes.
 
 use super::{Findings, code};
 use crate::plan::{CircuitAction, LayerPhase, LayerPlan, MoeResult, RegionCircuit};
 use crate::scenario::MoeScenario;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Ends of a circuit: server and NIC of both.
+/// Ends of a circuit: server and NIC at each end.
 type CircuitPlace = (u32, u32, u32, u32);
 
 const fn place(circuit: &RegionCircuit) -> CircuitPlace {
@@ -17,7 +17,7 @@ fn set(circuits: &[RegionCircuit]) -> BTreeSet<CircuitPlace> {
     circuits.iter().filter(|circuit| circuit.action != CircuitAction::Remove).map(place).collect()
 }
 
-/// All circuits of all layers.
+/// Checks the circuits of all layers.
 pub(super) fn check(scenario: &MoeScenario, result: &MoeResult, found: &mut Findings) {
     let mut before: BTreeSet<CircuitPlace> = BTreeSet::new();
     for layer in &result.layers {
@@ -93,7 +93,7 @@ fn others(
     }
 }
 
-/// One list of circuits.
+/// Checks one list of circuits.
 fn lists(scenario: &MoeScenario, name: &str, circuits: &[RegionCircuit], found: &mut Findings) {
     let region = &scenario.region;
     if !circuits.is_sorted_by(|one, other| place(one) < place(other)) {
@@ -135,7 +135,7 @@ fn lists(scenario: &MoeScenario, name: &str, circuits: &[RegionCircuit], found: 
 }
 
 /// Walks through the exchanges of a micro-batch with the circuits that are installed. All micro-batches are alike, so
-/// the first exchange starts with the circuits of the last one.
+/// the first exchange starts with the circuits of the last exchange.
 pub(super) fn walk(result: &MoeResult, found: &mut Findings, remarks: &mut Vec<String>) {
     let of = |layer: &LayerPlan, phase: LayerPhase| {
         let other = layer.other_exchanges.iter().find(|other| other.phase == phase);
@@ -180,7 +180,7 @@ pub(super) fn walk(result: &MoeResult, found: &mut Findings, remarks: &mut Vec<S
         let mut changes = layer.timeline.reconfigurations.iter();
         changes.any(|change| change.before == LayerPhase::A2a1 && change.window == "none")
     };
-    // A dispatch without circuits, such as that of a layer without tokens, does not wait.
+    // A dispatch without circuits, such as the dispatch of a layer without tokens, does not wait.
     let bare = |layer: &LayerPlan| of(layer, LayerPhase::A2a1).is_empty();
     if free > 0 && !result.layers.iter().all(|layer| charged(layer) || bare(layer)) {
         let text =

@@ -9,7 +9,7 @@ use lightbay_core::param::{ParamValue, Params};
 use lightbay_core::problem::printable;
 use std::collections::BTreeSet;
 
-/// Methods that plan a network without circuits of a region.
+/// Methods that plan a network without regional circuits.
 const NETWORKS: [(&str, FabricKind); 4] = [
     ("fat-tree", FabricKind::FatTree),
     ("rail", FabricKind::Rail),
@@ -18,7 +18,7 @@ const NETWORKS: [(&str, FabricKind); 4] = [
 ];
 /// Methods that may place experts.
 const PLACING: [&str; 2] = ["auto", "mfabric-placed"];
-/// The method that proves more than the bound that treats all NICs as one.
+/// The only method that can prove a bound above the bound that treats all NICs of a server as one.
 const PROVING: &str = "mfabric-exact";
 
 /// Text value of a parameter; reading it here does not mark it as used by the method.
@@ -34,13 +34,13 @@ pub(super) fn is_strict(envelope: &RegionEnvelope<'_>) -> bool {
     word(envelope.params, "routing") == Some("strict")
 }
 
-/// Plans that a bound of the plan may cover.
+/// Plans that the claimed bound may cover.
 pub(super) fn covered(envelope: &RegionEnvelope<'_>) -> &'static str {
     let is_program = envelope.bound_covers == Some(ON_STRICT_CIRCUITS) && is_strict(envelope);
     if is_program && envelope.method == PROVING { ON_STRICT_CIRCUITS } else { ON_CIRCUITS }
 }
 
-/// Returns `true` if the method proves more than the bound that treats all NICs of a server as one.
+/// Returns `true` if the method can prove a bound above the bound that treats all NICs of a server as one.
 pub(super) fn proves_more(envelope: &RegionEnvelope<'_>, result: &MoeResult) -> bool {
     envelope.method == PROVING && result.layers.iter().all(|layer| layer.placement.is_none())
 }

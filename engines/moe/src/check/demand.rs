@@ -11,9 +11,9 @@ const ROUNDING: f64 = 1e-9;
 /// Bytes of one dispatch.
 #[derive(Clone, Debug)]
 pub(super) struct Dispatch {
-    /// From server to server.
+    /// Bytes from server to server.
     pub(super) servers: Vec<Vec<f64>>,
-    /// From GPU to GPU, numbered through the region.
+    /// Bytes from GPU to GPU; GPUs are numbered across the region.
     gpus: Vec<Vec<f64>>,
     per_server: usize,
 }
@@ -68,7 +68,7 @@ impl Dispatch {
     }
 }
 
-/// Ranks that hold an expert in a layer, each as often as it holds it.
+/// Ranks that hold an expert in a layer; a rank with several replicas occurs once for each of them.
 fn homes(result: &MoeResult, layer: usize, expert: usize, ranks: usize, block: usize) -> Vec<usize> {
     let placed = result.layers.get(layer).and_then(|layer| layer.placement.as_ref());
     let Some(placed) = placed else { return vec![expert / block.max(1)] };

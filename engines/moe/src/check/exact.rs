@@ -1,9 +1,9 @@
 //! The shortest exchanges on any circuits of a region, from the checker's own integer program.
 //!
 //! An exchange can end by time T if some circuits and rates over packet switches carry all bytes by then. With `u =
-//! 1/T` that is linear: `C_ij B + x_ij >= D_ij u`, where the circuits of a server are limited by its ports and its
-//! rates by the total rate of its packet-switched NICs. The largest u bounds all plans, including those with strict
-//! routing. For a bound on strict routing alone, a binary variable marks the pairs with circuits.
+//! 1/T` this condition is linear: `C_ij B + x_ij >= D_ij u`, where the circuits of a server are limited by its ports
+//! and its rates by the total rate of its packet-switched NICs. The largest u bounds all plans, including those with
+//! strict routing. For a bound on strict routing alone, a binary variable marks the pairs with circuits.
 
 use super::demand::Dispatch;
 use super::fabrics::least_on_circuits;
@@ -16,7 +16,7 @@ use lightbay_highs::model::Model;
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::Status;
 
-/// Maximum relative change of a bound by the tolerances of the solver.
+/// Maximum relative change of a bound that the tolerances of the solver can cause.
 const SLIP: f64 = 1e-6;
 
 /// Lower bound on the time of all exchanges of a micro-batch on any circuits, ms; the best bound within the time limit.
@@ -36,8 +36,8 @@ fn exchange_ms(sizes: &Sizes, demand: &Dispatch, is_strict: bool, depth: Depth) 
     }
 }
 
-/// The program; its objective is the time with all NICs as one, divided by the time of the exchange. `None` if one of
-/// its numbers is not finite.
+/// The integer program; its objective is the time of the exchange with all NICs of a server as one, divided by the time
+/// on the chosen circuits. `None` if one of its numbers is not finite.
 fn program(sizes: &Sizes, demand: &Dispatch, least: f64, is_strict: bool) -> Option<Model> {
     let n = demand.servers.len();
     let (ports, packet) = (sizes.nics[0], sizes.packet / sizes.link);

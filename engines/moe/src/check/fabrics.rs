@@ -59,8 +59,8 @@ pub(super) fn times(sizes: &Sizes, fabric: FabricKind, demand: &Dispatch) -> Opt
 }
 
 /// Lower bound on the time of an all-to-all on circuits of a region, ms: every server uses its NICs in the best way,
-/// and the average load of the NICs takes the hops to and from a GPU. `exchange_ms` is a known lower bound on the time
-/// of the exchange.
+/// and the hops to and from the GPUs take at least the time for the average load of the NICs. `exchange_ms` is a known
+/// lower bound on the time of the exchange.
 pub(super) fn least_on_circuits(sizes: &Sizes, demand: &Dispatch, exchange_ms: f64) -> f64 {
     let busiest = demand.by_server().into_iter().flatten().fold(0.0, f64::max);
     let hop = busiest / (sizes.nics[0] + sizes.nics[1]) / sizes.nvlink;
@@ -77,9 +77,9 @@ pub(super) fn least_on_circuits(sizes: &Sizes, demand: &Dispatch, exchange_ms: f
     total(sizes, demand, [exchange, 0.0, hop, hop]).all_to_all_ms
 }
 
-/// Time in which one server could exchange its bytes with the others if these were otherwise idle, ms; the bisection
-/// returns the largest time that is certainly too short. Circuits are assigned one by one, each to the server with the
-/// most bytes left, which is optimal for any time.
+/// Time in which one server could exchange its bytes with the others if the others were otherwise idle, ms; the
+/// bisection returns the largest time that is certainly too short. Circuits are assigned one by one, each to the server
+/// with the most bytes left, which is optimal for any time.
 fn alone(sizes: &Sizes, bytes: Vec<f64>) -> f64 {
     let sum: f64 = bytes.iter().sum();
     let suffices = |time: f64| {
@@ -98,7 +98,7 @@ fn alone(sizes: &Sizes, bytes: Vec<f64>) -> f64 {
             return f64::INFINITY;
         }
     }
-    // Both ends are then adjacent in double precision.
+    // After these steps, both ends of the interval are adjacent in double precision.
     for _ in 0..100 {
         let middle = 0.5 * (short + long);
         if suffices(middle) { long = middle } else { short = middle }
@@ -129,8 +129,9 @@ fn links(n: usize, ports: u32) -> Vec<Vec<f64>> {
     links
 }
 
-/// Bytes on the busiest link if pairs without a link use shortest paths: over one server, split by the smaller of the
-/// two numbers of links; farther, split by the number of links to closer servers.
+/// Bytes on the busiest link if pairs without a link use shortest paths. Each server divides the bytes among the
+/// servers that are closer to the destination: in proportion to its links to them, or, if the next server is the last
+/// one before the destination, to the smaller number of links of the two hops.
 fn forwarded(sizes: &Sizes, demand: &Dispatch) -> Option<f64> {
     let n = demand.servers.len();
     let links = links(n, PATCHED.min(sizes.nics[0] + sizes.nics[1]) as u32);

@@ -12,9 +12,9 @@ use lightbay_core::problem::printable;
 
 /// Lower bounds on the time of an iteration, ms.
 pub(super) struct Floors {
-    /// On any of the networks.
+    /// Bound for any of the networks.
     pub(super) all: f64,
-    /// On circuits of the region, for a plan that has them.
+    /// Bound for circuits of the region, if the plan has circuits.
     pub(super) on_circuits: Option<f64>,
 }
 
@@ -82,7 +82,7 @@ pub(super) fn on_circuits(
     Some(whole(scenario, sizes, exchanges, gradients))
 }
 
-/// All micro-batches through all stages, and the gradients.
+/// Time of all micro-batches through all stages and of the gradient reduction.
 fn whole(scenario: &MoeScenario, sizes: &Sizes, exchanges: f64, gradients: f64) -> f64 {
     let steps = f64::from(scenario.cluster.micro_batches) + f64::from(sizes.model.pp) - 1.0;
     let compute = 3.0 * sizes.layers as f64 * (sizes.compute.iter().sum::<f64>() + sizes.tensor);
@@ -145,8 +145,8 @@ pub(super) fn check(
     Some(floors)
 }
 
-/// Checks that a claimed bound covers plans like this one and is not above it. Only methods that solve an integer
-/// program may claim more than the checker always proves.
+/// Checks that a claimed bound covers plans like this one and is not above what its method can prove. Only methods that
+/// solve an integer program may claim a higher bound than the one that the checker always proves.
 fn bound(result: &MoeResult, envelope: &RegionEnvelope<'_>, floors: &Floors, found: &mut Findings) {
     let Some(bound) = envelope.bound else { return };
     if floors.on_circuits.is_none() || envelope.bound_covers != Some(claims::covered(envelope)) {

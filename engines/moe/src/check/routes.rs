@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Maximum relative difference of the bytes of a pair that counts as rounding.
 const ROUNDING: f64 = 1e-12;
 
-/// All exchanges of a layer.
+/// Checks all exchanges of a layer.
 pub(super) fn check(
     scenario: &MoeScenario,
     sizes: &Sizes,
@@ -100,7 +100,7 @@ fn exchange(
     compare(name, times, &exact, found);
 }
 
-/// Times of an all-to-all from those of its steps: circuits, packet switches, gathering, scattering.
+/// Times of an all-to-all from the times of its steps: circuits, packet switches, gathering, scattering.
 pub(super) fn total(sizes: &Sizes, demand: &Dispatch, steps: [f64; 4]) -> AllToAll {
     let [ocs, eps, gather, scatter] = steps;
     let local = demand.inside() / (sizes.gpus as f64 * sizes.nvlink);

@@ -17,9 +17,9 @@ pub(super) struct Sizes {
     pub(super) packet: f64,
     pub(super) nvlink: f64,
     pub(super) chunks: f64,
-    /// Attention, gate and experts, forward.
+    /// Forward times of attention, gate and experts.
     pub(super) compute: [f64; 3],
-    /// Tensor-parallel exchanges of a layer, forward.
+    /// Time of the tensor-parallel exchanges of a layer, forward.
     pub(super) tensor: f64,
     pub(super) delay: f64,
     /// Replicas of the model.

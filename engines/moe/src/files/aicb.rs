@@ -78,7 +78,7 @@ pub fn import(inputs: &[Input], params: &Params, strict: bool) -> Result<Importe
         .collect::<Result<_, _>>()?;
     let options = MergeOptions {
         gpus: params.int("gpus").and_then(|gpus| u64::try_from(gpus).ok()),
-        // The scenario contains neither of them.
+        // The scenario contains no pipeline transfers and no gradient exchanges, so both sizes are set to 0.
         pp_bytes: Some(0),
         dp_bytes: Some(0),
         compute: ComputeSource::Zero,
@@ -87,7 +87,7 @@ pub fn import(inputs: &[Input], params: &Params, strict: bool) -> Result<Importe
     };
     let workload = merge(&read, &options)?.workload;
     if let Some(doubt) = workload.summary.assumed.iter().find(|assumed| assumed.what == MICRO_BATCHES) {
-        // Without a division, all layers together would count as one micro-batch.
+        // If the file cannot be divided, the layers of all micro-batches would count as one micro-batch.
         let remedy = "correct the row, or generate the workload again";
         return Err(Problem::new(
             "",

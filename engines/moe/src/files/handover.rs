@@ -34,7 +34,7 @@ fn name(server: u32) -> String {
     format!("server {server}")
 }
 
-/// Circuits between the servers in a layer: those of its combine.
+/// Circuits between the servers in a layer, taken from its combine.
 pub fn circuits(scenario: &MoeScenario, layer: &LayerPlan) -> Option<CircuitMatrix> {
     let servers = scenario.region.servers;
     Some(CircuitMatrix {
@@ -50,7 +50,8 @@ pub fn circuits(scenario: &MoeScenario, layer: &LayerPlan) -> Option<CircuitMatr
     })
 }
 
-/// The one switch of the region: port `server * optical NICs + place of the NIC`, the switch can join any two of them.
+/// The single switch of the region, which can join any two ports; a NIC has port `server * optical NICs + place of the
+/// NIC`.
 fn places(scenario: &MoeScenario, layer: &LayerPlan) -> CircuitPlaces {
     let region = &scenario.region;
     let place = |nic: u32| region.ocs_nics.iter().position(|known| *known == nic).unwrap_or(0) as u32;
@@ -80,8 +81,8 @@ fn places(scenario: &MoeScenario, layer: &LayerPlan) -> CircuitPlaces {
     }
 }
 
-/// Network of the servers: the circuits of a layer, and links to the packet switches as one more node. The analytic
-/// model has no link delays, so all are 0.
+/// Network of the servers: the circuits of a layer, and links to one more node that represents the packet switches. The
+/// analytic model has no link delays, so all are 0.
 pub fn graph(scenario: &MoeScenario, layer: &LayerPlan) -> Graph {
     let region = &scenario.region;
     let mut nodes: Vec<String> = (0..region.servers).map(name).collect();

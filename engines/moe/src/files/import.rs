@@ -14,11 +14,11 @@ use serde_json::json;
 /// Name of the format.
 pub const NAME: &str = "routing_counts";
 
-/// Parameter of the stage that is planned.
+/// Parameter that selects the planned stage.
 const STAGE: &str = "stage";
 /// Maximum number of layers in a stage of a log without layer numbers.
 const MOST_LAYERS: i64 = 1024;
-/// Maximum number of layers that a line names.
+/// Maximum number of layers that a remark names.
 const MOST_NAMED: usize = 12;
 
 /// All formats.
@@ -114,8 +114,8 @@ pub fn import(inputs: &[Input], params: &Params, strict: bool) -> Result<Importe
     scenario(name, &read.value, (preset, stage), (read.notes, assumed), strict)
 }
 
-/// Layers of the stage that is planned: all counted layers, or one stage of them if they are all layers of a model with
-/// several stages.
+/// Layers of the planned stage: all counted layers, or, if the file counts all layers of a model with several stages,
+/// the layers of one stage.
 fn staged(
     loads: &ExpertLoads,
     layers: Vec<usize>,
@@ -147,7 +147,7 @@ fn staged(
         };
         stage.iter().map(share).sum()
     };
-    // Only full stages bound the pipeline.
+    // A stage with fewer layers never limits the pipeline, so only full stages are considered.
     let full = stages.iter().take_while(|stage| stage.len() == stages[0].len()).count();
     let chosen = match stage {
         Some(stage) if (1..=full).contains(&stage) => stage - 1,
@@ -273,7 +273,7 @@ fn scenario(
     Ok(ImportedScenario { scenario, lines, summary, assumed, notes })
 }
 
-/// An assumption, with the parameter that its text names in brackets.
+/// An assumption; its parameter is `model=` if the text names it in brackets.
 pub(super) fn assumption(text: String) -> Assumed {
     let set_with = if text.contains("(model=)") { "model=" } else { "" };
     Assumed { set_with: set_with.to_owned(), ..Assumed::fact(text) }

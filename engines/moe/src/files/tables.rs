@@ -1,7 +1,7 @@
 //! Tables of a plan: cross-connects of the region's switch, and bytes over packet switches.
 //!
-//! The switch of a region can join any two of its ports. Port `server * optical NICs + place of the NIC + 1` holds the
-//! NIC.
+//! The switch of a region can join any two of its ports. A NIC is connected to port `server * optical NICs + place of
+//! the NIC + 1`.
 
 use crate::Moe;
 use crate::plan::{CircuitAction, FabricKind, MoeResult, RegionCircuit, RoutePath};

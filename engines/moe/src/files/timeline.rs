@@ -45,7 +45,7 @@ pub fn export(subject: SubjectOf<'_, Moe>, format: &str) -> Result<Vec<Artifact>
     Ok(vec![Artifact::new(format!("{}.{NAME}.json", file_stem(subject.name())), text)])
 }
 
-/// A change of circuits, ms.
+/// A change of circuits: start and end in ms, and name.
 struct CircuitChange {
     start_ms: f64,
     end_ms: f64,

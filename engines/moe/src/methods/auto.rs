@@ -1,4 +1,5 @@
-//! `auto`: circuits by local search for own, predicted and mean demand, and the cheapest schedule over all of them.
+//! `auto`: finds circuits by local search for each layer's own demand, its predicted demand and the mean demand, and
+//! the cheapest schedule over all these circuits.
 
 use super::session::{self, CircuitSearch, PlanEnded};
 use super::{exact, given, knobs, placed};
@@ -60,9 +61,9 @@ fn plan(scenario: &Scenario<Moe>, params: &Params, cx: &mut Context<'_, Moe>) ->
     Ok(session::closed(cx))
 }
 
-/// Plans on the circuits of the other searches and with strict routing. Local search considers only the exchange
-/// between servers. If links inside servers are slow, circuits and routes with a longer exchange can have a shorter
-/// all-to-all.
+/// Hands over plans with the circuits of the other searches, and plans with strict routing. Local search considers only
+/// the exchange between servers. If links inside servers are slow, circuits and routes with a longer exchange can have
+/// a shorter all-to-all.
 fn others(scenario: &Scenario<Moe>, cx: &mut Context<'_, Moe>) -> Result<(), PlanEnded> {
     let greedy = [BlockedRule::Continue, BlockedRule::Printed].map(CircuitSearch::Greedy);
     for rule in [RoutingRule::Spill, RoutingRule::Strict] {

@@ -64,7 +64,7 @@ fn plan(scenario: &Scenario<Moe>, params: &Params, cx: &mut Context<'_, Moe>) ->
     Ok(session::closed(cx))
 }
 
-/// Adds candidates for static circuits: those for the mean demand, and a circulant if it leaves no pair without a path.
+/// Adds candidates for static circuits: circuits for the mean demand, and a circulant if it gives every pair a path.
 pub(super) fn add(stage: &mut StageModel, cx: &mut Context<'_, Moe>) -> Result<(), PlanEnded> {
     let mean = mean(stage, cx);
     stage.add(mean, None)?;

@@ -101,7 +101,7 @@ pub(super) fn unplaced(scenario: &MoeScenario) -> impl Iterator<Item = Problem> 
     without_effect(names.iter().copied(), why, "use auto or mfabric-placed")
 }
 
-/// Common parameters without effect for a method that uses no random numbers and no search that could end early.
+/// Common parameters that have no effect on a method without random numbers and without a search that could end early.
 pub(super) fn idle(names: &[&'static str]) -> Vec<Problem> {
     let why = "with a method that uses no random numbers and makes one plan";
     without_effect(names.iter().copied(), why, "leave it out").collect()

@@ -11,7 +11,7 @@ use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
 
-/// Circuits by Algorithm 1, or by local search from there.
+/// Circuits by Algorithm 1, which local search can improve.
 pub(super) struct Regional {
     /// `true` if local search follows.
     pub(super) swap: bool,

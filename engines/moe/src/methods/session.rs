@@ -172,8 +172,8 @@ fn warn(stage: &StageModel, schedule: &SwitchSchedule, cx: &mut Context<'_, Moe>
     }
 }
 
-/// States the bound over circuits of the region: every server uses its NICs in the best way. If experts can be placed
-/// freely, all-to-alls count as 0, because a placement may keep all tokens on their servers.
+/// States the lower bound for circuits of the region: every server uses its NICs in the best way. If experts can be
+/// placed freely, all-to-alls count as 0, because a placement may keep all tokens on their servers.
 pub(super) fn bound(scenario: &Scenario<Moe>, cx: &mut Context<'_, Moe>) -> Result<(), PlanEnded> {
     let body = &scenario.body;
     let demands =

@@ -19,8 +19,8 @@ fn optical(row: &PriceRow, prices: &PriceList, port: f64) -> f64 {
     row.nic_usd + row.transceiver_usd + prices.fibre_usd + port
 }
 
-/// Cost of the parts of one server, $; `None` if the rate has no prices. The bound is not a network and costs as much
-/// as the region.
+/// Cost of the parts of one server, $; `None` if the rate has no prices. `pooled` is a bound and not a network; it has
+/// the cost of the regional network.
 pub fn server_usd(scenario: &MoeScenario, fabric: FabricKind) -> Option<f64> {
     let (region, prices) = (&scenario.region, &scenario.prices);
     let row = prices.of_rate(region.link_gbps)?;
@@ -46,7 +46,7 @@ pub fn cost(
     let server = server_usd(scenario, fabric)?;
     let fat_tree = server_usd(scenario, FabricKind::FatTree)? * servers;
     let cluster = server * servers;
-    // Without a price, the performance per dollar is undefined, so the ratio uses the times alone.
+    // If the network costs nothing, the performance per dollar is undefined, so the ratio uses the times alone.
     let by_cost = if cluster > 0.0 { fat_tree / cluster } else { 1.0 };
     Some(CostPlan {
         server_usd: server,

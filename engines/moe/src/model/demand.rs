@@ -40,7 +40,7 @@ impl LayerDemand {
         })
     }
 
-    /// The same with experts in slots, rank by rank; replicas of an expert share its tokens evenly.
+    /// The demand of a layer with experts in slots, rank by rank; replicas of an expert share its tokens evenly.
     pub fn placed(scenario: &MoeScenario, history: &GateHistory, layer: usize, slots: &[u32]) -> Self {
         let size = scenario.shape().token_bytes();
         let tokens = history.tokens(layer);
@@ -103,7 +103,7 @@ impl LayerDemand {
         }
     }
 
-    /// Bytes of a pair of servers, in this direction.
+    /// Bytes from the first server to the second.
     pub fn between(&self, from: usize, to: usize) -> f64 {
         self.bytes.get(from * self.servers + to).copied().unwrap_or(0.0)
     }
@@ -143,7 +143,7 @@ impl LayerDemand {
         sums
     }
 
-    /// The matrix row by row, as files have it.
+    /// The matrix row by row, as files store it.
     pub fn rows(&self) -> Vec<Vec<f64>> {
         self.bytes.chunks(self.servers.max(1)).map(<[f64]>::to_vec).collect()
     }

@@ -8,8 +8,8 @@ use crate::plan::{AllToAll, FabricKind};
 /// Ports of a server that TopoOpt gives to expert parallelism; the others serve data and pipeline parallelism.
 pub const TOPOOPT_DEGREE: u32 = 6;
 
-/// Time of the dispatch of a layer on a network without regional circuits; none for the others. `None` also if some
-/// pair of servers has no path.
+/// Time of the dispatch of a layer on a network without regional circuits; `None` for networks with regional circuits,
+/// and if some pair of servers has no path.
 pub fn all_to_all(fabric: FabricKind, demand: &LayerDemand, rates: &RegionRates) -> Option<AllToAll> {
     let local_ms = demand.busiest_inside() / (f64::from(rates.gpus) * rates.nvlink);
     let per_gpu = rates.nics() * rates.circuit / f64::from(rates.gpus);
@@ -115,8 +115,8 @@ pub fn least_on_circuits_ms(demand: &LayerDemand, rates: &RegionRates, exchange_
     steps.totalled(rates.chunks).all_to_all_ms
 }
 
-/// Bytes on the busiest circuit of a circulant, where pairs without a circuit are forwarded: through one server,
-/// split by the smaller of the two numbers of circuits, and farther by shortest paths.
+/// Bytes on the busiest circuit of a circulant, in which servers forward the bytes of pairs without a circuit: over two
+/// hops, in proportion to the smaller number of circuits of both hops; farther, over shortest paths.
 fn forwarded(demand: &LayerDemand, degree: u32) -> Option<f64> {
     let n = demand.servers;
     let counts = circulant(n, degree);

@@ -9,9 +9,9 @@ use crate::scenario::MoeScenario;
 /// Bytes of gradients of one GPU of the stage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gradients {
-    /// Gradients of its experts, which all replicas of the model have.
+    /// Gradients of its experts, of which every replica of the model has a copy.
     pub expert_bytes: f64,
-    /// Gradients of all other parameters, which all ranks of all replicas have.
+    /// Gradients of all other parameters, of which every rank of every replica has a copy.
     pub dense_bytes: f64,
 }
 

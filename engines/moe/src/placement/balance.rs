@@ -15,8 +15,8 @@ use rand::RngExt as _;
 const EVEN: f64 = 1.000_5;
 /// Maximum number of tried moves. It limits the work and not the time, so that equal loads give equal placements.
 const MOST_TRIED: usize = 400_000;
-/// Initial and final threshold, relative to the square of the mean load of a rank: first it allows exchanges of whole
-/// experts, at the end only rounding.
+/// Initial and final threshold, relative to the square of the mean load of a rank: the initial one allows exchanges of
+/// whole experts, the final one only rounding.
 const WIDTHS: [f64; 2] = [2e-3, 1e-8];
 /// Seed of the random stream; it is fixed, so that equal loads give equal placements.
 const SEED: u64 = 0x6261_6c61;
@@ -30,7 +30,7 @@ struct Board<'a> {
     ranks: Vec<f64>,
 }
 
-/// Returns slots in which the busiest rank has at most the load that it has in `slots`, usually less.
+/// Returns balanced slots: the load of the busiest rank is at most as high as in `slots`, and usually lower.
 pub fn balanced(shape: &PlacementShape, load: &[f64], slots: &[u32]) -> Vec<u32> {
     let mean = load.iter().sum::<f64>() / shape.ranks.max(1) as f64;
     // There is nothing to balance.
@@ -66,8 +66,8 @@ pub fn balanced(shape: &PlacementShape, load: &[f64], slots: &[u32]) -> Vec<u32>
             best = (busiest, board.slots.clone());
         }
     }
-    // Sums that were updated move by move have accumulated rounding errors, so both are recomputed before the
-    // comparison.
+    // Sums that were updated move by move have accumulated rounding errors, so the loads of both placements are
+    // recomputed before the comparison.
     let (before, after) = (Board::of(shape, load, slots), Board::of(shape, load, &best.1));
     if after.busiest() <= before.busiest() { best.1 } else { slots.to_vec() }
 }
@@ -140,13 +140,13 @@ impl<'a> Board<'a> {
     fn exchange(&mut self, one: usize, other: usize, width: f64) {
         let (a, b) = (self.rank(one), self.rank(other));
         let (first, second) = (self.slots[one], self.slots[other]);
-        // Not within a rank, and not if a rank would get an expert twice.
+        // Skips exchanges within a rank, and exchanges that give a rank an expert twice.
         if !self.is_open(a, b) || first == second || self.holds(a, second) || self.holds(b, first) {
             return;
         }
         let less = self.share(first) - self.share(second);
-        // Growth of the sum of squares when d goes from A to B: (A - d)^2 + (B + d)^2 - A^2 - B^2. This avoids a pass
-        // over the ranks.
+        // Growth of the sum of squares if load d moves from a rank with load A to a rank with load B: (A - d)^2 + (B +
+        // d)^2 - A^2 - B^2. This avoids a pass over the ranks.
         let growth = 2.0 * less * (self.ranks[b] - self.ranks[a] + less);
         // Zero growth is an exchange of equal loads: it would change nothing.
         if growth < width && growth != 0.0 {
@@ -168,8 +168,8 @@ impl<'a> Board<'a> {
             return;
         }
         let squares = |ranks: &[f64]| ranks.iter().map(|load| load * load).sum::<f64>();
-        // The shares of all replicas of both experts change on many ranks, so the loads are recomputed; the old ones
-        // are kept for undoing the move.
+        // The shares of all replicas of both experts change on many ranks, so the loads are recomputed; the old loads
+        // are stored so that the move can be undone.
         let before = (squares(&self.ranks), self.ranks.clone());
         self.slots[slot] = expert;
         self.copies[old as usize] -= 1;

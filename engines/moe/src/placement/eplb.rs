@@ -19,7 +19,7 @@ pub fn eplb(load: &[f64], shape: &PlacementShape) -> Vec<u32> {
     of_groups(load, shape, &packed(&weights, shape.servers))
 }
 
-/// The same with the groups of every server given.
+/// Returns the expert of every slot if the groups of every server are given.
 pub fn of_groups(load: &[f64], shape: &PlacementShape, groups: &[Vec<usize>]) -> Vec<u32> {
     let size = shape.experts / shape.groups.max(1);
     let ranks = shape.ranks / shape.servers.max(1);

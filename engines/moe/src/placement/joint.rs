@@ -49,7 +49,8 @@ struct PlacementBoard<'a> {
     slots: Vec<u32>,
     /// Maximum bytes that a rank may receive.
     most: f64,
-    /// Maximum bytes of a rank in EPLB's own placement; the limit while groups move, whose ranks EPLB packs.
+    /// Maximum bytes of a rank in EPLB's own placement; it is the limit for moves of groups, because EPLB packs the
+    /// ranks after them.
     most_packed: f64,
     /// Maximum number of moves that are timed.
     most_tried: u64,
@@ -111,7 +112,7 @@ impl<'a> PlacementBoard<'a> {
         // The search starts from the balanced placement.
         let slots = balanced(layer.shape, &load, &packed);
         let mean = load.iter().sum::<f64>() / ranks.max(1) as f64;
-        // The slack applies only if EPLB itself is less balanced.
+        // The slack never raises the limit above the load of EPLB.
         let most = (busiest(&slots) * (1.0 + 1e-12)).max((SLACK * mean).min(most_packed));
         // One timed move adds up a share for each slot and server.
         let shares = (slots.len() * servers).max(1) as u64;

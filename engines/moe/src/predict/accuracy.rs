@@ -26,8 +26,8 @@ impl Predictor {
         ("uniform", Self::Uniform),
     ];
 
-    /// Predicted loads for the iteration at `index` of a history; `None` if it has no data. `passage` is the rolling
-    /// fit of the layer.
+    /// Predicted loads for the iteration at `index` of a history; `None` if the predictor has no data. `passage` is the
+    /// rolling fit of the layer.
     fn load(
         self,
         history: &GateHistory,

@@ -6,8 +6,8 @@
 
 use super::splitting;
 
-/// Number of experts from which the ridge is a tenth: with many experts, shares are small, so the same ridge would
-/// weigh more.
+/// Minimum number of experts for which the default ridge is divided by 10: with many experts, shares are small, so the
+/// same ridge would weigh more.
 const MANY: usize = 32;
 
 /// Settings of a fit.
@@ -15,7 +15,7 @@ const MANY: usize = 32;
 pub struct FitSettings {
     /// Iterations.
     pub window: usize,
-    /// Weight of an iteration relative to the one after it.
+    /// Weight of an iteration relative to the next iteration.
     pub gamma: f64,
     /// Ridge weight towards an even transition matrix; `None`: chosen by the number of experts.
     pub ridge: Option<f64>,
@@ -73,7 +73,7 @@ impl PassageFit {
         Self { n, ridge, xx: vec![0.0; n * n], yx: vec![0.0; n * n], yy: 0.0, weight: 0.0 }
     }
 
-    /// Adds loads `x` of one layer with those `y` of the next. A negative weight removes loads that were added.
+    /// Adds loads `x` of one layer and loads `y` of the next layer. A negative weight removes loads that were added.
     pub fn observe(&mut self, x: &[f64], y: &[f64], weight: f64) {
         let n = self.n;
         // Rank-one updates: x x' and y x', column by column.

@@ -9,8 +9,8 @@
 use super::passage::PassageProblem;
 use super::simplex::project_from;
 
-/// Largest difference of an entry from step to step, and between both parts, at which the search ends: far below the
-/// errors of predictions.
+/// Largest difference of an entry from step to step, and between the two parts of the splitting, at which the search
+/// ends: far below the errors of predictions.
 const CLOSE: f64 = 1e-6;
 /// Maximum number of steps; tens are typical.
 const MOST_STEPS: usize = 2000;
@@ -81,7 +81,8 @@ fn penalty(problem: &PassageProblem) -> f64 {
     (problem.ridge * second.max(problem.ridge)).sqrt()
 }
 
-/// Approximates the largest eigenvalue of A and its vector, or those of A without a known eigenvalue.
+/// Approximates the largest eigenvalue of A and its eigenvector; a known eigenvalue, if given, is removed from A
+/// before.
 fn largest_eigenvalue(a: &[f64], n: usize, without: Option<(f64, &[f64])>) -> (f64, Vec<f64>) {
     // Start vector unlike any vector of loads.
     let mut vector: Vec<f64> = (0..n).map(|at| if at % 2 == 0 { 1.0 } else { -0.5 }).collect();

@@ -6,7 +6,7 @@ use crate::scenario::MoeScenario;
 use lightbay_core::report::{About, Cell, Column, Matrix, Phrase, Section, Table, Tone, Unit};
 
 const MS: Unit = Unit::new("ms", 1.0, Some(3));
-/// Number of rows that an overview shows of long tables.
+/// Maximum number of rows of a long table that an overview shows.
 const OVERVIEW: usize = 16;
 
 /// Circuits that are set in a layer.

@@ -36,7 +36,7 @@ fn sentence(name: &str, result: &MoeResult) -> Phrase {
 /// A network with its name and the plan of the scenario for this network.
 type PricedFabric<'a> = (&'a str, Cow<'a, MoeResult>);
 
-/// The plan, if it has circuits, the networks of the paper and the bound, and the reasons why some are absent.
+/// The plan (if it has circuits), the networks of the paper and the bound; also the reasons why networks are absent.
 fn networks<'a>(scenario: &MoeScenario, plan: Option<&'a MoeResult>) -> (Vec<PricedFabric<'a>>, Vec<String>) {
     let own = plan.filter(|plan| plan.iteration.fabric == FabricKind::Mfabric);
     let mut found: Vec<PricedFabric<'a>> =
@@ -51,15 +51,15 @@ fn networks<'a>(scenario: &MoeScenario, plan: Option<&'a MoeResult>) -> (Vec<Pri
     (found, absent)
 }
 
-/// The bound over all networks, marked through their bars.
+/// The bound for all networks, drawn as a line through their bars.
 fn bound(networks: &[PricedFabric<'_>]) -> Option<Line> {
     let pooled = networks.iter().find(|(_, result)| result.iteration.fabric == FabricKind::Pooled)?;
     let (name, label) = ("pooled_ms".to_owned(), "pooled, a bound".to_owned());
     Some(Line { name, label, value: pooled.1.iteration.iteration_ms })
 }
 
-/// A row of a network. The bars add up to the iteration, so the parts of a micro-batch count as many times as the
-/// iteration waits for a micro-batch.
+/// A row of a network. The parts of a bar add up to the iteration time, so the parts of a micro-batch count as many
+/// times as the iteration waits for a micro-batch.
 fn row(network: &PricedFabric<'_>, cells: Vec<Cell>) -> Row {
     let (name, result) = network;
     let (time, times) = (&result.iteration, timeline::times(result));
@@ -72,7 +72,7 @@ fn row(network: &PricedFabric<'_>, cells: Vec<Cell>) -> Row {
     Row { parts, ..Row::new(cells).sentence(sentence(name, result)) }
 }
 
-/// Meaning of a network's figures.
+/// Tone for the figures of a network.
 fn tone(result: &MoeResult) -> Tone {
     match result.iteration.fabric {
         FabricKind::Mfabric => Tone::Answer,

@@ -106,7 +106,7 @@ fn fill(lane: &str) -> Fill {
     }
 }
 
-/// Parts of the time of a micro-batch as one bar; the height below it.
+/// Draws the parts of the time of a micro-batch as one bar; returns the height below the bar.
 fn shares(drawing: &mut Drawing, result: &MoeResult, y: f64) -> f64 {
     let iteration = &result.iteration;
     let parts = [

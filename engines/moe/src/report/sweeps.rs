@@ -26,8 +26,8 @@ fn study(scenario: &MoeScenario, deadline: Deadline) -> Result<DelayStudy, Unava
     DelayStudy::of(scenario, || deadline.is_over()).map_err(none)?.ok_or_else(|| Unavailable::late(deadline))
 }
 
-/// Iteration time as a function of the delay of the switch, by policy, and the delay from which static circuits are as
-/// good.
+/// Iteration time as a function of the delay of the switch, by policy, and the break-even delay, above which static
+/// circuits are at least as good.
 pub(super) fn delays(scenario: &MoeScenario, deadline: Deadline) -> Result<Section, Unavailable> {
     let study = study(scenario, deadline)?;
     let still = study.still();

@@ -11,7 +11,7 @@ const MS: Unit = Unit::new("ms", 1.0, Some(3));
 
 /// Number of items of a layer: one for each interval of its forward and backward pass.
 const ITEMS: u32 = 64;
-/// Number of rows that an overview shows of long tables.
+/// Maximum number of rows of a long table that an overview shows.
 const OVERVIEW: usize = 16;
 
 /// Parts of the time of an iteration.
@@ -60,7 +60,7 @@ fn parts(result: &MoeResult) -> Facts {
     facts
 }
 
-/// Number of times that an iteration waits for a micro-batch: pipeline stages and micro-batches.
+/// Number of times that an iteration waits for a micro-batch: pipeline stages plus micro-batches, minus 1.
 pub(super) fn times(result: &MoeResult) -> f64 {
     let plan = &result.iteration;
     let one = plan.compute_ms + plan.tensor_parallel_ms + plan.all_to_all_ms + plan.stall_ms;
@@ -291,7 +291,7 @@ pub(super) fn spans(result: &MoeResult) -> Spans {
             if length <= 0.0 {
                 continue;
             }
-            // Two items for each event: the change in front of it, and itself.
+            // Two items for each event: the change before it, and the event itself.
             let item = |second: u32| Some(layer.layer * ITEMS + (2 * number + second) % ITEMS);
             let change = change_of(layer, phase);
             // The change ends when its exchange begins; the phase that hides it precedes the exchange.

@@ -76,7 +76,7 @@ pub static KNOBS: LazyLock<Knobs<MoeScenario>> = LazyLock::new(|| {
     ])
 });
 
-/// The same description with the default of presets; files must give the value.
+/// A description of a parameter with the default of presets; files must give the value.
 fn usual<T>(info: ParamInfo, value: T) -> ParamInfo
 where
     ParamValue: From<T>,

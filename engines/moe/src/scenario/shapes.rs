@@ -172,7 +172,7 @@ impl MoeModelChoice {
         }
     }
 
-    /// The preset with these fields, otherwise the fields.
+    /// The preset with these fields, if there is one; otherwise the fields.
     pub fn of(shape: MoeModel) -> Self {
         let same = MoeModelPreset::ALL.iter().find(|(_, preset)| preset.shape() == shape);
         same.map_or(Self::Own(shape), |(_, preset)| Self::Preset(*preset))

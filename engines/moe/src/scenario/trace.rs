@@ -168,7 +168,7 @@ impl MoeScenario {
         self.history_at(self.trace.iteration(), before)
     }
 
-    /// The same with another iteration as the last one.
+    /// As [`Self::history`], with another iteration as the last one.
     pub fn history_at(&self, iteration: u32, before: u32) -> GateHistory {
         match &self.trace {
             GateTrace::Synthetic(trace) => draw::history(self, trace, iteration, before),

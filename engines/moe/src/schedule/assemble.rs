@@ -35,7 +35,7 @@ impl NoPlan {
     }
 }
 
-/// Changes before an exchange by layer and phase, and the times of its exchanges.
+/// Times of the exchanges of a layer, and the changes of circuits before them.
 #[derive(Clone, Debug, Default)]
 struct LayerSteps {
     exchange_ms: [f64; 4],
@@ -197,7 +197,7 @@ fn sums(steps: &[LayerSteps]) -> StageSums {
     let stalls = steps.iter().flat_map(|step| &step.changes).map(|change| change.stall_ms);
     StageSums {
         all_to_all_ms: steps.iter().flat_map(|step| step.exchange_ms).sum(),
-        // `sum` would give -0 without any.
+        // `sum` would give -0 if there are no stalls.
         stall_ms: stalls.fold(0.0, |sum, stall_ms| sum + stall_ms),
         eps_bytes: 0.0,
     }
@@ -214,7 +214,7 @@ pub fn fabric(scenario: &MoeScenario, fabric: FabricKind) -> Result<Candidate<Mo
     let mut layers = Vec::with_capacity(history.layers);
     let mut all = Vec::with_capacity(history.layers);
     for layer in 0..history.layers {
-        // All layers have the same four exchanges: the transpose takes as long here.
+        // All four exchanges of a layer take equally long, because the transpose takes as long on these networks.
         let demand = LayerDemand::of(scenario, &history, layer);
         let exchange: AllToAll = fabrics::all_to_all(fabric, &demand, &rates)
             .ok_or_else(|| NoPlan("some servers of the region cannot reach each other".to_owned()))?;
@@ -245,7 +245,7 @@ pub fn fabric_ms(scenario: &MoeScenario, kind: FabricKind) -> Result<f64, NoPlan
     fabric_ms_of(scenario, kind, &demands.collect::<Vec<_>>())
 }
 
-/// The same for the demand of every layer.
+/// As [`fabric_ms`], from the given demand of every layer.
 ///
 /// # Errors
 /// As [`fabric`].

@@ -51,7 +51,7 @@ impl DelayStudy {
             // Own circuits by layer, which the policies use.
             stage.own.push(own);
         }
-        // They are known in advance, so they may stay for the whole iteration.
+        // Circuits for the summed demand are known in advance, so they may stay for the whole iteration.
         stage.add(best(&stage, &sum), None)?;
         Ok(Some(Self { stage }))
     }

@@ -6,9 +6,10 @@ use crate::plan::LayerPhase;
 /// Rule for the times at which circuits change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SwitchPolicy {
-    /// Before every dispatch with the whole delay; all other changes count as free.
+    /// Circuits change before every dispatch with the whole delay; all other changes count as free.
     Paper,
-    /// Before every dispatch with the whole delay; other changes stall for the part that their window does not hide.
+    /// Circuits change before every dispatch with the whole delay; other changes stall for the part that their window
+    /// does not hide.
     Window,
     /// The dispatch runs on the circuits of the previous layer; circuits change while the experts compute.
     Reuse,
@@ -87,7 +88,7 @@ impl SwitchSchedule {
         phase == LayerPhase::A2a1 && self.always && circuits > 0
     }
 
-    /// Stall before an exchange if other circuits are installed; `None` if the new ones cannot be known by then.
+    /// Stall before an exchange if other circuits are installed; `None` if the new circuits cannot be known by then.
     fn stall_ms(
         &self,
         stage: &StageModel,
@@ -126,7 +127,8 @@ pub fn schedule(stage: &StageModel, policy: SwitchPolicy) -> SwitchSchedule {
         SwitchPolicy::Best | SwitchPolicy::Exact => plain(
             layers
                 .map(|layer| {
-                    // Either the installed circuits of the previous layer, or a stall for those of this layer.
+                    // Either the installed circuits of the previous layer, or a stall and then the circuits of this
+                    // layer.
                     let reuse = reused(layer, own);
                     let change = if reuse[0] == reuse[1] { 0.0 } else { hidden_by_experts(stage) };
                     let reusing = stage.exchange_ms(reuse[0], layer) + change;

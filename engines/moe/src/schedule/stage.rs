@@ -19,7 +19,7 @@ pub struct CircuitCandidate {
     pub counts: CircuitCounts,
     /// Circuits with their NICs, all of them set.
     pub nics: Vec<RegionCircuit>,
-    /// The first layer whose demand must be known for them; `None` if they are known in advance.
+    /// The layer whose demand must be known before they can be set; `None` if they are known in advance.
     pub after: Option<usize>,
     /// Times of the exchange of every layer on them; routes are computed only for exchanges that are used.
     pub exchanges: Vec<AllToAll>,
@@ -50,7 +50,7 @@ pub struct StageModel {
     pub predicted: Vec<usize>,
 }
 
-/// Delay of the switch, ms, and the phase that hides it before an exchange.
+/// The phase that hides the delay of the switch before an exchange, and its length.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HidingWindow {
     /// The phase, if there is one.
@@ -78,7 +78,7 @@ impl StageModel {
         }
     }
 
-    /// The same with the experts of every layer in slots.
+    /// The stage of a scenario with the experts of every layer in slots, without candidates.
     pub fn placed(scenario: &MoeScenario, rule: RoutingRule, placements: Vec<Vec<u32>>) -> Self {
         let history = scenario.history(0);
         let layers = placements.iter().enumerate();
@@ -112,7 +112,8 @@ impl StageModel {
             Some(before) => changed(region, &before.nics, &counts),
             None => mapped(region, &counts),
         };
-        // Candidates are independent: what is kept or added depends on the circuits installed when one is used.
+        // Candidates are independent: what is kept or added depends on the circuits that are installed when a candidate
+        // is used.
         nics.retain(|circuit| circuit.action != CircuitAction::Remove);
         for circuit in &mut nics {
             circuit.action = CircuitAction::Add;

@@ -59,13 +59,13 @@ impl CircuitCounts {
         self.used.iter().map(|used| u32::from(*used)).sum::<u32>() / 2
     }
 
-    /// Pairs with circuits, smaller server first, with their number.
+    /// Pairs with circuits (smaller server first) and the number of circuits of each.
     pub fn pairs(&self) -> impl Iterator<Item = (usize, usize, u16)> + '_ {
         let all = (0..self.servers).flat_map(move |a| (a + 1..self.servers).map(move |b| (a, b)));
         all.map(|(a, b)| (a, b, self.between(a, b))).filter(|(_, _, count)| *count > 0)
     }
 
-    /// Adds one circuit of a pair. Both directions, and one port at each end.
+    /// Adds one circuit of a pair; it carries both directions and uses one port at each end.
     pub fn add(&mut self, a: usize, b: usize) {
         self.counts[a * self.servers + b] += 1;
         self.counts[b * self.servers + a] += 1;

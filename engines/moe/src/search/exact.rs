@@ -1,9 +1,9 @@
 //! The best circuits for one exchange, by an integer program (docs/methods/moe.md, section 6).
 //!
-//! A bisection on the time would test at each step whether some circuits and spill end by then. With `u = 1/T`, this
-//! condition is linear in circuits, spill rates and `u` together, so one program that maximises `u` replaces all steps:
-//! `x_ij + C_ij B >= D_ij u`, the rates `x` of each row and column within those of the packet switches, circuits within
-//! the ports.
+//! A bisection on the time would test at each step if some circuits and spill rates carry all bytes by then. With `u =
+//! 1/T`, this condition is linear in circuits, spill rates and `u` together, so one program that maximises `u` replaces
+//! all steps: `x_ij + C_ij B >= D_ij u`, the rates `x` of each row and column within those of the packet switches,
+//! circuits within the ports.
 
 use super::circuits::CircuitCounts;
 use super::exchange::{Exchange, RoutingRule};
@@ -162,7 +162,7 @@ pub fn best_circuits(
             (best.circuits, best.time) = (circuits, time);
         }
     }
-    // u <= bound means T >= reference / bound; the slack covers rows that hold up to the tolerance only.
+    // u <= bound means T >= reference / bound; the slack covers rows that hold only up to the tolerance.
     if let Some(speed) = solution.bound.filter(|speed| *speed > 0.0) {
         best.bound = (program.reference / (speed * (1.0 + SLIP))).clamp(least, best.time);
     }

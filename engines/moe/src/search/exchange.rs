@@ -150,7 +150,7 @@ impl Exchange {
                 break;
             }
             let next = left / rate;
-            // From below, times only grow, so a time that does not grow is the root.
+            // Newton's method from below only increases the time, so a time that does not increase is the root.
             if next <= time {
                 break;
             }

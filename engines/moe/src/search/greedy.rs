@@ -42,7 +42,7 @@ pub fn greedy(servers: usize, degree: u32, weights: &[f64], rule: BlockedRule) -
             // Line 13: the first blocked pair ends the algorithm.
             break;
         } else {
-            // Its ports stay used, since the algorithm never removes a circuit.
+            // The pair stays blocked, because the algorithm never removes a circuit.
             open.remove(at);
         }
     }

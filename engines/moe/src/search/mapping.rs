@@ -78,14 +78,16 @@ pub fn changed(region: &MoeRegion, before: &[RegionCircuit], circuits: &CircuitC
 struct NodeUse([u16; 2]);
 
 impl NodeUse {
-    /// Returns `true` if one more circuit on a node leaves `count` of them balanced; with a single node they are.
+    /// Returns `true` if `count` circuits can be balanced after one more of them uses a node; with a single node they
+    /// always can.
     fn takes(self, node: usize, count: u16, one_node: bool) -> bool {
         // Half of the circuits, rounded up, may use one node.
         self.0[node] < if one_node { count } else { count.div_ceil(2) }
     }
 }
 
-/// Circuits that keep the maximum number of old ones that the nodes allow; `None` if the rest does not fit around them.
+/// Circuits in which old circuits stay as far as the balance of the nodes allows; `None` if the other circuits do not
+/// fit around them.
 fn kept(region: &MoeRegion, old: &[RegionCircuit], circuits: &CircuitCounts) -> Option<Vec<RegionCircuit>> {
     let (n, one_node) = (circuits.servers(), region.has_one_node());
     let node = |nic: u32| usize::from(region.numa(nic) != 0);
@@ -94,7 +96,7 @@ fn kept(region: &MoeRegion, old: &[RegionCircuit], circuits: &CircuitCounts) -> 
     let mut found: Vec<RegionCircuit> = Vec::new();
     let mut uses = vec![[NodeUse::default(); 2]; n * n];
     let mut taken = vec![0u16; n * n];
-    // First pass: keep old circuits while their pair wants circuits and both nodes stay balanced.
+    // First pass: keep old circuits while their pair needs circuits and the nodes stay balanced at both ends.
     for circuit in old {
         let (a, b) = (circuit.server_a as usize, circuit.server_b as usize);
         // The old circuits belong to another region, so none can be kept.

@@ -63,7 +63,8 @@ pub fn routed(
     let mut counts = CircuitCounts::none(n, rates.optical.max(1));
     set().for_each(|circuit| counts.add(circuit.server_a as usize, circuit.server_b as usize));
     let exchange = Exchange::of(demand, rates, rule);
-    // Every pair spills against the time of the whole exchange, so faster pairs leave packet switches alone.
+    // A pair spills only the bytes that its circuits cannot carry within the time of the whole exchange, so pairs that
+    // are faster do not use packet switches.
     let time = exchange.time(&counts);
     let mut routes = Vec::new();
     for from in 0..n {
@@ -129,8 +130,8 @@ const fn route(pair: (usize, usize), path: RoutePath, nics: (u32, u32), bytes: f
 fn steps(rates: &RegionRates, demand: &LayerDemand, routes: &[RegionRoute]) -> AllToAll {
     let nics = routes.iter().map(|route| route.delegate_nic_src.max(route.delegate_nic_dst) + 1).max();
     let nics = nics.unwrap_or(0) as usize;
-    // Bytes by path, direction, server and NIC.
-    // Packet-switched loads follow the circuits, so that one cut divides them.
+    // Bytes by path, direction, server and NIC. The loads over circuits fill the first half, the loads over packet
+    // switches the second half.
     let mut loads = vec![0.0; 4 * demand.servers * nics];
     for route in routes {
         let path = 2 * usize::from(route.path == RoutePath::Eps);

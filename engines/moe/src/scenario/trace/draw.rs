@@ -77,7 +77,7 @@ impl Drift {
         }
     }
 
-    /// Moves on by one iteration.
+    /// Advances by one iteration.
     fn step(&mut self, streams: &TraceStreams) {
         let left = KNOT - self.at % KNOT;
         self.at += 1;
