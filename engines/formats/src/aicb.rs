@@ -68,7 +68,7 @@ impl Content {
 pub struct AicbInput {
     /// The name as the user wrote it.
     pub name: String,
-    /// `true` if it was gzip-compressed.
+    /// `true` if the file was gzip-compressed.
     pub compressed: bool,
     /// Content of the file.
     pub content: Content,
@@ -77,7 +77,7 @@ pub struct AicbInput {
 /// Reads any file of this family, compressed or not; `name` precedes every problem.
 ///
 /// # Errors
-/// Every problem of the file, or the actual format of the file.
+/// Every problem of the file, or its actual format if it does not belong to this family.
 pub fn read(reader: impl BufRead, name: &str, limits: &Limits) -> Result<AicbInput, Problems> {
     let named = |problems: Problems| problems.named(name);
     let opened = detect::open(reader, limits).map_err(|problem| named(problem.into()))?;

@@ -113,7 +113,7 @@ impl ChakraNode {
         Self { id, name, sort, control_deps: Vec::new(), data_deps: after, duration_us: 0, attributes }
     }
 
-    /// Returns the value of an integer attribute, whatever its width.
+    /// Returns the value of an integer attribute, of any width.
     pub fn int(&self, name: &str) -> Option<i128> {
         self.attributes.iter().find(|(own, _)| own == name).and_then(|(_, value)| match value {
             ChakraValue::Int(value) => Some(i128::from(*value)),

@@ -51,7 +51,7 @@ pub enum CollectiveOp {
     ReduceScatter,
     /// Every rank gets its part of every input.
     AllToAll,
-    /// Every rank gets the input of one.
+    /// Every rank gets the input of one rank.
     Broadcast,
     /// Any other operation; the file does not define it.
     Custom,

@@ -17,8 +17,8 @@ impl CsvTable {
         table
     }
 
-    /// Adds a row. Numbers are written with the fewest digits that read back the same; text that a spreadsheet would
-    /// interpret as a formula is marked as text.
+    /// Adds a row. Numbers are written with the fewest digits that read back as the same number; text that a
+    /// spreadsheet would interpret as a formula is marked as text.
     pub fn row(&mut self, fields: impl IntoIterator<Item = Value>) {
         for (index, field) in fields.into_iter().enumerate() {
             if index > 0 {

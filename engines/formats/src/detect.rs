@@ -254,7 +254,7 @@ impl Format {
 pub struct Opened<'a> {
     /// Format of the content.
     pub format: Format,
-    /// `true` if it was gzip-compressed.
+    /// `true` if the file was gzip-compressed.
     pub compressed: bool,
     /// The whole content.
     pub reader: Box<dyn BufRead + 'a>,
@@ -275,7 +275,7 @@ pub fn open<'a>(reader: impl BufRead + 'a, limits: &Limits) -> Result<Opened<'a>
 /// The first bytes of an input, unpacked.
 ///
 /// # Errors
-/// None of them can be read.
+/// No byte of the input can be read.
 pub fn unpacked_head(content: &[u8]) -> Result<Vec<u8>, Problem> {
     head(&mut gz::unpack(content, &Limits::default())?.reader)
 }

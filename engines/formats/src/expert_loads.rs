@@ -28,7 +28,7 @@ use std::io::BufRead;
 const MOST_BYTES: u64 = 256 << 20;
 /// Maximum number of counts of a file.
 const MOST_COUNTS: usize = 1 << 24;
-/// Largest count. Maximum count, with which sums of all counts of a file are exact.
+/// Maximum count, so small that the sum of all counts of a file is exact.
 const MOST_TOKENS: f64 = 1e12;
 
 /// Meaning of the rows of a dense table.
@@ -65,8 +65,8 @@ pub struct ExpertLoads {
 }
 
 impl ExpertLoads {
-    /// Returns the counts of all experts by position of iteration and layer and by rank (0 if ranks are unknown); empty
-    /// outside of the record.
+    /// Returns the counts of all experts for the positions of an iteration and a layer and for a rank (0 if ranks are
+    /// unknown); empty outside of the record.
     pub fn row(&self, iteration: usize, layer: usize, rank: usize) -> &[f64] {
         let (ranks, experts) = (self.ranks.unwrap_or(1) as usize, self.experts as usize);
         if layer >= self.layers.len() || rank >= ranks {
@@ -76,7 +76,7 @@ impl ExpertLoads {
         self.counts.get(start..start + experts).unwrap_or_default()
     }
 
-    /// Returns the counts of all experts by position of iteration and layer, summed over the ranks.
+    /// Returns the counts of all experts for the positions of an iteration and a layer, summed over the ranks.
     pub fn of_layer(&self, iteration: usize, layer: usize) -> Vec<f64> {
         let mut sums = vec![0.0; self.experts as usize];
         for rank in 0..self.ranks.unwrap_or(1) as usize {
@@ -154,12 +154,12 @@ impl ExpertLoads {
     }
 }
 
-/// A file that has been read, before it is combined with other files and the experts that it omits.
+/// A file that has been read but not yet combined with other files or completed with omitted experts.
 #[derive(Clone, Debug)]
 pub struct LoadFile {
     content: LoadContent,
     used: UsedOptions,
-    /// `true` if it counts the experts of only one rank; also what is omitted.
+    /// Remarks on what was omitted, if the file counts the experts of only one rank; otherwise `None`.
     own_experts: Option<Vec<String>>,
 }
 
@@ -197,8 +197,8 @@ impl LoadFile {
     }
 }
 
-/// Combines files: a single file stays as it is, several files are one for each rank. Files that omit experts without
-/// tokens get all experts of the model, if a model is named, with zeros. `names` are the names of the files.
+/// Combines files: a single file stays as it is; several files must be one for each rank. If a model is named, files
+/// that omit experts without tokens get zeros for all omitted experts of the model. `names` are the names of the files.
 ///
 /// # Errors
 /// Files that do not fit together, and experts that are neither in the files nor in the model.

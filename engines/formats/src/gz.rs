@@ -33,11 +33,11 @@ const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// An input after decompression.
 pub struct Unpacked<'a> {
-    /// `true` if it was gzip-compressed.
+    /// `true` if the file was gzip-compressed.
     pub compressed: bool,
     /// The plain content; reading more than the limit is an error of kind `FileTooLarge`.
     pub reader: Box<dyn BufRead + 'a>,
-    /// Number of bytes read of the stored file.
+    /// Number of bytes read from the stored file.
     stored: Rc<Cell<u64>>,
 }
 
@@ -51,7 +51,7 @@ pub struct StoredText {
 }
 
 impl StoredText {
-    /// Parses the text, or a part of it, as JSON. A small compressed file must not give a large tree.
+    /// Parses the text, or a part of it, as JSON. A small compressed file must not become a large tree in memory.
     ///
     /// # Errors
     /// Anything that is not JSON, and trees that are too large for the file.
@@ -128,7 +128,7 @@ pub fn text(reader: impl BufRead, limits: &Limits, most: u64) -> Result<String, 
     Ok(stored_text(reader, limits, most)?.text)
 }
 
-/// The same with the size of the stored file, for texts that are JSON or contain JSON.
+/// As [`text`], with the size of the stored file, for texts that are JSON or contain JSON.
 ///
 /// # Errors
 /// As [`text`].

@@ -223,7 +223,7 @@ impl Config<'_> {
         None
     }
 
-    /// Returns whether feed-forward blocks are gated: by the activation, or by the family.
+    /// Returns `true` if feed-forward blocks are gated, according to the activation or the family.
     fn gated(&self, notes: &mut Vec<String>) -> bool {
         let family = self.family();
         let by_family = GATED.iter().any(|gated| family.starts_with(gated));

@@ -141,8 +141,8 @@ pub struct Step {
 }
 
 impl Step {
-    /// A step that moves nothing and waits for `after`. A step has one dependency; additional dependencies need such
-    /// steps before it.
+    /// A step that moves nothing and waits for `after`. A step can have only one dependency, so further dependencies
+    /// need waiting steps before it.
     pub const fn waiting(after: (u32, u32)) -> Self {
         Self {
             action: Action::Nothing,

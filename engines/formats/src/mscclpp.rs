@@ -2,8 +2,8 @@
 //!
 //! Every GPU has a program of thread blocks that read and write their own buffers and those of others. There are no
 //! receives: the GPU that writes into the buffer of another GPU signals on a channel, and the other GPU waits for the
-//! signal. The k-th channel of a type from one GPU to another is the counterpart of the k-th one of that type back.
-//! [`read`] resolves the indices of a file, which lead from an operation through its thread block to its GPU;
+//! signal. The k-th channel of a type from GPU A to GPU B is the counterpart of the k-th channel of that type from B to
+//! A. [`read`] resolves the indices of a file, which lead from an operation through its thread block to its GPU;
 //! [`execute`] runs a plan chunk by chunk.
 
 mod execute;
@@ -67,9 +67,9 @@ pub enum PlanAction {
     Barrier,
     /// Writes its source into the buffer of another GPU.
     Put,
-    /// The same as a put, then signals.
+    /// Writes as [`Self::Put`], then signals.
     PutWithSignal,
-    /// The same as a put, then signals, and waits until the data has been sent.
+    /// Writes as [`Self::Put`], then signals, and waits until the data has been sent.
     PutWithSignalAndFlush,
     /// Reads the buffer of another GPU.
     Get,
@@ -81,7 +81,7 @@ pub enum PlanAction {
     ReduceSend,
     /// Reduces its own sources and those of others.
     ReadReduce,
-    /// The same, and writes the sum into buffers of this GPU and of others.
+    /// Reduces as [`Self::ReadReduce`], and writes the sum into buffers of this GPU and of others.
     ReadReduceSend,
     /// Signals to the other end of channels that data has arrived.
     Signal,
@@ -168,11 +168,11 @@ pub struct PlanOperation {
     pub sources: Vec<Span>,
     /// Chunks that are written.
     pub destinations: Vec<Span>,
-    /// Type of its channels; also the type through which buffers of others are reached.
+    /// Type of its channels, and of the channels through which it accesses buffers of other GPUs.
     pub sort: Option<ChannelSort>,
     /// Its channels, by their positions among those of the GPU.
     pub channels: Vec<u32>,
-    /// Number of a barrier, and the thread blocks that synchronise there.
+    /// Number of a barrier, and number of the thread blocks that synchronise there.
     pub barrier: Option<(u32, u32)>,
 }
 

@@ -103,7 +103,7 @@ pub struct SolutionFile {
     pub dialect: Dialect,
     /// Reason why the solve ended, in the words of the solver.
     pub status: Option<Stated<String>>,
-    /// Statement of the file that it contains no feasible point, if there is one; its values are then not read.
+    /// Statement of the file that it contains no feasible point, if there is one; values are then not read.
     pub no_point: Option<Stated<String>>,
     /// The objective that the file states.
     pub objective: Option<Stated<f64>>,
@@ -131,7 +131,8 @@ impl SolutionFile {
         }
     }
 
-    /// Stores the statement on how the solve ended, and that there is no point if it says so.
+    /// Stores the statement on how the solve ended, also as [`SolutionFile::no_point`] if it says that there is no
+    /// feasible point.
     fn ended(&mut self, words: &str, line: usize) {
         let stated = Stated { what: words.to_owned(), line };
         let lower = words.to_ascii_lowercase();
@@ -146,7 +147,7 @@ impl SolutionFile {
     fn claims(&mut self, token: &str, line: usize, problems: &mut Problems) {
         match finite(token) {
             Ok(what) => self.objective = Some(Stated { what, line }),
-            // A solver without a point writes infinity; other lines say that it has none.
+            // A solver without a feasible point writes infinity as objective; other lines state that there is no point.
             Err(_) if self.no_point.is_some() => {}
             Err(wrong) => problems.add(
                 place(line),
@@ -174,7 +175,7 @@ impl SolutionFile {
     }
 }
 
-/// A finite number, or the reason why it is none as the second half of a sentence.
+/// A finite number; otherwise the problem of the text, as the second half of a sentence.
 fn finite(token: &str) -> Result<f64, &'static str> {
     match token.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value),

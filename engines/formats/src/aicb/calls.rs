@@ -75,7 +75,7 @@ const GROUPS: [(&str, CallGroup); 8] = [
 ];
 
 impl CallGroup {
-    /// As in the file.
+    /// The name in the file.
     pub fn name(self) -> &'static str {
         GROUPS.iter().find(|(_, group)| *group == self).map_or("", |(name, _)| name)
     }

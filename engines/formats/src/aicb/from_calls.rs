@@ -392,7 +392,7 @@ fn totals(rows: &[Call], problems: &mut Problems) -> Vec<ColumnTotal> {
     totals
 }
 
-/// Says how the order in the file differs from the default order.
+/// Notes how the order in the file differs from the default order.
 fn remark_on_order(pipeline: &Pipeline, summary: &mut ImportSummary) {
     let stages = pipeline.orders.len();
     let n = pipeline.micro_batches as usize;

@@ -153,7 +153,8 @@ fn sort_middle(
     }
 }
 
-/// Rows once per iteration: their data-parallel calls count, the other calls are not in the model.
+/// Sorts the rows that occur once per iteration: their data-parallel calls count, their other calls are not in the
+/// model.
 fn sort_once(
     text: &SimaiText,
     period: &Period,
@@ -208,8 +209,8 @@ fn sort_once(
     }
 }
 
-/// Without measured kernels, the generator puts the gather of updated parameters into the forward column of the row
-/// with the gradients' reduce-scatter, where a name without suffix would mean TP.
+/// Returns `true` for the gather of updated parameters. Without measured kernels, the generator puts it into the
+/// forward column of the row with the reduce-scatter of the gradients, where a name without suffix would mean TP.
 fn is_parameter_gather(row: &SimaiRow) -> bool {
     use super::collective::CollectiveKind::{AllGather, ReduceScatter};
     let kind = |column: Column| row.cells[column as usize].collective.map(|(kind, _)| kind);

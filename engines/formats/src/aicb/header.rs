@@ -117,7 +117,7 @@ fn place(key: &str) -> String {
     format!("line 1, {key}")
 }
 
-/// The value of `key`, if the next token is not the next key.
+/// The value of `key`: the next token, unless that token is a key.
 fn value<'a>(
     tokens: &mut std::iter::Peekable<impl Iterator<Item = &'a str>>,
     key: &str,

@@ -154,8 +154,8 @@ fn match_transfers(stages: &[&[Call]], problems: &mut Problems) -> (u64, Option<
     (matched, range)
 }
 
-/// The order of one stage from its work rows, or from its transfers if the rows show no work; also returns whether they
-/// show work.
+/// The order of one stage from its work rows, or from its transfers if the rows show no work; also returns `true` if
+/// they show work.
 fn stage_order(rows: &[Call], first: bool, last: bool) -> (Vec<Slot>, bool) {
     let by_work = order_by_work(rows);
     if first && last {
@@ -221,8 +221,8 @@ const fn pass_of(kind: CallKind, peer: Peer) -> Pass {
     }
 }
 
-/// One transfer per pass marks each slot: the send that ends it; at the ends of the pipeline, the receive that begins
-/// it.
+/// The order of one stage from its transfers. One transfer marks each slot: the send that ends the pass, or, at the
+/// ends of the pipeline, the receive that begins it.
 fn order_by_transfers(rows: &[Call], first: bool, last: bool) -> Vec<Slot> {
     let mut transfers: Vec<(CallKind, Pass)> = Vec::new();
     for call in rows {

@@ -12,17 +12,17 @@ use lightbay_core::problem::counted;
 /// The three parts of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Period {
-    /// Rows once per iteration, before the layers.
+    /// Rows that occur once per iteration, before the layers.
     pub prologue: Range<usize>,
     /// The repeated rows of all micro-batches.
     pub middle: Range<usize>,
-    /// Rows once per iteration, after the layers.
+    /// Rows that occur once per iteration, after the layers.
     pub epilogue: Range<usize>,
     /// Number of repetitions of the layers in `middle`.
     pub micro_batches: u64,
     /// Reason why the file is imported as one micro-batch; empty if it contains several.
     pub note: String,
-    /// `true` if this may be wrong: header or rows state several.
+    /// `true` if the import as one micro-batch may be wrong, because header or rows state several.
     pub doubtful: bool,
 }
 

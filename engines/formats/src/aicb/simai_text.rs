@@ -38,7 +38,7 @@ impl Column {
     /// In file order.
     pub const ALL: [Self; 3] = [Self::Fwd, Self::Ig, Self::Wg];
 
-    /// The name in the field names.
+    /// The name of the column in the names of fields.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Fwd => "fwd",
@@ -51,7 +51,7 @@ impl Column {
 /// The suffix of a collective's name, which determines its group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Suffix {
-    /// None: TP in the columns fwd and ig, DP in wg.
+    /// No suffix: TP in the columns fwd and ig, DP in wg.
     Plain,
     /// `_EP`: the expert group.
     Ep,
@@ -244,7 +244,7 @@ struct SimaiReading {
 }
 
 impl SimaiReading {
-    /// Reads one line; returns `false` if reading further makes no sense.
+    /// Reads one line; returns `false` if the rest of the file should not be read.
     fn line(&mut self, number: usize, text: &str, limits: &Limits, problems: &mut Problems) -> bool {
         let text = text.trim();
         if text.is_empty() {
@@ -380,7 +380,7 @@ impl SimaiReading {
     }
 }
 
-/// A collective's name; the error is the remedy.
+/// Reads the name of a collective; the error is the remedy.
 fn parse_collective(token: &str) -> Result<Option<(CollectiveKind, Suffix)>, String> {
     let (stem, suffix) = if let Some(stem) = token.strip_suffix("_DP_EP") {
         (stem, Suffix::DpEp)

@@ -11,7 +11,7 @@ pub struct ImportSummary {
     pub inputs: Vec<InputSummary>,
     /// Sizes of the parallel groups.
     pub groups: GroupSummary,
-    /// Rows of one micro-batch, before and after.
+    /// Numbers of rows of one micro-batch, and of rows before and after the layers.
     pub rows: RowSummary,
     /// Calls and bytes by column and collective, as written in the workload file.
     pub totals: Vec<ColumnTotal>,
@@ -23,7 +23,7 @@ pub struct ImportSummary {
     pub matched_transfers: u64,
     /// Parts of the files that were omitted.
     pub skipped: Vec<Skipped>,
-    /// Assumed values, with the knobs that set them.
+    /// Assumed values, with the parameters that set them.
     pub assumed: Vec<Assumed>,
     /// All other remarks.
     pub notes: Vec<String>,
@@ -36,7 +36,7 @@ pub struct InputSummary {
     pub name: String,
     /// Format of its content, as text.
     pub format: String,
-    /// `true` if it was gzip-compressed.
+    /// `true` if the file was gzip-compressed.
     pub compressed: bool,
     /// Number of rows, kernels or values.
     pub rows: u64,
@@ -64,7 +64,7 @@ pub struct GroupSummary {
 pub struct RowSummary {
     /// Once per iteration, before the layers.
     pub before: u64,
-    /// Of one micro-batch (of stage 0, if the file has several).
+    /// Rows of one micro-batch (of stage 0, if the file has several stages).
     pub per_micro_batch: u64,
     /// Once per iteration, after the layers.
     pub after: u64,
@@ -146,7 +146,7 @@ impl ImportSummary {
     pub fn strict_problems(&self) -> Problems {
         let mut problems = Problems::new();
         for assumed in &self.assumed {
-            // A parameter with its '=', or a sentence about the file where no parameter decides.
+            // `set_with` is a parameter with its '=', or, if no parameter applies, a sentence about the file.
             let (place, remedy) = match assumed.set_with.strip_suffix('=') {
                 Some(parameter) => (parameter, format!("set '{}'", assumed.set_with)),
                 None => ("", assumed.set_with.clone()),

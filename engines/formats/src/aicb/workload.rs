@@ -70,8 +70,8 @@ pub struct StageWorkload {
     pub dp_collectives: Vec<AicbCollective>,
     /// The data-parallel collectives that every micro-batch makes, with the calls of one micro-batch.
     pub dp_recurring: Vec<AicbCollective>,
-    /// Bytes that one GPU sends for them on flat rings over their groups: 2(n-1)/n of the size of an all-reduce,
-    /// (n-1)/n of a reduce-scatter or an all-gather.
+    /// Bytes that one GPU sends for the data-parallel collectives on flat rings over their groups: 2(n-1)/n of the size
+    /// of an all-reduce, (n-1)/n of a reduce-scatter or an all-gather.
     pub dp_bytes_per_gpu: u64,
     /// The literal order; `None` if the file does not contain it.
     pub order: Option<Vec<Slot>>,

@@ -29,7 +29,7 @@ pub struct Memory {
     sums: Sums,
 }
 
-/// Every different sum once. The first entries are the single contributions.
+/// Every distinct sum, stored once. The first entries are the single contributions.
 #[derive(Clone, Debug)]
 struct Sums {
     /// Number of the first contribution of each rank; the last entry is the total number of contributions.
@@ -130,7 +130,8 @@ impl Memory {
     /// Returns the sum of two sums.
     ///
     /// # Errors
-    /// The end of a sentence about a contribution that is in both, or about too many different sums.
+    /// A contribution is in both sums, or there are too many distinct sums; the error is the end of a sentence about
+    /// it.
     pub fn add(&mut self, a: SumId, b: SumId) -> Result<SumId, String> {
         self.sums.add(a, b)
     }

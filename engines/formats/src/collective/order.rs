@@ -5,7 +5,8 @@
 
 use std::rc::Rc;
 
-/// Maximum number of thread blocks for which order is checked: the clocks need memory proportional to its square.
+/// Maximum number of thread blocks for which order is checked: the clocks need memory proportional to the square of
+/// this number.
 pub const MOST_BLOCKS: usize = 4096;
 
 /// A step that has been executed: thread block and time on the block's clock.
@@ -44,7 +45,7 @@ impl Order {
         self.clocks.get(block).map_or_else(|| Rc::from([]), |clock| Rc::from(clock.as_slice()))
     }
 
-    /// A block takes over the clock of another block.
+    /// A block learns every step that another clock knows.
     pub fn learn(&mut self, block: usize, known: &Clock) {
         if let Some(clock) = self.clocks.get_mut(block) {
             for (own, other) in clock.iter_mut().zip(known.iter()) {
@@ -62,7 +63,7 @@ impl Order {
         (block as u32, time)
     }
 
-    /// A block reads a slot. A write that is not ordered before.
+    /// A block reads a slot. Returns the last write to the slot if it is not ordered before this read.
     pub fn read(&mut self, block: usize, slot: usize) -> Option<Moment> {
         let now = self.moment(block);
         let clash = self.writes.get(slot).copied().flatten().filter(|write| !self.before(*write, block));
@@ -74,7 +75,7 @@ impl Order {
         clash
     }
 
-    /// A block writes to a slot. An access that is not ordered before.
+    /// A block writes to a slot. Returns an earlier access to the slot that is not ordered before this write.
     pub fn write(&mut self, block: usize, slot: usize) -> Option<Moment> {
         let now = self.moment(block);
         let reads = self.reads.get_mut(slot).map(std::mem::take).unwrap_or_default();

@@ -185,8 +185,9 @@ pub(super) fn binary(head: &[u8]) -> Option<ForeignFile> {
     if head.get(257..262) == Some(b"ustar") {
         return Some(Archive);
     }
-    // A FlatBuffer begins with the offset of its root table, which begins with the distance to its list of fields; the
-    // root of a task graph has eleven fields of four bytes each, after two sizes.
+    // A FlatBuffer begins with the offset of its root table, which begins with the distance to its list of fields. The
+    // list begins with two sizes and has two bytes for each field; the root of a task graph has eleven fields, and
+    // lists of 8 to 16 fields are accepted.
     let word = |at: usize| {
         head.get(at..at + 4).and_then(|bytes| Some(u32::from_le_bytes(bytes.try_into().ok()?) as usize))
     };

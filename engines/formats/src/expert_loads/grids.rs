@@ -17,7 +17,7 @@ pub(super) struct LoadGrid {
     pub(super) ranked: bool,
 }
 
-/// Memory of a matrix and of a row in addition to their counts, in counts.
+/// Memory overhead of a matrix and of a row, in units of one count.
 const MATRIX: usize = 16;
 const ROW: usize = 4;
 
@@ -109,7 +109,8 @@ pub(super) fn assemble(grids: Vec<LoadGrid>) -> Result<ExpertLoads, Problems> {
 }
 
 /// Notes on a whole record: layers without tokens, layers whose sums differ from those of the others, missing ranks. In
-/// files that each count the experts of one rank, the sums of layers differ in any run, so the record is the place.
+/// files that each count the experts of one rank, the sums of layers always differ, so only the combined record is
+/// checked.
 pub(super) fn remarks(loads: &ExpertLoads) -> Vec<String> {
     let mut notes = Vec::new();
     let sums: Vec<Vec<f64>> = (0..loads.iterations.len())

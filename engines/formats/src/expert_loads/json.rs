@@ -51,7 +51,7 @@ fn object(map: &Map<String, Value>, options: &LoadOptions) -> ReadLoads {
     Err(Problem::new("", message, remedy).into())
 }
 
-/// Steps, layers and experts; layers and experts; or the dimensions that `axis` states.
+/// Reads a tensor with the dimensions step, layer and expert, or layer and expert, or as `axis` states.
 fn tensor(path: &str, value: &Value, options: &LoadOptions) -> ReadLoads {
     let depth = depth(value);
     match depth {
@@ -85,7 +85,7 @@ pub(super) fn ambiguous(rows: usize) -> Problems {
     Problem::new("", message, "set their meaning: axis=layers or axis=iterations").into()
 }
 
-/// Interprets the rows by the axis; they were read as layers.
+/// Interprets rows, which were read as layers, according to the axis.
 pub(super) fn along(axis: LoadAxis, grids: &mut [LoadGrid]) {
     if axis == LoadAxis::Iterations {
         for grid in grids {
@@ -167,7 +167,7 @@ fn row(path: &str, value: &Value, problems: &mut Problems) -> Option<Vec<f64>> {
     (counts.len() == list.len()).then_some(counts)
 }
 
-/// Rows for ranks, one row for their sum, or rows for the ranks of several groups.
+/// Reads a matrix: a row for each rank, one row for their sum, or rows for the ranks of several groups.
 fn matrix(place: &str, value: &Value, problems: &mut Problems) -> Option<(Vec<Vec<f64>>, bool)> {
     let list = value.as_array().map(Vec::as_slice).unwrap_or_default();
     match depth(value) {

@@ -26,13 +26,13 @@ pub(super) struct LongColumns {
     rank: Option<usize>,
 }
 
-/// Counts of a file that omits pairs of layer and expert, by iteration and layer, then by rank and expert.
+/// Counts of a file that may omit pairs of layer and expert; the keys are iteration and layer, then rank and expert.
 #[derive(Clone, Debug)]
 pub(super) struct SparseLoads {
     rows: BTreeMap<(u64, u32), BTreeMap<(u64, u32), f64>>,
-    /// Experts with a row.
+    /// Experts that have a row.
     pub(super) experts: BTreeSet<u32>,
-    /// Ranks, if the table has a rank column.
+    /// Highest rank, if the table has a rank column.
     ranks: Option<u64>,
 }
 
@@ -139,7 +139,7 @@ pub(super) fn read<'a>(
 }
 
 impl SparseLoads {
-    /// Experts up to the highest number.
+    /// Number of experts, counted up to the highest one in the file.
     pub(super) fn highest(&self) -> u32 {
         self.experts.last().map_or(0, |expert| expert + 1)
     }

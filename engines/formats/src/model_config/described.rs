@@ -1,4 +1,4 @@
-//! The result of reading a description of a job: the model, and values of the run by their parameters.
+//! The result of reading a description of a job: the model, and values of the run by the names of their parameters.
 
 use super::ModelSizes;
 use lightbay_core::param::ParamValue;

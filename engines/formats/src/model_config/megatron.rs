@@ -47,8 +47,8 @@ pub fn read(content: impl BufRead, limits: &Limits) -> Result<Imported<Described
 /// Vocabulary if no argument sets it: that of GPT-2 and GPT-3, padded.
 const VOCAB: u32 = 51_200;
 
-/// `--name value`, `--name=value`, and `name: value` of YAML. If a name occurs several times, the last one counts, as
-/// in Megatron-LM.
+/// Reads `--name value`, `--name=value`, and `name: value` of YAML. If a name occurs several times, the last one
+/// counts, as in Megatron-LM.
 fn values(text: &str) -> BTreeMap<String, &str> {
     let mut values = BTreeMap::new();
     for line in text.lines() {
@@ -127,7 +127,7 @@ impl Arguments<'_> {
         self.given(names).and_then(|size| u32::try_from(size).ok()).filter(|size| *size > 0)
     }
 
-    /// The model, and whether a vocabulary was set.
+    /// The model, and `true` if a vocabulary was set.
     fn sizes(&mut self, notes: &mut Vec<String>) -> Option<(ModelSizes, bool)> {
         let layers = self.size(&["num_layers"]);
         let hidden = self.size(&["hidden_size"]);

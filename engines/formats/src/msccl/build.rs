@@ -69,7 +69,8 @@ impl ProgramBuilder {
         let sending = self.block(from, to, true, channel);
         self.push(from, sending, Action::Send, [source, destination], transfer.brought);
         let receiving = self.block(to, from, false, channel);
-        // A reduction waits for the previous one on this chunk; a chunk that replaces another chunk waits for nothing.
+        // A reduction waits for the step that wrote its destination last; a chunk that is not added to anything waits
+        // for nothing.
         let step = match transfer.adds_after {
             Some(before) => {
                 self.push(to, receiving, Action::ReceiveReduceCopy, [destination, destination], before)
@@ -111,7 +112,7 @@ impl ProgramBuilder {
     /// The programs.
     ///
     /// # Errors
-    /// What is wrong if a rank has more thread blocks than executors take.
+    /// A rank has more thread blocks than executors support.
     pub fn finish(self) -> Result<Vec<Gpu>, String> {
         match self.gpus.iter().position(|gpu| gpu.blocks.len() > MOST_BLOCKS) {
             None => Ok(self.gpus),

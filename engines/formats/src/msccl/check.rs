@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// that do not exist, two thread blocks on one connection, sends without receives.
 ///
 /// # Errors
-/// All of it.
+/// Every problem that was found.
 pub fn check(algorithm: &Algorithm) -> Result<(), Problems> {
     let mut problems = Problems::new();
     if algorithm.gpus.is_empty() {

@@ -1,8 +1,8 @@
 //! Runs an execution plan chunk by chunk, as the thread blocks of all GPUs would.
 //!
-//! A block continues until it waits for a signal or for other blocks. Knowledge from a signal, and the block's own
-//! writes, apply to the whole block from its next `nop` or barrier: accesses whose order no signal, barrier or `nop`
-//! enforces are reported.
+//! A block continues until it waits for a signal or for other blocks. A signal that a block received, and the block's
+//! own writes, are known to all of its threads only after its next `nop` or barrier. Accesses whose order is not
+//! enforced by a signal, barrier or `nop` are reported.
 
 use super::{ChannelSort, ExecutionPlan, PlanAction, PlanOperation, Span};
 use crate::collective::memory::{Memory, SumId};
@@ -111,7 +111,7 @@ struct Running {
     /// Slots that it has read and written since its threads were last synchronised.
     read: HashSet<usize>,
     written: HashSet<usize>,
-    /// `true` if these include stores to other GPUs.
+    /// `true` if the writes include stores to other GPUs.
     stores: bool,
     /// Clocks received with signals since the last synchronisation.
     learned: Vec<Clock>,
@@ -240,7 +240,7 @@ impl<'a> PlanRun<'a> {
         }
     }
 
-    /// Does an operation; Returns `false` if it has to wait.
+    /// Performs an operation; returns `false` if it has to wait.
     fn step(&mut self, block: usize, operation: &PlanOperation) -> bool {
         let rank = self.blocks[block].rank;
         if operation.action.waits()
@@ -360,7 +360,7 @@ impl<'a> PlanRun<'a> {
                 }
             }
             read = vec![total; operation.destinations.len()];
-            // Sums that are read from another GPU move from there to here.
+            // Sums that are read from another GPU move from that GPU to this one.
             for span in operation.sources.iter().filter(|span| span.rank.is_some()) {
                 let passage =
                     PlanPassage { from: at(span), to: rank as u32, operation: place, sums: Vec::new() };
@@ -438,7 +438,8 @@ impl<'a> PlanRun<'a> {
     }
 }
 
-/// The counterpart of every channel: the k-th channel of a type to a rank belongs to the k-th of that type back.
+/// The counterpart of every channel: the k-th channel of a type to a rank belongs to the k-th channel of that type back
+/// from it.
 fn ends(plan: &ExecutionPlan) -> Result<Vec<Vec<(usize, usize)>>, Problems> {
     let mut by_pair: HashMap<(usize, u32, ChannelSort), Vec<usize>> = HashMap::new();
     for (rank, gpu) in plan.gpus.iter().enumerate() {

@@ -7,7 +7,7 @@ use lightbay_core::problem::{Problem, printable};
 use std::collections::{BTreeMap, HashMap};
 
 /// Rate of one NVLink in each direction by compute capability, GB/s, as in NCCL's model. A GPU uses the last row that
-/// its capability reaches; 86 applies only to itself.
+/// its capability reaches; the row of 86 applies only to capability 86.
 pub const NVLINK_GBYTE_PER_S: [(u32, f64); 6] =
     [(60, 18.0), (70, 20.0), (80, 20.0), (86, 12.0), (90, 20.6), (100, 40.1)];
 
@@ -249,7 +249,7 @@ fn join_islands(
     })
 }
 
-/// Number of the island of each GPU: the smallest node that links reach.
+/// Number of the island of each GPU: the smallest node that it reaches over links.
 fn islands(network: &ChassisNetwork, gpus: usize) -> Vec<usize> {
     let mut island: Vec<usize> = (0..network.nodes.len()).collect();
     let root = |island: &[usize], mut at: usize| {
@@ -313,7 +313,7 @@ fn own_links(
                 entry.1 += f64::from(link.count) * rate / parts;
             };
             add(number, target);
-            // A switch has no entry for the reverse direction.
+            // The file has no entries of switches, so the reverse direction is added here.
             if to_switch {
                 add(target, number);
             }

@@ -23,7 +23,7 @@ pub(super) fn join(topology: &NcclTopology, gpus: &[GpuPlace], hosts: &[usize], 
     let devices = &topology.devices;
     for host in hosts {
         let own: Vec<(u32, &GpuPlace)> = (0..).zip(gpus).filter(|(_, gpu)| gpu.host == *host).collect();
-        // Paths that end at each device: those of the bridges below it and of its GPUs.
+        // Paths that end at each device: paths from the bridges below it, and from its own GPUs.
         let mut below: BTreeMap<usize, Vec<UpwardWay>> = BTreeMap::new();
         let mut root = Vec::new();
         for (number, gpu) in &own {
@@ -45,7 +45,7 @@ pub(super) fn join(topology: &NcclTopology, gpus: &[GpuPlace], hosts: &[usize], 
             } else {
                 let node = add_switch(made, format!("pcie {}", devices[at].bus), *host);
                 for way in ways {
-                    // Parts of a device are connected in it at the rate of its link.
+                    // Parts of a device are connected inside the device at the rate of its link.
                     let rate = if way.gbyte_per_s.is_finite() { way.gbyte_per_s } else { upward };
                     add_ways(made, way.node, node, rate);
                 }

@@ -3,7 +3,7 @@
 //!
 //! A row is `collective,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks[,numPipeOps[,regBuff]]`; the
 //! first matching row counts. The plug-in takes unknown words for other words, and a line of 256 characters for two
-//! lines, so the writer emits only what it reads correctly.
+//! lines, so the writer emits only what the plug-in reads correctly.
 
 use lightbay_core::problem::{Problems, printable};
 use std::fmt::Write as _;
@@ -108,7 +108,7 @@ pub fn write(rows: &[TunerRow]) -> Result<String, Problems> {
 /// Reads a table like the plug-in, but refuses what the plug-in would misinterpret.
 ///
 /// # Errors
-/// Every line that is not a row of 8 to 10 fields with words and numbers of their ranges.
+/// Every line that is not a row of 8 to 10 fields with known words and with numbers in their ranges.
 pub fn read(text: &str) -> Result<Vec<TunerRow>, Problems> {
     let mut problems = Problems::new();
     let mut rows = Vec::new();

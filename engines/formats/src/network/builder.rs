@@ -96,7 +96,7 @@ impl Builder {
         }
     }
 
-    /// Returns `true` if the limit is reached.
+    /// Returns `true` if there are more nodes or links than the maximum.
     pub fn is_full(&self) -> bool {
         self.nodes.len() > MOST_NODES || self.listed > MOST_LINKS
     }

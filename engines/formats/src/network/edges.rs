@@ -35,7 +35,7 @@ fn ends(header: &[&str]) -> Option<[usize; 2]> {
 pub(super) fn has_header(text: &str) -> bool {
     let Some((_, first)) = content(text).next() else { return false };
     let header = cells(first);
-    // A traffic matrix has bytes, which a link does not have.
+    // A table with a column of bytes is a traffic matrix, not a list of links.
     ends(&header).is_some() && !header.iter().any(|cell| cell.to_ascii_lowercase().contains("bytes"))
 }
 

@@ -42,7 +42,7 @@ pub(super) fn read(
                 "CPLEXSolution" => solutions += 1,
                 "header" if solutions == 1 => header(tag, began, file, problems),
                 "variable" if solutions == 1 && file.entries.len() > most => {
-                    // The general reader reports that there are too many.
+                    // The general reader reports that there are too many values.
                     return Ok(());
                 }
                 "variable" if solutions == 1 => variable(tag, began, file, problems),

@@ -27,7 +27,7 @@ pub struct TacclSketch {
     pub senders: BTreeMap<u32, Vec<u32>>,
     /// `true` if sends of one GPU to other nodes are ordered.
     pub ordered: bool,
-    /// Symmetries: an offset and the size of the group within which it rotates.
+    /// Symmetries: each has an offset and the size of the group of GPUs within which it rotates them.
     pub symmetry_offsets: Vec<[u32; 2]>,
     /// Number of chunks into which the input of a rank is divided.
     pub chunks: u32,

@@ -39,7 +39,7 @@ impl Megabyte {
 /// A topology of TACCL: links inside a node by class, and one type of link between nodes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TacclTopology {
-    /// Name; Name; `NDv2` or `DGX2` at its beginning selects a wiring that the program knows.
+    /// Name; `NDv2` or `DGX2` at its beginning selects a wiring that TACCL knows.
     pub name: String,
     /// Number of GPUs of a node.
     pub gpus_per_node: u32,

@@ -24,7 +24,7 @@ pub(super) const KINDS: [&str; 14] = [
     "all_to_all_single",
 ];
 
-/// Column, message and remedy.
+/// A problem of a row: column, message and remedy.
 pub(super) type Wrong = (&'static str, String, String);
 
 pub(super) fn call_kind(name: &str, additional: Option<&str>) -> Result<CallKind, Wrong> {
@@ -57,7 +57,7 @@ pub(super) fn present(field: &str) -> Option<&str> {
     (!field.is_empty() && field != "None").then_some(field)
 }
 
-/// `rank3, rank4` or `rank0 ~ rank127` anywhere in the line; at most `room` ranks.
+/// Reads `rank3, rank4` or `rank0 ~ rank127` anywhere in the line; at most `room` ranks.
 pub(super) fn parse_ranks(text: &str, room: usize) -> Result<Vec<u32>, String> {
     let mut ranks: Vec<u32> = Vec::new();
     let mut rest = text;

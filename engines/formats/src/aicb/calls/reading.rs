@@ -36,13 +36,13 @@ pub(super) struct Reading {
     iteration_start: usize,
     rows: usize,
     ranks: usize,
-    /// First line that stated the size of tp, dp, ep.
+    /// First lines that stated the sizes of tp, dp and ep.
     size_lines: [usize; 3],
     stages: std::collections::HashMap<String, u32>,
 }
 
 impl Reading {
-    /// Reads one line; returns `false` if reading further makes no sense.
+    /// Reads one line; returns `false` if the rest of the file should not be read.
     pub(super) fn line(
         &mut self,
         number: usize,
