@@ -67,7 +67,7 @@ pub struct ChakraNode {
     pub id: u64,
     /// Name.
     pub name: String,
-    /// Sort.
+    /// Type.
     pub sort: ChakraSort,
     /// Nodes on which it has a control dependency.
     pub control_deps: Vec<u64>,
@@ -343,7 +343,7 @@ fn deps(field: &ChakraField<'_>, found: &mut Vec<u64>) -> Option<()> {
     Some(())
 }
 
-/// Name and value of an attribute; no value for lists, bytes and attributes without one.
+/// Name and value of an attribute; no value for lists, for bytes, and for attributes without a value.
 fn attribute(mut message: &[u8]) -> Option<(String, Option<ChakraValue>)> {
     let zigzag = |value: u64| (value >> 1) as i64 ^ -((value & 1) as i64);
     let (mut name, mut found) = (String::new(), None);

@@ -34,7 +34,7 @@ pub struct Process {
 pub struct Slice {
     /// Index of the group.
     pub process: usize,
-    /// Index of the row in it.
+    /// Index of the row in the group.
     pub thread: usize,
     /// Name.
     pub name: String,

@@ -171,11 +171,11 @@ pub struct Block {
 /// The program of a rank.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gpu {
-    /// Chunks put in.
+    /// Chunks of the input.
     pub input_chunks: u32,
-    /// Chunks got out.
+    /// Chunks of the output.
     pub output_chunks: u32,
-    /// Chunks of room.
+    /// Chunks of scratch space.
     pub scratch_chunks: u32,
     /// Chunks of the input, each with the position in the output where it must be before any step.
     pub copies: Vec<(u32, u32)>,

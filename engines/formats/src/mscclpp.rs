@@ -75,7 +75,7 @@ pub enum PlanAction {
     Get,
     /// Copies inside the GPU.
     Copy,
-    /// Adds sources up.
+    /// Reduces sources.
     Reduce,
     /// Reduces sources and writes the sum into buffers of this GPU and of others.
     ReduceSend,
@@ -203,7 +203,7 @@ impl PlanOperation {
 /// A channel of a GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PlanChannel {
-    /// Sort.
+    /// Type.
     pub sort: ChannelSort,
     /// Rank at the other end.
     pub peer: u32,
@@ -212,11 +212,11 @@ pub struct PlanChannel {
 /// The program of a GPU.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlanGpu {
-    /// Chunks put in.
+    /// Chunks of the input.
     pub input_chunks: u32,
-    /// Chunks got out.
+    /// Chunks of the output.
     pub output_chunks: u32,
-    /// Chunks of room.
+    /// Chunks of scratch space.
     pub scratch_chunks: u32,
     /// Channels: memory channels first, then port channels.
     pub channels: Vec<PlanChannel>,

@@ -124,7 +124,7 @@ pub enum GpuLinkSort {
 /// Links from a GPU to one target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GpuLinks {
-    /// Sort.
+    /// Type.
     pub sort: GpuLinkSort,
     /// Bus id of the target in lower case.
     pub target: String,

@@ -131,8 +131,8 @@ impl SolutionFile {
         }
     }
 
-    /// Stores the statement on how the solve ended, also as [`SolutionFile::no_point`] if it says that there is no
-    /// feasible point.
+    /// Stores the statement on how the solve ended, also as [`SolutionFile::no_point`] if it says that no feasible
+    /// point exists.
     fn ended(&mut self, words: &str, line: usize) {
         let stated = Stated { what: words.to_owned(), line };
         let lower = words.to_ascii_lowercase();
@@ -147,7 +147,7 @@ impl SolutionFile {
     fn claims(&mut self, token: &str, line: usize, problems: &mut Problems) {
         match finite(token) {
             Ok(what) => self.objective = Some(Stated { what, line }),
-            // A solver without a feasible point writes infinity as objective; other lines state that there is no point.
+            // A solver without a feasible point writes infinity as objective; other lines state that no point exists.
             Err(_) if self.no_point.is_some() => {}
             Err(wrong) => problems.add(
                 place(line),

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 /// Colour or pattern that fills an area.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fill {
-    /// Not at all.
+    /// No fill.
     #[default]
     None,
     /// White.

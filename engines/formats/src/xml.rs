@@ -95,7 +95,7 @@ pub(crate) struct Attributes<'a, 'd> {
 }
 
 impl<'a, 'd> Attributes<'a, 'd> {
-    /// Those of `node`.
+    /// The attributes of `node`.
     pub(crate) const fn of(node: Node<'a, 'd>) -> Self {
         Self { node }
     }

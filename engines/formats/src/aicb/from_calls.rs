@@ -282,7 +282,7 @@ fn stage(
     }
 }
 
-/// Measured time of several rows; `None` unless every row has one.
+/// Measured time of several rows; `None` unless every row has a measured time.
 #[derive(Default)]
 struct Time {
     sum_s: f64,

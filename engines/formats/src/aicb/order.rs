@@ -1,8 +1,8 @@
 //! Pipeline order of a per-call CSV: matches sends with receives, and finds the order in which each stage runs its
 //! forward and backward passes.
 //!
-//! The k-th `send_next` of a stage is the k-th `recv_prev` of the next one; backwards likewise. The column `additional`
-//! determines the direction, because in the steady phase a `recv_next` is listed under `forward_step`.
+//! The k-th `send_next` of a stage is the k-th `recv_prev` of the next stage; backwards likewise. The column
+//! `additional` determines the direction, because in the steady phase a `recv_next` is listed under `forward_step`.
 
 use std::fmt;
 

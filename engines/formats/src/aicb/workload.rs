@@ -47,7 +47,8 @@ pub struct MergeOptions {
     pub layers_per_stage: Option<u64>,
     /// Source of compute times.
     pub compute: ComputeSource,
-    /// Meaning of the forward gather of a once-per-iteration gradient row; `None` assumes data parallel.
+    /// Meaning of the gather in the forward column of a gradient row that occurs once per iteration; `None` assumes
+    /// data parallel.
     pub parameter_gather: Option<ParameterGather>,
 }
 
@@ -64,7 +65,7 @@ pub struct StageWorkload {
     pub backward_collectives: Vec<AicbCollective>,
     /// Measured time of the in-pod collectives of one forward pass, seconds, if all of them were measured.
     pub forward_collectives_s: Option<f64>,
-    /// The same for one backward pass.
+    /// Measured time of the in-pod collectives of one backward pass, seconds, if all of them were measured.
     pub backward_collectives_s: Option<f64>,
     /// Data-parallel collectives of the iteration.
     pub dp_collectives: Vec<AicbCollective>,

@@ -422,7 +422,7 @@ impl<'a> Run<'a> {
         format!("gpu {}, tb {}, step {}", running.rank, running.number, running.done)
     }
 
-    /// The cycle of thread blocks that wait for each other, found from a blocked one.
+    /// The cycle of thread blocks that wait for each other, found by starting at a blocked thread block.
     fn circle(&self, stuck: usize) -> Problem {
         let mut trail: Vec<(usize, String)> = Vec::new();
         let mut block = stuck;

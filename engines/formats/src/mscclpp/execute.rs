@@ -17,7 +17,7 @@ const MOST_MOVES: u64 = 1 << 26;
 /// Rank, thread block and operation.
 pub type OperationPlace = (u32, u32, u32);
 
-/// Chunks that moved from the buffer of one GPU to that of another.
+/// Chunks that moved from the buffer of one GPU to the buffer of another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanPassage {
     /// Rank whose buffer was read; for sums, the rank that reduced them.

@@ -80,7 +80,7 @@ pub struct ChassisLink {
     pub count: u32,
     /// Total rate of these links, GB/s.
     pub gbyte_per_s: f64,
-    /// Sort.
+    /// Type.
     pub sort: ChassisLinkSort,
 }
 

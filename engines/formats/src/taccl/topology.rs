@@ -107,7 +107,7 @@ fn taccl(value: &Value, problems: &mut Problems) -> Option<Imported<TacclTopolog
     let mut fields = Fields::of(value, "", problems)?;
     let name = fields.text("name", problems).map(str::to_owned);
     let gpus = fields.int("gpus_per_node", 1..=MOST_RANKS as i64, problems);
-    // A file with its wiring and without NICs describes a single node.
+    // A file that gives the wiring and no NICs describes a single node.
     let is_wired = fields.has("links");
     let is_alone = is_wired && !fields.has("nics_per_node");
     let nics = fields.int_or("nics_per_node", 0..=MOST_RANKS as i64, i64::from(!is_alone), problems);

@@ -299,7 +299,7 @@ impl Reading {
         index
     }
 
-    /// Stores the size of a group and refuses a different one.
+    /// Stores the size of a group; refuses a size that differs from the stored one.
     fn size(&mut self, number: usize, group: Option<CallGroup>, ranks: u64, problems: &mut Problems) {
         let sizes = &mut self.calls.sizes;
         let (slot, line) = match group {
