@@ -66,7 +66,7 @@ impl PlacementShape {
 /// Load of every rank; replicas of an expert share its load evenly.
 pub fn rank_loads(shape: &PlacementShape, load: &[f64], slots: &[u32]) -> Vec<f64> {
     let copies = copies(shape.experts, slots);
-    // Copies share evenly.
+    // Replicas share the load evenly.
     let share = |expert: &u32| load[*expert as usize] / f64::from(copies[*expert as usize]);
     slots.chunks(shape.slots_per_rank().max(1)).map(|rank| rank.iter().map(share).sum()).collect()
 }

@@ -22,7 +22,7 @@ record! {
         /// The layer.
         pub layer: u32 = index(),
         /// Bytes that each server sends to each other server in the dispatch; the combine and the backward exchanges
-        /// carry the transpose or the same bytes. The diagonal stays inside the server.
+        /// carry the same bytes or their transpose. The diagonal stays inside the server.
         pub demand_bytes: Vec<Vec<f64>> = any(),
         /// Experts of the ranks, if they are not in blocks.
         pub placement: Option<ExpertPlacement> = any(),

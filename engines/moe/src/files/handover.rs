@@ -108,7 +108,7 @@ pub fn graph(scenario: &MoeScenario, layer: &LayerPlan) -> Graph {
     Graph { nodes, switches, links, left_out }
 }
 
-/// Bytes between the servers in one dispatch of a layer. The places are the servers of [`graph`], by the same names.
+/// Bytes between the servers in one dispatch of a layer. The places are the servers of [`graph`], with the same names.
 pub fn traffic(layer: &LayerPlan) -> TrafficMatrix {
     let rows = (0u32..).zip(&layer.demand_bytes);
     let entries = rows.flat_map(|(from, row)| (0u32..).zip(row).map(move |(to, bytes)| (from, to, *bytes)));

@@ -13,7 +13,7 @@ pub enum Predictor {
     LastIteration,
     /// Same shares as the previous layer.
     PreviousLayer,
-    /// Every expert alike.
+    /// Equal shares for all experts.
     Uniform,
 }
 

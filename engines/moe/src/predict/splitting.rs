@@ -51,7 +51,7 @@ pub(super) fn solve(problem: &PassageProblem, passage: &mut [f64]) -> usize {
             // Primal residual: distance of the two parts.
             apart = largest(&column, share).max(apart);
             for (pull, (free, share)) in pull.iter_mut().zip(column.iter().zip(&*share)) {
-                // Over-relaxed point, and the multiplier on top of it.
+                // Over-relaxed point plus the multiplier.
                 *pull += RELAXED * free + (1.0 - RELAXED) * share;
             }
             column.copy_from_slice(pull);

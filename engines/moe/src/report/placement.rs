@@ -1,4 +1,4 @@
-//! Placements of the experts compared: in blocks, by EPLB, and that of the plan.
+//! Placements of the experts compared: in blocks, by EPLB, and by the plan.
 
 use super::{ANALYTIC, ANALYTIC_SHORT};
 use crate::model::demand::{LayerDemand, copies};

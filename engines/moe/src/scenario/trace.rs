@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum GateTrace {
-    /// Drawn at random.
+    /// Sampled at random.
     Synthetic(SyntheticTrace),
     /// Counted.
     Counts(CountedTrace),

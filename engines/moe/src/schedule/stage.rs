@@ -107,7 +107,7 @@ impl StageModel {
             return Ok(at);
         }
         let region = &self.scenario.region;
-        // NICs follow those of the previous candidate, so that a change between the two sets few circuits.
+        // NICs are chosen to match those of the previous candidate, so that a change between the two sets few circuits.
         let mut nics = match self.candidates.last() {
             Some(before) => changed(region, &before.nics, &counts),
             None => mapped(region, &counts),

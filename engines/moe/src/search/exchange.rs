@@ -27,7 +27,7 @@ pub struct Exchange {
     servers: usize,
     /// Bytes from server to server without the diagonal, row by row.
     out: Vec<f64>,
-    /// The same by receiver.
+    /// Bytes by receiver, row by row.
     into: Vec<f64>,
     circuit: f64,
     eps: f64,
@@ -95,7 +95,7 @@ impl Exchange {
         done(self.sent(server)) && done(self.received(server))
     }
 
-    /// Lower bound on the time with any circuits: all NICs of a server as one.
+    /// Lower bound on the time with any circuits, from treating all NICs of a server as one.
     pub fn pooled_time(&self, degree: u32) -> f64 {
         // Every byte of a server leaves over one of its NICs.
         let rate = f64::from(degree) * self.circuit + self.eps;

@@ -19,7 +19,7 @@ pub fn mapped(region: &MoeRegion, circuits: &CircuitCounts) -> Vec<RegionCircuit
         .collect();
     let mut found = Vec::new();
     for (a, b, count) in circuits.pairs() {
-        // A circuit has one NIC at each end; the n-th NIC of one end is joined to the n-th of the other.
+        // A circuit has one NIC at each end; the n-th NIC of one end is joined to the n-th NIC of the other end.
         let ends =
             [a, b].map(|server| nics.get_mut(server).map(|nics| taken(nics, count)).unwrap_or_default());
         let [from, to] = ends;
@@ -114,7 +114,7 @@ fn kept(region: &MoeRegion, old: &[RegionCircuit], circuits: &CircuitCounts) -> 
             found.push(RegionCircuit { action: CircuitAction::Keep, ..*circuit });
         }
     }
-    // Second pass: the circuits that are missing, one by one.
+    // Second pass: adds the missing circuits one by one.
     for (a, b, count) in circuits.pairs() {
         let at = a * n + b;
         while taken[at] < count {
