@@ -33,7 +33,7 @@ pub mod code {
     pub const SORTED: &str = "sorted";
     /// An entry names a pod or port that does not exist, or joins a pod to itself.
     pub const PORT: &str = "port";
-    /// A port holds two circuits, before or after.
+    /// A port holds two circuits before or after the change.
     pub const BUSY: &str = "busy_port";
     /// A circuit uses a failed port.
     pub const FAILED: &str = "failed_port";
@@ -43,7 +43,7 @@ pub mod code {
     pub const INSTALLED: &str = "installed";
     /// A pinned circuit does not stay.
     pub const PINNED: &str = "pinned";
-    /// A switch removes a circuit of an oriented pair of pods and adds another one of the same pair.
+    /// A switch removes a circuit of an oriented pair of pods and adds another circuit of that oriented pair.
     pub const CHURN: &str = "add_and_remove";
     /// The new state is not the target.
     pub const DEMAND: &str = "demand";
@@ -59,7 +59,7 @@ pub mod code {
     pub const METRICS: &str = "metrics";
     /// A change is in no batch or in several batches, or a batch names something that is not a change.
     pub const BATCHES: &str = "batches";
-    /// A batch adds before it removes.
+    /// A batch lists an addition before a removal.
     pub const BATCH_ORDER: &str = "batch_order";
     /// A batch sets up a circuit at a port that is still in use.
     pub const LIVE_PORT: &str = "live_port";
@@ -67,9 +67,9 @@ pub mod code {
     pub const DARK: &str = "dark_circuits";
     /// More circuits are dark during a batch than the scenario allows.
     pub const ROLLOUT: &str = "rollout";
-    /// The order has another number of phases or GPUs, or departs from its rule.
+    /// The order of phases has a wrong number of phases or GPUs, or does not follow its rule.
     pub const PHASES: &str = "phases";
-    /// A GPU receives from no GPU or from several.
+    /// In some phase, a GPU receives from no GPU or from several.
     pub const RECEIVER: &str = "receiver";
     /// A pair of GPUs exchanges data in no phase or in two phases.
     pub const PAIR: &str = "pair";
@@ -116,11 +116,11 @@ pub struct Envelope<'a> {
     pub value: f64,
     /// Claimed lower bound of the removed circuits over all plans of the scenario.
     pub bound: Option<f64>,
-    /// Plans that the bound covers, if not all.
+    /// Plans that the bound covers; `None` if it covers all plans.
     pub bound_covers: Option<&'a str>,
     /// Name of the method that claims the bound.
     pub method: &'a str,
-    /// Figures of the envelope.
+    /// Metrics that the envelope states.
     pub metrics: &'a BTreeMap<String, f64>,
 }
 
@@ -165,7 +165,7 @@ pub fn check(
         }
         CrossconnectResult::Order(order) => {
             let figures = phases::check(scenario, order, envelope, &mut found).map(Vec::from);
-            // The sum cannot be negative.
+            // Numbers of removals cannot be negative, so 0 is the proven bound.
             let nothing = |_, _| program::Proof::default();
             (figures, Some(figures::bound(0, envelope, nothing, depth, &mut found, &mut remarks)))
         }

@@ -92,8 +92,8 @@ record! {
         pub forced_removed_circuits: Option<u64> = index(),
         /// Target circuits that are not set because ports failed; absent if all are set.
         pub unmet_circuits: Option<u64> = index(),
-        /// Lower bound on the unmet circuits, from counting the working ports of every pod and switch; present together
-        /// with them.
+        /// Lower bound on the unmet circuits, from counting the working ports of every pod and switch; present if
+        /// circuits are unmet.
         pub lower_bound_unmet_circuits: Option<u64> = index(),
     }
 }
@@ -140,9 +140,9 @@ record! {
         pub rule: PhaseRule = any(),
         /// GPUs of a pod, N; GPU n of pod p is number p·N + n.
         pub gpus_per_pod: u32 = index(),
-        /// `phases[t][g]`: the GPU that GPU g sends to in phase t + 1 (itself in one phase: idle).
+        /// `phases[t][g]`: the GPU that GPU g sends to in phase t + 1 (in one phase itself, which means idle).
         pub phases: Vec<Vec<u32>> = index(),
-        /// Largest number of flows from one pod to one pod in any phase, including flows within a pod.
+        /// Maximum number of flows from one pod to another, or within a pod, in any phase.
         pub max_flows_per_pod_pair: u32 = index(),
         /// Phases in which some GPU receives from two others.
         pub contended_phases: u32 = index(),

@@ -40,7 +40,7 @@ use lightbay_core::standing::Standing;
 use rewiring::Ranked;
 use std::cell::OnceCell;
 
-/// Number of rows that an overview shows of long tables.
+/// Maximum number of rows of a long table that an overview shows.
 const OVERVIEW: usize = 16;
 
 /// Every section.

@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 pub const MAX_PODS: usize = 1024;
 /// Maximum number of switches of a scenario.
 pub const MAX_OCS: usize = 512;
-/// Reason, after "has no effect", for parameters of the search if circuits are placed.
+/// Reason, after "has no effect", for parameters of the search if circuits are given port by port.
 pub(crate) const GIVEN: &str = "where the target circuits are given port by port";
 /// Maximum number of ports of a pod on one side of one switch.
 pub const MAX_PORTS: u32 = 4096;
@@ -53,7 +53,8 @@ record! {
         pub pods: u32 = within(1..=MAX_PODS as i64),
         /// Number of optical circuit switches, K; with `cross_wired` wiring each stands for a pair of simplex switches.
         pub ocs_count: u32 = within(1..=MAX_OCS as i64),
-        /// Ports that a switch may connect: A with B, the same on pairs of simplex switches, or any two.
+        /// Ports that a switch may connect: A ports with B ports, A ports with B ports on pairs of simplex switches, or
+        /// any two ports.
         pub wiring: Wiring = any().or(Wiring::TwoSided).cold(),
         /// `ports_a[i][k]`: duplex ports of pod i on the A side of switch k (P x K).
         pub ports_a: Vec<Vec<u32>> = within(0..=i64::from(MAX_PORTS)),
@@ -83,9 +84,9 @@ record! {
         pub pod_names: Option<Vec<String>> = any(),
         /// Family of a random instance, from which other instances can be sampled.
         pub family: Option<Family> = any(),
-        /// Iteration time of the job that the target circuits were planned for, s: the benefit of the change.
+        /// Iteration time of the job that the target circuits were planned for, s; it shows the benefit of the change.
         pub predicted_makespan_s: Option<f64> = within(0.0..=1e12),
-        /// Time of an iteration at which the target circuits are set, if circuits change within it; every iteration
+        /// Time within an iteration at which the target circuits are set, if circuits change within it; every iteration
         /// repeats the changes.
         pub switching: Option<Switching> = any(),
         /// The plan that the target circuits come from.
@@ -234,8 +235,8 @@ record! {
     /// A circuit is dark from the batch that removes it up to and including the batch that adds its successor. The
     /// circuits that a pod, or a pair of pods, lacks are counted from the smaller of its old and its new number of
     /// circuits, so circuits that the plan removes for good do not count as lacking. Without limits, a change is made
-    /// in one batch, unless that cuts off a pair of pods or removes more than half of a pod's circuits. A limit that is
-    /// never reached forces a single batch.
+    /// in one batch, unless that cuts off a pair of pods or removes more than half of a pod's circuits. To force a
+    /// single batch, set a limit that is never reached.
     #[derive(Copy)]
     pub struct Rollout {
         /// Maximum number of circuits that a pod may lack during a batch; 0: no limit.

@@ -98,8 +98,8 @@ impl<'a> Panel<'a> {
     }
 }
 
-/// Returns the checked entries of all switches; `None` if the switches are not those of the scenario, or if an entry
-/// names a pod or port that does not exist, because nothing can be counted then.
+/// Returns the checked entries of all switches; `None` if the switches differ from the switches of the scenario, or if
+/// an entry names a pod or port that does not exist, because nothing can be counted then.
 pub(super) fn of(
     scenario: &CrossconnectScenario,
     changes: &Changes,

@@ -27,8 +27,8 @@ pub(super) fn finite(envelope: &Envelope<'_>, found: &mut Findings) {
     }
 }
 
-/// Checks that every pair of pods has exactly its target circuits. Fewer are allowed only if ports have failed and no
-/// switch has a free port at both ends for one more.
+/// Checks that every pair of pods has exactly its target circuits. A pair may have fewer circuits only if ports have
+/// failed and no switch has a free port at both ends for one more.
 pub(super) fn demand(
     scenario: &CrossconnectScenario,
     switches: &[Vec<Judged>],
@@ -69,7 +69,7 @@ pub(super) fn demand(
 
 /// Working ports that the new state leaves free.
 struct Free {
-    /// `ports[switch][pod]`: on side A and on side B; all on side A if ports have no sides.
+    /// `ports[switch][pod]`: free ports on side A and on side B; all on side A if ports have no sides.
     ports: Vec<Vec<[i64; 2]>>,
     single_sided: bool,
 }
@@ -347,7 +347,7 @@ pub(super) fn bound(
         }
         return (trust(false), of_all);
     }
-    // Removed circuits are whole.
+    // The number of removed circuits is whole.
     let proof = prove(covers, target.ceil().max(0.0) as u64);
     if let (Some(removed), Some(claimed), Covers::All) = (proof.counterexample, envelope.bound, covers) {
         found.add(

@@ -105,7 +105,8 @@ fn each_pair_once(order: &PhaseOrder, found: &mut Findings) {
     }
 }
 
-/// Counts phases in which a GPU receives from two others. With the corrected rule, every GPU receives from one.
+/// Counts phases in which a GPU receives from two others. With the corrected rule, every GPU receives from exactly one
+/// GPU in each phase.
 fn receivers(order: &PhaseOrder, found: &mut Findings) -> u64 {
     let mut contended = 0;
     let mut senders = vec![0u32; order.phases.len()];
@@ -127,7 +128,7 @@ fn receivers(order: &PhaseOrder, found: &mut Findings) -> u64 {
     contended
 }
 
-/// Largest number of flows from one pod to one pod in any phase, including flows within a pod.
+/// Maximum number of flows from one pod to another, or within a pod, in any phase.
 fn most_flows(n: usize, pods: usize, order: &PhaseOrder) -> u64 {
     let mut flows = vec![0u64; pods];
     let mut most = 0;

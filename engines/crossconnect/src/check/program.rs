@@ -29,7 +29,7 @@ type CircuitPlace = (usize, usize, usize);
 /// Outcome of a proof.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Proof {
-    /// No plan removes fewer.
+    /// Proven lower bound on the circuits that any plan removes.
     pub bound: u64,
     /// A plan with this number of removals exists, fewer than the claimed bound.
     pub counterexample: Option<u64>,

@@ -53,7 +53,7 @@ pub struct Numbers {
     pub bidirectional: bool,
 }
 
-/// A box.
+/// A device: a switch, or one switch of a simplex pair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Device {
     /// Number of the device: the number of the switch, or 2k and 2k + 1 for switch k if the wiring is `cross_wired`.
@@ -333,7 +333,7 @@ impl Device {
         Ok(self.joined(from, to))
     }
 
-    /// The same for a panel that has its own port numbers.
+    /// As [`Self::joint`], for a panel that has its own port numbers.
     fn joint_on_panel(
         &self,
         panel: &[Option<Side>],

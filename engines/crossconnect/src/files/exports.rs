@@ -78,7 +78,7 @@ pub struct File {
     pub beside: Option<&'static str>,
     /// The device that the commands are for, by the number of [`Device`]; a switch of two devices has two numbers.
     pub switch: Option<u32>,
-    /// Number of the batch, from 1; for a rollback file, the number of the step back.
+    /// Number of the batch, from 1; for a rollback file, the number of the rollback step.
     pub batch: usize,
     /// `true` for a rollback file, which restores the state before.
     pub rollback: bool,
@@ -214,7 +214,7 @@ fn ctag() -> ParamInfo {
     )
 }
 
-/// Returns the use of the whole state of a switch in a format; `None` for the table.
+/// Returns how a format uses the whole state of a switch; `None` for the table.
 fn whole(format: &str) -> Option<Whole> {
     match format {
         polatis_restconf::NAME | polatis_netconf::NAME | ocp_ocs::NAME => Some(Whole::Replaces),
@@ -272,7 +272,7 @@ pub fn write(format: &str, subject: &Subject<'_>, params: &Params) -> Result<Vec
     let naming = naming(&ports, params)?;
     let mut devices = devices(subject.scenario, &naming.numbers)?;
     let failed = subject.scenario.failed_ocs();
-    // Nobody answers there.
+    // A failed switch does not answer.
     devices.retain(|device| !failed.contains(&device.ocs));
     let writer = writer(format, &naming, params)?;
     let scenario = subject.scenario;

@@ -58,11 +58,11 @@ pub struct Imported {
     pub installed: Installed,
     /// Connections that make no circuit, sorted.
     pub strays: Vec<Stray>,
-    /// Number of them that are one direction of a circuit whose ports no other connection uses.
+    /// Number of these connections that are one direction of a circuit whose ports no other connection uses.
     pub half: usize,
-    /// Lines for people: the parts that were read and left out.
+    /// Lines for people: what was read and what was left out.
     pub lines: Vec<String>,
-    /// Those lines that state assumptions of the import.
+    /// The lines for people that state assumptions of the import.
     pub assumed: Vec<String>,
 }
 
@@ -85,7 +85,7 @@ struct Listing {
     notes: Vec<String>,
 }
 
-/// Information that only the switch has, so that the import omits it.
+/// Information that the import does not take from the switch.
 const SWITCH_ALONE: &[&str] =
     &["names, states and power levels of the connections on the switch", "the target circuits"];
 

@@ -19,8 +19,8 @@ use lightbay_core::scenario::Scenario;
 /// The method `auto`.
 pub(super) struct Auto;
 
-/// Annealing rounds before the relaxation is solved for a small scenario. If the relaxation proves that their plan is
-/// optimal, the remaining rounds are skipped.
+/// Number of annealing rounds before the relaxation is solved for a small scenario. If the relaxation proves that the
+/// plan of these rounds is optimal, the remaining rounds are skipped.
 const FIRST_ROUNDS: u32 = 3;
 
 /// Maximum number of target circuits for which the relaxation takes less time than the rounds that it may save.

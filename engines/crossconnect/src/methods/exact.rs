@@ -85,7 +85,7 @@ impl Method<Crossconnect> for Exact {
         if let Some(best) = &mut best {
             anneal(&session, best, &knobs::anneal_settings(params, false), cx)?;
         }
-        // A hot start may have another orientation; the model then has no such point.
+        // A hot start may have another orientation; the model then does not contain its point.
         let fits = |start: &FirstPlan| {
             let found = crate::model::task::merged(start.plan.ocs.iter().flatten().copied());
             found == oriented

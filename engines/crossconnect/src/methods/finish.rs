@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// Number of the random stream that seeds the tries; searches number their streams from 0.
 const START_STREAM: u64 = 1 << 40;
-/// The same for tries after halving got stuck.
+/// Number of the random stream for the tries after halving got stuck.
 const STUCK_STREAM: u64 = START_STREAM + 1;
 
 /// Ways to split switches in two, with their names.

@@ -115,7 +115,7 @@ impl Reader<Crossconnect> for PlanReader {
     }
 
     fn bound(&mut self, cx: &mut Context<'_, Crossconnect>, bound: f64) -> Result<(), MethodError> {
-        // Rounded up, as removals are whole.
+        // The bound is rounded up, because removals are whole numbers.
         let bound = self.session.task.bound_of_plans(whole(bound)) as f64;
         if self.fixed {
             cx.bound_over(bound, COVERS);

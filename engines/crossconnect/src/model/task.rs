@@ -139,8 +139,8 @@ impl Task {
         Assignment { ocs: vec![self.wanted.clone()] }.lacks(&Assignment { ocs: vec![old] })
     }
 
-    /// Converts a bound on the removals of solutions to one on those of plans. A plan may keep installed circuits that
-    /// count as lost, if a solution leaves ports free for them.
+    /// Converts a bound on the removals of solutions to a bound on the removals of plans. A plan may keep installed
+    /// circuits that count as lost, if a solution leaves ports free for them.
     pub fn bound_of_plans(&self, bound: u64) -> u64 {
         let installed = |pair: &Cell| -> u32 {
             let cells = self.installed.ocs.iter().flatten();

@@ -31,9 +31,9 @@ const SLIP: f64 = 1e-5;
 /// Reduced cost below which a column can help.
 const NEGATIVE: f64 = -1e-7;
 
-/// Rows, and columns, of the restricted program between two stop checks.
+/// Number of rows that are processed between two stop checks.
 const ROWS_ASKED: u32 = 64;
-/// Number of columns of the whole program between two stop checks.
+/// Number of columns that are processed between two stop checks.
 const COLUMNS_ASKED: usize = 4096;
 
 /// Rounds a bound up to the next whole number, because removed circuits are whole.
@@ -67,7 +67,7 @@ pub fn relaxation<W: Watch>(
             best = whole(round.bound).min(removed);
             found(watch, best)?;
         }
-        // The restricted value bounds the relaxation from above: no round can pass it.
+        // The restricted value bounds the relaxation from above: the bound of no round can exceed it.
         if round.complete || whole(round.value) <= best {
             break;
         }
@@ -81,7 +81,7 @@ struct RestrictedProgram<'m> {
     instance: Instance,
     /// Rows of every column of the model.
     rows: Vec<Vec<(Row, f64)>>,
-    /// Columns of the model that the program does not have.
+    /// Columns of the model that the restricted program does not contain.
     outside: Vec<u32>,
 }
 
@@ -91,7 +91,7 @@ struct Round {
     bound: f64,
     /// The value of the restricted program, an upper bound of the relaxation.
     value: f64,
-    /// `true` if no column can improve it.
+    /// `true` if no column can improve the restricted program.
     complete: bool,
 }
 
@@ -119,7 +119,7 @@ impl<'m> RestrictedProgram<'m> {
             if column.is_multiple_of(COLUMNS_ASKED) {
                 watch.checkpoint()?;
             }
-            // A column for kept circuits, a column that such a column needs, or a column of the plan.
+            // A column for kept circuits, a column that shares a row `y <= x` with one, or a column of the plan.
             let linked = rows[column].iter().any(|(_, value)| *value < 0.0);
             if model.costs[column] < 0.0 || linked || point[column] > 0.0 {
                 let name = model.column_names[column].clone();

@@ -9,9 +9,9 @@
 //!             y <= x,  0 <= y <= u,  x whole
 //! ```
 //!
-//! If x cannot exceed u, it takes the place of y. If a pod needs all of its ports, its rows are equations. If ports
-//! have no sides there is one x\[k\]\[i\]\[j\] for `i < j` and one row for the ports of a pod: a list colouring of
-//! edges. A switch with an odd number of ports then leaves one unused, which the relaxation alone does not enforce.
+//! If x cannot exceed u, x replaces y. If a pod needs all of its ports, its rows are equations. If ports have no sides
+//! there is one x\[k\]\[i\]\[j\] for `i < j` and one row for the ports of a pod: a list colouring of edges. A switch
+//! with an odd number of ports then leaves one unused, which the relaxation alone does not enforce.
 //!
 //! The model is written as arrays, because it has up to 1.6 million columns (256 pods on 64 switches): passing the
 //! finished rows through good_lp's algebra alone takes 1.3 times as long as writing the whole model.
@@ -123,7 +123,7 @@ impl ExactProgram {
                     terms.extend(program.entry(task, ocs, Cell { a: cell.b, b: cell.a, count: cell.count }));
                 }
             }
-            // Demand: the circuits of a pair over all switches, and with both orientations over both.
+            // Demand: the circuits of a pair over all switches, and over both orientations if both are allowed.
             let Cell { a, b, count } = cell;
             let name = format!("circuits_{a}_{b}");
             program.model.equal(name, f64::from(count), terms.into_iter().map(|column| (column, 1.0)));
@@ -183,7 +183,7 @@ impl ExactProgram {
             terms[0][line(entry.a)].push((entry.circuits, 1.0));
             terms[second][line(entry.b)].push((entry.circuits, 1.0));
         }
-        // Circuits that must end at each side of a pod; with both orientations, at the two sides together.
+        // Circuits that must end at each side of a pod; if both orientations are allowed, at the two sides together.
         // Rows of pods that need all ports are equations, which tightens the relaxation.
         let mut needed = [vec![0u64; task.pods], vec![0; task.pods]];
         let mut either = vec![0u64; task.pods];
@@ -225,7 +225,7 @@ impl ExactProgram {
         Ok(())
     }
 
-    /// One of an odd number of ports stays unused.
+    /// Adds a cut for every switch with an odd number of ports: one of its ports stays unused.
     fn odd_switches(&mut self, task: &Task) {
         for (ocs, ports) in task.ports_a.iter().enumerate() {
             // Parity cut: without it, the relaxation would use half a circuit at the odd port.
@@ -238,8 +238,8 @@ impl ExactProgram {
         }
     }
 
-    /// The same model with fewer circuits allowed. It maximises the number of circuits first, then the number of pairs
-    /// of pods with a circuit and the number of kept circuits.
+    /// The same model, in which a solution may have fewer circuits than the target. It maximises the number of circuits
+    /// first, then the number of pairs of pods with a circuit and the number of kept circuits.
     #[must_use]
     pub fn of_fewer_circuits(mut self) -> Self {
         self.model.name.push_str("_most");
@@ -271,7 +271,7 @@ impl ExactProgram {
         &self.model
     }
 
-    /// Returns the point of the model for a solution of the task; `None` if the model has no such point.
+    /// Returns the point of the model for a solution of the task; `None` if the model does not contain the solution.
     pub fn point(&self, plan: &Assignment) -> Option<Vec<f64>> {
         let mut point = vec![0.0; self.model.columns()];
         for (ocs, cells) in plan.ocs.iter().enumerate() {

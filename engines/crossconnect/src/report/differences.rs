@@ -8,7 +8,7 @@ use lightbay_core::report::differences::{CountPair, Differences};
 /// Maximum number of switches that are compared.
 const SWITCHES: usize = 12;
 
-/// Removals of two plans by switch. Empty if they are not changes of the same number of switches.
+/// Removals of two plans by switch. Empty unless both plans change the same number of switches.
 pub(crate) fn of(a: &Plan<Crossconnect>, b: &Plan<Crossconnect>) -> Differences {
     let removed = |plan: &Plan<Crossconnect>| plan.result.changes().map(removed);
     let counts = removed(a).zip(removed(b)).and_then(|(a, b)| counts(&a, &b));

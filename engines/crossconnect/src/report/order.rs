@@ -1,4 +1,4 @@
-//! The phases of an all-to-all, by the rule of the plan and by the other one.
+//! The phases of an all-to-all, by the rule of the plan and by the other rule.
 
 use super::OVERVIEW;
 use crate::plan::{PhaseOrder, PhaseRule};
@@ -11,13 +11,13 @@ const DESTINATIONS: usize = 16;
 /// Number of GPUs that are named before an ellipsis.
 const NAMED: usize = 8;
 
-/// Forms on a screen: the order of the plan, and that of the other rule.
+/// Forms on a screen: the order of the plan, and the order of the other rule.
 pub(super) const FORMS: &[&str] = &["list", "other_rule"];
 
 /// Figures of one phase.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct PhaseFigures {
-    /// Maximum number of flows from one pod to another one.
+    /// Maximum number of flows from one pod to another pod.
     most: u32,
     /// GPUs that receive more than one flow.
     hit_twice: Vec<u32>,

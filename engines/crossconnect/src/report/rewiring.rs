@@ -13,7 +13,7 @@ use lightbay_core::report::{
 };
 use lightbay_core::standing::{KnownBound, Standing};
 
-/// The plan to rank, and the plans to rank it among.
+/// The plan to rank, and the plans that it is compared with.
 pub(super) struct Ranked<'a> {
     pub scenario: &'a CrossconnectScenario,
     pub changes: &'a Changes,
@@ -24,8 +24,8 @@ pub(super) struct Ranked<'a> {
 }
 
 impl Ranked<'_> {
-    /// The bound to draw on the removals: the bound that the header names, which is verified if any is, but at least
-    /// the bound from counting pairs of pods.
+    /// The bound that is drawn with the removals: the bound that the header shows (a verified one, if any bound is
+    /// verified), but at least the bound from counting pairs of pods.
     fn bound(&self) -> f64 {
         let counting = self.changes.totals.lower_bound_removed_circuits as f64;
         self.drawn().map_or(counting, |bound| bound.value.max(counting))

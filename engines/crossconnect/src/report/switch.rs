@@ -8,7 +8,7 @@ use lightbay_core::report::{
     About, Cell, CellSign, Column, Matrix, Phrase, Section, Table, Tone, Unavailable, Unit,
 };
 
-/// The forms of the section: blocks of which a screen shows one at a time.
+/// The forms of the section; a screen shows one form at a time.
 pub const FORMS: &[&str] = &["pods", "ports", "changed_ports"];
 
 /// The forms with a row for every port.

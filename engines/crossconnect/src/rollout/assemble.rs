@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 
 /// Metric: 1 if no pod lacks more circuits than the rollout allows, 0 if no such order of changes was found.
 const POD_LIMIT: &str = "dark_limit_kept";
-/// Metric: the same for the fraction that every pair of pods keeps.
+/// Metric: 1 if every pair of pods keeps the required fraction of its circuits, 0 if no such order of changes was
+/// found.
 const PAIR_LIMIT: &str = "pair_share_kept";
 /// Tolerance of shares.
 const SHARE_TOLERANCE: f64 = 1e-9;

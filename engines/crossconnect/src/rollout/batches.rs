@@ -2,12 +2,12 @@
 //!
 //! A batch removes circuits, then adds others on ports that are free by then, so no addition uses a busy port. Without
 //! limits, one batch makes all changes, unless that cuts off a pair of pods or removes more than half of a pod's
-//! circuits; then the change is split as far as that helps any of them. With limits on dark circuits, the changes form
-//! components: chains and rings in which a removal frees a port for an addition, which needs another removal. A
-//! component that is made in one batch leaves no dark circuit behind, so whole components are packed first, the largest
-//! first. A component that is too large for any batch is cut: moves that make one more addition possible are made one
-//! by one as far as the limits allow, and the rest follows in the next batches. If no move respects the limits, the
-//! move with the smallest violation is made and counted.
+//! circuits; then the change is split into batches if that spares some of these pods or pairs. With limits on dark
+//! circuits, the changes form components: chains and rings in which a removal frees a port for an addition, which needs
+//! another removal. A component that is made in one batch leaves no dark circuit behind, so whole components are packed
+//! first, the largest first. A component that is too large for any batch is cut: moves that make one more addition
+//! possible are made one by one as far as the limits allow, and the rest follows in the next batches. If no move
+//! respects the limits, the move with the smallest violation is made and counted.
 
 use crate::plan::{Action, Batch, Entry, EntryRef};
 use crate::rollout::ports::Wired;
@@ -22,7 +22,8 @@ use pack::Care;
 use rustc_hash::FxHashSet;
 use traffic::Traffic;
 
-/// Maximum number of changes for which a change without limits is split, because packing is quadratic.
+/// Maximum number of removals and additions of a change that is split although no limits are set; packing takes
+/// quadratic time.
 const MOST_SPLIT: usize = 4000;
 
 /// Batches, and the circuits that are dark during them.
@@ -46,7 +47,7 @@ pub struct Schedule {
 pub fn schedule(scenario: &CrossconnectScenario, wired: &Wired) -> Schedule {
     let work = ChangeComponents::of(scenario, wired);
     let traffic = Traffic::of(scenario, wired);
-    // Without limits one batch holds everything.
+    // Without limits, one batch makes all changes, unless splitting spares pods or pairs.
     if scenario.rollout.is_usual() {
         let all: Vec<u32> = (0..work.changes.len() as u32).collect();
         let order = if all.is_empty() { Vec::new() } else { vec![all] };
@@ -70,7 +71,7 @@ fn packed(work: &ChangeComponents, traffic: &Traffic) -> Schedule {
         return eager;
     }
     let careful = replay(work, traffic.clone(), pack::pack(work, traffic.clone(), Care::OneAtATime));
-    // The order with fewer violated limits wins; ties go to the eager order.
+    // The order in which fewer batches violate a limit wins; ties go to the eager order.
     if careful.broken < eager.broken { careful } else { eager }
 }
 

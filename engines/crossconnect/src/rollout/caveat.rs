@@ -40,7 +40,7 @@ pub fn of(
 pub struct Warning {
     /// In a few words, for titles.
     pub short: String,
-    /// In one sentence.
+    /// The warning in one sentence.
     pub text: String,
 }
 

@@ -43,14 +43,14 @@ pub struct Counter {
 }
 
 impl Counter {
-    /// For phases of this size.
+    /// Figures for phases of this size.
     pub fn new(pods: u32, gpus_per_pod: u32) -> Self {
         let (pods, gpus) = (pods as usize, gpus_per_pod as usize);
         Self { pods, gpus, flows: vec![0; pods * pods], received: vec![0; pods * gpus] }
     }
 
-    /// Returns the maximum number of flows from one pod to one pod, including flows within a pod, and `true` if some
-    /// GPU receives from two others.
+    /// Returns the maximum number of flows from one pod to another or within a pod, and `true` if some GPU receives
+    /// from two others.
     pub fn count(&mut self, phase: &[u32]) -> (u32, bool) {
         // Counters are reused from phase to phase.
         self.flows.fill(0);

@@ -21,7 +21,8 @@ pub struct Wired {
     pub forced: BTreeSet<EntryRef>,
 }
 
-/// Gives ports to the circuits of a target. A circuit without a free port is left out; the target then does not fit.
+/// Gives ports to the circuits of a target. A circuit without a free port is left out, which happens only if the target
+/// does not fit.
 pub fn assign(scenario: &CrossconnectScenario, target: &Assignment) -> Wired {
     let mut failed = vec![FxHashSet::default(); scenario.ocs_count as usize];
     for port in &scenario.failed_ports {
@@ -29,8 +30,7 @@ pub fn assign(scenario: &CrossconnectScenario, target: &Assignment) -> Wired {
             ports.insert((port.side, port.pod, port.port_index));
         }
     }
-    // Pinned circuits keep their very ports.
-    // Pins count by their very circuit.
+    // Pinned circuits keep their ports, so a pin is identified by its switch and circuit.
     let pinned: FxHashSet<(u32, Circuit)> =
         scenario.pinned.iter().map(|pin| (pin.ocs_id, pin.circuit)).collect();
     let entries = |(ocs, failed): (usize, &FxHashSet<End>)| {
@@ -75,7 +75,7 @@ pub fn given(scenario: &CrossconnectScenario) -> Wired {
         }
     };
     for (ocs, circuit) in scenario.installed_circuits() {
-        // A circuit stays if both of its ports are joined in the target.
+        // A circuit stays if the target joins its two ports to each other.
         let stays = wanted.contains(&key(ocs, circuit));
         list(ocs, if stays { Action::Keep } else { Action::Remove }, circuit, dead(ocs, circuit));
     }

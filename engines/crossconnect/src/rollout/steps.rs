@@ -31,7 +31,7 @@ pub struct Step {
     pub switches: BTreeMap<u32, Vec<Entry>>,
     /// Pods that lose or get a circuit.
     pub pods: BTreeMap<u32, LiveAround>,
-    /// The same of pairs of pods.
+    /// Pairs of pods that lose or get a circuit.
     pub pairs: BTreeMap<Pair, LiveAround>,
     /// All circuits.
     pub all: LiveAround,
@@ -149,9 +149,9 @@ pub fn standing(changes: &Changes, steps: usize) -> BTreeSet<(u32, Circuit)> {
 pub struct ChangeProgress {
     /// Steps that are done.
     pub done: usize,
-    /// Steps in all.
+    /// Number of all steps.
     pub of: usize,
-    /// Ports whose state differs from the one after those steps: switch, side, pod and index.
+    /// Ports whose state differs from the state after those steps: switch, side, pod and index.
     pub differ: BTreeSet<(u32, End)>,
 }
 

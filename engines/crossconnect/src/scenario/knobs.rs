@@ -108,7 +108,7 @@ fn drawn(key: &'static str) -> Knob<CrossconnectScenario> {
     })
 }
 
-/// Texts separated by commas; none for 'none'.
+/// Texts separated by commas; an empty list for 'none'.
 fn entries(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim).filter(|entry| !entry.is_empty() && *entry != NONE)
 }
@@ -174,7 +174,7 @@ impl CrossconnectScenario {
         }
     }
 
-    /// The target circuits pair by pair; `None` if there are too many to read.
+    /// The target circuits pair by pair; `None` if there are too many pairs to list.
     fn listed_circuits(&self) -> Option<ParamValue> {
         let rows = self.logical_circuits.iter().enumerate();
         let pairs = rows

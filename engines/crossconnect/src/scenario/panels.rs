@@ -7,7 +7,7 @@ use lightbay_core::record;
 use lightbay_core::record::{any, within};
 use std::collections::{HashMap, HashSet};
 
-/// Ports of a panel, if the switch has a panel.
+/// Maximum number of ports of a panel.
 const MAX_PANEL: i64 = MAX_PODS as i64 * MAX_PORTS as i64;
 /// Maximum length of the name of a switch, a port or a label, in characters.
 const LONGEST: usize = 120;

@@ -26,11 +26,11 @@ pub struct AnnealSettings {
     pub joint: bool,
     /// The round to start with, if earlier rounds are done.
     pub first: u32,
-    /// Number of rounds, including those before the first.
+    /// Number of rounds, including the earlier ones that are done.
     pub rounds: u32,
     /// Steps of a chain in the first round, for each target circuit.
     pub steps_per_circuit: u64,
-    /// Chains side by side.
+    /// Number of chains that run in parallel.
     pub chains: u32,
     /// Temperature at the beginning of a round, in circuits.
     pub hot: f64,
@@ -57,7 +57,7 @@ impl Default for AnnealSettings {
     }
 }
 
-/// Factor by which a round is longer than the previous one; all earlier rounds together cost half a round.
+/// Factor by which a round is longer than the previous one; all earlier rounds together cost half as much as a round.
 pub const GROWTH: u64 = 3;
 
 /// Steps between two temperatures and two stop checks: well under 5 ms.
@@ -139,7 +139,7 @@ pub fn anneal<W: Watch>(
             });
             done += slice;
             watch.count(slice * u64::from(settings.chains));
-            // In order of chains, so that ties between them always end the same way.
+            // Chains are visited in order, so that ties between them always end the same way.
             for chain in &mut chains {
                 let Some(better) = chain.best.take() else { continue };
                 // Removals of better states are recounted on the task.

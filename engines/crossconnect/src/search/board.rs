@@ -36,7 +36,7 @@ pub struct Board<'t> {
     slots: [Vec<Vec<u32>>; 2],
     /// Position in `old` of the first installed circuit of each switch and pod at the A port.
     old_from: Vec<u32>,
-    /// Pod at the B port and count.
+    /// Pod at the B port, and number of installed circuits.
     old: Vec<(u32, u32)>,
     /// Removed circuits if the board were the plan.
     removed: i64,
@@ -277,8 +277,8 @@ impl<'t> Board<'t> {
         self.follow(limit, stream)
     }
 
-    /// Puts a circuit that is not placed on switch `one`, where its A port must be free. If its B port there is in use,
-    /// circuits are exchanged between the two switches so that the free B port on switch `other` is used.
+    /// Puts a circuit that is not placed on switch `one`, where its A port must be free. If its B port on `one` is in
+    /// use, circuits are exchanged between the two switches so that the free B port on switch `other` is used.
     ///
     /// Returns `true` if all ports are used at most once afterwards; otherwise call [`Board::undo`].
     pub fn insert(

@@ -23,7 +23,7 @@ mod single;
 #[cfg(test)]
 mod tests;
 
-/// Integer scale for the cost of a fraction of a pair.
+/// Factor that scales fractional costs to integers.
 const SCALE: i64 = 1000;
 /// Maximum number of pairs with losses for which one more circuit is tried.
 const SECOND_CHANCES: usize = 64;
@@ -46,7 +46,7 @@ pub fn most_by_ports(scenario: &CrossconnectScenario) -> u64 {
     }
     for port in &scenario.failed_ports {
         let slot = usize::from(port.side == Side::B);
-        // A failed port counts on neither sum.
+        // A failed port counts in neither sum.
         if let (Some(sum), Some(sums)) =
             (of_pod.get_mut(port.pod as usize), of_switch.get_mut(port.ocs_id as usize))
         {
@@ -115,13 +115,13 @@ fn kept_by_flows(task: &Task, sound: &Task, watch: &mut impl Watch) -> Result<Op
         return Ok(None);
     };
     let mut wanted = fair(task, &all, &oriented, watch);
-    // Orientation of the rest may make room for pairs that the first flow left out.
+    // Another orientation of the kept circuits may make room for pairs that the first flow left out.
     second_chances(task, &all, &mut wanted, watch)?;
     let reduced = Task { wanted: wanted.clone(), ..task.clone() };
     let Some(demand) = feasible(orient(&reduced, &all, &wanted, Preference::none(), watch))? else {
         return Ok(None);
     };
-    // One placement: circuits that find no place are lost too, although the totals would allow them.
+    // Circuits are placed only once: circuits without a place are lost too, although the totals would allow them.
     let settings = halving::HalvingSettings { bipartition: Bipartition::Best, preference: None };
     if feasible(halving::halve(&reduced, demand.clone(), all, settings, watch))?.is_none() {
         let (placed, _) = repair_most(&reduced, &demand, &task.installed, watch)?;
@@ -137,8 +137,8 @@ fn unordered(cell: &Cell) -> Cell {
     Cell { a: cell.a.min(cell.b), b: cell.a.max(cell.b), count: cell.count }
 }
 
-/// The maximum number of circuits that the ports of all switches together can carry, with losses in proportion:
-/// unordered cells.
+/// The maximum number of circuits that the ports of all switches together can carry, with losses in proportion to the
+/// targets; unordered cells.
 fn fair(task: &Task, switches: &[usize], oriented: &[Cell], watch: &mut impl Watch) -> Vec<Cell> {
     // Ports of all switches together, as if they were one switch.
     let (sum_a, sum_b) = (together(&task.ports_a, switches), together(&task.ports_b, switches));
@@ -156,7 +156,7 @@ fn fair(task: &Task, switches: &[usize], oriented: &[Cell], watch: &mut impl Wat
     let mut arcs = Vec::new();
     for (number, cell) in oriented.iter().enumerate() {
         let whole = i64::from(count(&task.wanted, cell.a.min(cell.b), cell.a.max(cell.b)).max(1));
-        // A pair never gets more circuits than some switch pairs of its ports allow.
+        // A pair cannot get more circuits than the ports that both of its pods have on the same switches allow.
         let most = cell.count.min(reach(task, switches, cell.a, cell.b));
         // The first circuit kept is the last one lost. Convex loss (2s - 1)/C: the flow distributes losses in
         // proportion to the targets of the pairs.
@@ -167,7 +167,7 @@ fn fair(task: &Task, switches: &[usize], oriented: &[Cell], watch: &mut impl Wat
         }
     }
     let flow = network.minimize(&mut || watch.checkpoint());
-    // Without lower bounds and supplies, no flow at all is a flow.
+    // Without lower bounds and supplies the zero flow is feasible, so an error only means that the search was stopped.
     let Ok(flow) = flow else { return Vec::new() };
     merged(
         arcs.into_iter()

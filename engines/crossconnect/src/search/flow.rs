@@ -47,7 +47,7 @@ pub struct CheapestFlow {
 pub enum FlowError {
     /// The bounds contradict the supplies: more flow must enter these nodes than the cut around them allows.
     Infeasible(Vec<u32>),
-    /// Asked to stop.
+    /// The search was stopped.
     Ended(MethodError),
 }
 

@@ -27,14 +27,14 @@ mod tests;
 /// Split of a group of switches in two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Bipartition {
-    /// Positions 0, 2, 4, … and 1, 3, 5, … of the list: the paper's.
+    /// Positions 0, 2, 4, … and 1, 3, 5, … of the list: the split of the paper.
     EvenOdd,
     /// The first half and the second.
     Contiguous,
     /// Halves by the ports of the pods, so that switches with equal ports stay together.
     Similar,
-    /// The best of several splits. For up to four switches, every pairing is followed to the end; for more, the better
-    /// of every other switch and halves, by removed circuits.
+    /// The best of several splits. For up to four switches, every pairing is followed to the end; for more, two splits
+    /// are compared by removed circuits: every other switch, and two halves.
     Best,
 }
 

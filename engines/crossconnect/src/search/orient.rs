@@ -36,7 +36,7 @@ pub struct Stuck {
 }
 
 impl Stuck {
-    /// In words.
+    /// Returns a description in words.
     pub fn words(&self) -> String {
         let pods: Vec<String> = self.pods.iter().map(u32::to_string).collect();
         let switches: Vec<String> = self.switches.iter().map(usize::to_string).collect();
@@ -65,9 +65,8 @@ impl Failure {
     }
 }
 
-/// Convex cost of choosing x out of `wanted`, `(u0 - x)^+ + (u1 + x - wanted)^+` up to a constant, as capacities of
-/// three arcs with costs -1, 0 and +1.
-/// Breakpoints of the convex cost, clipped to the range.
+/// Convex cost of choosing x out of `wanted`, `(u0 - x)^+ + (u1 + x - wanted)^+` up to a constant. Returns the
+/// capacities of three arcs with costs -1, 0 and +1, whose breakpoints are clipped to the range of x.
 pub fn segments(u0: u32, u1: u32, wanted: u32) -> [u32; 3] {
     let (one, other) = (u0.min(wanted), wanted.saturating_sub(u1));
     let (low, high) = (one.min(other), one.max(other));
@@ -92,8 +91,7 @@ impl<'s> Preference<'s> {
         Self(Some(stream))
     }
 
-    /// Returns the weight of a unit of real cost, so that all preferences together weigh less.
-    /// Real costs are scaled so that all preferences together weigh less than one circuit.
+    /// Returns the weight of a unit of real cost, so that all preferences together weigh less than one circuit.
     fn unit(&self, circuits: u64) -> i64 {
         if self.0.is_some() { TASTES * (circuits as i64 + 1) } else { 1 }
     }
@@ -160,8 +158,8 @@ pub(crate) fn together(tables: &[Vec<u32>], switches: &[usize]) -> Vec<u32> {
     sum
 }
 
-/// Maximum number of circuits from an A port of pod `a` to a B port of pod `b` on several switches, by the ports
-/// there.
+/// Maximum number of circuits from an A port of pod `a` to a B port of pod `b` on several switches, limited by the
+/// ports of both pods on each switch.
 pub(crate) fn reach(task: &Task, switches: &[usize], a: u32, b: u32) -> u32 {
     let on = |&switch: &usize| task.ports_a[switch][a as usize].min(task.ports_b[switch][b as usize]);
     switches.iter().map(on).sum()

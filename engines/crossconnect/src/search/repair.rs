@@ -18,7 +18,7 @@ use lightbay_core::watch::Watch;
 mod tests;
 
 /// Maximum number of new removals for an insertion in each pass; the last pass has no limit. Cheap insertions come
-/// first, because expensive ones would use their room.
+/// first, because expensive insertions would use the ports that cheap ones need.
 const PASSES: [i64; 4] = [0, 1, 2, i64::MAX];
 /// Number of random chains that are tried for a circuit whose chain does not end, which happens only if ports differ
 /// between switches.
@@ -45,8 +45,8 @@ pub fn repair(
     Ok(board.assignment())
 }
 
-/// The same, but leaves out circuits that cannot be inserted; returns the assignment and the number of circuits left
-/// out.
+/// As [`repair`], but leaves out circuits that cannot be inserted; returns the assignment and the number of circuits
+/// left out.
 ///
 /// # Errors
 /// The run was stopped.
@@ -64,8 +64,8 @@ pub fn repair_most(
     }
 }
 
-/// Returns a board with all circuits that found a place, and those that did not; at most one if the search ends at the
-/// first.
+/// Returns a board with all circuits that found a place, and the circuits that did not (at most one if the search ends
+/// at the first of them).
 fn inserted<'t>(
     task: &'t Task,
     demand: &[Cell],

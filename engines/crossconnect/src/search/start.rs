@@ -41,7 +41,7 @@ pub enum NoStart {
     Impossible(Stuck),
     /// No solution was found; only an exact model can decide whether one exists.
     Stuck(Stuck),
-    /// Asked to stop.
+    /// The search was stopped.
     Ended(MethodError),
 }
 
@@ -158,8 +158,8 @@ pub fn fitted(
     if task.single_sided {
         return Ok(None);
     }
-    // The circuits of the start replace the installed ones, so the maximum number of them stays. Its circuits count as
-    // installed here, so the orientation keeps them.
+    // The circuits of the assignment count as installed here, so orientation and repair keep as many of them as they
+    // can.
     let like = Task { installed: assignment.clone(), ..task.clone() };
     let all: Vec<usize> = (0..task.ocs_count).collect();
     let Some(demand) = feasible(orient(&like, &all, &task.wanted, Preference::none(), watch))? else {

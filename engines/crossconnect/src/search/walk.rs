@@ -99,11 +99,11 @@ pub(crate) struct AssignmentWalk {
     ocs_count: usize,
     /// `true` if pairs may change their orientation.
     joint: bool,
-    /// The circuits, by number. There is one more than in a proper state while a cell is -1.
+    /// The circuits, by number. While a cell is -1, there is one circuit more than in a proper state.
     spots: Vec<Spot>,
     /// Places of every circuit in its three lists.
     places: Vec<[u32; 3]>,
-    /// Circuits at the A ports of (switch, pod), at the B ports of (switch, pod), of a pair of pods.
+    /// Lists of circuits: by A ports of (switch, pod), by B ports of (switch, pod), and by pair of pods.
     lines: [Lines; 3],
     /// Position in `old` of the first installed circuit of each (switch, A pod).
     old_starts: Vec<u32>,
@@ -298,8 +298,8 @@ impl AssignmentWalk {
         self.places.swap_remove(number as usize);
     }
 
-    /// Returns the cell at which the next step starts: the cell of -1, or a cell that will get a circuit; with the
-    /// circuit of its pair that will move there, if it is already known.
+    /// Returns the cell at which the next step starts: the cell of -1, or a cell that will get a circuit. Also returns
+    /// the circuit of the pair that will move to this cell, if it is already known.
     fn aim(&self, dice: &mut Dice) -> Option<(Spot, Option<u32>)> {
         if let Some(short) = self.short {
             return Some((short, None));

@@ -13,11 +13,11 @@ use lightbay_core::problem::Problem;
 pub(crate) struct Ports {
     /// `true` if ingress and egress ports share one series of numbers.
     one_series: bool,
-    /// The same if one connection carries both directions.
+    /// As `one_series`, for devices on which one connection carries both directions.
     one_series_both_ways: bool,
     /// Template of port names, if names are more than numbers.
     template: Option<&'static str>,
-    /// Minimum number of a first port.
+    /// Minimum number of the first port.
     least: i64,
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn ports_of(format: &str) -> Option<Ports> {
 /// Default number of ports per slot.
 const USUAL_PORTS_PER_SLOT: i64 = 8;
 
-/// Highest number of a first port.
+/// Maximum number of the first port.
 const MOST: i64 = 1_000_000;
 
 /// Parameters for the numbers of ports, which exports and imports share.

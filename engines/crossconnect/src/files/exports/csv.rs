@@ -10,7 +10,7 @@ use lightbay_core::cells;
 
 /// Name of the format.
 pub const NAME: &str = "csv";
-/// Its sort.
+/// Its description.
 pub const HELP: &str = "The changes of all switches as one table in the order of execution, for people and spreadsheets; pods and ports count from 0, panel ports from 1 on each side of a switch.";
 
 /// The columns that the import reads: pods and ports count from 0.

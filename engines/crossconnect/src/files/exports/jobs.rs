@@ -11,7 +11,7 @@ use strays::Strays;
 
 mod strays;
 
-/// Use of the whole state of a switch in a format.
+/// Ways in which a format uses the whole state of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Whole {
     /// The whole state replaces the present one.
@@ -23,9 +23,9 @@ pub(super) enum Whole {
 /// The changes of one device in one batch.
 #[derive(Clone, Debug)]
 pub(super) struct BoxJob {
-    /// Number of the box.
+    /// Number of the device.
     pub device: u32,
-    /// Number of the batch from 1, or of the step back.
+    /// Number of the batch, from 1, or of the rollback step.
     pub batch: usize,
     /// Number of batches.
     pub batches: usize,
@@ -39,7 +39,7 @@ pub(super) struct BoxJob {
     pub adds: Vec<Lane>,
     /// The whole state afterwards, if the job writes it instead of the changes.
     pub whole: Option<Vec<Lane>>,
-    /// The circuits of the connections by pod, side, index and panel port, safe for a comment.
+    /// Text for every connection: its circuit by pod, side, index and panel port, safe for a comment.
     pub labels: Rc<HashMap<Lane, String>>,
     /// Remarks on the plan, safe for a comment.
     remarks: Rc<Vec<String>>,

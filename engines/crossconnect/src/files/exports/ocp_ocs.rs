@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 /// Name of the format.
 pub const NAME: &str = "ocp_ocs";
-/// Its type.
+/// Its description.
 pub const HELP: &str = "gNMI requests for the optical switch model of the Open Compute Project (a draft), a request file for gnmic per switch.";
 
 /// Name of a connection by its ports, if the switch has no other names.
@@ -29,7 +29,7 @@ impl Modules {
     /// A template for names of connections, with each port once.
     ///
     /// # Errors
-    /// A template without exactly one of each port, or with characters that a path would need to escape.
+    /// A template that does not name each port exactly once, or contains characters that a path would need to escape.
     pub(super) fn connection_name(template: &str) -> Result<String, Problem> {
         let rest = ["{input}", "{output}"].iter().try_fold(template.to_owned(), |rest, port| {
             (rest.matches(port).count() == 1).then(|| rest.replacen(port, "", 1))

@@ -31,7 +31,7 @@ pub const COLUMNS: [&str; 12] = [
     "label",
 ];
 
-/// The list for some boxes.
+/// The list for some devices.
 pub(super) fn text(scenario: &CrossconnectScenario, devices: &[Device], naming: &Naming) -> String {
     let mut table = CsvTable::new(COLUMNS);
     for device in devices.iter().filter(|device| device.has_ports()) {
@@ -122,13 +122,13 @@ pub type Names = (String, String);
 pub struct Called {
     /// The vendor.
     pub vendor: &'static str,
-    /// A ports as ingress and as egress; `None` if they cannot be that end of a connection.
+    /// Names of the A ports as ingress and as egress ports; `None` if they cannot be that end of a connection.
     pub a: [Option<Names>; 2],
     /// B ports, in the same order; all `None` if the wiring is `single_sided`.
     pub b: [Option<Names>; 2],
 }
 
-/// Returns the names of the ports of a switch in the vendors' commands (of the first box, if it is a pair).
+/// Returns the names of the ports of a switch in the vendors' commands (of the first device, if the switch is a pair).
 pub fn called(scenario: &CrossconnectScenario, ocs: u32) -> Vec<Called> {
     const SHOWN: [(&str, &str); 4] = [
         ("Polatis", super::polatis_tl1::NAME),

@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 
 /// Name of the format.
 pub const NAME: &str = hall::PORT_MAP;
-/// Its sort.
+/// Its description.
 pub(super) const HELP: &str = "The port map: every port of every switch by its number, with pod, name and state, for spreadsheets and for import.";
 /// Parts of a plan or scenario without a column in the port map.
 pub(super) const LEAVES_OUT: &[&str] = &[

@@ -13,14 +13,14 @@ use lightbay_formats::markdown::{Document, text as safe};
 
 /// Name of the format.
 pub(super) const NAME: &str = "run_sheet";
-/// Its sort.
+/// Its description.
 pub(super) const HELP: &str = "The run sheet of a change: for each step the switches, ports and names, commands, links down, capacity left, how to verify it and how to roll it back.";
 /// Parts of the plan that the run sheet omits.
 pub(super) const LEAVES_OUT: &[&str] = &["circuits that stay", "the bound of the removals"];
 
 /// Parameter for the commands.
 const COMMANDS: &str = "commands";
-/// No commands.
+/// Value for a run sheet without commands.
 const NONE: &str = "none";
 /// Parameter for the form, and its values.
 const FORM: &str = "form";

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 /// Name of the format.
 pub const NAME: &str = "runtime";
-/// Its type.
+/// Its description.
 pub const HELP: &str = "One change within an iteration for a controller: its time, the dark time, and for each switch the cross-connects to delete and then to add; a second file reverses it.";
 /// Parts of a plan that the file omits.
 pub const LEAVES_OUT: &[&str] = &["circuits that stay", "the bound of the removals"];

@@ -21,7 +21,7 @@ pub struct Script {
 }
 
 impl Script {
-    /// A text of which no line touches a connection.
+    /// A text without lines that add or remove connections.
     pub(super) fn plain(text: &str) -> Self {
         let mut script = Self::default();
         script.push(LineSort::Other, text);

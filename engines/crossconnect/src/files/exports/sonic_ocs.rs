@@ -8,10 +8,10 @@ use crate::files::devices::template::Role;
 
 /// Name of the format.
 pub const NAME: &str = "sonic_ocs";
-/// Its type.
+/// Its description.
 pub const HELP: &str = "Shell commands for switches with SONiC (table OCS_CROSS_CONNECT), a script per switch that you run on the switch.";
 
-/// Grammars of the commands: that of the design text, and the one generated from the model.
+/// Grammars of the commands: the grammar of the design text, and the grammar generated from the model.
 pub(super) const FORMS: [&str; 2] = ["cli1", "cli2"];
 
 pub(super) fn text(job: &BoxJob, naming: &Naming, generated: bool) -> Script {

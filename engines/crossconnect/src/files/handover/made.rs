@@ -28,7 +28,7 @@ const OCS_COUNT: &str = "ocs_count";
 /// Parameter of scenarios for the pairs of ports that a switch may connect.
 const WIRING: &str = "wiring";
 
-/// Largest number of a layer.
+/// Maximum number of a layer.
 const MOST_LAYERS: i64 = 1 << 20;
 
 /// Parameters of this conversion.
@@ -84,7 +84,7 @@ pub(crate) fn conversion() -> Conversion {
     }
 }
 
-/// Creates a scenario whose target is the circuits of one plan; those of another plan can be the installed circuits.
+/// Creates a scenario whose target is the circuits of one plan; the circuits of another plan can be the installed ones.
 ///
 /// # Errors
 /// Everything that does not fit.

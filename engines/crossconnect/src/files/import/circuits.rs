@@ -11,10 +11,10 @@ use crate::scenario::{
 use lightbay_core::problem::{Problem, counted};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Number of connections that a line names.
+/// Maximum number of connections that a line for people names.
 const NAMED: usize = 8;
 
-/// A connection of a switch, with where it was listed.
+/// A connection of a switch, with its location in the files.
 #[derive(Clone, Debug)]
 struct Listed {
     /// File, and line, row or path in the file.
@@ -28,7 +28,7 @@ struct Listed {
 /// Connections read so far.
 pub(super) struct Connections<'a> {
     scenario: &'a CrossconnectScenario,
-    /// Those of every switch, in the order of the files.
+    /// Connections of every switch, in the order of the files.
     switches: Vec<Vec<Listed>>,
     /// Position of each connection of every switch by its two ports.
     seen: Vec<HashMap<[(Side, u32); 2], usize>>,
@@ -64,7 +64,7 @@ impl<'a> Connections<'a> {
         }
     }
 
-    /// Adds a connection. Listing one twice is an error.
+    /// Adds a connection. It is an error to list a connection twice.
     pub(super) fn add(
         &mut self,
         ocs: u32,

@@ -8,7 +8,7 @@ use lightbay_core::cells::fields;
 use lightbay_core::problem::{Problem, Problems, counted, suggestion};
 use std::collections::HashMap;
 
-/// Largest table, in bytes.
+/// Maximum size of a table, in bytes.
 const MAX_TABLE_BYTES: u64 = 64 << 20;
 
 /// Maximum number of switches that a message names.
@@ -17,7 +17,7 @@ const NAMED: usize = 8;
 /// A port: switch, side, pod, index.
 type End = (u32, Side, u32, u32);
 
-/// Reads all files as one table: the state after the changes in it, or before them.
+/// Reads all files as one table, and returns the state after the changes of the table, or before them.
 pub(super) fn read(
     files: &[Input<'_>],
     scenario: &CrossconnectScenario,

@@ -1,4 +1,4 @@
-//! Assignment of files to boxes.
+//! Assignment of files to devices.
 
 use super::Input;
 use crate::files::devices::Device;
@@ -8,7 +8,7 @@ use lightbay_core::param::Params;
 use lightbay_core::problem::{Problems, counted};
 use std::collections::BTreeMap;
 
-/// The file of every box.
+/// The file of every device.
 pub(super) fn of<'a>(
     scenario: &CrossconnectScenario,
     devices: &'a [Device],

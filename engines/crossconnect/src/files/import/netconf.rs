@@ -8,8 +8,8 @@ const END: &str = "]]>]]>";
 
 /// Maximum number of elements and texts of a reply: a dozen for each of more connections than any switch has ports.
 const MAX_NODES: u32 = 1_000_000;
-/// Longest tag, in bytes. The limit bounds the parse time, because the parser compares every attribute of a tag with
-/// all previous ones.
+/// Maximum length of a tag, in bytes. The limit bounds the parse time, because the parser compares every attribute of a
+/// tag with all previous ones.
 const MAX_TAG_BYTES: usize = 4096;
 /// Maximum number of namespace declarations. The limit bounds memory, because an element with a declaration copies all
 /// enclosing ones.

@@ -16,7 +16,7 @@ use lightbay_core::scenario::{Assumed, Scenario, kind_of};
 use lightbay_formats::{Format, Limits, detect};
 use serde_json::json;
 
-/// Replies of switches are small.
+/// Limits of the input; replies of switches are small.
 const LIMITS: Limits = Limits { content_bytes: 64 << 20, line_bytes: 1 << 16, rows: 1_000_000 };
 
 /// Reads the state of the switches of a scenario into it.

@@ -20,7 +20,8 @@ pub(super) struct Change {
     pub waits_for: Vec<u32>,
 }
 
-/// Removals that are made together as one move: those that an addition waits for, or one that no addition waits for.
+/// Removals that are made together as one move: all removals that one addition waits for, or a single removal that no
+/// addition waits for.
 pub(super) type MaintenanceMove = Vec<u32>;
 
 /// Changes that are connected by shared ports.
@@ -30,7 +31,7 @@ pub(super) struct Component {
     pub removals: Vec<u32>,
     /// Its additions.
     pub additions: Vec<u32>,
-    /// Moves of the component, those for additions that wait for few removals first.
+    /// Moves of the component; moves with fewer removals come first.
     pub moves: Vec<MaintenanceMove>,
 }
 

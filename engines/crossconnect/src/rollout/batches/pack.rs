@@ -3,27 +3,27 @@
 use super::components::ChangeComponents;
 use super::traffic::Traffic;
 
-/// How many of the components that do not fit in one batch are in progress at the same time.
+/// Number of components in progress at the same time, among those that do not fit in one batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Care {
     /// Eager: as many as the limits allow.
     Eager,
-    /// One, so that the open ends of other components do not block it.
+    /// Only one, so that the open ends of other components do not block it.
     OneAtATime,
 }
 
 /// Progress of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// No removal was made.
+    /// No removal has been made.
     Waiting,
-    /// Some were.
+    /// Some removals have been made.
     Open,
     /// Nothing is left.
     Done,
 }
 
-/// The changes in batches. Limits are respected if this heuristic finds such batches.
+/// The changes in batches. This heuristic respects the limits if it finds batches within them.
 pub(super) fn pack(work: &ChangeComponents, traffic: Traffic, care: Care) -> Vec<Vec<u32>> {
     let mut packer = Packer {
         work,
@@ -72,7 +72,7 @@ impl Packer<'_> {
     /// moves of components that must be cut.
     fn removals(&mut self, too_large: &[bool], care: Care) {
         let work = self.work;
-        // Components in progress come first, because their circuits are dark. They go before new components.
+        // Components in progress come first, because their circuits are dark.
         for number in 0..work.components.len() {
             if self.stages[number] == Stage::Open {
                 self.steps(number);

@@ -45,9 +45,9 @@ impl Count {
 pub(super) struct Dark {
     /// Dark circuits on all switches together.
     pub circuits: u64,
-    /// Maximum number that one pod lacks.
+    /// Maximum number of circuits that one pod lacks.
     pub of_a_pod: u64,
-    /// Smallest fraction that a pair keeps.
+    /// Smallest fraction of its circuits that a pair of pods keeps.
     pub least_pair_share: f64,
     /// `true` if a limit is violated.
     pub broken: bool,
@@ -108,8 +108,8 @@ impl Traffic {
         traffic
     }
 
-    /// The same with default limits: every pod keeps half of its circuits, and every pair of pods keeps one circuit,
-    /// except a pair with a single circuit that moves to ports in use.
+    /// These counts with default limits: every pod keeps half of its circuits, and every pair of pods keeps one
+    /// circuit, except a pair with a single circuit that moves to ports in use.
     pub(super) fn spared(mut self, work: &ChangeComponents) -> Self {
         // Circuits that can be added before any removal count as kept.
         for change in work.changes.iter().filter(|change| !change.removal && change.waits_for.is_empty()) {
@@ -145,7 +145,8 @@ impl Traffic {
         [a, b, pair, Some(&mut self.all)]
     }
 
-    /// Counts a removal; returns the number of circuits below the limits at its counters, 0 if the limits hold.
+    /// Counts a removal; returns by how many circuits the total, its pods and its pair are below their limits; 0 if the
+    /// limits hold.
     pub(super) fn take(&mut self, change: &Change) -> u32 {
         if change.forced {
             return 0;

@@ -8,8 +8,8 @@ use crate::model::assignment::{Assignment, Cell};
 use crate::model::task::{Task, merged};
 
 impl Task {
-    /// A solution with every lost circuit for which a switch has free ports at both ends. An installed circuit is added
-    /// last, because bounds include its removal.
+    /// A solution with every lost circuit for which a switch has free ports at both ends. Places at which a circuit
+    /// would count as kept are filled last, because bounds include its removal.
     pub(crate) fn completed(&self, found: &Assignment) -> Assignment {
         if self.lost.is_empty() {
             return found.clone();

@@ -1,5 +1,5 @@
-//! The same where ports have no sides (docs/methods/crossconnect.md, section 2): assigning circuits to switches is a
-//! list edge colouring, which a flow cannot decide.
+//! Target circuits that the working ports can carry if ports have no sides (docs/methods/crossconnect.md, section 2).
+//! Assigning circuits to switches is then a list edge colouring, which a flow cannot decide.
 //!
 //! A first assignment keeps installed circuits and puts every other circuit on the first switch with a free port at
 //! both ends. The exact model, with fewer circuits allowed, then maximises the number of circuits; among such plans it
@@ -81,7 +81,7 @@ fn most(task: &Task) -> Assignment {
     found.filter(|found| found.circuits() > first.circuits()).unwrap_or(first)
 }
 
-/// The first spread.
+/// The first assignment.
 fn spread(task: &Task) -> Assignment {
     // Installed circuits first, then each pair on the first switches with room (first fit).
     let mut free = task.ports_a.clone();

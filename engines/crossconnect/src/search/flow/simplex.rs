@@ -1,8 +1,8 @@
 //! The network simplex method with strongly feasible trees and block search (docs/methods/crossconnect.md, section 3).
 //!
 //! The tree has an artificial root with an arc to every node. These arcs cost so much that they carry flow only if no
-//! other arc can. Ties of the leaving arc go to the last candidate along the cycle from the join in the direction of
-//! its flow. This keeps the tree strongly feasible, so the method terminates although most pivots of such networks are
+//! other arc can. Ties of the leaving arc go to the last candidate along the cycle, from the join in the direction of
+//! the flow. This keeps the tree strongly feasible, so the method terminates although most pivots of such networks are
 //! degenerate.
 
 use super::{Arc, CheapestFlow, FlowError};
@@ -12,8 +12,8 @@ use lightbay_core::method::MethodError;
 const NONE: u32 = u32::MAX;
 /// Steps and inspected arcs between two stop checks: well below 5 ms of work.
 const WORK_PER_QUESTION: usize = 1 << 17;
-/// Minimum number of arcs that are priced before the best of them enters; with fewer, the pivots would be worse than
-/// the pricing saves.
+/// Minimum number of arcs that are priced before the best of them enters; with fewer, worse pivots would cost more time
+/// than the shorter pricing saves.
 const SMALLEST_BLOCK: usize = 20;
 
 /// State of an arc: at a bound, or in the tree. The number multiplies the reduced cost; a negative product means that a
@@ -292,7 +292,6 @@ impl<'n> Simplex<'n> {
         }
         let ResidualArc { cost, .. } = self.edges[entering as usize];
         let (node, far) = (&self.nodes[inner as usize], self.nodes[outer as usize].potential);
-        // Edges of the tree have reduced cost zero.
         // One shift of potentials for the whole subtree keeps reduced costs of tree arcs at 0.
         let wanted = if node.up { far - cost } else { far + cost };
         let shift = wanted - node.potential;

@@ -42,7 +42,8 @@ const MOST_COLUMNS: usize = 800;
 /// solved in time.
 const GROWTH: f64 = 1.1;
 
-/// Minimum fraction of kept circuits to free: a few of some hundred circuits, because fewer could not be exchanged.
+/// Minimum fraction of the kept circuits to free: of some hundred circuits a few are free, so that they can be
+/// exchanged.
 const LEAST: f64 = 0.01;
 
 /// Returns the rest of a task when some circuits of a solution are fixed.
@@ -114,7 +115,7 @@ pub fn search<W: Watch>(
         let stay = fixed(task, &best, share, stream);
         let rest = without(task, &stay);
         let program = ExactProgram::watched(&rest, Orientation::Joint, watch)?;
-        // Too large to be stopped in time: the fraction shrinks without a try.
+        // The model is too large to be stopped in time, so the fraction shrinks without a try.
         if program.model().columns() > MOST_COLUMNS && share > LEAST {
             share = (share / GROWTH).max(LEAST);
             idle += 1;
@@ -124,7 +125,7 @@ pub fn search<W: Watch>(
             Assignment { ocs: best.ocs.iter().zip(&stay.ocs).map(|(all, some)| minus(all, some)).collect() };
         let solution = solve(&program, &free, settings.nodes, stream, watch)?;
         idle += 1;
-        // After an optimal try, the next one frees more circuits; after an interrupted one, fewer.
+        // After a try that was solved to optimality, the next try frees more circuits; after an interrupted try, fewer.
         share = match solution.status {
             Status::Optimal if share >= 1.0 => {
                 // All circuits were free, so this is the optimum.
@@ -144,7 +145,7 @@ pub fn search<W: Watch>(
                 .map(|(one, two)| merged(one.iter().chain(two).copied()))
                 .collect(),
         };
-        // Strict gain: the model is solved to a gap below 1, so equal plans prove nothing.
+        // Only a strict gain counts: the model is solved to a gap below 1, so equal plans prove nothing.
         let value = task.removed(&plan);
         if value < removed && task.misfit(&plan).is_none() {
             (best, removed, idle) = (plan, value, 0);

@@ -3,7 +3,7 @@
 /// Lists of fixed capacity, from which entries are removed in constant time.
 #[derive(Clone, Debug)]
 pub(super) struct Lines {
-    /// Position of the first entry of each list; one more than lists.
+    /// Position of the first entry of each list; there is one position more than there are lists.
     starts: Vec<u32>,
     lengths: Vec<u32>,
     items: Vec<u32>,

@@ -17,7 +17,7 @@ pub(super) struct Built {
     pub assumed: Vec<String>,
 }
 
-/// Puts it together. A given scenario keeps its pods, target circuits and limits; its switches get the ports and
+/// Builds the scenario. A given scenario keeps its pods, target circuits and limits; its switches get the ports and
 /// numbers of the rows.
 pub(super) fn scenario(
     base: Option<&CrossconnectScenario>,
@@ -209,10 +209,11 @@ fn switches<'r>(
     problems.into_result(found)
 }
 
-/// Number of a port on its panel, and its index as the pod names it.
+/// Number of a port on its panel, and its index within the pod, if the pod states one.
 type NumberedPort = (u32, Option<u32>);
 
-/// Index of every port within pod and side: the index that the pod gives, otherwise in order of the numbers.
+/// Index of every port within pod and side: the index that the pod states, if it states every index from 0 once;
+/// otherwise counted in order of the panel numbers.
 fn indices(listed: &BTreeMap<u32, Row>) -> HashMap<u32, u32> {
     let mut groups: HashMap<(&str, Option<Side>), Vec<NumberedPort>> = HashMap::new();
     for (&number, row) in listed.iter().filter(|(_, row)| !row.reserved) {
@@ -233,7 +234,7 @@ fn indices(listed: &BTreeMap<u32, Row>) -> HashMap<u32, u32> {
     indices
 }
 
-/// Returns the state that the rows give: circuits and failed ports.
+/// Sets the state that the rows give: installed circuits and failed ports.
 fn states(hall: &mut CrossconnectScenario, switches: &[SwitchRows<'_>]) {
     let far = if hall.wiring == Wiring::SingleSided { Side::A } else { Side::B };
     let (mut installed, mut failed) = (Vec::new(), Vec::new());
@@ -265,7 +266,7 @@ fn states(hall: &mut CrossconnectScenario, switches: &[SwitchRows<'_>]) {
     (hall.installed, hall.failed_ports, hall.strays) = (Installed { ocs: installed }, failed, Vec::new());
 }
 
-/// The circuits of a matrix by the pods of the scenario.
+/// The circuits of a matrix, in the order of the pods of the scenario.
 fn of_pods(hall: &CrossconnectScenario, matrix: &Matrix) -> Result<Vec<Vec<u32>>, Problems> {
     let mut problems = Problems::new();
     let mut counts = vec![vec![0; hall.pods as usize]; hall.pods as usize];

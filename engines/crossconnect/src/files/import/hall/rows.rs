@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// Columns of a port map.
 pub(crate) const COLUMNS: [&str; 7] = ["switch", "port", "side", "pod", "pod_port", "label", "state"];
-/// States of a port.
+/// State of a port without a circuit.
 pub(crate) const FREE: &str = "free";
 /// State of a failed port.
 pub(crate) const FAILED: &str = "failed";

@@ -249,8 +249,8 @@ pub(super) fn spread(pods: &Pods, switches: &[Sized], params: &Params) -> Result
         };
         let placed = fits
             && (0..rest).all(|_| {
-                // The switch with the fewest ports of this pod relative to its size; ties go to the most free ports,
-                // then to the lowest number.
+                // The switch with the fewest ports of this pod relative to its size; ties go to the switch with the
+                // most free ports, then to the lowest number.
                 let best = (0..row.len())
                     .filter(|&at| free[at] > 0)
                     .min_by_key(|&at| (row[at] * total / sizes[at].max(1), std::cmp::Reverse(free[at])));
