@@ -136,7 +136,7 @@ impl<'n, 's> Choice<'n, 's> {
         self.made.push((low, first, self.network.arcs().len()));
     }
 
-    /// Lets the caller read the chosen numbers.
+    /// Returns the entry of every choice, from which the caller reads the chosen numbers.
     pub(crate) fn made(self) -> Vec<(u32, usize, usize)> {
         self.made
     }
