@@ -4,10 +4,10 @@ use crate::event::{EventBody, SolverStats};
 use crate::method::MethodError;
 use crate::watch::Watch;
 
-/// Name of the work that the run reports, as the stage of its solver.
+/// Name of the work, which the run reports as the stage of its solver.
 pub const STAGE: &str = "building the model";
 
-/// The parts of a model that are written so far.
+/// Counts the parts of a model as they are written, and reports the progress.
 #[derive(Debug)]
 pub struct Building<'w, W: Watch> {
     watch: &'w mut W,
@@ -26,7 +26,8 @@ impl<'w, W: Watch> Building<'w, W> {
         Self { watch, unit, total, every, said: 0 }
     }
 
-    /// Checks whether to stop when `done` parts are written. Call it at least every 5 ms of work.
+    /// Checks whether to stop, and reports the number of parts written so far, `done`. Call it at least every 5 ms of
+    /// work.
     ///
     /// # Errors
     /// The reason to stop.

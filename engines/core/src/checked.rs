@@ -119,9 +119,9 @@ pub struct VerifiedBound {
 }
 
 impl VerifiedBound {
-    /// A bound on all plans of the scenario, or on those that `covers` names. If the objective passes the bound by no
-    /// more than rounding, the bound becomes the objective. If the objective beats the bound by more, the bound stays
-    /// unchanged, and the plan is refused.
+    /// A bound on all plans of the scenario, or on those that `covers` names. If the objective beats the bound by no
+    /// more than a rounding error, the bound is set to the objective. If the objective beats the bound by more, the
+    /// bound stays unchanged, and the plan is refused.
     pub fn of(sense: Sense, objective: f64, bound: f64, covers: Option<&str>) -> Self {
         let value = standing_bound(sense, objective, bound).unwrap_or(bound);
         Self { value, covers: covers.map(str::to_owned), gap: gap(objective, value) }
@@ -304,11 +304,11 @@ mod sealed {
     impl<K: crate::kind::Kind> Sealed for super::Checked<K> {}
 }
 
-/// A checked plan of a kind that only the catalogue knows.
+/// A checked plan whose kind is hidden; only the catalogue knows the kind.
 pub trait AnyChecked: sealed::Sealed + Debug + Send + Sync {
     /// The envelope without scenario and result.
     fn header(&self) -> Header;
-    /// SHA-256 of its scenario.
+    /// SHA-256 of the scenario of the plan.
     fn scenario_sha256(&self) -> &str;
     /// The whole plan as a JSON tree in file order.
     ///
@@ -334,17 +334,17 @@ pub trait AnyChecked: sealed::Sealed + Debug + Send + Sync {
     fn verified_bound(&self) -> Option<&VerifiedBound>;
     /// The standing of the plan: its bounds, and who confirms each.
     fn standing(&self) -> Standing;
-    /// Its circuits, for kinds that set circuits.
+    /// The circuits of the plan, for kinds that set circuits.
     fn circuits(&self) -> Option<CircuitMatrix>;
-    /// The circuits of one of its layers, for kinds that set other circuits for each layer.
+    /// The circuits of one layer of the plan, for kinds that set other circuits for each layer.
     fn circuits_of_layer(&self, layer: u32) -> Option<CircuitMatrix>;
     /// The circuits that the plan sets at a reconfiguration, for kinds that change circuits within an iteration.
     fn circuits_of_phase(&self, phase: u32) -> Option<(CircuitMatrix, Switching)>;
-    /// The network and the bytes of one of its layers, for kinds that have them for each layer.
+    /// The network and the bytes of one layer of the plan, for kinds that have them for each layer.
     fn network_of_layer(&self, layer: u32) -> Option<(Graph, TrafficMatrix)>;
-    /// Its network, for kinds that have one.
+    /// The network of the plan, for kinds that have one.
     fn graph(&self) -> Option<Graph>;
-    /// Bytes between the places of its network, for kinds that know them.
+    /// Bytes between the places of the network of the plan, for kinds that know them.
     fn traffic(&self) -> Option<TrafficMatrix>;
     /// The plan as [`Any`], which the catalogue casts to a plan of its kind.
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;

@@ -24,7 +24,7 @@ pub use control::{Control, OfferedBound, Stop};
 /// Minimum time between two candidates that are built and checked; candidates in between only update the objective.
 pub const BUILD_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Relative difference below which two objective values are a tie, decided by the secondary value.
+/// Relative difference below which two objective values count as a tie, which the secondary value decides.
 pub const TIE: f64 = 1e-12;
 
 /// A plan that a run was started from.
@@ -69,7 +69,7 @@ impl Reporter {
     }
 }
 
-/// Context of a method of kind `K`: everything that it gets besides scenario and parameters.
+/// Context of a method of kind `K`: everything that the method gets besides scenario and parameters.
 pub struct Context<'a, K: Kind> {
     request: &'a Request<K>,
     pool: &'a rayon::ThreadPool,
@@ -179,9 +179,9 @@ impl<'a, K: Kind> Context<'a, K> {
         self.ends_when_proven = wanted;
     }
 
-    /// Returns whether the gap between the best plan and a bound is at most the requested gap. The bound is the run's
-    /// own or one that another run proved. A method that proves nothing does not write bounds of other runs into its
-    /// plans, so only its own bound counts.
+    /// Returns whether the gap between the best plan and a bound is at most the requested gap. The bound may be the
+    /// run's own bound or a bound that another run proved. Bounds of other runs do not count for a method that proves
+    /// nothing, because they are not written into its plans.
     fn gap_is_reached(&mut self) -> bool {
         let wanted = self.control.gap();
         let Some(value) = self.best.as_ref().map(|best| best.value) else { return false };
@@ -196,7 +196,8 @@ impl<'a, K: Kind> Context<'a, K> {
         self.last_built.is_none_or(|last| self.clock.now() >= last + BUILD_INTERVAL)
     }
 
-    /// Names the solver that finds the plans from now on, with its version: `HiGHS 1.15.0`. It enters them.
+    /// Sets the name and version of the solver that finds the plans from now on (`HiGHS 1.15.0`). The plans contain
+    /// this text.
     pub fn solver(&mut self, name: impl Into<String>) {
         self.solver = Some(name.into());
     }
@@ -229,7 +230,7 @@ impl<'a, K: Kind> Context<'a, K> {
     /// Reports a better plan. Ties are broken by `secondary` (smaller is better). `build` runs at once, or later if
     /// there are more than four candidates a second; the last best candidate is always built.
     ///
-    /// Returns whether it is better than the best plan so far.
+    /// Returns whether the plan is better than the best one so far.
     ///
     /// # Errors
     /// [`MethodError::Rejected`] if the checker refuses the plan.
@@ -379,8 +380,8 @@ impl<'a, K: Kind> Context<'a, K> {
         self.state_bound(value, None);
     }
 
-    /// The same for a method that solves a narrower problem than the scenario: `only` names the plans that the bound
-    /// covers (`plans at fair rates`). The plan contains the bound, and its provenance the restriction.
+    /// Like [`Context::bound`], for a method that solves a narrower problem than the scenario: `only` names the plans
+    /// that the bound covers (`plans at fair rates`). The plan contains the bound, and its provenance the restriction.
     pub fn bound_over(&mut self, value: f64, only: &str) {
         self.state_bound(value, Some(only.to_owned()));
     }
@@ -406,14 +407,15 @@ impl<'a, K: Kind> Context<'a, K> {
     }
 
     /// Returns whether the best plan meets the best bound, so that the run cannot find a better plan. A bound on all
-    /// plans that another run of the scenario proved counts as well, and is then the run's own.
+    /// plans that another run of the scenario proved counts as well; this run then adopts it.
     pub fn closed(&mut self) -> bool {
         let Some(value) = self.best.as_ref().map(|best| best.value) else { return false };
         let meets = |bound: f64| gap(value, bound) <= OPTIMAL_GAP;
         self.bound.is_some_and(meets) || self.closed_by_another()
     }
 
-    /// The same for bounds of other runs only, for methods that handle their own bounds themselves.
+    /// Like [`Context::closed`], but only for bounds of other runs: for methods that compare their own bounds
+    /// themselves.
     pub fn closed_by_another(&mut self) -> bool {
         let Some(value) = self.best.as_ref().map(|best| best.value) else { return false };
         self.met_by_another(value, OPTIMAL_GAP)
@@ -490,7 +492,7 @@ impl<'a, K: Kind> Context<'a, K> {
         self.report(EventBody::Offer(Offer { from, value, here, taken }));
     }
 
-    /// The random stream with a number, from the run's seed.
+    /// The random stream of a number, derived from the run's seed.
     pub fn stream(&self, number: u64) -> Stream {
         Streams::new(self.request.seed).stream(number)
     }
@@ -537,8 +539,8 @@ impl<'a, K: Kind> Context<'a, K> {
         }
     }
 
-    /// Returns the reason that a repeated run may give another plan, if the run ended by `early` or by itself. A stop
-    /// request that came too late has no influence.
+    /// Returns the reason that a repeated run may give another plan, if there is one. `early` is the cause of an early
+    /// end; it is `None` if the method ended by itself. A stop request that came too late has no influence.
     pub(crate) fn not_reproducible_after(&self, early: Option<Early>) -> Option<String> {
         if let Some(from) = &self.fed_by {
             return Some(format!("it took a plan from {from}, which ran at the same time"));

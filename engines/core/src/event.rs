@@ -91,7 +91,7 @@ impl EventRecord {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum EventBody {
-    /// It began.
+    /// The run began.
     Started(Started),
     /// The run entered a phase.
     Phase(Phase),
@@ -119,7 +119,7 @@ pub enum EventBody {
     Paused(Paused),
     /// A remark.
     Note(Note),
-    /// It ended.
+    /// The run ended.
     Done(Done),
 }
 
@@ -139,7 +139,7 @@ pub struct Started {
     pub parameters: Params,
     /// Its seed.
     pub seed: u64,
-    /// Threads it may use.
+    /// Threads that the run may use.
     pub threads: usize,
     /// RFC 3339.
     pub date: String,
@@ -163,7 +163,7 @@ pub struct Incumbent {
     pub value: f64,
     /// Tie breaker of the kind, smaller is better (training: ports).
     pub secondary: f64,
-    /// Step of the method that found it: `hot start`, `crossover`, `vector 17`, …
+    /// Step of the method that found the plan: `hot start`, `crossover`, `vector 17`, …
     pub source: String,
     /// `true` if the plan was built and passed its checker; otherwise "not yet checked".
     pub checked: bool,
@@ -180,7 +180,7 @@ pub struct Incumbent {
 pub struct Bound {
     /// Value that no plan can beat.
     pub value: f64,
-    /// Plans that it covers if not all: `this event order only`.
+    /// Plans that the bound covers, if not all: `this event order only`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only: Option<String>,
 }
@@ -194,7 +194,7 @@ pub fn covered(only: &str) -> String {
 /// Size of a model at a step of its construction.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelSize {
-    /// Step after which it was measured: `written in full`, `index windows`, `presolve`.
+    /// Step after which the size was measured: `written in full`, `index windows`, `presolve`.
     pub after: String,
     /// Columns.
     pub columns: u64,
@@ -229,7 +229,7 @@ pub struct SolverStats {
     pub done: u64,
     /// Nodes open.
     pub open: Option<u64>,
-    /// All nodes, where their number is known beforehand.
+    /// Total number of nodes, if it is known beforehand.
     pub total: Option<u64>,
     /// Nodes discarded by their bound.
     pub pruned: Option<u64>,
@@ -271,7 +271,7 @@ pub struct GenerationStats {
     pub stall_limit: u64,
     /// Evaluations so far.
     pub evaluations: u64,
-    /// Tie breaker of the best.
+    /// Secondary value of the best individual, which breaks ties.
     pub secondary: f64,
     /// Population size.
     pub population: u64,
@@ -292,7 +292,7 @@ pub struct SeriesPoint {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HotStartFate {
-    /// Used as it was.
+    /// Used unchanged.
     Accepted,
     /// Used after repairs.
     Repaired,
@@ -318,7 +318,7 @@ pub struct HotStartReport {
     pub fate: HotStartFate,
     /// Reason for a rejection, or the repairs made.
     pub why: String,
-    /// Objective it had.
+    /// Objective value that the given plan states.
     pub before: Option<f64>,
     /// Objective of the plan under the run's own rules.
     pub after: Option<f64>,
@@ -329,11 +329,11 @@ pub struct HotStartReport {
 pub struct Offer {
     /// Method that found it.
     pub from: String,
-    /// Objective it had there.
+    /// Objective of the plan in the run that found it.
     pub value: f64,
-    /// Objective it has here, if it was evaluated.
+    /// Objective of the plan under the rules of this run, if this run evaluated it.
     pub here: Option<f64>,
-    /// `true` if it became the incumbent.
+    /// `true` if the plan became the incumbent of this run.
     pub taken: bool,
 }
 
@@ -456,7 +456,7 @@ impl EndStatus {
 pub struct Done {
     /// Its status.
     pub status: EndStatus,
-    /// Limit that ended it.
+    /// Limit that ended the run.
     pub limit: Option<Limit>,
     /// Reason in words, if the status alone does not give it.
     pub message: String,
@@ -474,7 +474,7 @@ pub struct Done {
     pub plan: Option<SharedPlan>,
 }
 
-/// Sink for events. Returns at once: an engine never waits for a reader.
+/// Sink for events. Its method must return at once, because an engine never waits for a reader.
 pub trait EventSink: Send + Sync {
     /// Takes an event.
     fn report(&self, event: Event);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Circuits between pods and the ports they may use.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CircuitMatrix {
-    /// Names of the pods; their number is the size of everything below.
+    /// Names of the pods; their number is the number of entries of every list below that has one entry per pod.
     pub pods: Vec<String>,
     /// Optical ports of each pod.
     pub ports_per_pod: Vec<u32>,
@@ -32,7 +32,7 @@ pub struct CircuitMatrix {
 pub struct CircuitPlaces {
     /// `ports_a[pod][switch]`: ports of a pod on side A of a switch.
     pub ports_a: Vec<Vec<u32>>,
-    /// `ports_b[pod][switch]`: the same on side B.
+    /// `ports_b[pod][switch]`: ports of a pod on side B of a switch.
     pub ports_b: Vec<Vec<u32>>,
     /// Names of side A and side B at the pods, as in "the + ports".
     pub sides: [String; 2],

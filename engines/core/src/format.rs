@@ -29,11 +29,11 @@ pub enum SubjectSort {
 /// The second subject that a format can take: another scenario or plan of the same kind, such as the state before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SecondSubject {
-    /// Whether it may be a scenario, a plan or either.
+    /// Whether the second subject may be a scenario, a plan or either.
     pub of: SubjectSort,
-    /// Relation to the first one, in a few words.
+    /// Relation to the first subject, in a few words.
     pub help: &'static str,
-    /// Parameter that it replaces; only one of the two can be given.
+    /// Parameter that the second subject replaces; only one of the two can be given.
     pub replaces: Option<&'static str>,
 }
 
@@ -142,7 +142,7 @@ impl<'a, K: Kind> SubjectOf<'a, K> {
         }
     }
 
-    /// The scenario, or the one that the plan is for.
+    /// The scenario, or the scenario that the plan is for.
     pub fn scenario(self) -> &'a Arc<Scenario<K>> {
         match self {
             Self::Scenario(scenario) => scenario,

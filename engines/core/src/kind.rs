@@ -105,10 +105,10 @@ pub struct SweepInfo {
 }
 
 impl SweepInfo {
-    /// The objective over any parameter, by the chosen method.
+    /// A sweep of the objective over any parameter, solved by the chosen method.
     pub const ANY: Self = Self::over(&[], &[]);
 
-    /// The objective over some parameters, by the chosen method.
+    /// A sweep of the objective over some parameters, solved by the chosen method.
     pub const fn over(knobs: &'static [&'static str], forms: &'static [&'static str]) -> Self {
         Self { knobs, forms, methods: &[], figure: "", best: None }
     }
@@ -229,8 +229,8 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Returns the part of a scenario that the methods see, as a text, if methods do not see all of it: scenarios with
-    /// equal texts are the same problem, regardless of their other content.
+    /// Returns the part of a scenario that the methods see, as a text; `None` if the methods see all of it. Scenarios
+    /// with equal texts are the same problem, regardless of their other content.
     fn question(_scenario: &Self::Scenario) -> Option<String> {
         None
     }
@@ -249,7 +249,8 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
         value: &ParamValue,
     ) -> Result<(), Problem>;
 
-    /// The independent checker. May use scenario and result types and workload sizes, nothing else of its crate.
+    /// The independent checker of plans. It may use scenario and result types and workload sizes, and no other code of
+    /// its crate.
     fn check(plan: &Plan<Self>, depth: Depth) -> Verdict;
 
     /// Returns `true` if a bound on the plans named by `covers` holds for every plan of a scenario.
@@ -260,7 +261,7 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     /// Adapts a result to a changed scenario of the same kind.
     ///
     /// # Errors
-    /// One sentence that says why it cannot.
+    /// One sentence that gives the reason that the result cannot be adapted.
     fn carry(
         result: &Self::Result,
         from: &Self::Scenario,

@@ -83,8 +83,8 @@ pub trait Listed: Kind {
     /// Purpose, in one line.
     const HELP: &'static str;
 
-    /// If true, the kind appears in lists of kinds and presets; only a kind for tests does not. Its name is accepted in
-    /// either case.
+    /// If true, the kind appears in lists of kinds and presets; only a kind for tests does not. The name of the kind is
+    /// accepted even if the kind is not listed.
     const IS_LISTED: bool = true;
 
     /// Plans of the kind that give switch and ports of their circuits ([`crate::exchange::CircuitPlaces`]).
@@ -151,8 +151,9 @@ pub trait Listed: Kind {
         Vec::new()
     }
 
-    /// Makes a scenario of files in one of [`Self::importers`]. `params` are all values, defaults included. With
-    /// `strict`, every assumption is a problem; `strict` is itself a problem for a format that needs no assumptions.
+    /// Makes a scenario from files in a format of [`Self::importers`]. `params` contains all values, including
+    /// defaults. With `strict`, every assumption is a problem; `strict` is itself a problem for a format that needs no
+    /// assumptions.
     ///
     /// # Errors
     /// Every problem of the files.
@@ -165,8 +166,8 @@ pub trait Listed: Kind {
         Err(Problem::new("", format!("'{format}' is not read"), "see the list of formats").into())
     }
 
-    /// Makes a plan of files in one of [`Self::importers`] whose product is a plan. `params` are all values, defaults
-    /// included. With `strict`, every assumption is a problem.
+    /// Makes a plan from files in a format of [`Self::importers`] that produces plans. `params` contains all values,
+    /// including defaults. With `strict`, every assumption is a problem.
     ///
     /// # Errors
     /// Every problem of the files.
@@ -179,7 +180,7 @@ pub trait Listed: Kind {
         Err(Problem::new("", format!("'{format}' is not read"), "see the list of formats").into())
     }
 
-    /// Inputs for a scenario of it made from plans; `None` if that is not possible.
+    /// Inputs for a scenario of this kind that is made from plans; `None` if that is not possible.
     fn conversion() -> Option<Conversion> {
         None
     }

@@ -28,7 +28,7 @@ pub struct MethodInfo {
 /// Outcome of a method that ended by itself. Its best plan is the best incumbent of the context.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// With the best plan known, if any.
+    /// The method is done, with the best plan found, if there is one.
     Done {
         /// Status of the best plan.
         status: Status,
@@ -42,7 +42,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Ended by itself with this status.
+    /// An outcome with this status and without a limit.
     pub const fn done(status: Status) -> Self {
         Self::Done { status, limit: None }
     }
@@ -107,8 +107,8 @@ pub trait Method<K: Kind>: Send + Sync {
         Vec::new()
     }
 
-    /// Runs until it is done or must stop. Calls [`Context::checkpoint`] at least every 5 ms of work and passes every
-    /// better plan to [`Context::incumbent`].
+    /// Runs the method until it is done or must stop. Calls [`Context::checkpoint`] at least every 5 ms of work and
+    /// passes every better plan to [`Context::incumbent`].
     ///
     /// # Errors
     /// [`MethodError`]; a stop is passed on with `?`.

@@ -29,7 +29,7 @@ impl Role {
         matches!(self, Self::Result | Self::Restated)
     }
 
-    /// Returns `true` if it counts when plans are ranked.
+    /// Returns `true` if the figure counts when plans are ranked.
     pub const fn counts(self) -> bool {
         matches!(self, Self::Result)
     }
@@ -88,7 +88,7 @@ pub struct InTable {
     pub width: u16,
     /// Priority for dropping it when space is short: higher values are dropped first, 0 never.
     pub priority: u8,
-    /// Value of a network without limits.
+    /// Value that a network of unlimited capacity would have.
     pub ideal: Option<f64>,
 }
 
@@ -126,7 +126,7 @@ pub struct MetricInfo {
     pub table: Option<InTable>,
     /// Row in comparisons.
     pub comparison: Option<InComparison>,
-    /// Relation to the objective, beyond its own meaning.
+    /// Relation of the figure to the objective, if it has a special one.
     pub relation: Option<Relation>,
 }
 
@@ -135,7 +135,8 @@ pub struct MetricInfo {
 pub enum Relation {
     /// The objective of an ideal network, which no plan can beat: it has its own row in tables of plans.
     IdealObjective,
-    /// A part of the objective; differences are also expressed relative to it: `2.1 % of ideal comm.` with these words.
+    /// A part of the objective; differences of objectives are also expressed as a percentage of this figure, followed
+    /// by the given words: `2.1 % of ideal comm.`
     Yardstick(&'static str),
 }
 
@@ -221,7 +222,7 @@ impl MetricInfo {
         Self { derivation: Some(from), ..self }
     }
 
-    /// Is a part of something: `42/48`.
+    /// Sets the total that the figure is a part of: `42/48`.
     #[must_use]
     pub const fn out_of(self, all: Derivation) -> Self {
         Self { out_of: Some(all), ..self }
@@ -252,20 +253,20 @@ impl MetricInfo {
         Self { header: Some(InHeader { title: Some(title), ..header }), ..self }
     }
 
-    /// Has a column in tables of plans.
+    /// Adds a column to tables of plans.
     #[must_use]
     pub const fn in_table(self, title: &'static str, width: u16, priority: u8) -> Self {
         Self { table: Some(InTable { title, width, priority, ideal: None }), ..self }
     }
 
-    /// Value of a network without limits in the column of a table of plans.
+    /// Sets the value that a network of unlimited capacity has in the column of a table of plans.
     #[must_use]
     pub const fn ideal(self, ideal: f64) -> Self {
         let Some(table) = self.table else { return self };
         Self { table: Some(InTable { ideal: Some(ideal), ..table }), ..self }
     }
 
-    /// Has a row in comparisons.
+    /// Adds a row to comparisons.
     #[must_use]
     pub const fn in_comparison(self, title: &'static str, decimals: [u8; 2]) -> Self {
         Self { comparison: Some(InComparison { title, decimals }), ..self }
@@ -277,7 +278,7 @@ impl MetricInfo {
         Self { relation: Some(relation), ..self }
     }
 
-    /// Is carried by files.
+    /// Returns `true` if plan files contain the figure.
     pub const fn is_carried(&self) -> bool {
         self.derivation.is_none()
     }

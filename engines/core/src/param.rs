@@ -143,7 +143,7 @@ pub struct ParamInfo {
     pub unit: Cow<'static, str>,
     /// Valid values.
     pub domain: Domain,
-    /// Default value; `None` if it follows from the scenario.
+    /// Default value; `None` if the value follows from the scenario.
     pub default: Option<ParamValue>,
     /// One sentence: what the parameter sets; for a bool, what `true` does.
     pub help: Cow<'static, str>,

@@ -33,7 +33,7 @@ pub enum Status {
     Feasible,
     /// A plan of a method that proves no bounds.
     Heuristic,
-    /// The run ended by a person, a signal or a limit before the method was done.
+    /// A person, a signal or a limit ended the run before the method was done.
     Stopped,
     /// The solver had numerical trouble; the plan itself is checked.
     NumericalTrouble,
@@ -76,7 +76,7 @@ impl Limit {
     }
 }
 
-/// Value, bound and gap of a plan; no other field stores them.
+/// Value, bound and gap of a plan; no other field of the plan stores them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Objective {
     /// Name with unit, such as `makespan_s`.
@@ -211,13 +211,13 @@ pub struct Plan<K: Kind> {
     pub scenario: Arc<Scenario<K>>,
     /// Display name.
     pub name: String,
-    /// Method that found it.
+    /// Method that found the plan.
     pub method: String,
     /// Its parameters.
     pub parameters: Params,
     /// Its seed.
     pub seed: u64,
-    /// Threads it was given.
+    /// Threads that the run was given.
     pub threads: usize,
     /// Its status.
     pub status: Status,
@@ -265,13 +265,13 @@ pub struct Header {
     pub kind: String,
     /// Display name.
     pub name: String,
-    /// Method that found it.
+    /// Method that found the plan.
     pub method: String,
     /// Its parameters.
     pub parameters: Params,
     /// Its seed.
     pub seed: u64,
-    /// Threads it was given.
+    /// Threads that the run was given.
     pub threads: usize,
     /// Its status.
     pub status: Status,

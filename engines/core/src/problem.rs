@@ -89,7 +89,7 @@ impl Problems {
         self
     }
 
-    /// Adds one.
+    /// Adds a problem.
     pub fn push(&mut self, problem: Problem) {
         self.total += 1;
         if self.list.len() < Self::CAP {
@@ -97,12 +97,12 @@ impl Problems {
         }
     }
 
-    /// Adds one from its parts.
+    /// Adds a problem, given by its parts.
     pub fn add(&mut self, path: impl Into<String>, message: impl Into<String>, remedy: impl Into<String>) {
         self.push(Problem::new(path, message, remedy));
     }
 
-    /// Adds all of another list.
+    /// Adds all problems of another list.
     pub fn extend(&mut self, other: Self) {
         let unseen = other.total - other.list.len();
         for problem in other.list {

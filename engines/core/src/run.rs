@@ -132,13 +132,13 @@ impl<K: Kind> std::fmt::Debug for Request<K> {
 pub trait Job: Send {
     /// Name of the method.
     fn method(&self) -> &str;
-    /// SHA-256 of the scenario: runs with the same value offer each other their best.
+    /// SHA-256 of the scenario: runs with the same value offer each other their best plans.
     fn scenario_sha256(&self) -> &str;
-    /// Returns `true` if its plans optimise the objective, so that other runs may adopt them.
+    /// Returns `true` if the plans of the method optimise the objective, so that other runs may adopt them.
     fn competes(&self) -> bool;
-    /// Returns `true` if it starts from a known plan and bounds of other runs.
+    /// Returns `true` if the method can start from a known plan and use bounds of other runs.
     fn is_warm(&self) -> bool;
-    /// Time limit and gap to begin with.
+    /// Initial time limit and gap.
     fn limits(&self) -> (Option<f64>, Option<f64>);
     /// Executes the method on the current thread and sends all events to the sink, `Done` last.
     fn execute(self: Box<Self>, env: Environment);

@@ -28,7 +28,7 @@ pub enum Prover {
 /// A bound on the objective.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct KnownBound {
-    /// Value that no plan it holds for can beat.
+    /// Value that no covered plan can beat.
     pub value: f64,
     /// The covered plans, in words, if not all plans of the scenario.
     pub covers: Option<String>,
@@ -182,12 +182,14 @@ impl Standing {
         &self.bounds
     }
 
-    /// The bound to show first: verified before claimed, and on all plans before some plans.
+    /// The bound to show first: verified bounds before claimed ones, and bounds on all plans before bounds on some
+    /// plans.
     pub fn leading(&self) -> Option<&KnownBound> {
         self.bounds.first()
     }
 
-    /// A bound with a smaller gap than [`Self::leading`]: a claimed one, or one on some plans.
+    /// The bound with the smallest gap, if that gap is smaller than the gap of [`Self::leading`]: a claimed bound, or a
+    /// bound on some plans.
     pub fn closer(&self) -> Option<&KnownBound> {
         let leading = self.leading()?;
         let closer = self.bounds.iter().filter(|bound| bound.gap + OPTIMAL_GAP < leading.gap);
@@ -199,12 +201,13 @@ impl Standing {
         self.bounds.iter().filter(|bound| bound.is_on_all).min_by(|a, b| a.gap.total_cmp(&b.gap))
     }
 
-    /// The bound on all plans of the scenario for bars and lines: a verified one if there is one.
+    /// The bound on all plans of the scenario that bars and lines show: a verified bound if there is one.
     pub fn drawn(&self) -> Option<&KnownBound> {
         self.bounds.iter().find(|bound| bound.is_on_all)
     }
 
-    /// The bound that proves the plan optimal: preferably among all plans rather than some, and preferably verified.
+    /// The bound that proves the plan optimal: a bound on all plans takes precedence over a bound on some plans, and a
+    /// verified bound over a claimed one.
     pub fn optimum(&self) -> Option<&KnownBound> {
         let closed =
             || self.bounds.iter().filter(|bound| bound.gap <= OPTIMAL_GAP && self.other_question.is_none());

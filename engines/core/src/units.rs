@@ -103,7 +103,8 @@ quantity!(
     "s"
 );
 quantity!(
-    /// An amount of data in bytes. Importers count in `u64`; plans and simulators divide.
+    /// An amount of data in bytes. Importers count bytes in `u64`; plans and simulators need fractions, because they
+    /// divide amounts.
     Bytes,
     "B"
 );

@@ -12,11 +12,11 @@ use std::fmt;
 /// Bounds of a row or column that take part in a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Sides {
-    /// None: it takes part only through its coefficients.
+    /// No bound: the row or column takes part only through its coefficients.
     Neither,
-    /// The lower one.
+    /// The lower bound.
     Lower,
-    /// The upper one.
+    /// The upper bound.
     Upper,
     /// Both.
     Both,
@@ -46,7 +46,7 @@ pub struct Conflict {
     pub columns: Vec<Party>,
     /// `true` if the linear relaxation is infeasible; otherwise the conflict depends on integer columns.
     pub relaxed: bool,
-    /// `true` if none of them can be omitted.
+    /// `true` if none of the rows and bounds can be omitted.
     pub minimal: bool,
 }
 
@@ -187,7 +187,7 @@ fn named(model: &Model, subsystem: &Subsystem) -> Conflict {
     }
 }
 
-/// Removes rows as long as the remaining integer model stays infeasible. Keeps all column bounds.
+/// Removes rows while the remaining integer model stays infeasible. Keeps all column bounds.
 fn in_whole_numbers(model: &Model, seconds: f64) -> Result<Option<Conflict>, Error> {
     let began = std::time::Instant::now();
     let mut model_left = model.clone();

@@ -52,12 +52,12 @@ pub enum Error {
         /// Values that the option accepts, in words.
         allowed: String,
     },
-    /// The solver refused a call or failed in a run; with its message, if it gave one.
+    /// The solver refused a call or failed in a run; contains the message of the solver, if there is one.
     #[error("the solver failed to {what}{}", colon(.said))]
     Solver {
         /// Requested action, as a verb with its object.
         what: String,
-        /// Its own words.
+        /// Message of the solver.
         said: String,
     },
     /// The listener of the run panicked; the run was ended, and the instance can be used again.

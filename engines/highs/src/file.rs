@@ -123,8 +123,8 @@ pub fn write(model: &Model, format: ModelFormat) -> Result<ModelFile, Error> {
     Ok(ModelFile { text, names })
 }
 
-/// Reads a model. Names are those of the file; columns and rows without one are called `c` or `r` and their
-/// position.
+/// Reads a model. Names of columns and rows are taken from the file; columns and rows without one are called `c` or `r`
+/// and their position.
 ///
 /// # Errors
 /// If the text is not a model in this format, or has no columns.
@@ -166,7 +166,7 @@ fn temporary(format: ModelFormat) -> Result<tempfile::NamedTempFile, Error> {
         .map_err(|error| Error::File(error.to_string()))
 }
 
-/// Columns without a cost and in no row.
+/// Columns that have no cost and occur in no row.
 fn idle(model: &Model) -> Vec<u32> {
     let mut used = vec![false; model.columns()];
     for (index, value) in model.indices.iter().zip(&model.values) {

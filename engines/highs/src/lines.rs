@@ -40,7 +40,7 @@ pub enum Line {
 /// The figures in a line of the tree search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DisplayLine {
-    /// Letter of the heuristic or step that found the point that the line announces; a space if it announces none.
+    /// Letter of the heuristic or step that found the announced point; a space if the line announces no point.
     pub source: char,
     /// Nodes open.
     pub open: u64,

@@ -12,12 +12,12 @@ pub struct RunListener<'w, W> {
 }
 
 impl<'w, W: Watch> RunListener<'w, W> {
-    /// A listener for the run behind `watch`.
+    /// A listener for the run that `watch` belongs to.
     pub const fn new(watch: &'w mut W) -> Self {
         Self { watch, stopped: None }
     }
 
-    /// Returns an error if the run ended the solve.
+    /// Returns an error if the solve ended because the run must stop.
     ///
     /// # Errors
     /// The reason.

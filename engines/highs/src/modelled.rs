@@ -21,7 +21,7 @@ pub trait Modelled<K: Kind>: Send + Sync {
     /// If the method does not support the scenario or a parameter, or the run must stop.
     fn model(&self, scenario: &Scenario<K>, params: &Params) -> Result<Model, MethodError>;
 
-    /// The plan that a point of that model represents: one value per column.
+    /// The plan that a point of the model represents; a point has one value per column.
     ///
     /// # Errors
     /// If the point violates the model (the error names the constraint), or the method does not support the scenario.

@@ -32,7 +32,7 @@ impl Options {
         Self::default()
     }
 
-    /// Sets one.
+    /// Sets an option.
     #[must_use]
     pub fn set(mut self, name: &str, value: impl Into<OptionValue>) -> Self {
         self.0.push((name.to_owned(), value.into()));

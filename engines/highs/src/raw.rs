@@ -35,7 +35,7 @@ pub struct Returned {
     pub status: i32,
     /// Message of a panic of the listener.
     pub panic: Option<String>,
-    /// Text from other threads that the listener did not get during the run.
+    /// Log text from other threads, which the listener did not get during the run.
     pub elsewhere: Vec<String>,
 }
 

@@ -73,7 +73,7 @@ pub struct Solution {
     pub values: Option<Vec<f64>>,
     /// Its objective in the sense of the model.
     pub objective: Option<f64>,
-    /// Bound that no point can beat. For a linear program solved to the end, the objective.
+    /// Bound that no point can beat; for a linear program solved to the end, this is the objective.
     pub bound: Option<f64>,
     /// Dual value of each row; for a linear program with duals.
     pub row_duals: Vec<f64>,

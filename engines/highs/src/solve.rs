@@ -105,7 +105,8 @@ pub fn run<K: Kind>(
                 let accident = ending.accident.map(|how| bridge.cut_short(&how));
                 let closed = close(ask.model, ending.solution, bridge);
                 return match (closed, accident) {
-                    // A solve that ended early does not end the search, whatever the method does with its point.
+                    // If the solver process ended early, the method fails with this error, even if the solve found a
+                    // point.
                     (Ok(_), Some(accident)) => Err(accident),
                     (closed, _) => closed,
                 };
@@ -132,7 +133,8 @@ pub fn run<K: Kind>(
     let solution = solve_here(ask.model, &options, &ask.start, &mut bridge)
         .map_err(|error: Error| bridge.failed(error.to_string()))?;
     if limited && solution.status == Status::TimeLimit {
-        // The clocks of solver and run differ slightly, and by the length of all pauses.
+        // The clocks of solver and run differ slightly and by the length of all pauses, so the run may not have reached
+        // its own limit yet.
         bridge.cx.control().stop(Stop::Time);
     }
     close(ask.model, solution, bridge)

@@ -38,7 +38,7 @@ pub struct EventTranslator<'w> {
     paced: Option<Instant>,
     offered: Option<Instant>,
     progress: MipProgress,
-    /// A better point whose letter is not known yet, unless it comes from the start.
+    /// A better point that waits for its letter; the letter of a point from the start is known already.
     waiting: Option<(f64, Vec<f64>, Option<char>)>,
     injected: Option<(f64, Vec<f64>)>,
     best: Option<f64>,

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! The solver process ends at once when its input ends, and on Linux also when the thread that started it ends. Output
-//! that a library prints never gets into the answers.
+//! that a library prints never mixes with the answers.
 
 mod frame;
 mod helper;

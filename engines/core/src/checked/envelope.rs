@@ -125,7 +125,8 @@ fn status<K: Kind>(plan: &Plan<K>, found: &mut Vec<Violation>) {
              not reproducible, but its status is '{word}'"
         ));
     }
-    // Exempt are optimal plans, which are proven however the run ended, and intermediate plans, which claim no end.
+    // Optimal plans are exempt, because their proof holds however the run ended, and so are intermediate plans, because
+    // they do not say how the run ended.
     if let Some(because) = because.filter(|because| not_reproducible::is_cut_off(because))
         && status == Status::GapReached
     {

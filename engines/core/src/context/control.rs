@@ -35,7 +35,7 @@ struct Stopwatch {
     paused_since: Option<Duration>,
 }
 
-/// Shared by a run, its owner and the closures it runs on other threads.
+/// Requests and limits of a run, shared by the run, its owner and the closures that it runs on other threads.
 #[derive(Debug)]
 pub struct Control {
     clock: Arc<dyn Clock>,
@@ -60,9 +60,9 @@ pub struct Control {
 /// A bound on every plan of the scenario that another run proved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OfferedBound {
-    /// Run that proved it; a newer bound of a run replaces its older one.
+    /// Run that proved the bound; a newer bound of the same run replaces an older one.
     pub run: RunId,
-    /// Method of that run.
+    /// Method of the run that proved the bound.
     pub method: Arc<str>,
     /// Value that no plan can beat.
     pub value: f64,

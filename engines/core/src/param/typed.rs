@@ -49,7 +49,7 @@ const FAMILIES: [Family; 4] = [
 /// Unit abbreviations after link rates: `400G` is 400 Gb/s.
 const SHORT: [(&str, &str); 2] = [("G", "Gb/s"), ("T", "Tb/s")];
 
-/// Reads a number with a unit as a number of `unit`s; `None` without a unit, and with one of another quantity.
+/// Reads a number with a unit as a number of `unit`s; `None` if there is no unit, or a unit of another quantity.
 pub(super) fn in_unit(text: &str, unit: &str) -> Option<f64> {
     let end = text.rfind(|sign: char| sign.is_ascii_digit() || sign == '.').map_or(0, |at| at + 1);
     let (number, given) = text.split_at(end);

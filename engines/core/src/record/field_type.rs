@@ -59,7 +59,7 @@ impl fmt::Display for Place<'_> {
 
 /// A type of a field.
 pub trait FieldType: Sized {
-    /// Reads a value; `None` if it is invalid, which is added as a problem.
+    /// Reads a value; if the value is invalid, adds a problem and returns `None`.
     fn read(value: &Value, place: &Place<'_>, range: NumberRange, problems: &mut Problems) -> Option<Self>;
 
     /// The schema of what [`FieldType::read`] accepts.

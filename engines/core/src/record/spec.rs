@@ -103,7 +103,7 @@ impl<T: FieldType + Clone + PartialEq> Spec<T> {
         self
     }
 
-    /// Reads the field; `None` if it is missing or invalid, which is added as a problem.
+    /// Reads the field; if the value is missing or invalid, adds a problem and returns `None`.
     pub fn read(self, key: &'static str, fields: &mut Fields<'_>, problems: &mut Problems) -> Option<T> {
         let Some(value) = fields.optional(key) else {
             let usual = self.usual.or_else(T::absent);

@@ -209,7 +209,8 @@ pub struct Block {
     pub title: String,
     /// `true` if the block repeats other blocks in a form for screens; written sections omit it.
     pub on_screens: bool,
-    /// Forms in which a screen shows it in addition to the block of the form; empty for all forms.
+    /// Forms in which a screen shows this block in addition to the block that the form is named after; empty for all
+    /// forms.
     pub only_in: &'static [&'static str],
     /// Content.
     pub body: Body,
@@ -265,21 +266,21 @@ impl Section {
         self
     }
 
-    /// The one figure that answers the question of the section.
+    /// Sets the one figure that answers the question of the section.
     #[must_use]
     pub fn answer(mut self, answer: impl Into<Phrase>) -> Self {
         self.answer = answer.into();
         self
     }
 
-    /// One line on the marks of its picture.
+    /// Sets the line that explains the marks of the picture.
     #[must_use]
     pub fn legend(mut self, legend: impl Into<Phrase>) -> Self {
         self.legend = legend.into();
         self
     }
 
-    /// One sentence on all of it.
+    /// Sets the sentence on the whole section.
     #[must_use]
     pub fn sentence(mut self, sentence: impl Into<Phrase>) -> Self {
         self.sentence = sentence.into();
@@ -422,11 +423,11 @@ pub struct Matrix {
     pub shaded: bool,
     /// Headings over groups of columns of equal size; empty for none.
     pub groups: Vec<String>,
-    /// One for each cell, or none; the selection skips cells without an item.
+    /// Item and words of each cell, or an empty list; the selection skips cells without an item.
     pub about: Vec<About>,
-    /// One for each cell, or none: a screen draws it in place of the text, and numbers rows and columns.
+    /// Circuits of each cell, or an empty list: a screen draws them in place of the text, and numbers rows and columns.
     pub signs: Vec<CellSign>,
-    /// Words after each row, or none.
+    /// Words after each row, or an empty list.
     pub words: Vec<Phrase>,
     /// Positions of the rows, as fractions of width and height from the upper left corner, for matrices whose rows and
     /// columns are the same nodes: a screen can draw the cells as links between these nodes. Empty for other matrices.

@@ -38,7 +38,7 @@ impl Surroundings {
 pub struct PlanBeside {
     /// Number in the session.
     pub number: u64,
-    /// Method that found it.
+    /// Method that found the plan.
     pub method: String,
     /// Objective value.
     pub value: f64,
@@ -48,11 +48,11 @@ pub struct PlanBeside {
     pub status: Option<Status>,
     /// Best bound that holds for every plan of its scenario, verified or claimed.
     pub bound: Option<f64>,
-    /// The bounds on it, and who confirms them; `None` if no bounds are known.
+    /// The bounds on the objective of the plan, and who confirms them; `None` if no bounds are known.
     pub standing: Option<Standing>,
-    /// Bound that it meets and that covers only some plans, and the words for those plans: `this event order only`.
+    /// If the plan meets a bound that covers only some plans: those plans, in words, such as `this event order only`.
     pub partial: Option<String>,
-    /// Seconds of its run's clock when it was found.
+    /// Seconds of its run's clock when the plan was found.
     pub at_s: f64,
     /// Objective value of the plan that its run was started from.
     pub began_with: Option<f64>,
@@ -64,7 +64,7 @@ pub struct PlanBeside {
     pub is_rival: bool,
     /// `true` if its scenario differs from the current one.
     pub is_stale: bool,
-    /// `true` if its scenario is that of the concurrent run.
+    /// `true` if its scenario is the one that the run of the session works on.
     pub is_of_run: bool,
     /// The plan itself, if it is in memory.
     pub plan: Option<SharedPlan>,
@@ -121,9 +121,9 @@ pub struct RunBeside {
     pub bound: Option<f64>,
     /// Objective values of its successively better plans.
     pub incumbents: Vec<RunPoint>,
-    /// Series by name: constants of its kind.
+    /// Series by name; the kind declares the names as constants.
     pub series: BTreeMap<String, Vec<RunPoint>>,
-    /// Whether the plan that it was started from was used.
+    /// Whether the plan that the run was started from was used.
     pub hot_start: Option<HotStartReport>,
     /// The newest offer from another run.
     pub offer: Option<Offer>,
@@ -148,17 +148,17 @@ pub struct RunSearch {
     pub process: Option<String>,
     /// Sizes of its model after each step; if there are several models, of the newest one.
     pub models: Vec<ModelSize>,
-    /// Best bound on some plans so far, with the plans that it covers.
+    /// Best bound so far that covers only some plans, with those plans.
     pub partial: Option<Bound>,
     /// Bounds on all plans.
     pub bounds: Vec<RunPoint>,
     /// Bounds on some plans.
     pub partial_bounds: Vec<RunPoint>,
-    /// Steps that changed best or bound, oldest first.
+    /// Steps that changed the best value or the bound, oldest first.
     pub rows: Vec<SearchRow>,
     /// The newest lines of the solver's log with seconds of the run's clock, oldest first.
     pub lines: Vec<(f64, String)>,
-    /// Number of the first of the lines in the log.
+    /// Number that the first of these lines has in the whole log.
     pub first_line: u32,
 }
 
@@ -176,7 +176,7 @@ pub struct RunGenerations {
 /// A step of a search that changed the best value or the bound.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchRow {
-    /// Its number, from 0; it stays the same when older steps are dropped.
+    /// Number of the step, from 0; it stays the same when older steps are dropped.
     pub number: u32,
     /// Seconds of the run's clock.
     pub at_s: f64,

@@ -30,7 +30,7 @@ pub struct Table {
     pub of_plans: bool,
     /// Sort orders that a screen offers for the rows, by the name of its form.
     pub orders: Vec<RowOrder>,
-    /// Axis of the loads over time that a screen draws next to the rows.
+    /// Time axis of the loads that a screen draws next to the rows.
     pub loads: Option<LoadAxis>,
 }
 
@@ -43,12 +43,13 @@ pub struct RowOrder {
     pub columns: Vec<usize>,
 }
 
-/// Axis of the loads over time of the rows of a table.
+/// Time axis along which a screen draws the loads of each row of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadAxis {
     /// Name in JSON: `demand`.
     pub name: &'static str,
-    /// Parts of the time by name of the form: from and to, s. If no form has a name, the first one is shown.
+    /// Shown intervals of time, by the name of the form: start and end, s. If no form has a name, the first one is
+    /// shown.
     pub windows: Vec<(&'static str, f64, f64)>,
 }
 
@@ -256,14 +257,14 @@ impl Table {
         self
     }
 
-    /// Items are plans of the session by their number.
+    /// Declares that the items are numbers of plans of the session.
     #[must_use]
     pub const fn of_plans(mut self) -> Self {
         self.of_plans = true;
         self
     }
 
-    /// Rows that an overview shows.
+    /// Sets the number of rows that an overview shows.
     #[must_use]
     pub const fn overview(mut self, rows: usize) -> Self {
         self.overview = rows;

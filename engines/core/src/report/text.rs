@@ -233,7 +233,8 @@ fn of_spans(spans: &Spans, extent: Extent) -> Grid {
     Grid { heads, right: vec![false, false, true, true], total: all.len(), rows, of: ["span", "spans"] }
 }
 
-/// Heading of a block: its own, or for the only block that of the section, with the number of omitted rows.
+/// Heading of a block: the title of the block, or the title of the section if the block has none, with the number of
+/// shown rows if rows are omitted.
 pub fn heading(section: &Section, block: &Block, grid: &Grid) -> String {
     let title = match (block.title.as_str(), section.blocks.len()) {
         ("", _) => section.title.clone(),

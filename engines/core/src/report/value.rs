@@ -40,7 +40,7 @@ impl Unit {
     /// Flits per cycle and chip.
     pub const FLITS: Self = Self::new("flits/cycle/chip", 1.0, Some(3));
 
-    /// A unit by its symbol, the factor from the data to the printed number, and its decimals.
+    /// A unit with its symbol, the factor from the data to the printed number, and the number of decimals.
     pub const fn new(symbol: &'static str, scale: f64, decimals: Option<u8>) -> Self {
         Self { symbol, scale, decimals, signed: false, bounds: None }
     }

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 /// Number of cached hashes: enough for the scenarios in use and a few earlier ones.
 const KEPT: usize = 32;
 
-/// A scenario with its hash. The weak reference prevents the allocation from being reused or changed in place:
-/// [`Arc::get_mut`] refuses and [`Arc::make_mut`] moves to another one while it exists.
+/// A scenario with its hash. The weak reference prevents the allocation from being reused or changed in place: while it
+/// exists, [`Arc::get_mut`] refuses, and [`Arc::make_mut`] moves the scenario to a new allocation.
 struct Known {
     scenario: Weak<dyn Any + Send + Sync>,
     sha256: Arc<str>,

@@ -78,7 +78,7 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
         self.failed_by(MethodError::Failed(why))
     }
 
-    /// The same for another error than [`MethodError::Failed`].
+    /// Like [`Self::failed`], for errors other than [`MethodError::Failed`].
     pub(super) fn failed_by(&mut self, error: MethodError) -> MethodError {
         self.failed.take().unwrap_or(error)
     }
@@ -120,7 +120,7 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
         if self.maximise { new > old } else { new < old }
     }
 
-    /// Keeps the first failure, except that a refused plan, which is a defect, replaces a stop.
+    /// Stores the first failure; only a refused plan, which is a defect, replaces an earlier stop.
     fn keep(&mut self, outcome: Result<(), MethodError>) {
         let Err(error) = outcome else { return };
         if self.failed.is_none() || !matches!(error, MethodError::Stopped(_)) {

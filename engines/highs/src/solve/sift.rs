@@ -9,14 +9,14 @@ const REMEMBERED: usize = 500;
 /// Minimum seconds between two lines of a table.
 const PACE_S: f64 = 1.0;
 
-/// The same for lines that announce a better point.
+/// Minimum seconds between two lines that announce a better point.
 const FOUND_PACE_S: f64 = 0.25;
 
 /// The minimum interval between table lines grows with the duration of the search: about two hundred lines in ten
 /// minutes.
 const STRETCH: f64 = 60.0;
 
-/// Decides line by line.
+/// Decides for every line whether it is stored.
 #[derive(Debug, Default)]
 pub(super) struct Sift {
     said: HashSet<String>,

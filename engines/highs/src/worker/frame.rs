@@ -84,7 +84,7 @@ pub enum FrameError {
     /// The record exceeds the maximum size of a frame.
     #[error("the message has {0} bytes, more than the maximum of {LIMIT_BYTES}")]
     TooLarge(usize),
-    /// The other process does not send these messages.
+    /// The other process does not use this protocol.
     #[error("the other process is not lightbay, or is another version of it")]
     Stranger,
     /// The record cannot be read.
@@ -97,7 +97,7 @@ pub(super) fn write(to: &mut impl Write, message: &impl Serialize) -> Result<(),
     write_unless(to, message, &AtomicBool::new(false))
 }
 
-/// The same, but aborts when `gone` returns that the result is not needed any more, because a large model takes
+/// Like [`write`], but aborts once `gone` is set because the result is not needed any more: writing a large model takes
 /// seconds.
 pub(super) fn write_unless(
     to: &mut impl Write,
@@ -118,7 +118,7 @@ pub(super) fn write_unless(
     Ok(())
 }
 
-/// A frame that is serialised as long as its result is needed.
+/// A frame under construction; serialisation stops once its result is not needed any more.
 struct Growing<'g> {
     bytes: Vec<u8>,
     gone: &'g AtomicBool,

@@ -60,9 +60,9 @@ pub struct Ending {
     pub accident: Option<String>,
 }
 
-/// Solves a model in a solver process. The watch is called on this thread, may block, and is asked every 25 ms whether
-/// to continue. When it stops, the solver process gets a stop request, and is killed if it has not ended after 100 ms,
-/// or at once if it has been silent for long. Its messages until then are handled in any case.
+/// Solves a model in a solver process. The watch is called on this thread every 25 ms, decides whether to continue, and
+/// may block. When it stops, the solver process gets a stop request, and is killed if it has not ended after 100 ms, or
+/// at once if it has been silent for long. Its messages until then are handled in any case.
 ///
 /// # Errors
 /// [`HelperError`]. A solver process that dies after it found a point is not an error: the solution contains the point,
@@ -91,9 +91,9 @@ pub fn solve(
     Ok(Ending { solution: record.interrupted(model), accident })
 }
 
-/// Finds the reason of infeasibility in a solver process, within about the given number of seconds. The watch is asked
-/// every 25 ms whether to continue. `None` if the model is feasible, the reason was not found, or the watch stopped the
-/// search.
+/// Finds the reason of infeasibility in a solver process, within about the given number of seconds. Every 25 ms, the
+/// watch decides whether to continue. `None` if the model is feasible, the reason was not found, or the watch stopped
+/// the search.
 ///
 /// # Errors
 /// [`HelperError`].
@@ -380,7 +380,7 @@ impl Dialogue<'_> {
         self.ticked = Instant::now();
     }
 
-    /// Describes how a solver process ended whose answers have ended. A process that is still alive is killed.
+    /// Describes how a solver process ended after its last answer. A process that is still alive is killed.
     fn last_words(&mut self) -> String {
         if !self.helper.ends_within(GRACE) {
             self.helper.kill();

@@ -35,8 +35,8 @@ pub enum ServeError {
 /// Serves one job on standard input and standard output and returns when it is done. Ends the whole process at once if
 /// its input ends earlier.
 ///
-/// Call it before anything else: it points descriptor 1 at where descriptor 2 leads, so that a library that prints
-/// cannot get into the answers.
+/// Call it before anything else: this function redirects descriptor 1 to the target of descriptor 2, so that the output
+/// of a library cannot mix with the answers.
 ///
 /// # Errors
 /// [`ServeError`]; errors of the job itself are sent as answers.
