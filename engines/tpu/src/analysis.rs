@@ -26,11 +26,11 @@ pub struct TorusFigures {
 pub struct Yardsticks {
     /// Bound that no pod of the size can beat.
     pub cover: CoverBound,
-    /// Moore bound, which no network of as many links can beat, flits per cycle and ordered pair.
+    /// Moore bound on every network with the same number of nodes and links per node, flits per cycle and ordered pair.
     pub moore: f64,
     /// The prismatic torus.
     pub pt: Option<TorusFigures>,
-    /// The doubly twisted torus, where there is one.
+    /// The doubly twisted torus, if the size has one.
     pub pdtt: Option<TorusFigures>,
 }
 
@@ -38,7 +38,7 @@ pub struct Yardsticks {
 type KeptYardsticks = (usize, Option<[u16; 3]>, Arc<Yardsticks>);
 
 impl Yardsticks {
-    /// The same as [`Self::of`], but cached, because a section that follows a run calls it repeatedly.
+    /// Like [`Self::of`], but cached, because a section that follows a run needs these values repeatedly.
     pub fn known(cubes: usize, shape: Option<[u16; 3]>) -> Arc<Self> {
         static LAST: Mutex<Option<KeptYardsticks>> = Mutex::new(None);
         let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);

@@ -76,11 +76,12 @@ pub struct Envelope<'a> {
     pub value: f64,
     /// Claimed upper bound of the objective over all pods of the size.
     pub bound: Option<f64>,
-    /// The pods it covers, if not all.
+    /// The pods that the bound covers, if not all.
     pub bound_covers: Option<&'a str>,
-    /// Name of the method that claims it.
+    /// Name of the method that claims the bound.
     pub method: &'a str,
-    /// `true` if its run was not stopped early, so that everything that the scenario requires must be present.
+    /// `true` if the run of the method was not stopped early, so that the plan must contain everything that the
+    /// scenario requires.
     pub is_whole: bool,
     /// The parameter `with_routes` of its method, if it was given.
     pub with_routes: Option<bool>,
@@ -105,8 +106,8 @@ const LISTED_UP_TO: usize = 1024;
 /// Relative tolerance of figures that are sums and quotients of whole numbers.
 const EXACT: f64 = 1e-9;
 /// Relative tolerance with which a recomputed flow confirms a claim. The solution of a linear program is only as exact
-/// as its tolerance (1e-7), so the recomputed flow may be that much smaller. A claim above every bound on flows is
-/// judged with [`EXACT`].
+/// as its tolerance (1e-7), so the recomputed flow may be smaller by this tolerance. Whether a claim exceeds an upper
+/// bound on the flow is tested with [`EXACT`].
 const SOLVED: f64 = 1e-6;
 
 /// Returns `true` if a claim differs from the exact figure.

@@ -143,9 +143,9 @@ impl Kind for Tpu {
     }
 }
 
-/// Ratio of the maximum channel load to that of ideally split routes above which the routes, not the pod, limit a job.
-/// With two virtual channels and default settings, all measured pods of 128 to 2048 chips stay below 1.21; 1.25 is
-/// above all of them.
+/// Maximum channel load divided by the maximum channel load of ideally split routes, above which the routes rather than
+/// the pod limit a job. With two virtual channels and default settings, all measured pods of 128 to 2048 chips stay
+/// below 1.21; 1.25 is above all of them.
 pub const LOSSY: f64 = 1.25;
 
 /// Remark for a pod with failed switches: the flow uses the remaining links.
@@ -270,7 +270,7 @@ fn carry(result: &TpuResult, from: &TpuScenario, to: &TpuScenario) -> Result<Car
     let same_search = same_routes && from.slack() == to.slack() && from.turn_priority == to.turn_priority;
     let routing = drop(result.routing.is_some(), same_search, "routes were");
     let faults = drop(!result.faults.is_empty(), same_search, "the cases of failed switches were");
-    // They depend on the seed of the run that measured them, which differs in the next run.
+    // Figures of the simulator depend on the seed of the run that measured them, and the next run has another seed.
     let measured = result.faults.iter().any(|case| case.saturation_flits_per_cycle_per_node.is_some());
     drop(result.simulation.is_some() || measured, false, "figures of the simulator were");
     let without_saturation =
@@ -337,7 +337,8 @@ fn circuits(scenario: &TpuScenario, result: &TpuResult) -> Option<CircuitMatrix>
     })
 }
 
-/// Chips and links with the rates and delays that the simulator uses: a hop costs its link and a router.
+/// Chips and links with the rates and delays that the simulator uses: a hop takes the delay of its link and the delay
+/// of a router.
 fn graph(scenario: &TpuScenario, result: &TpuResult) -> Option<Graph> {
     let pod = result.topology.topology().ok()?.failing(&scenario.failed_ocs);
     let settings: SimulationSettings = scenario.simulate.clone().unwrap_or_default();

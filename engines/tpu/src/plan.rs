@@ -10,7 +10,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::Value;
 
-/// Any number that a valid file may contain.
+/// The range of numbers that a valid file may contain.
 fn sane<T>() -> Spec<T> {
     within(-1e18..=1e18)
 }

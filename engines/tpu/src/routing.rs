@@ -164,7 +164,7 @@ impl RoutingSettings {
 pub struct Missing {
     /// Source and target of the first twenty.
     pub named: Vec<(u32, u32)>,
-    /// Number of such pairs; of a symmetric pod from the sources of cube 0.
+    /// Number of pairs without a route; in a symmetric pod, only pairs with a source in cube 0 are counted.
     pub total: usize,
 }
 
@@ -346,7 +346,7 @@ impl ChosenTurns {
     }
 }
 
-/// Selects routes under a set of turns; the pairs without one if there are any.
+/// Selects routes under a set of turns; returns the pairs without a route if there are any.
 fn select_under(
     frame: &Frame,
     turns: Turns,
@@ -376,7 +376,7 @@ fn select_under(
     Ok(Ok(ChosenTurns { turns, selection, load_floor: None }))
 }
 
-/// Pairs that a selection leaves without a route.
+/// Pairs that have no route in a selection.
 pub(crate) fn unrouted(selection: &SelectedRoutes, frame: &Frame) -> Missing {
     let mut missing = Missing::default();
     for source in 0..frame.sources() as u32 {
@@ -432,7 +432,8 @@ fn rescue(
     // Without symmetry every arc is its own class.
     let order = turn_order(&frame, priority, settings, watch)?;
     let mut builder = Builder::new(&frame, settings.vc_count);
-    // Two trees without a common switch: after any single failure one of them still connects all chips.
+    // Two trees without a common switch: after the failure of any one switch, at least one tree still connects all
+    // chips.
     let pair = (settings.tolerated_faults > 0 && settings.vc_count > 1).then(|| trees::disjoint(&frame));
     match pair.flatten() {
         Some(pair) => {

@@ -76,7 +76,7 @@ pub enum TopologyChoice {
     Pt,
     /// Prismatic doubly twisted torus.
     Pdtt,
-    /// This one.
+    /// The given topology.
     #[serde(untagged)]
     Given(TopologyRecord),
 }
@@ -90,7 +90,7 @@ words! {
         Cpl = "cpl",
         /// Random.
         Random = "random",
-        /// All of them; the one with the smallest maximum channel load is kept.
+        /// Tries all of these orders and keeps the one with the smallest maximum channel load.
         Best = "best",
     }
 }

@@ -11,7 +11,7 @@ use crate::plan::{Claims, FaultCase, Routing, RoutingClaims, TopologyRecord, Tpu
 pub struct Routes {
     /// Every channel with its final labels.
     pub after: Loads,
-    /// The same paths before the virtual channels were balanced.
+    /// The channels of the same paths before the virtual channels were balanced.
     pub before: Option<Loads>,
     /// Hops on each virtual channel as the plan states them.
     pub hops: Vec<u64>,

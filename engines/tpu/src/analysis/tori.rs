@@ -20,7 +20,7 @@ pub struct Torus {
     pub name: String,
     /// `true` for a doubly twisted torus.
     pub twisted: bool,
-    /// Its throughput: in closed form, or the hop bound, which doubly twisted tori attain.
+    /// Throughput: from a closed form for plain tori; the hop bound for doubly twisted tori, which attain it.
     pub mcf: f64,
     /// Mean hops.
     pub avg_hops: f64,
@@ -147,9 +147,9 @@ impl SizeRow {
     }
 }
 
-/// The sizes that are compared, with one more if it is none of them.
+/// The sizes that are compared; `also` is added if it is not one of them.
 pub fn sizes(also: usize) -> Vec<SizeRow> {
-    // They do not depend on the scenario, so they are computed once per process.
+    // The rows do not depend on the scenario, so they are computed once per process.
     static USUAL: OnceLock<Vec<SizeRow>> = OnceLock::new();
     let mut rows = USUAL.get_or_init(|| SIZES.into_iter().map(SizeRow::of).collect()).clone();
     if !SIZES.contains(&also) {

@@ -263,7 +263,7 @@ fn by_class(wiring: &Wiring, lengths: &[f64], found: &mut Findings) -> Option<Ve
     Some((0..wiring.nodes()).map(|node| cube[node % CHIPS]).collect())
 }
 
-/// Length of every arc of the pod from those of the links at plus ports.
+/// Length of every arc of the pod, from the lengths of the links at plus ports.
 fn by_link(wiring: &Wiring, lengths: &[f64], found: &mut Findings) -> Option<Vec<[f64; PORTS]>> {
     if !sound(lengths, 3 * wiring.nodes(), "link_lengths", found) {
         return None;

@@ -9,12 +9,12 @@ const ENTRIES: usize = 96;
 const ELECTRICAL: usize = 144;
 const OPTICAL: usize = ENTRIES / 2;
 
-/// Lengths of an electrical and an optical link. Every pair of lengths gives a bound, and the smallest bound holds. Which
-/// pair is best depends on the size: at 2 cubes hops, at more cubes shorter optical links.
+/// Lengths of an electrical and an optical link. Every pair of lengths gives a valid bound, and the smallest of these
+/// bounds is used. At 2 cubes, equal lengths (hops) give the smallest bound; at more cubes, shorter optical links do.
 const LENGTHS: [(usize, usize); 7] = [(1, 1), (4, 5), (3, 4), (2, 3), (1, 2), (2, 5), (1, 3)];
 
 /// Largest MCF of any pod of `nodes` chips. In the best case, every optical hop away from a chip enters a new cube.
-/// Every position in the cubes is taken once per cube.
+/// Each of the 64 positions in a cube is counted once per cube.
 pub(super) fn mcf_bound(nodes: usize) -> f64 {
     // Weak duality: the flows use at most the length of all directed links, and each ordered pair at least its distance.
     LENGTHS
@@ -49,7 +49,7 @@ fn covered(nodes: usize, electrical: usize, optical: usize) -> f64 {
                         enter(&mut copies, &mut entered, &faces, from, (electrical, optical));
                     }
                 }
-                // The nearest copies of a position are the cheapest ones to take.
+                // The nearest copies of a position minimise the sum of distances.
                 for (left, copies) in left.iter_mut().zip(copies.get(distance).unwrap_or(&[0.0; CHIPS])) {
                     let taken = copies.min(*left);
                     *left -= taken;
@@ -63,7 +63,7 @@ fn covered(nodes: usize, electrical: usize, optical: usize) -> f64 {
     sum / octant.len() as f64 * nodes as f64
 }
 
-/// Counts the chips of a cube that is entered at a chip at a distance, and the cubes behind its other faces.
+/// Counts the chips of a cube that is entered at chip `at` at `distance`, and the cubes that its other faces lead to.
 fn enter(
     copies: &mut Vec<[f64; CHIPS]>,
     entered: &mut Vec<[f64; ENTRIES]>,
@@ -80,7 +80,7 @@ fn enter(
         copies[distance + electrical * mesh(at, chip)][chip] += count;
     }
     for (number, exit) in faces.iter().enumerate() {
-        // The way straight back leads to the cube before.
+        // The direct way back leads to the previous cube.
         if through != Some(number) {
             entered[distance + electrical * mesh(at, exit.chip) + optical][exit.across] += count;
         }
@@ -90,7 +90,7 @@ fn enter(
 /// One end of a switch at a cube.
 struct Face {
     chip: usize,
-    /// The end of the same switch at the cube across.
+    /// The end of the same switch at the neighbouring cube.
     across: usize,
 }
 

@@ -44,7 +44,7 @@ pub(super) fn check(
             fault("the case must have either unreachable pairs or a load".to_owned());
         }
         if let Some(load) = case.max_channel_load {
-            // The mean load of all pairs over the remaining links, which no routing can undercut.
+            // Lower bound on the maximum load of every routing: the mean load of the remaining links.
             let links = (6 * pod.wiring.nodes() - 2 * pod.wiring.cubes) as f64;
             let least = case.avg_hops * pairs / links;
             if case.avg_hops < result.claims.avg_hops * (1.0 - EXACT) {

@@ -18,17 +18,17 @@ use lightbay_highs::model::{Column, Model, Row};
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::Status;
 
-/// Maximum number of rounds; claims that are then open stay unverified.
+/// Maximum number of rounds; claims that are still undecided after them stay unverified.
 const ROUNDS: usize = 250;
 /// Rounds before the first program, with lengths that grow with the load; their columns are more diverse than those
 /// from the prices of a small program.
 const SEEDS: usize = 12;
-/// Weight of the best lengths so far in the lengths of a round (dual stabilisation); the rest are the prices of the
-/// program, which alone change too much.
+/// Weight of the best lengths so far in the lengths of a round (dual stabilisation); the remaining weight is on the
+/// prices of the program, which vary too much if they are used alone.
 const SHARE: f64 = 0.7;
 /// Number of chips up to which pods without symmetry are recomputed.
 const LARGEST_GENERAL: usize = 512;
-/// Relative width at which an interval counts as closed, given the tolerance of the solver.
+/// Relative width below which an interval counts as closed: about the tolerance of the solver.
 const CLOSED: f64 = 1e-7;
 
 /// Interval that contains the maximum flow of a network.
@@ -67,7 +67,7 @@ pub(super) fn check(
     let mut start = [classes, certificates.link_lengths.clone()].into_iter().flatten();
     let start = start.rfind(|lengths| lengths.len() == network.classes);
     let start = start.unwrap_or_else(|| vec![1.0; network.classes]);
-    // The bound over all pods also holds for this pod.
+    // A bound on all pods is also a bound on this pod.
     let most = bound.map_or(upper, |bound| bound.min(upper));
     let settled = |known: &FlowInterval| {
         (known.lower >= lower || known.upper < lower * (1.0 - EXACT))
@@ -113,7 +113,7 @@ pub(super) fn check(
 struct Master<'n> {
     network: &'n CheckedNetwork,
     instance: Instance,
-    /// Columns before those of flows.
+    /// Number of columns before the columns of flows.
     fixed: usize,
     /// Group and loads of every column of a flow.
     columns: Vec<(usize, Vec<f64>)>,

@@ -189,7 +189,7 @@ impl CheckedNetwork {
                 let (next, there) = (next as usize, distance[node] + lengths[class as usize]);
                 if there < distance[next] {
                     distance[next] = there;
-                    // Lengths are not negative, so their bits order as they do.
+                    // Lengths are not negative, so their bit patterns have the same order.
                     queue.push(Reverse((there.to_bits(), next)));
                 }
             }

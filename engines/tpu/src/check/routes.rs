@@ -292,7 +292,7 @@ impl Tally {
 /// Turns that routes use: for each channel (arc, virtual channel), the next ports and virtual channels.
 struct TakenTurns {
     vcs: usize,
-    /// Chips whose arcs are numbered: 64 if the others follow by translation.
+    /// Number of chips whose arcs are numbered: 64 if translations give the arcs of the other chips.
     chips: usize,
     /// One bit for each next port and virtual channel, by arc and virtual channel.
     next: Vec<u64>,

@@ -26,11 +26,11 @@ pub struct Exchange {
 /// A shard in transit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct WaitingShard {
-    /// Remaining hops, the first criterion: the shard with the most goes first.
+    /// Remaining hops, the first criterion: the shard with the most remaining hops is sent first.
     left: u32,
     /// Route; ties are broken by the smaller number, so that the schedule is deterministic.
     route: std::cmp::Reverse<u32>,
-    /// The arc it waits for, as the pod numbers it.
+    /// Number of the arc that the shard waits for, as in the pod.
     arc: u32,
 }
 
@@ -127,7 +127,7 @@ pub struct PathShare {
     pub share: f64,
 }
 
-/// Epochs for one unit of demand per pair if the flow of a certificate is used instead of single paths.
+/// Utilisation if every pair sends along the flow of a certificate instead of a single path: epochs per unit of demand.
 pub fn fractional(flow: &Flow, mcf_upper: f64) -> Utilisation {
     Utilisation { bound_epochs: 1.0 / mcf_upper, epochs: 1.0 / flow.value }
 }

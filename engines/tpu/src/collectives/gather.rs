@@ -43,13 +43,14 @@ fn invalid(what: impl Into<String>, remedy: &str) -> MethodError {
 
 /// The pod represented by its first cube, or by all cubes if it has no symmetry.
 struct Flood {
-    /// Chips seen.
+    /// Number of represented chips.
     locals: usize,
-    /// Copies of them: shard `(d, m)` of chip `m` in copy `d` has number `locals * d + m`.
+    /// Number of copies of the represented chips in the pod: shard `(d, m)` of chip `m` in copy `d` has number
+    /// `locals * d + m`.
     copies: usize,
     /// Receiver of every represented arc, and the group element by which the frame changes along the arc.
     heads: Vec<(u32, u32)>,
-    /// `moved[g * copies + d]`: copy `d` as seen from copy `g`.
+    /// `moved[g * copies + d]`: number of copy `d` in the frame of copy `g`.
     moved: Vec<u32>,
     expand: Expansion,
 }

@@ -2,7 +2,7 @@
 
 use crate::scenario::{TopologyChoice, TpuScenario};
 
-/// Name after the chips: `pod-512`, of a torus `pt-4x4x8`.
+/// Name made of the number of chips (`pod-512`) or, for a torus, of its shape (`pt-4x4x8`).
 pub(super) fn usual(scenario: &TpuScenario) -> String {
     let torus = match scenario.topology {
         TopologyChoice::Pt => Some("pt"),

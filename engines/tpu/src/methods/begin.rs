@@ -67,8 +67,8 @@ pub struct Hot {
     pub lengths: Option<Vec<f64>>,
 }
 
-/// The topology of the plan that the run was started from, if it has as many cubes; otherwise this function reports the
-/// rejection. The method itself must report how it used an accepted plan.
+/// The topology of the plan that the run was started from, if it has the number of cubes of the scenario; otherwise
+/// this function reports the rejection. The calling method must report how it used an accepted plan.
 pub fn hot_start(scenario: &TpuScenario, cx: &mut Context<'_, Tpu>) -> Option<Hot> {
     let hot = cx.hot_start()?;
     let plan = hot.plan.plan();

@@ -178,8 +178,8 @@ impl Method<Tpu> for Fast {
 #[derive(Clone, Debug)]
 struct BestPod {
     pod: Topology,
-    /// Its family and design, from which the search continues; `None` for a pod without symmetry, from which it does
-    /// not continue.
+    /// Its family and design, from which the search continues; `None` for a pod without symmetry, from which the search
+    /// cannot continue.
     entry: Option<Entry>,
     certificate: Certificate,
     source: String,
@@ -188,7 +188,8 @@ struct BestPod {
 struct FastSearch<'s, 'a> {
     cx: &'s mut Context<'a, Tpu>,
     cubes: usize,
-    /// Failed switches: the search uses all switches, but designs are compared without the failed ones.
+    /// Failed switches: annealing assumes that all switches work, but designs are compared without the circuits of the
+    /// failed ones.
     failed: &'s [u8],
     settings: AnnealSettings,
     rounds: u32,
@@ -398,8 +399,8 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         Ok(())
     }
 
-    /// Searches designs without symmetry of the cube separately, for sizes at which they are best after cuts although
-    /// the metrics of the tournament rank them lower: gains 0.1 % at 256 chips, nothing at 128 and 192.
+    /// Searches designs without symmetry of the cube separately, for sizes at which such designs are best after cuts
+    /// although the metrics of the tournament rank them lower. This gains 0.1 % at 256 chips, nothing at 128 and 192.
     fn without_symmetry(&mut self, given: Option<&Group>) -> Result<(), MethodError> {
         let tied = |best: &BestPod| {
             best.entry.as_ref().is_some_and(|Entry { family, .. }| family.ties != Ties::free(&family.group))
@@ -418,7 +419,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         ended
     }
 
-    /// Makes a pod the best one if it carries more than the current best.
+    /// Makes a pod the best one if its certified throughput is higher than that of the current best pod.
     fn keep(&mut self, pod: Option<BestPod>) {
         let lower = |best: &Option<BestPod>| best.as_ref().map(|best| best.certificate.lower);
         if lower(&pod) > lower(&self.best) {
@@ -426,8 +427,8 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         }
     }
 
-    /// Narrows the certificate of the best design, which so far only served to compare designs. [`finish`] handles a
-    /// requested gap.
+    /// Narrows the certificate of the best design, which until now was only accurate enough to compare designs.
+    /// [`finish`] handles a requested gap.
     fn tighten(&mut self) -> Result<(), MethodError> {
         let Some(best) = self.best.clone() else { return Ok(()) };
         if self.cx.params().float("certificate_gap").is_some() || best.certificate.gap() <= FINAL {

@@ -21,7 +21,8 @@ use rand::RngExt;
 /// The relaxation alone.
 pub(super) struct Relaxation;
 
-/// Maximum number of sweeps per relaxation: a safeguard against stalling, because `relaxation_gap` ends it otherwise.
+/// Maximum number of sweeps per relaxation: a safeguard against stalling, because normally `relaxation_gap` ends a
+/// relaxation.
 const MOST_ROUNDS: u32 = 2000;
 
 /// First number of the random streams of roundings.
@@ -29,7 +30,7 @@ const ROUNDING_STREAM: u64 = 1;
 
 impl ModelMethod for Relaxation {
     const NAME: &'static str = "tons-lp";
-    /// For larger pods, the cover bound is much tighter.
+    /// The cover bound is much tighter for larger pods.
     const MOST_CUBES: usize = 16;
 
     fn info(&self) -> MethodInfo {

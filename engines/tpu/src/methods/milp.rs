@@ -37,15 +37,15 @@ pub(super) struct PodModel;
 /// the solver improves the start point.
 const DRAWS: u64 = 400;
 
-/// Numbers of random streams.
+/// Number of the random stream that gives the seed of the solver.
 const SOLVER_STREAM: u64 = 1;
-/// Stream of the random pods for a start point.
+/// Number of the random stream of the pods that are drawn for a start point.
 const START_STREAM: u64 = 2;
 
 /// Feasibility tolerance for points that other solvers wrote with few digits.
 const TOLERANCE: f64 = 1e-5;
 
-/// Maximum amount that the solver's tolerances may add to a bound, relative.
+/// Maximum relative error of a bound that the solver's tolerances may cause.
 const SLIP: f64 = 1e-6;
 
 fn ask<'g>(group: &'g Group, scenario: &TpuScenario) -> PodProgramRequest<'g> {

@@ -79,8 +79,8 @@ fn routes(
     Ok(Routes { routing: routed.routing, found: Some(routed.found) })
 }
 
-/// Computes the case of every failed switch. Routes in dimension order cannot avoid one, so tori are swept with allowed
-/// turns.
+/// Computes the case of every failed switch. Dimension-order routes cannot avoid a failed switch, so the cases of tori
+/// are routed by allowed turns too.
 ///
 /// # Errors
 /// The reason to stop.

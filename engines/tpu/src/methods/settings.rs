@@ -213,7 +213,7 @@ impl FinishSteps {
         self.faults || self.simulate.is_some()
     }
 
-    /// The same with route selection by prices, if the exact program was requested.
+    /// Copy of these steps with route selection by prices, if the exact program was requested; otherwise `None`.
     pub(super) fn before_the_exact_program(&self) -> Option<Self> {
         let exact = self.routing == RouteKind::Turns && self.settings.selection == RouteSelection::Ilp;
         exact.then(|| {

@@ -9,7 +9,7 @@ pub(crate) struct PairClasses<'g> {
     pub(crate) nodes: usize,
     /// Row of each ordered pair with its first chip in cube 0: `chip * nodes + node`.
     rows: Vec<u32>,
-    /// Multiplicity of a pair in its translation class: 2 if a translation swaps its chips, otherwise 1.
+    /// Multiplicity of the pairs of each class: 2 if a translation swaps the chips of a pair, otherwise 1.
     pub(crate) count: Vec<f64>,
 }
 

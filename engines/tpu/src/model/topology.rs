@@ -95,7 +95,7 @@ impl Topology {
         Self { symmetry: None, ..self.clone() }
     }
 
-    /// The same circuits with these failed switches, and all others working.
+    /// The same circuits, with exactly these switches failed.
     #[must_use]
     pub fn failing(&self, failed: &[u8]) -> Self {
         let failed = std::array::from_fn(|switch| failed.iter().any(|&id| usize::from(id) == switch));

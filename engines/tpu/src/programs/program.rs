@@ -29,10 +29,10 @@ pub struct PodProgram {
     throughput: Column,
 }
 
-/// Program to be built.
+/// Properties of the model to be built.
 #[derive(Clone, Copy, Debug)]
 pub struct PodProgramRequest<'g> {
-    /// Numbers the cubes.
+    /// Group whose elements number the cubes.
     pub group: &'g Group,
     /// Number of simultaneously failed switches that the pod must survive (C8); 0 omits the row.
     pub tolerated_faults: u8,

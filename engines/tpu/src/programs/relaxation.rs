@@ -26,7 +26,8 @@ use lightbay_highs::solution::Status;
 /// Sweeps by multiplicative weights before the first program, because columns from its prices alone are very similar.
 const SEEDS: u32 = 12;
 
-/// Weights of the best metric in the next lengths: two sweeps per program, one near the metric and one near the prices.
+/// Weights of the best metric in the lengths of the next two sweeps: one sweep near the best metric, one near the
+/// prices of the program.
 const MIXES: [f64; 2] = [0.7, 0.3];
 
 /// Result of the relaxation.

@@ -27,7 +27,8 @@ fn design(plan: &PlanBeside) -> Option<(usize, f64)> {
     (rate.is_finite() && rate > 0.0 && plan.value > 0.0).then(|| ((rate / plan.value).round() as usize, rate))
 }
 
-/// The best designs by chips. For its own size, the explained plan is used, so that all sections show the same plan.
+/// The best designs by chips. For the size of the explained plan, this plan is used, so that all sections show the same
+/// plan.
 fn designs(beside: &Surroundings) -> Designs {
     let mut best = Designs::new();
     for plan in &beside.plans {

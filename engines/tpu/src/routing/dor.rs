@@ -128,7 +128,7 @@ impl<'a> DorSelection<'a> {
         for switch in &settings.failed {
             failed[usize::from(*switch)] = true;
         }
-        // One arc after the other: 6 for each node.
+        // One entry for each arc: 6 for each node.
         Self {
             lattice,
             next: pod.neighbours().concat(),

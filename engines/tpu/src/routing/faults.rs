@@ -22,7 +22,8 @@ const PASSES: u32 = 6;
 /// Turns that the routes of a case may use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FaultTurns {
-    /// The turns of the healthy pod; a case in which they leave a pair without a route gets its own turns.
+    /// The turns of the healthy pod; if these turns leave a pair without a route in some case, this case gets its own
+    /// turns.
     #[default]
     Shared,
     /// Each case gets its own turns.
@@ -72,7 +73,7 @@ pub fn sweep_from(
     let switches: Vec<u8> = (0..SWITCHES as u8).collect();
     let mut cases = Vec::with_capacity(SWITCHES);
     let stop = StopTest::from(watch.stop_test());
-    // Cases are independent: a batch of as many as there are threads.
+    // Cases are independent, so a batch contains one case for each thread.
     for group in switches.chunks(watch.threads().max(1)) {
         watch.checkpoint()?;
         let solve = |switch: &u8| {
@@ -85,7 +86,7 @@ pub fn sweep_from(
         } else {
             watch.parallel(|| group.par_iter().map(solve).collect())
         };
-        // Abandoned cases; the watch has the reason.
+        // If the run must stop, some cases were abandoned; this checkpoint then returns the reason.
         watch.checkpoint()?;
         // In order of switches, regardless of the order in which threads finished.
         for result in done {
@@ -173,7 +174,7 @@ fn under_shared(
     settings: &routing::RoutingSettings,
     watch: &mut impl Watch,
 ) -> Result<SharedTurns, MethodError> {
-    // Symmetric if the routes are.
+    // The frame is symmetric if the routes are.
     let frame = Frame::new(pod, &settings.failed, !found.frame.is_symmetric());
     let steps = Steps::new(&frame, &found.turns);
     let reaches = select::reaches(&frame, &steps, watch)?;

@@ -14,7 +14,8 @@ pub struct Labeller<'a> {
     balance: bool,
     /// Hops on each virtual channel so far.
     pub hops: Vec<u64>,
-    /// `cost[hop * vcs + vc]` of the best labels up to that hop, and the channel of the hop before.
+    /// `cost[hop * vcs + vc]`: cost of the best labels up to this hop. `from`: channel of the previous hop in these
+    /// labels.
     cost: Vec<u32>,
     from: Vec<u8>,
     labels: Vec<u8>,

@@ -100,9 +100,8 @@ impl TopologicalOrder {
         }
     }
 
-    /// Assigns the ranks of both parts first to the nodes before the edge, then to those after it, each part in its old
-    /// order. The union of both parts keeps its set of ranks, so all other ranks stay. Merges the ranks of both parts;
-    /// the part before the edge gets the lower ones.
+    /// Assigns the ranks of both parts in ascending order, first to the nodes before the edge, then to the nodes after
+    /// it; each part keeps its old order. Together, both parts keep their set of ranks, so all other ranks stay.
     fn reorder(&mut self) {
         let rank = &mut self.rank;
         self.before.sort_unstable_by_key(|node| rank[*node as usize]);

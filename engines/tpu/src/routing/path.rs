@@ -65,7 +65,8 @@ impl Finder {
         if shortest == FAR {
             return None;
         }
-        // First the cheapest walk without the constraint on repeated nodes; only a detour can pass a node twice.
+        // First the cheapest walk without the constraint on repeated nodes; only a walk longer than the shortest path
+        // can pass a node twice.
         let found = self.sweep(frame, steps, reach, (source, target), shortest, slack, prices);
         if found && self.is_simple(frame, source) {
             return Some(&self.ports);

@@ -25,7 +25,6 @@ pub fn all_paths(frame: &Frame, watch: &mut impl Watch) -> Result<Worths, Method
     let (mut reaching, mut onward) = (vec![0.0; nodes], vec![0.0; nodes]);
     for source in 0..frame.sources() as u32 {
         watch.checkpoint()?;
-        // Every source starts from scratch.
         hops.fill(u32::MAX);
         reaching.fill(0.0);
         onward.fill(1.0);
@@ -80,7 +79,7 @@ pub fn random(frame: &Frame, stream: &mut impl rand::Rng) -> Worths {
     (0..PORTS * frame.classes()).map(|_| stream.random()).collect()
 }
 
-/// All turns in descending order of value; ties in an order drawn from `stream`.
+/// All turns in descending order of value; turns of equal value are in random order, drawn from `stream`.
 pub fn ordered(frame: &Frame, worths: &Worths, stream: &mut impl rand::Rng) -> Vec<(usize, u8)> {
     let mut order: Vec<(usize, u8)> = turns::all(frame).collect();
     // A stable sort after a shuffle, so that equal values are in random order.

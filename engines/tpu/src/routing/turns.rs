@@ -60,7 +60,7 @@ impl Turns {
 
     /// The class that a turn leads to.
     pub fn next_class(frame: &Frame, class: usize, port: u8) -> usize {
-        // The first arc of a class has its number.
+        // The first arc of a class has the number of the class.
         frame.class(Frame::arc(frame.head(class as u32), port))
     }
 

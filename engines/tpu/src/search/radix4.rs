@@ -1,8 +1,9 @@
 //! Directed networks of degree 4: compares the throughput of known families and of a search with the bound on any such
 //! network.
 //!
-//! The figure of a network of n nodes, each with four outgoing and four incoming arcs, is n times its throughput (one
-//! unit from every node to every other, unit capacities). Undirected families count both directions of a link.
+//! The reported figure of a network of n nodes, each with four outgoing and four incoming arcs, is n times its
+//! throughput (one unit from every node to every other, unit capacities). Undirected families count both directions of
+//! a link.
 
 use crate::throughput::mcf::network::Network;
 use crate::throughput::mcf::{self, FlowSettings};
@@ -280,7 +281,8 @@ pub fn study(sizes: &[usize], seed: u64, watch: &mut impl Watch) -> Result<Vec<S
             gen_kautz: known,
             jellyfish: best[0],
             xpander: best[1],
-            // The search starts from that graph and minimises only distances.
+            // The search starts from the generalised Kautz graph and minimises only distances, so its throughput may be
+            // lower than that of the graph.
             search: found.max(known),
         });
     }

@@ -121,17 +121,18 @@ pub struct Simulator<'a> {
     /// Packets that wait at their source, by output.
     queues: Vec<VecDeque<Packet>>,
     wheel: Wheel,
-    /// Requests of later flits by output and reserved lane; of packets of several flits only.
+    /// Requests of flits that are not the first of their packet, by output and reserved lane; used only if packets have
+    /// several flits.
     bodies: Vec<u64>,
     /// Lane that the packet at the head of a lane (then of a source queue) has reserved.
     reserved: Vec<u8>,
-    /// First cycle in which an output is free again; only for slow links.
+    /// First cycle in which an output is free again; used only for slow links.
     free_at: Vec<u32>,
     /// Number of flits that left each lane for another router.
     #[cfg(test)]
     pub(super) departures: Vec<u64>,
     random: Stream,
-    /// Packets per node and cycle: the integer part, and the probability of one more in units of 2⁻³².
+    /// Packets per node and cycle: the integer part, and the probability of one additional packet, in units of 2⁻³².
     whole: u32,
     chance: u64,
     counts: Counts,

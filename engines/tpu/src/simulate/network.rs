@@ -17,13 +17,13 @@ const MAX_BYTES: u64 = 8 << 30;
 const NO_ROUTE: u64 = u64::MAX;
 /// Bits of a hop: `port + 8 * label`.
 const CODE_BITS: u32 = 5;
-/// "The route ends here" in place of a port.
+/// Code in place of a port: the route ends here.
 pub(super) const EJECT: u8 = 7;
-/// "The route continues" in place of a port, in word number `code >> 5` of the network.
+/// Code in place of a port: the route continues in word number `code >> 5` of the network.
 const MORE: u64 = 6;
-/// Hops of a word that ends with the number of the next one.
+/// Number of hops in a word that ends with the number of the next word.
 const HOPS_BEFORE_MORE: usize = 5;
-/// Hops of a word that ends with the route.
+/// Number of hops in the last word of a route.
 const HOPS_OF_LAST: usize = 12;
 
 /// A pod, its routes and the settings of a simulation. Immutable, so that runs at different rates share it.
@@ -34,7 +34,7 @@ pub struct SimulatedPod {
     pub(super) sources: usize,
     /// The first word of the route of a source and target, lowest hop first.
     pub(super) starts: Vec<u64>,
-    /// The other words of routes that are too long for one.
+    /// The other words of routes that are too long for one word.
     words: Vec<u64>,
     /// For each output `6 * node + port`: the same number at the other end of the link.
     pub(super) pairs: Vec<u32>,

@@ -3,7 +3,8 @@
 //!
 //! Demand is 1 for each ordered pair of chips, capacity 1 for each arc (one direction of a link); the flow is in flits
 //! per cycle and ordered pair. `lower` is the size of a constructed fractional flow. `upper` is the bound that a metric
-//! proves: with one length for each class of links, no flow can use more length than the network has.
+//! proves: with one length for each class of links, the total length that a flow uses is at most the total length of
+//! all links.
 //!
 //! The interval is narrowed by column generation ([`columns`]): shortest paths from all sources under some lengths give
 //! one flow for each source, a linear program combines the flows, and its dual prices give the next lengths. Without a
@@ -51,7 +52,7 @@ pub struct Certificate {
     /// Lengths of the 192 link classes whose metric proves `upper`; `None` for equal lengths (the hop bound).
     pub class_lengths: Option<Vec<f64>>,
     /// Lengths of the single links of a general pod, if they prove a tighter bound than class lengths:
-    /// `link_lengths[3·node + axis]` is that of the link at the node's plus port. `upper` is theirs.
+    /// `link_lengths[3·node + axis]` is the length of the link at the node's plus port. `upper` is theirs.
     pub link_lengths: Option<Vec<f64>>,
     /// Number of sweeps: shortest path computations from all sources.
     pub rounds: u32,
@@ -111,9 +112,9 @@ pub struct Tree {
 pub struct Attempt {
     /// The interval, if at least one round was done.
     pub certificate: Option<Certificate>,
-    /// The flow behind the lower end.
+    /// The flow that proves the lower end.
     pub flow: Option<Flow>,
-    /// The reason to stop before the settings were satisfied.
+    /// The reason that the computation was stopped early, if it was.
     pub stopped: Option<MethodError>,
 }
 
@@ -136,7 +137,7 @@ pub fn certify(
     }
 }
 
-/// Like [`certify`], but returns also the flow, and the state if the run was stopped.
+/// Like [`certify`], but also returns the flow, and returns the state so far if the run was stopped.
 pub fn attempt(
     pod: &Topology,
     settings: &FlowSettings,
@@ -148,7 +149,7 @@ pub fn attempt(
     let grouped = if pod.nodes() >= GROUPED { crate::model::pod::CHIPS } else { 1 };
     let network = Network::pod(pod, grouped);
     let start = start.filter(|lengths| lengths.len() == LINK_CLASSES);
-    // Lengths of a similar pod are a hot start, because already the first metric is good.
+    // The lengths of a similar pod make the first metric a good bound.
     let start = match start {
         Some(lengths) if symmetric => of_working(pod, lengths),
         Some(lengths) => of_working(pod, &spread(pod, lengths)),

@@ -113,8 +113,8 @@ pub fn distances(pod: &Topology, lengths: &Lengths) -> Option<Hops> {
     Some(hops)
 }
 
-/// The same for a pod with failed switches, by searches from single chips, because wavefronts support only pods with
-/// all switches.
+/// Sum of the distances and largest distance for a pod with failed switches, by searches from single chips, because
+/// wavefronts need all switches.
 fn distances_beside_failed(pod: &Topology, lengths: &Lengths) -> Option<Hops> {
     // The class of a failed switch is excluded from both sums and paths.
     let network = Network::pod(pod, 1);

@@ -47,7 +47,7 @@ fn ends(switch: usize) -> String {
 /// The state before the changes, by name; `None` if there are no circuits.
 ///
 /// # Errors
-/// A torus that does not exist for so many cubes.
+/// A torus that does not exist for this number of cubes.
 pub fn before(subject: &PodSubject<'_>, name: &str) -> Result<Option<Topology>, Problem> {
     let cubes = subject.pod.cubes();
     let shape = subject.scenario.job_shape;

@@ -74,7 +74,8 @@ fn lines(subject: &PodSubject<'_>) -> Vec<String> {
     lines
 }
 
-/// Matrix of the circuits of a dimension, from the + side of every cube to the − side of every cube; each row has 16.
+/// Matrix of the circuits of a dimension, from the + side of every cube to the − side of every cube; each row adds up
+/// to 16 circuits.
 fn circuits(drawing: &mut Drawing, pod: &Topology, dimension: usize, at: (f64, f64)) -> f64 {
     let cubes = pod.cubes();
     if cubes > MOST_CUBES {

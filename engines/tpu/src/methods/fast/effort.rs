@@ -1,10 +1,10 @@
 //! Effort of `tons-fast` for a pod: random streams, rounds, gaps and cuts, each with its reason.
 
-/// Numbers of random streams: one for families, the tournament from 0, rounds of cuts from this number.
+/// Number of the random stream that draws families; the stream with the next number gives the seed of the tournament.
 pub(super) const FAMILY_STREAM: u64 = 1 << 41;
-/// Streams of the rounds of cuts.
+/// Number of the first random stream of the rounds of cuts.
 pub(super) const ROUND_STREAM: u64 = 1 << 42;
-/// Streams of one round.
+/// Number of random streams that are reserved for one round of cuts.
 pub(super) const STREAMS: u64 = 1 << 16;
 
 /// Number of families whose throughput is certified after the tournament. Metrics only bound the throughput, so the second
@@ -12,13 +12,17 @@ pub(super) const STREAMS: u64 = 1 << 16;
 pub(super) const CERTIFIED: usize = 2;
 /// Number of designs that are certified after a round of cuts, for the same reason.
 pub(super) const PER_ROUND: usize = 2;
-/// First temperature of a round of cuts divided by that of the tournament: lower, because the search is near a good design.
+/// Initial temperature of a round of cuts divided by the initial temperature of the tournament: lower, because the
+/// search is near a good design.
 pub(super) const REHEAT: f64 = 0.3;
-/// Steps of a round of cuts divided by those of the tournament: fewer, because a round starts at a lower temperature.
+/// Number of steps of a round of cuts divided by the number of steps of the tournament: fewer, because a round starts
+/// at a lower temperature.
 pub(super) const ROUND_STEPS: f64 = 0.5;
-/// Maximum number of cuts: 20 families of up to 48 images. Every move evaluates all cuts; the oldest leave first.
+/// Maximum number of cuts: 20 cuts with up to 48 images each. Every move evaluates all cuts; if there would be more,
+/// the oldest ones are dropped.
 pub(super) const MOST_CUTS: usize = 960;
-/// Number of rounds without improvement that ends the rounds: annealing is random, so one such round proves little.
+/// Number of consecutive rounds without improvement after which the rounds end: annealing is random, so a single round
+/// without improvement proves little.
 pub(super) const PATIENCE: u32 = 3;
 /// Relative gap of the first certificate, which only ensures that there is a plan.
 pub(super) const FIRST_GAP: f64 = 0.03;
@@ -27,7 +31,8 @@ pub(super) const COMPARED: f64 = 2e-3;
 /// Relative gap of the final certificate of the best design, unless another is set: narrower, because its lower bound is the
 /// objective of the plan and it is computed for one design only.
 pub(super) const FINAL: f64 = 4e-4;
-/// Minimum relative gain of a cut over the metrics. A smaller one is within a tenth of the gap that designs are compared by.
+/// Minimum relative gain of a cut over the metrics. A smaller gain would be less than a tenth of the gap with which
+/// designs are compared.
 pub(super) const WORTH: f64 = 2e-4;
 
 /// Minimum number of cubes for which the winner of every round is certified at once: there, a round takes so long that a run

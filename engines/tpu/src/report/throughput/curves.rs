@@ -34,7 +34,7 @@ impl<'a> Growth<'a> {
             best.iter().filter_map(|best| Some(RunPoint { value: best.upper?, ..best.lower })).collect();
         let is_certified = !proven.is_empty();
         let first_s = proven.first().map_or(f64::INFINITY, |point| point.at_s);
-        // The curve of the certificate follows that of the metrics of the search.
+        // The curve of the search's metrics ends where the curve of the certificate begins.
         let metrics = run.points(series::METRIC_UPPER).iter().filter(|point| point.at_s < first_s);
         growth.add("upper", "this pod, upper bound", Tone::Answer, metrics.copied().chain(proven).collect());
         // After a certificate is available, the metrics of the search are not informative.

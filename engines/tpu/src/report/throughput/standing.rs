@@ -7,8 +7,8 @@ use crate::series;
 use lightbay_core::report::session::RunPoint;
 use lightbay_core::report::{Phrase, RunBeside};
 
-/// Certificate of a run that proved more than the previous ones. A new design counts only from the point at which its
-/// certificate, which starts far below, exceeds the best one.
+/// Certificate of a run that proved a higher throughput than the earlier certificates of the run. The certificate of a
+/// new design starts far below the best one, so the design counts only after its certificate exceeds it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Certified {
     /// Time of the certificate, and the proven throughput of a flow.
@@ -17,7 +17,7 @@ pub(super) struct Certified {
     pub upper: Option<f64>,
 }
 
-/// The certificates of a run that proved more than those before, in order.
+/// The certificates of a run that proved a higher throughput than all earlier ones, in order.
 pub(super) fn certificates(run: &RunBeside) -> Vec<Certified> {
     let uppers = run.points(series::MCF_UPPER);
     let mut best: Vec<Certified> = Vec::new();
@@ -46,7 +46,7 @@ pub(super) struct PodStanding {
 }
 
 impl PodStanding {
-    /// From the active run, or from a plan.
+    /// The values of the active run, or of a plan if there is no active run.
     pub(super) fn of(
         run: Option<&RunBeside>,
         result: Option<&TpuResult>,

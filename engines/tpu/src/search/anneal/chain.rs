@@ -62,7 +62,7 @@ impl<'a> Crew<'a> {
         let ties = objective.ties.all();
         let cuts = &objective.cuts;
         let mut parts = vec![0.0; ties.len() * order * cuts.len()];
-        // Linear parts are summed once per tie and element: a move then costs one look-up per cut.
+        // Linear parts are summed once per tie and element: evaluating a move then takes one look-up per cut.
         for (index, tie) in ties.iter().enumerate() {
             for chosen in 0..order {
                 for (cut, linear) in cuts.iter().enumerate() {
@@ -104,7 +104,8 @@ impl<'a> Crew<'a> {
                 }
             })
             .collect();
-        // No pod of the size has a smaller 1/λ by hops, so this bounds metrics that are not evaluated.
+        // No pod of the size has a smaller 1/λ by hops, so this value is a lower bound for metrics that are not
+        // evaluated.
         let floor = 1.0 / crate::throughput::metrics::cover_bound(64 * order).mcf;
         // The constant part of a cut.
         let constants = cuts.iter().map(crate::throughput::metrics::cuts::LinearCut::constant).collect();

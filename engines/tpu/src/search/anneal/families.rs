@@ -23,7 +23,7 @@ pub struct Family {
 /// Symmetry of the cube that designs may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CubeSymmetries {
-    /// The best of all symmetries and none.
+    /// All symmetries are tried, and designs without symmetry.
     Any,
     /// No symmetry.
     Free,
@@ -44,7 +44,8 @@ const MOST_FACTORS: usize = 3;
 const FREE_UP_TO: usize = 8;
 /// Minimum number of cubes for which groups without a name are tried as well, because smaller orders have few groups.
 const DRAWN_FROM: usize = 24;
-/// Maximum number of groups then: the first round of the tournament anneals every family of every group.
+/// Maximum number of groups if groups without a name are tried: the first round of the tournament anneals every family
+/// of every group.
 const GROUPS: usize = 7;
 /// Minimum number of cubes for which every named group with the third-turn symmetry is tried, regardless of its number
 /// of involutions, because 16 voltages are much easier to optimise than 24.

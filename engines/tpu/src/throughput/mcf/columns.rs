@@ -36,7 +36,8 @@ pub struct GeneratedInterval {
 /// Number of consecutive solutions without a column after which it is dropped. The fractions of the interior point
 /// method show early which columns are not needed.
 const PATIENCE: u32 = 1;
-/// The same for the simplex method, whose vertices are sparse: a useful column may be unused in some of them.
+/// Number of consecutive solutions without a column after which the simplex method drops it. Vertices are sparse: a
+/// useful column may be unused in some of them.
 const SIMPLEX_PATIENCE: u32 = 6;
 
 /// Sweeps by multiplicative weights before the first program, because their columns are much more diverse than those
@@ -46,15 +47,15 @@ const SEEDS: u32 = 15;
 /// Maximum number of classes for the interior point method: a dense Newton step is cubic in them.
 const DENSE: usize = 400;
 
-/// Accuracy of a program divided by the gap of the interval: prices need not be exact, because the next columns change
-/// them.
+/// Relative accuracy of a program divided by the gap of the interval: prices need not be exact, because the next
+/// columns change them.
 const PROGRAM_GAP: f64 = 0.3;
 
 /// Fractions of a flow below this value are rounding errors; their columns are omitted.
 const NEGLIGIBLE: f64 = 1e-7;
 
-/// Weight of the best known metric in the lengths of a round (Wentges' smoothing); the rest are the prices of the
-/// program, which alone change too much.
+/// Weight of the best known metric in the lengths of a round (Wentges' smoothing); the remaining weight is on the
+/// prices of the program, which vary too much if they are used alone.
 const SHARE: f64 = 0.7;
 
 /// Narrows the interval until it reaches the gap or the number of rounds of the settings.
@@ -136,10 +137,10 @@ struct Generation<'w, W> {
     network: &'w Network,
     settings: &'w FlowSettings,
     watch: &'w mut W,
-    /// Lengths of every sweep.
+    /// Lengths of each sweep so far.
     trees: Vec<Vec<u32>>,
     program: Option<ColumnProgram>,
-    /// Of the last solution.
+    /// Prices of the last solution.
     prices: Option<Prices>,
     known: Option<Interval>,
     /// `true` if some pairs cannot reach each other.

@@ -20,7 +20,7 @@ const STEPS: u32 = 60;
 /// Number of columns of the normal equations between two checkpoints; each takes much less than a millisecond.
 const BLOCK: usize = 32;
 
-/// Fractions below this count as unused: far above the accuracy of an interior point, which is never zero.
+/// Fractions below this value count as unused, because the fractions of an interior point are never zero.
 const UNUSED: f64 = 1e-4;
 
 /// Columns with their fractions, and the state of the method between rounds.
@@ -424,7 +424,6 @@ fn solve(factor: &[f64], n: usize, x: &mut [f64]) {
 
 /// Uses four partial sums, so that additions do not wait for each other.
 fn dot(x: &[f64], y: &[f64]) -> f64 {
-    // A single sum would wait for each addition.
     let mut sums = [0.0; 4];
     let (xs, ys) = (x.chunks_exact(4), y.chunks_exact(4));
     let rest: f64 = xs.remainder().iter().zip(ys.remainder()).map(|(x, y)| x * y).sum();

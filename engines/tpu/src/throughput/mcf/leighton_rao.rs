@@ -89,7 +89,7 @@ struct MetricProgram {
 }
 
 impl MetricProgram {
-    /// Distances with their multiplicities in the sum that equals 1.
+    /// A program with one column for each distance; the sum of the distances, with these multiplicities, is 1.
     fn new(weights: &[f64]) -> Self {
         let mut model = Model::new("leighton-rao");
         let distances: Vec<Column> =

@@ -65,7 +65,7 @@ pub fn distances(network: &Network, lengths: &[u32], source: usize, scratch: &mu
 }
 
 /// Distributes the demand of every node over all shortest paths to it, split equally at each node, from the target
-/// backwards; calls `on` with every arc and its load. The distances from the source must be computed first.
+/// backwards; calls `on` with every arc and its load. Call it after the distances from the source have been computed.
 pub fn split(
     network: &Network,
     lengths: &[u32],

@@ -164,12 +164,12 @@ pub(super) struct Inlet {
     pub(super) class: u8,
 }
 
-/// The links of a chip; the first electrical link stands for missing ones.
+/// The links of a chip; the first electrical link fills the places of missing ones.
 #[derive(Clone, Copy)]
 pub(super) struct Inlets {
     /// The electrical links, padded with copies of the first one.
     pub(super) electrical: [Inlet; PORTS],
-    /// Optical ones.
+    /// The optical links.
     pub(super) optical: [Inlet; 3],
     /// Table of lanes of each optical port: `2 * switch + side`.
     pub(super) table: [u8; 3],
