@@ -1,4 +1,5 @@
-//! A [`Checked`] plan has passed the independent checker of its kind. Only this module can construct one.
+//! A [`Checked`] plan has passed the independent checker of its kind. Only this module can construct a value of this
+//! type.
 
 use crate::exchange::{CircuitMatrix, Graph, Switching, TrafficMatrix};
 use crate::json::{self, WriteError};
@@ -112,7 +113,7 @@ pub enum BoundTrust {
 pub struct VerifiedBound {
     /// Value that no covered plan can beat.
     pub value: f64,
-    /// The plans it covers, if not all of the scenario (`plans at fair rates`).
+    /// The plans that the bound covers, if not all plans of the scenario (`plans at fair rates`).
     pub covers: Option<String>,
     /// |value - bound| / |value| of the plan that was checked.
     pub gap: f64,
@@ -149,7 +150,7 @@ pub struct Verdict {
     pub violations: Vec<Violation>,
     /// Trust in the claimed bound.
     pub bound: BoundTrust,
-    /// The bound that the checker proved, even if the plan claims another one or none.
+    /// The bound that the checker proved, even if the plan claims another bound or no bound.
     pub verified: Option<VerifiedBound>,
     /// A bound that the checker proved for more plans than `verified` covers.
     pub wider: Option<VerifiedBound>,
@@ -342,7 +343,7 @@ pub trait AnyChecked: sealed::Sealed + Debug + Send + Sync {
     fn circuits_of_phase(&self, phase: u32) -> Option<(CircuitMatrix, Switching)>;
     /// The network and the bytes of one layer of the plan, for kinds that have them for each layer.
     fn network_of_layer(&self, layer: u32) -> Option<(Graph, TrafficMatrix)>;
-    /// The network of the plan, for kinds that have one.
+    /// The network of the plan, for kinds whose plans have a network.
     fn graph(&self) -> Option<Graph>;
     /// Bytes between the places of the network of the plan, for kinds that know them.
     fn traffic(&self) -> Option<TrafficMatrix>;

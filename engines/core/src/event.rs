@@ -43,7 +43,7 @@ pub struct Event {
 }
 
 impl Event {
-    /// As one JSON object.
+    /// The event in the form in which it is written, as one JSON object.
     pub fn record(&self) -> EventRecord {
         EventRecord {
             schema: SCHEMA.to_owned(),
@@ -75,7 +75,7 @@ pub struct EventRecord {
 }
 
 impl EventRecord {
-    /// Converts it back to an event. A plan that was written by number is not restored.
+    /// Converts the record back to an event. A plan that was written by number is not restored.
     pub fn event(self) -> Event {
         Event {
             run: self.run,
@@ -327,7 +327,7 @@ pub struct HotStartReport {
 /// A better plan of another run arrived.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Offer {
-    /// Method that found it.
+    /// Method that found the plan.
     pub from: String,
     /// Objective of the plan in the run that found it.
     pub value: f64,

@@ -45,7 +45,7 @@ pub struct CircuitPlaces {
     /// `true` if the switch can join any two ports: it has no side B, and `port_b` is a port of side A.
     #[serde(default)]
     pub single_sided: bool,
-    /// Circuits that are set before these, if the plan gives them.
+    /// Circuits that are set before the circuits of this record, if the plan gives them.
     #[serde(default)]
     pub before: Option<Vec<PlacedCircuit>>,
 }
@@ -57,7 +57,7 @@ pub struct PlacedPort {
     pub switch: u32,
     /// The pod.
     pub pod: u32,
-    /// `true` if it is on side B.
+    /// `true` if the port is on side B.
     pub side_b: bool,
     /// Its index on that side of the switch, from 0.
     pub port: u32,

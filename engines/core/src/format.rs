@@ -49,7 +49,7 @@ pub struct FormatInfo {
     /// Parts of the subject that are not in the file (exporters), or of the file that are not in the result
     /// (importers); empty if everything is preserved.
     pub leaves_out: &'static [&'static str],
-    /// The second subject that it can take (exporters); `null` for most.
+    /// The second subject that the format can take (exporters); `null` for most.
     pub against: Option<SecondSubject>,
     /// Default ending of file names, without the dot.
     pub extension: &'static str,
@@ -70,14 +70,14 @@ impl FormatInfo {
         Self { name, help, of, leaves_out: &[], against: None, extension, folder: false, params: Vec::new() }
     }
 
-    /// The same format with the content that is lost.
+    /// Sets the parts that the format leaves out.
     #[must_use]
     pub const fn leaving_out(mut self, parts: &'static [&'static str]) -> Self {
         self.leaves_out = parts;
         self
     }
 
-    /// The same format with parameters.
+    /// Sets the parameters of the format.
     #[must_use]
     pub fn with(mut self, params: Vec<ParamInfo>) -> Self {
         self.params = params;
@@ -172,7 +172,7 @@ impl Artifact {
         Self { name, bytes: content.into(), beside: None, speaks_of: None, undoes: false }
     }
 
-    /// An accompanying file; its name is that of the first file followed by `ending`.
+    /// An accompanying file; its name is the name of the first file followed by `ending`.
     pub fn beside(name: String, content: impl Into<Vec<u8>>, ending: &'static str) -> Self {
         Self { beside: Some(ending), ..Self::new(name, content) }
     }
@@ -224,7 +224,7 @@ pub struct ImportedScenario<K: Kind> {
     pub scenario: Scenario<K>,
     /// Findings, omissions and assumptions, as lines for a person.
     pub lines: Vec<String>,
-    /// The same as data.
+    /// The content of `lines` as data.
     pub summary: serde_json::Value,
     /// Values that the files do not give.
     pub assumed: Vec<Assumed>,
@@ -241,7 +241,7 @@ pub struct ImportedPlan<K: Kind> {
     pub candidate: Candidate<K::Result>,
     /// Findings, omissions and assumptions, as lines for a person.
     pub lines: Vec<String>,
-    /// The same as data.
+    /// The content of `lines` as data.
     pub summary: serde_json::Value,
 }
 

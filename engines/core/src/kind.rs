@@ -180,7 +180,7 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     const NAME: &'static str;
     /// Description of the objective.
     const OBJECTIVE: ObjectiveInfo;
-    /// Method used when none is named.
+    /// Method that is used if no method is named.
     const DEFAULT_METHOD: &'static str;
     /// Every figure that plans may contain in addition to the objective, in the order in which tables show them.
     const METRICS: &'static [MetricInfo] = &[];
@@ -207,8 +207,8 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
         Self::DEFAULT_METHOD
     }
 
-    /// The problem that a method solves, if its goal differs from the objective. Plans of such a method are listed and
-    /// shown, but neither ranked among the others nor offered to other runs.
+    /// The problem that a method solves, if its goal differs from the objective. Plans of a method with another goal
+    /// are listed and shown, but neither ranked among the others nor offered to other runs.
     fn other_question(_method: &str) -> Option<&'static str> {
         None
     }
@@ -319,7 +319,7 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
         None
     }
 
-    /// The network of a plan, for kinds that have one.
+    /// The network of a plan, for kinds whose plans have a network.
     fn graph(_plan: &Plan<Self>) -> Option<Graph> {
         None
     }

@@ -101,10 +101,10 @@ pub trait Listed: Kind {
         Self::NAME.to_owned()
     }
 
-    /// The body of a built-in scenario, including those of families that are too large to be listed.
+    /// The body of a built-in scenario, including the scenarios of families that are too large to be listed.
     fn preset(name: &str) -> Option<Self::Scenario>;
 
-    /// The formats that it writes.
+    /// The formats that the kind writes.
     fn exporters() -> Vec<FormatInfo> {
         Vec::new()
     }

@@ -17,9 +17,9 @@ pub struct MethodInfo {
     pub name: &'static str,
     /// Description, in one sentence.
     pub help: &'static str,
-    /// `true` if it can prove a bound.
+    /// `true` if the method can prove a bound.
     pub proves: bool,
-    /// `true` if it can start from a plan and take better plans from other runs.
+    /// `true` if the method can start from a plan and adopt better plans from other runs.
     pub hot_start: bool,
     /// Its own parameters (limits, seed and threads are common to all).
     pub params: Vec<ParamInfo>,

@@ -71,9 +71,9 @@ pub type Derivation = fn(&Figures<'_>) -> Option<f64>;
 pub struct InHeader {
     /// Text before the value, instead of its label.
     pub title: Option<&'static str>,
-    /// Priority for dropping it when space is short: higher values are dropped first, 0 never.
+    /// Order in which figures are dropped when space is short: higher values first, 0 never.
     pub priority: u8,
-    /// `true`: before the gap; `false`: after it.
+    /// `true`: before the gap; `false`: after the gap.
     pub early: bool,
     /// Shown as a warning.
     pub warning: bool,
@@ -86,7 +86,7 @@ pub struct InTable {
     pub title: &'static str,
     /// Width in characters; 0: as wide as the numbers need.
     pub width: u16,
-    /// Priority for dropping it when space is short: higher values are dropped first, 0 never.
+    /// Order in which figures are dropped when space is short: higher values first, 0 never.
     pub priority: u8,
     /// Value that a network of unlimited capacity would have.
     pub ideal: Option<f64>,
@@ -185,7 +185,7 @@ impl MetricInfo {
         Self::new(name, label, unit, Role::Result, None, definition)
     }
 
-    /// A figure that restates another one.
+    /// A figure that restates another figure.
     pub const fn restated(
         name: &'static str,
         label: &'static str,
@@ -216,7 +216,7 @@ impl MetricInfo {
         Self::new(name, label, unit, Role::Input, None, definition)
     }
 
-    /// Makes the figure a derived one, which is not stored in files.
+    /// Makes the figure a derived figure, which is not stored in files.
     #[must_use]
     pub const fn derived(self, from: Derivation) -> Self {
         Self { derivation: Some(from), ..self }

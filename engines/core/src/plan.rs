@@ -143,7 +143,7 @@ pub struct Provenance {
     /// Version of this program.
     #[serde(default)]
     pub lightbay_version: String,
-    /// Solver and version, if one was used.
+    /// Solver and its version, if the method used a solver.
     #[serde(default)]
     pub solver: Option<String>,
     /// SHA-256 of the scenario without its name.
@@ -161,7 +161,7 @@ pub struct Provenance {
     /// `true` if the same scenario, parameters and seed give the same plan again.
     #[serde(default)]
     pub reproducible: bool,
-    /// Reason that it is not reproducible, if it is not.
+    /// Reason that the plan is not reproducible, if it is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_reproducible_because: Option<String>,
     /// All other keys.

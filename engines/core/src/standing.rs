@@ -19,9 +19,9 @@ const ROUNDING: f64 = 1e-9;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Prover {
-    /// The independent checker derived it.
+    /// The independent checker derived the bound.
     Checker,
-    /// The method of this name claims it; the checker has not repeated the proof.
+    /// The method of this name claims the bound; the checker has not repeated the proof.
     Method(String),
 }
 
@@ -32,7 +32,8 @@ pub struct KnownBound {
     pub value: f64,
     /// The covered plans, in words, if not all plans of the scenario.
     pub covers: Option<String>,
-    /// `true` if it holds for every plan of the scenario, also where `covers` describes them.
+    /// `true` if the bound holds for every plan of the scenario, even if `covers` contains a description of these
+    /// plans.
     pub is_on_all: bool,
     /// |value - bound| / |value| of the plan.
     pub gap: f64,
@@ -41,7 +42,7 @@ pub struct KnownBound {
 }
 
 impl KnownBound {
-    /// Returns `true` if the checker proved it.
+    /// Returns `true` if the checker proved the bound.
     pub fn is_verified(&self) -> bool {
         self.by == Prover::Checker
     }
@@ -76,7 +77,7 @@ pub struct Standing {
     has_claim: bool,
     /// `true` if the checker also ran its slow checks.
     is_exact: bool,
-    /// Verified bounds first, and among them bounds on all plans; no bound is implied by another.
+    /// Verified bounds first, and among them bounds on all plans; no bound in the list is implied by another one.
     bounds: Vec<KnownBound>,
     /// Claimed bounds on all plans that the value beats.
     refuted: Vec<KnownBound>,
@@ -138,7 +139,8 @@ impl Standing {
         self
     }
 
-    /// Adds a bound, unless a known one implies it. `covers` names the covered plans, if not all plans of the scenario.
+    /// Adds a bound, unless a known bound implies it. `covers` names the covered plans, if not all plans of the
+    /// scenario.
     pub fn learn(&mut self, value: f64, covers: Option<&str>, is_on_all: bool, by: Prover) {
         if !value.is_finite() {
             return;
@@ -177,7 +179,7 @@ impl Standing {
         self.is_exact
     }
 
-    /// Every known bound, the leading one first.
+    /// Every known bound, the leading bound first.
     pub fn bounds(&self) -> &[KnownBound] {
         &self.bounds
     }

@@ -12,9 +12,10 @@ use std::sync::Arc;
 /// `S` is the type of the reported solutions, such as circuits with their makespan; `()` for searches that report none.
 ///
 /// # Solutions
-/// [`Watch::found`] reports a candidate, not a plan. The run keeps it only if it is better than the best one it has; a
-/// plan is then built from it and checked before it is shown. So a search may report everything that it finds, in any
-/// order, without knowing the best plan of the run. A plan that does not pass the check ends the run as failed.
+/// [`Watch::found`] reports a candidate, not a plan. The run keeps the candidate only if it is better than the best
+/// plan of the run; a plan is then built from the candidate, and checked before it is shown. So a search may report
+/// everything that it finds, in any order, without knowing the best plan of the run. A plan that does not pass the
+/// check ends the run as failed.
 ///
 /// # Stops
 /// A search calls [`Watch::checkpoint`] at least every 5 ms. Closures on other threads call the test from
@@ -44,7 +45,8 @@ pub trait Watch<S = ()> {
     /// Reports a bound on the objective.
     fn bound(&mut self, _bound: f64) {}
 
-    /// Returns a better solution that another run offers. Its objective value is the one computed by that run.
+    /// Returns a better solution that another run offers. The objective value of the solution is the value that the
+    /// other run computed.
     fn offered(&mut self) -> Option<S> {
         None
     }
@@ -69,7 +71,7 @@ pub trait Watch<S = ()> {
         false
     }
 
-    /// Returns a test for closures on other threads: `true` once they must abandon their work.
+    /// Returns a test for closures on other threads: the test returns `true` once the closures must abandon their work.
     fn stop_test(&self) -> Box<dyn Fn() -> bool + Send + Sync> {
         Box::new(|| false)
     }

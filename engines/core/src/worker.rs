@@ -7,7 +7,7 @@ use std::process::Child;
 
 /// Starts solver processes. Their standard input and output are pipes; they end when their input ends.
 pub trait Launcher: Debug + Send + Sync {
-    /// Starts one.
+    /// Starts a solver process.
     ///
     /// # Errors
     /// Returns the error of the system if the process cannot be started.

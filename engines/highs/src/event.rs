@@ -57,7 +57,7 @@ pub struct MipProgress {
     pub nodes: u64,
     /// LP iterations.
     pub lp_iterations: u64,
-    /// Open nodes, from the log line if there was one.
+    /// Number of open nodes, from the newest log line if there was a log line.
     pub open: Option<u64>,
     /// Cuts in the LP.
     pub cuts: Option<u64>,
@@ -84,7 +84,7 @@ pub enum SolverEvent {
         objective: f64,
         /// Its values.
         values: Vec<f64>,
-        /// Heuristic or step that found it, as the solver's own letter; see [`source_words`].
+        /// Heuristic or step that found the point, as the solver's own letter; see [`source_words`].
         source: char,
     },
     /// Whether the start was used.

@@ -46,7 +46,7 @@ pub struct Name {
     pub words: String,
 }
 
-/// Maps the names in a file to those of the model, in the order of its columns and rows.
+/// Maps the names in a file to the names of the model, in the order of its columns and rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NameMap {
     /// Columns.
@@ -93,8 +93,8 @@ pub fn write(model: &Model, format: ModelFormat) -> Result<ModelFile, Error> {
     let mut model = model.clone();
     let idle = idle(&model);
     if !idle.is_empty() {
-        // Without this row, such columns would lose integrality or inherit it from their neighbours; readers drop a row
-        // without bounds.
+        // Without this row, columns that occur in no row would lose integrality or inherit it from their neighbours;
+        // readers drop a row without bounds.
         let columns = idle.iter().map(|column| (crate::model::Column(*column), 1.0));
         model.row("unused", f64::NEG_INFINITY, f64::INFINITY, columns.collect::<Vec<_>>());
     }

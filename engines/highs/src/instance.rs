@@ -210,7 +210,7 @@ impl Instance {
         Ok(solution)
     }
 
-    /// The basis of the last run, if it ended with one.
+    /// The basis of the last run, if the run ended with a basis.
     pub fn basis(&self) -> Option<Basis> {
         let valid = self.highs.int_info(c"basis_validity") == Some(1);
         if !valid || self.model.is_mip() {
@@ -224,7 +224,7 @@ impl Instance {
     /// Sets the basis from which the next run starts.
     ///
     /// # Errors
-    /// If its size differs from that of the model, or it is not a basis (HiGHS counts the basic entries).
+    /// If its size differs from the size of the model, or it is not a basis (HiGHS counts the basic entries).
     pub fn set_basis(&mut self, basis: &Basis) -> Result<(), Error> {
         let numbers =
             |statuses: &[BasisStatus]| -> Vec<i32> { statuses.iter().map(|status| *status as i32).collect() };

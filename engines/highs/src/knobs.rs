@@ -6,7 +6,7 @@ use lightbay_core::param::{Effect, ParamInfo, Params};
 /// Absolute gap at which a search with objective zero ends.
 const ABSOLUTE_GAP: f64 = 1e-9;
 
-/// The parameters, to be added to those of the method itself.
+/// The parameters, to be added to the parameters of the method itself.
 pub fn knobs() -> Vec<ParamInfo> {
     vec![
         ParamInfo::float(

@@ -35,7 +35,7 @@ pub trait Modelled<K: Kind>: Send + Sync {
 
 /// A kind whose methods may be exported as models.
 pub trait Models: Kind {
-    /// Its methods whose problem is one model, for other solvers.
+    /// The methods of the kind whose problem is one model, which other solvers can solve.
     fn models() -> Vec<Arc<dyn Modelled<Self>>> {
         Vec::new()
     }

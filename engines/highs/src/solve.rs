@@ -32,15 +32,15 @@ pub struct SolveRequest<'m> {
     pub options: Options,
     /// The point to start from.
     pub start: Start,
-    /// `true` to solve in a solver process, which can be stopped in every stage. If the program cannot start one, the
-    /// model is solved inside lightbay, under the run's time limit.
+    /// `true` to solve in a solver process, which can be stopped in every stage. If the program cannot start a solver
+    /// process, the model is solved inside lightbay, under the run's time limit.
     pub isolated: bool,
 }
 
 /// Interpreter of the solver's points and bounds for a method.
 pub trait Reader<K: Kind> {
     /// A better point: one value per column of the model. Pass it to [`Context::incumbent`] with a candidate that is
-    /// built on demand. `source` names the step that found it.
+    /// built on demand. `source` names the step that found the point.
     ///
     /// # Errors
     /// Passes on the error of the context.
@@ -142,7 +142,7 @@ pub fn run<K: Kind>(
 
 /// Returns the conflicting rows and bounds of an infeasible model, for the text of [`Outcome::Infeasible`]; `None` if
 /// the search finds none. It takes at most about ten seconds, and uses a solver process like [`run`].
-/// [`crate::conflict::sentence`] describes them in a sentence.
+/// [`crate::conflict::sentence`] describes the conflict in a sentence.
 ///
 /// # Errors
 /// [`MethodError::Stopped`] when the run is to stop; [`MethodError::Failed`] if the solver fails.

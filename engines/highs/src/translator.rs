@@ -17,7 +17,7 @@ const PACE: Duration = Duration::from_millis(100);
 /// Maximum difference between two objectives that count as equal; relative if they are above 1.
 const SAME: f64 = 1e-9;
 
-/// Letter for the point of a completed start; HiGHS has none for it.
+/// Letter for the point of a completed start; HiGHS has no letter for such a point.
 const START: char = '0';
 
 /// Translator of the callbacks of one run into events of its listener.
@@ -308,7 +308,7 @@ impl Listener for EventTranslator<'_> {
             Callback::Improving(objective, values, figures) => {
                 let own = std::mem::take(&mut self.from_start).then_some(START);
                 if self.best.is_some_and(|best| !self.better(objective, best)) {
-                    // Already reported while a start was completed, or better only by rounding.
+                    // The point was already reported while a start was completed, or is better only by rounding.
                     return self.stopped() || self.timed_out;
                 }
                 // Columns that HiGHS adds for semi-continuous ones come last.

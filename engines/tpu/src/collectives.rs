@@ -29,14 +29,14 @@ pub enum Collective {
     ReduceScatter,
     /// Reduce-scatter, then all-gather.
     AllReduce,
-    /// Every chip sends a shard of its own to every other chip. It has the number `source * n + target`.
+    /// Every chip sends a shard of its own to every other chip. The shard has the number `source * n + target`.
     AllToAll,
 }
 
 /// Transmission of one shard over one arc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Send {
-    /// Epoch in which it is sent; the receiver can forward the shard from the next epoch.
+    /// Epoch in which the shard is sent; the receiver can forward the shard from the next epoch.
     pub epoch: u32,
     /// Arc: `6 * node + port`.
     pub arc: u32,
@@ -47,7 +47,7 @@ pub struct Send {
 /// Sends of a collective, epoch by epoch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
-    /// Collective that it implements.
+    /// Collective that the schedule implements.
     pub collective: Collective,
     /// Number of epochs.
     pub epochs: u32,
@@ -68,7 +68,7 @@ pub const fn gather_bound(nodes: usize) -> u32 {
 pub struct Utilisation {
     /// Lower bound on the epochs of every schedule.
     pub bound_epochs: f64,
-    /// Epochs of this one.
+    /// Epochs of this schedule.
     pub epochs: f64,
 }
 

@@ -160,7 +160,8 @@ fn failed_note(scenario: &TpuScenario) -> Option<String> {
     ))
 }
 
-/// Remark on routes that carry much less than the flow of the objective; `None` if they are close to it.
+/// Remark on routes that carry much less than the flow of the objective; `None` if the routes carry nearly as much as
+/// the flow.
 fn routes_note(scenario: &TpuScenario, result: &TpuResult) -> Option<String> {
     let load = result.routing.as_ref()?.claims.max_channel_load as f64;
     let flow = result.claims.mcf_lower;

@@ -113,7 +113,7 @@ record! {
 }
 
 words! {
-    /// Expansion of the routes of cube 0 to those of all cubes.
+    /// Expansion of the routes of cube 0 to the routes of all cubes.
     pub enum Expansion {
         /// Only sources 0 to 63 are listed; the group of the topology translates them to every cube.
         Translation = "translation",

@@ -279,7 +279,7 @@ pub fn find(
         let turns = allowed_turns(&frame, priority, settings, watch)?;
         match select_under(&frame, turns, settings, watch)? {
             Ok(chosen) => {
-                // Smallest maximum load, then the fewest hops.
+                // The better selection has the smaller maximum load; ties are broken by the fewer hops.
                 if best.as_ref().is_none_or(|best| chosen.selection.rank() < best.selection.rank()) {
                     best = Some(chosen.found(frame.clone(), priority, false));
                 }

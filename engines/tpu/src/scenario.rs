@@ -197,7 +197,7 @@ impl TpuScenario {
         self.job_shape.unwrap_or_else(|| baselines::usual_shape(usize::from(self.cubes)))
     }
 
-    /// The job shape of the doubly twisted torus: the given one, or that of the size.
+    /// The job shape of the doubly twisted torus: the given shape, or the default shape of the size.
     ///
     /// # Errors
     /// A shape or a size for which it is not defined.
@@ -216,7 +216,7 @@ impl TpuScenario {
         }
     }
 
-    /// The pod that the scenario names; `None` if it is to be designed.
+    /// The pod that the scenario names; `None` if the pod is to be designed.
     ///
     /// # Errors
     /// A shape or a topology that does not exist.
@@ -235,7 +235,7 @@ impl TopologyChoice {
     const NAMED: [Self; 3] = [Self::Design, Self::Pt, Self::Pdtt];
     const WORDS: [&str; 3] = ["design", "pt", "pdtt"];
 
-    /// The word for it in messages and parameters; a given topology has no name of its own.
+    /// The word for the wiring in messages and parameters; a given topology has no name of its own.
     pub const fn word(&self) -> &'static str {
         match self {
             Self::Design => "design",

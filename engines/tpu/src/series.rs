@@ -2,7 +2,7 @@
 
 /// Lower bounds of the throughput that certificates prove.
 pub const MCF_LOWER: &str = "mcf_lower";
-/// Upper bounds of the same certificates.
+/// Upper bounds of the throughput that certificates prove.
 pub const MCF_UPPER: &str = "mcf_upper";
 /// Upper bounds from the metrics of designs during the search.
 pub const METRIC_UPPER: &str = "metric_upper";

@@ -1,11 +1,11 @@
-//! Comparison of the metrics of an envelope with those that a checker recomputes.
+//! Compares the metrics of an envelope with the metrics that a checker recomputes.
 
 use super::Violation;
 use crate::problem::printable;
 use std::collections::BTreeMap;
 
-/// Relative difference up to which two figures are the same: enough for the rounding of sums, and too little to improve
-/// an objective.
+/// Relative difference up to which two figures count as equal: enough for the rounding of sums, and too little to
+/// improve an objective.
 pub const SAME: f64 = 1e-9;
 
 /// Returns `true` if two figures are equal up to rounding.

@@ -25,11 +25,11 @@ pub struct Knob<S> {
 /// Treatment of a parameter without effect.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Idleness {
-    /// It can be set, because other changes may give it an effect.
+    /// The parameter can be set, because other changes may give it an effect.
     Settable,
-    /// It cannot be set.
+    /// The parameter cannot be set.
     Refused,
-    /// The scenario does not have it.
+    /// The scenario does not have the parameter.
     Hidden,
 }
 

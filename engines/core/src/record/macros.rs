@@ -136,7 +136,8 @@ macro_rules! record {
     };
 }
 
-/// Declares an enum whose variants have a name in files: `ALL` lists them, `word` gives the name.
+/// Declares an enum whose variants have a name in files: `ALL` lists the variants, `word` returns the name of a
+/// variant.
 #[macro_export]
 macro_rules! words {
     (

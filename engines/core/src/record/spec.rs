@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 /// Reader of a field that needs more than the reader of its type.
 type Reader<T> = fn(&Value, &Place<'_>, &mut Problems) -> Option<T>;
-/// Schema of the values that such a reader accepts.
+/// Schema of the values that a [`Reader`] accepts.
 type Described = fn(&mut SchemaGenerator) -> Schema;
 
 /// When a field is written.
@@ -147,7 +147,7 @@ impl<T: FieldType + Clone + PartialEq> Spec<T> {
         schema
     }
 
-    /// The parameter that sets the field, if one can.
+    /// The parameter that sets the field, if a parameter can express its values.
     pub fn param(self, key: &'static str, help: &'static str) -> Option<ParamInfo> {
         Some(ParamInfo {
             name: key.into(),

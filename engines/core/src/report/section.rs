@@ -11,9 +11,9 @@ pub struct SectionInfo {
     pub name: &'static str,
     /// Heading.
     pub title: &'static str,
-    /// The question it answers, in one sentence.
+    /// The question that the section answers, in one sentence.
     pub help: &'static str,
-    /// Subject that it is computed from.
+    /// Subject that the section is computed from.
     pub of: SectionOf,
     /// Names of blocks that a screen shows one at a time; empty for sections that are shown whole. Blocks of other names
     /// are shown in every form.
@@ -22,7 +22,7 @@ pub struct SectionInfo {
     pub item: &'static str,
     /// `true` if the section uses other plans and a run of the session, see [`super::Report::in_session`].
     pub in_session: bool,
-    /// Run whose progress it shows.
+    /// Run whose progress the section shows.
     pub run: RunSort,
     /// `true` if the section is about plans that solve a problem other than the objective, see `Kind::other_question`.
     pub off_objective: bool,
@@ -225,7 +225,7 @@ pub enum Body {
     Table(Table),
     /// Numbers by row and column, such as pods by pods.
     Matrix(Matrix),
-    /// Values over one axis.
+    /// Curves of values along one axis.
     Curves(Curves),
     /// Intervals of time by lane.
     Spans(Spans),
@@ -304,7 +304,7 @@ impl Section {
         self
     }
 
-    /// Adds a block that repeats others in a form for screens.
+    /// Adds a block that repeats the content of other blocks in a form for screens.
     #[must_use]
     pub fn on_screens(mut self, name: &'static str, title: impl Into<String>, body: impl Into<Body>) -> Self {
         self = self.block(name, title, body);
@@ -354,7 +354,7 @@ pub struct Fact {
     pub unit: Unit,
     /// The figure.
     pub cell: Cell,
-    /// One sentence on it; may be empty.
+    /// One sentence on the figure; may be empty.
     pub sentence: String,
     /// `true` for a part of a sum: on a screen, its bar begins where the bar of the previous part ended.
     pub adds: bool,
@@ -465,7 +465,7 @@ impl CellSign {
 /// Item and words of a cell of a matrix.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct About {
-    /// The item that it selects.
+    /// The item that the cell selects.
     pub item: Option<u32>,
     /// One sentence on the cell; if it is empty, a screen derives one from the cell.
     pub sentence: Phrase,
@@ -473,7 +473,7 @@ pub struct About {
     pub details: Vec<String>,
 }
 
-/// Values over one axis.
+/// Curves of values along one axis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Curves {
     /// Name of the axis in JSON and CSV, with its unit.
@@ -562,7 +562,7 @@ pub struct Spans {
 pub struct Lane {
     /// Its name.
     pub name: String,
-    /// Intervals on it, by start.
+    /// Intervals on the lane, by start.
     pub spans: Vec<Span>,
     /// Words after the lane on a screen, such as its sum.
     pub words: String,
@@ -581,11 +581,12 @@ pub struct Span {
     pub end_s: f64,
     /// Meaning, for its colour.
     pub tone: Tone,
-    /// Number of the object that it belongs to, such as a chunk; a screen shows it by colour and letter.
+    /// Number of the object that the interval belongs to, such as a chunk; a screen shows it by colour and letter.
     pub series: Option<u32>,
-    /// `true` if it costs no time, such as a reconfiguration hidden by a phase; a screen draws it as an underline.
+    /// `true` if the event takes no additional time, such as a reconfiguration hidden by a phase; a screen draws it as
+    /// an underline.
     pub hidden: bool,
-    /// The item that it selects.
+    /// The item that the interval selects.
     pub item: Option<u32>,
     /// One sentence on the interval; if it is empty, a screen derives one from the interval.
     pub sentence: Phrase,

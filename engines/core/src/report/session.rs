@@ -60,7 +60,7 @@ pub struct PlanBeside {
     pub is_shown: bool,
     /// `true` for the plan that others are compared with.
     pub is_baseline: bool,
-    /// `true` if it solves the same problem for the same scenario as the explained plan.
+    /// `true` if the plan solves the same problem for the same scenario as the explained plan.
     pub is_rival: bool,
     /// `true` if its scenario differs from the current one.
     pub is_stale: bool,
@@ -103,7 +103,7 @@ pub struct RunBeside {
     pub method: String,
     /// State in a word: `running`.
     pub state: &'static str,
-    /// `true` while it is active.
+    /// `true` while the run is active.
     pub is_active: bool,
     /// `true` if a stop was requested and it is still running.
     pub is_stopping: bool,

@@ -75,7 +75,7 @@ pub struct Column {
     pub unit: Unit,
     /// `true` for numbers, which are right-aligned; words are left-aligned.
     pub right: bool,
-    /// Priority for dropping it when space is short: higher values are dropped first, 0 never.
+    /// Order in which columns are dropped when space is short: higher values first, 0 never.
     pub priority: u8,
     /// `true` for words that are aligned in columns themselves, such as lines of a log: a screen gives them all
     /// available width, and removes the aligning blanks before it cuts them.
@@ -87,7 +87,7 @@ pub struct Column {
 pub struct Row {
     /// One cell per column.
     pub cells: Vec<Cell>,
-    /// The item that it selects, such as a task or a link, by its index.
+    /// The item that the row selects, such as a task or a link, by its index.
     pub item: Option<u32>,
     /// One sentence on what the cells cannot express; if it is empty, a screen derives one from the cells.
     pub sentence: Phrase,
@@ -124,7 +124,7 @@ impl Column {
         Self::numbers(name, label, Unit::COUNT)
     }
 
-    /// Sets the priority with which it is dropped if space is short.
+    /// Sets the order in which the column is dropped if space is short.
     #[must_use]
     pub const fn priority(mut self, priority: u8) -> Self {
         self.priority = priority;

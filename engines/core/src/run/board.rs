@@ -28,9 +28,9 @@ pub enum RunState {
 pub struct Ticket {
     /// Number of the new run.
     pub run: RunId,
-    /// `true` if it waits for the running run of its method.
+    /// `true` if the new run waits for the running run of the same method.
     pub queued: bool,
-    /// A waiting request of the same method that it replaced.
+    /// Waiting run of the same method that the new run replaced.
     pub replaced: Option<RunId>,
 }
 
@@ -64,7 +64,7 @@ struct Shared {
     bounds: Mutex<BTreeMap<String, Vec<OfferedBound>>>,
 }
 
-/// All runs of a program. Dropping it stops them.
+/// All runs of a program. Dropping this value stops the runs.
 pub struct Runs {
     shared: Arc<Shared>,
 }

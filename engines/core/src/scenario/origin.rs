@@ -45,7 +45,7 @@ pub struct Assumed {
     /// The assumed value, with its unit; empty if `what` is sufficient.
     #[serde(default)]
     pub value: String,
-    /// The parameter that sets it, as typed (`gpus_per_pod=`), or another remedy in words; may be empty.
+    /// The parameter that sets the value, as typed (`gpus_per_pod=`), or another remedy in words; may be empty.
     #[serde(default)]
     pub set_with: String,
 }
@@ -61,7 +61,7 @@ impl Assumed {
         if self.value.is_empty() { self.what.clone() } else { format!("{} is {}", self.what, self.value) }
     }
 
-    /// Returns `true` if a parameter sets it: `set_with` is then its name followed by `=`.
+    /// Returns `true` if a parameter sets the value: `set_with` is then its name followed by `=`.
     pub fn is_set_with(&self, param: &str) -> bool {
         let mut words =
             self.set_with.split(|sign: char| !(sign.is_ascii_alphanumeric() || "_=".contains(sign)));

@@ -21,9 +21,9 @@ pub struct Findings {
     pub value: f64,
     /// `true` if the checker also ran its slow checks.
     pub is_exact: bool,
-    /// `true` if it confirmed the bound that the method claims.
+    /// `true` if the checker confirmed the bound that the method claims.
     pub is_confirmed: bool,
-    /// Bounds that it proved.
+    /// Bounds that the checker proved.
     pub bounds: Vec<FoundBound>,
 }
 
@@ -38,7 +38,8 @@ pub struct FoundBound {
 }
 
 impl Standing {
-    /// Findings of the checker on the plan, which is for the scenario with this hash; `None` if it found nothing.
+    /// Findings of the checker on the plan, which is for the scenario with this hash; `None` if the checker found
+    /// nothing.
     pub fn findings(&self, scenario_sha256: &str) -> Option<Findings> {
         let verified = self.bounds.iter().filter(|bound| bound.is_verified());
         let bounds: Vec<FoundBound> =

@@ -1,6 +1,6 @@
-//! Changes of the model in place. HiGHS keeps its basis through them: new columns enter nonbasic, so that the next run
-//! needs few iterations. Each change is made in HiGHS first and then in the model, so that both stay equal if HiGHS
-//! refuses.
+//! Changes of the model in place. HiGHS keeps its basis when the model changes: new columns enter nonbasic, so that the
+//! next run needs few iterations. Each change is made in HiGHS first and then in the model, so that both stay equal if
+//! HiGHS refuses.
 
 use super::Instance;
 use crate::error::Error;

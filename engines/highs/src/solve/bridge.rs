@@ -172,7 +172,8 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
     }
 
     /// Notes whether the start point of the method was used. The method itself reports on the hot start of the run,
-    /// because the point may differ from it, and its objective may differ from that of plans.
+    /// because the start point may differ from the hot start, and the objective of the model may differ from the
+    /// objective of plans.
     fn start(&mut self, fate: &StartFate) {
         let at =
             |value: f64| self.reader.meaning(value).map_or_else(String::new, |value| format!(", at {value}"));

@@ -36,7 +36,7 @@ impl Helper {
 
     /// Kills the process at once, even if it is suspended.
     pub(super) fn kill(&mut self) {
-        // An error means that it has already ended.
+        // An error means that the process has already ended.
         let _ = self.child.kill();
     }
 
@@ -49,7 +49,7 @@ impl Helper {
                 if began.elapsed() >= time {
                     return false;
                 }
-                // Its pipes have closed, so it ends within microseconds.
+                // The pipes of the process have closed, so it ends within microseconds.
                 std::thread::sleep(Duration::from_millis(1));
             }
         }
@@ -69,7 +69,7 @@ impl Helper {
         if self.ended.is_none()
             && let Some(pid) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw)
         {
-            // An error means that it has already ended; its pipe reports that.
+            // An error means that the process has already ended; its pipe reports this.
             let _ = kill_process(pid, signal);
         }
     }

@@ -36,7 +36,7 @@ const WAITING: usize = 16;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HelperError {
-    /// It could not be started.
+    /// The solver process could not be started.
     #[error("the solver process could not be started: {0}")]
     Launch(io::Error),
     /// The solver refused the model, an option or the start, or failed.
@@ -324,7 +324,7 @@ impl Dialogue<'_> {
                 self.gone.store(true, Ordering::Relaxed);
             }
         }
-        // Its answers have ended, so the process is not needed any more.
+        // The process has sent its last answer, so it is not needed any more.
         let ended = self.last_words();
         if self.deadline.is_some() {
             return Ok(Word::Stopped);
@@ -354,7 +354,7 @@ impl Dialogue<'_> {
         if flow == Flow::Stop && self.deadline.is_none() {
             let grace = if self.heard.elapsed() < DEAF { GRACE } else { Duration::ZERO };
             self.deadline = Some(Instant::now() + grace);
-            // If the process has ended, its answers show it.
+            // If the process has ended, the end of its answers shows this.
             let _ = self.requests.send(HelperRequest::Interrupt);
         }
     }

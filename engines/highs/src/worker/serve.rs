@@ -19,7 +19,7 @@ const STACK_BYTES: usize = 16 << 20;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// A person started it by hand.
+    /// A person started the solver process by hand.
     #[error(
         "lightbay calls this command itself to run a solver in a second process; it is not for use by hand"
     )]
@@ -62,7 +62,7 @@ fn die_with_the_parent() {
     }
 }
 
-/// Sets the name in process lists, which could otherwise be that of a link through which the program was started.
+/// Sets the name in process lists, which otherwise could be the name of a link through which the program was started.
 fn take_a_name() {
     #[cfg(target_os = "linux")]
     {
@@ -70,8 +70,9 @@ fn take_a_name() {
     }
 }
 
-/// Ctrl-C and a hang-up signal all processes of a terminal. The solver process ignores them: the parent stops the run
-/// properly and then ends this process. A write beyond the file size limit must fail instead of killing the process.
+/// Ctrl-C and a hang-up signal all processes of a terminal. The solver process ignores these signals: the parent stops
+/// the run properly and then ends this process. A write beyond the file size limit must fail instead of killing the
+/// process.
 fn ignore_signals() {
     unsafe extern "C" {
         fn signal(number: std::ffi::c_int, handler: usize) -> usize;

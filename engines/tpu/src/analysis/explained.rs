@@ -74,7 +74,7 @@ pub struct PodFacts {
     pub group: Option<String>,
     /// Its claims.
     pub claims: Claims,
-    /// Its routes, if it lists any.
+    /// Routes of the result, if it lists any.
     pub routes: Option<Routes>,
     /// Claimed figures of unlisted routes, which cannot be recounted.
     pub stated: Option<RoutingClaims>,

@@ -44,8 +44,8 @@ fn figures(loads: &Loads) -> Vec<LoadFigures> {
     loads.vc.iter().map(|loads| LoadFigures::of(loads)).collect()
 }
 
-/// The sets of routes to compare: those of the plan before and after balancing, then those of the tori. `dor`: the
-/// plan's own routes use dimension-order routing.
+/// The sets of routes to compare: the routes of the plan before and after balancing, then the routes of the tori.
+/// `dor`: the plan's own routes use dimension-order routing.
 pub fn sides(routes: &Routes, dor: bool, tori: Option<&Tori>) -> Vec<Side> {
     let mut sides = Vec::new();
     if let (Some(before), Some(hops)) = (&routes.before, &routes.hops_before) {

@@ -9,7 +9,7 @@ use crate::plan::TopologyRecord;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Symmetric;
 
-/// The symmetry of a record; `None` if it states none, or an invalid one, which is a violation.
+/// The symmetry of a record; `None` if the record states no symmetry, or an invalid one, which is a violation.
 pub(super) fn of(record: &TopologyRecord, wiring: &Wiring, found: &mut Findings) -> Option<Symmetric> {
     let symmetry = record.symmetry.as_ref()?;
     let order = wiring.cubes;

@@ -118,7 +118,7 @@ impl CheckedNetwork {
         }
     }
 
-    /// Lengths of the classes of this network, from those of the 192 link classes; unchanged if their number is
+    /// Lengths of the classes of this network, from the lengths of the 192 link classes; unchanged if their number is
     /// different.
     pub fn spread(&self, wiring: &Wiring, lengths: &[f64]) -> Vec<f64> {
         let few = ELECTRICAL + SWITCHES;

@@ -30,7 +30,7 @@ pub(super) struct Sums {
     pub hops: u64,
 }
 
-/// Checks a set of routes; `None` if they are too damaged to be counted. `place` is their place in the plan.
+/// Checks a set of routes; `None` if the routes are too damaged to be counted. `place` is their place in the plan.
 pub(super) fn check(
     pod: &Pod<'_>,
     routing: &Routing,
@@ -113,8 +113,8 @@ pub(super) fn check(
 }
 
 /// Checks that the figures of unlisted routes are possible: the hops are the sum over all virtual channels and at least
-/// those of shortest paths, and the maximum load is at least the mean and allowed by the MCF. Loads before balancing
-/// must belong to the same paths.
+/// the hops of shortest paths; the maximum load is at least the mean load and does not contradict the MCF. Loads before
+/// balancing must belong to the same paths.
 fn unlisted(
     pod: &Pod<'_>,
     routing: &Routing,

@@ -62,7 +62,7 @@ fn wrong(what: String) -> Problem {
 enum State {
     /// `held[node * nodes + shard]`.
     Gathering { nodes: usize, held: Vec<bool> },
-    /// Number of contributions in each partial sum; `GONE` after it was sent on.
+    /// Number of contributions in each partial sum; `GONE` after the partial sum was sent on.
     Reducing { nodes: usize, parts: Vec<u16> },
     /// Chip that holds the shard of each pair.
     Exchanging { nodes: usize, at: Vec<u32> },

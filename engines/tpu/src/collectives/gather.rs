@@ -134,7 +134,7 @@ impl Flood {
             }
             shuffle(&mut order, &mut random);
             shuffle(&mut origins, &mut random);
-            // Stable, so that origins of equal rarity stay in random order.
+            // The sort is stable, so that origins of equal rarity stay in random order.
             origins.sort_by_key(|&origin| holders[origin as usize]);
             let before = sends.len();
             // Shards sent in this epoch count as received, but cannot be forwarded yet.

@@ -56,7 +56,7 @@ pub fn certify(
     }
 }
 
-/// Reports a pod for which only the throughput is known. Returns whether it is better than the best plan so far.
+/// Reports a pod for which only the throughput is known. Returns whether the plan is better than the best plan so far.
 ///
 /// # Errors
 /// The checker refused it.

@@ -115,7 +115,7 @@ fn edited(chosen: Chosen, voltages: &[i64]) -> Result<Chosen, Problem> {
     Ok(Chosen { lengths: chosen.lengths, ..Chosen::new(topology, "edit") })
 }
 
-/// The torus that the scenario names, if it names one.
+/// The torus that the scenario names, if its topology is a torus.
 pub(super) fn torus(scenario: &TpuScenario) -> Result<Option<Torus>, MethodError> {
     Ok(match scenario.topology {
         TopologyChoice::Pt => Some(Torus { shape: scenario.pt_shape(), twisted: false }),

@@ -32,11 +32,11 @@ pub struct Chosen {
     pub topology: Topology,
     /// Origin of the topology, in a word.
     pub source: String,
-    /// Its certificate, if it has one.
+    /// Certificate of the topology, if it has one.
     pub certificate: Option<Certificate>,
     /// Lengths of the 192 link classes from which the certificate starts.
     pub lengths: Option<Vec<f64>>,
-    /// Its shape, if it is a torus: only tori support dimension-order routing.
+    /// Shape of the topology, if it is a torus: only tori support dimension-order routing.
     pub torus: Option<Torus>,
 }
 
@@ -45,7 +45,7 @@ pub struct Chosen {
 pub struct Torus {
     /// Chips along X, Y, Z.
     pub shape: [u16; 3],
-    /// `true` if it is doubly twisted.
+    /// `true` if the torus is doubly twisted.
     pub twisted: bool,
 }
 
@@ -56,8 +56,8 @@ impl Chosen {
     }
 }
 
-/// Certifies a chosen topology unless it has a certificate. Then routes it, examines failed switches and simulates, as
-/// parameters and scenario require, and reports the plan after every step.
+/// Certifies a chosen topology unless it has a certificate. Then routes the topology, examines failed switches and runs
+/// the simulator, as parameters and scenario require, and reports the plan after every step.
 ///
 /// # Errors
 /// A request that cannot be fulfilled, a pod that is not connected, or the reason to stop. Plans reported so far are

@@ -120,7 +120,7 @@ impl ModelMethod for Relaxation {
     }
 }
 
-/// The smallest of several bounds on the throughput of a pod; `None` if it is not connected.
+/// The smallest of several bounds on the throughput of a pod; `None` if the pod is not connected.
 pub(super) fn score(pod: &Topology) -> Option<f64> {
     let distances = hops(pod)?;
     let bound = hop_bound(pod.nodes(), distances.hop_sum);

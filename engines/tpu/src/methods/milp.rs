@@ -165,7 +165,7 @@ struct PlanReader {
 }
 
 impl PlanReader {
-    /// Certifies a pod and reports it if it is better.
+    /// Certifies a pod and reports it if it is better than the best plan.
     fn judge(&mut self, cx: &mut Context<'_, Tpu>, pod: Topology, source: &str) -> Result<bool, MethodError> {
         let pod = pod.failing(&self.failed);
         let Some(distances) = hops(&pod) else { return Ok(false) };

@@ -2,9 +2,9 @@
 //! allowed group elements. Its value bounds all pods of the size, symmetric or not: averaging any pod over the
 //! translations keeps it feasible and cannot lower a concave function.
 //!
-//! It is solved like the flow of a given pod, by column generation on lengths of the electrical links and of every
-//! possible circuit. All lengths prove a bound: the cost of the electrical links and of the longest circuit of every
-//! switch, divided by the distances in the network of all possible circuits.
+//! The relaxation is solved like the flow of a given pod, by column generation on lengths of the electrical links and
+//! of every possible circuit. All lengths prove a bound: the cost of the electrical links and of the longest circuit of
+//! every switch, divided by the distances in the network of all possible circuits.
 
 use crate::model::group::Group;
 use crate::model::pod::{
@@ -206,7 +206,7 @@ impl<'s> RelaxedProgram<'s> {
         on: &mut impl FnMut(&mut W, f64, f64),
     ) -> Result<Relaxed, Trouble> {
         let classes = space.network.class_count();
-        // Equal fractions as relative capacities, so that weights start from the evenly divided pod.
+        // Relative capacities of classes: every switch starts with equal fractions for all its allowed circuits.
         let even = |class: usize| {
             let switch = space.first.partition_point(|first| *first <= class);
             if switch == 0 { 1.0 } else { 1.0 / allowed[switch - 1].len() as f64 }

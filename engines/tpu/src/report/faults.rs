@@ -35,14 +35,14 @@ struct Case {
 /// A sweep over all switches, complete or in progress.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct FaultSweep {
-    /// The case of each switch; `None` if it was not routed yet.
+    /// The case of each switch; `None` if the case was not routed yet.
     cases: Vec<Option<Case>>,
     /// Maximum channel load without failed switches.
     healthy: Option<u64>,
 }
 
 impl FaultSweep {
-    /// The sweep of a result; `None` if it has none.
+    /// The sweep of a result; `None` if the result has no sweep.
     pub(super) fn of(result: &TpuResult) -> Option<Self> {
         if result.faults.is_empty() {
             return None;
@@ -148,7 +148,7 @@ impl FaultSweep {
     }
 
     fn by_load(&self) -> Matrix {
-        // Without signs, because cells are close to each other in small panes.
+        // Cells have no signs, because they are close to each other in small panes.
         self.faces("load_above_healthy", Unit::COUNT, |case| match (case.load, self.healthy) {
             (None, _) => Cell::new("!").tone(Tone::Bad),
             (Some(load), Some(healthy)) => Cell::new(load as i64 - healthy as i64),

@@ -65,7 +65,7 @@ pub fn carrier(class: usize) -> String {
     }
 }
 
-/// `(2,0,0) -Y`, or `3 (2,0,0) -Y` if arcs are not classes over all cubes: an arc by its number.
+/// Name of an arc by its number: `(2,0,0) -Y` for an arc class of all cubes, `3 (2,0,0) -Y` for a single arc.
 pub fn arc_of(arc: usize, is_class: bool) -> String {
     if is_class {
         self::arc(arc)

@@ -57,8 +57,8 @@ pub fn route(
     routed(pod, shape, twisted, settings, watch, |_, _| ())
 }
 
-/// Returns the figures of such routes, and the number of routes over every channel, `[vc][6·node + port]`; no route is
-/// stored, so that large tori need little memory.
+/// Returns the figures of dimension-order routes, and the number of routes over every channel, `[vc][6·node + port]`;
+/// no route is stored, so that large tori need little memory.
 ///
 /// # Errors
 /// Like [`route`].
@@ -247,7 +247,7 @@ impl<'a> DorSelection<'a> {
                 }
             }
             [(at, vector)] if pass == 0 => {
-                // One vector: its load is fixed.
+                // A flow with one vector has no choice, so its load is fixed.
                 self.choice[flow] = *at;
                 self.carry(source, *vector, 1);
             }

@@ -58,7 +58,8 @@ pub fn sweep(
     sweep_from(pod, &found, settings, None, watch, each)
 }
 
-/// The same, starting from known routes of the healthy pod, with the saturation of each case if a closure is given.
+/// Like [`sweep`], starting from known routes of the healthy pod, with the saturation of each case if a closure is
+/// given.
 ///
 /// # Errors
 /// The watch requests a stop.
@@ -88,7 +89,7 @@ pub fn sweep_from(
         };
         // If the run must stop, some cases were abandoned; this checkpoint then returns the reason.
         watch.checkpoint()?;
-        // In order of switches, regardless of the order in which threads finished.
+        // Cases are reported in the order of switches, regardless of the order in which threads finished.
         for result in done {
             let (case, units) = result?;
             watch.count(units);

@@ -6,8 +6,8 @@ use super::turns::Turns;
 
 /// Assigns labels to one route after the other.
 ///
-/// A hop costs the rank of its channel in an order of preference. Without balancing, the order is that of the channel
-/// numbers; with balancing, the channel with the fewest hops so far comes first.
+/// A hop costs the rank of its channel in an order of preference. Without balancing, channels are preferred in the
+/// order of their numbers; with balancing, the channel with the fewest hops so far comes first.
 #[derive(Clone, Debug)]
 pub struct Labeller<'a> {
     turns: &'a Turns,
@@ -31,7 +31,7 @@ impl<'a> Labeller<'a> {
         Self { turns, balance, hops, cost: Vec::new(), from: Vec::new(), labels: Vec::new() }
     }
 
-    /// Labels of the route that leaves `source` by these ports; `None` if the turns do not allow it.
+    /// Labels of the route that leaves `source` by these ports; `None` if the turns do not allow the route.
     pub fn label(&mut self, frame: &Frame, source: u32, ports: &[u8]) -> Option<&[u8]> {
         let vcs = self.turns.vcs();
         let mut preference: Vec<usize> = (0..vcs).collect();

@@ -47,9 +47,9 @@ impl Finder {
         }
     }
 
-    /// The cheapest route from `source` to `target` at a price for each arc class, as out ports. It passes no node
-    /// twice and is at most `slack` hops longer than the shortest; longer only if no such route is allowed. `None` if
-    /// there is no route.
+    /// The cheapest route from `source` to `target` at a price for each arc class, as out ports. The route passes no
+    /// node twice. It is at most `slack` hops longer than the shortest allowed walk, unless no route of this length
+    /// passes every node at most once. `None` if there is no route.
     #[allow(clippy::too_many_arguments, reason = "one pair, seen from everywhere")]
     pub fn cheapest(
         &mut self,
@@ -153,7 +153,7 @@ impl Finder {
             }
             from = end;
         }
-        // Forwards along the chosen entries.
+        // Follows the chosen entries forwards.
         self.ports.clear();
         let mut at = best.1;
         while at != u32::MAX {
@@ -189,7 +189,7 @@ impl Finder {
     }
 
     /// Depth-first search backwards over routes without repeated nodes, length by length. Rarely needed: a cycle has at
-    /// least four hops, so only pairs whose shortest allowed walk is a detour can have one.
+    /// least four hops, so only pairs whose shortest allowed walk is a detour can need this search.
     #[allow(clippy::too_many_arguments, reason = "as above")]
     fn without_repeats(
         &mut self,

@@ -30,7 +30,8 @@ const RAMP: f64 = 0.8;
 /// Logarithm of the highest price, so that sums of prices stay finite.
 const DEAREST: f64 = 60.0;
 
-/// Fraction of passes that a start from other routes skips, because these are mostly balanced already.
+/// Fraction of passes that are skipped if the selection starts from other routes, because these routes are mostly
+/// balanced already.
 const SAVED_BY_START: f64 = 0.55;
 
 /// Price of an empty arc relative to the most loaded one, so that a detour over empty arcs is not free.
@@ -322,7 +323,7 @@ impl SelectionRun<'_> {
         // Prices are flat at first, so that flows spread, and steep at the end, so that only the most loaded classes
         // count. γ grows geometrically over the passes.
         let growth = first * (LAST_GROWTH / first).powf((share / RAMP).min(1.0));
-        // Relative to the top load, so that exponents stay within range.
+        // Prices are relative to the price of the top load, so that exponents stay within range.
         let price = |load: u32| EMPTY_PRICE + (growth * (f64::from(load) - top)).min(DEAREST).exp();
         self.ladder.clear();
         self.ladder.extend((0..=(2.0 * top) as u32).map(price));

@@ -41,7 +41,7 @@ impl Digraph {
         let mut arcs = Vec::new();
         for node in 0..nodes {
             for step in 1..=DEGREE {
-                // Modulo n, made nonnegative.
+                // -4i - j modulo n, as a nonnegative number.
                 let head = (2 * DEGREE * nodes - DEGREE * node - step) % nodes;
                 if head != node {
                     arcs.push((node as u32, head as u32));

@@ -98,8 +98,8 @@ pub struct Counts {
     pub delivered: u64,
     /// Packets whose last flit left the network.
     pub packets: u64,
-    /// Sum of the latencies of these packets, cycles. The injection latency is equal for all packets, so it is added
-    /// here instead of delaying packets.
+    /// Sum of the latencies of the packets whose last flit left the network, cycles. The injection latency is equal for
+    /// all packets, so it is added here instead of delaying packets.
     pub latency_cycles: u64,
     /// Flits sent over links.
     pub hops: u64,
@@ -452,8 +452,8 @@ impl<'a> Simulator<'a> {
         }
     }
 
-    /// The same as [`eligible`] with packets of several flits: a head needs an unreserved lane, which must be empty or
-    /// have space for the whole packet; a later flit needs space in the lane of its head.
+    /// Like [`eligible`], for packets of several flits: a head needs an unreserved lane, which must be empty or have
+    /// space for the whole packet; a later flit needs space in the lane of its head.
     fn eligible_of_packets(&self, output: usize) -> (u8, u64) {
         let net = self.net;
         let Output { heads, room, taken, .. } = &self.outputs[output];
@@ -479,7 +479,8 @@ impl<'a> Simulator<'a> {
         (best, eligible)
     }
 
-    /// Sends the head of a lane. `bit` is its request, `free_lane` the free lane of the output, if there is one.
+    /// Sends the head of a lane. `bit` is the request bit of the lane; `free_lane` is the free lane of the output, if
+    /// there is one.
     fn send_from_lane<const GENERAL: bool>(&mut self, output: usize, from: usize, bit: usize, free_lane: u8) {
         let flit = self.lanes[from].first;
         self.transfer::<GENERAL>(output, from, bit, flit, free_lane);

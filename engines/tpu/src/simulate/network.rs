@@ -221,7 +221,7 @@ impl SimulatedPod {
         self.nodes
     }
 
-    /// The settings that it was prepared with.
+    /// The settings that the pod was prepared with.
     pub const fn settings(&self) -> &SimulationSettings {
         &self.settings
     }

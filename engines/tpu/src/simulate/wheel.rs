@@ -5,7 +5,7 @@ use super::engine::Flit;
 /// A flit on a link.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
-    /// The lane it arrives in.
+    /// The lane in which the flit arrives.
     pub(super) at: u32,
     pub(super) flit: Flit,
 }

@@ -94,7 +94,7 @@ impl FlowSettings {
 pub struct Flow {
     /// Units for each ordered pair.
     pub value: f64,
-    /// Shortest path flows that it combines.
+    /// Shortest path flows whose combination is the flow.
     pub trees: Vec<Tree>,
 }
 
@@ -118,8 +118,8 @@ pub struct Attempt {
     pub stopped: Option<MethodError>,
 }
 
-/// Lower and upper bound on the throughput of a pod. `start` are initial lengths of the 192 classes, such as those of a
-/// certificate of a similar pod.
+/// Lower and upper bound on the throughput of a pod. `start` are initial lengths of the 192 classes, such as the
+/// lengths of a certificate of a similar pod.
 ///
 /// # Errors
 /// The reason to stop.

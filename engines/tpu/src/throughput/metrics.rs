@@ -167,7 +167,7 @@ pub fn class_lengths(pod: &Topology, lengths: &Lengths) -> Option<f64> {
     let distances = distances(pod, lengths)?;
     let failed = (0..SWITCHES).filter(|&switch| pod.is_failed(switch));
     let unused: u64 = failed.map(|switch| u64::from(lengths.classes()[ELECTRICAL_LINKS + switch])).sum();
-    // Every class has one link per cube and both directions.
+    // Every class contains one link of each cube, with both directions.
     Some(2.0 * (lengths.sum - unused) as f64 / (distances.hop_sum as f64 / pod.cubes() as f64))
 }
 

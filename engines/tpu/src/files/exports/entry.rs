@@ -97,7 +97,7 @@ fn explicit(subject: SubjectOf<'_, Tpu>) -> Result<Scenario<Tpu>, Problem> {
     Ok(explicit)
 }
 
-/// The pod of a plan, or the one that a scenario names.
+/// The pod of a plan, or the pod that a scenario names.
 fn wiring(subject: SubjectOf<'_, Tpu>) -> Result<Topology, Problem> {
     match subject {
         SubjectOf::Scenario(scenario) => wired(scenario),

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// Width of the picture.
 const WIDTH: f64 = 1120.0;
-/// Space around it, and between the columns of the dimensions.
+/// Space around the picture, and between the columns of the dimensions.
 const MARGIN: f64 = 30.0;
 /// Width of the column of a dimension.
 const COLUMN: f64 = (WIDTH - 4.0 * MARGIN) / 3.0;

@@ -17,7 +17,7 @@ pub(super) const DRAWN_EVERY_S: f64 = 0.1;
 pub(super) struct AnnealingCurve {
     /// Score of the best design drawn so far.
     pub(super) score: f64,
-    /// Time at which it was drawn, s.
+    /// Time at which the score was drawn, s.
     pub(super) drawn_s: f64,
 }
 

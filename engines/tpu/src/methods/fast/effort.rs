@@ -7,8 +7,8 @@ pub(super) const ROUND_STREAM: u64 = 1 << 42;
 /// Number of random streams that are reserved for one round of cuts.
 pub(super) const STREAMS: u64 = 1 << 16;
 
-/// Number of families whose throughput is certified after the tournament. Metrics only bound the throughput, so the second
-/// family may carry more than the first; each costs one certificate.
+/// Number of families whose throughput is certified after the tournament. Metrics only bound the throughput, so the
+/// second family may carry more than the first; each certified family costs one certificate.
 pub(super) const CERTIFIED: usize = 2;
 /// Number of designs that are certified after a round of cuts, for the same reason.
 pub(super) const PER_ROUND: usize = 2;
@@ -28,15 +28,15 @@ pub(super) const PATIENCE: u32 = 3;
 pub(super) const FIRST_GAP: f64 = 0.03;
 /// Relative gap of the certificates that compare designs, unless a wider one is set. Groups differ by up to 1 %.
 pub(super) const COMPARED: f64 = 2e-3;
-/// Relative gap of the final certificate of the best design, unless another is set: narrower, because its lower bound is the
-/// objective of the plan and it is computed for one design only.
+/// Relative gap of the final certificate of the best design, unless another is set: narrower, because the lower bound
+/// of this certificate is the objective of the plan, and it is computed for one design only.
 pub(super) const FINAL: f64 = 4e-4;
 /// Minimum relative gain of a cut over the metrics. A smaller gain would be less than a tenth of the gap with which
 /// designs are compared.
 pub(super) const WORTH: f64 = 2e-4;
 
-/// Minimum number of cubes for which the winner of every round is certified at once: there, a round takes so long that a run
-/// may be stopped before the next one.
+/// Minimum number of cubes for which the winner of every round is certified at once, because a round for such pods
+/// takes so long that a run may be stopped before the next round.
 pub(super) const LONG_ROUNDS: usize = 64;
 
 /// Number of cubes of pods for which designs without symmetry of the cube are searched again: +0.1 % for 4 cubes (256

@@ -74,7 +74,7 @@ impl<'a> Crew<'a> {
                 }
             }
         }
-        // As many lanes as chains.
+        // One lane for each chain.
         let meter = Meter::new(&objective.group, streams.len(), &objective.ties);
         let chains = streams
             .into_iter()
@@ -118,7 +118,7 @@ impl<'a> Crew<'a> {
             self.rewire(lane);
         }
         let all: Vec<bool> = vec![true; self.chains.len()];
-        // Unlimited: all metrics of the start are measured.
+        // Without a limit on the score, all metrics of the start are measured.
         self.measure(&all, f64::INFINITY);
         for chain in &mut self.chains {
             chain.state.cuts.clone_from(&chain.trial_cuts);

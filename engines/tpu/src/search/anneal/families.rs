@@ -50,8 +50,8 @@ const GROUPS: usize = 7;
 /// Minimum number of cubes for which every named group with the third-turn symmetry is tried, regardless of its number
 /// of involutions, because 16 voltages are much easier to optimise than 24.
 const TURNED_FROM: usize = 64;
-/// Number of automorphisms drawn for a symmetry of order 2. The one that allows the most designs is kept; a draw costs
-/// no annealing.
+/// Number of automorphisms drawn for a symmetry of order 2. The automorphism that allows the most designs is kept; a
+/// draw costs no annealing.
 const PAIRINGS: usize = 12;
 
 impl Family {
@@ -62,20 +62,20 @@ impl Family {
     }
 
     /// Designs that a third of a turn about a diagonal, followed by a random automorphism of order 3, maps onto
-    /// themselves; `None` if the group does not seem to have one.
+    /// themselves; `None` if no such automorphism was found.
     pub fn turning(group: Group, random: &mut Stream) -> Option<Self> {
         let automorphism = ties::automorphism(&group, 3, random)?;
         Some(Self::turned(group, automorphism, "turning"))
     }
 
-    /// The same, with equal wiring of the three axes.
+    /// Designs that a third of a turn about a diagonal maps onto themselves, so that the three axes are wired equally.
     pub fn alike(group: Group) -> Self {
         let identity = (0..group.order() as u16).collect();
         Self::turned(group, identity, "alike")
     }
 
     /// Designs that a symmetry of the cube of order 2, followed by a random automorphism of order 2, maps onto
-    /// themselves; `None` if the group does not seem to have one.
+    /// themselves; `None` if no such automorphism was found.
     pub fn paired(group: &Group, symmetry: CubeSymmetry, word: &str, random: &mut Stream) -> Option<Self> {
         // Keeps the automorphism with the most designs, then with the fewest coinciding voltages.
         let draws = (0..PAIRINGS).filter_map(|_| {

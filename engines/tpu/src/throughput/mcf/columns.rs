@@ -29,7 +29,7 @@ pub struct Interval {
 pub struct GeneratedInterval {
     /// Best interval, if there is one.
     pub known: Option<Interval>,
-    /// Reason that the computation ended early; `None` if it reached its gap or its limit of rounds.
+    /// Reason that the computation ended early; `None` if the computation reached its gap or its limit of rounds.
     pub trouble: Option<Trouble>,
 }
 

@@ -170,7 +170,7 @@ impl InteriorProgram {
     /// A point near the central path at the prices of the previous round. The prices and a barrier determine the values
     /// of groups and all fractions, and the loads determine the slacks.
     fn start(&self, prices: &[f64]) -> Point {
-        // Prices are bounded away from 0, because a point on the boundary would stay there.
+        // Prices are kept away from 0, because a point on the boundary would stay there.
         let floor = 1e-3 / (self.capacity * self.classes as f64);
         let sum: f64 = prices.iter().map(|price| self.capacity * price.max(floor)).sum();
         let p: Vec<f64> = prices.iter().map(|price| price.max(floor) / sum).collect();

@@ -73,7 +73,7 @@ impl Network {
         }
     }
 
-    /// The same with the first sources only.
+    /// The same network, with only the first `count` sources.
     #[must_use]
     pub fn of_sources(mut self, count: usize) -> Self {
         self.sources.truncate(count);

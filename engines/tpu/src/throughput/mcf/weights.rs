@@ -13,8 +13,8 @@ use lightbay_core::watch::Watch;
 /// phases (1 / sqrt(600) is 4 %).
 const PHASES: u32 = 600;
 
-/// Strength with which lengths react to loads in the first phase. It grows with the square root of the number of
-/// phases, while the influence of a single phase decreases.
+/// Strength with which lengths react to loads in the first phase. The strength grows with the square root of the number
+/// of phases, while the influence of a single phase decreases.
 const FORCE: f64 = 2.0;
 
 /// Number of phases between two evaluations of the mean of all metrics so far, which is often better than each of them.
@@ -128,7 +128,7 @@ impl Phases {
                 return Ok(());
             }
             let next = weights.next(&swept);
-            // Normalised, so that every metric has equal weight in the mean.
+            // The lengths are normalised, so that every metric has equal weight in the mean.
             let sum: f64 = lengths.iter().map(|length| f64::from(*length)).sum();
             for (mean, length) in mean.iter_mut().zip(&lengths) {
                 *mean += f64::from(*length) / sum;

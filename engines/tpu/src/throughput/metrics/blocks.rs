@@ -68,7 +68,8 @@ pub struct Blocks {
     /// `links[(2 * switch + side) * blocks + block]`: source of the words that arrive at the plus (side 0) or minus
     /// (side 1) port.
     links: Vec<Link>,
-    /// Rows of earlier ticks by slot: `ring[slot][chip * blocks + block]`. The slot after the used ones stays zero.
+    /// Rows of earlier ticks by slot: `ring[slot][chip * blocks + block]`. One slot after the used slots stays zero; it
+    /// represents the time before the start.
     ring: Vec<Vec<Row>>,
 }
 

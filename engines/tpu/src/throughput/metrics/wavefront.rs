@@ -20,7 +20,7 @@ use pulp::{Arch, Simd, WithSimd};
 pub struct WavefrontSums {
     /// Sum of the distances from the 64 chips to all chips.
     pub sum: u64,
-    /// Largest of these distances.
+    /// Largest distance from the 64 chips to any chip.
     pub longest: u32,
 }
 
@@ -35,7 +35,7 @@ pub struct Wavefront {
     /// (side 1) port.
     lane: Vec<u8>,
     /// Words of earlier ticks by slot: `ring[slot][chip * lanes + lane]`, with padding so that a row can be read with a
-    /// power of two as width. The slot after the used ones stays zero, for the time before the start.
+    /// power of two as width. One slot after the used slots stays zero; it represents the time before the start.
     ring: Vec<Vec<u64>>,
     found: Vec<Option<WavefrontSums>>,
 }
