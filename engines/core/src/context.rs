@@ -307,8 +307,8 @@ impl<'a, K: Kind> Context<'a, K> {
                 started_at: self.started_at.clone(),
                 elapsed_s: self.elapsed_s(),
                 hot_start: self.hot_start_words.clone(),
-                // A repeated run returns its last plan, which may be another one, so only the end of the run sets
-                // reproducibility.
+                // A repeated run returns its last plan, which may differ from this candidate, so reproducibility is set
+                // only at the end of the run.
                 reproducible: false,
                 not_reproducible_because: Some(
                     self.not_reproducible_after(None)
@@ -325,8 +325,8 @@ impl<'a, K: Kind> Context<'a, K> {
         let checked = match Checked::verify(plan, Depth::Usual) {
             Ok(checked) => Arc::new(checked),
             Err(rejected) => {
-                // Restores the bound of the last checked plan: later bounds may hold only for plans like the refused
-                // one.
+                // Restores the bound of the last checked plan: bounds reported later may hold only for plans that break
+                // the same rules.
                 if let Some(checked) = &self.checked {
                     self.bound = checked.plan().objective.bound;
                     self.bound_covers = checked.plan().provenance.bound_covers().map(str::to_owned);

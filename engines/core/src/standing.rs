@@ -154,7 +154,8 @@ impl Standing {
             }
             return;
         }
-        // The bound closer to the plan values is stronger: its direction is opposite to that of values.
+        // The bound closer to the value of the plan is stronger, so bounds are compared in the opposite direction to
+        // values.
         let says_as_much = |one: &KnownBound, other: &KnownBound| {
             (one.is_on_all || (!other.is_on_all && one.covers == other.covers))
                 && (one.is_verified() || !other.is_verified())

@@ -81,7 +81,7 @@ impl Model {
                     None => Err(Error::Model("an expression names a variable of another model".to_owned())),
                 })
                 .collect::<Result<Vec<_>, _>>()?;
-            // Sorted, because they come from a hash table.
+            // Terms are sorted, because they come from a hash table.
             terms.sort_by_key(|(column, _)| *column);
             Ok(terms)
         };

@@ -28,7 +28,7 @@ pub enum ModelFormat {
 }
 
 impl ModelFormat {
-    /// End of the name of such a file.
+    /// Ending of the names of files in this format.
     pub const fn extension(self) -> &'static str {
         match self {
             Self::Mps => "mps",

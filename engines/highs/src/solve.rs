@@ -203,7 +203,7 @@ fn close<K: Kind>(
     if model.is_mip() {
         bridge.last(&solution);
     }
-    // Stopped because no better point exists: this is the regular end of the search.
+    // A stop because no better point exists is the regular end of the search.
     let complete = bridge.is_closed() && solution.status == Status::Interrupted;
     bridge.end()?;
     Ok(if complete { Solution { status: Status::Optimal, ..solution } } else { solution })

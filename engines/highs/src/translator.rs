@@ -311,7 +311,7 @@ impl Listener for EventTranslator<'_> {
                     // The point was already reported while a start was completed, or is better only by rounding.
                     return self.stopped() || self.timed_out;
                 }
-                // Columns that HiGHS adds for semi-continuous ones come last.
+                // HiGHS adds auxiliary columns for semi-continuous columns at the end; they are cut off here.
                 let columns = values.len().min(self.model.columns());
                 // Adding zero turns -0.0 into 0.0.
                 let values = values[..columns].iter().map(|value| value + 0.0).collect();
@@ -335,7 +335,7 @@ impl Listener for EventTranslator<'_> {
     fn offer(&mut self, figures: Figures, slot: &mut [f64]) -> bool {
         self.flush(' ');
         // A point from another source rarely fits the values that a start has fixed. HiGHS also adds auxiliary columns
-        // for semi-continuous ones, which such a point lacks.
+        // for semi-continuous columns, for which a point from another source has no values.
         let semi = |domain: &Domain| matches!(domain, Domain::SemiContinuous | Domain::SemiInteger);
         if self.completing() || self.model.domains.iter().any(semi) || slot.len() != self.model.columns() {
             return false;

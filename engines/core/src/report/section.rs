@@ -50,10 +50,9 @@ impl SliderInfo {
         const NEAR: f64 = 1e-9;
         let (first, last) = self.powers;
         let of_power = |power: i8| [1, 2, 5].map(|digit| (digit, power));
-        // Parsed from decimal text, so that a step equals the number that is written.
-        let step = |(digits, power): (u16, i8)| format!("{digits}e{power}").parse::<f64>().ok();
-        let regular = (first..last).flat_map(of_power).chain([(1, last)]);
-        let steps = regular.chain(self.named.iter().copied()).filter_map(step);
+        // Steps are parsed from decimal text, so that a step equals the number that is written.
+        let step = |(digit, power): (u8, i8)| format!("{digit}e{power}").parse::<f64>().ok();
+        let mut steps = (first..last).flat_map(of_power).chain([(1, last)]).filter_map(step);
         if up {
             steps.filter(|step| *step > value * (1.0 + NEAR)).min_by(f64::total_cmp)
         } else {

@@ -30,7 +30,7 @@ pub fn sha256_of<K: Kind>(scenario: &Arc<Scenario<K>>) -> Result<Arc<str>, Write
     if let Some(known) = lock().iter().find(|known| is_it(known)) {
         return Ok(Arc::clone(&known.sha256));
     }
-    // Computed without holding the lock, because a large scenario takes milliseconds.
+    // The hash is computed without holding the lock, because hashing a large scenario takes milliseconds.
     let sha256: Arc<str> = scenario.sha256()?.into();
     let mut known = lock();
     known.retain(|known| known.scenario.strong_count() > 0 && !is_it(known));

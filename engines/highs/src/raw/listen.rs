@@ -46,7 +46,7 @@ pub(super) type HookAddress = AtomicPtr<c_void>;
 pub(super) struct Hook<'l> {
     pub(super) thread: ThreadId,
     pub(super) elsewhere: Mutex<Vec<String>>,
-    // Accessed only on `thread`.
+    // The fields from here on are accessed only on `thread`.
     pub(super) listener: RefCell<&'l mut dyn Listener>,
     pub(super) panic: RefCell<Option<String>>,
     pub(super) stop: Cell<bool>,

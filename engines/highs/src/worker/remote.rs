@@ -142,8 +142,8 @@ fn talk(
     let gone = AtomicBool::new(false);
     let gone = &gone;
     std::thread::scope(|scope| {
-        // In all cases, including a panic of the watch, this is dropped before the threads are joined: killing the
-        // process breaks their pipes, so they end.
+        // In all cases, including a panic of the watch, `helper` is dropped before the threads are joined: this kills
+        // the process and breaks the pipes of the threads, so the threads end.
         let (helper, input, output) = Helper::new(child).map_err(HelperError::Launch)?;
         let (requests, to_send) = mpsc::channel();
         let (say, answers) = mpsc::sync_channel(WAITING);

@@ -176,7 +176,7 @@ pub(super) fn converse(
         match frame::read::<HelperRequest<'static>>(&mut requests)? {
             Some(HelperRequest::Solve(job)) => break job,
             Some(other) => desk.take_in(other),
-            // The parent withdrew its request.
+            // The parent closed the pipe without sending a job.
             None => return Ok(()),
         }
     };

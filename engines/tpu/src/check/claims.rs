@@ -128,7 +128,7 @@ pub(super) fn mcf(
             format!("'mcf_lower' {lower} is above {hop_bound}, the bound from the hop counts"),
         );
     }
-    // Every certificate proves a bound; the claim must not be below the smallest one.
+    // Every certificate proves a bound; the claim must not be below the smallest of these bounds.
     let mut proven = ("the hops", hop_bound);
     let certificates = &result.certificates;
     let arcs = [

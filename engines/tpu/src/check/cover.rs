@@ -36,7 +36,7 @@ fn covered(nodes: usize, electrical: usize, optical: usize) -> f64 {
         .map(|&start| {
             let mut left = [(nodes / CHIPS) as f64; CHIPS];
             let mut sum = 0.0;
-            // Cubes by distance, each with the face through which it is entered; equal ones are counted, not listed.
+            // Cubes by distance, each with the face through which it is entered; equal cubes are counted, not listed.
             let mut entered: Vec<[f64; ENTRIES]> = Vec::new();
             let mut copies: Vec<[f64; CHIPS]> = Vec::new();
             enter(&mut copies, &mut entered, &faces, (0, start, None, 1.0), (electrical, optical));

@@ -369,8 +369,8 @@ impl<'s, 'a> FastSearch<'s, 'a> {
             }
         };
         let ended = entries.into_iter().take(CERTIFIED).try_for_each(|entry| self.contend(entry).map(drop));
-        // A winner of an earlier round may carry more than those of the last round, because metrics only bound the
-        // throughput.
+        // A winner of an earlier round may carry more than the winners of the last round, because metrics only bound
+        // the throughput.
         self.keep(early);
         ended
     }
@@ -456,11 +456,12 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         // Cuts of another group do not apply here.
         cuts.retain(|cut| cut.order() == group.order());
         if let Some(lengths) = &best.certificate.class_lengths
-            // The metric of the certificate gives a lower bound than the objective, so it is a violated cut.
+            // The metric of the certificate gives a smaller bound than the metrics of the objective, so it is a
+            // violated cut.
             && best.certificate.upper < entry.design.bound * (1.0 - WORTH)
             && let Some(cut) = LinearCut::new(&best.pod, lengths)
         {
-            // By symmetry of the cube, its images are also valid cuts.
+            // By symmetry of the cube, the images of the cut are also valid cuts.
             let images = cut.images(group);
             let new = images.len();
             cuts.extend(images);
@@ -485,7 +486,8 @@ impl<'s, 'a> FastSearch<'s, 'a> {
             cuts: cuts.clone(),
             mean_share: self.mean_share,
         };
-        // Lower temperature and fewer steps than the tournament, because the search starts near a good design.
+        // The temperature is lower and the steps are fewer than in the tournament, because the search starts near a
+        // good design.
         let settings = AnnealSettings {
             steps: ((self.settings.steps as f64 * ROUND_STEPS) as u64).max(1),
             hot: self.settings.hot * REHEAT,
@@ -518,7 +520,8 @@ impl<'s, 'a> FastSearch<'s, 'a> {
 
     /// Certifies a design that may be better than the best one; returns whether it is.
     fn contend(&mut self, entry: Entry) -> Result<bool, MethodError> {
-        // Its metrics already prove that it cannot carry more than the best pod.
+        // The bound by metrics is at most the upper end of the best pod's certificate, so the design cannot be clearly
+        // better.
         if self.best.as_ref().is_some_and(|best| entry.design.bound <= best.certificate.upper) {
             return Ok(false);
         }

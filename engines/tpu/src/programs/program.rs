@@ -136,7 +136,7 @@ impl PodProgram {
     /// The model with every switch fixed: its value is the throughput of that pod.
     #[must_use]
     pub fn fixed(&self, voltage: &[u16; SWITCHES]) -> Model {
-        // For checks: the value of the model with a design fixed is its throughput.
+        // Used by checks: the value of the model with a fixed design is the throughput of the design.
         let mut model = self.model.clone();
         for (column, value) in self.design(voltage) {
             model.domains[column as usize] = Domain::Continuous;

@@ -164,7 +164,7 @@ impl FaultSweep {
         for cell in faces.cells.iter_mut().filter(|cell| lowest.is_some() && cell.value.as_f64() == lowest) {
             cell.tone = Tone::Bad;
         }
-        // Lower is worse, so shading by amount would suggest the opposite.
+        // A lower saturation is worse, so shading by amount would suggest the opposite.
         faces.shaded = false;
         faces
     }

@@ -178,7 +178,7 @@ pub fn improve(
         let (source, target) = ((flow / nodes) as u32, (flow % nodes) as u32);
         let mut choice = Vec::new();
         for (number, ports) in candidates.of(pair).iter().enumerate() {
-            // A column for each candidate; one is chosen for each pair.
+            // One column for each candidate route; the solution chooses one route for each pair.
             let column = model.binary(format!("route_{source}_{target}_{number}"), 0.0);
             choice.push((column, 1.0));
             point.push(f64::from(u8::from(&**ports == start.route(source, target))));

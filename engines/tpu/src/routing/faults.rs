@@ -180,7 +180,7 @@ fn under_shared(
     let steps = Steps::new(&frame, &found.turns);
     let reaches = select::reaches(&frame, &steps, watch)?;
     let ways = Ways { frame: &frame, steps: &steps, reaches: &reaches };
-    // Fewer passes, because most routes of the healthy pod remain.
+    // Fewer passes are enough, because most routes of the healthy pod remain.
     let effort = SelectionEffort {
         slack: u16::from(settings.slack_hops),
         passes: PASSES.min(settings.passes),

@@ -26,7 +26,7 @@ impl Frame {
     pub fn new(topology: &Topology, failed: &[u8], full: bool) -> Self {
         let nodes = topology.nodes();
         let head: Vec<u32> = topology.neighbours().concat();
-        // Arcs come in pairs: the arc into a node is the one opposite to the arc out of it.
+        // Arcs come in pairs: the arc into a node is opposite to the arc out of the node through the same port.
         let into = (0..PORTS * nodes).map(|end| Self::arc(head[end], pod::opposite((end % PORTS) as u8)));
         let into = into.collect();
         // A failed switch closes the same classes of arcs in every cube.

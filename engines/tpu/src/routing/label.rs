@@ -35,8 +35,7 @@ impl<'a> Labeller<'a> {
     pub fn label(&mut self, frame: &Frame, source: u32, ports: &[u8]) -> Option<&[u8]> {
         let vcs = self.turns.vcs();
         let mut preference: Vec<usize> = (0..vcs).collect();
-        // Prefers the channels with the fewest hops so far among those that the turns allow. Fewest hops first; the
-        // sort is stable, so equal channels keep their order.
+        // Prefers the channels with the fewest hops so far; the sort is stable, so equal channels keep their order.
         if self.balance {
             preference.sort_by_key(|vc| self.hops[*vc]);
         }
@@ -72,7 +71,6 @@ impl<'a> Labeller<'a> {
         }
         self.labels.clear();
         self.labels.resize(ports.len(), 0);
-        // Back to front along the predecessors.
         for hop in (0..ports.len()).rev() {
             self.labels[hop] = vc as u8;
             self.hops[vc] += 1;

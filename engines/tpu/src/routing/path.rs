@@ -99,8 +99,8 @@ impl Finder {
             for vc in 0..steps.vcs() {
                 let state = steps.state(arc, vc);
                 let hops = reach.hops[state as usize];
-                // Every pod is bipartite: lengths of the wrong parity do not occur.
-                // Entries of the last hop; a distance of 1 is a route of one hop.
+                // Every pod is bipartite: lengths of the wrong parity do not occur. These are the entries of the last
+                // hop; a distance of 1 is a route of one hop.
                 if hops <= longest {
                     self.entries.push(Entry { state, next: u32::MAX, cost });
                     if hops == 1 && cost < best.0 {
@@ -117,8 +117,8 @@ impl Finder {
             for at in from..end {
                 let Entry { state, cost, .. } = self.entries[at];
                 let tail = Frame::tail(steps.arc(state));
-                // Pruned: more expensive than a complete walk, or through an end node twice. Prices are positive, so a
-                // partial walk that costs more than a complete one is pruned.
+                // Prunes walks that cost at least as much as a complete walk, or that pass an end node twice. Prices
+                // are positive, so costs only grow along a walk.
                 if cost >= best.0 || tail == source || tail == target {
                     continue;
                 }
@@ -202,7 +202,7 @@ impl Finder {
         prices: &[f64],
     ) -> bool {
         let mut best: Option<(f64, Vec<u8>)> = None;
-        // Iterative deepening by two hops (parity).
+        // Iterative deepening by two hops, because all walks of a pair have the same parity.
         for longest in (shortest..=shortest + slack + LONGER).step_by(2) {
             // Routes within the slack come first; longer ones only if there are none.
             if best.is_some() && longest > shortest + slack {

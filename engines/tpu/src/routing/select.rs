@@ -362,7 +362,7 @@ impl SelectionRun<'_> {
             let block = (flows.len() / BLOCKS).clamp(1, LARGEST_BLOCK);
             for flows in flows.chunks_mut(block) {
                 watch.checkpoint()?;
-                // In order of sources, because consecutive flows of a source use the same distances.
+                // Flows are sorted by source, because consecutive flows of a source use the same distances.
                 flows.sort_unstable();
                 self.block(flows, watch);
             }
@@ -430,7 +430,7 @@ impl SelectionRun<'_> {
         } else {
             watch.parallel(|| proposers.par_iter_mut().zip(flows.par_chunks(share)).for_each(propose));
         }
-        // Accepted in order of flows, so that the result does not depend on the number of threads.
+        // Proposals are accepted in order of flows, so that the result does not depend on the number of threads.
         let proposers = std::mem::take(&mut self.proposers);
         for (proposer, flows) in proposers.iter().zip(flows.chunks(share)) {
             let mut at = 0;

@@ -56,7 +56,7 @@ impl Steps {
                 continue;
             }
             let next = Turns::next_class(frame, class, port);
-            // The arc arrives at the port opposite to the one it leaves by.
+            // An arc arrives at the port opposite to the port it leaves by.
             let arrival = pod::opposite(Frame::port(class as u32));
             for first in 0..vcs {
                 for second in (0..vcs).filter(|second| allowed.allows(class, port, first, *second)) {

@@ -105,7 +105,7 @@ pub fn anneal<W: Watch>(
     let mut crews: Vec<Crew<'_>> = (0..chains)
         .step_by(together)
         .map(|first| {
-            // Streams by number of the chain: lanes of any crew draw the same numbers.
+            // Each chain has the stream of its number, so its random numbers do not depend on the size of the crews.
             let streams = (first..chains.min(first + together)).map(|chain| (chain, stream(chain as u64)));
             Crew::new(objective, streams.collect(), starts)
         })
@@ -128,11 +128,11 @@ pub fn anneal<W: Watch>(
         watch.parallel(|| {
             crews.par_iter_mut().for_each(|crew| {
                 for at in from..until {
-                    // Checked at every step of the slice.
+                    // Every step of the slice checks whether to stop.
                     if stop() {
                         return;
                     }
-                    // Completed fraction of the run; the temperature decreases geometrically.
+                    // The temperature decreases geometrically with the completed fraction of the run.
                     let through = at as f64 / settings.steps as f64;
                     let temperature = scale * settings.hot * (settings.cold / settings.hot).powf(through);
                     crew.step(temperature, settings.swaps);

@@ -232,7 +232,7 @@ impl<'a> Simulator<'a> {
         if source >= net.nodes || target >= net.nodes || source == target {
             return;
         }
-        // Under translation only routes from cube 0 are stored: the matching one ends at the target.
+        // Under translation, only routes from cube 0 are stored: find the route whose image ends at the target.
         let local = source % net.sources;
         let candidate = (0..net.nodes).find(|&at| at != local && self.lands(source, local, at) == target);
         if let Some(at) = candidate {
@@ -419,7 +419,7 @@ impl<'a> Simulator<'a> {
         let mut free = u64::MAX;
         let first = self.now as usize % PORTS;
         let active = u32::from(self.active[node]);
-        // Rotated so that bit 0 is the first to choose.
+        // The mask is rotated so that bit 0 is the first output to choose.
         let mut waiting = (active >> first | active << (PORTS - first)) & 0x3f;
         while waiting != 0 {
             let at = first + waiting.trailing_zeros() as usize;

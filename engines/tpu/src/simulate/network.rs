@@ -84,7 +84,7 @@ impl SimulatedPod {
         let neighbours = topology.neighbours();
         let lanes = usize::from(settings.vc_count);
         // Four lanes of 16 bytes fill a cache line. With six input ports and the source queue, the requests of an
-        // output fit into 64 bits in both cases.
+        // output fit into 64 bits for four and for eight lanes.
         let shift = if lanes <= 4 { 2 } else { 3 };
         let ratio = settings.clock_ghz * f64::from(settings.flit_bytes) / settings.link_gbyte_per_s;
         let cycles_per_flit = (ratio.round() as u32).max(1);

@@ -73,7 +73,7 @@ impl Lengths {
         Self { classes, longest, sum }
     }
 
-    /// The classes, in the order of files.
+    /// Lengths of the classes, in the order in which files list them.
     pub const fn classes(&self) -> &[u8; LINK_CLASSES] {
         &self.classes
     }
@@ -137,7 +137,7 @@ fn distances_beside_failed(pod: &Topology, lengths: &Lengths) -> Option<Hops> {
         let longest = scratch.distance.iter().copied().max().unwrap_or(0);
         hops.diameter = hops.diameter.max(u32::try_from(longest).unwrap_or(u32::MAX));
     }
-    // The sources of one cube represent those of all cubes.
+    // The sources of one cube represent the sources of all cubes.
     hops.hop_sum *= (network.nodes() / network.sources().len().max(1)) as u64;
     Some(hops)
 }

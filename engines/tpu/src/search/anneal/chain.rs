@@ -79,7 +79,8 @@ impl<'a> Crew<'a> {
         let chains = streams
             .into_iter()
             .map(|(number, mut random)| {
-                // Random start, replaced by the given one where its elements are choices of the ties.
+                // The start is random, except that elements of the given start are used where they are choices of the
+                // ties.
                 let mut chosen: Vec<u16> =
                     ties.iter().map(|tie| tie.choices[random.random_range(0..tie.choices.len())]).collect();
                 if !starts.is_empty() {
@@ -253,7 +254,8 @@ impl<'a> Crew<'a> {
         for chain in &mut self.chains {
             (chain.worst, chain.total) = (0.0, 0.0);
         }
-        // Metrics one after the other; the worst so far and the floor of the others bound the score from below.
+        // Metrics are evaluated one after the other; the worst value so far and the floor of the remaining metrics
+        // bound the score from below.
         let metrics = self.objective.metrics.len();
         for (index, metric) in self.objective.metrics.iter().enumerate() {
             let found = self.meter.run(metric);
@@ -269,7 +271,7 @@ impl<'a> Crew<'a> {
                 open |= active && least <= limit;
             }
             if !open {
-                // Already rejected; the remaining metrics can only increase the score.
+                // All active moves are rejected already, because the remaining metrics can only increase the score.
                 for chain in &mut self.chains {
                     chain.worst = f64::INFINITY;
                 }

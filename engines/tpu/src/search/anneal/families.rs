@@ -83,7 +83,8 @@ impl Family {
             Some(Ties::new(group, &[(symmetry, automorphism)]))
         });
         let ties = draws.reduce(|best, ties| {
-            // For a mirror, most automorphisms leave few designs; apart from that, voltages of switches should differ.
+            // For a mirror, most automorphisms leave few designs, so the number of designs decides first; ties are
+            // broken by the number of coinciding voltages.
             let more = ties.bits() - best.bits();
             let better =
                 if more.abs() > 1e-9 { more > 0.0 } else { ties.coincidences() < best.coincidences() };

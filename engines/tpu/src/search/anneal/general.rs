@@ -86,7 +86,7 @@ pub fn anneal<W: Watch>(
     let scale = crews.iter().flat_map(|crew| &crew.chains).map(|chain| chain.design.score);
     let scale = scale.fold(f64::INFINITY, f64::min);
     let ticks = 10 * objective.metrics.iter().map(|metric| u64::from(metric.longest())).sum::<u64>();
-    // Sweeps start from all cubes, so they cost more than those of symmetric pods by a factor of the number of cubes.
+    // Sweeps start from all cubes, so their cost is the cost for symmetric pods times the number of cubes.
     let slice = (SLICE_WORDS / (6 * 64 * (cubes * cubes * together) as u64 * ticks)).max(1);
     let stop = watch.stop_test();
     let mut step = 0;

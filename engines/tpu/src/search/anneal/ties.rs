@@ -222,7 +222,7 @@ fn generators(group: &Group, orders: &[usize]) -> Vec<usize> {
             generators.push(element);
             let size = generated(group, &generators).iter().filter(|&&inside| inside).count();
             generators.pop();
-            // Ties are broken by the smallest order, because such elements have the simplest relations.
+            // Ties are broken by the smallest order, because elements of small order have the simplest relations.
             (size, std::cmp::Reverse((orders[element], element)))
         });
         if let Some((_, std::cmp::Reverse((_, best)))) = sizes.collect::<Vec<_>>().into_iter().max() {

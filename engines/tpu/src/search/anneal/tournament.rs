@@ -84,7 +84,7 @@ pub fn tournament<W: Watch>(
         2..MANY => &ROUNDS[..],
         _ => &MANY_ROUNDS[..],
     };
-    // Successive halving: short runs of all families, longer ones of those that lead.
+    // Successive halving: short runs of all families, longer runs of the leading families.
     for round in rounds {
         // Each round restarts at a high temperature; only the best design of a family is kept.
         for (family, best) in entries.iter_mut().take(round.families) {

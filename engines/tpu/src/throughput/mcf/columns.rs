@@ -109,7 +109,8 @@ impl ColumnProgram {
     /// Solves; `gap` is the current gap of the interval, which determines the accuracy of the prices.
     fn solve<W: Watch>(&mut self, gap: f64, watch: &mut W) -> Result<Prices, Trouble> {
         match self {
-            // Exact prices are not useful while the program changes, so its gap follows that of the interval.
+            // Exact prices are not useful while the program changes, so the gap of the program follows the gap of the
+            // interval.
             Self::Interior(program) => program.solve((gap * PROGRAM_GAP).min(0.05), watch),
             Self::Simplex(program) => program.solve(watch),
         }

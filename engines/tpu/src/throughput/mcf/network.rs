@@ -94,7 +94,7 @@ impl Network {
         }
         let mut arcs = Vec::with_capacity(PORTS * pod.nodes());
         for (node, near) in pod.neighbours().into_iter().enumerate() {
-            // The class of an arc: its link class, or its own link.
+            // The class of an arc is the class of its link (symmetric pods) or the link itself.
             for (port, head) in near.into_iter().enumerate() {
                 let class = if symmetric {
                     usize::from(LINK_OF_ARC[PORTS * (node % CHIPS) + port])

@@ -74,8 +74,8 @@ pub fn split(
     mut on: impl FnMut(usize, f64),
 ) {
     let Scratch { distance, order, amount, tight, .. } = scratch;
-    // In descending order of distance, so that the total load of a node is known when it is processed (Brandes'
-    // accumulation).
+    // Nodes are processed in descending order of distance, so that the total load of a node is known when it is
+    // processed (Brandes' accumulation).
     amount.clear();
     amount.extend((0..network.nodes()).map(want));
     for &node in order[1..].iter().rev() {
