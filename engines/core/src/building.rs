@@ -20,8 +20,8 @@ pub struct Building<'w, W: Watch> {
 }
 
 impl<'w, W: Watch> Building<'w, W> {
-    /// A model without any written parts. `unit` names its parts (`rows`); `total` is their number, if known; the run
-    /// reports its progress at regular intervals.
+    /// Starts a model of which no part is written yet. `unit` names its parts (`rows`); `total` is their number, if
+    /// known; the run reports its progress at regular intervals.
     pub const fn new(watch: &'w mut W, unit: &'static str, total: Option<u64>, every: u64) -> Self {
         Self { watch, unit, total, every, said: 0 }
     }

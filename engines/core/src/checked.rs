@@ -351,7 +351,7 @@ pub trait AnyChecked: sealed::Sealed + Debug + Send + Sync {
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 }
 
-/// A checked plan as events, sessions and exporters pass it on.
+/// A checked plan of any kind, in the shared form in which events, sessions and exporters pass it on.
 pub type SharedPlan = Arc<dyn AnyChecked>;
 
 impl<K: Kind> AnyChecked for Checked<K> {

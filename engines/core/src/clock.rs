@@ -69,7 +69,7 @@ impl Deadline {
     /// No end.
     pub const NEVER: Self = Self { ends: None };
 
-    /// A deadline this far in the future.
+    /// A deadline that passes after the time `limit`, counted from now.
     pub fn after(limit: Duration) -> Self {
         Self { ends: Instant::now().checked_add(limit).map(|at| (at, limit)) }
     }

@@ -381,7 +381,8 @@ impl<'a, K: Kind> Context<'a, K> {
     }
 
     /// Like [`Context::bound`], for a method that solves a narrower problem than the scenario: `only` names the plans
-    /// that the bound covers (`plans at fair rates`). The plan contains the bound, and its provenance the restriction.
+    /// that the bound covers (`plans at fair rates`). The plan contains the bound, and its provenance names the covered
+    /// plans.
     pub fn bound_over(&mut self, value: f64, only: &str) {
         self.state_bound(value, Some(only.to_owned()));
     }

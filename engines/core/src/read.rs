@@ -432,7 +432,7 @@ impl<'v> Fields<'v> {
         list_at(value, self.place(key), problems)
     }
 
-    /// A list of objects, each read by `read`; unread keys are problems. `None` if any of them is wrong.
+    /// A list of objects, each read by `read`; unread keys are problems. `None` if any object is wrong.
     pub fn each<T>(
         &mut self,
         key: &'static str,

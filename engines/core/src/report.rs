@@ -42,7 +42,7 @@ use std::time::Duration;
 /// A section that cannot be shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unavailable {
-    /// The subject does not have the section: the reason, and how to get it.
+    /// The subject does not have the section; contains the reason, and how to get the section.
     Absent {
         /// Clause after the name of the section: `the plan has no routes`.
         because: String,

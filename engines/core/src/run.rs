@@ -259,7 +259,7 @@ fn say_in_vain<K: Kind>(cx: &mut Context<'_, K>, infos: &[ParamInfo]) {
 
 type Ended = Result<Result<Outcome, MethodError>, Box<dyn Any + Send>>;
 
-/// Gap up to which a bound and a plan are the same number: methods lower their bounds by about 1e-12 to be safe.
+/// Gap up to which a bound and a plan are the same number: methods weaken their bounds by about 1e-12 to be safe.
 const ROUNDING: f64 = 1e-11;
 
 /// Converts the ending of a method into the final plan and the last event.

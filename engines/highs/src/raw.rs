@@ -47,7 +47,7 @@ thread_local! {
 /// One instance.
 pub struct Highs {
     ptr: NonNull<c_void>,
-    /// Freed after the instance: fields are dropped after `drop`.
+    /// Freed after the instance, because fields are dropped after `drop` has run.
     slot: Box<HookAddress>,
     not_send: PhantomData<*mut ()>,
 }

@@ -29,7 +29,7 @@ pub enum Collective {
     ReduceScatter,
     /// Reduce-scatter, then all-gather.
     AllReduce,
-    /// Every chip sends a shard of its own to every other chip. The shard has the number `source * n + target`.
+    /// Every chip sends a different shard to every other chip. The shard has the number `source * n + target`.
     AllToAll,
 }
 

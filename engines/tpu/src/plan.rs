@@ -204,7 +204,7 @@ record! {
     /// Hops and loads of the same paths if the first virtual channel always has priority.
     #[derive(Eq)]
     pub struct Unbalanced {
-        /// Hops on each virtual channel, expanded.
+        /// Hops on each virtual channel, over the routes of all sources.
         pub vc_hops: Vec<u64> = index(),
         /// `loads[vc][arc]`: number of routes over each arc class (expansion by translation) or arc (no expansion).
         pub loads: Vec<Vec<u32>> = index(),

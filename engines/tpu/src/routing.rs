@@ -53,7 +53,7 @@ const NAMED_PAIRS: usize = 20;
 /// Number of other random orders of turns tried for a symmetric pod before the routing ignores its symmetry.
 const RESCUES: u64 = 6;
 
-/// Streams of random numbers: orders of turns, then selections.
+/// Number of the random stream for orders of turns.
 const TURN_STREAM: u64 = 1 << 32;
 
 /// Selection of routes among the allowed ones.

@@ -15,7 +15,7 @@ use serde_json::Value;
 /// one division and one difference.
 const SAME_GAP: f64 = 1e-9;
 
-/// Relative amount by which the value may beat its bound: the rounding error of the two sums.
+/// Relative amount by which the value may beat its bound: the rounding error of the sums that give value and bound.
 const PASSED: f64 = 1e-9;
 
 /// Returns the rules that the envelope breaks.

@@ -418,7 +418,7 @@ pub struct Matrix {
     pub cells: Vec<Cell>,
     /// `true` if the matrix is symmetric: the lower half repeats the upper half.
     pub symmetric: bool,
-    /// Shades the cells by amount where a screen can.
+    /// `true` if screens shade the cells by amount.
     pub shaded: bool,
     /// Headings over groups of columns of equal size; empty for none.
     pub groups: Vec<String>,
@@ -448,7 +448,7 @@ pub enum CellSign {
 }
 
 impl CellSign {
-    /// The sign as a cell, for places without pictures: `●`, `+2`, `−`.
+    /// The circuits as text in a cell, for output without pictures: `●`, `+2`, `−`.
     pub fn cell(self) -> Cell {
         let many =
             |sign: &str, count: u32| if count > 1 { format!("{sign}{count}") } else { sign.to_owned() };
@@ -565,7 +565,7 @@ pub struct Lane {
     pub spans: Vec<Span>,
     /// Words after the lane on a screen, such as its sum.
     pub words: String,
-    /// Meaning, for the colour of the name: a binding link, a chunk that decides.
+    /// Meaning, for the colour of the name, such as a binding link or a deciding chunk.
     pub tone: Tone,
 }
 

@@ -44,7 +44,7 @@ impl Highs {
         fine(status, "add the columns")
     }
 
-    /// Deletes columns; ascending and each once.
+    /// Deletes columns, given in ascending order without repetition.
     pub fn delete_columns(&mut self, columns: &[u32]) -> Result<(), Error> {
         // SAFETY: the array has the length that is passed.
         let status =

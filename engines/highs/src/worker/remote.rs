@@ -336,7 +336,8 @@ impl Dialogue<'_> {
         }))
     }
 
-    /// Lets the watch decide. The solver process is suspended while the watch blocks because the run is paused.
+    /// Lets the watch decide whether to continue. The solver process is suspended while the watch blocks because the
+    /// run is paused.
     fn ask(&mut self, decide: impl FnOnce(&mut dyn SolverListener) -> Flow) -> Flow {
         if !self.watch.pausing() {
             return decide(self.watch);

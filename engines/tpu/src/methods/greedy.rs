@@ -1,4 +1,5 @@
-//! `tons-lp-greedy`: solves relaxations and after each fixes a few more switches at their largest fractional values.
+//! `tons-lp-greedy`: solves relaxations one after another; after each, fixes a few more switches at the elements with
+//! the largest fractions.
 
 use super::approach::ModelMethod;
 use super::finish::{self, Chosen};

@@ -1,5 +1,5 @@
-//! Parameters of methods and scenarios without effect on a scenario or with other parameters, as returned by
-//! [`Method::idle`](lightbay_core::method::Method::idle).
+//! Parameters that have no effect on a scenario or with the values of other parameters, as
+//! [`Method::idle`](lightbay_core::method::Method::idle) returns them.
 
 use crate::scenario::{TopologyChoice, TpuScenario};
 use lightbay_core::method::without_effect;

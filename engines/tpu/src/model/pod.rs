@@ -43,7 +43,7 @@ pub const fn position(chip: u8) -> [u8; 3] {
     [chip & 3, (chip >> 2) & 3, chip >> 4]
 }
 
-/// The node number in the pod of a chip of a cube.
+/// The number in the pod of a chip, given by its cube and its number in the cube.
 pub const fn node(cube: usize, chip: u8) -> u32 {
     (CHIPS * cube) as u32 + chip as u32
 }

@@ -203,7 +203,7 @@ impl FaultSweep {
         table
     }
 
-    /// Every case: those with unreachable pairs first, then by decreasing load.
+    /// All cases: first the cases with unreachable pairs, then the others by decreasing load.
     fn table(&self) -> Table {
         let mut order: Vec<(usize, &Case)> = self.known().collect();
         order.sort_by_key(|(switch, case)| (case.load.is_some(), Reverse(case.load), *switch));

@@ -24,7 +24,7 @@ struct Entry {
 #[derive(Clone, Debug)]
 pub struct Finder {
     entries: Vec<Entry>,
-    /// Entry of a state in the current layer; valid only if its stamp is that of this layer.
+    /// Entry of a state in the current layer; valid only if its stamp equals the stamp of this layer.
     slot: Vec<u32>,
     stamp: Vec<u32>,
     layer: u32,

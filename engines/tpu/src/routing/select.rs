@@ -52,7 +52,7 @@ const SHARE: usize = 4;
 /// Minimum number of chips for which several threads per block are worthwhile.
 const PARALLEL_FROM_NODES: usize = 512;
 
-/// Number of passes without improvement that ends the selection.
+/// Number of consecutive passes without improvement after which the selection ends.
 const STALL: u32 = 4;
 
 /// Settings of the selection of routes.

@@ -365,7 +365,7 @@ impl<'a> Simulator<'a> {
         ((slot / BLOCK) * self.lanes.len() + at) * BLOCK + slot % BLOCK
     }
 
-    /// Takes the head from a lane and returns its slot to the sender. Returns `true` if another flit is there.
+    /// Takes the head from a lane and returns its slot to the sender. Returns `true` if the lane contains another flit.
     fn pop(&mut self, at: usize) -> bool {
         let net = self.net;
         let pair = self.outputs[at >> net.shift].pair as usize;

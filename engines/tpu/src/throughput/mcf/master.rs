@@ -15,7 +15,7 @@ use lightbay_highs::solution::{BasisStatus, Status};
 pub struct Piece {
     /// The group.
     pub group: u32,
-    /// The round whose lengths gave its paths.
+    /// The round whose lengths gave the paths of the flow.
     pub round: u32,
     /// Units over each class.
     pub loads: Vec<f64>,

@@ -13,8 +13,8 @@ use rand::RngExt;
 /// the first few groups of the list.
 const DRAWS: usize = 120;
 
-/// Known and random groups of an order, without duplicates by their profile. Groups with the fewest involutions come
-/// first, because a switch that is set to an involution joins the same two cubes twice.
+/// Known and random groups of an order, one group for each profile. Groups with the fewest involutions come first,
+/// because a switch that is set to an involution joins the same two cubes twice.
 pub(super) fn drawn<W: Watch>(
     order: usize,
     known: Vec<Group>,
