@@ -486,7 +486,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
             cuts: cuts.clone(),
             mean_share: self.mean_share,
         };
-        // The temperature is lower and the steps are fewer than in the tournament, because the search starts near a
+        // The temperature and the number of steps are lower than in the tournament, because the search starts near a
         // good design.
         let settings = AnnealSettings {
             steps: ((self.settings.steps as f64 * ROUND_STEPS) as u64).max(1),

@@ -26,7 +26,7 @@ impl Estimate {
         let routes = sources * nodes;
         let stride = longest + u64::from(LONGER);
         Self {
-            // Two bytes for each distance, for all states.
+            // The distance of each state takes two bytes.
             distance_bytes: 2 * sources * 6 * nodes * vcs.next_power_of_two(),
             // The current and the best selection, with space for longer routes.
             selection_bytes: 2 * routes * (stride + 2),

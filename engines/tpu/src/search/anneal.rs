@@ -169,7 +169,7 @@ fn exchange(crews: &mut [Crew<'_>]) {
         .enumerate()
         .flat_map(|(crew, chains)| chains.scores().enumerate().map(move |(lane, score)| (score, crew, lane)))
         .collect();
-    // Ties by crew and lane: the exchange is deterministic.
+    // Equal scores are ordered by crew and lane, so that the exchange is deterministic.
     ranks.sort_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))));
     // At most half of the chains move, so that no chain is source and target at once.
     for quarter in 0..ranks.len().div_ceil(4).min(ranks.len() / 2) {

@@ -13,7 +13,7 @@ use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::scenario::Scenario;
 use lightbay_core::watch::Unwatched;
 
-/// The study of networks of degree 4, which does not concern the pod.
+/// Format of the study of networks of degree 4, whose content does not depend on the exported pod.
 const RADIX4: &str = "radix4";
 
 /// Default sizes of the study.

@@ -150,7 +150,8 @@ pub fn families<W: Watch>(
             }
         }
     }
-    // A third of a turn leaves 16 voltages, so every named group is used with it, see [`TURNED_FROM`].
+    // With a third of a turn as symmetry, only 16 voltages remain, so this symmetry is tried with every named group,
+    // see [`TURNED_FROM`].
     if given.is_none()
         && cubes >= TURNED_FROM
         && matches!(turns, CubeSymmetries::Any | CubeSymmetries::Diagonal)

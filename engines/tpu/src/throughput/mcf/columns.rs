@@ -180,8 +180,8 @@ impl<W: Watch> Generation<'_, W> {
             else {
                 return Ok(());
             };
-            // Lengths between the best metric and the prices (Wentges' smoothing), because prices alone jump from
-            // vertex to vertex.
+            // The next lengths lie between the best metric and the prices (Wentges' smoothing), because prices alone
+            // jump from vertex to vertex.
             let next = mixed(&known.lengths, self.prices.as_ref(), self.network.capacity());
             self.sweep(next)?;
         }

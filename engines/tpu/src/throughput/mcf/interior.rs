@@ -183,11 +183,11 @@ impl InteriorProgram {
             count[*group] += 1.0;
             mean += cost / self.columns() as f64;
         }
-        // A barrier of a few per cent of the cost of a column.
+        // The barrier is a few per cent of the cost of a column.
         let mu = 0.02 * mean / (self.columns() as f64 / self.groups as f64);
         let mut z = least.clone();
         for (group, z) in z.iter_mut().enumerate() {
-            // The root of sum mu / (cost - z) = 1 is below the smallest cost by mu to count * mu.
+            // The root z of sum mu / (cost - z) = 1 lies at least mu and at most count * mu below the smallest cost.
             let (mut low, mut high) = (least[group] - count[group] * mu, least[group] - mu);
             for _ in 0..40 {
                 let middle = 0.5 * (low + high);
@@ -202,11 +202,11 @@ impl InteriorProgram {
         for (r, group) in r.iter().zip(&self.group) {
             sums[*group] += 1.0 / r;
         }
-        // Fractions in proportion to 1/r, because w r = mu on the central path.
+        // Fractions are proportional to 1/r, because w r = mu on the central path.
         let w: Vec<f64> = r.iter().zip(&self.group).map(|(r, group)| 1.0 / r / sums[*group]).collect();
         let loads = self.loads(&w);
         let fullest = loads.iter().copied().fold(0.0, f64::max);
-        // 2 % above the most loaded class, so that every slack is positive.
+        // t is 2 % above the relative load of the most loaded class, so that every slack is positive.
         let t = 1.02 * fullest / self.capacity;
         let s = loads.iter().map(|load| self.capacity * t - load).collect();
         Point { w, s, t, p, z, r }

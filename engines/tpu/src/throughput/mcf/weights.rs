@@ -43,16 +43,15 @@ impl Weights {
 
     /// Adds the loads of a phase; returns the lengths of the next phase.
     pub fn next(&mut self, swept: &Sweep) -> Vec<u32> {
-        // Loads relative to capacity.
+        // Sums the loads relative to the capacity of each class.
         for loads in swept.loads.chunks(self.carried.len()) {
             for ((sum, load), room) in self.carried.iter_mut().zip(loads).zip(&self.room) {
                 *sum += load / room;
             }
         }
         self.phases += 1;
-        // Lengths grow exponentially with the total load of a class, relative to the most loaded one. Exponential
-        // weights whose strength grows with the square root of the number of phases (regret bound of multiplicative
-        // weights).
+        // Lengths grow exponentially with the total load of a class, relative to the most loaded one. The strength of
+        // these weights grows with the square root of the number of phases (regret bound of multiplicative weights).
         let (force, fullest) = (FORCE * f64::from(self.phases).sqrt(), self.fullest());
         let weight = |load: &f64| (force * (load / fullest - 1.0)).exp();
         Network::whole(&self.carried.iter().map(weight).collect::<Vec<f64>>())

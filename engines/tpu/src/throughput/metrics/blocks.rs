@@ -128,7 +128,7 @@ impl Blocks {
         for pass in &self.passes {
             self.ring[slots].fill(Row::NONE);
             let start = &mut self.ring[0];
-            // A missing pod counts as reached.
+            // If the second pod is missing, all its chips count as reached.
             let idle: [u32; WORDS] =
                 std::array::from_fn(|at| if at < BLOCK * self.pods { 0 } else { u32::MAX });
             start.fill(Row::new(idle));

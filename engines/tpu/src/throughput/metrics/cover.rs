@@ -12,12 +12,12 @@ pub struct CoverBound {
     pub mcf: f64,
 }
 
-/// How chips are distinguished when the nearest positions are assigned.
+/// Restriction on the positions in the cover that the chips of a pod can take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Places {
-    /// Half of the chips at odd, half at even distance, regardless of their positions in the cubes.
+    /// Half of the chips are at odd and half at even distance; their positions in the cubes are ignored.
     Parity,
-    /// For every chip of a cube, one copy in every cube.
+    /// Each of the 64 positions in a cube occurs exactly once per cube.
     Chips,
 }
 
@@ -103,7 +103,7 @@ fn cover_distances(nodes: usize, electrical: usize, optical: usize, places: Plac
             for (port, &(chip, _)) in ports.iter().enumerate() {
                 at(&mut entered, mesh(source, chip) + optical, entered_from[port], 1);
             }
-            // Level by level; saturating counts, because the cover grows exponentially.
+            // Distances are processed in ascending order; counts saturate, because the cover grows exponentially.
             let mut t = 0;
             while !room.is_full() {
                 for by in 0..ports.len() {

@@ -112,8 +112,8 @@ fn extended(inner: &Group, prime: usize, random: &mut Stream) -> Group {
     let identity: Vec<u16> = (0..order as u16).collect();
     let then = |a: &[u16], b: &[u16]| -> Vec<u16> { a.iter().map(|&e| b[usize::from(e)]).collect() };
     let power = |map: &[u16], times: usize| (0..times).fold(identity.clone(), |power, _| then(&power, map));
-    // Only automorphisms whose order is a power of the prime are suitable for the extension. A random automorphism,
-    // reduced to the part that the prime allows.
+    // Only automorphisms whose order is a power of the prime are suitable for the extension. So a random automorphism
+    // is raised to a power whose order is a power of the prime.
     let mut sigma = ties::any_automorphism(inner, random).unwrap_or_else(|| identity.clone());
     let mut turns = ties::turns(&sigma);
     while turns.is_multiple_of(prime) {
