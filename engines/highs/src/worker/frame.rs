@@ -97,8 +97,8 @@ pub(super) fn write(to: &mut impl Write, message: &impl Serialize) -> Result<(),
     write_unless(to, message, &AtomicBool::new(false))
 }
 
-/// Like [`write`], but aborts once `gone` is set because the result is not needed any more: writing a large model takes
-/// seconds.
+/// Like [`write()`], but aborts once `gone` is set because the result is not needed any more: writing a large model
+/// takes seconds.
 pub(super) fn write_unless(
     to: &mut impl Write,
     message: &impl Serialize,

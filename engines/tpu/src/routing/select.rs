@@ -90,7 +90,8 @@ impl SelectedRoutes {
             nodes: frame.nodes(),
             stride,
             lengths: vec![0; flows],
-            // All routes have the same capacity in one array, so there is no separate list for each.
+            // All routes are stored in one array with the same capacity for each route, instead of a separate list for
+            // each.
             ports: vec![0; flows * stride],
             loads: vec![0; frame.classes()],
             hop_sum: 0,

@@ -164,7 +164,7 @@ impl Runs<'_> {
 
     fn step_up(&mut self, watch: &mut impl Watch) -> Result<u32, MethodError> {
         let mut step = 0;
-        // One at a time, because a run beyond saturation costs as much as all previous runs.
+        // Rates are tried one at a time, because a run beyond saturation costs as much as all previous runs.
         while !self.all(&[step + 1], watch)?[0] {
             step += 1;
         }

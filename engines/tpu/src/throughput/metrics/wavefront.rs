@@ -272,7 +272,8 @@ impl<const LANES: usize, const POWER: usize> WithSimd for Sized<'_, LANES, POWER
                     let three = simd.or_u64s(e.0[e.1 + at], f.0[f.1 + at]);
                     now[chip * vectors + at] = simd.or_u64s(one, simd.or_u64s(two, three));
                 }
-                // Word by word in place, because reading a vector directly after its words were written would stall.
+                // Words are updated one by one in place, because reading a vector directly after its words were written
+                // would stall.
                 let row: &mut [u64; LANES] = chunk_mut(&mut current[chip * LANES..]);
                 for (&inlet, &table) in inlets.optical[..inlets.optical_count].iter().zip(&inlets.table) {
                     let other: &[u64; POWER] = chunk(&slot(inlet)[usize::from(inlet.chip) * LANES..]);
