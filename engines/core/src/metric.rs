@@ -228,19 +228,19 @@ impl MetricInfo {
         Self { out_of: Some(all), ..self }
     }
 
-    /// Places it in the header before the gap.
+    /// Places the figure in the header before the gap.
     #[must_use]
     pub const fn early_in_header(self, priority: u8) -> Self {
         Self { header: Some(InHeader { title: None, priority, early: true, warning: false }), ..self }
     }
 
-    /// Places it in the header after the gap.
+    /// Places the figure in the header after the gap.
     #[must_use]
     pub const fn in_header(self, priority: u8) -> Self {
         Self { header: Some(InHeader { title: None, priority, early: false, warning: false }), ..self }
     }
 
-    /// Places it in the header after the gap, as a warning.
+    /// Places the figure in the header after the gap, as a warning.
     #[must_use]
     pub const fn warning_in_header(self, priority: u8) -> Self {
         Self { header: Some(InHeader { title: None, priority, early: false, warning: true }), ..self }

@@ -319,7 +319,7 @@ impl<K: Kind> Plan<K> {
     /// # Errors
     /// [`WriteError`] for numbers that are not finite.
     pub fn content_sha256(&self) -> Result<String, WriteError> {
-        // The hash of the scenario represents the scenario.
+        // The envelope contains the hash of the scenario, so the scenario itself is left out.
         let of_plan = Provenance {
             started_at: String::new(),
             elapsed_s: 0.0,

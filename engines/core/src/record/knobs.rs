@@ -179,8 +179,8 @@ impl<S: 'static> Knobs<S> {
         self.0.iter().filter_map(|knob| knob.idle(scenario, Idleness::Settable)).collect()
     }
 
-    /// Changes a parameter, or one entry of it. Only its own range is checked: several changes may be valid together
-    /// although one of them alone is not, so validate afterwards.
+    /// Changes a parameter, or one entry of it. Only the range of the parameter itself is checked: several changes may
+    /// be valid together although one of them alone is not, so validate afterwards.
     ///
     /// # Errors
     /// An unknown name, a value outside the range, an entry that does not exist, or a value that the parameter itself

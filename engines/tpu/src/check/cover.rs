@@ -16,7 +16,8 @@ const LENGTHS: [(usize, usize); 7] = [(1, 1), (4, 5), (3, 4), (2, 3), (1, 2), (2
 /// Largest MCF of any pod of `nodes` chips. In the best case, every optical hop away from a chip enters a new cube.
 /// Each of the 64 positions in a cube is counted once per cube.
 pub(super) fn mcf_bound(nodes: usize) -> f64 {
-    // Weak duality: the flows use at most the length of all directed links, and each ordered pair at least its distance.
+    // Weak duality: all flows together use at most the total length of all directed links, and each ordered pair uses
+    // at least its distance.
     LENGTHS
         .into_iter()
         .map(|(electrical, optical)| {

@@ -15,7 +15,7 @@ use crate::model::topology::Topology;
 use lightbay_core::problem::Problem;
 use std::fmt::Write as _;
 
-/// Columns of a circuit for the switch: its ports.
+/// Columns of a circuit: its switch, the two ports on the switch, and the cubes at its ends.
 const CIRCUIT: &str = "ocs,port_in,port_out,cube_a,cube_b";
 /// Columns of the ends of a circuit for manual patching.
 const ENDS: &str = "side_a,index_a,side_b,index_b";

@@ -115,7 +115,7 @@ impl Wavefront {
             for which in 0..self.pods {
                 row[which * self.cubes + source] = 1 << chip;
             }
-            // Lanes without a cube count as reached. Unused lanes must not count as missing.
+            // Lanes without a cube count as reached, so that they do not count as missing.
             row[self.pods * self.cubes..].fill(u64::MAX);
         }
         let job = WavefrontSweep {
