@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 const EXAMPLES: &str = "\
 Examples:
   lightbay export preset:tiny8 --to instance -o tiny8.instance.json
-  lightbay export plan.json --to expanded -o out/           write into a folder, with the usual name
+  lightbay export plan.json --to expanded -o out/           write into a folder, with the default name
   lightbay export preset:tiny4 --to mps -o tiny4.mps        write a model, and tiny4.mps.names.json
   lightbay export new.json --to changes --against old.json  list the circuits to rewire
   lightbay methods --formats                                list all formats and their parameters";

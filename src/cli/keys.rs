@@ -48,7 +48,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     }
     writeln!(
         console.out(),
-        "C- is Ctrl, A- is Alt, S- is Shift; keys separated by a blank follow each other."
+        "C- is Ctrl, A- is Alt, S- is Shift; press keys separated by a space one after the other."
     )?;
     Ok(Exit::Done)
 }

@@ -47,7 +47,7 @@ pub(super) fn solver_knobs(names: &[&str]) -> Vec<ParamInfo> {
 
 /// The knob for the time limit of one feasibility problem, s.
 pub(super) fn question_s(usual: f64) -> ParamInfo {
-    let help = "Time limit for one feasibility problem: whether a schedule of K epochs exists.";
+    let help = "Time limit for each feasibility problem, which tests whether a schedule of K epochs exists.";
     ParamInfo::float("question_s", 0.1, 1e6, usual, help).unit("s").effect(Effect::Warm)
 }
 

@@ -35,8 +35,8 @@ impl Method<Collective> for RoundsMethod {
         params.extend(solver_knobs(&KNOBS));
         MethodInfo {
             name: "teccl-astar",
-            help: "Plans round by round: a MILP model of a few epochs rewards deliveries, and chunks that \
-                 come closer to their destinations.",
+            help: "Plans in rounds: in each, a MILP model of a few epochs rewards deliveries and the \
+                 progress of chunks towards their destinations.",
             proves: true,
             hot_start: false,
             params,

@@ -25,8 +25,8 @@ impl Method<Collective> for Construct {
     fn info(&self) -> MethodInfo {
         MethodInfo {
             name: "construct",
-            help: "Places one chunk after another along trees of earliest arrival, in the order that the \
-                 binding cut gives; bounds come from paths, cuts and metrics.",
+            help: "Sends the chunks one after another along earliest-arrival trees, in an order derived \
+                 from the binding cut; lower bounds come from paths, cuts and metrics.",
             proves: true,
             hot_start: false,
             params: vec![restarts(RESTARTS)],

@@ -79,8 +79,8 @@ impl Method<Collective> for FluidMethod {
         params.extend(solver_knobs(&KNOBS));
         MethodInfo {
             name: "teccl-lp",
-            help: "LP models for chunks with one destination each: chunks may split over several paths. \
-                 Starts with long epochs.",
+            help: "LP models for chunks with one destination each; a chunk may split over several paths. \
+                 Starts with long epochs and refines them.",
             proves: true,
             hot_start: false,
             params,

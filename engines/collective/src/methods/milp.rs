@@ -55,8 +55,8 @@ impl Method<Collective> for CopyMethod {
         params.extend(solver_knobs(&KNOBS));
         MethodInfo {
             name: Self::NAME,
-            help: "Tests upward from the lower bound whether a schedule of K epochs exists, by \
-                 symmetry-reduced MILP models in which data is copied on the way.",
+            help: "Tests increasing numbers of epochs K, from the lower bound on, with symmetry-reduced \
+                 MILP models in which nodes copy data.",
             proves: true,
             hot_start: false,
             params,

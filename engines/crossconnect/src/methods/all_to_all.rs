@@ -24,8 +24,8 @@ impl Method<Crossconnect> for AllToAll {
     fn info(&self) -> MethodInfo {
         MethodInfo {
             name: NAME,
-            help: "Phases of an all-to-all between the GPUs of all pods: in each phase, every GPU \
-                 receives from one GPU. Changes no switch.",
+            help: "Orders the phases of an all-to-all between the GPUs of all pods; in each phase, every \
+                 GPU receives from one GPU. Changes no switch.",
             proves: false,
             hot_start: false,
             params: vec![

@@ -44,7 +44,7 @@ impl Method<Crossconnect> for Exact {
         params.extend(solve::knobs());
         MethodInfo {
             name: "lumos-exact",
-            help: "The exact integer program by branch and bound, from an annealed start; proves the \
+            help: "Solves the exact integer program by branch and bound from an annealed plan; proves the \
                  minimum number of removed circuits.",
             proves: true,
             hot_start: true,

@@ -37,7 +37,7 @@ impl Method<Crossconnect> for Polish {
         ));
         MethodInfo {
             name: NAME,
-            help: "Merges pairs of switches and splits them again by a minimum-cost flow until no pair gains.",
+            help: "Merges the circuits of two switches and splits them again by a minimum-cost flow, until no pair of switches improves.",
             proves: true,
             hot_start: true,
             params,

@@ -21,7 +21,7 @@ impl Method<Moe> for AutoRegional {
     fn info(&self) -> MethodInfo {
         MethodInfo {
             name: "auto",
-            help: "Chooses circuits by local search for the demand of each layer, predicted demand and mean demand, and the cheapest times to change them.",
+            help: "Chooses circuits by local search for the actual, predicted and mean demand of the layers, and changes them at the times that cost least.",
             proves: true,
             hot_start: false,
             params: vec![knobs::nodes(0)],

@@ -38,8 +38,8 @@ pub(super) const BASELINES: &[FabricBaseline] = &[
     },
     FabricBaseline {
         name: POOLED,
-        help: "Bound: treats all NICs of a server as one with their total rate, without hops; no network \
-             is faster.",
+        help: "Bound: treats all NICs of a server as one NIC with their total rate and ignores hops in the \
+             server; no network is faster.",
         fabric: FabricKind::Pooled,
     },
 ];

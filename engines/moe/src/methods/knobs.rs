@@ -14,7 +14,7 @@ pub(super) fn routing() -> ParamInfo {
         "routing",
         &["spill", "strict"],
         "spill",
-        "Overflow of pairs with circuits: sent over the packet switches (spill), or kept on the circuits (strict).",
+        "Bytes beyond what the circuits of a pair carry in time: sent over packet switches (spill), or kept on the circuits (strict).",
     )
 }
 

@@ -123,8 +123,8 @@ impl Method<Tpu> for Fast {
         params.extend(settings::params(false));
         MethodInfo {
             name: "tons-fast",
-            help: "Simulated annealing with fast metrics and lazy cuts, and a certified throughput; the \
-                 default.",
+            help: "Default: simulated annealing with fast metrics and lazy cuts, then a certificate of the \
+                 throughput.",
             proves: true,
             hot_start: true,
             params,

@@ -48,7 +48,7 @@ impl ModelMethod for Greedy {
         params.extend(settings::params(false));
         MethodInfo {
             name: Self::NAME,
-            help: "Solves relaxations of the model and fixes a few switches after each, until all are.",
+            help: "Solves relaxations of the model and fixes a few switches after each, until all are fixed.",
             proves: true,
             hot_start: false,
             params,

@@ -19,8 +19,8 @@ impl SessionMethod for Allocate {
         MethodInfo {
             name: self.0.name(),
             help: match self.0 {
-                Baseline::Proportional => "Circuits in proportion to the traffic of the links.",
-                Baseline::SquareRoot => "Circuits in proportion to the square root of the traffic.",
+                Baseline::Proportional => "Sets circuits in proportion to the traffic of the links.",
+                Baseline::SquareRoot => "Sets circuits in proportion to the square root of the traffic.",
                 Baseline::IterativeHalving => {
                     "Gives circuits one at a time to the link with the most traffic, halving its weight each time."
                 }

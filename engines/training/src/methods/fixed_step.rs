@@ -60,8 +60,8 @@ impl SessionMethod for FixedSteps {
         params.extend(knobs::solver(&["solver_process", "presolve"]));
         MethodInfo {
             name: "delta-fixed-step",
-            help: "Chooses circuits by the integer program over slots of fixed length; for comparison, \
-                 on small scenarios.",
+            help: "Chooses circuits with an integer program over slots of fixed length; for comparison on \
+                 small scenarios.",
             proves: false,
             hot_start: true,
             params,

@@ -51,7 +51,7 @@ impl SessionMethod for IntervalMethod {
         params.extend(solver_knobs(&["mip_gap", "solver_process", "presolve", "lp_method"]));
         MethodInfo {
             name: "delta-interval",
-            help: "Circuits and schedule together by the integer program over intervals of variable length.",
+            help: "Finds circuits and schedule together with an integer program over intervals of variable length.",
             proves: true,
             hot_start: true,
             params,

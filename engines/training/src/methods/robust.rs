@@ -30,8 +30,8 @@ const PROVEN: f64 = 1e-9;
 pub(super) fn knob() -> ParamInfo {
     ParamInfo::text(
         "robust",
-        "Configurations such as seq=2048,8192;bandwidth_gbps=200,400: minimises the worst NCT over all \
-         combinations.",
+        "Configurations such as seq=2048,8192;bandwidth_gbps=200,400; the method minimises the worst NCT \
+         over all combinations.",
     )
 }
 

@@ -23,8 +23,8 @@ const UNIT_GBYTE_PER_S: f64 = 25.0;
 pub(super) fn format() -> FormatInfo {
     FormatInfo::new(
         NAME,
-        "A custom topology of the MSCCL tools: links, with the number of chunks that each carries at a \
-         time, and switches.",
+        "A custom topology of the MSCCL tools: its switches, and its links with the number of chunks that \
+         each carries at a time.",
         SubjectSort::Scenario,
         "json",
     )

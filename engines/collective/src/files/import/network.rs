@@ -44,7 +44,7 @@ pub(super) fn format() -> FormatInfo {
         ParamInfo::float("alpha_us", 0.0, 1e6, ALPHA_US, alpha).unit("us").derived(),
         ParamInfo::choice("rate_unit", &["gbps", "gbyte_per_s"], "gbps", unit).derived(),
         ParamInfo::float("gbyte_bytes", 1e9, 1_073_741_824.0, 1e9, "Number of bytes in a GB of an ASTRA-sim network file: 1e9 or 2^30. Default: 1e9.").unit("bytes").derived(),
-        ParamInfo::float("cycle_ns", 1e-3, 1e6, CYCLE_NS, "Length of a cycle in a network of BookSim. Default: 1.").unit("ns").derived(),
+        ParamInfo::float("cycle_ns", 1e-3, 1e6, CYCLE_NS, "Duration of a clock cycle in a BookSim network. Default: 1.").unit("ns").derived(),
         ParamInfo::bool("directed", false, "If true, each line of an edge list is a link in one direction \
              only. Default: false.").derived(),
         ParamInfo::text("switches", switches),

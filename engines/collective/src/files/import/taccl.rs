@@ -27,7 +27,7 @@ pub(super) fn format() -> FormatInfo {
     FormatInfo::new(
         NAME,
         "A topology of TACCL, and optionally the sketch of a schedule: GPUs and links of the nodes, the \
-         GPUs that talk to other nodes, and chunks.",
+         GPUs that connect to other nodes, and chunks.",
         SubjectSort::Scenario,
         "json",
     )

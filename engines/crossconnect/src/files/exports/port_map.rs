@@ -26,7 +26,7 @@ pub(super) const LEAVES_OUT: &[&str] = &[
 const STATES: [&str; 2] = ["planned", "installed"];
 
 pub(super) fn params() -> Vec<ParamInfo> {
-    let help = "State of the ports: after the plan, or as installed now. Default: after the plan, or as installed for a scenario.";
+    let help = "State of the ports: after the plan, or as installed now. Default: after the plan; for a scenario, as installed.";
     vec![ParamInfo::choice("state", &STATES, STATES[0], help).derived()]
 }
 

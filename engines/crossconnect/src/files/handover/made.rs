@@ -39,8 +39,8 @@ pub(crate) fn conversion() -> Conversion {
                  replicas."),
             ParamInfo::text(
                 INSTALLED_FROM,
-                "Plan of kind crossconnect that has been implemented: the circuits that it keeps and \
-                 adds are installed.",
+                "Plan of kind crossconnect that has been implemented; its kept and added circuits count as \
+                 installed.",
             ),
         ],
         own: vec![

@@ -53,7 +53,7 @@ pub(super) fn formats() -> Vec<FormatInfo> {
     vec![
         FormatInfo::new(
             PORT_MAP,
-            "Port maps with a row for every port of every switch, and a matrix of target circuits or the scenario whose ports they number.",
+            "Port maps with a row for every port of every switch, plus a matrix of target circuits or the scenario whose ports the maps list.",
             SubjectSort::Scenario,
             "csv",
         )

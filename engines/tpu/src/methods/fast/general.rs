@@ -30,7 +30,7 @@ pub(super) fn knob() -> ParamInfo {
         1_000_000_000,
         0,
         "Number of evaluations per chain in a final search without symmetry, for 3 to 16 cubes; 0 skips \
-         it. So far, this search has improved no best design.",
+         it. In tests so far, this search has not improved any best design.",
     )
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn formats() -> [FormatInfo; 3] {
     let of = |name, help, extension| {
         let params = params_of::<RunConfig>().filter(|info| acts(name, info)).map(asked);
         FormatInfo::new(name, help, SubjectSort::Scenario, extension)
-            .leaving_out(&["biases, norms, and layers that predict further tokens"])
+            .leaving_out(&["biases, norms, and layers for multi-token prediction"])
             .with(params.collect())
     };
     [

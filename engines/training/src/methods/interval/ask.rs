@@ -22,14 +22,14 @@ pub(super) fn shape_knobs() -> Vec<ParamInfo> {
             "formulation",
             &["compact", "strong", "tight", "paper"],
             "compact",
-            "Model: the paper's; with tight bounds; with rows for contention (strong); or with intervals \
-             for competing tasks only (compact).",
+            "Model: as in the paper (paper), with tight bounds (tight), with rows for contention (strong), \
+             or with intervals for competing tasks only (compact).",
         ),
         ParamInfo::choice(
             "windows",
             &["none", "dag", "anchored"],
             "anchored",
-            "Intervals in which a task may be active: all, those that the DAG allows, or those near its intervals in a schedule (anchored).",
+            "Intervals in which a task may be active: all (none), those that the DAG allows (dag), or those near its intervals in a schedule (anchored).",
         ),
         ParamInfo::choice(
             "anchor",
@@ -42,8 +42,8 @@ pub(super) fn shape_knobs() -> Vec<ParamInfo> {
             0,
             1_000_000,
             2,
-            "Number of intervals by which a task may move from the anchor; 0 keeps the order and repeats \
-             with better schedules as anchor.",
+            "Number of intervals by which a task may move from the anchor; 0 keeps the order of the anchor \
+             and repeats with each better schedule as the new anchor.",
         ),
         ParamInfo::int(
             "intervals",

@@ -79,7 +79,7 @@ fn latent_attention_and_dense_first_layers() {
     assert_eq!(parameter_total(&model), 7_963_148_288.0);
     assert_eq!(bytes, [1_136_787_456.0, 1_570_897_920.0, 1_570_897_920.0, 1_693_777_920.0]);
     assert_eq!((model.head_dim, model.dense_layers, model.moe_layers), (128, Some(2), None));
-    assert!(notes.iter().any(|note| note.contains("predict further tokens")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("multi-token prediction")), "{notes:?}");
 }
 
 #[test]
