@@ -50,7 +50,7 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
     SectionInfo::of_scenario(
         "sizes",
         "Bandwidth against size",
-        "How much bandwidth do floor, trees and baselines reach from 1 KB to 1 GB?",
+        "What bandwidth do the lower bound, trees and baselines give from 1 KB to 1 GB?",
     ).place(3)
     .forms(&["curves", "points", "ranges"]),
     SectionInfo::of_plan("finish", "Finish", "When is the last delivery, and how close is it to its lower \
@@ -58,7 +58,7 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
     SectionInfo::of_plan(
         "bounds",
         "Bounds",
-        "Which times can no schedule beat, which schedules do these bounds cover, and what proves them?",
+        "What are the lower bounds on the completion time, which schedules do they cover, and what proves them?",
     ).place(7),
     SectionInfo::of_plan("occupancy", "Occupancy", "Which link transmits which chunk at what time, and \
          which links determine the bound?")

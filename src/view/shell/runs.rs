@@ -101,7 +101,7 @@ pub fn standing(app: &App, run: &Run) -> Option<String> {
 /// Returns a note on a run in `room` columns: its stage, counters and bound, or the reason that it ended.
 pub fn note(app: &App, run: &Run, goal: &Goal, room: usize) -> Vec<Piece> {
     if run.state == RunState::Queued {
-        return vec![Piece::muted("waits for the running one")];
+        return vec![Piece::muted("waits for the active run")];
     }
     if let Some(why) = failure(run) {
         return vec![Piece::new("! ", Tone::Bad).bold(), Piece::text(why.to_owned())];

@@ -68,7 +68,7 @@ fn floor_sentence(floor: &FloorClaim, because: &str) -> String {
     if floor.gap_to_floor <= AT_FLOOR {
         return format!("met: no schedule of {whatever} ends earlier, {because}");
     }
-    format!("the finish is {:.2} % above it; of {whatever}, {because}", 100.0 * floor.gap_to_floor)
+    format!("the finish is {:.2} % above this bound on {whatever}, {because}", 100.0 * floor.gap_to_floor)
 }
 
 /// A sentence on a finish that omits latencies and lies below the time with latencies; `None` for other plans.
@@ -82,7 +82,7 @@ pub fn latencies_left_out(result: &CollectiveResult) -> Option<String> {
     let floor_us = (floor_us * 1e3).floor() / 1e3;
     let replay = claims
         .replay_us
-        .map_or_else(String::new, |replay_us| format!(", and this one after {replay_us:.3} us"));
+        .map_or_else(String::new, |replay_us| format!(", and this schedule ends after {replay_us:.3} us"));
     Some(format!(
         "the finish of {:.3} us omits latencies of up to {threshold} epochs (alpha_threshold): with all \
          latencies, no schedule ends before {floor_us} us{replay}",

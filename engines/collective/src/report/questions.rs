@@ -60,8 +60,8 @@ pub(super) fn table(beside: &Surroundings) -> Result<Section, Unavailable> {
     Ok(section
         .block("questions", "Epoch counts tested, newest first", table)
         .on_screens("steps", "Steps and their gains", steps)
-        .legend("infeasible for the full model proves a bound; columns in full, in time, and as solved \
-             after symmetries")
+        .legend("an infeasible full model proves a bound; columns: full model, without late starts, after \
+             symmetries")
         .remark("A symmetry-reduced model admits only symmetric schedules; if it is infeasible, others may still exist."))
 }
 
@@ -117,7 +117,7 @@ fn sentence(asked: &QuestionRecord) -> Phrase {
         QuestionOutcome::Unknown => "undecided: time limit reached",
     };
     Phrase::new().answer(format!("> {} epochs", asked.epochs)).muted("  ").text(words).muted(format!(
-        "  {} columns, {} in time, {} in full",
+        "  {} columns after symmetries, {} without late starts, {} in full",
         asked.columns, asked.columns_in_time, asked.columns_in_full
     ))
 }

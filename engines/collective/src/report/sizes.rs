@@ -49,7 +49,7 @@ pub(super) fn sizes(
     };
     let tasks = CollectiveTasks::in_pieces(scenario, None, 1, 0.0).map_err(wrong)?;
     let Some(floors) = floors_of_sizes(scenario, &tasks, &sizes) else {
-        return Err(Unavailable::absent("no floor is known", "use rates with fewer digits"));
+        return Err(Unavailable::absent("no lower bound is known", "use rates with fewer digits"));
     };
     let ranges = plan.map_or(&[][..], |plan| &plan.result.ranges);
     let mut curves: Vec<Times> = vec![(
@@ -80,14 +80,14 @@ pub(super) fn sizes(
     }
     let mut section = Section::empty("Bandwidth against size")
         .legend(
-            "dotted lines mark the first size at which another schedule becomes the fastest; no \
-             schedule exceeds the curve of the floor",
+            "dotted lines mark the first size at which another schedule becomes the fastest; no schedule \
+             exceeds the floor curve",
         )
         .block("curves", "Bandwidth", drawn(&curves, &sizes, scenario, plan))
         .block("points", "Points", listed(&curves, &sizes, &pieces))
         .remark(
-            "No schedule of any number of chunks exceeds the curve of the floor; times of baselines are \
-             replays.",
+            "No schedule, for any chunking, exceeds the floor curve (the lower bound); times of baselines \
+             are computed without epochs.",
         );
     let planned: usize = ranges.iter().map(|range| range.points.len()).sum();
     if plan.is_some() && planned < listed_sizes.len() {

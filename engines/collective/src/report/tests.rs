@@ -41,7 +41,7 @@ fn a_finish_that_leaves_latencies_out_stands_beside_its_floor() {
         (plan.plan().objective.value, Collective::caveat(plan.plan()))
     };
     let said = "the finish of 1000.000 us omits latencies of up to 0.1 epochs (alpha_threshold): with all \
-                latencies, no schedule ends before 1050 us, and this one after 1050.000 us";
+                latencies, no schedule ends before 1050 us, and this schedule ends after 1050.000 us";
     assert_eq!(caveat(&scenario), (1000.0, Some(said.to_owned())));
     scenario.time.alpha_threshold = 0.0;
     assert_eq!(caveat(&scenario), (2000.0, None));

@@ -218,7 +218,7 @@ pub(super) fn predictor(
             Phrase::new()
                 .muted(format!("means over {judged} iterations, each predicted from {}", window(settings))),
         )
-        .legend("of top N: fraction of the N busiest experts among the N predicted; L1: sum of absolute errors of the shares")
+        .legend("of top N: fraction of the N busiest experts that were predicted; L1: sum of absolute errors of the shares")
         .remark("Predictions cover only the load of each expert, not which rank sends to which expert.");
     Ok(if worse.is_empty() {
         section

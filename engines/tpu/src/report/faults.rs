@@ -282,7 +282,7 @@ fn sentence(switch: usize, case: Option<&Case>) -> Phrase {
 /// Returns the case of one failed switch: unreachable pairs, the most loaded channel and the routes over it.
 pub(super) fn detail(result: &TpuResult, switch: u32) -> Result<Section, Unavailable> {
     let case = result.faults.iter().find(|case| u32::from(case.failed_ocs) == switch).ok_or_else(|| {
-        Unavailable::absent(format!("switch {switch} was not tried"), "name a switch that was")
+        Unavailable::absent(format!("switch {switch} was not tried"), "name a switch that was tried")
     })?;
     let mut facts = Facts::new();
     let title = format!("{} out", words::switch(switch as usize));

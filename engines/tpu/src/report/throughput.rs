@@ -157,7 +157,7 @@ impl Compared<'_> {
             });
             let name = "this pod, at most".to_owned();
             line(Line { name, diameter, avg_hops, mcf: claims.mcf_upper, tone: Tone::Text, note: "" });
-            let name = "this pod, at most by its hops".to_owned();
+            let name = "this pod, at most (hop bound)".to_owned();
             let links = 3 * nodes - self.scenario.failed_ocs.len() * usize::from(self.scenario.cubes);
             let mcf = 2.0 * links as f64 / claims.hop_sum as f64;
             line(Line { name, diameter, avg_hops, mcf, tone: Tone::Muted, note: "" });

@@ -126,8 +126,8 @@ pub(super) fn static_optimum(setting: &Setting, limited: &mut Limited) -> Result
     let evaluator = &setting.evaluator;
     if let Some(reason) = evaluator.contention.loose.first() {
         return Err(Unavailable::absent(
-            format!("not only the last transfers compete: {reason}"),
-            "leave interleaving and buckets out",
+            format!("transfers before the last ones compete too: {reason}"),
+            "set virtual_stages=1 and dp_buckets=1",
         ));
     }
     let fixed = VectorTask::new(evaluator, Rates::Best, &setting.circuit_bounds);

@@ -45,7 +45,7 @@ pub(super) fn section(
         if let Some(measured) = &job.measured
             && let Some(of) = measured.replicas.filter(|of| *of != run.replicas() && run.replicas() > 1)
         {
-            let note = format!("of those measured with {}", counted(of.into(), "replica", "replicas"));
+            let note = format!("of the volume measured with {}", counted(of.into(), "replica", "replicas"));
             let percent = 100.0 * measured.ring_factor(run.replicas());
             facts.add("gradients", "gradient volume", Cell::new(format!("{percent:.1} % {note}")));
         }

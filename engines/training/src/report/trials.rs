@@ -220,7 +220,7 @@ fn failed_together<'a>(
                 Cell::new(word),
                 Cell::new(names.clone()),
             ];
-            let means = format!("adds {word} of all choices that cut no pods off");
+            let means = format!("adds {word} of all choices that leave the pods connected");
             table.push(row(first, &names, &means, Some(*ends), tried));
         }
     }

@@ -86,7 +86,7 @@ pub fn table(sheet: &Sheet, figures: &[Figure]) -> Vec<TableRow> {
             let count =
                 |count: usize| Piece::muted(if count == 0 { "none".to_owned() } else { count.to_string() });
             rows.push(TableRow::fixed(vec![
-                Piece::muted(" options of its method only"),
+                Piece::muted(" options of one method only"),
                 count(own[0]),
                 count(own[1]),
             ]));

@@ -491,7 +491,7 @@ fn edited(input: &PaneInput<'_>, facts: &ChangeFacts, (a, b): (usize, usize), ed
 
 fn details(plan: &ExplainedChange, differences: &[(usize, usize, i64)]) -> Vec<String> {
     let facts = &plan.facts;
-    let mut lines = vec![format!("{} of pods with other target circuits than installed ones", {
+    let mut lines = vec![format!("{} of pods whose target and installed circuits differ", {
         let count = differences.len();
         if count == 1 { "1 pair".to_owned() } else { format!("{count} pairs") }
     })];

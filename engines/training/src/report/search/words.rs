@@ -128,7 +128,7 @@ pub(super) fn remarks(run: &RunBeside) -> Vec<String> {
         lines.push(format!("the solver entered its stage \"{stage}\" at {since_s:.1} s"));
     }
     if let Some(process) = &run.search.process {
-        lines.push(format!("its solver works in the {process}"));
+        lines.push(format!("its solver runs in the {process}"));
     }
     for model in &run.search.models {
         lines.push(format!(
