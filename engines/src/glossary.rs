@@ -95,7 +95,7 @@ pub fn explain(word: &str) -> Result<Vec<GlossaryEntry>, String> {
     // The message does not list all terms, because the list would hide the suggestion.
     let near = nearest(word, words.iter().copied());
     Err(near.map_or_else(
-        || "`lightbay explain` lists all words".to_owned(),
+        || "`lightbay explain` lists all terms".to_owned(),
         |near| format!("did you mean '{near}'?"),
     ))
 }

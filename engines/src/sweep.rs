@@ -303,10 +303,18 @@ impl Sweep {
         }
         let column = row::FIXED.contains(&name) || crate::catalogue::metric(self.kind.name, name).is_some();
         if column {
-            return Err(Problem::new(name, "is a column of every table already", "sweep over another knob"));
+            return Err(Problem::new(
+                name,
+                "is a column of every table already",
+                "sweep over another parameter",
+            ));
         }
         if name == NAME {
-            return Err(Problem::new(name, "changes no plan", "sweep over another knob, or set it once"));
+            return Err(Problem::new(
+                name,
+                "changes no plan",
+                "sweep over another parameter, or set this one once",
+            ));
         }
         if let Some(knob) = self.knob(name) {
             return Ok((knob, AxisOf::Scenario));

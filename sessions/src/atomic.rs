@@ -205,7 +205,7 @@ fn follow(path: &Path) -> Result<PathBuf, SessionError> {
             _ => return Ok(path_now),
         }
     }
-    Err(SessionError::NotAFile { path: path.to_owned(), what: "a circle of symbolic links" })
+    Err(SessionError::NotAFile { path: path.to_owned(), what: "a cycle of symbolic links" })
 }
 
 /// Writes directly to pipes and character devices, because they have no content to replace.

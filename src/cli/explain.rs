@@ -32,7 +32,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         entries()
     } else {
         explain(&word).map_err(|near| {
-            Failure::input("", format!("there is no word '{}' in the glossary", printable(&word)), near)
+            Failure::input("", format!("the glossary has no term '{}'", printable(&word)), near)
         })?
     };
     if arguments.json {

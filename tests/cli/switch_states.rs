@@ -58,7 +58,7 @@ fn replies_that_are_not_whole_are_refused() {
     let continued = given("continued.txt");
     let both = "M  17 COMPLD\n   \"2,3\"\n   \"4,5\"\n";
     let no_end =
-        "does not end with a line ';'; nothing is taken from it; read the state again with RTRV-PATCH";
+        "does not end with a line ';'; the import ignores this reply; read the state again with RTRV-PATCH";
     for (reply, more, said) in [
         (head(&whole, 8), &[][..], no_end),
         (head(&whole, 7), &[], no_end),

@@ -190,7 +190,7 @@ fn trust(
     let trust = match (envelope.bound, proven) {
         (claimed, _) if envelope.bound_covers.is_some() != claimed.is_some() || is_other => {
             found.add_with(code::BOUND, || {
-                format!("a bound of such a plan covers {covers} and no other plans")
+                format!("a bound of this plan covers only {covers}, and 'bound_covers' must say so")
             });
             BoundTrust::None
         }

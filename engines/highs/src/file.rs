@@ -76,11 +76,15 @@ pub fn write(model: &Model, format: ModelFormat) -> Result<ModelFile, Error> {
     let crossed = |lower: &[f64], upper: &[f64]| lower.iter().zip(upper).position(|(low, up)| low > up);
     if let Some(column) = crossed(&model.lower, &model.upper) {
         let name = &model.column_names[column];
-        return Err(Error::File(format!("the bounds of '{name}' cross, which no format can say")));
+        return Err(Error::File(format!(
+            "the lower bound of '{name}' is above its upper bound, which no model format can express"
+        )));
     }
     if let Some(row) = crossed(&model.row_lower, &model.row_upper) {
         let name = &model.row_names[row];
-        return Err(Error::File(format!("the bounds of '{name}' cross, which no format can say")));
+        return Err(Error::File(format!(
+            "the lower bound of '{name}' is above its upper bound, which no model format can express"
+        )));
     }
     let names = NameMap {
         columns: spell(&model.column_names, 'c'),

@@ -75,7 +75,7 @@ fn a_plan_that_an_earlier_run_found_keeps_its_row() {
     assert_eq!(plans.get(kept).and_then(|entry| entry.origin).map(|(run, _)| run), Some(first));
     assert_eq!(plans.shown, Shown::Chosen(kept), "who looked at its own plan looks at the equal one");
     let message = bench.last_message();
-    assert!(message.ends_with(&format!("; equal to plan {kept}, which is kept once")), "{message}");
+    assert!(message.ends_with(&format!("; identical to plan {kept}, so it is not kept twice")), "{message}");
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn methods_work_side_by_side_and_the_same_question_is_not_asked_twice() {
     assert_eq!(bench.app.runs.active().count(), 2);
     bench.keys("r");
     assert!(bench.effects.iter().all(|effect| !matches!(effect, Effect::StartRun(_))));
-    assert!(bench.last_message().contains("already works"));
+    assert!(bench.last_message().contains("is already running"));
     bench.act(Action::Do(Command::Set("seed=7".to_owned()))).keys("r");
     assert!(bench.request().replace, "changed parameters: the run before makes way");
     assert_eq!(bench.request().common.seed, 7);

@@ -300,7 +300,7 @@ impl App {
             if let (EventBody::Done(_), Some(number)) = (&event.body, heard.plan)
                 && self.plans.get(number).is_some_and(is_again)
             {
-                let _ = write!(text, "; equal to plan {number}, which is kept once");
+                let _ = write!(text, "; identical to plan {number}, so it is not kept twice");
             }
             let report = self.runs.get(event.run).and_then(|run| run.hot_start.as_ref());
             if let (EventBody::Done(_), Some(report)) = (&event.body, report) {
@@ -496,7 +496,7 @@ fn sentence(
         EventBody::Offer(offer) if offer.taken => {
             (Severity::Info, format!("accepted the plan of {}, {}", offer.from, said(offer.value)))
         }
-        EventBody::Edit(edit) => (Severity::Info, format!("{} is {} from now on", edit.name, edit.new)),
+        EventBody::Edit(edit) => (Severity::Info, format!("{} is now {}", edit.name, edit.new)),
         EventBody::Paused(paused) => {
             (Severity::Info, if paused.paused { "paused" } else { "going on" }.to_owned())
         }

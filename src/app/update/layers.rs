@@ -30,7 +30,10 @@ impl App {
                 self.layers.push(Layer::Text(TextView { title, lines, offset: 0 }));
             }
             Err(near) => {
-                self.say(Severity::Warning, format!("there is no word '{}'; {near}", printable(word)));
+                self.say(
+                    Severity::Warning,
+                    format!("the glossary has no term '{}'; {near}", printable(word)),
+                );
             }
         }
     }

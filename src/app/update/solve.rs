@@ -35,7 +35,8 @@ impl App {
             && !changed
             && running.scenario_sha256 == sha256
         {
-            let word = if running.state == RunState::Paused { "is paused on" } else { "already works on" };
+            let word =
+                if running.state == RunState::Paused { "is paused with" } else { "is already running with" };
             let way = if running.state == RunState::Paused { "p resumes" } else { "x stops" };
             self.say(
                 Severity::Info,

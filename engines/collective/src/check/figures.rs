@@ -12,20 +12,22 @@ use std::collections::HashMap;
 pub(super) fn time(scenario: &CollectiveScenario, result: &CollectiveResult, found: &mut Findings) {
     let (time, model) = (&result.time, &scenario.topology.switch_model);
     if !(time.epoch_us.is_finite() && time.epoch_us > 0.0) {
-        found.add_with(code::TIME, || format!("an epoch takes {} us", time.epoch_us));
+        found.add_with(code::TIME, || format!("'epoch_us' is {}, but must be above 0", time.epoch_us));
     }
     // A plan must state all of them, even if the scenario omits some.
     if time.alpha_threshold != scenario.time.alpha_threshold && time.alpha_threshold != 0.0 {
         found.add_with(code::TIME, || {
             let given = scenario.time.alpha_threshold;
-            format!(
-                "latencies of up to {} epochs are omitted, but the scenario says {given}",
-                time.alpha_threshold
-            )
+            format!("'alpha_threshold' is {}, but it is {given} in the scenario", time.alpha_threshold)
         });
     }
     if time.pieces_per_chunk == 0 || (time.pieces_per_chunk > 1 && time.discipline == Discipline::Fluid) {
-        found.add_with(code::TIME, || format!("chunks are sent in {} equal pieces", time.pieces_per_chunk));
+        found.add_with(code::TIME, || {
+            format!(
+                "'pieces_per_chunk' is {}, but must be at least 1, and exactly 1 for parts of chunks",
+                time.pieces_per_chunk
+            )
+        });
     }
     if time.switch_copy != model.copy {
         found.add_with(code::TIME, || {
@@ -126,7 +128,9 @@ pub(super) fn bound_claims(claims: &ScheduleClaims, finish: u32, found: &mut Fin
     }
     let parts: u32 = claims.bounds.iter().map(|bound| bound.epochs).sum();
     if claims.lower_bound_epochs.unwrap_or(0) != parts {
-        found.add_with(code::CLAIM, || format!("'bounds' give {parts} epochs in all"));
+        found.add_with(code::CLAIM, || {
+            format!("'bounds' add up to {parts} epochs, which differs from 'lower_bound_epochs'")
+        });
     }
 }
 

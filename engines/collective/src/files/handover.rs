@@ -368,7 +368,7 @@ fn of_circuits(
     let mut notes = vec![format!(
         "network: {} as {}, {} joined by {}",
         counted(u64::from(pods), "pod", "pods"),
-        if gpus == 1 { "one GPU each".to_owned() } else { format!("{gpus} GPUs at a switch each") },
+        if gpus == 1 { "one GPU each".to_owned() } else { format!("{gpus} GPUs and a switch each") },
         counted(matrix.circuits.len() as u64, "pair", "pairs"),
         counted(matrix.circuits.iter().map(|(_, _, count)| u64::from(*count)).sum(), "circuit", "circuits"),
     )];

@@ -109,9 +109,11 @@ fn status<K: Kind>(plan: &Plan<K>, found: &mut Vec<Violation>) {
         }
         Status::Stopped => {
             if because.is_none() {
-                wrong("'stopped' is not the end that the same run has again; say in 'provenance' that it is not \
-                       reproducible and why"
-                    .to_owned());
+                wrong(
+                    "a run with status 'stopped' is not reproducible; set 'reproducible' to false in \
+                       'provenance' and give the reason"
+                        .to_owned(),
+                );
             }
             if !matches!(limit, None | Some(Limit::Time)) {
                 wrong("status is 'stopped', but 'limit' names a limit of the method".to_owned());

@@ -15,7 +15,13 @@ pub(super) fn check(
 ) -> Option<[Figure; 4]> {
     let pods = scenario.pods;
     if envelope.value.abs() > EXACT {
-        found.add(code::REMOVED, format!("the objective is {}, an order removes nothing", envelope.value));
+        found.add(
+            code::REMOVED,
+            format!(
+                "the objective is {}, but must be 0: an order of phases removes no circuits",
+                envelope.value
+            ),
+        );
     }
     let (p, n) = (u64::from(pods), u64::from(order.gpus_per_pod));
     let gpus = p * n;
@@ -26,14 +32,14 @@ pub(super) fn check(
     if order.phases.len() as u64 != gpus {
         found.add(
             code::PHASES,
-            format!("there are {} phases, {pods} pods of {n} GPUs need {gpus}", order.phases.len()),
+            format!("there are {} phases, but {pods} pods of {n} GPUs need {gpus}", order.phases.len()),
         );
         return None;
     }
     let mut sound = true;
     for (phase, row) in order.phases.iter().enumerate() {
         if row.len() as u64 != gpus {
-            found.add(code::PHASES, format!("phases[{phase}] has {} GPUs, there are {gpus}", row.len()));
+            found.add(code::PHASES, format!("phases[{phase}] has {} GPUs, but there are {gpus}", row.len()));
             sound = false;
         } else if let Some(to) = row.iter().find(|&&to| u64::from(to) >= gpus) {
             found.add(
@@ -81,7 +87,10 @@ fn follows_rule(pods: u64, n: u64, order: &PhaseOrder, found: &mut Findings) {
         for (gpu, &to) in row.iter().enumerate() {
             let expected = receiver(order.rule, (pods, n), gpu as u64, phase as u64);
             if u64::from(to) != expected {
-                found.add(code::PHASES, format!("phases[{phase}][{gpu}] is {to}, the rule says {expected}"));
+                found.add(
+                    code::PHASES,
+                    format!("phases[{phase}][{gpu}] is {to}, but the rule gives {expected}"),
+                );
             }
         }
     }

@@ -59,7 +59,7 @@ pub fn write(rows: &[TunerRow]) -> Result<String, Problems> {
             if !known.contains(&word.as_str()) {
                 problems.add(
                     format!("{place}.{field}"),
-                    format!("is '{}', which the plug-in would take for another word", printable(word)),
+                    format!("is '{}', which the plug-in would read as a different value", printable(word)),
                     format!("use one of {}", known.join(", ")),
                 );
             }

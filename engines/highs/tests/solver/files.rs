@@ -74,7 +74,12 @@ fn a_file_has_the_same_optimum() {
 fn what_a_format_cannot_say_is_an_error() {
     let mut model = two_products();
     model.lower[0] = 9.0;
-    assert!(write(&model, ModelFormat::Mps).unwrap_err().to_string().contains("the bounds of 'x' cross"));
+    assert!(
+        write(&model, ModelFormat::Mps)
+            .unwrap_err()
+            .to_string()
+            .contains("the lower bound of 'x' is above its upper bound")
+    );
     let mut model = two_products();
     model.domains[1] = Domain::SemiInteger;
     model.upper[1] = 9.0;

@@ -113,7 +113,7 @@ pub(super) fn compare(result: &MoeResult, demands: &[Dispatch], found: &mut Find
     }
     for (number, (layer, demand)) in result.layers.iter().zip(demands).enumerate() {
         if layer.layer as usize != number {
-            found.add(code::LAYERS, format!("layer {number} is called {}", layer.layer));
+            found.add(code::LAYERS, format!("the layer at position {number} has the number {}", layer.layer));
         }
         let rows = &layer.demand_bytes;
         if rows.len() != demand.servers.len() || rows.iter().any(|row| row.len() != rows.len()) {

@@ -104,7 +104,7 @@ pub(super) fn check(
     {
         found.add(
             code::BOUND,
-            format!("the bound over all pods is {bound}, this one carries a flow of {}", own.lower),
+            format!("the bound over all pods is {bound}, but this pod carries a flow of {}", own.lower),
         );
     }
 }

@@ -61,7 +61,7 @@ pub(super) fn of(record: &TopologyRecord, wiring: &Wiring, found: &mut Findings)
         let wrong = (0..order).find(|&c| wiring.to[switch][c] != rows[c][usize::from(voltage)]);
         if let Some(cube) = wrong {
             return fault(format!(
-                "switch {switch} patches cube {cube} to {}, its voltage {voltage} gives {}",
+                "switch {switch} patches cube {cube} to {}, but its voltage {voltage} gives {}",
                 wiring.to[switch][cube],
                 rows[cube][usize::from(voltage)]
             ));

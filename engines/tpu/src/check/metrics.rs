@@ -9,7 +9,7 @@ pub(super) fn objective(result: &TpuResult, envelope: &Envelope<'_>, found: &mut
     if off(envelope.value, result.claims.mcf_lower) {
         found.add(
             code::METRICS,
-            format!("the objective is {}, 'mcf_lower' is {}", envelope.value, result.claims.mcf_lower),
+            format!("the objective is {}, but 'mcf_lower' is {}", envelope.value, result.claims.mcf_lower),
         );
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn check(
                     found.add(code::LOAD, words);
                     return;
                 }
-                format!("routed again, the load is {}", own.claims.max_channel_load)
+                format!("after routing the pod again, the load is {}", own.claims.max_channel_load)
             }
         }
     } else {

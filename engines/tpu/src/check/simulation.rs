@@ -90,7 +90,7 @@ pub(super) fn check(
             Some(Ok(own)) if own.saturation_flits_per_cycle_per_node != saturation => found.add(
                 code::SIMULATION,
                 format!(
-                    "failure of switch {}: saturation at {saturation}, the simulator finds {}",
+                    "failure of switch {}: saturation at {saturation}, but the simulator finds {}",
                     case.failed_ocs, own.saturation_flits_per_cycle_per_node
                 ),
             ),
@@ -157,7 +157,7 @@ fn differs(claimed: &Simulation, own: &Simulation, found: &mut Findings) {
     let (saturation, again) =
         (claimed.saturation_flits_per_cycle_per_node, own.saturation_flits_per_cycle_per_node);
     if saturation != again {
-        found.add(code::SIMULATION, format!("saturation at {saturation}, the simulator finds {again}"));
+        found.add(code::SIMULATION, format!("saturation at {saturation}, but the simulator finds {again}"));
     }
     let other = claimed.curve.iter().zip(&own.curve).position(|(claimed, own)| claimed != own);
     let at = other.or_else(|| {
@@ -172,7 +172,11 @@ fn differs(claimed: &Simulation, own: &Simulation, found: &mut Findings) {
         };
         found.add(
             code::SIMULATION,
-            format!("curve[{at}] is {}, the simulator finds {}", point(&claimed.curve), point(&own.curve)),
+            format!(
+                "curve[{at}] is {}, but the simulator finds {}",
+                point(&claimed.curve),
+                point(&own.curve)
+            ),
         );
     }
 }

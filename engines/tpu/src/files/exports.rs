@@ -97,7 +97,7 @@ pub fn formats() -> Vec<FormatInfo> {
         ),
         format(
             "circuits",
-            "The circuits of all switches as CSV, for their controllers: port_in is the + port of cube_a (its number + 1), port_out the - port of cube_b (cubes + its number + 1), as in the port map and in the files for every vendor; ocs 16 * dimension + u + 4 * v of the face position (u, v); side and index name the same ports on the faces of the cubes.",
+            "The circuits of all switches as CSV, for their controllers: port_in is the + port of cube_a (its number + 1), port_out the - port of cube_b (cubes + its number + 1), as in the port map and in the files for every vendor; ocs is 16 * dimension + u + 4 * v, where (u, v) is the face position; side and index name the same ports on the faces of the cubes.",
             false,
             "csv",
             Vec::new(),

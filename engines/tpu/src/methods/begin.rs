@@ -26,7 +26,7 @@ pub fn other_topology(method: &str, scenario: &TpuScenario) -> MethodError {
         format!("use '{suited}' or 'evaluate', or set topology=design")
     };
     let what = if word == "given" {
-        format!("is given, but '{method}' makes another one")
+        format!("is given, but '{method}' makes a different topology")
     } else {
         format!("is '{word}', which '{method}' does not make")
     };

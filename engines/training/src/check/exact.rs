@@ -283,13 +283,13 @@ fn search_remark(best: &Result<Best, GivenUp>, depth: Depth, end_s: Option<f64>)
         Ok(best) if best.reached => {
             let above = end_s.map_or(0.0, |end_s| (end_s - best.value_s).max(0.0));
             format!(
-                "{} tried: {:.9} s is the minimum, this plan takes {above:.9} s more",
+                "{} tried: {:.9} s is the minimum, but this plan takes {above:.9} s more",
                 tried(best),
                 best.value_s
             )
         }
         Ok(best) => format!(
-            "{} tried: no plan takes less than {:.9} s; contention inside the graph may make every plan longer than that",
+            "{} tried: no plan takes less than {:.9} s; contention inside the graph may make every plan longer",
             tried(best),
             best.value_s
         ),

@@ -26,7 +26,10 @@ pub(super) fn ideal(
     if !slack.same_end(result.ideal_makespan_s, ideal_s) {
         found.add(
             code::NCT,
-            format!("'ideal_makespan_s' is {:.9}, NICs alone allow {ideal_s:.9} s", result.ideal_makespan_s),
+            format!(
+                "'ideal_makespan_s' is {:.9}, but NICs alone allow {ideal_s:.9} s",
+                result.ideal_makespan_s
+            ),
         );
     }
     figures.push(about("ideal_makespan_s", ideal_s, slack.makespan_s));

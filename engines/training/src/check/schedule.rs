@@ -152,7 +152,7 @@ fn rates(
             found.add(
                 code::FLOW_CAP,
                 format!(
-                    "{label}: segment {index} sends {} bytes in {length_s:.9} s, {} flows can send {}",
+                    "{label}: segment {index} sends {} bytes in {length_s:.9} s, but {} flows can send {}",
                     segment.volume_bytes,
                     case.net.tasks[task].flows,
                     cap * length_s

@@ -21,7 +21,7 @@ pub(super) fn precedence(
             found.add(
                 code::RELEASE,
                 format!(
-                    "{} starts at {start_s:.9} s, the work before it lasts until {:.9} s on any network",
+                    "{} starts at {start_s:.9} s, but the work before it lasts until {:.9} s on any network",
                     case.task_label(task),
                     earliest.rigid_s
                 ),

@@ -67,7 +67,7 @@ impl SessionMethod for MovingCircuits {
                 ParamInfo::bool(
                     FEWEST,
                     false,
-                    "If true, searches the fewest ports with which an iteration meets a target time.",
+                    "If true, searches for the minimum number of ports with which an iteration meets a target time.",
                 ),
                 ParamInfo::float(
                     OVER,
@@ -133,7 +133,7 @@ impl SessionMethod for MovingCircuits {
                 Problem::new(
                     "reconfiguration",
                     format!("changes circuits of a scenario that is not tail-exact: {reason}"),
-                    "set switch=none and use `delta-joint`, or leave interleaving and buckets out",
+                    "set switch=none and use `delta-joint`, or set virtual_stages=1 and dp_buckets=1",
                 )
                 .into(),
             ));
@@ -272,7 +272,7 @@ fn told_of_one(
             if proof.complete { ", proven the best with one reconfiguration" } else { "" }
         ),
         Some(best) => format!(
-            "no schedule with one reconfiguration of {delay_s} s is shorter than the {:.6} s of the plan given{}",
+            "no schedule with one reconfiguration of {delay_s} s is shorter than the {:.6} s of the given plan{}",
             best.period_s,
             if proof.complete { " (proven)" } else { ", as far as searched" }
         ),

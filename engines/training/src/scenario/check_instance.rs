@@ -264,7 +264,7 @@ fn check_ports(instance: &Instance, path: &str) -> Problems {
             problems.add(
                 format!("{path}[{}].ports", pod.id),
                 format!(
-                    "pod '{}' has {}, one circuit on each of its {links} links takes {sum}",
+                    "pod '{}' has {}, but one circuit on each of its {links} links needs {sum}",
                     pod.name,
                     counted(pod.ports.into(), "port", "ports")
                 ),

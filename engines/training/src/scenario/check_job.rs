@@ -170,7 +170,7 @@ fn check_grouping(job: &Job, problems: &mut Problems) -> Option<Shape> {
         let (key, other) = if alone == tp { ("cp", "tp") } else { ("ep", "etp") };
         problems.add(
             format!("job.run.{key}"),
-            format!("times {other} gives {g} GPUs per stage, at most {MAX_GPUS_PER_STAGE} are possible"),
+            format!("times {other} gives {g} GPUs per stage, but the maximum is {MAX_GPUS_PER_STAGE}"),
             format!("lower `{key}` or `{other}`"),
         );
         return None;
@@ -355,7 +355,7 @@ fn check_ports(job: &Job, shape: &mut Shape, problems: &mut Problems) {
             problems.add(
                 format!("job.ports_per_pod[{position}]"),
                 format!(
-                    "pod 'p{position}' has {}, one circuit on each of its links takes {needed}",
+                    "pod 'p{position}' has {}, but one circuit on each of its links needs {needed}",
                     counted(ports.into(), "port", "ports")
                 ),
                 match job.ports_per_pod {
@@ -381,7 +381,7 @@ fn check_size(job: &Job, shape: &Shape, problems: &mut Problems) {
         if count > most {
             problems.add(
                 "job.run.micro_batches",
-                format!("is '{n}', which gives {count} {what} per replica, at most {most} are possible"),
+                format!("is '{n}', which gives {count} {what} per replica, but the maximum is {most}"),
                 format!("lower it to about {}, or lower `pp`", (u64::from(n) * most / count).max(1)),
             );
         }
@@ -405,7 +405,7 @@ fn check_load(job: &Job, shape: &Shape, problems: &mut Problems) {
         problems.add(
             "job",
             format!(
-                "gives pipeline transfers of {:e} bytes, at least {MIN_BYTES} is possible",
+                "gives pipeline transfers of {:e} bytes, but the minimum is {MIN_BYTES}",
                 workload.pp_volume_bytes
             ),
             "raise `act_bytes`, `seq` or `pp_bytes_per_rank`",
@@ -416,7 +416,7 @@ fn check_load(job: &Job, shape: &Shape, problems: &mut Problems) {
     if let Some(bytes) = exchanged.into_iter().find(|bytes| shape.replicas > 1 && least(*bytes)) {
         problems.add(
             "job",
-            format!("gives exchanges of {bytes:e} bytes per GPU, at least {MIN_BYTES} is possible"),
+            format!("gives exchanges of {bytes:e} bytes per GPU, but the minimum is {MIN_BYTES}"),
             "raise `grad_bytes` or `dp_bytes_per_gpu`, which may be 0 too, or take fewer `dp_buckets`",
         );
     }
@@ -424,14 +424,14 @@ fn check_load(job: &Job, shape: &Shape, problems: &mut Problems) {
     if volume > MAX_BYTES {
         problems.add(
             "job",
-            format!("gives transfers of {volume:.3e} bytes, at most {MAX_BYTES:e} are possible"),
+            format!("gives transfers of {volume:.3e} bytes, but the maximum is {MAX_BYTES:e}"),
             "lower `seq`, `micro_batch_size` or the size of the model",
         );
     }
     if iteration_s > MAX_SECONDS {
         problems.add(
             "job",
-            format!("gives an iteration of about {iteration_s:.3e} s, at most {MAX_SECONDS:e} are possible"),
+            format!("gives an iteration of about {iteration_s:.3e} s, but the maximum is {MAX_SECONDS:e}"),
             "are the units right? raise `bandwidth_gbps` or `peak_tflops`, or lower the sizes",
         );
     }

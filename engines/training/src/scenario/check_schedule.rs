@@ -21,7 +21,7 @@ pub(super) fn check_virtual_stages(job: &Job, problems: &mut Problems) {
         let choices = if below == 0 { format!("{above}") } else { format!("{below} or {above}") };
         problems.add(
             "job.run.micro_batches",
-            format!("is '{n}', virtual stages take micro-batches in groups of pp {pp}"),
+            format!("is '{n}', but virtual stages need a multiple of pp {pp}"),
             format!("give {choices}, or `virtual_stages` 1"),
         );
     }
@@ -43,7 +43,7 @@ pub(super) fn check_virtual_stages(job: &Job, problems: &mut Problems) {
         problems.add(
             FIELD,
             format!(
-                "is '{chunks}', {layers} layers cannot be split evenly over {pp} stages of {chunks} chunks"
+                "is '{chunks}', but {layers} layers cannot be split evenly over {pp} stages of {chunks} chunks"
             ),
             match valid.as_slice() {
                 [] => format!("give 1, or a `pp` that divides {layers}"),

@@ -160,7 +160,10 @@ impl SharedPods {
                 let (has, wanted) = (other.replicas, shape.replicas);
                 problems.add(
                     path("job.run.gpus"),
-                    format!("gives {}, '{name}' has {wanted}", counted(has.into(), "replica", "replicas")),
+                    format!(
+                        "gives {}, but '{name}' has {wanted}",
+                        counted(has.into(), "replica", "replicas")
+                    ),
                     format!("every pod hosts a replica of each job: give it {wanted} replicas too"),
                 );
             }
@@ -168,7 +171,7 @@ impl SharedPods {
             if (rate - wanted).abs() > 1e-9 * wanted {
                 problems.add(
                     path("job.run.bandwidth_gbps"),
-                    format!("is '{rate}', '{name}' has {wanted}"),
+                    format!("is '{rate}', but '{name}' has {wanted}"),
                     "give all jobs one bandwidth: a traded port keeps its rate",
                 );
             }
@@ -189,7 +192,7 @@ impl SharedPods {
             }
             let end = placed.first_pod.saturating_add(other.pods_per_replica);
             if end > MAX_PODS {
-                let message = format!("is '{}', the job then ends in pod {end}", placed.first_pod);
+                let message = format!("is '{}', so the job would end in shared pod {end}", placed.first_pod);
                 problems.add(path("first_pod"), message, format!("keep within {MAX_PODS} pods"));
             }
         }
@@ -254,7 +257,7 @@ fn brought(shapes: &[Shape], first: &[usize], problems: &mut Problems) -> Vec<u3
     if let Some(pod) = brought.iter().position(|ports| *ports > MAX_PORTS) {
         problems.add(
             "jobs",
-            format!("bring {} ports to shared pod {pod}, at most {MAX_PORTS} are possible", brought[pod]),
+            format!("bring {} ports to shared pod {pod}, but the maximum is {MAX_PORTS}", brought[pod]),
             "lower `ports_per_pod` of a job there",
         );
     }

@@ -145,8 +145,8 @@ fn jobs_that_would_explode_are_refused_before_they_are_laid_out() {
     let mut job = presets::job("megatron_462b").unwrap().job();
     job.run.micro_batches = 100_000;
     let text = TrainingScenario::Job(job).validate().unwrap_err().to_string();
-    assert!(text.contains("compute and transfer nodes per replica, at most 1000000 are possible"), "{text}");
-    assert!(text.contains("transfers between pods per replica, at most 20000 are possible"), "{text}");
+    assert!(text.contains("compute and transfer nodes per replica, but the maximum is 1000000"), "{text}");
+    assert!(text.contains("transfers between pods per replica, but the maximum is 20000"), "{text}");
     let mut job = presets::job("tiny4").unwrap().job();
     job.run.ep = 4096;
     job.run.etp = 4096;
@@ -242,7 +242,7 @@ fn damaged_instances_are_refused_by_place_and_remedy() {
         (
             "/pods/1/ports",
             json!(1),
-            "pods[1].ports: pod 'p1' has 1 port, one circuit on each of its 2 links takes 2",
+            "pods[1].ports: pod 'p1' has 1 port, but one circuit on each of its 2 links needs 2",
         ),
         ("/edges/0/delay_s", json!(-1.0), "edges[0].delay_s: is '-1.0'"),
         (
@@ -523,12 +523,12 @@ fn interleaving_asks_for_whole_groups_and_even_chunks() {
     };
     assert_eq!(
         refused(&|job| job.run.micro_batches = 6),
-        "job.run.micro_batches: is '6', virtual stages take micro-batches in groups of pp 4; \
+        "job.run.micro_batches: is '6', but virtual stages need a multiple of pp 4; \
          give 4 or 8, or `virtual_stages` 1"
     );
     assert_eq!(
         refused(&|job| job.run.virtual_stages = 3),
-        "job.run.virtual_stages: is '3', 32 layers cannot be split evenly over 4 stages of 3 chunks; \
+        "job.run.virtual_stages: is '3', but 32 layers cannot be split evenly over 4 stages of 3 chunks; \
          give 1, 2, 4 or 8, or change `pp`"
     );
     assert_eq!(

@@ -126,7 +126,7 @@ pub(super) fn connections(text: &str) -> Result<Listing, Problems> {
                     problems.add(
                         format!("{place}.state.status"),
                         format!("is {}", brief(status)),
-                        "known are CONNECTED, PENDING_CONNECTION, PENDING_DELETION, FAILED and INVALID",
+                        "use CONNECTED, PENDING_CONNECTION, PENDING_DELETION, FAILED or INVALID",
                     );
                     continue;
                 }

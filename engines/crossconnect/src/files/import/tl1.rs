@@ -85,7 +85,7 @@ fn quoted<'t>(text: &'t str, command: &str) -> Result<Vec<(usize, &'t str)>, Pro
         Err(Problem::new(
             "",
             message,
-            format!("nothing is taken from it; read the state again with {command}"),
+            format!("the import ignores this reply; read the state again with {command}"),
         ))
     };
     match at {
@@ -105,7 +105,7 @@ fn quoted<'t>(text: &'t str, command: &str) -> Result<Vec<(usize, &'t str)>, Pro
 
 /// Checks by tag and completion code whether a response may begin here. The error holds the problem and the remedy.
 fn response_may_begin(at: At<'_>, tag: &str, code: &str, command: &str) -> Result<(), (String, String)> {
-    let again = || format!("nothing is taken from it; read the state again with {command}");
+    let again = || format!("the import ignores this reply; read the state again with {command}");
     match (code, at) {
         ("PRTL", _) => Err((
             "the switch answers 'PRTL': it executed only a part of the command, so connections are missing"
@@ -213,7 +213,7 @@ pub(super) fn cross_connects(text: &str) -> Result<Listing, Problems> {
             Some("1WAY") => Some(false),
             Some("2WAY") => Some(true),
             Some(other) => {
-                problems.add(place, format!("has CONNTYPE={other}"), "1WAY and 2WAY are known");
+                problems.add(place, format!("has CONNTYPE={other}"), "use 1WAY or 2WAY");
                 continue;
             }
         };

@@ -69,6 +69,7 @@ fn figures_that_routing_again_does_not_give_stay_claimed_or_are_refused() {
     });
     let exact = remarks(&unlisted, Depth::EXACT);
     assert!(
-        exact.iter().any(|remark| remark.contains("claimed") && remark.contains("routed again, the load is"))
+        exact.iter().any(|remark| remark.contains("claimed")
+            && remark.contains("after routing the pod again, the load is"))
     );
 }

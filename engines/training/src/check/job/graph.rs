@@ -130,7 +130,7 @@ impl<'a> Builder<'a> {
         match (0..stages).find(|stage| done[*stage] < orders[*stage].len()) {
             None => Ok(()),
             Some(stage) => Err(format!(
-                "the order of the stages cannot be executed: stage {} waits for ever before {}",
+                "the order of the stages cannot be executed: stage {} waits forever before {}",
                 stage + 1,
                 orders[stage][done[stage]].label(self.shape.virtual_stages)
             )),

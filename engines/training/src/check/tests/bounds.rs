@@ -95,7 +95,7 @@ fn a_thorough_check_says_how_far_from_best() {
     let verdict = toy_a_idle().check_at(Depth::EXACT);
     assert_eq!(
         verdict.remarks,
-        ["1 circuit allocation tried: 0.030000000 s is the minimum, this plan takes 0.010000000 s more"]
+        ["1 circuit allocation tried: 0.030000000 s is the minimum, but this plan takes 0.010000000 s more"]
     );
     assert_eq!(toy_a_joint().check_at(Depth::EXACT).violations, []);
 }

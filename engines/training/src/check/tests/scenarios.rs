@@ -50,7 +50,7 @@ fn contradictions_of_an_instance() {
     let circle = refused(|net| net.edges.extend([edge(1, 2, 0.0), edge(2, 0, 0.0)]));
     assert_eq!(circle, "tasks 2, 0 wait for each other in a cycle");
     let short = refused(|net| net.pods[1].ports = 1);
-    assert_eq!(short, "pod 1 'p1' has 1 ports, one circuit on each of its links needs 2");
+    assert_eq!(short, "pod 1 'p1' has 1 ports, but one circuit on each of its links needs 2");
 }
 
 #[test]

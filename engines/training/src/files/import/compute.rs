@@ -35,7 +35,7 @@ pub(super) fn stage_times(
         problems.add(
             "compute",
             message,
-            "add AICB's kernel times to the files, set 'tflops=' and 'model=', or 'compute=zero' on purpose",
+            "add AICB's kernel times to the files, set 'tflops=' and 'model=', or set 'compute=zero' to ignore compute times",
         );
         return Vec::new();
     }

@@ -114,7 +114,10 @@ fn strict_wants_every_assumption_set() {
 fn placeholders_need_a_source() {
     let error = refused(&[MEGATRON], &[]);
     assert!(error.contains("compute: '") && error.contains("placeholder of 1 ns"), "{error}");
-    assert!(error.contains("set 'tflops=' and 'model=', or 'compute=zero' on purpose"), "{error}");
+    assert!(
+        error.contains("set 'tflops=' and 'model=', or set 'compute=zero' to ignore compute times"),
+        "{error}"
+    );
     let error = refused(&[L65B], &[]);
     assert!(error.contains("compute: the file has no measured times"), "{error}");
     let zero = import(&[MEGATRON], &["compute=zero", "collectives=zero"]);

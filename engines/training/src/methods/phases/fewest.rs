@@ -90,7 +90,7 @@ pub(super) fn ports(
         (None, true) => format!(
             "no schedule with one reconfiguration of {} s needs fewer ports{} (proven)",
             group.delay_s,
-            hot.map_or_else(String::new, |ports| format!(" than the {ports} of the plan given"))
+            hot.map_or_else(String::new, |ports| format!(" than the {ports} of the given plan"))
         ),
         (None, false) => format!(
             "found no schedule with fewer ports and one reconfiguration of {} s; lower bound: {bound} ports",

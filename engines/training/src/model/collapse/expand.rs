@@ -34,7 +34,7 @@ pub(crate) fn expand(job: &Job) -> Result<Expansion, Problems> {
         return Err(Problem::new(
             "job",
             format!(
-                "has {tasks} transfers over all {} replicas, at most {MAX_TASKS} are possible",
+                "has {tasks} transfers over all {} replicas, but the maximum is {MAX_TASKS}",
                 shape.replicas
             ),
             "lower `micro_batches` or `gpus`, or keep the collapsed form",

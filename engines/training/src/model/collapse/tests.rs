@@ -141,8 +141,8 @@ fn too_few_ports_name_the_pod() {
     let text = collapsed(&job, Dominance::AtBandwidth).unwrap_err().to_string();
     assert_eq!(
         text,
-        "job.ports_per_pod[1]: pod 'p1' has 3 ports, one circuit on each of its links takes 4; give it at least 4 ports\n\
-         job.ports_per_pod[3]: pod 'p3' has 2 ports, one circuit on each of its links takes 3; give it at least 3 ports"
+        "job.ports_per_pod[1]: pod 'p1' has 3 ports, but one circuit on each of its links needs 4; give it at least 4 ports\n\
+         job.ports_per_pod[3]: pod 'p3' has 2 ports, but one circuit on each of its links needs 3; give it at least 3 ports"
     );
 }
 
@@ -216,7 +216,7 @@ fn no_circuit_is_spent_on_a_ring_that_nobody_uses() {
     assert_eq!((none.links.len(), none.pods.len()), (3, 4));
     job.ports_per_pod = Some(PortsPerPod::Same(1));
     let text = collapsed(&job, Dominance::AtBandwidth).unwrap_err().to_string();
-    assert!(text.contains("pod 'p1' has 1 port, one circuit on each of its links takes 2"), "{text}");
+    assert!(text.contains("pod 'p1' has 1 port, but one circuit on each of its links needs 2"), "{text}");
 }
 
 #[test]
@@ -374,7 +374,7 @@ fn interleaved_stages_close_the_pipeline() {
     let mut scarce = preset("small_interleaved");
     scarce.ports_per_pod = Some(PortsPerPod::Same(3));
     let text = collapsed(&scarce, Dominance::AtBandwidth).unwrap_err().to_string();
-    assert!(text.contains("pod 'p0' has 3 ports, one circuit on each of its links takes 4"), "{text}");
+    assert!(text.contains("pod 'p0' has 3 ports, but one circuit on each of its links needs 4"), "{text}");
 }
 
 #[test]

@@ -95,11 +95,11 @@ fn jobs_that_do_not_go_together_are_refused() {
     };
     refused(
         &with(|job| job["job"]["run"]["gpus"] = json!(32)),
-        &["jobs[1].job.run.gpus: gives 4 replicas, 'a' has 2", "give it 2 replicas too"],
+        &["jobs[1].job.run.gpus: gives 4 replicas, but 'a' has 2", "give it 2 replicas too"],
     );
     refused(
         &with(|job| job["job"]["run"]["bandwidth_gbps"] = json!(800)),
-        &["jobs[1].job.run.bandwidth_gbps: is '800', 'a' has 400"],
+        &["jobs[1].job.run.bandwidth_gbps: is '800', but 'a' has 400"],
     );
     refused(&with(|job| job["first_pod"] = json!(3)), &["jobs: leave shared pod 2 without a job"]);
     refused(

@@ -91,7 +91,7 @@ pub(super) fn read(file: &HallFile<'_>, base: Option<&CrossconnectScenario>) -> 
             None => problems.add(
                 "line 1",
                 format!("has the column '{}'", printable(name)),
-                format!("known are {}", COLUMNS.join(",")),
+                format!("use only the columns {}", COLUMNS.join(",")),
             ),
         }
     }

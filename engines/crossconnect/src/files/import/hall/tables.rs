@@ -134,7 +134,7 @@ pub(super) fn json(file: &HallFile<'_>) -> Result<Hall, Problems> {
         return Err(Problem::new("", format!("is {}", brief(&value)), "give an object").into());
     };
     for key in map.keys().filter(|key| !["pods", "switches", "circuits"].contains(&key.as_str())) {
-        problems.add(printable(key), "is not a known key", "known are pods, switches and circuits");
+        problems.add(printable(key), "is not a known key", "use pods, switches or circuits");
     }
     let mut counts = |key: &str| -> Vec<(String, u32)> {
         let Some(list) = map.get(key).and_then(Value::as_object).filter(|list| !list.is_empty()) else {
