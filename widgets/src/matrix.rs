@@ -255,7 +255,9 @@ impl<'a> Matrix<'a> {
         }
         if selected {
             pen.paint(x, y, width, 1, self.theme.cursor());
-            if self.editing && start > x && end < x + width {
+            // A mark in the place of the bracket is more important.
+            let is_free = cell.flag == CellFlag::Plan || start - 1 > x;
+            if self.editing && is_free && start > x && end < x + width {
                 pen.glyph(start - 1, y, "[", self.theme.cursor());
                 pen.glyph(end, y, "]", self.theme.cursor());
             }

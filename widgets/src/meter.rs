@@ -44,13 +44,14 @@ pub struct Meter<'a> {
     full: f64,
     start: f64,
     track: bool,
+    spaced: bool,
     limit: Option<f64>,
 }
 
 impl<'a> Meter<'a> {
     /// Parts in order, and the value at the right end.
     pub const fn new(theme: &'a Theme, parts: &'a [Part], full: f64) -> Self {
-        Self { theme, parts, full, start: 0.0, track: false, limit: None }
+        Self { theme, parts, full, start: 0.0, track: false, spaced: false, limit: None }
     }
 
     /// The value at which the first part begins, drawn to a whole cell.
@@ -64,6 +65,13 @@ impl<'a> Meter<'a> {
     #[must_use]
     pub const fn track(mut self, track: bool) -> Self {
         self.track = track;
+        self
+    }
+
+    /// Leaves a gap above the bar, for bars in consecutive rows; such a bar is drawn to a whole cell.
+    #[must_use]
+    pub const fn spaced(mut self, spaced: bool) -> Self {
+        self.spaced = spaced;
         self
     }
 
@@ -97,7 +105,7 @@ impl Widget for &Meter<'_> {
             let empty = if self.theme.shades() && !ascii { " " } else { glyphs.free };
             pen.line(0, 0, width, empty, self.theme.style(Tone::Faint).patch(self.theme.track()));
         }
-        let per_cell = if ascii { 1 } else { 8 };
+        let per_cell = if ascii || self.spaced { 1 } else { 8 };
         let room = f64::from(width * per_cell);
         let mut sum = if self.start.is_finite() { self.start.max(0.0) } else { 0.0 };
         let share = if self.full > 0.0 { sum / self.full } else { 0.0 };
@@ -113,7 +121,11 @@ impl Widget for &Meter<'_> {
             let to = ((sum / self.full * room).round() as i32).max(end + 1).min(width * per_cell);
             let style = self.theme.style(part.tone);
             let mut letter = [0; 4];
-            let full = if ascii { &*part.letter.encode_utf8(&mut letter) } else { glyphs.left_eighths[7] };
+            let full = match ascii {
+                true => &*part.letter.encode_utf8(&mut letter),
+                false if self.spaced => glyphs.eighths[5],
+                false => glyphs.left_eighths[7],
+            };
             let mut first = end / per_cell;
             if end % per_cell > 0 {
                 // A cell shared with the previous part keeps its glyph; this part sets its background.
@@ -135,7 +147,7 @@ impl Widget for &Meter<'_> {
         }
         if let Some(at) = self.limit_at(width as u16).map(i32::from) {
             // Inside the bar the line has the bar as its background.
-            let inside = end >= (at + 1) * per_cell && self.theme.shades();
+            let inside = end >= (at + 1) * per_cell && self.theme.shades() && !self.spaced;
             let ground = last.and_then(|style| style.fg).filter(|_| inside);
             let style = self.theme.style(Tone::Answer);
             let style = match ground {
@@ -201,6 +213,21 @@ mod tests {
         assert_eq!((bar(0.0), bar(3.0)), ("████".to_owned(), "   ████".to_owned()));
         assert_eq!(bar(10.0), "         █", "what is there is seen");
         assert_eq!(bar(f64::NAN), "████");
+    }
+
+    #[test]
+    fn spaced_bars_leave_a_gap_and_end_with_a_whole_cell() {
+        let theme = Theme::mono(GlyphSet::Braille);
+        let bar = |amounts: &[f64]| {
+            let parts: Vec<Part> = amounts.iter().map(|amount| Part::new(*amount, Tone::Text, '#')).collect();
+            let area = Rect::new(0, 0, 10, 1);
+            let mut buf = Buffer::empty(area);
+            Meter::new(&theme, &parts, 10.0).spaced(true).render(area, &mut buf);
+            text_of(&buf)
+        };
+        assert_eq!(bar(&[3.4]), "▆▆▆");
+        assert_eq!(bar(&[0.01]), "▆", "what is there is seen");
+        assert_eq!(bar(&[0.0]), "");
     }
 
     #[test]

@@ -171,6 +171,8 @@ pub struct Signs<'a> {
     empty_hits: bool,
     /// `true` if numbers may touch each other.
     tight: bool,
+    /// Rows of the screen for each row of cells.
+    tall: u16,
 }
 
 /// Layout of the columns.
@@ -195,7 +197,17 @@ impl<'a> Signs<'a> {
 
     /// Rows of cells and the number of columns.
     pub const fn new(theme: &'a Theme, rows: &'a SignRows, columns: usize) -> Self {
-        Self { theme, rows, columns, names: &[], words: &[], editing: false, empty_hits: false, tight: false }
+        Self {
+            theme,
+            rows,
+            columns,
+            names: &[],
+            words: &[],
+            editing: false,
+            empty_hits: false,
+            tight: false,
+            tall: 1,
+        }
     }
 
     /// Names of the rows where they are not their numbers.
@@ -233,6 +245,13 @@ impl<'a> Signs<'a> {
         self
     }
 
+    /// Sets the number of rows of the screen for each row of cells; columns have the same additional distance.
+    #[must_use]
+    pub const fn tall(mut self, rows: u16) -> Self {
+        self.tall = if rows == 0 { 1 } else { rows };
+        self
+    }
+
     /// Total width with gaps between the cells.
     pub fn wished(&self) -> u16 {
         let places = self.places(i32::from(u16::MAX));
@@ -250,6 +269,7 @@ impl<'a> Signs<'a> {
             self.words.iter().map(|pieces| i32::from(pieces_width(pieces, glyphs))).max().unwrap_or(0);
         let words = if words > 0 { words + GAP } else { 0 };
         let wide = if self.tight { self.rows.digits.max(2) } else { self.rows.digits.max(1) + 1 };
+        let wide = wide + i32::from(self.tall) - 1;
         let columns = self.columns as i32;
         let narrow = self.rows.digits.max(1);
         // Words are more useful than gaps: first the gaps between columns shrink, then words are dropped, then cells.
@@ -313,7 +333,7 @@ impl<'a> Signs<'a> {
             }
             Sign::Count(count, heat) => {
                 if theme.shades() {
-                    pen.paint(end - pitch, y, pitch, 1, theme.style(Tone::Heat(heat)));
+                    pen.paint(end - pitch, y, pitch, i32::from(self.tall), theme.style(Tone::Heat(heat)));
                 }
                 let style =
                     if theme.shades() { theme.style(Tone::Heat(heat)) } else { theme.style(Tone::Text) };
@@ -396,7 +416,8 @@ impl StatefulWidget for &Signs<'_> {
         }
         let places = self.places(pen.width());
         let top = i32::from(pen.height() > 1);
-        let height = (pen.height() - top) as usize;
+        let tall = i32::from(self.tall);
+        let height = ((pen.height() - top + tall - 1) / tall) as usize;
         let rows = self.rows.rows();
         state.row_offset = scroll::follow(state.row_offset, state.selected.map(|at| at.0), height, rows);
         state.column_offset =
@@ -406,7 +427,7 @@ impl StatefulWidget for &Signs<'_> {
         }
         let end = rows.min(state.row_offset + height);
         for row in state.row_offset..end {
-            self.draw_row(&mut pen, top + (row - state.row_offset) as i32, row, places, state);
+            self.draw_row(&mut pen, top + (row - state.row_offset) as i32 * tall, row, places, state);
         }
         state.rows_shown = end - state.row_offset;
         state.columns_shown = places.shown;

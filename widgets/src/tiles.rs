@@ -73,6 +73,7 @@ pub struct Tiles<'a> {
     editing: bool,
     whole_columns: bool,
     headings: bool,
+    tall: u16,
 }
 
 /// Number of columns between two groups: wide and narrow.
@@ -100,6 +101,7 @@ impl<'a> Tiles<'a> {
             editing: false,
             whole_columns: false,
             headings: true,
+            tall: 1,
         }
     }
 
@@ -135,6 +137,13 @@ impl<'a> Tiles<'a> {
     #[must_use]
     pub const fn headings(mut self, headings: bool) -> Self {
         self.headings = headings;
+        self
+    }
+
+    /// Sets the number of rows of the screen for each row of tiles.
+    #[must_use]
+    pub const fn tall(mut self, rows: u16) -> Self {
+        self.tall = if rows == 0 { 1 } else { rows };
         self
     }
 
@@ -219,12 +228,17 @@ impl<'a> Tiles<'a> {
             Tone::Heat(_) if !self.theme.shades() => self.theme.style(Tone::Text),
             tone => self.theme.style(tone),
         };
-        pen.line(x, y, pitch, " ", style);
+        // The text is in the middle row.
+        let (top, tall) = (y, i32::from(self.tall));
+        for y in top..top + tall {
+            pen.line(x, y, pitch, " ", style);
+        }
+        let y = top + (tall - 1) / 2;
         let end = x + (pitch + digits).div_euclid(2).max(digits).min(pitch);
         let bold = if tile.flag == TileFlag::Differs { Theme::bold() } else { style };
         let start = pen.right(end, y, &tile.text, style.patch(bold));
         if chosen {
-            pen.paint(x, y, pitch, 1, self.theme.cursor());
+            pen.paint(x, top, pitch, tall, self.theme.cursor());
             if self.editing && pitch >= digits + 2 {
                 pen.glyph(start - 1, y, "[", self.theme.cursor());
                 pen.glyph(end, y, "]", self.theme.cursor());
@@ -263,23 +277,24 @@ impl StatefulWidget for &Tiles<'_> {
         } else {
             0
         };
-        let height = (pen.height() - top).max(0) as usize;
+        let tall = i32::from(self.tall);
+        let height = ((pen.height() - top).max(0) / tall) as usize;
         state.row_offset =
             scroll::follow(state.row_offset, state.selected.map(|at| at.0), height, self.rows.len());
         let end = self.rows.len().min(state.row_offset + height);
         state.rows_shown = end.saturating_sub(state.row_offset);
         for row in state.row_offset..end {
-            let y = top + (row - state.row_offset) as i32;
+            let y = top + (row - state.row_offset) as i32 * tall;
             let in_row = state.selected.is_some_and(|(selected, _)| selected == row);
             let tone = if in_row && !self.whole_columns { Tone::Answer } else { Tone::Muted };
-            pen.cut(0, y, left - 1, &self.rows[row], Cut::Middle, self.theme.style(tone));
+            pen.cut(0, y + (tall - 1) / 2, left - 1, &self.rows[row], Cut::Middle, self.theme.style(tone));
             for column in 0..self.columns {
                 let Some(tile) = self.all.get(row * self.columns + column) else { continue };
                 let in_column = state.selected.is_some_and(|(_, selected)| selected == column);
                 let chosen = in_column && (in_row || self.whole_columns);
                 let x = self.x_of(column, places);
                 self.tile(&mut pen, x, y, pitch, digits, tile, chosen);
-                state.hits.push(pen.rect(x, y, pitch, 1), row as u32, column as u32);
+                state.hits.push(pen.rect(x, y, pitch, tall), row as u32, column as u32);
             }
         }
     }
@@ -315,6 +330,18 @@ mod tests {
         assert_eq!(wide, "  X       Y\n   0  1    0  1\n0  0  1    2  3\n1  4  5   [6] 7");
         assert_eq!(hits, 8);
         assert!(!drawn(6).2);
+    }
+
+    #[test]
+    fn tall_tiles_have_their_text_in_the_middle() {
+        let theme = Theme::mono(GlyphSet::Ascii);
+        let (rows, all) = ([Label::from("a"), Label::from("b")], tiles(4));
+        let area = Rect::new(0, 0, 8, 6);
+        let mut buf = Buffer::empty(area);
+        let mut state = TilesState::default();
+        (&Tiles::new(&theme, &rows, 2, &all).tall(3)).render(area, &mut buf, &mut state);
+        assert_eq!(text_of(&buf).trim_end(), "\na  0  1\n\n\nb  2  3");
+        assert_eq!((state.rows_shown, state.hits.at(3, 5).map(|hit| (hit.id, hit.part))), (2, Some((1, 0))));
     }
 
     #[test]

@@ -103,7 +103,7 @@ impl Widget for &NetworkGraph<'_> {
             let edge = GraphEdge { ends, ..GraphEdge::default() };
             self.draw_edge(&mut pen, &edge, Ink { style, letter: '@', dotted: false });
         }
-        // A name that another name would cover is left out, and its node is a dot.
+        // A name that would cover another name moves to the nearest free place; its node is then a dot.
         let mut taken: Vec<(i32, i32, i32)> = Vec::with_capacity(self.nodes.len());
         for (at, node) in self.nodes.iter().enumerate() {
             let (x, y) = self.middle(&pen, node);
@@ -111,19 +111,37 @@ impl Widget for &NetworkGraph<'_> {
             let first = x - wide / 2;
             let is_end = self.selected.is_some_and(|ends| ends.contains(&at));
             let style = self.theme.ink(if is_end { Tone::Answer } else { node.tone }, is_end);
-            let overlaps =
-                |(row, from, to): &(i32, i32, i32)| *row == y && first - 1 < *to && *from < first + wide + 1;
-            if taken.iter().any(overlaps) {
-                // Dots do not cover names, because a dot in a name would be read as a letter.
-                if !taken.iter().any(|(row, from, to)| *row == y && (*from..*to).contains(&x)) {
-                    pen.glyph(x, y, pen.glyphs().dot, style);
-                }
-                continue;
+            let is_free = |&(first, row): &(i32, i32)| {
+                let inside = first >= 0 && first + wide <= pen.width() && (0..pen.height()).contains(&row);
+                let covers = |(known, from, to): &(i32, i32, i32)| {
+                    *known == row && first - 1 < *to && *from < first + wide + 1
+                };
+                inside && !taken.iter().any(covers)
+            };
+            let places = [
+                (first, y),
+                (first, y + 1),
+                (first, y - 1),
+                (x + 2, y),
+                (x - 1 - wide, y),
+                (x + 2, y + 1),
+                (x - 1 - wide, y + 1),
+                (x + 2, y - 1),
+                (x - 1 - wide, y - 1),
+            ];
+            let place = places.into_iter().find(is_free);
+            // Dots do not cover names, because a dot in a name would be read as a letter.
+            let covered = taken.iter().any(|(row, from, to)| *row == y && (*from..*to).contains(&x));
+            if place != Some((first, y)) && !covered {
+                pen.glyph(x, y, pen.glyphs().dot, style);
             }
-            taken.push((y, first - 1, first + wide + 1));
-            pen.text(first - 1, y, " ", style);
-            pen.cut(first, y, wide, &node.name, Cut::End, style);
-            pen.text(first + wide, y, " ", style);
+            let Some((first, row)) = place else { continue };
+            taken.push((row, first - 1, first + wide + 1));
+            if row == y {
+                pen.text(first - 1, y, " ", style);
+                pen.text(first + wide, y, " ", style);
+            }
+            pen.cut(first, row, wide, &node.name, Cut::End, style);
         }
     }
 }
@@ -148,7 +166,7 @@ mod tests {
         let text = text_of(&buf);
         let rows: Vec<&str> = text.lines().collect();
         assert!(rows[0].contains(" c0.g0 -") && rows[0].ends_with("- c0.g1"), "{text}");
-        assert!(rows[1].contains('-') && rows[3].contains("c0.g2"), "{text}");
-        assert!(!text.contains('x'), "two names in one place: {text}");
+        assert!(rows[2].contains('-') && rows[3].contains("c0.g2"), "{text}");
+        assert!(!rows[0].contains('x') && rows[1].contains('x'), "two names in one place: {text}");
     }
 }

@@ -330,9 +330,15 @@ impl LogicalPane {
         const NAMES: [&str; 3] = ["before", "wanted", "wanted minus before"];
         const GAP: u16 = 3;
         let theme = &input.app.look.theme;
-        let wished =
-            |at: usize, sides: &[SignRows; 3]| Signs::new(theme, &sides[at], facts.pods).tight(true).wished();
-        let widths = [0, 1, 2].map(|at| wished(at, &self.sides));
+        let widths_of = |tall: u16| {
+            let side = |rows| Signs::new(theme, rows, facts.pods).tight(true).tall(tall).wished();
+            self.sides.each_ref().map(side)
+        };
+        // Two rows for each pod, if all three matrices then fit.
+        let is_roomy = usize::from(area.height) > 2 * facts.pods
+            && widths_of(2).iter().sum::<u16>() + 2 * GAP <= area.width;
+        let tall = if is_roomy { 2 } else { 1 };
+        let widths = widths_of(tall);
         let shown: &[usize] = if widths.iter().sum::<u16>() + 2 * GAP <= area.width {
             &[0, 1, 2]
         } else if widths[1] + widths[2] + GAP <= area.width {
@@ -361,6 +367,7 @@ impl LogicalPane {
             state.column_offset = input.state.column;
             let signs = Signs::new(theme, &self.sides[at], facts.pods)
                 .tight(true)
+                .tall(tall)
                 .editing(editing)
                 .empty_hits(pods <= 64);
             (&signs).render(place, buf, state);

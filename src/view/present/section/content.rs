@@ -7,6 +7,7 @@ use crate::app::pane::{ItemId, PaneState};
 use crate::view::present::PaneInput;
 use crate::view::present::rows::from;
 use lightbay_core::report::{Block, Body, Phrase, Section};
+use lightbay_widgets::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
@@ -41,6 +42,14 @@ impl Picture {
             Self::Matrix(matrix) => matrix.rows(),
             Self::Spans(spans) => spans.rows(),
             Self::Curves(_) => u16::MAX,
+        }
+    }
+
+    /// Number of rows that it can use in a large pane.
+    fn most_rows(&self, theme: &Theme) -> u16 {
+        match self {
+            Self::Matrix(matrix) => matrix.most_rows(theme),
+            Self::Spans(_) | Self::Curves(_) => self.rows(),
         }
     }
 }
@@ -149,7 +158,7 @@ impl SectionContent {
 
     /// Room for the picture above or below the lists. If there is not enough room for both, the first one gets all of
     /// it; the other one is visible in a larger pane.
-    fn split(&self, inner: Rect) -> ContentSplit {
+    fn split(&self, theme: &Theme, inner: Rect) -> ContentSplit {
         let rows = self.list.rows() as u16;
         let Some(picture) = &self.picture else { return ContentSplit { picture: Rect::ZERO, list: inner } };
         let wanted = picture.rows();
@@ -167,6 +176,9 @@ impl SectionContent {
         }
         let most = inner.height.saturating_sub(rows.min(inner.height / 2) + gap);
         let height = wanted.min(most).max(PICTURE.min(wanted));
+        // The picture gets the rows that the lists do not use.
+        let spare = inner.height.saturating_sub(rows + gap);
+        let height = height.max(picture.most_rows(theme).min(spare));
         if self.picture_is_first {
             ContentSplit { picture: Rect { height, ..inner }, list: from(inner, height + gap) }
         } else {
@@ -188,7 +200,7 @@ impl SectionContent {
         buf: &mut Buffer,
         out: &mut Drawn,
     ) -> Option<(usize, usize)> {
-        let split = self.split(area);
+        let split = self.split(&input.app.look.theme, area);
         self.picture_is_drawn = !split.picture.is_empty();
         self.list_is_drawn = !split.list.is_empty();
         if !split.picture.is_empty() {
@@ -259,7 +271,7 @@ impl SectionContent {
     pub fn draw_still(&mut self, input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) {
         let still = PaneInput { state: PaneState::default(), focused: false, ..input.clone() };
         let mut nobody = Drawn::default();
-        let split = self.split(area);
+        let split = self.split(&input.app.look.theme, area);
         if !split.picture.is_empty() {
             match &mut self.picture {
                 Some(Picture::Matrix(matrix)) => matrix.draw(&still, None, split.picture, buf, &mut nobody),

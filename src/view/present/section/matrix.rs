@@ -23,6 +23,13 @@ const DRAWN: &str = "drawn";
 /// Width of a heading if not all columns fit.
 const HEAD: u16 = 8;
 
+/// Maximum number of rows of the screen for a row of shaded cells and of signs, in a large pane.
+const TALL: u16 = 4;
+const TALL_SIGNS: u16 = 2;
+
+/// Number of columns of a shaded cell for each of its rows.
+const ASPECT: u16 = 3;
+
 /// A matrix on the screen.
 #[derive(Debug)]
 pub struct MatrixView {
@@ -147,6 +154,31 @@ impl MatrixView {
             return u16::MAX / 2;
         }
         self.rows.len() as u16 + 1 + u16::from(!self.groups.is_empty())
+    }
+
+    /// Maximum number of rows that it can use in a large pane, including headings.
+    pub fn most_rows(&self, theme: &Theme) -> u16 {
+        let tall = match (&self.signs, &self.graph) {
+            (_, Some(_)) => 1,
+            (Some(_), None) => TALL_SIGNS,
+            // Without shades, tall cells would be blank rows.
+            (None, None) if self.has_shades() && theme.shades() => TALL,
+            (None, None) => 1,
+        };
+        self.rows().saturating_add((self.rows.len() as u16).saturating_mul(tall - 1))
+    }
+
+    /// Returns `true` if cells are shaded by amount; equal amounts have no shades.
+    fn has_shades(&self) -> bool {
+        self.tiles.iter().any(|tile| matches!(tile.tone, Tone::Heat(_)))
+    }
+
+    /// Number of rows of the screen for each row of cells.
+    fn tall(&self, theme: &Theme, height: u16) -> u16 {
+        let count = (self.rows.len() as u16).max(1);
+        let most = 1 + (self.most_rows(theme) - self.rows()) / count;
+        let heads = self.rows() - count;
+        (height.saturating_sub(heads) / count).clamp(1, most)
     }
 
     /// Maximum number of columns.
@@ -289,13 +321,17 @@ impl MatrixView {
         let whole = digits.max(heads).max(1) + 1;
         let pitch = if fitting(whole) >= width { whole } else { digits.max(heads.min(HEAD)).max(1) + 1 };
         let room = fitting(pitch).clamp(1, width);
+        // Tall cells are wider too, if all columns fit.
+        let tall = if room == width { self.tall(theme, area.height) } else { 1 };
+        let widest = area.width.saturating_sub(names + 1) / width.min(usize::from(u16::MAX)) as u16;
+        let pitch = if tall > 1 { widest.min(ASPECT * tall).max(pitch) } else { pitch };
         let first = scroll::follow(input.state.column, at.map(|at| at.1), room, width);
         if self.window_of != (first, room, pitch) {
             self.window_of = (first, room, pitch);
             self.window.clear();
             for row in self.tiles.chunks(width) {
                 self.window.extend(row[first..first + room].iter().map(|tile| Tile {
-                    text: format!("{:>1$}", tile.text.as_ref(), usize::from(pitch - 1)).into(),
+                    text: centred(&format!("{:>1$}", tile.text.as_ref(), usize::from(digits)), pitch, tall),
                     ..tile.clone()
                 }));
             }
@@ -307,18 +343,22 @@ impl MatrixView {
         self.state.row_offset = scroll::follow(
             input.state.offset,
             at.map(|at| at.0),
-            usize::from(area.height.saturating_sub(1)).max(1),
+            usize::from(area.height.saturating_sub(1) / tall).max(1),
             self.rows.len(),
         );
-        let heads: Vec<Label> =
-            self.heads[first..first + room].iter().map(|head| ending(head, usize::from(pitch - 1))).collect();
-        (&Tiles::new(theme, &self.rows, room, &self.window).heads(&heads)).render(area, buf, &mut self.state);
+        let heads = self.heads[first..first + room].iter();
+        let heads: Vec<Label> = heads
+            .map(|head| ending(head, usize::from(pitch - 1)))
+            .map(|head| if tall > 1 { centred(&head, pitch, tall) } else { head })
+            .collect();
+        let tiles = Tiles::new(theme, &self.rows, room, &self.window).heads(&heads).tall(tall);
+        (&tiles).render(area, buf, &mut self.state);
         if let Some(words) = words {
             let x = area.x + (names + 1 + room as u16 * pitch).min(area.width) + 1;
-            let top = area.bottom().saturating_sub(self.state.rows_shown as u16).max(area.y);
-            let top = top.min(area.y + 1);
+            let top = area.bottom().saturating_sub(self.state.rows_shown as u16 * tall).max(area.y);
+            let top = top.min(area.y + 1) + (tall - 1) / 2;
             let rows = self.matrix.words.iter().skip(self.state.row_offset).take(self.state.rows_shown);
-            for (y, phrase) in (top..area.bottom()).zip(rows) {
+            for (y, phrase) in (top..area.bottom()).step_by(usize::from(tall)).zip(rows) {
                 line(theme, &pieces(phrase), Rect { x, y, width: words, height: 1 }, buf);
             }
         }
@@ -336,11 +376,15 @@ impl MatrixView {
         out: &mut Drawn,
     ) {
         let width = self.width();
+        let theme = &input.app.look.theme;
+        let tall = self.tall(theme, area.height);
         let Some(mut signs) = self.signs.take() else { return };
         let mut state = std::mem::take(&mut signs.state);
         state.selected = selected.map(|at| (at / width, at % width));
         (state.row_offset, state.column_offset) = (input.state.offset, input.state.column);
-        (&signs.widget(&input.app.look.theme, width)).render(area, buf, &mut state);
+        let roomy = signs.widget(theme, width).tall(tall);
+        let widget = if roomy.wished() <= area.width { roomy } else { signs.widget(theme, width) };
+        (&widget).render(area, buf, &mut state);
         let id = |row: u32, column: u32| self.id(row as usize * width + column as usize);
         report_hits(input, &state.hits, id, out);
         signs.state = state;
@@ -371,6 +415,13 @@ impl MatrixView {
         let id = |row: u32, column: u32| self.id(row as usize * width + column as usize);
         report_hits(input, &self.state.hits, id, out);
     }
+}
+
+/// A text for a cell of a number of columns: at its end, in a tall cell in its middle.
+fn centred(text: &str, pitch: u16, tall: u16) -> Label {
+    let columns = usize::from(pitch - 1);
+    let text = if tall > 1 { format!("{text:^columns$}") } else { format!("{text:>columns$}") };
+    text.into()
 }
 
 /// Columns of a text.

@@ -167,7 +167,8 @@ impl PictureScale {
                     };
                     let start = bar.as_ref().map_or(0.0, |bar| bar.0);
                     let part: Vec<Part> = bar.into_iter().map(|bar| bar.1).collect();
-                    (&Meter::new(theme, &part, high - low).start(start).limit(limit_at)).render(place, buf);
+                    let meter = Meter::new(theme, &part, high - low).start(start).spaced(true);
+                    (&meter.limit(limit_at)).render(place, buf);
                 }
                 if let Some((_, name)) = limit.as_ref().filter(|_| heads) {
                     // The name is above the mark, as far as it fits between the ends of the axis.
@@ -185,7 +186,7 @@ impl PictureScale {
                     let RowPicture::Parts(parts) = picture else { continue };
                     let parts: Vec<Part> =
                         parts.iter().enumerate().map(|(at, amount)| part(at, *amount)).collect();
-                    (&Meter::new(theme, &parts, *high).limit(limit_at)).render(place, buf);
+                    (&Meter::new(theme, &parts, *high).spaced(true).limit(limit_at)).render(place, buf);
                 }
                 if heads {
                     let swatch = |(at, name): (usize, &&'static str)| {

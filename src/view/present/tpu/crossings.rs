@@ -33,6 +33,10 @@ enum CrossingsForm {
     Pairs,
 }
 
+/// Maximum number of rows of a tile, and number of rows for headings and the text below the tiles.
+const TALL: u16 = 4;
+const ABOUT: u16 = 16;
+
 /// Key of the state for which the vectors were filled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Key {
@@ -119,6 +123,10 @@ impl CrossingsPane {
                 tiles
             };
             let tiles = if inner.height > rows { tiles } else { tiles.headings(false) };
+            // Tiles grow into the rows that the text below does not need.
+            let spare = inner.height.saturating_sub(ABOUT) / rows.max(1);
+            let tall = if theme.shades() { spare.clamp(1, TALL) } else { 1 };
+            let tiles = tiles.tall(tall);
             let place = if tiles.fits(inner.width) { inner } else { Rect { height: 0, ..inner } };
             self.state.selected = selected.map(|switch| match form {
                 CrossingsForm::Faces => (switch % 16 / 4, switch / 16 * 4 + switch % 4),
@@ -126,7 +134,7 @@ impl CrossingsPane {
             });
             self.state.row_offset = if form == CrossingsForm::Cubes { input.state.offset } else { 0 };
             (&tiles).render(place, buf, &mut self.state);
-            let used = (tiles.heading_rows() + self.state.rows_shown as u16 + 1).min(inner.height);
+            let used = (tiles.heading_rows() + self.state.rows_shown as u16 * tall + 1).min(inner.height);
             Self::draw_about(input, plan, (form, tori), from(inner, used), buf);
             let of = |row: u32, column: u32| match form {
                 CrossingsForm::Faces => column / 4 * 16 + column % 4 + row * 4,
