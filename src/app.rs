@@ -23,6 +23,7 @@ pub mod palette;
 pub mod pane;
 pub mod plans;
 pub mod possible;
+mod preview;
 mod proven;
 pub mod runs;
 pub mod series;

@@ -27,6 +27,8 @@ pub struct KindInfo {
     pub objective: ObjectiveInfo,
     /// Method used when none is named and the scenario suggests no other one.
     pub default_method: &'static str,
+    /// Quick method whose plan screens show before the first solve; empty for none.
+    pub preview_method: &'static str,
 }
 
 /// A built-in scenario.
@@ -41,7 +43,13 @@ pub struct PresetInfo {
 }
 
 fn kind_info<K: Variants>() -> KindInfo {
-    KindInfo { name: K::NAME, help: K::HELP, objective: K::OBJECTIVE, default_method: K::DEFAULT_METHOD }
+    KindInfo {
+        name: K::NAME,
+        help: K::HELP,
+        objective: K::OBJECTIVE,
+        default_method: K::DEFAULT_METHOD,
+        preview_method: K::PREVIEW_METHOD,
+    }
 }
 
 /// All kinds that are listed.

@@ -8,6 +8,7 @@ use crate::app::layer::{CellEdit, Layer};
 use crate::app::log::Log;
 use crate::app::pane::{ItemId, PaneId, PaneInfo, PaneState, PaneTable, SizeClass};
 use crate::app::plans::{PlanEntry, PlanTable};
+use crate::app::preview::PlanPreview;
 use crate::app::runs::{Run, RunTable};
 use crate::app::sweeps::SweepTable;
 use crate::app::work::{FormRow, Section, Work};
@@ -235,6 +236,8 @@ pub struct App {
     pub runs: RunTable,
     /// All plans.
     pub plans: PlanTable,
+    /// The plan that panes show before there are plans.
+    pub(crate) preview: PlanPreview,
     /// Sweeps.
     pub sweeps: SweepTable,
     /// The log.
@@ -304,6 +307,7 @@ impl App {
             session: SessionView::default(),
             runs: RunTable::default(),
             plans: PlanTable::default(),
+            preview: PlanPreview::default(),
             sweeps: SweepTable::default(),
             log: Log::default(),
             focus: Focus {
@@ -405,10 +409,11 @@ impl App {
         }
     }
 
-    /// The displayed plan: the preview of an edit, or the chosen plan.
+    /// The displayed plan: the preview of an edit, the chosen plan, or the preview before the first solve.
     pub fn shown_plan(&self) -> Option<&AnyPlan> {
-        let preview = self.cell_edit().filter(|edit| edit.is_changed()).and_then(CellEdit::plan);
-        preview.or_else(|| self.plans.shown()?.plan.as_ref()).map(|plan| &plan.0)
+        let edited = self.cell_edit().filter(|edit| edit.is_changed()).and_then(CellEdit::plan);
+        let chosen = || self.plans.shown()?.plan.as_ref();
+        edited.or_else(chosen).or_else(|| self.preview()).map(|plan| &plan.0)
     }
 
     /// A number that changes whenever [`App::shown_plan`] changes: 0 for none, the number in the table, or a number
@@ -416,6 +421,7 @@ impl App {
     pub fn shown_key(&self) -> u64 {
         match self.cell_edit().filter(|edit| edit.is_changed() && edit.plan().is_some()) {
             Some(edit) => u64::MAX - edit.key,
+            None if self.preview().is_some() => self.preview.key(),
             None => self.plans.shown().filter(|entry| entry.plan.is_some()).map_or(0, |entry| entry.number),
         }
     }

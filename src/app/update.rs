@@ -47,7 +47,10 @@ impl App {
                 self.size = Size::new(width, height);
                 self.touch();
             }
-            Action::Drawn(drawn) => self.drawn(drawn),
+            Action::Drawn(drawn) => {
+                self.drawn(drawn);
+                self.request_preview(&mut effects);
+            }
             Action::Tick => self.tick(&mut effects),
             Action::Fact(fact) => self.fact(fact, &mut effects),
         }

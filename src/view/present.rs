@@ -174,6 +174,10 @@ impl Presenter {
                 (None, None) => {}
             }
         }
+        if input.app.preview().is_some() {
+            // A preview cannot be edited, because edits start from a plan of the table.
+            drawn.edit = None;
+        }
         out.panes.push(drawn);
     }
 }
@@ -187,9 +191,15 @@ fn frame(input: &PaneInput<'_>, title: &Title, state: Shown<'_>, area: Rect, buf
     } else {
         state
     };
+    let preview = input.app.preview().filter(|_| state == Shown::Ready && input.info.sweeps.is_none());
+    let mut context = Vec::new();
+    if let Some(preview) = preview {
+        context.push(Piece::new(format!("preview by {}  ", preview.0.header().method), Tone::Changed));
+    }
+    context.extend_from_slice(&title.context);
     (&Pane::new(&input.app.look.theme, input.info.name)
         .number(input.info.number)
-        .context(&title.context)
+        .context(&context)
         .value(&title.value)
         .focused(input.focused)
         .state(state))

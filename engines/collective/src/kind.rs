@@ -27,6 +27,7 @@ impl Kind for Collective {
     const NAME: &'static str = "collective";
     const OBJECTIVE: ObjectiveInfo = metrics::OBJECTIVE;
     const DEFAULT_METHOD: &'static str = "auto";
+    const PREVIEW_METHOD: &'static str = "shortest-path";
     const METRICS: &'static [MetricInfo] = metrics::METRICS;
     const SECTIONS: &'static [SectionInfo] = crate::report::SECTIONS;
     const SWEEPS: SweepInfo = SweepInfo::over(

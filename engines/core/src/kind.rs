@@ -182,6 +182,8 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     const OBJECTIVE: ObjectiveInfo;
     /// Method that is used if no method is named.
     const DEFAULT_METHOD: &'static str;
+    /// Method that finds some plan in an instant: screens show this plan before the first solve. Empty for none.
+    const PREVIEW_METHOD: &'static str = "";
     /// Every figure that plans may contain in addition to the objective, in the order in which tables show them.
     const METRICS: &'static [MetricInfo] = &[];
     /// Every section that explains a scenario or a plan, in the order in which an overview shows them.

@@ -33,6 +33,7 @@ impl Kind for Crossconnect {
     const NAME: &'static str = "crossconnect";
     const OBJECTIVE: ObjectiveInfo = metrics::OBJECTIVE;
     const DEFAULT_METHOD: &'static str = "auto";
+    const PREVIEW_METHOD: &'static str = "lumos-polish";
 
     const METRICS: &'static [MetricInfo] = metrics::METRICS;
 

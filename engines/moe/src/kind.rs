@@ -32,6 +32,7 @@ impl Kind for Moe {
     const NAME: &'static str = "moe";
     const OBJECTIVE: ObjectiveInfo = metrics::OBJECTIVE;
     const DEFAULT_METHOD: &'static str = "auto";
+    const PREVIEW_METHOD: &'static str = "mfabric-greedy";
 
     const METRICS: &'static [MetricInfo] = metrics::METRICS;
     const SECTIONS: &'static [SectionInfo] = crate::report::SECTIONS;

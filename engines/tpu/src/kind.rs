@@ -39,6 +39,7 @@ impl Kind for Tpu {
     const NAME: &'static str = "tpu";
     const OBJECTIVE: ObjectiveInfo = metrics::OBJECTIVE;
     const DEFAULT_METHOD: &'static str = "tons-fast";
+    const PREVIEW_METHOD: &'static str = "pt";
 
     const METRICS: &'static [MetricInfo] = metrics::METRICS;
     const SECTIONS: &'static [SectionInfo] = crate::report::SECTIONS;

@@ -38,6 +38,7 @@ impl Kind for Training {
     const NAME: &'static str = "training";
     const OBJECTIVE: ObjectiveInfo = metrics::OBJECTIVE;
     const DEFAULT_METHOD: &'static str = "auto";
+    const PREVIEW_METHOD: &'static str = "prop-alloc";
 
     const METRICS: &'static [MetricInfo] = metrics::METRICS;
     const SECTIONS: &'static [SectionInfo] = crate::report::SECTIONS;

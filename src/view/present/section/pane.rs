@@ -193,6 +193,11 @@ fn remedy_now(app: &App, remedy: &str) -> String {
 
 /// Adds a note that a pane still shows an older plan or scenario than the header.
 fn waits(plan: u64) -> Piece {
-    let what = if plan == 0 { "the scenario".to_owned() } else { format!("plan {plan}") };
+    let what = match plan {
+        0 => "the scenario".to_owned(),
+        // Plans have numbers in the table, previews do not.
+        _ if plan > u64::from(u32::MAX) => "the preview".to_owned(),
+        _ => format!("plan {plan}"),
+    };
     Piece::new(format!("waiting for {what}  "), Tone::Changed)
 }
