@@ -1,6 +1,7 @@
 //! Effects: plain data that the state passes to the runtime as requests for work.
 
 use crate::app::plans::PlanRef;
+use crate::app::sweeps::SavedSweep;
 use crate::app::work::Setup;
 use lightbay_core::event::RunId;
 use lightbay_core::param::{ParamValue, Setting};
@@ -222,4 +223,6 @@ pub struct Remembered {
     pub best: Option<(u64, PlanRef)>,
     /// Results of the checker by plan number; the rows of the plans contain them after restoring.
     pub findings: BTreeMap<u64, Findings>,
+    /// Sweeps with their points.
+    pub sweeps: Vec<SavedSweep>,
 }

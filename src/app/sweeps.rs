@@ -3,6 +3,7 @@
 use lightbay_core::param::{Domain, ParamValue};
 use lightbay_engines::AnyScenario;
 use lightbay_engines::sweep::{Axis, AxisOf, Sweep, SweepRow, Walked};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Factors of the present value for the suggested values.
@@ -40,11 +41,24 @@ impl SweepState {
     }
 }
 
+/// A sweep as a session saves it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SavedSweep {
+    /// The request as typed.
+    pub command: String,
+    /// Identity of the sweep with all settings, see [`Sweep::id`].
+    pub id: String,
+    /// Rows of the solved cells.
+    pub rows: Vec<SweepRow>,
+}
+
 /// A sweep with its points so far.
 #[derive(Clone, Debug)]
 pub struct SweepRun {
     /// Number of the request.
     pub key: u64,
+    /// The request as typed: knob, values and methods.
+    pub command: String,
     /// Knob, values and methods to solve.
     pub sweep: Arc<Sweep>,
     /// Rows of the solved cells, in order.
@@ -58,14 +72,14 @@ pub struct SweepRun {
 
 impl SweepRun {
     /// A new sweep without points.
-    pub fn new(key: u64, sweep: Arc<Sweep>) -> Self {
+    pub fn new(key: u64, command: String, sweep: Arc<Sweep>) -> Self {
         let values = sweep.axes().first().map_or(0, |axis| axis.values.len());
         let hash_at = |value: usize| {
             let cell = sweep.cell(value * sweep.method_names().count() + 1);
             Some((value, sweep.scenario(&cell).ok()?.sha256().ok()?))
         };
         let about = (0..values).find_map(hash_at);
-        Self { key, sweep, rows: Vec::new(), state: SweepState::Running, about }
+        Self { key, command, sweep, rows: Vec::new(), state: SweepState::Running, about }
     }
 
     /// The knob with its values.
@@ -127,6 +141,17 @@ impl SweepTable {
     /// The newest sweep over any knob except these.
     pub fn beside(&self, knobs: &[&str]) -> Option<&SweepRun> {
         self.list.iter().rev().find(|run| !knobs.contains(&run.knob().as_str()))
+    }
+
+    /// All sweeps with at least one point, as a session saves them.
+    pub fn saved(&self) -> Vec<SavedSweep> {
+        let runs = self.list.iter().filter(|run| !run.rows.is_empty());
+        let saved = |run: &SweepRun| SavedSweep {
+            command: run.command.clone(),
+            id: run.sweep.id(),
+            rows: run.rows.clone(),
+        };
+        runs.map(saved).collect()
     }
 
     /// The sweep with this request number.

@@ -457,11 +457,13 @@ mod key {
     pub const PANE: &str = "pane";
     pub const SOLVED: &str = "solved_sha256";
     pub const CHOSEN: &str = "shown";
+    pub const SWEEPS: &str = "sweeps";
 }
 
 /// Returns the new content of `session.toml`, with the remembered state of the screen.
 pub fn session_file(before: &SessionFile, remembered: &Remembered) -> SessionFile {
-    let Remembered { source, now, solved, marked, baseline, shown, pane, best, findings } = remembered;
+    let Remembered { source, now, solved, marked, baseline, shown, pane, best, findings, sweeps } =
+        remembered;
     let mut file = before.clone();
     now.scenario.name().clone_into(&mut file.scenario);
     file.method = Some(now.method.clone());
@@ -493,6 +495,9 @@ pub fn session_file(before: &SessionFile, remembered: &Remembered) -> SessionFil
     put(key::GAP, now.common.gap.map(Into::into));
     put(key::SOLVED, solved.as_ref().map(|solved| solved.sha256.clone().into()));
     put(key::CHOSEN, shown.map(|number| (number as i64).into()));
+    // JSON, because TOML has no value for a missing figure.
+    let text = serde_json::to_string(sweeps).ok().filter(|_| !sweeps.is_empty());
+    put(key::SWEEPS, text.map(Into::into));
     file
 }
 
@@ -556,6 +561,11 @@ fn remembered(
         pane: number(key::PANE).and_then(|pane| u8::try_from(pane).ok()).unwrap_or(1),
         best: None,
         findings: BTreeMap::new(),
+        sweeps: shell
+            .get(key::SWEEPS)
+            .and_then(toml::Value::as_str)
+            .and_then(|text| serde_json::from_str(text).ok())
+            .unwrap_or_default(),
     }))
 }
 

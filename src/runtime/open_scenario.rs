@@ -260,7 +260,7 @@ impl OpenScenario {
         let file = session_file(&self.file, remembered);
         let changed = remembered.now.sha256 != self.saved_sha256;
         let solved = remembered.solved.as_ref().map(|solved| &solved.sha256);
-        if changed || solved != self.solved_sha256.as_ref() {
+        if changed || solved != self.solved_sha256.as_ref() || !remembered.sweeps.is_empty() {
             self.fresh = false;
         }
         if (changed || place.made_again > self.made_again)

@@ -9,6 +9,7 @@ use lightbay_core::param::ParamValue;
 use lightbay_core::plan::{Limit, gap};
 use lightbay_core::problem::{Problem, printable};
 use lightbay_core::read::{brief, parse_json};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -35,7 +36,7 @@ pub(super) const FIXED: [&str; 17] = [
 ];
 
 /// Result of a cell.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SweepRow {
     /// Its number.
     pub cell: usize,

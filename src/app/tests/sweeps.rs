@@ -202,3 +202,28 @@ fn another_scenario_forgets_what_was_about_the_one_before() {
     bench.fact(Fact::SweepRow { key: request.key, row: Box::new(late) });
     assert!(bench.app.shown_sweep().is_none());
 }
+
+#[test]
+fn a_session_keeps_the_points_of_its_sweeps() {
+    let mut bench = Bench::open_with(|_| PANES);
+    let request = sweep(&mut bench, "bandwidth_gbps=200,400 prop-alloc,iter-halve");
+    let all = rows(&request);
+    for row in &all[..3] {
+        bench.fact(Fact::SweepRow { key: request.key, row: Box::new(row.clone()) });
+    }
+    let saved = bench.app.sweeps.saved();
+    let text = serde_json::to_string(&saved).unwrap();
+    let read: Vec<crate::app::sweeps::SavedSweep> = serde_json::from_str(&text).unwrap();
+    assert_eq!(read, saved);
+
+    let mut again = Bench::open_with(|_| PANES);
+    again.app.restore_sweeps(read.clone());
+    let run = again.app.sweeps.over("bandwidth_gbps").unwrap();
+    assert_eq!((run.rows.as_slice(), &run.state), (&all[..3], &SweepState::Ended(Walked::Stopped)));
+
+    // With another seed the points would be others.
+    let mut other = Bench::open_with(|_| PANES);
+    other.keys(":").text("set seed=7").keys("Enter");
+    other.app.restore_sweeps(read);
+    assert!(other.app.sweeps.over("bandwidth_gbps").is_none());
+}

@@ -130,12 +130,15 @@ impl App {
         for entry in opened.plans {
             self.plans.add(entry);
         }
-        if let Some(remembered) = opened.remembered {
+        let mut sweeps = Vec::new();
+        if let Some(mut remembered) = opened.remembered {
+            sweeps = std::mem::take(&mut remembered.sweeps);
             self.restore(&mut work, *remembered);
         }
         let name = lightbay_core::problem::printable(work.now.scenario.name());
         self.work = Some(work);
         self.opened += 1;
+        self.restore_sweeps(sweeps);
         for heard in opened.events {
             self.hear(&heard, true);
         }
@@ -212,6 +215,7 @@ impl App {
                 .filter(|entry| entry.status.is_some())
                 .filter_map(|entry| Some((entry.number, entry.standing.findings(&entry.scenario_sha256)?)))
                 .collect(),
+            sweeps: self.sweeps.saved(),
         })
     }
 
@@ -357,6 +361,9 @@ impl App {
     }
 
     fn evaluated(&mut self, key: u64, mut previews: Vec<Preview>) {
+        if self.previewed(key, &previews) {
+            return;
+        }
         let Some(Layer::EditCell(edit)) =
             self.layers.iter_mut().find(|layer| matches!(layer, Layer::EditCell(edit) if edit.key == key))
         else {

@@ -3,7 +3,7 @@
 use crate::app::effect::{Effect, Effects, SweepRequest};
 use crate::app::pane::{PaneId, PaneInfo};
 use crate::app::state::App;
-use crate::app::sweeps::{PaneSweeps, SweepRun, SweepState, suggestion};
+use crate::app::sweeps::{PaneSweeps, SavedSweep, SweepRun, SweepState, suggestion};
 use lightbay_core::event::Severity;
 use lightbay_core::param::Setting;
 use lightbay_core::problem::{Problems, counted};
@@ -33,7 +33,7 @@ impl App {
             Ok(sweep) => {
                 self.next_key += 1;
                 let (key, sweep) = (self.next_key, Arc::new(sweep));
-                let run = SweepRun::new(key, Arc::clone(&sweep));
+                let run = SweepRun::new(key, text.trim().to_owned(), Arc::clone(&sweep));
                 let (knob, cells) = (run.knob(), counted(sweep.len() as u64, "run", "runs"));
                 let mode = offered.knobs.iter().position(|other| *other == knob);
                 self.say(Severity::Info, format!("sweep over {knob}: {cells}; x stops it"));
@@ -156,6 +156,26 @@ impl App {
         if let Some(run) = self.sweeps.get_mut(key) {
             run.rows.push(row);
             self.dirty.frame = true;
+            self.to_remember = true;
+        }
+    }
+
+    /// Restores the sweeps of a session. A sweep that the present settings would solve differently is left out.
+    pub(crate) fn restore_sweeps(&mut self, saved: Vec<SavedSweep>) {
+        let Some((_, offered)) = self.sweep_pane() else { return };
+        for SavedSweep { command, id, rows } in saved {
+            let Ok(sweep) = self.asked_sweep(&command, offered) else { continue };
+            if sweep.id() != id {
+                continue;
+            }
+            self.next_key += 1;
+            let walked = if rows.len() < sweep.len() { Walked::Stopped } else { Walked::Through };
+            let mut run = SweepRun::new(self.next_key, command, Arc::new(sweep));
+            (run.rows, run.state) = (rows, SweepState::Ended(walked));
+            self.sweeps.insert(run);
+        }
+        if let Some(work) = &self.work {
+            self.sweeps.scenario_sha256.clone_from(&work.now.sha256);
         }
     }
 
