@@ -46,7 +46,7 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
     SectionInfo::of_scenario("network", "Network", "Which GPUs, switches and links are there?")
         .place(1)
         .forms(input::FORMS),
-    SectionInfo::of_scenario("demand", "Demand", "Who wants what?").place(9),
+    SectionInfo::of_scenario("demand", "Demand", "Who wants what?").place(8),
     SectionInfo::of_scenario(
         "sizes",
         "Bandwidth against size",
@@ -54,12 +54,12 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
     ).place(3)
     .forms(&["curves", "points", "ranges"]),
     SectionInfo::of_plan("finish", "Finish", "When is the last delivery, and how close is it to its lower \
-         bound?").place(8),
+         bound?").place(7),
     SectionInfo::of_plan(
         "bounds",
         "Bounds",
         "What are the lower bounds on the completion time, which schedules do they cover, and what proves them?",
-    ).place(7),
+    ),
     SectionInfo::of_plan("occupancy", "Occupancy", "Which link transmits which chunk at what time, and \
          which links determine the bound?")
         .place(2)
@@ -69,6 +69,7 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
          paths?").place(4)
         .items("chunk"),
     SectionInfo::of_plan("deliveries", "Deliveries", "How much data is delivered by what time?")
+        .place(9)
         .forms(&["curve", "points"]),
     SectionInfo::of_plan("sends", "Sends", "Which link starts which chunk in which epoch?"),
     SectionInfo::of_scenario(

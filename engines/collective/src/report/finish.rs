@@ -51,7 +51,10 @@ pub(super) fn finish(subject: ExplainedPlan<'_>) -> Section {
     let answer = Phrase::new()
         .answer(with_unit(claims.finish_us, MICROSECONDS.with_decimals(3)))
         .muted(" until the last delivery");
-    let section = Section::empty("Finish").answer(answer).block("facts", "", facts);
+    let section = Section::empty("Finish")
+        .answer(answer)
+        .on_screens("times", "Completion time and its lower bounds", times(subject))
+        .block("facts", "", facts);
     let section = match trees(&subject.result.trees) {
         Some(table) => section.block("trees", "Trees of one root per orbit", table),
         None => section,
@@ -60,6 +63,27 @@ pub(super) fn finish(subject: ExplainedPlan<'_>) -> Section {
         Some(table) => section.block("tenants", "Tenants", table),
         None => section,
     }
+}
+
+/// Completion times and their lower bounds on one scale.
+fn times(subject: ExplainedPlan<'_>) -> Table {
+    let (claims, time) = (&subject.result.claims, &subject.result.time);
+    let columns = vec![Column::words("time", "time"), Column::numbers("time_us", "", MICROSECONDS)];
+    let mut table = Table::new(["time", "times"], columns).bar(1);
+    let mut row = |name: &str, time_us: f64, tone: Tone| {
+        table.row(vec![Cell::new(name).tone(tone), Cell::new(time_us).tone(tone)]);
+    };
+    row("finish", claims.finish_us, Tone::Answer);
+    if let Some(replay_us) = claims.replay_us {
+        row("replay, without epochs", replay_us, Tone::Text);
+    }
+    if let Some(lower) = claims.lower_bound_epochs {
+        row("bound for these epochs and chunks", f64::from(lower) * time.epoch_us, Tone::Good);
+    }
+    if let Some(floor) = &claims.floor {
+        row("bound for any chunking", floor.under_finish(time.alpha_threshold).floor_us, Tone::Good);
+    }
+    table
 }
 
 /// Distance of a finish from the floor, and the schedules that the floor covers.

@@ -3,7 +3,7 @@
 use super::occupancy::binds;
 use super::places::places;
 use super::{ExplainedPlan, OVERVIEW};
-use crate::scenario::{CollectiveScenario, CollectiveSort, NodeSort};
+use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort, NodeSort};
 use lightbay_core::report::{About, Cell, Column, Facts, Matrix, Phrase, Section, Table, Tone, Unit, text};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -117,6 +117,58 @@ pub(super) fn network(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<
     section.context(size).block("facts", "", facts).block("links", "Links", table)
 }
 
+/// Hops from the source of each chunk to its destinations; `None` if there are too many chunks or nodes.
+fn distances(scenario: &CollectiveScenario, chunks: &ChunkList) -> Option<Matrix> {
+    let topology = &scenario.topology;
+    let ranks = scenario.demand.rank_nodes(topology);
+    if chunks.is_empty() || chunks.len() > MOST_NODES || ranks.len() > MOST_NODES {
+        return None;
+    }
+    let name =
+        |node: u32| topology.nodes.get(node as usize).map_or_else(String::new, |node| node.name.clone());
+    let mut hops: BTreeMap<u32, BTreeMap<u32, u32>> = BTreeMap::new();
+    let mut cells = Vec::with_capacity(chunks.len() * ranks.len());
+    for chunk in 0..chunks.len() {
+        let source = chunks.source(chunk);
+        let known = hops.entry(source).or_insert_with(|| hops_from(scenario, source));
+        let dests: BTreeSet<u32> = chunks.dests(chunk).collect();
+        cells.extend(ranks.iter().map(|rank| match known.get(rank) {
+            Some(hops) if dests.contains(rank) => Cell::new(*hops),
+            None if dests.contains(rank) => Cell::new("x").tone(Tone::Bad),
+            _ => Cell::new("·").tone(Tone::Muted),
+        }));
+    }
+    Some(Matrix {
+        name: "hops",
+        unit: Unit::COUNT,
+        rows: (0..chunks.len()).map(|chunk| format!("{chunk} {}", name(chunks.source(chunk)))).collect(),
+        columns: ranks.iter().map(|rank| name(*rank)).collect(),
+        cells,
+        shaded: true,
+        ..Matrix::default()
+    })
+}
+
+/// Hops of the shortest path over working links to every node that can be reached.
+fn hops_from(scenario: &CollectiveScenario, source: u32) -> BTreeMap<u32, u32> {
+    let mut hops = BTreeMap::from([(source, 0)]);
+    let mut last = vec![source];
+    while !last.is_empty() {
+        let links = scenario.topology.links.iter();
+        let works = links.filter(|link| !scenario.failed_links.contains(&[link.from, link.to]));
+        let mut next = Vec::new();
+        for link in works.filter(|link| last.contains(&link.from)) {
+            let far = hops[&link.from] + 1;
+            if let std::collections::btree_map::Entry::Vacant(open) = hops.entry(link.to) {
+                open.insert(far);
+                next.push(link.to);
+            }
+        }
+        last = next;
+    }
+    hops
+}
+
 /// Collective, ranks, chunks and sizes.
 pub(super) fn demand(scenario: &CollectiveScenario) -> Section {
     let (topology, demand) = (&scenario.topology, &scenario.demand);
@@ -140,7 +192,13 @@ pub(super) fn demand(scenario: &CollectiveScenario) -> Section {
     if !demand.copy {
         facts.add("copy", "copies on the way", "no: the source sends every destination a separate copy");
     }
-    let section = Section::empty("Demand").block("facts", "", facts);
+    let section = match distances(scenario, &chunks) {
+        Some(matrix) => Section::empty("Demand").on_screens("hops", "", matrix).legend(
+            "rows: chunks by source, columns: destinations; hops of the shortest path, · no delivery",
+        ),
+        None => Section::empty("Demand"),
+    };
+    let section = section.block("facts", "", facts);
     if demand.collective != CollectiveSort::MultiTenant {
         return section;
     }

@@ -133,9 +133,8 @@ pub(super) fn grid(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
     for row in &mut chunks.rows {
         row.item = None;
     }
-    let deciding = found
-        .iter()
-        .max_by(|a, b| a.of.usable_us.total_cmp(&b.of.usable_us).then(a.of.ends_us.total_cmp(&b.of.ends_us)));
+    let busiest = found.iter().filter(|sent| sent.row == 0);
+    let first = busiest.min_by(|a, b| a.of.begins_us.total_cmp(&b.of.begins_us));
     let bound = shown.iter().filter(|ends| binds(subject, **ends)).count();
     let answer = match bound {
         0 => Phrase::new().answer(shown.len().to_string()).muted(" links"),
@@ -149,7 +148,7 @@ pub(super) fn grid(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
         .on_screens("links", "", lanes)
         .on_screens("chunks", "", chunks)
         .only_in(&["links"])
-        .usual(deciding.map(|sent| sent.number).filter(|number| *number < MOST_ITEMS))
+        .usual(first.map(|sent| sent.number).filter(|number| *number < MOST_ITEMS))
         .context("links by load")
         .answer(answer)
         .legend(legend);

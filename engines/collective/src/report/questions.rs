@@ -74,7 +74,7 @@ fn steps(run: &RunBeside) -> Table {
         Column::numbers("gained_us", "gained", MICROSECONDS),
         Column::words("detail", "what").priority(1),
     ];
-    let mut table = Table::new(["step", "steps"], columns);
+    let mut table = Table::new(["step", "steps"], columns).bar(3);
     let mut parts: Vec<(f64, &str, &str)> = Vec::new();
     for (at_s, phase) in &run.phases {
         if parts.last().is_none_or(|last| last.1 != phase.name) {
