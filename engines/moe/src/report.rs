@@ -60,7 +60,7 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         "How busy is each expert over the iterations, and how well was that predicted?",
     )
     .place(1)
-    .forms(&["actual", "predicted", "error"]),
+    .forms(&["actual", "predicted", "error", "by_layer"]),
     SectionInfo::of_scenario(
         "predictor",
         "Predictor",
@@ -83,7 +83,7 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         "How many bytes do the servers send each other, and over how many circuits?",
     )
     .place(4)
-    .forms(&["demand", "circuits", "changes"]),
+    .forms(&["demand", "circuits", "changes", "drawn"]),
     SectionInfo::of_plan(
         "nics",
         "NICs",

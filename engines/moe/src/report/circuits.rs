@@ -8,6 +8,8 @@ use lightbay_core::report::{About, Cell, Column, Matrix, Phrase, Section, Table,
 const MS: Unit = Unit::new("ms", 1.0, Some(3));
 /// Maximum number of rows of a long table that an overview shows.
 const OVERVIEW: usize = 16;
+/// Maximum number of pairs of servers in the picture of all layers.
+const MOST_PAIRS: usize = 66;
 
 /// Circuits that are set in a layer.
 pub(super) fn set(layer: &LayerPlan) -> impl Iterator<Item = &RegionCircuit> {
@@ -125,6 +127,8 @@ pub(super) fn demand(result: &MoeResult) -> Section {
         }
     });
     let changes: Vec<Cell> = changes.collect();
+    let line = |count: u32| if count == 0 { Cell::none().tone(Tone::Muted) } else { Cell::new(count) };
+    let drawn: Vec<Cell> = now.iter().copied().map(line).collect();
     let signed = Unit::COUNT.signed();
     let matrix = |name, unit, cells, symmetric| Matrix {
         name,
@@ -147,7 +151,14 @@ pub(super) fn demand(result: &MoeResult) -> Section {
         )
         .block("circuits", "Circuits", matrix("circuits", Unit::COUNT, cells.collect(), true))
         .on_screens("changes", "", matrix("changes", signed, changes, true))
+        .on_screens("drawn", "", Matrix { places: circle(n), ..matrix("circuits", Unit::COUNT, drawn, true) })
         .on_screens("pairs", "Pairs by bytes", pairs(layer, &now, n))
+}
+
+/// Places of servers on a circle, as fractions of width and height.
+fn circle(count: usize) -> Vec<[f64; 2]> {
+    let angle = |at: usize| std::f64::consts::TAU * at as f64 / count.max(1) as f64;
+    (0..count).map(|at| [0.5 + 0.42 * angle(at).sin(), 0.5 - 0.46 * angle(at).cos()]).collect()
 }
 
 /// Far ends of the NICs of every server, in the layer whose all-to-all takes longest.
@@ -201,12 +212,12 @@ pub(super) fn layers(result: &MoeResult) -> Section {
         Column::counts("layer", "layer"),
         Column::numbers("all_to_all_ms", "all-to-all", MS),
         Column::numbers("step3_ocs_ms", "circuits", MS),
-        Column::numbers("step3_eps_ms", "packet switches", MS),
-        Column::numbers("gather_ms", "gather", MS),
-        Column::numbers("local_ms", "inside", MS),
-        Column::counts("circuits", "circuits"),
-        Column::counts("set", "set"),
-        Column::counts("removed", "removed"),
+        Column::numbers("step3_eps_ms", "packet switches", MS).priority(1),
+        Column::numbers("gather_ms", "gather", MS).priority(4),
+        Column::numbers("local_ms", "inside", MS).priority(5),
+        Column::counts("circuits", "circuits").priority(3),
+        Column::counts("set", "set").priority(2),
+        Column::counts("removed", "removed").priority(2),
         Column::numbers("stall_ms", "stalls", MS),
     ];
     let mut table = Table::new(["layer", "layers"], columns).overview(OVERVIEW).bar(1);
@@ -228,5 +239,34 @@ pub(super) fn layers(result: &MoeResult) -> Section {
         ]);
         row.item = Some(layer.layer);
     }
-    Section::new("Layers", table).subject(ANALYTIC_SHORT).remark(ANALYTIC)
+    let section = Section::empty("Layers").subject(ANALYTIC_SHORT).block("", "", table).remark(ANALYTIC);
+    match circuits_by_layer(result) {
+        Some(matrix) => section
+            .on_screens("circuits", "", matrix)
+            .legend("below: circuits of each layer by pair of servers"),
+        None => section,
+    }
+}
+
+/// Circuits of each layer by pair of servers; `None` without circuits or with too many pairs.
+fn circuits_by_layer(result: &MoeResult) -> Option<Matrix> {
+    let n = result.layers.first()?.demand_bytes.len();
+    let pairs: Vec<(usize, usize)> = (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b))).collect();
+    let has_circuits = result.layers.iter().any(|layer| set(layer).next().is_some());
+    if !has_circuits || pairs.len() > MOST_PAIRS {
+        return None;
+    }
+    let cells = result.layers.iter().flat_map(|layer| {
+        let counts = joined(layer, n);
+        pairs.iter().map(move |(a, b)| Cell::new(counts[a * n + b])).collect::<Vec<_>>()
+    });
+    Some(Matrix {
+        name: "circuits",
+        unit: Unit::COUNT,
+        rows: result.layers.iter().map(|layer| format!("layer {}", layer.layer)).collect(),
+        columns: pairs.iter().map(|(a, b)| format!("{a}-{b}")).collect(),
+        cells: cells.collect(),
+        shaded: true,
+        ..Matrix::default()
+    })
 }

@@ -43,6 +43,18 @@ fn ranks_of(scenario: &MoeScenario, plan: Option<&MoeResult>, layer: usize, expe
     ranks.iter().map(words).collect()
 }
 
+/// Mean share of every expert of a layer, over the iterations from `first`.
+fn means(history: &GateHistory, first: usize, layer: usize) -> Vec<f64> {
+    let mut means = vec![0.0; history.experts];
+    let count = history.iterations.saturating_sub(first).max(1) as f64;
+    for at in first..history.iterations {
+        for (mean, load) in means.iter_mut().zip(history.load(at, layer)) {
+            *mean += load / count;
+        }
+    }
+    means
+}
+
 /// The two busiest experts of each layer, by the mean over the iterations from `first`.
 fn hottest(history: &GateHistory, first: usize, scenario: &MoeScenario, plan: Option<&MoeResult>) -> Table {
     let columns = vec![
@@ -56,14 +68,8 @@ fn hottest(history: &GateHistory, first: usize, scenario: &MoeScenario, plan: Op
     ];
     let mut table = Table::new(["layer", "layers"], columns).bar(3);
     let experts = history.experts;
-    let count = history.iterations.saturating_sub(first).max(1) as f64;
     for layer in 0..history.layers {
-        let mut means = vec![0.0; experts];
-        for at in first..history.iterations {
-            for (mean, load) in means.iter_mut().zip(history.load(at, layer)) {
-                *mean += load / count;
-            }
-        }
+        let means = means(history, first, layer);
         let top = busiest(&means, 2);
         let [Some(&hot), next] = [top.first(), top.get(1)] else { continue };
         let ranks = ranks_of(scenario, plan, layer, experts);
@@ -149,6 +155,16 @@ pub(super) fn loads(
         ..Matrix::default()
     };
     let percent = Unit::PERCENT.with_decimals(0);
+    let of_layers: Vec<Vec<f64>> = (0..history.layers).map(|layer| means(&history, first, layer)).collect();
+    let by_layer = Matrix {
+        name: "mean_share",
+        unit: percent,
+        rows: rows.clone(),
+        columns: (0..history.layers).map(|layer| format!("layer {layer}")).collect(),
+        cells: (0..experts).flat_map(|at| of_layers.iter().map(move |means| Cell::new(means[at]))).collect(),
+        shaded: true,
+        ..Matrix::default()
+    };
     let legend = format!(
         "% of the tokens by iteration, busiest brightest; bold: the {MARKED} busiest, * predicted wrongly; last: mean, ranks"
     );
@@ -161,7 +177,25 @@ pub(super) fn loads(
         .block("actual", "Share of the tokens", matrix("share", percent, actual))
         .block("predicted", "Predicted share", matrix("predicted_share", percent, share))
         .on_screens("layers", "Busiest experts by layer, means", hottest(&history, first, scenario, plan))
-        .block("error", "Predicted minus actual share", matrix("share_error", percent.signed(), error)))
+        .block("error", "Predicted minus actual share", matrix("share_error", percent.signed(), error))
+        .on_screens("by_layer", "", by_layer))
+}
+
+/// Errors of the predictors by layer, the largest brightest.
+fn errors_by_layer(errors: &[Vec<Option<f64>>]) -> Matrix {
+    let predictors = Predictor::ALL.len();
+    let cell = |at: usize, errors: &Vec<Option<f64>>| {
+        errors.get(at).copied().flatten().map_or_else(Cell::none, Cell::new)
+    };
+    Matrix {
+        name: "l1",
+        unit: Unit::RATIO.with_decimals(3),
+        rows: Predictor::ALL.iter().map(|(name, _)| format!("{name}, L1")).collect(),
+        columns: (1..=errors.len()).map(|layer| format!("layer {layer}")).collect(),
+        cells: (0..predictors).flat_map(|at| errors.iter().map(move |errors| cell(at, errors))).collect(),
+        shaded: true,
+        ..Matrix::default()
+    }
 }
 
 /// Accuracy of predictions by layer, compared with trivial baselines.
@@ -182,13 +216,18 @@ pub(super) fn predictor(
     ];
     let mut table = Table::new(["prediction", "predictions"], columns).overview(16);
     let mut worse = Vec::new();
+    // Errors by layer, then predictor.
+    let mut all_errors: Vec<Vec<Option<f64>>> = Vec::new();
     for layer in 1..history.layers {
         let mut errors = Vec::new();
+        let mut by_predictor = Vec::new();
         for (name, predictor) in Predictor::ALL {
             if deadline.is_over() {
                 return Err(Unavailable::late(deadline));
             }
-            let Some(found) = accuracy(predictor, &history, layer, first, settings) else { continue };
+            let found = accuracy(predictor, &history, layer, first, settings);
+            by_predictor.push(found.as_ref().map(|found| found.l1));
+            let Some(found) = found else { continue };
             errors.push(found.l1);
             let tone = if predictor == Predictor::Copilot { Tone::Answer } else { Tone::Text };
             let cells = found.top.map(|share| Cell::new(share).tone(tone));
@@ -205,6 +244,7 @@ pub(super) fn predictor(
         if errors.iter().skip(1).any(|other| errors.first().is_some_and(|copilot| other < copilot)) {
             worse.push(layer.to_string());
         }
+        all_errors.push(by_predictor);
     }
     if table.rows.is_empty() {
         return Err(Unavailable::absent(
@@ -213,7 +253,9 @@ pub(super) fn predictor(
         ));
     }
     let judged = history.iterations.saturating_sub(first);
-    let section = Section::new("Predictor", table)
+    let section = Section::empty("Predictor")
+        .on_screens("errors", "", errors_by_layer(&all_errors))
+        .block("", "", table)
         .context(
             Phrase::new()
                 .muted(format!("means over {judged} iterations, each predicted from {}", window(settings))),

@@ -26,9 +26,9 @@ pub(super) fn section(scenario: &MoeScenario) -> Section {
     facts.add("eps_nics", "packet-switched NICs", region.eps_nics.len());
     facts.number("link_gbps", "rate of a NIC", Unit::GBPS, region.link_gbps);
     let times = LayerTimes::of(scenario);
-    facts.number("attention_ms", "attention", MS, times.attention_ms);
-    facts.number("gate_ms", "gate", MS, times.gate_ms);
-    facts.number("expert_ms", "experts", MS, times.expert_ms);
+    facts.part("attention_ms", "attention", MS, times.attention_ms);
+    facts.part("gate_ms", "gate", MS, times.gate_ms);
+    facts.part("expert_ms", "experts", MS, times.expert_ms);
     facts.number("delay_ms", "delay of the switch", MS, scenario.cluster.reconfiguration_delay_ms);
     let delay = scenario.cluster.reconfiguration_delay_ms;
     facts.sentence(match delay {
