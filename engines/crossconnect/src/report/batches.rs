@@ -44,7 +44,14 @@ pub(super) fn section(scenario: &CrossconnectScenario, changes: &Changes, facts:
         row.sentence = sentence(scenario, number, batch);
     }
     let warnings = Warning::all(scenario, changes);
-    let section = Section::new("Batches", table).answer(answer(scenario, facts, &warnings));
+    let forced: u32 = facts.switches.iter().map(|switch| switch.forced).sum();
+    let context = match forced {
+        0 => String::new(),
+        _ => format!("{forced} of {} removals end at failed ports and are not counted as removed", {
+            facts.removed() + u64::from(forced)
+        }),
+    };
+    let section = Section::new("Batches", table).answer(answer(scenario, facts, &warnings)).context(context);
     warnings.into_iter().fold(section, |section, warning| section.remark(warning.text))
 }
 
