@@ -11,6 +11,7 @@ mod rates;
 mod reallocation;
 mod sections;
 
+use super::rows::from;
 use super::section::panes::SWEEPS;
 use super::{Explanations, KindPanes, KindScreens, PaneInput, Title, frame};
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
@@ -34,6 +35,9 @@ const PATH: u8 = 6;
 
 /// Number of the pane of the rates of a link.
 const RATES: u8 = 7;
+
+/// Minimum number of rows for the rates of the selected link below the circuits.
+const RATES_BELOW: u16 = 14;
 
 /// Number of the pane of demand against capacity.
 const CONTENTION: u8 = 8;
@@ -226,7 +230,20 @@ impl KindPanes for Training {
                 let baseline = self.explained.of_baseline(input.app, &mut out.jobs);
                 let baseline = baseline.and_then(|whole| whole.part(chosen));
                 let baseline = baseline.filter(|other| !other.analysis.moves);
-                self.ports.draw(input, &explained, baseline.as_deref(), choice, area, buf, drawn, out);
+                // A large pane also shows what the selected link carries over time.
+                let own = self.ports.rows();
+                let rest = from(area, own + 1);
+                let rates = input.app.pane_info(PaneId::Kind(RATES)).filter(|_| rest.height >= RATES_BELOW);
+                let height = if rates.is_some() { own } else { area.height };
+                let place = Rect { height, ..area };
+                self.ports.draw(input, &explained, baseline.as_deref(), choice, place, buf, drawn, out);
+                if let Some(info) = rates {
+                    let pane = info.id();
+                    let state = input.app.pane(pane).clone();
+                    let below = PaneInput { pane, info, state, focused: false, ..input.clone() };
+                    let mut other = PaneDrawn::new(pane, rest);
+                    self.rates.draw(&below, &explained, choice, rest, buf, &mut other, out);
+                }
             }
         }
     }

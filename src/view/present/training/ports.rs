@@ -113,6 +113,11 @@ impl PortsPane {
         drawn.chosen = shown.filter(|_| choice.by_person);
     }
 
+    /// Number of rows that it can use: title, matrix, table and sentence.
+    pub fn rows(&self) -> u16 {
+        (self.rows.len() + self.table_rows.len()) as u16 + 5
+    }
+
     fn link_at(&self, row: usize, column: usize) -> Option<u32> {
         self.link_of.get(row * self.columns.len() + column).copied().flatten()
     }
