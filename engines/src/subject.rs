@@ -92,8 +92,13 @@ fn set_all<K: Kind>(
 ) -> Result<Scenario<K>, Problems> {
     let mut changed = scenario.clone();
     let mut problems = Problems::new();
-    for (name, index, value) in changes {
-        if *name == NAME {
+    let other = |name: &str| K::SYNONYMS.iter().find(|(word, _)| *word == name).map(|(_, other)| *other);
+    let mut changes = changes.to_vec();
+    changes.sort_by_key(|(name, ..)| other(name).is_some());
+    for (name, index, value) in &changes {
+        if let Some(other) = other(name).filter(|other| changes.iter().any(|(name, ..)| name == other)) {
+            problems.add(*name, format!("cannot be combined with '{other}'"), "give one of the two");
+        } else if *name == NAME {
             match name::text_of(value) {
                 Ok(text) => changed.name = text,
                 Err(problem) => problems.push(problem),

@@ -190,6 +190,8 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     const SECTIONS: &'static [SectionInfo] = &[];
     /// Sweeps that a screen offers.
     const SWEEPS: SweepInfo = SweepInfo::ANY;
+    /// Pairs of knobs of which the first is another word for the second; it depends on other knobs and is set after them.
+    const SYNONYMS: &'static [(&'static str, &'static str)] = &[];
     /// Terms of the kind for the glossary, in addition to its figures.
     const TERMS: &'static [Term] = &[];
 

@@ -46,7 +46,11 @@ macro_rules! record {
                     if spec.is_required() {
                         required.push(stringify!($key).into());
                     }
+                    let former = spec.former();
                     let schema = spec.schema(generator, concat!($($doc),+));
+                    if let Some(former) = former {
+                        properties.insert(former.to_owned(), schema.clone().into());
+                    }
                     properties.insert(stringify!($key).to_owned(), schema.into());
                 )+
             }

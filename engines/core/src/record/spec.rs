@@ -30,6 +30,7 @@ pub struct Spec<T> {
     written: Written,
     unit: &'static str,
     effect: Effect,
+    former: Option<&'static str>,
     by: Option<(Reader<T>, Described)>,
 }
 
@@ -41,6 +42,7 @@ pub const fn any<T>() -> Spec<T> {
         written: Written::IfThere,
         unit: "",
         effect: Effect::Warm,
+        former: None,
         by: None,
     }
 }
@@ -103,8 +105,25 @@ impl<T: FieldType + Clone + PartialEq> Spec<T> {
         self
     }
 
+    /// The same field, which older files call `former`.
+    #[must_use]
+    pub const fn formerly(mut self, former: &'static str) -> Self {
+        self.former = Some(former);
+        self
+    }
+
+    /// The name of the field in older files.
+    pub const fn former(&self) -> Option<&'static str> {
+        self.former
+    }
+
     /// Reads the field; if the value is missing or invalid, adds a problem and returns `None`.
     pub fn read(self, key: &'static str, fields: &mut Fields<'_>, problems: &mut Problems) -> Option<T> {
+        // A file with both names keeps the old one as an unknown key.
+        let key = match self.former {
+            Some(former) if !fields.has(key) && fields.has(former) => former,
+            _ => key,
+        };
         let Some(value) = fields.optional(key) else {
             let usual = self.usual.or_else(T::absent);
             if usual.is_none() {
