@@ -123,6 +123,8 @@ pub enum Format {
     SwitchState(SwitchState),
     /// The ports of optical switches, one row per port.
     PortMap,
+    /// The ranks of a job by pod.
+    PodMap,
     /// A table of a fabric: pods, switches, cables or target circuits.
     Hall,
     /// A network of nodes and links.
@@ -180,6 +182,7 @@ impl Format {
             Self::SwitchState(SwitchState::Csv) => "a table of circuits of optical switches",
             Self::SwitchState(_) => "the state of an optical switch",
             Self::PortMap => "a port map of optical switches",
+            Self::PodMap => "a table of the ranks in each pod",
             Self::Hall => "a table of pods, switches, cables or circuits",
             Self::Network(form) => form.describe(),
             Self::Topology => "a topology of a collective",
@@ -220,6 +223,7 @@ impl Format {
                 SwitchState::Csv => "csv",
             }),
             Self::PortMap => Some("port_map"),
+            Self::PodMap => Some("pod_map"),
             Self::Hall => Some("hall"),
             _ => None,
         }
@@ -385,6 +389,9 @@ fn hall(text: &str) -> Option<Format> {
     let has = |names: &[&str]| names.iter().all(|name| header.iter().any(|known| known == name));
     if has(&["switch", "port", "pod"]) {
         return Some(Format::PortMap);
+    }
+    if has(&["rank_first", "rank_last", "pod"]) {
+        return Some(Format::PodMap);
     }
     let cables = has(&["startdevice", "startport", "enddevice", "endport"])
         || has(&["side_a_device", "side_a_name", "side_b_device", "side_b_name"])

@@ -68,6 +68,7 @@ fn command(format: Format, importer: &str, source: &str) -> String {
         Format::MscclAlgorithm | Format::MscclppPlan => {
             format!("lightbay import {importer} SCENARIO {file} -o plan.json")
         }
+        Format::PodMap => format!("lightbay import {importer} SCENARIO {file} -o uneven.json"),
         Format::SwitchState(_) => format!("lightbay import {importer} SCENARIO {file} -o installed.json"),
         _ => format!("lightbay import {importer} {file} -o scenario.json"),
     }
@@ -92,7 +93,7 @@ mod tests {
     use lightbay_formats::network::NetworkForm;
 
     /// Every format that can be recognised.
-    const ALL: [Format; 42] = [
+    const ALL: [Format; 43] = [
         Format::SimaiText,
         Format::AicbCsv,
         Format::AiobTimes,
@@ -129,6 +130,7 @@ mod tests {
         Format::SwitchState(SwitchState::SonicOcs),
         Format::SwitchState(SwitchState::Csv),
         Format::PortMap,
+        Format::PodMap,
         Format::Hall,
         Format::Html,
         Format::Topology,

@@ -52,6 +52,7 @@ impl Kind for Training {
             &["bandwidth", "sequence", "micro-batches", "ports", "MFU", "other parameter"],
         )
     };
+    const SYNONYMS: &'static [(&'static str, &'static str)] = &[(knobs::DP, "gpus")];
     const TERMS: &'static [Term] = terms::TERMS;
 
     type Scenario = TrainingScenario;

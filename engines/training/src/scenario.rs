@@ -15,6 +15,7 @@ pub mod workload;
 
 mod check_instance;
 mod check_job;
+mod check_pods;
 mod check_schedule;
 mod idle;
 mod read_instance;

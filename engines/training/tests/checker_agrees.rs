@@ -143,6 +143,8 @@ fn jobs() -> impl Strategy<Value = Job> {
             Job {
                 model: None,
                 run,
+                pods: None,
+                failed_ports: Vec::new(),
                 ports_per_pod: Some(PortsPerPod::Same(4 + 3 * ports)),
                 reverse,
                 measured: Some(Measured {

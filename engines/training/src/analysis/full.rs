@@ -13,6 +13,8 @@ use crate::scenario::workload::Workload;
 pub struct Step {
     /// Kind of the node.
     pub kind: NodeKind,
+    /// Group of replicas with the same pods, from 0; 0 if one replica represents all.
+    pub group: u32,
     /// Stage, from 0; for a transfer, the sending stage.
     pub stage: u32,
     /// Micro-batch, from 0.
@@ -56,6 +58,7 @@ pub fn full_steps(job: &Job, result: &TrainingResult) -> Result<Vec<Step>, Analy
         };
         steps.push(Step {
             kind: node.kind,
+            group: node.replica,
             stage: node.stage,
             micro_batch: node.micro_batch,
             chunk: node.chunk,

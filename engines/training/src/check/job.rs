@@ -12,17 +12,20 @@ use crate::scenario::workload::{Shape, Workload};
 use lightbay_core::units::{LinkId, PodId};
 use std::borrow::Cow;
 
+mod exchange;
 mod graph;
+mod listed;
 mod orders;
 
 use graph::Builder;
+use listed::Listed;
 
 /// Maximum number of compute nodes of all stages that a check can hold in memory.
 const MOST_COMPUTES: u64 = 16_000_000;
 
 /// Derives network, transfers and full graph; `None` with `scenario` violations if the job contradicts itself.
 pub(super) fn case(job: &Job, found: &mut Findings) -> Option<Case<'static>> {
-    let shape = shape(job).map_err(|fault| found.add(code::SCENARIO, fault)).ok()?;
+    let (shape, listed) = laid(job).map_err(|fault| found.add(code::SCENARIO, fault)).ok()?;
     let Some(load) = Workload::of(job, &shape) else {
         found.add(code::SCENARIO, "the job names no known model and has no measured figures");
         return None;
@@ -42,14 +45,20 @@ pub(super) fn case(job: &Job, found: &mut Findings) -> Option<Case<'static>> {
         return None;
     }
     let orders = orders::orders(job, &shape, found)?;
-    let mut builder = Builder::new(job, &shape, &load);
-    if let Err(fault) = builder.pipeline(&orders) {
-        found.add(code::SCENARIO, fault);
-        return None;
+    let mut builder = Builder::new(job, &shape, &load, listed.as_ref());
+    for _ in 0..listed.as_ref().map_or(1, |listed| listed.groups.len()) {
+        if let Err(fault) = builder.pipeline(&orders) {
+            found.add(code::SCENARIO, fault);
+            return None;
+        }
     }
-    builder.ring();
+    match &listed {
+        Some(listed) => builder.exchanges(listed),
+        None => builder.ring(),
+    }
     let (tasks, dag) = (builder.tasks, builder.dag);
-    let (pods, links) = network(&shape);
+    let (pods, links) =
+        listed.map_or_else(|| network(&shape), |listed| listed.network(job.run.virtual_stages));
     let net = Instance {
         nic_bandwidth_gbps: job.run.bandwidth_gbps,
         pods,
@@ -62,8 +71,18 @@ pub(super) fn case(job: &Job, found: &mut Findings) -> Option<Case<'static>> {
     Some(Case { net: Cow::Owned(net), dag })
 }
 
-/// Sizes and placement, from the job's own numbers.
+/// Sizes and placement of a job that shares pods with others.
 pub(super) fn shape(job: &Job) -> Result<Shape, String> {
+    match laid(job)? {
+        (shape, None) => Ok(shape),
+        (_, Some(_)) => {
+            Err("'pods' of replicas that are not alike cannot be shared with other jobs".to_owned())
+        }
+    }
+}
+
+/// Sizes and placement, from the job's own numbers; with the places of all replicas if they are listed and not alike.
+fn laid(job: &Job) -> Result<(Shape, Option<Listed>), String> {
     let run = &job.run;
     let sizes = [
         ("tp", run.tp),
@@ -102,6 +121,44 @@ pub(super) fn shape(job: &Job) -> Result<Shape, String> {
     if replica_gpus > gpus || gpus % replica_gpus != 0 {
         return Err(format!("'gpus' is {gpus}, not a multiple of the {replica_gpus} GPUs of one replica"));
     }
+    let Some(map) = &job.pods else {
+        let shape = uniform(job, [stage_gpus, together, own_gpus])?;
+        return if job.failed_ports.is_empty() { Ok((shape, None)) } else { listed::failed(job, shape) };
+    };
+    if own_gpus > 0 || run.gpus_per_pod.is_some() || job.reverse {
+        return Err("'pods' are given together with another placement".to_owned());
+    }
+    divisible(job, stage_gpus)?;
+    let replicas = (gpus / replica_gpus) as u32;
+    let listed = Listed::of(job, map, stage_gpus as u32, replicas)?;
+    let mut shape = Shape {
+        gpus_per_stage: stage_gpus as u32,
+        replicas,
+        replicas_per_pod: 1,
+        stages: run.pp,
+        virtual_stages: run.virtual_stages,
+        dp_buckets: run.dp_buckets,
+        stages_per_pod: run.pp,
+        pods_per_replica: listed.ports.len() as u32,
+        dp_in: (stage_gpus / sequence_gpus) as u32,
+        reverse: false,
+        exchanging: vec![],
+        ports: listed.ports.clone(),
+        names: None,
+        places: None,
+    };
+    if listed.represent(&mut shape) {
+        shape.exchanging = exchanging(job, &shape);
+        return Ok((shape, None));
+    }
+    Ok((shape, Some(listed)))
+}
+
+/// Sizes and placement of replicas that are all alike. A stage has `stage_gpus` GPUs of `together` replicas, each with
+/// `own_gpus` in a pod.
+fn uniform(job: &Job, [stage_gpus, together, own_gpus]: [u64; 3]) -> Result<Shape, String> {
+    let run = &job.run;
+    let replica_gpus = stage_gpus * u64::from(run.pp);
     let pod_gpus = own_gpus * together;
     if pod_gpus < stage_gpus || pod_gpus % stage_gpus != 0 {
         return Err(format!(
@@ -127,30 +184,38 @@ pub(super) fn shape(job: &Job) -> Result<Shape, String> {
             return Err(format!("'ports_per_pod' has {} entries, but a replica has {pods} pods", list.len()));
         }
     };
-    let replicas = (gpus / replica_gpus) as u32;
-    let exchanges = |stage: u32| {
-        let silent = |bytes: f64| bytes <= 0.0;
-        let measured = job.measured.as_ref().and_then(|measured| measured.stages.get(stage as usize));
-        replicas > 1 && !measured.is_some_and(|figures| silent(figures.dp_bytes_per_gpu))
-    };
-    let mut exchanging = vec![false; pods as usize];
-    for stage in (0..run.pp).filter(|stage| exchanges(*stage)) {
-        exchanging[place(stage, stages_per_pod, pods, job.reverse) as usize] = true;
-    }
-    Ok(Shape {
+    let mut shape = Shape {
         gpus_per_stage: stage_gpus as u32,
-        replicas,
+        replicas: (u64::from(run.gpus) / replica_gpus) as u32,
         replicas_per_pod: together as u32,
         stages: run.pp,
         virtual_stages: run.virtual_stages,
         dp_buckets: run.dp_buckets,
         stages_per_pod,
         pods_per_replica: pods,
-        dp_in: (stage_gpus / sequence_gpus) as u32,
+        dp_in: (stage_gpus / (u64::from(run.tp) * u64::from(run.cp))) as u32,
         reverse: job.reverse,
-        exchanging,
+        exchanging: vec![],
         ports,
-    })
+        names: None,
+        places: None,
+    };
+    shape.exchanging = exchanging(job, &shape);
+    Ok(shape)
+}
+
+/// Pod positions from which gradients go to other replicas.
+fn exchanging(job: &Job, shape: &Shape) -> Vec<bool> {
+    let exchanges = |stage: u32| {
+        let silent = |bytes: f64| bytes <= 0.0;
+        let measured = job.measured.as_ref().and_then(|measured| measured.stages.get(stage as usize));
+        shape.replicas > 1 && !measured.is_some_and(|figures| silent(figures.dp_bytes_per_gpu))
+    };
+    let mut exchanging = vec![false; shape.pods_per_replica as usize];
+    for stage in (0..shape.stages).filter(|stage| exchanges(*stage)) {
+        exchanging[place(stage, shape.stages_per_pod, shape.pods_per_replica, shape.reverse) as usize] = true;
+    }
+    exchanging
 }
 
 /// Number of replicas that share a pod, and GPUs of each in it; ranks are consecutive, and those of a stage are
@@ -241,10 +306,15 @@ fn place(stage: u32, stages_per_pod: u32, pods: u32, reverse: bool) -> u32 {
 /// Pods and links of one replica and its ring neighbours.
 fn network(shape: &Shape) -> (Vec<Pod>, Vec<Link>) {
     let pods_per_replica = shape.pods_per_replica;
+    let given = shape.names.as_ref().and_then(|names| names.first());
+    let named = |position: u32| match given {
+        Some(names) => names[position as usize].clone(),
+        None => format!("p{position}"),
+    };
     let mut pods: Vec<Pod> = (0..pods_per_replica)
         .map(|position| Pod {
             id: PodId(position),
-            name: format!("p{position}"),
+            name: named(position),
             ports: shape.ports[position as usize],
             mirror: false,
         })
@@ -252,7 +322,7 @@ fn network(shape: &Shape) -> (Vec<Pod>, Vec<Link>) {
     if shape.exchanging.contains(&true) {
         pods.extend((0..pods_per_replica).map(|position| Pod {
             id: PodId(pods_per_replica + position),
-            name: format!("ring-p{position}"),
+            name: format!("ring-{}", named(position)),
             ports: 0,
             mirror: true,
         }));

@@ -9,6 +9,7 @@ mod compute;
 mod knobs;
 pub(crate) mod model;
 mod placement;
+pub(crate) mod pod_map;
 
 use crate::Training;
 use crate::model::full_dag::one_forward_one_backward;
@@ -146,7 +147,9 @@ fn job_of(
     let job = Job {
         model: None,
         run,
+        pods: None,
         ports_per_pod: None,
+        failed_ports: Vec::new(),
         reverse: false,
         measured: Some(measured),
         reconfiguration: None,

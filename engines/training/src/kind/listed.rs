@@ -55,7 +55,10 @@ impl Listed for Training {
     }
 
     fn importers() -> Vec<FormatInfo> {
-        std::iter::once(import::aicb_format()).chain(import::model::formats()).collect()
+        [import::aicb_format(), import::pod_map::format()]
+            .into_iter()
+            .chain(import::model::formats())
+            .collect()
     }
 
     fn import(
@@ -68,6 +71,7 @@ impl Listed for Training {
             import::model::HF_CONFIG | import::model::CALCULON | import::model::MEGATRON => {
                 import::model::scenario(format, inputs, params, strict)
             }
+            import::pod_map::POD_MAP => import::pod_map::scenario(inputs, strict),
             _ => import::scenario(inputs, params, strict),
         }
     }

@@ -6,6 +6,7 @@
 //! the ring link of a position exists once towards each neighbour.
 
 mod expand;
+mod listed;
 
 pub use expand::expanded;
 pub(crate) use expand::{Expansion, expand};
@@ -38,14 +39,18 @@ pub struct JobSummary {
 /// # Errors
 /// Every problem of the job, including pods with fewer ports than links.
 pub fn collapsed(job: &Job, dominance: Dominance) -> Result<(Instance, JobSummary), Problems> {
-    let Laid { shape, workload, full, reduced } = Laid::of(job, 1, dominance)?;
+    let laid = Laid::of(job, 1, dominance)?;
+    if laid.shape.places.is_some() {
+        return Ok(listed::instance(job, laid, dominance));
+    }
+    let Laid { shape, workload, full, reduced } = laid;
     let positions = shape.pods_per_replica;
 
-    let mut pods: Vec<Pod> = (0..positions).map(|p| real_pod(p, format!("p{p}"), &shape, p)).collect();
+    let mut pods: Vec<Pod> = (0..positions).map(|p| real_pod(p, shape.pod_name(p), &shape, p)).collect();
     if shape.rings().next().is_some() {
         pods.extend((0..positions).map(|p| Pod {
             id: PodId(positions + p),
-            name: format!("ring-p{p}"),
+            name: format!("ring-{}", shape.pod_name(p)),
             ports: 0,
             mirror: true,
         }));

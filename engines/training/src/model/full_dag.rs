@@ -37,7 +37,7 @@ pub enum NodeKind {
 pub struct Node {
     /// Its kind.
     pub kind: NodeKind,
-    /// Replica, from 0.
+    /// Replica, from 0; with listed pods the group of replicas, and for a gradient exchange the place on the ring.
     pub replica: u32,
     /// Stage, from 0; for a transfer, the sending stage.
     pub stage: u32,
@@ -80,7 +80,8 @@ impl FullDag {
         &self.ends
     }
 
-    /// Builds the graph of `replicas` copies: 1 for a collapsed instance, all of them for an expanded one.
+    /// Builds the graph of `replicas` copies: 1 for a collapsed instance, all of them for an expanded one. Replicas that
+    /// are not alike are always all there, one copy for every group of them.
     ///
     /// # Errors
     /// A literal order that names a micro-batch twice or not at all, or that deadlocks.
@@ -92,6 +93,7 @@ impl FullDag {
         replicas: u32,
     ) -> Result<Self, Problems> {
         let (stages, chunks, n) = (shape.stages, shape.virtual_stages, run.micro_batches);
+        let replicas = shape.places.as_ref().map_or(replicas, |places| places.groups.len() as u32);
         let lists = match order {
             Order::OneForwardOneBackward if chunks > 1 => interleaved(stages, chunks, n),
             Order::OneForwardOneBackward => whole(&one_forward_one_backward(stages, n)),

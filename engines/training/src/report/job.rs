@@ -4,7 +4,9 @@ use crate::analysis::Setting;
 use crate::model::build::Built;
 use crate::plan::{RateControl, TrainingResult};
 use crate::scenario::TrainingScenario;
-use crate::scenario::job::{Model, ModelChoice, RunConfig};
+use crate::scenario::instance::{Instance, Link};
+use crate::scenario::job::{FailedPort, Job, Model, ModelChoice, RunConfig};
+use crate::scenario::workload::Shape;
 use crate::scenario::workload::params::{flops_per_token, layer_split, parameter_total};
 use lightbay_core::problem::counted;
 use lightbay_core::report::{Cell, Facts, Section, Tone, Unit};
@@ -46,7 +48,7 @@ pub(super) fn section(
             && let Some(of) = measured.replicas.filter(|of| *of != run.replicas() && run.replicas() > 1)
         {
             let note = format!("of the volume measured with {}", counted(of.into(), "replica", "replicas"));
-            let percent = 100.0 * measured.ring_factor(run.replicas());
+            let percent = 100.0 * measured.ring_factor(run.replicas(), run.replicas());
             facts.add("gradients", "gradient volume", Cell::new(format!("{percent:.1} % {note}")));
         }
         let cp = if run.cp > 1 { format!(", cp {}", run.cp) } else { String::new() };
@@ -83,6 +85,9 @@ pub(super) fn section(
         Cell::new(known.evaluator.network.budget.capacity()).note("in all real pods"),
     );
     contention(&mut facts, known);
+    if let (TrainingScenario::Job(job), Some(summary)) = (scenario, &built.job) {
+        failures(&mut facts, job, &summary.shape, instance, known);
+    }
     facts.number("makespan_limit_s", "useful circuits for", Unit::SECONDS, known.limit_s);
     facts.sentence("circuits that help a plan of at most this makespan are counted as useful");
     if let Some(result) = result {
@@ -111,22 +116,44 @@ fn sizes(facts: &mut Facts, model: &Model, run: &RunConfig) {
         if least == most { format!("{most} in each stage") } else { format!("{least} or {most} in a stage") };
     let with_experts = (0..model.layers).filter(|layer| model.has_experts(*layer)).count();
     facts.sentence(match model.moe() {
-        Some(moe) => format!("{each}; {with_experts} with {} experts, {} for a token", moe.experts, moe.topk),
+        Some(moe) => {
+            format!("{each}; {with_experts} with {} experts, {} for a token", moe.experts, moe.top_k)
+        }
         None => each,
     });
 }
 
-fn placement(facts: &mut Facts, shape: &crate::scenario::workload::Shape) {
+fn placement(facts: &mut Facts, shape: &Shape) {
     facts.add("replicas", "replicas", shape.replicas * shape.replicas_per_pod);
+    if let Some(places) = &shape.places {
+        let groups = places.groups.len();
+        facts.sentence(if groups == 1 {
+            "all of them in the same pods".to_owned()
+        } else {
+            format!("in {groups} groups that have different pods or ports; each group is planned")
+        });
+        facts.add("pods", "pods", shape.pods_per_replica);
+        facts.sentence("listed by rank; replicas that share a pod add up their gradients inside it");
+        facts.add("gpus_per_stage", "GPUs in a stage", shape.gpus_per_stage);
+        schedule(facts, shape);
+        return;
+    }
     if shape.replicas_per_pod > 1 {
         facts.sentence(format!(
             "{} share each pod and add up their gradients inside it",
             shape.replicas_per_pod
         ));
     }
+    if let Some(copies) = shape.names.as_ref().map(Vec::len).filter(|copies| *copies > 1) {
+        facts.sentence(format!("one of {copies} copies is planned; the others have the same pods and ports"));
+    }
     facts.add("pods_per_replica", "pods in a replica", shape.pods_per_replica);
     facts.add("stages_per_pod", "stages in a pod", shape.stages_per_pod);
     facts.add("gpus_per_stage", "GPUs in a stage", shape.gpus_per_stage);
+    schedule(facts, shape);
+}
+
+fn schedule(facts: &mut Facts, shape: &Shape) {
     if shape.virtual_stages > 1 {
         facts.add("virtual_stages", "chunks of a stage", shape.virtual_stages);
         facts.sentence("1F1B interleaved");
@@ -135,6 +162,42 @@ fn placement(facts: &mut Facts, shape: &crate::scenario::workload::Shape) {
         facts.add("dp_buckets", "gradient buckets", shape.dp_buckets);
         facts.sentence("of each stage, last layers first");
     }
+}
+
+/// What the pods with failed ports cannot keep.
+fn failures(facts: &mut Facts, job: &Job, shape: &Shape, instance: &Instance, known: &Setting) {
+    if job.failed_ports.is_empty() {
+        return;
+    }
+    facts.add("failed_ports", "failed ports", FailedPort::text(&job.failed_ports));
+    let useful = |pod: u32| -> u64 {
+        let of = |(link, bound): (&Link, &u32)| {
+            let ends = [(link.pod_a.0, link.ports_a), (link.pod_b.0, link.ports_b)];
+            let cost: u32 = ends.iter().filter(|(end, _)| *end == pod).map(|(_, cost)| cost).sum();
+            u64::from(cost) * u64::from(*bound)
+        };
+        instance.links.iter().zip(&known.circuit_bounds).map(of).sum()
+    };
+    let mut kept = Vec::new();
+    for (pod, ports) in (0..).zip(&shape.ports) {
+        let name = shape.pod_name(pod);
+        let failed = job.failed_ports.iter().filter(|failed| failed.pod == name).count() as u64;
+        if failed > 0 {
+            let (left, useful) = (u64::from(*ports), useful(pod));
+            kept.push(if useful > left {
+                format!(
+                    "{name} keeps {left} of {} ports; its useful circuits would take {useful}",
+                    left + failed
+                )
+            } else {
+                format!(
+                    "{name} keeps {left} of {} ports, enough for all {useful} that are useful",
+                    left + failed
+                )
+            });
+        }
+    }
+    facts.sentence(kept.join("; "));
 }
 
 fn contention(facts: &mut Facts, known: &Setting) {

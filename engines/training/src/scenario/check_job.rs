@@ -1,8 +1,9 @@
 //! Check of a job, and the sizes of a valid job.
 
+use super::check_pods;
 use super::check_schedule::{check_dp_buckets, check_virtual_stages};
 use super::idle::{is_replaced, replaced_remedy};
-use super::job::{Job, Measured, Model, ModelChoice, PortsPerPod, RunConfig};
+use super::job::{Job, Measured, Model, ModelChoice, PodShare, PortsPerPod, RunConfig};
 use super::knobs::{job_knobs, run_knobs};
 use super::limits::{MAX_BYTES, MAX_GPUS_PER_STAGE, MAX_NODES, MAX_PORTS, MAX_SECONDS, MAX_TASKS, MIN_BYTES};
 use crate::scenario::presets;
@@ -39,11 +40,23 @@ impl Job {
         }
         let shape = check_grouping(self, &mut problems);
         let Some(mut shape) = shape else { return Err(problems) };
+        if let Some(map) = &self.pods {
+            check_pods::place(self, map, &mut shape, &mut problems);
+            if !problems.is_empty() {
+                return Err(problems);
+            }
+        }
         if let Some(measured) = &self.measured {
             check_measured(measured, self.run.micro_batches, &shape, &mut problems);
         }
-        shape.exchanging = exchanging(self.measured.as_ref(), &shape);
-        check_ports(self, &mut shape, &mut problems);
+        if self.pods.is_none() && set_ports(self, &mut shape, &mut problems) {
+            check_pods::fail(self, &mut shape, &mut problems);
+        }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        exchanging(self.measured.as_ref(), &mut shape);
+        check_ports(self, &shape, &mut problems);
         check_size(self, &shape, &mut problems);
         if problems.is_empty() {
             check_load(self, &shape, &mut problems);
@@ -53,6 +66,16 @@ impl Job {
 
     /// Inter-pod transfers of one replica.
     pub fn transfer_count(&self, shape: &Shape) -> u64 {
+        if let Some(places) = &shape.places {
+            let n = 2 * u64::from(self.run.micro_batches) * u64::from(shape.virtual_stages);
+            let crossing = places.groups.iter().map(|group| {
+                let apart = |[a, b]: &[u32; 2]| group.pods[*a as usize] != group.pods[*b as usize];
+                shape.neighbours().filter(apart).count() as u64
+            });
+            let rings = (0..shape.stages).filter(|stage| places.exchanging[*stage as usize]);
+            let hops = rings.map(|stage| 2 * places.ring(stage, shape.gpus_per_stage).pods.len() as u64);
+            return n * crossing.sum::<u64>() + u64::from(shape.dp_buckets) * hops.sum::<u64>();
+        }
         // Every chunk sends from pod to pod up to the last pod; between two chunks, the last pod sends to the first.
         let neighbours = u64::from(shape.virtual_stages) * u64::from(shape.pods_per_replica - 1);
         let around = if shape.pods_per_replica > 1 { u64::from(shape.virtual_stages - 1) } else { 0 };
@@ -101,7 +124,7 @@ fn check_model(job: &Job, problems: &mut Problems) {
     }
     let of_experts = [
         ("experts", model.experts),
-        ("topk", model.topk),
+        ("top_k", model.top_k),
         ("expert_ffn", model.expert_ffn),
         ("shared_experts", model.shared_experts),
         ("dense_layers", model.dense_layers),
@@ -129,7 +152,7 @@ fn check_model(job: &Job, problems: &mut Problems) {
         }
     }
     let at_most =
-        [("topk", model.topk, model.experts), ("dense_layers", model.dense_layers, Some(model.layers))];
+        [("top_k", model.top_k, model.experts), ("dense_layers", model.dense_layers, Some(model.layers))];
     for (key, value, most) in at_most {
         if let (Some(value), Some(most)) = (value, most)
             && value > most
@@ -146,14 +169,13 @@ fn check_grouping(job: &Job, problems: &mut Problems) -> Option<Shape> {
     let width = if run.cp > 1 { format!("tp x cp {tp}") } else { format!("tp {tp}") };
     let expert_group = u64::from(run.ep) * u64::from(run.etp);
     let alone = run.stage_gpus();
-    let share = run.pod().map_err(|problem| problems.push(problem.under("job.run"))).ok()?;
-    if run.gpus_per_pod.is_some() && job.measured.is_some() {
-        let remedy = "give `gpus_per_pod_per_replica`";
-        problems.add(
-            "job.run.gpus_per_pod",
-            "cannot be given: the volumes were measured for other pods",
-            remedy,
-        );
+    let share = match &job.pods {
+        // The list places the stages afterwards.
+        Some(_) => PodShare { replicas: 1, per_replica: alone * pp },
+        None => run.pod().map_err(|problem| problems.push(problem.under("job.run"))).ok()?,
+    };
+    if job.pods.is_some() {
+        check_pods::check_alone(job, problems);
     } else if run.gpus_per_pod.is_some() && run.gpus_per_pod_per_replica > 0 {
         problems.add(
             "job.run.gpus_per_pod",
@@ -161,7 +183,7 @@ fn check_grouping(job: &Job, problems: &mut Problems) -> Option<Shape> {
             "give one of the two",
         );
     } else if run.gpus_per_pod.is_none() && run.gpus_per_pod_per_replica == 0 {
-        problems.add("job.run.gpus_per_pod_per_replica", "is missing", "add it, or `gpus_per_pod`");
+        problems.add("job.run.gpus_per_pod_per_replica", "is missing", "add it, `gpus_per_pod` or `pods`");
         return None;
     }
     // Ranks of several replicas that share a pod are one stage: they reduce their gradients among themselves first.
@@ -271,6 +293,8 @@ fn check_grouping(job: &Job, problems: &mut Problems) -> Option<Shape> {
         reverse: job.reverse,
         exchanging: Vec::new(),
         ports: Vec::new(),
+        names: None,
+        places: None,
     })
 }
 
@@ -313,17 +337,36 @@ fn check_measured(measured: &Measured, micro_batches: u32, shape: &Shape, proble
 }
 
 /// In closed forms every stage has gradients; measured figures state them per stage.
-fn exchanging(measured: Option<&Measured>, shape: &Shape) -> Vec<bool> {
+fn exchanging(measured: Option<&Measured>, shape: &mut Shape) {
+    let silent = |stage: usize| {
+        measured
+            .and_then(|measured| measured.stages.get(stage))
+            .is_some_and(|figures| figures.dp_bytes_per_gpu <= 0.0)
+    };
+    if let Some(places) = &mut shape.places {
+        shape.exchanging = vec![false; places.names.len()];
+        for stage in 0..shape.stages {
+            let ring = places.ring(stage, shape.gpus_per_stage);
+            let exchanges = ring.pods.len() > 1 && !silent(stage as usize);
+            places.exchanging[stage as usize] = exchanges;
+            for pod in ring.pods.iter().filter(|_| exchanges) {
+                shape.exchanging[pod.pod as usize] = true;
+            }
+        }
+        return;
+    }
     let mut exchanging = vec![shape.replicas > 1 && measured.is_none(); shape.pods_per_replica as usize];
     for (stage, figures) in (0..shape.stages).zip(measured.iter().flat_map(|measured| &measured.stages)) {
         if shape.replicas > 1 && figures.dp_bytes_per_gpu > 0.0 {
             exchanging[shape.position(stage) as usize] = true;
         }
     }
-    exchanging
+    shape.exchanging = exchanging;
 }
 
-fn check_ports(job: &Job, shape: &mut Shape, problems: &mut Problems) {
+/// Ports of the pods before any fails; returns whether they are valid.
+fn set_ports(job: &Job, shape: &mut Shape, problems: &mut Problems) -> bool {
+    let before = problems.total();
     let pods = shape.pods_per_replica as usize;
     shape.ports = match &job.ports_per_pod {
         None => (0..shape.pods_per_replica)
@@ -347,15 +390,36 @@ fn check_ports(job: &Job, shape: &mut Shape, problems: &mut Problems) {
             "has a value out of range",
             format!("give whole numbers from 1 to {MAX_PORTS}"),
         );
-        return;
+    }
+    problems.total() == before
+}
+
+fn check_ports(job: &Job, shape: &Shape, problems: &mut Problems) {
+    let pods = shape.pods_per_replica as usize;
+    let mut listed = vec![0_u32; pods];
+    for (ends, _) in shape.listed_links() {
+        ends.iter().for_each(|pod| listed[*pod as usize] += 1);
     }
     for (position, &ports) in (0..shape.pods_per_replica).zip(&shape.ports) {
-        let needed = shape.fewest_ports(position);
-        if ports < needed {
+        let needed =
+            if shape.places.is_some() { listed[position as usize] } else { shape.fewest_ports(position) };
+        let name = shape.pod_name(position);
+        let failed = job.failed_ports.iter().filter(|failed| failed.pod == name).count() as u64;
+        if ports < needed && failed > 0 {
+            problems.add(
+                "job.failed_ports",
+                format!(
+                    "leave pod '{name}' {}, one circuit on each of its links takes {needed}",
+                    counted(ports.into(), "port", "ports")
+                ),
+                format!("repair {} of them, or move the stages of the pod", needed - ports),
+            );
+        } else if ports < needed {
             problems.add(
                 format!("job.ports_per_pod[{position}]"),
                 format!(
-                    "pod 'p{position}' has {}, but one circuit on each of its links needs {needed}",
+                    "pod '{}' has {}, but one circuit on each of its links needs {needed}",
+                    name,
                     counted(ports.into(), "port", "ports")
                 ),
                 match job.ports_per_pod {
@@ -373,7 +437,8 @@ fn check_size(job: &Job, shape: &Shape, problems: &mut Problems) {
     let n = job.run.micro_batches;
     // Each bucket except one also splits a backward in two.
     let exchanges = shape.stages.saturating_mul(2 * shape.dp_buckets - 1);
-    let nodes = node_count(shape.stages, shape.virtual_stages, n, exchanges);
+    let groups = shape.places.as_ref().map_or(1, |places| places.groups.len() as u64);
+    let nodes = groups * node_count(shape.stages, shape.virtual_stages, n, exchanges);
     let tasks = job.transfer_count(shape);
     for (what, count, most) in
         [("compute and transfer nodes", nodes, MAX_NODES), ("transfers between pods", tasks, MAX_TASKS)]

@@ -12,7 +12,7 @@ use lightbay_core::record::params_of;
 use std::collections::BTreeSet;
 
 /// Values of `run` that measured figures replace: the figures that they do not affect, and the remedy.
-const REPLACED: [(&str, &str, &str); 9] = [
+const REPLACED: [(&str, &str, &str); 11] = [
     ("seq", "times", "import again with another sequence length"),
     ("micro_batch_size", "times", "import again with micro-batches of another size"),
     (
@@ -26,6 +26,8 @@ const REPLACED: [(&str, &str, &str); 9] = [
         "edit `fwd_s` and `bwd_s` of the stages in the file, or import again with `tflops` and `mfu`",
     ),
     ("bwd_ratio", "times", "edit `bwd_s` of the stages in the file"),
+    ("recompute", "times", "edit `bwd_s` of the stages in the file"),
+    ("zero", "volumes", "edit `dp_bytes_per_gpu` of the stages in the file"),
     ("balance", "times", "edit `fwd_s` and `bwd_s` of the stages in the file"),
     ("act_bytes", "volumes", "edit `pp_bytes_per_rank` in the file"),
     ("grad_bytes", "volumes", "edit `dp_bytes_per_gpu` of the stages in the file"),
@@ -211,12 +213,7 @@ fn layout_of(job: &Job) -> impl Iterator<Item = Problem> {
             "import a workload of that layout, or leave out `measured` to plan for a model",
         )
     });
-    let pods = Problem::new(
-        "gpus_per_pod",
-        "cannot be set: the volumes were measured for the replicas that share a pod",
-        "import the workload again with `gpus_per_pod`, or leave out `measured` to plan for a model",
-    );
-    held.chain([pods]).filter(|_| job.measured.is_some())
+    held.filter(|_| job.measured.is_some())
 }
 
 /// Layout knobs of several jobs that a measured job fixes.
@@ -279,7 +276,7 @@ fn of_job(job: &Job) -> Vec<Problem> {
             }
             _ => format!("raise `gpus`; {two} are two replicas"),
         };
-        for name in ["grad_bytes", "gather_bytes", "dp_buckets"] {
+        for name in ["grad_bytes", "gather_bytes", "zero", "dp_buckets"] {
             let message = "has no effect on a job of one replica, which exchanges no gradients";
             add(name, message, remedy.clone());
         }
@@ -287,11 +284,15 @@ fn of_job(job: &Job) -> Vec<Problem> {
         let remedy = "give `dp_bytes_per_gpu` of the stages in the file".to_owned();
         add("dp_buckets", "has no effect: by the measured volumes no stage exchanges gradients", remedy);
     }
+    if job.run.zero == 0 {
+        let remedy = "raise `zero`".to_owned();
+        add("gather_bytes", "has no effect without ZeRO: gradients are reduced and sent as such", remedy);
+    }
     if shape.stages == 1 {
         for name in ["act_bytes", "blocking_p2p", "intra_pod_gbps", "balance"] {
             add(name, "has no effect on a pipeline of one stage", "raise `pp`".to_owned());
         }
-    } else if shape.stages_per_pod == 1 {
+    } else if !shape.stages_share_pods() {
         let message = "has no effect where every stage has a pod of its own";
         add(
             "intra_pod_gbps",
@@ -302,7 +303,10 @@ fn of_job(job: &Job) -> Vec<Problem> {
         let remedy = "give `pp_bytes_per_rank` in the file".to_owned();
         add("intra_pod_gbps", "has no effect: by the measured volumes stages send nothing", remedy);
     }
-    if shape.pods_per_replica == 1 {
+    if job.pods.is_some() {
+        let remedy = "list the pods of the stages in another order".to_owned();
+        add("reverse", "cannot be combined with a list of pods", remedy);
+    } else if shape.pods_per_replica == 1 {
         let message = "has no effect where a pod holds all stages of a replica";
         add(
             "reverse",

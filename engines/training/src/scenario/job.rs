@@ -2,15 +2,17 @@
 
 mod forms;
 mod measured;
+mod pods;
 mod write;
 
 pub use forms::{ModelChoice, PortsPerPod};
 pub use measured::{Measured, MeasuredStage, NotAStep, Order, Step};
+pub use pods::{FailedPort, PodMap, PodRange};
 
 use super::limits::{MAX_GBPS, MAX_GPUS, MAX_LAYERS, MAX_SIZE, MIN_GBPS};
 use super::reconfiguration::Reconfiguration;
 use lightbay_core::problem::Problem;
-use lightbay_core::record::{Spec, any, within};
+use lightbay_core::record::{Spec, any, list, within};
 use lightbay_core::{record, words};
 
 record! {
@@ -20,8 +22,14 @@ record! {
         pub model: Option<ModelChoice> = any(),
         /// Parallelism, batch and machine.
         pub run: RunConfig = any(),
-        /// Optical ports of a pod: one number, or one per pod position. Default: the job's GPUs in the pod.
+        /// Pods by the ranks they hold, instead of `gpus_per_pod` and `gpus_per_pod_per_replica`: the GPUs of each pod
+        /// in rank order, or ranges of ranks with their pod. Pods may be uneven and hold parts of stages.
+        pub pods: Option<PodMap> = any(),
+        /// Optical ports of a pod: one number, or one per pod position (with `pods`, one per pod of the list). Default:
+        /// the job's GPUs in the pod.
         pub ports_per_pod: Option<PortsPerPod> = any(),
+        /// Ports and transceivers that have failed; circuits use the others.
+        pub failed_ports: Vec<FailedPort> = list(),
         /// If true, stages are placed on the pods in reverse order.
         pub reverse: bool = any().or(false).cold(),
         /// Measured times and volumes, instead of the closed forms.
@@ -64,7 +72,7 @@ record! {
         /// Routed experts of a layer, for a mixture-of-experts model.
         pub experts: Option<u32> = size(),
         /// Experts that a token visits.
-        pub topk: Option<u32> = size(),
+        pub top_k: Option<u32> = size().formerly("topk"),
         /// Width of one expert.
         pub expert_ffn: Option<u32> = size(),
         /// Experts that every token visits; 0 if not given.
@@ -91,7 +99,7 @@ impl Model {
     pub fn moe(&self) -> Option<Moe> {
         Some(Moe {
             experts: self.experts?,
-            topk: self.topk?,
+            top_k: self.top_k?,
             expert_ffn: self.expert_ffn?,
             shared_experts: self.shared_experts.unwrap_or(0),
             dense_layers: self.dense_layers.unwrap_or(0),
@@ -105,7 +113,7 @@ pub struct Moe {
     /// Routed experts E per layer.
     pub experts: u32,
     /// Experts that a token visits.
-    pub topk: u32,
+    pub top_k: u32,
     /// Width of one expert.
     pub expert_ffn: u32,
     /// Experts that every token visits.
@@ -169,8 +177,8 @@ record! {
         pub etp: u32 = count(4096).or(USUAL.etp).cold(),
         /// GPUs of the job.
         pub gpus: u32 = count(i64::from(MAX_GPUS)).cold(),
-        /// GPUs of one replica in each of its pods, a multiple of the GPUs per stage; 0 if `gpus_per_pod` sets how
-        /// replicas share pods.
+        /// GPUs of one replica in each of its pods, a multiple of the GPUs per stage; 0 if `gpus_per_pod` or the list of
+        /// pods sets how replicas share pods.
         pub gpus_per_pod_per_replica: u32 = within(0..=i64::from(MAX_GPUS)).or(0).omitted().cold(),
         /// GPUs of the job per pod, if replicas share pods; ranks are consecutive, and those of a stage are adjacent.
         /// Default: replicas have separate pods.
@@ -195,6 +203,11 @@ record! {
         pub grad_bytes: f64 = within(0.01..=16.0).or(USUAL.grad_bytes).unit("B"),
         /// Size of one weight in the all-gather between replicas.
         pub gather_bytes: f64 = within(0.0..=16.0).or(USUAL.gather_bytes).unit("B"),
+        /// Activations that the backward pass computes again: none, those of the attention, or all of a layer.
+        pub recompute: Recompute = any().or(USUAL.recompute).omitted(),
+        /// ZeRO stage: 0 keeps all states in every replica, 1 shards the optimizer, 2 also gradients, 3 also weights. With
+        /// 2 gradients, with 3 also weights (twice) are exchanged for every micro-batch.
+        pub zero: u32 = within(0..=3).or(USUAL.zero).omitted(),
         /// If true, a stage waits for its send to finish before it continues.
         pub blocking_p2p: bool = any().or(USUAL.blocking_p2p),
         /// Rate of a transfer inside a pod, per GPU. Default: `bandwidth_gbps`.
@@ -230,6 +243,8 @@ impl RunConfig {
             act_bytes: 2.0,
             grad_bytes: 4.0,
             gather_bytes: 2.0,
+            recompute: Recompute::None,
+            zero: 1,
             blocking_p2p: true,
             intra_pod_gbps: None,
             balance: Balance::Uniform,
@@ -274,16 +289,39 @@ impl RunConfig {
         Err(Problem::new("gpus_per_pod", message, remedy))
     }
 
-    /// Number of replicas, or of groups of replicas that share pods; 0 if there are too few GPUs for one.
+    /// Number of replicas; 0 if there are too few GPUs for one.
     pub fn replicas(&self) -> u32 {
-        let together = self.pod().map_or(1, |pod| pod.replicas);
         // At most `gpus`, which fits.
-        (u64::from(self.gpus) / (self.stage_gpus() * together * u64::from(self.pp)).max(1)) as u32
+        (u64::from(self.gpus) / (self.stage_gpus() * u64::from(self.pp)).max(1)) as u32
+    }
+
+    /// Bytes that an iteration exchanges between replicas per parameter: those of gradients and of weights.
+    pub fn exchanged_bytes(&self) -> f64 {
+        let batches = f64::from(self.micro_batches);
+        match self.zero {
+            // An all-reduce sends as much as a reduce-scatter and an all-gather.
+            0 => 2.0 * self.grad_bytes,
+            1 => self.grad_bytes + self.gather_bytes,
+            2 => batches * self.grad_bytes + self.gather_bytes,
+            _ => batches * (self.grad_bytes + 2.0 * self.gather_bytes),
+        }
     }
 
     /// Rate of a transfer inside a pod per GPU, Gb/s.
     pub fn intra_pod_rate_gbps(&self) -> f64 {
         self.intra_pod_gbps.unwrap_or(self.bandwidth_gbps)
+    }
+}
+
+words! {
+    /// Activations that are computed again.
+    pub enum Recompute {
+        /// None: all are kept.
+        None = "none",
+        /// Scores and weighted sums of the attention.
+        Selective = "selective",
+        /// Everything in the layers.
+        Full = "full",
     }
 }
 

@@ -6,5 +6,6 @@ mod table;
 
 pub(in crate::scenario) use access::beyond_valid_edges;
 pub use shared::shared_knobs;
+pub(crate) use table::replicas;
 pub(crate) use table::run_knobs;
-pub use table::{instance_knobs, job_knobs};
+pub use table::{DP, instance_knobs, job_knobs};

@@ -33,7 +33,9 @@ impl JobPreset {
         Job {
             model: Some(ModelChoice::Preset(self.model.to_owned())),
             run: self.run,
+            pods: None,
             ports_per_pod: None,
+            failed_ports: Vec::new(),
             reverse: false,
             measured: None,
             reconfiguration: None,
@@ -52,7 +54,7 @@ fn dense(layers: u32, hidden: u32, heads: u32, head_dim: u32, vocab: u32) -> Mod
         head_dim,
         vocab,
         experts: None,
-        topk: None,
+        top_k: None,
         expert_ffn: None,
         shared_experts: None,
         dense_layers: None,
@@ -67,10 +69,10 @@ fn grouped(layers: u32, hidden: u32, ffn: u32, (heads, kv_heads): (u32, u32), vo
 }
 
 /// The same model with experts of one width in every layer.
-fn with_routed(model: Model, experts: u32, topk: u32, expert_ffn: u32) -> Model {
+fn with_routed(model: Model, experts: u32, top_k: u32, expert_ffn: u32) -> Model {
     Model {
         experts: Some(experts),
-        topk: Some(topk),
+        top_k: Some(top_k),
         expert_ffn: Some(expert_ffn),
         shared_experts: Some(0),
         dense_layers: Some(0),
@@ -100,7 +102,7 @@ pub static MODELS: LazyLock<Vec<ModelPreset>> = LazyLock::new(|| {
                 head_dim: 128,
                 vocab: 129_280,
                 experts: Some(256),
-                topk: Some(8),
+                top_k: Some(8),
                 expert_ffn: Some(2048),
                 shared_experts: Some(1),
                 dense_layers: Some(3),

@@ -175,6 +175,20 @@ impl SharedPods {
                     "give all jobs one bandwidth: a traded port keeps its rate",
                 );
             }
+            if !placed.job.failed_ports.is_empty() {
+                problems.add(
+                    path("job.failed_ports"),
+                    "names failed ports of a job on pods that several jobs share, which is not supported",
+                    "lower `ports_per_pod` of the pods, or plan the job alone as `job`",
+                );
+            }
+            if placed.job.pods.is_some() {
+                problems.add(
+                    path("job.pods"),
+                    "lists pods of a job on pods that several jobs share, which is not supported",
+                    "give `gpus_per_pod` or `gpus_per_pod_per_replica`, or plan the job alone as `job`",
+                );
+            }
             if placed.job.reconfiguration.is_some() {
                 problems.add(
                     path("job.reconfiguration"),

@@ -4,13 +4,15 @@
 
 mod buckets;
 pub(crate) mod params;
+mod places;
 mod shape;
 
 pub use buckets::Bucket;
 pub use params::{LayerParams, layer_split, parameter_total};
+pub use places::{Group, Hop, Places, Ring};
 pub use shape::{Shape, node_count};
 
-use crate::scenario::job::{Balance, Job, Measured, Model, RunConfig};
+use crate::scenario::job::{Balance, Job, Measured, Model, Recompute, RunConfig};
 
 /// Compute and traffic of the stages of a job in one iteration.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,7 +49,9 @@ impl Workload {
     fn measured(measured: &Measured, job: &Job, shape: &Shape) -> Self {
         let layers =
             job.resolved_model().map_or_else(Vec::new, |model| layer_split(model.layers, shape.stages));
-        let ring = measured.ring_factor(shape.replicas);
+        // Replicas that share pods add up their gradients first, and each of their GPUs sends a part of the sum.
+        let together = f64::from(shape.replicas_per_pod);
+        let ring = measured.ring_factor(shape.replicas * shape.replicas_per_pod, shape.replicas) / together;
         let stages = measured.stages.iter().enumerate().map(|(s, stage)| StageLoad {
             layers: layers.get(s).copied().unwrap_or(0),
             fwd_s: stage.fwd_s,
@@ -73,11 +77,12 @@ impl Workload {
         // Ranks that share a sequence hold the same weights; their gradients are reduced inside the pod.
         let other_shards = f64::from(run.tp) * f64::from(run.cp) * f64::from(shape.dp_in);
         let replicas = f64::from(shape.replicas);
-        let ring_bytes = (replicas - 1.0) / replicas * (run.grad_bytes + run.gather_bytes);
+        let ring_bytes = (replicas - 1.0) / replicas * run.exchanged_bytes();
         let table = f64::from(model.vocab) * f64::from(model.hidden);
 
         let mut first_layer = 0;
         let mut flops = Vec::with_capacity(split.len());
+        let mut again = Vec::with_capacity(split.len());
         let mut dp_bytes = Vec::with_capacity(split.len());
         for (stage, &layers) in split.iter().enumerate() {
             let dense = dense_layers(&params, shape, stage as u32, first_layer, layers);
@@ -87,6 +92,11 @@ impl Workload {
 
             let mut per_token = dense * params.dense_flops(run.seq) + experts * params.moe_flops(run.seq);
             let mut others = dense * params.dense_layer() + experts * params.moe_layer_without_experts();
+            again.push(match run.recompute {
+                Recompute::None => 0.0,
+                Recompute::Selective => f64::from(layers) * params.attention_core_flops(run.seq),
+                Recompute::Full => per_token,
+            });
             if stage == 0 {
                 others += table;
             }
@@ -99,13 +109,17 @@ impl Workload {
             dp_bytes.push(shard * ring_bytes);
         }
         if run.balance == Balance::Uniform {
-            let mean = flops.iter().sum::<f64>() / flops.len() as f64;
-            flops.fill(mean);
+            for of_stages in [&mut flops, &mut again] {
+                let mean = of_stages.iter().sum::<f64>() / of_stages.len() as f64;
+                of_stages.fill(mean);
+            }
         }
         let stage_rate = g * run.peak_tflops * 1e12 * run.mfu;
-        let stages = split.iter().zip(flops).zip(dp_bytes).map(|((&layers, per_token), dp_bytes_per_gpu)| {
+        let stages = split.iter().zip(flops).zip(again).zip(dp_bytes);
+        let stages = stages.map(|(((&layers, per_token), again), dp_bytes_per_gpu)| {
             let fwd_s = per_token * tokens / stage_rate;
-            StageLoad { layers, fwd_s, bwd_s: run.bwd_ratio * fwd_s, dp_bytes_per_gpu }
+            let bwd_s = run.bwd_ratio * fwd_s + again * tokens / stage_rate;
+            StageLoad { layers, fwd_s, bwd_s, dp_bytes_per_gpu }
         });
         Self { stages: stages.collect(), pp_volume_bytes: tokens * f64::from(model.hidden) * run.act_bytes }
     }

@@ -117,8 +117,19 @@ fn every_parameter_changes_a_measured_job_as_it_changes_the_model_or_is_refused(
     }
     refused.sort_unstable();
     refused.dedup();
-    let replaced = ["act_bytes", "balance", "bwd_ratio", "ep", "etp", "gather_bytes", "grad_bytes", "mfu"];
-    let others = ["micro_batch_size", "model", "peak_tflops", "pp", "seq", "tp", "cp", "gpus_per_pod"];
+    let replaced = [
+        "act_bytes",
+        "balance",
+        "bwd_ratio",
+        "ep",
+        "etp",
+        "gather_bytes",
+        "grad_bytes",
+        "mfu",
+        "recompute",
+        "zero",
+    ];
+    let others = ["micro_batch_size", "model", "peak_tflops", "pp", "seq", "tp", "cp"];
     let mut expected = [&replaced[..], &others].concat();
     expected.sort_unstable();
     // Every size of a model that can be changed at all is one of those that figures replace.

@@ -22,6 +22,8 @@ fn jobs() -> impl Iterator<Item = (Job, Vec<u32>)> {
         let job = Job {
             model: Some(ModelChoice::Preset("gpt_7b".to_owned())),
             run,
+            pods: None,
+            failed_ports: Vec::new(),
             ports_per_pod: Some(PortsPerPod::ByPosition(ports.clone())),
             reverse: random.random(),
             measured: None,

@@ -166,6 +166,8 @@ fn job(random: &mut Stream) -> Job {
     Job {
         model: measured.is_none().then(|| ModelChoice::Preset("gpt_7b".to_owned())),
         run,
+        pods: None,
+        failed_ports: Vec::new(),
         ports_per_pod: Some(PortsPerPod::Same(random.random_range(2..=6))),
         reverse: random.random(),
         measured,

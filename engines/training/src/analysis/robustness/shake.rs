@@ -59,8 +59,10 @@ impl<'a> Shaker<'a> {
             .zip(0..)
             .all(|(task, id)| (task.kind == TaskKind::Dp) == network.is_sink(id));
         let exact = setting.evaluator.exact(Rates::Best) && setting.evaluator.exact(Rates::Fair);
-        let (replicas, stages) = (shape.replicas, shape.stages);
-        let how = if exact && exchanges_only {
+        // Replicas that are not alike are all in the graph.
+        let replicas = if shape.places.is_some() { 1 } else { shape.replicas };
+        let stages = shape.stages;
+        let how = if exact && exchanges_only && shape.places.is_none() {
             let mut task_of = vec![None; full.nodes().len()];
             for (task, reduced) in (0..).zip(&reduced.tasks) {
                 task_of[reduced.node as usize] = Some(task);

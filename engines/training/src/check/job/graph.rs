@@ -1,5 +1,6 @@
 //! The 1F1B graph of one replica, built by running the stages.
 
+use super::listed::Listed;
 use super::orders::Turn;
 use super::place;
 use crate::check::case::{Dag, Node, Work};
@@ -10,52 +11,69 @@ use lightbay_core::units::{Gbps, PodId, TaskId};
 
 /// Builds tasks and graph by running the stages.
 pub(super) struct Builder<'a> {
-    shape: &'a Shape,
-    load: &'a Workload,
-    blocking: bool,
+    pub(super) shape: &'a Shape,
+    pub(super) load: &'a Workload,
+    listed: Option<&'a Listed>,
+    /// Number of pipelines before this one.
+    group: usize,
+    pub(super) blocking: bool,
     intra_pod_s: f64,
     pub tasks: Vec<Task>,
     pub dag: Dag,
-    /// Last compute and last send of each stage.
-    last: Vec<Option<usize>>,
-    last_send: Vec<Option<usize>>,
-    /// Per stage, if gradients are sent in buckets, the node after which the gradients of each layer are final, last
-    /// layer first.
-    final_gradients: Vec<Vec<usize>>,
+    pub(super) ends: Vec<Ends>,
+}
+
+/// Last nodes of each stage of one pipeline.
+#[derive(Clone, Default)]
+pub(super) struct Ends {
+    /// Last compute and last send.
+    pub last: Vec<Option<usize>>,
+    pub last_send: Vec<Option<usize>>,
+    /// If gradients are sent in buckets, the node after which the gradients of each layer are final, last layer first.
+    pub final_gradients: Vec<Vec<usize>>,
 }
 
 impl<'a> Builder<'a> {
-    pub fn new(job: &Job, shape: &'a Shape, load: &'a Workload) -> Self {
+    pub fn new(job: &Job, shape: &'a Shape, load: &'a Workload, listed: Option<&'a Listed>) -> Self {
         let intra_pod_rate = Gbps(job.run.intra_pod_rate_gbps()).bytes_per_second();
-        let stages = shape.stages as usize;
         Self {
             shape,
             load,
+            listed,
+            group: 0,
             blocking: job.run.blocking_p2p,
             intra_pod_s: load.pp_volume_bytes / (f64::from(shape.gpus_per_stage) * intra_pod_rate),
             tasks: Vec::new(),
             dag: Dag::default(),
-            last: vec![None; stages],
-            last_send: vec![None; stages],
-            final_gradients: vec![Vec::new(); stages],
+            ends: Vec::new(),
         }
     }
 
     fn position(&self, stage: usize) -> u32 {
+        if let Some(listed) = self.listed {
+            return listed.pod(self.group, stage);
+        }
         place(stage as u32, self.shape.stages_per_pod, self.shape.pods_per_replica, self.shape.reverse)
     }
 
-    fn node(&mut self, work: Work, preds: impl IntoIterator<Item = usize>) -> usize {
+    pub(super) fn node(&mut self, work: Work, preds: impl IntoIterator<Item = usize>) -> usize {
         let node = Node { work, release_s: 0.0, tail_s: 0.0 };
         self.dag.push(node, preds.into_iter().map(|pred| (pred, 0.0)))
     }
 
-    /// All computes and the transfers between stages.
+    /// All computes of a pipeline and the transfers between its stages.
     ///
     /// # Errors
     /// An order that deadlocks.
     pub fn pipeline(&mut self, orders: &[Vec<Turn>]) -> Result<(), String> {
         let stages = orders.len();
+        self.group = self.ends.len();
+        self.ends.push(Ends {
+            last: vec![None; stages],
+            last_send: vec![None; stages],
+            final_gradients: vec![Vec::new(); stages],
+        });
+        let own = self.group;
         let chunks = self.shape.virtual_stages as usize;
         let n = orders.first().map_or(0, Vec::len) / 2 / chunks;
         // The model is cut into parts that the stages hold in turn: part p is a chunk of stage p % stages.
@@ -90,8 +108,8 @@ impl<'a> Builder<'a> {
                     // Chunks of a stage are alike.
                     let duration_s = if step.backward { times.bwd_s } else { times.fwd_s };
                     let duration_s = duration_s / chunks as f64;
-                    let sent = if self.blocking { self.last_send[stage] } else { None };
-                    let preds = received.into_iter().chain([self.last[stage], sent]).flatten();
+                    let sent = if self.blocking { self.ends[own].last_send[stage] } else { None };
+                    let preds = received.into_iter().chain([self.ends[own].last[stage], sent]).flatten();
                     // The gradients of a chunk become final layer by layer during its last backward pass.
                     backwards[part] += usize::from(step.backward);
                     let bucketed = self.shape.dp_buckets > 1 && step.backward && backwards[part] == n;
@@ -103,10 +121,10 @@ impl<'a> Builder<'a> {
                             compute = self.node(Work::Fixed(duration_s / layers as f64), [compute]);
                         }
                         if bucketed {
-                            self.final_gradients[stage].push(compute);
+                            self.ends[own].final_gradients[stage].push(compute);
                         }
                     }
-                    self.last[stage] = Some(compute);
+                    self.ends[own].last[stage] = Some(compute);
                     if step.backward {
                         if let Some(earlier) = part.checked_sub(1) {
                             gradients[earlier][batch] =
@@ -143,8 +161,13 @@ impl<'a> Builder<'a> {
         let work = if self.position(from) == self.position(to) {
             Work::Fixed(self.intra_pod_s)
         } else {
-            let flows = self.shape.gpus_per_stage;
-            let gpus = |stage: usize| GpuSet::Range { first: stage as u32 * flows, count: flows };
+            let (g, own) = (self.shape.gpus_per_stage, self.listed.map(|listed| &listed.groups[self.group]));
+            let replicas = own.map_or(1, |replicas| replicas.len() as u32);
+            let flows = g * replicas;
+            let gpus = |stage: usize| match own {
+                Some(replicas) => super::exchange::ranks(self.shape, stage, replicas),
+                None => GpuSet::Range { first: stage as u32 * flows, count: flows },
+            };
             let id = self.tasks.len();
             self.tasks.push(Task {
                 id: TaskId::from_index(id),
@@ -152,11 +175,11 @@ impl<'a> Builder<'a> {
                 kind: if step.backward { TaskKind::PpBwd } else { TaskKind::PpFwd },
                 micro_batch: step.micro_batch + 1,
                 stage: from as u32 + 1,
-                replica: 0,
+                replica: own.map_or(0, |replicas| replicas[0]),
                 src_pod: PodId(self.position(from)),
                 dst_pod: PodId(self.position(to)),
                 flows,
-                volume_bytes: self.load.pp_volume_bytes,
+                volume_bytes: self.load.pp_volume_bytes * f64::from(replicas),
                 src_gpus: gpus(from),
                 dst_gpus: gpus(to),
                 release_s: 0.0,
@@ -165,12 +188,12 @@ impl<'a> Builder<'a> {
             Work::Transfer(id)
         };
         let send = self.node(work, [compute]);
-        self.last_send[from] = Some(send);
+        self.ends[self.group].last_send[from] = Some(send);
         send
     }
 
     /// Number of layers of a stage; `buckets * chunks` equal parts if it is unknown or does not fit buckets and chunks.
-    fn layers(&self, stage: usize) -> usize {
+    pub(super) fn layers(&self, stage: usize) -> usize {
         let (buckets, chunks) = (self.shape.dp_buckets, self.shape.virtual_stages);
         let known = self.load.stages[stage].layers;
         (if known == 0 || known < buckets || !known.is_multiple_of(chunks) {
@@ -208,9 +231,12 @@ impl<'a> Builder<'a> {
                 let bytes = f64::from(flows) * per_gpu * own as f64 / layers as f64;
                 let task = self.exchange(stage, name, flows, bytes);
                 let ready = if bucket + 1 == buckets {
-                    [self.last[stage], if self.blocking { self.last_send[stage] } else { None }]
+                    [
+                        self.ends[0].last[stage],
+                        if self.blocking { self.ends[0].last_send[stage] } else { None },
+                    ]
                 } else {
-                    [self.final_gradients[stage].get(taken - 1).copied(), None]
+                    [self.ends[0].final_gradients[stage].get(taken - 1).copied(), None]
                 };
                 previous =
                     Some(self.node(Work::Transfer(task), ready.into_iter().chain([previous]).flatten()));

@@ -250,6 +250,8 @@ pub fn tiny4() -> Job {
     Job {
         model: Some(ModelChoice::Preset("gpt_7b".to_owned())),
         run: RunConfig::of(2, 4, 16, 4, 4),
+        pods: None,
+        failed_ports: Vec::new(),
         ports_per_pod: None,
         reverse: false,
         measured: None,
@@ -264,6 +266,8 @@ pub fn measured(stages: u32, replicas: u32, n: u32, pp_bytes: f64, dp_bytes: f64
     Job {
         model: None,
         run: RunConfig::of(1, stages, stages * replicas, 1, n),
+        pods: None,
+        failed_ports: Vec::new(),
         ports_per_pod: Some(crate::scenario::job::PortsPerPod::Same(6)),
         reverse: false,
         measured: Some(Measured {

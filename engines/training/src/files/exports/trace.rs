@@ -148,8 +148,14 @@ fn inside(plan: &Plan<Training>) -> Result<Vec<RowRun>, Problems> {
     let steps = full_steps(job, &plan.result)
         .map_err(|error| Problem::new("", error.to_string(), "solve the scenario again"))?;
     let chunks = steps.iter().any(|step| step.chunk > 0);
+    // Stages of replicas that are not alike have a row for every group of replicas.
+    let of_group = |group: u32| {
+        let group = shape.places.as_ref().and_then(|places| places.groups.get(group as usize));
+        group.map_or_else(String::new, |group| format!(" of replica {}", group.replicas[0]))
+    };
     let runs = steps.into_iter().filter(|step| step.task.is_none()).map(|step| {
-        let Step { kind, stage, micro_batch, chunk, start_s, finish_s, .. } = step;
+        let Step { kind, group, stage, micro_batch, chunk, start_s, finish_s, .. } = step;
+        let of = of_group(group);
         let name = |letter| step_name(letter, &step, chunks);
         // The last stage sends activations to the next chunk of the first stage, and the first stage sends gradients
         // back.
@@ -157,10 +163,10 @@ fn inside(plan: &Plan<Training>) -> Result<Vec<RowRun>, Problems> {
             if back { (stage + shape.stages - 1) % shape.stages } else { (stage + 1) % shape.stages }
         };
         let inside = |back: bool| {
-            let row = format!("stage {} → {} in the pod", stage + 1, to(back) + 1);
+            let row = format!("stage {} → {} in the pod{of}", stage + 1, to(back) + 1);
             (1, 2 * stage + u32::from(back), row)
         };
-        let compute = || (0, stage, format!("stage {}", stage + 1));
+        let compute = || (0, stage, format!("stage {}{of}", stage + 1));
         let (row, name, category) = match kind {
             NodeKind::Forward => (compute(), name('F'), "forward"),
             NodeKind::Backward => (compute(), name('B'), "backward"),
@@ -177,7 +183,11 @@ fn inside(plan: &Plan<Training>) -> Result<Vec<RowRun>, Problems> {
             ("chunk", (chunk + 1).into()),
         ];
         let piece = Piece { name, category, start_s, end_s: finish_s, args };
-        (shape.position(stage) as usize, row, UnbrokenRun { start_s, end_s: finish_s, slices: vec![piece] })
+        let pod = match &shape.places {
+            Some(places) => places.groups[group as usize].pods[stage as usize],
+            None => shape.position(stage),
+        };
+        (pod as usize, row, UnbrokenRun { start_s, end_s: finish_s, slices: vec![piece] })
     });
     Ok(runs.collect())
 }

@@ -101,7 +101,9 @@ fn from_flops(
     let job = Job {
         model: Some(ModelChoice::Inline(model.clone())),
         run,
+        pods: None,
         ports_per_pod: None,
+        failed_ports: Vec::new(),
         reverse: false,
         measured: None,
         reconfiguration: None,

@@ -3,6 +3,8 @@
 use crate::Training;
 use crate::scenario::TrainingScenario;
 use crate::scenario::job::{Job, Mla, Model, ModelChoice, RunConfig};
+use crate::scenario::knobs::{DP, replicas};
+use crate::scenario::limits::MAX_GPUS;
 use crate::scenario::workload::params::parameter_total;
 use lightbay_core::format::{self, FormatInfo, ImportedScenario, Input, SubjectSort};
 use lightbay_core::json;
@@ -33,6 +35,7 @@ pub(crate) fn formats() -> [FormatInfo; 3] {
         |name: &str, info: &ParamInfo| name != CALCULON || !["ep", "etp"].contains(&info.name.as_ref());
     let of = |name, help, extension| {
         let params = params_of::<RunConfig>().filter(|info| acts(name, info)).map(asked);
+        let params = params.chain([replicas()]);
         FormatInfo::new(name, help, SubjectSort::Scenario, extension)
             .leaving_out(&["biases, norms, and layers for multi-token prediction"])
             .with(params.collect())
@@ -105,7 +108,9 @@ pub(crate) fn scenario(
     let mut job = Job {
         model: Some(ModelChoice::Inline(model)),
         run,
+        pods: None,
         ports_per_pod: None,
+        failed_ports: Vec::new(),
         reverse: false,
         measured: None,
         reconfiguration: None,
@@ -182,6 +187,7 @@ fn run_of(
                 value: format!("{value} {}", info.unit).trim().to_owned(),
                 set_with: format!("{name}="),
             })),
+            None if name == "gpus" && params.get(DP).is_some() => {}
             None if info.default.is_none() && !FOLLOWING.contains(&name) => {
                 problems.add(
                     name,
@@ -190,6 +196,19 @@ fn run_of(
                 );
             }
             None => {}
+        }
+    }
+    if let Some(dp) = params.int(DP) {
+        if params.get("gpus").is_some() {
+            problems.add(DP, "cannot be combined with 'gpus'", "give one of the two");
+        }
+        let gpus = i64::try_from(run.stage_gpus() * u64::from(run.pp)).unwrap_or(i64::MAX).saturating_mul(dp);
+        match u32::try_from(gpus).ok().filter(|gpus| *gpus <= MAX_GPUS) {
+            Some(gpus) => run.gpus = gpus,
+            None => {
+                let message = format!("is '{dp}', which gives {gpus} GPUs");
+                problems.add(DP, message, format!("give a job of at most {MAX_GPUS} GPUs"));
+            }
         }
     }
     problems.into_result(())?;
@@ -235,7 +254,7 @@ fn model_of(sizes: &ModelSizes) -> Model {
         head_dim: sizes.head_dim,
         vocab: sizes.vocab,
         experts: experts.map(|experts| experts.experts),
-        topk: experts.map(|experts| experts.top_k),
+        top_k: experts.map(|experts| experts.top_k),
         expert_ffn: experts.map(|experts| experts.width),
         shared_experts: experts.map(|experts| experts.shared),
         dense_layers: experts.filter(|_| is_tail).map(|_| first),

@@ -1,6 +1,6 @@
 //! Expansion of a job to all replicas.
 
-use super::{Laid, bare_task, edges, neighbour, provenance, push_link, real_pod};
+use super::{Laid, bare_task, collapsed, edges, neighbour, provenance, push_link, real_pod};
 use crate::model::full_dag::{FullDag, NodeKind};
 use crate::model::reduced_dag::Dominance;
 use crate::scenario::instance::{GpuSet, Instance, LinkKind, Task};
@@ -27,6 +27,13 @@ pub fn expanded(job: &Job) -> Result<Instance, Problems> {
 
 pub(crate) fn expand(job: &Job) -> Result<Expansion, Problems> {
     let shape = job.shape()?;
+    if shape.places.is_some() {
+        // All replicas are there already.
+        let (instance, _) = collapsed(job, Dominance::AtBandwidth)?;
+        let link_of = instance.links.iter().map(|link| link.id).collect();
+        let task_of = instance.tasks.iter().map(|task| task.id).collect();
+        return Ok(Expansion { instance, link_of, task_of });
+    }
     // Check the size before the graphs are built, because replicas multiply the tasks.
     let per_replica = job.transfer_count(&shape);
     let tasks = per_replica.saturating_mul(u64::from(shape.replicas));
@@ -47,7 +54,10 @@ pub(crate) fn expand(job: &Job) -> Result<Expansion, Problems> {
 
     let pods = (0..replicas)
         .flat_map(|r| (0..positions).map(move |p| (r, p)))
-        .map(|(r, p)| real_pod(pod(r, p), format!("r{r}p{p}"), &shape, p))
+        .map(|(r, p)| {
+            let name = shape.names.as_ref().map(|names| names[r as usize][p as usize].clone());
+            real_pod(pod(r, p), name.unwrap_or_else(|| format!("r{r}p{p}")), &shape, p)
+        })
         .collect();
 
     // Pipeline links join pods of one replica and ring links join pods of different replicas, so no pair occurs twice.

@@ -1,7 +1,7 @@
 //! The walk over the stages that creates the nodes.
 
 use super::{Compute, FullDag, Node, NodeKind};
-use crate::scenario::workload::{Bucket, Shape, Workload};
+use crate::scenario::workload::{Bucket, Hop, Ring, Shape, Workload};
 use lightbay_core::problem::Problems;
 
 /// Mark of an input that has not arrived.
@@ -43,12 +43,14 @@ impl StageWalk<'_> {
                 dag.ends.extend(last[stage].iter().flatten());
                 continue;
             }
+            let ring = self.shape.places.as_ref().map(|_| self.shape.ring(stage as u32));
+            let members = ring.as_ref().map_or(replicas, |ring| ring.pods.len() as u32);
             // Buckets of a stage are exchanged one after the other, as collectives of one group are.
-            let mut before = vec![Vec::new(); replicas as usize];
+            let mut before = vec![Vec::new(); members as usize];
             for bucket in buckets[stage].iter().zip(&last[stage]).enumerate() {
-                for replica in 0..replicas {
-                    let waits = &mut before[replica as usize];
-                    *waits = self.exchange(&mut dag, replica, stage, bucket, waits);
+                for member in 0..members {
+                    let waits = &mut before[member as usize];
+                    *waits = self.exchange(&mut dag, (member, ring.as_ref()), stage, bucket, waits);
                 }
             }
         }
@@ -57,7 +59,11 @@ impl StageWalk<'_> {
 
     /// Returns `true` if a stage has gradients that go to other replicas.
     fn exchanges(&self, stage: usize) -> bool {
-        self.shape.replicas > 1 && self.workload.stages[stage].dp_bytes_per_gpu > 0.0
+        let several = match &self.shape.places {
+            Some(places) => places.exchanging[stage],
+            None => self.shape.replicas > 1,
+        };
+        several && self.workload.stages[stage].dp_bytes_per_gpu > 0.0
     }
 
     /// The buckets of a stage; a single one if nothing is exchanged, so that no backward is split.
@@ -69,17 +75,17 @@ impl StageWalk<'_> {
         }
     }
 
-    /// Adds the exchange of one bucket by one replica, in the directions of the graph.
+    /// Adds the exchange of one bucket by one replica, or by one pod of a ring, in the directions of the graph.
     fn exchange(
         &self,
         dag: &mut FullDag,
-        replica: u32,
+        (replica, ring): (u32, Option<&Ring>),
         stage: usize,
         (number, (bucket, ready)): (usize, (&Bucket, &Vec<u32>)),
         before: &[u32],
     ) -> Vec<u32> {
-        let bytes = self.workload.stages[stage].dp_bytes_per_gpu * bucket.share;
-        let mut push = |kind| {
+        let per_gpu = self.workload.stages[stage].dp_bytes_per_gpu;
+        let mut push = |kind, bytes: f64| {
             let node = Node {
                 kind,
                 replica,
@@ -88,13 +94,23 @@ impl StageWalk<'_> {
                 chunk: 0,
                 bucket: number as u32,
                 inter_pod: true,
-                duration_s: bytes / self.nic_bytes_per_s,
+                duration_s: bytes * bucket.share / self.nic_bytes_per_s,
             };
             dag.push(node, ready.iter().chain(before).copied())
         };
-        let mut sent = vec![push(NodeKind::Clockwise)];
+        if let Some(ring) = ring {
+            // The flows of a hop share its bytes.
+            let whole = ring.bytes(per_gpu, self.shape.replicas);
+            let per_flow = |hop: Hop| whole * hop.share / f64::from(hop.flows);
+            let mut sent = vec![push(NodeKind::Clockwise, per_flow(ring.clockwise(replica as usize)))];
+            if let Some(hop) = ring.counter_clockwise(replica as usize) {
+                sent.push(push(NodeKind::CounterClockwise, per_flow(hop)));
+            }
+            return sent;
+        }
+        let mut sent = vec![push(NodeKind::Clockwise, per_gpu)];
         if self.expanded && self.shape.counter_clockwise_flows() > 0 {
-            sent.push(push(NodeKind::CounterClockwise));
+            sent.push(push(NodeKind::CounterClockwise, per_gpu));
         }
         sent
     }
@@ -223,7 +239,7 @@ impl StageWalk<'_> {
         work: Compute,
         compute: u32,
     ) -> u32 {
-        let inter_pod = self.shape.crosses_pods(stage as u32, neighbour as u32);
+        let inter_pod = self.shape.crosses_pods(replica, stage as u32, neighbour as u32);
         let node = Node {
             kind: if work.step.backward { NodeKind::SendBackward } else { NodeKind::SendForward },
             replica,

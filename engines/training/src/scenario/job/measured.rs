@@ -27,16 +27,16 @@ record! {
 }
 
 impl Measured {
-    /// Exchanged bytes with `replicas` replicas, divided by those that were measured: ((d - 1) / d) / ((m - 1) / m) of
-    /// d and m replicas. Not finite if a single replica was measured, because it exchanges nothing.
-    pub fn ring_factor(&self, replicas: u32) -> f64 {
-        match self.replicas {
-            Some(measured) if measured != replicas => {
-                let sent = |replicas: u32| (f64::from(replicas) - 1.0) / f64::from(replicas);
-                sent(replicas) / sent(measured)
-            }
-            _ => 1.0,
+    /// Bytes that cross on a ring of `joined` pods, divided by those that were measured: ((d - 1) / d) / ((m - 1) / m)
+    /// of d pods and m replicas. `replicas` is the number of replicas of the job. Not finite if a single replica was
+    /// measured, which has no exchange.
+    pub fn ring_factor(&self, replicas: u32, joined: u32) -> f64 {
+        let measured = self.replicas.unwrap_or(replicas);
+        if measured == joined {
+            return 1.0;
         }
+        let sent = |replicas: u32| (f64::from(replicas) - 1.0) / f64::from(replicas);
+        sent(joined) / sent(measured)
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 /// Writes a job.
 pub(super) fn job<S: Serializer>(written: &Job, serializer: S) -> Result<S::Ok, S::Error> {
-    let mut job = serializer.serialize_struct("Job", 6)?;
+    let mut job = serializer.serialize_struct("Job", 8)?;
     if let Some(model) = &written.model {
         job.serialize_field("model", model)?;
     }
@@ -16,8 +16,14 @@ pub(super) fn job<S: Serializer>(written: &Job, serializer: S) -> Result<S::Ok, 
         None => job.serialize_field("run", &written.run)?,
         Some(_) => job.serialize_field("run", &BesideMeasured(&written.run))?,
     }
+    if let Some(pods) = &written.pods {
+        job.serialize_field("pods", pods)?;
+    }
     if let Some(ports) = &written.ports_per_pod {
         job.serialize_field("ports_per_pod", ports)?;
+    }
+    if !written.failed_ports.is_empty() {
+        job.serialize_field("failed_ports", &written.failed_ports)?;
     }
     job.serialize_field("reverse", &written.reverse)?;
     if let Some(measured) = &written.measured {

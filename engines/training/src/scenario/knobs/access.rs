@@ -1,15 +1,18 @@
 //! Reading and changing the knobs of a scenario by name.
 
-use super::{instance_knobs, job_knobs, shared, shared_knobs};
+use super::table::FAILED;
+use super::{DP, instance_knobs, job_knobs, shared, shared_knobs};
 use crate::scenario::idle::is_replaced;
 use crate::scenario::instance::Instance;
-use crate::scenario::job::{Job, Model, ModelChoice, PortsPerPod};
+use crate::scenario::job::{FailedPort, Job, Model, ModelChoice, PodMap, PortsPerPod};
+use crate::scenario::limits::MAX_GPUS;
 use crate::scenario::{TrainingScenario, reconfiguration};
 use lightbay_core::param::{ParamInfo, ParamValue, Setting};
 use lightbay_core::problem::{Problem, suggestion};
 use lightbay_core::record::Record as _;
 
 const PORTS: &str = "ports_per_pod";
+const PODS: &str = "gpus_per_pod";
 
 impl TrainingScenario {
     /// The knobs of the scenario.
@@ -121,11 +124,21 @@ fn get_job(job: &Job, name: &str) -> Option<ParamValue> {
             ModelChoice::Inline(_) => None,
         },
         "reverse" => Some(ParamValue::Bool(job.reverse)),
+        FAILED => Some(ParamValue::Text(FailedPort::text(&job.failed_ports)))
+            .filter(|_| !job.failed_ports.is_empty()),
+        DP => Some(ParamValue::Int(i64::from(job.run.replicas()))),
         PORTS => match &job.ports_per_pod {
             Some(PortsPerPod::Same(ports)) => Some(ParamValue::Int(i64::from(*ports))),
             Some(PortsPerPod::ByPosition(ports)) => ports_value(ports),
             None => ports_value(&job.shape().ok()?.ports),
         },
+        PODS if job.pods.is_some() => match &job.pods {
+            Some(PodMap::Sizes(sizes)) => {
+                Some(ParamValue::List(sizes.iter().map(|size| ParamValue::Int(i64::from(*size))).collect()))
+            }
+            _ => None,
+        },
+        "gpus_per_pod_per_replica" if job.pods.is_some() => None,
         reconfiguration::SWITCH | reconfiguration::DELAY | reconfiguration::MOST => {
             reconfiguration::get(job.reconfiguration.as_ref(), name)
         }
@@ -162,6 +175,22 @@ fn set_job(job: &mut Job, name: &str, index: Option<usize>, value: &ParamValue) 
                 job.ports_per_pod = Some(PortsPerPod::ByPosition(ports));
             }
         },
+        (FAILED, ParamValue::Text(text)) => job.failed_ports = FailedPort::list(text)?,
+        (DP, value) => {
+            let replica = i64::try_from(job.run.stage_gpus() * u64::from(job.run.pp)).unwrap_or(i64::MAX);
+            let gpus = value.as_i64().unwrap_or(1).saturating_mul(replica);
+            if gpus > i64::from(MAX_GPUS) {
+                let message = format!("is '{value}', which gives {gpus} GPUs ({replica} in a replica)");
+                let remedy = format!("give at most {}", i64::from(MAX_GPUS) / replica);
+                return Err(Problem::new(DP, message, remedy));
+            }
+            put(job, "gpus", &ParamValue::Int(gpus));
+        }
+        (PODS, ParamValue::List(sizes)) => {
+            let size = |value: &ParamValue| u32::try_from(value.as_i64()?).ok();
+            job.pods = sizes.iter().map(size).collect::<Option<_>>().map(PodMap::Sizes);
+            (job.run.gpus_per_pod, job.run.gpus_per_pod_per_replica) = (None, 0);
+        }
         _ if Model::KEYS.contains(&name) => resize(job, name, value)?,
         _ => put(job, name, value),
     }
@@ -193,8 +222,11 @@ pub(super) fn put(job: &mut Job, name: &str, value: &ParamValue) {
     // The value has passed the range of the knob.
     let _ = job.run.set_field(name, value);
     // Both knobs set the placement in pods, so setting one removes the other.
+    if name == PODS || name == "gpus_per_pod_per_replica" {
+        job.pods = None;
+    }
     match name {
-        "gpus_per_pod" => job.run.gpus_per_pod_per_replica = 0,
+        PODS => job.run.gpus_per_pod_per_replica = 0,
         "gpus_per_pod_per_replica" if job.run.gpus_per_pod_per_replica > 0 => job.run.gpus_per_pod = None,
         _ => {}
     }

@@ -1,18 +1,24 @@
 //! The descriptions of the knobs.
 
 use crate::scenario::job::{Job, Model, RunConfig};
-use crate::scenario::limits::MAX_PORTS;
+use crate::scenario::limits::{MAX_GPUS, MAX_PORTS};
 use crate::scenario::{presets, reconfiguration};
 use lightbay_core::param::{Effect, ParamInfo};
 use lightbay_core::record::{Record as _, params_of};
 use std::sync::LazyLock;
 
+/// Another word for `gpus`: the number of replicas.
+pub const DP: &str = "dp";
+
+/// Ports that have failed.
+pub(super) const FAILED: &str = "failed_ports";
+
 /// Every key of `run` is a knob, in the order of files.
 static RUN_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| params_of::<RunConfig>().collect());
 
 /// Knobs that users change most often, in order; the others follow.
-const TURNED_FIRST: [&str; 8] =
-    ["gpus", "tp", "pp", "micro_batches", "seq", "bandwidth_gbps", "mfu", "ports_per_pod"];
+const TURNED_FIRST: [&str; 9] =
+    ["gpus", DP, "tp", "pp", "micro_batches", "seq", "bandwidth_gbps", "mfu", "ports_per_pod"];
 
 static JOB_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| {
     let models = presets::model_names();
@@ -26,8 +32,17 @@ static JOB_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| {
          pod.",
     );
     let mut knobs = vec![model];
-    knobs.extend(run_knobs().iter().cloned());
+    knobs.extend(run_knobs().iter().map(|info| match info.name.as_ref() {
+        "gpus_per_pod" => pods(),
+        _ => info.clone(),
+    }));
+    knobs.push(replicas());
     knobs.push(ports);
+    knobs.push(ParamInfo::text(
+        FAILED,
+        "Ports and transceivers that have failed, such as 'p2:1, p3:4': pod and number of the port from 1. Replicas on separate \
+         pods have pods r0p0, r0p1 and so on. Circuits use the other ports; 'none' repairs all.",
+    ));
     knobs.extend(Job::param("reverse"));
     // Every model has its own sizes, so they have no default.
     knobs.extend(params_of::<Model>().map(|info| info.derived().effect(Effect::Cold)));
@@ -38,6 +53,24 @@ static JOB_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| {
     });
     knobs
 });
+
+/// The number of replicas, which sets the number of GPUs.
+pub(crate) fn replicas() -> ParamInfo {
+    let help = "Data-parallel replicas of the job; another word for `gpus`, which it sets.";
+    ParamInfo::int(DP, 1, i64::from(MAX_GPUS), 1, help).derived().effect(Effect::Cold)
+}
+
+/// Pods that replicas share, of one size or a list of sizes.
+fn pods() -> ParamInfo {
+    ParamInfo::int_or_list(
+        "gpus_per_pod",
+        1,
+        i64::from(MAX_GPUS),
+        "GPUs of the job per pod, if replicas share pods: one number, or the sizes of all pods in rank order; ranks are \
+         consecutive, and those of a stage are adjacent. Default: replicas have separate pods.",
+    )
+    .effect(Effect::Cold)
+}
 
 static INSTANCE_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| {
     let bandwidth = RunConfig::param("bandwidth_gbps");

@@ -16,9 +16,9 @@ fn a_model_of_ones_own_is_set_size_by_size() {
     set("layers=40").unwrap();
     set("experts=8").unwrap();
     let said = scenario.validate().unwrap_err().to_string();
-    assert!(said.contains("job.model.topk: is missing in a model with experts"), "{said}");
+    assert!(said.contains("job.model.top_k: is missing in a model with experts"), "{said}");
     let mut set = |text: &str| scenario.apply(&text.parse::<Setting>().unwrap());
-    for text in ["topk=2", "expert_ffn=1024", "moe_layers=1,3,5"] {
+    for text in ["top_k=2", "expert_ffn=1024", "moe_layers=1,3,5"] {
         set(text).unwrap();
     }
     scenario.validate().unwrap();
@@ -93,4 +93,30 @@ fn circuits_may_move_if_the_scenario_says_how() {
     let mut set = |text: &str| scenario.apply(&text.parse::<Setting>().unwrap());
     set("switch=none").unwrap();
     assert_eq!(scenario.reconfiguration(), None);
+}
+
+/// `topk` is the name in older files.
+#[test]
+fn the_old_spelling_of_top_k_is_read() {
+    let mut scenario = TrainingScenario::Job(presets::job("mixtral_8x22b").unwrap().job());
+    scenario.apply(&"top_k=1".parse::<Setting>().unwrap()).unwrap();
+    let mut written = serde_json::to_value(&scenario).unwrap();
+    let model = written["job"]["model"].as_object_mut().unwrap();
+    let value = model.remove("top_k").unwrap();
+    model.insert("topk".to_owned(), value);
+    let Ok(TrainingScenario::Job(read)) = read(&written) else { panic!("an old file") };
+    assert_eq!(read.resolved_model().unwrap().top_k, Some(1));
+    written["job"]["model"]["top_k"] = json!(2);
+    assert!(problems(&written).contains("topk"));
+}
+
+#[test]
+fn dp_is_another_word_for_gpus() {
+    let mut scenario = TrainingScenario::Job(presets::job("tiny4").unwrap().job());
+    let mut set = |text: &str| scenario.apply(&text.parse::<Setting>().unwrap());
+    set("dp=5").unwrap();
+    let refused = set("dp=16000000").unwrap_err().to_string();
+    assert!(refused.contains("gives 128000000 GPUs (8 in a replica)"), "{refused}");
+    let TrainingScenario::Job(job) = &scenario else { panic!("a job") };
+    assert_eq!((job.run.gpus, scenario.get("dp")), (40, Some(ParamValue::Int(5))));
 }

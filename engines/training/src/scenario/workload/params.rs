@@ -11,7 +11,7 @@ pub struct LayerParams {
     routed: f64,
     shared: f64,
     router: f64,
-    topk: f64,
+    top_k: f64,
     /// For every layer, `true` if it is dense.
     dense_layers: Vec<bool>,
     /// heads * (width of a score + width of a value)
@@ -41,13 +41,13 @@ impl LayerParams {
             }
         };
         let matrices = if model.gated { 3.0 } else { 2.0 };
-        let (one_expert, routed, shared, router, topk) = match model.moe() {
+        let (one_expert, routed, shared, router, top_k) = match model.moe() {
             None => (0.0, 0.0, 0.0, 0.0, 0.0),
             Some(moe) => {
                 let one = matrices * h * f64::from(moe.expert_ffn);
                 let experts = f64::from(moe.experts);
                 let shared = f64::from(moe.shared_experts) * one;
-                (one, experts * one, shared, h * experts, f64::from(moe.topk))
+                (one, experts * one, shared, h * experts, f64::from(moe.top_k))
             }
         };
         Self {
@@ -57,7 +57,7 @@ impl LayerParams {
             routed,
             shared,
             router,
-            topk,
+            top_k,
             dense_layers: (0..model.layers).map(|layer| !model.has_experts(layer)).collect(),
             attention_width: heads * (score + value),
         }
@@ -81,13 +81,18 @@ impl LayerParams {
     /// Forward FLOPs per token of a dense layer: two per parameter, plus causal attention over half of the sequence
     /// squared.
     pub fn dense_flops(&self, seq: u32) -> f64 {
-        2.0 * self.dense_layer() + self.attention_width * f64::from(seq)
+        2.0 * self.dense_layer() + self.attention_core_flops(seq)
+    }
+
+    /// Forward FLOPs per token of the scores and weighted sums of a layer.
+    pub fn attention_core_flops(&self, seq: u32) -> f64 {
+        self.attention_width * f64::from(seq)
     }
 
     /// Forward FLOPs per token of an expert layer: only the visited experts count.
     pub fn moe_flops(&self, seq: u32) -> f64 {
-        let active = self.moe_layer_without_experts() + self.topk * self.one_expert;
-        2.0 * active + self.attention_width * f64::from(seq)
+        let active = self.moe_layer_without_experts() + self.top_k * self.one_expert;
+        2.0 * active + self.attention_core_flops(seq)
     }
 
     /// Returns the number of dense layers among `count` layers from layer `first`.

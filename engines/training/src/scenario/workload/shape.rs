@@ -1,5 +1,8 @@
 //! Sizes that follow from parallelism and placement: GPUs per stage, replicas, pods, ports.
 
+use super::places::{Places, Ring};
+use crate::scenario::instance::LinkKind;
+
 /// Groups of GPUs of a valid job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
@@ -29,6 +32,11 @@ pub struct Shape {
     pub exchanging: Vec<bool>,
     /// Optical ports by pod position.
     pub ports: Vec<u32>,
+    /// Names of the pods of every copy by position, if the job names them.
+    pub names: Option<Vec<Vec<String>>>,
+    /// Pods of all replicas, if they are not alike. Positions are then the pods themselves, and `replicas` counts
+    /// replicas that may share pods.
+    pub places: Option<Places>,
 }
 
 impl Shape {
@@ -81,12 +89,86 @@ impl Shape {
 
     /// Returns `true` if activations, or gradients between replicas, cross pods.
     pub fn crosses(&self) -> bool {
-        self.pods_per_replica > 1 || self.exchanging.contains(&true)
+        match &self.places {
+            Some(_) => !self.listed_links().is_empty(),
+            None => self.pods_per_replica > 1 || self.exchanging.contains(&true),
+        }
     }
 
-    /// Returns `true` if two consecutive stages are in different pods.
-    pub fn crosses_pods(&self, stage: u32, neighbour: u32) -> bool {
-        self.position(stage) != self.position(neighbour)
+    /// Returns `true` if two consecutive stages of a replica, or of a group of replicas, are in different pods.
+    pub fn crosses_pods(&self, replica: u32, stage: u32, neighbour: u32) -> bool {
+        match &self.places {
+            Some(places) => {
+                let pods = &places.groups[replica as usize].pods;
+                pods[stage as usize] != pods[neighbour as usize]
+            }
+            None => self.position(stage) != self.position(neighbour),
+        }
+    }
+
+    /// Returns `true` if two consecutive stages are in one pod.
+    pub fn stages_share_pods(&self) -> bool {
+        match &self.places {
+            Some(places) => (0..places.groups.len() as u32)
+                .any(|group| self.neighbours().any(|[from, to]| !self.crosses_pods(group, from, to))),
+            None => self.stages_per_pod > 1,
+        }
+    }
+
+    /// Name of the pod at `position`.
+    pub fn pod_name(&self, position: u32) -> String {
+        match (&self.places, &self.names) {
+            (Some(places), _) => places.names[position as usize].clone(),
+            (None, Some(names)) => names[0][position as usize].clone(),
+            (None, None) => format!("p{position}"),
+        }
+    }
+
+    /// The ring of a stage of a job whose pods are listed rank by rank.
+    ///
+    /// # Panics
+    /// If they are not, or the stage does not exist.
+    #[expect(clippy::expect_used, reason = "only jobs with listed pods have such rings")]
+    pub fn ring(&self, stage: u32) -> Ring {
+        let places = self.places.as_ref().expect("the pods are listed");
+        places.ring(stage, self.gpus_per_stage)
+    }
+
+    /// Pairs of stages with transfers, in the direction of activations.
+    pub fn neighbours(&self) -> impl Iterator<Item = [u32; 2]> + use<> {
+        let last = self.stages - 1;
+        let around = self.virtual_stages > 1 && last > 0;
+        (1..=last).map(|stage| [stage - 1, stage]).chain(around.then_some([last, 0]))
+    }
+
+    /// Links between pods that are listed rank by rank: pipelines of all groups, then rings.
+    pub fn listed_links(&self) -> Vec<([u32; 2], LinkKind)> {
+        let Some(places) = &self.places else { return Vec::new() };
+        let mut links: Vec<([u32; 2], LinkKind)> = Vec::new();
+        let mut known = std::collections::HashMap::new();
+        let mut join = |a: u32, b: u32, kind| {
+            let ends = [a.min(b), a.max(b)];
+            let link: usize = *known.entry(ends).or_insert(links.len());
+            match links.get_mut(link) {
+                None => links.push((ends, kind)),
+                Some((_, known)) if *known != kind => *known = LinkKind::Mixed,
+                Some(_) => {}
+            }
+        };
+        for group in &places.groups {
+            for [from, to] in self.neighbours().map(|pair| pair.map(|stage| group.pods[stage as usize])) {
+                if from != to {
+                    join(from, to, LinkKind::Pp);
+                }
+            }
+        }
+        for stage in (0..self.stages).filter(|stage| places.exchanging[*stage as usize]) {
+            let ring = places.ring(stage, self.gpus_per_stage);
+            for (at, pod) in ring.pods.iter().enumerate() {
+                join(pod.pod, ring.pods[ring.clockwise(at).to].pod, LinkKind::Dp);
+            }
+        }
+        links
     }
 
     /// First GPU of a stage of a replica.

@@ -228,3 +228,31 @@ fn the_largest_llama_on_16384_gpus() {
     let bytes = |stage: usize| workload.stages[stage].dp_bytes_per_gpu.round();
     assert_eq!((bytes(0), bytes(1)), (1_001_398_272.0, 1_045_954_560.0));
 }
+
+/// 8 layers of 436,207,616 FLOPs a token, of which 33,554,432 are scores and weighted sums of the attention, for 4096
+/// tokens on two GPUs at 395.6 TFLOP/s.
+#[test]
+fn recomputed_activations_lengthen_the_backward_pass() {
+    let mut job = presets::job("tiny4").unwrap().job();
+    let mut backward = |recompute| {
+        job.run.recompute = recompute;
+        let load = Workload::of(&job, &job.shape().unwrap()).unwrap().stages[0];
+        close(load.fwd_s, 0.018_608_630);
+        load.bwd_s - 2.0 * load.fwd_s
+    };
+    let second = |flops: f64| flops * 4096.0 / (2.0 * 395.6e12);
+    assert!(backward(Recompute::None).abs() < 1e-12);
+    close(backward(Recompute::Selective), second(8.0 * 33_554_432.0));
+    close(backward(Recompute::Full), second(8.0 * 436_207_616.0));
+}
+
+/// 2,730,491,904 bytes hold 6 bytes a parameter, halved by the ring of two replicas; four micro-batches.
+#[test]
+fn zero_stages_change_what_replicas_exchange() {
+    let mut job = presets::job("tiny4").unwrap().job();
+    for (zero, bytes_per_parameter) in [(0, 8.0), (1, 6.0), (2, 18.0), (3, 32.0)] {
+        job.run.zero = zero;
+        let load = Workload::of(&job, &job.shape().unwrap()).unwrap().stages[0];
+        close(load.dp_bytes_per_gpu, 2_730_491_904.0 / 6.0 * bytes_per_parameter);
+    }
+}
