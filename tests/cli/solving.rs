@@ -291,6 +291,47 @@ fn a_model_on_pods_of_ones_own_is_two_commands() {
         .run(&["show", "job.json"])
         .done()
         .prints(&["8 share each pod and add up their gradients inside it"]);
+    // All replicas share each pod, so the circuits carry pipeline traffic alone; the checker proves the plan.
+    place.run(&["solve", "job.json", "-o", "shared.json"]).done();
+    place.run(&["check", "shared.json"]).done().prints(&[
+        "0 violations",
+        "verified bound on makespan",
+        "gap 0.00 %",
+    ]);
+    let links = place.run(&["export", "shared.json", "--to", "instance"]).done().json();
+    let links = links["instance"]["links"].as_array().unwrap();
+    assert!(links.iter().all(|link| link["kind"] == "pp"), "{links:?}");
+}
+
+#[test]
+fn pods_of_a_job_come_from_a_table() {
+    let place = Place::new();
+    let new = ["new", "training", "--set", "model=llama_3_1_70b", "--set", "gpus=512", "--set", "tp=8"];
+    let more = ["--set", "pp=8", "--set", "micro_batches=8", "--set", "gpus_per_pod=128", "-o", "job.json"];
+    place.run(&[&new[..], &more].concat()).done();
+    place.write("pods.csv", "rank_first,rank_last,pod\n0,191,east\n192,383,west\n384,511,south\n");
+    // A table alone is recognised by its columns.
+    place.run(&["import", "pods.csv"]).exit(2).says(&["0 jobs and 1 table are given"]);
+    place
+        .run(&["import", "pod_map", "job.json", "pods.csv", "-o", "uneven.json"])
+        .done()
+        .prints(&["3 pods for 512 GPUs", "all replicas have the same pods"]);
+    place.run(&["solve", "uneven.json", "-o", "plan.json"]).done();
+    place.run(&["check", "plan.json"]).done().prints(&["0 violations"]);
+    place.run(&["show", "plan.json"]).done().prints(&["east", "west", "south"]);
+    // 100 GPUs cut a stage of 64 ranks within a replica's 8.
+    place.write("cut.csv", "rank_first,rank_last,pod\n0,99,a\n100,511,b\n");
+    place.run(&["import", "pod_map", "job.json", "cut.csv", "-o", "cut.json"]).exit(2).says(&[
+        "cuts ranks 96 to 103 apart",
+        "stage 2 of replica 4",
+        "multiples of 8",
+    ]);
+    place.write("gap.csv", "rank_first,rank_last,pod\n0,99,a\n104,511\n");
+    place.run(&["import", "pod_map", "job.json", "gap.csv"]).exit(2).says(&["line 3: has 2 fields"]);
+    let set = ["solve", "job.json", "--set", "gpus_per_pod=256,192,64", "-o", "list.json"];
+    place.run(&set).done();
+    assert_eq!(place.json("list.json")["scenario"]["job"]["pods"], serde_json::json!([256, 192, 64]));
+    place.run(&["check", "list.json"]).done().prints(&["0 violations"]);
 }
 
 /// With one stage per pod NICs are shared, but the ports of a pod limit its circuits before they do.
