@@ -11,9 +11,9 @@ pub struct SectionInfo {
     pub name: &'static str,
     /// Heading.
     pub title: &'static str,
-    /// The question that the section answers, in one sentence.
+    /// The question it answers, in one sentence.
     pub help: &'static str,
-    /// Subject that the section is computed from.
+    /// Subject that it is computed from.
     pub of: SectionOf,
     /// Names of blocks that a screen shows one at a time; empty for sections that are shown whole. Blocks of other names
     /// are shown in every form.
@@ -22,7 +22,7 @@ pub struct SectionInfo {
     pub item: &'static str,
     /// `true` if the section uses other plans and a run of the session, see [`super::Report::in_session`].
     pub in_session: bool,
-    /// Run whose progress the section shows.
+    /// Run whose progress it shows.
     pub run: RunSort,
     /// `true` if the section is about plans that solve a problem other than the objective, see `Kind::other_question`.
     pub off_objective: bool,
@@ -50,9 +50,10 @@ impl SliderInfo {
         const NEAR: f64 = 1e-9;
         let (first, last) = self.powers;
         let of_power = |power: i8| [1, 2, 5].map(|digit| (digit, power));
-        // Steps are parsed from decimal text, so that a step equals the number that is written.
-        let step = |(digit, power): (u8, i8)| format!("{digit}e{power}").parse::<f64>().ok();
-        let mut steps = (first..last).flat_map(of_power).chain([(1, last)]).filter_map(step);
+        // Parsed from decimal text, so that a step equals the number that is written.
+        let step = |(digits, power): (u16, i8)| format!("{digits}e{power}").parse::<f64>().ok();
+        let regular = (first..last).flat_map(of_power).chain([(1, last)]);
+        let steps = regular.chain(self.named.iter().copied()).filter_map(step);
         if up {
             steps.filter(|step| *step > value * (1.0 + NEAR)).min_by(f64::total_cmp)
         } else {
@@ -208,8 +209,7 @@ pub struct Block {
     pub title: String,
     /// `true` if the block repeats other blocks in a form for screens; written sections omit it.
     pub on_screens: bool,
-    /// Forms in which a screen shows this block in addition to the block that the form is named after; empty for all
-    /// forms.
+    /// Forms in which a screen shows it in addition to the block of the form; empty for all forms.
     pub only_in: &'static [&'static str],
     /// Content.
     pub body: Body,
@@ -224,7 +224,7 @@ pub enum Body {
     Table(Table),
     /// Numbers by row and column, such as pods by pods.
     Matrix(Matrix),
-    /// Curves of values along one axis.
+    /// Values over one axis.
     Curves(Curves),
     /// Intervals of time by lane.
     Spans(Spans),
@@ -265,21 +265,21 @@ impl Section {
         self
     }
 
-    /// Sets the one figure that answers the question of the section.
+    /// The one figure that answers the question of the section.
     #[must_use]
     pub fn answer(mut self, answer: impl Into<Phrase>) -> Self {
         self.answer = answer.into();
         self
     }
 
-    /// Sets the line that explains the marks of the picture.
+    /// One line on the marks of its picture.
     #[must_use]
     pub fn legend(mut self, legend: impl Into<Phrase>) -> Self {
         self.legend = legend.into();
         self
     }
 
-    /// Sets the sentence on the whole section.
+    /// One sentence on all of it.
     #[must_use]
     pub fn sentence(mut self, sentence: impl Into<Phrase>) -> Self {
         self.sentence = sentence.into();
@@ -303,7 +303,7 @@ impl Section {
         self
     }
 
-    /// Adds a block that repeats the content of other blocks in a form for screens.
+    /// Adds a block that repeats others in a form for screens.
     #[must_use]
     pub fn on_screens(mut self, name: &'static str, title: impl Into<String>, body: impl Into<Body>) -> Self {
         self = self.block(name, title, body);
@@ -353,7 +353,7 @@ pub struct Fact {
     pub unit: Unit,
     /// The figure.
     pub cell: Cell,
-    /// One sentence on the figure; may be empty.
+    /// One sentence on it; may be empty.
     pub sentence: String,
     /// `true` for a part of a sum: on a screen, its bar begins where the bar of the previous part ended.
     pub adds: bool,
@@ -418,15 +418,15 @@ pub struct Matrix {
     pub cells: Vec<Cell>,
     /// `true` if the matrix is symmetric: the lower half repeats the upper half.
     pub symmetric: bool,
-    /// `true` if screens shade the cells by amount.
+    /// Shades the cells by amount where a screen can.
     pub shaded: bool,
     /// Headings over groups of columns of equal size; empty for none.
     pub groups: Vec<String>,
-    /// Item and words of each cell, or an empty list; the selection skips cells without an item.
+    /// One for each cell, or none; the selection skips cells without an item.
     pub about: Vec<About>,
-    /// Circuits of each cell, or an empty list: a screen draws them in place of the text, and numbers rows and columns.
+    /// One for each cell, or none: a screen draws it in place of the text, and numbers rows and columns.
     pub signs: Vec<CellSign>,
-    /// Words after each row, or an empty list.
+    /// Words after each row, or none.
     pub words: Vec<Phrase>,
     /// Positions of the rows, as fractions of width and height from the upper left corner, for matrices whose rows and
     /// columns are the same nodes: a screen can draw the cells as links between these nodes. Empty for other matrices.
@@ -448,7 +448,7 @@ pub enum CellSign {
 }
 
 impl CellSign {
-    /// The circuits as text in a cell, for output without pictures: `●`, `+2`, `−`.
+    /// The sign as a cell, for places without pictures: `●`, `+2`, `−`.
     pub fn cell(self) -> Cell {
         let many =
             |sign: &str, count: u32| if count > 1 { format!("{sign}{count}") } else { sign.to_owned() };
@@ -464,7 +464,7 @@ impl CellSign {
 /// Item and words of a cell of a matrix.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct About {
-    /// The item that the cell selects.
+    /// The item that it selects.
     pub item: Option<u32>,
     /// One sentence on the cell; if it is empty, a screen derives one from the cell.
     pub sentence: Phrase,
@@ -472,7 +472,7 @@ pub struct About {
     pub details: Vec<String>,
 }
 
-/// Curves of values along one axis.
+/// Values over one axis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Curves {
     /// Name of the axis in JSON and CSV, with its unit.
@@ -561,11 +561,11 @@ pub struct Spans {
 pub struct Lane {
     /// Its name.
     pub name: String,
-    /// Intervals on the lane, by start.
+    /// Intervals on it, by start.
     pub spans: Vec<Span>,
     /// Words after the lane on a screen, such as its sum.
     pub words: String,
-    /// Meaning, for the colour of the name, such as a binding link or a deciding chunk.
+    /// Meaning, for the colour of the name: a binding link, a chunk that decides.
     pub tone: Tone,
 }
 
@@ -580,12 +580,11 @@ pub struct Span {
     pub end_s: f64,
     /// Meaning, for its colour.
     pub tone: Tone,
-    /// Number of the object that the interval belongs to, such as a chunk; a screen shows it by colour and letter.
+    /// Number of the object that it belongs to, such as a chunk; a screen shows it by colour and letter.
     pub series: Option<u32>,
-    /// `true` if the event takes no additional time, such as a reconfiguration hidden by a phase; a screen draws it as
-    /// an underline.
+    /// `true` if it costs no time, such as a reconfiguration hidden by a phase; a screen draws it as an underline.
     pub hidden: bool,
-    /// The item that the interval selects.
+    /// The item that it selects.
     pub item: Option<u32>,
     /// One sentence on the interval; if it is empty, a screen derives one from the interval.
     pub sentence: Phrase,

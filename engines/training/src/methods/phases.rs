@@ -29,16 +29,11 @@ use std::sync::Arc;
 /// Circuits that change within an iteration.
 pub(super) struct MovingCircuits;
 
-/// Number of boxes after which the proof is given up; evaluating them takes minutes.
+/// Boxes after which the proof is given up: minutes of search.
 const BOXES: i64 = 500_000;
 
-/// If the scenario allows more than one reconfiguration, the box limit of the proof for one is divided by this number.
+/// Part of the boxes for one reconfiguration where more are allowed.
 const SHARE_OF_ONE: u64 = 25;
-
-/// Distance of plan and bound at which one reconfiguration counts as solved, as a fraction of the communication time on
-/// the ideal network: a shift of an instant shifts the makespan by the same time, so a smaller distance would need too
-/// many boxes.
-const CLOSE: f64 = 1e-5;
 
 /// Names of parameters.
 const BOX_LIMIT: &str = "move_boxes";
@@ -67,7 +62,7 @@ impl SessionMethod for MovingCircuits {
                 ParamInfo::bool(
                     FEWEST,
                     false,
-                    "If true, searches for the minimum number of ports with which an iteration meets a target time.",
+                    "If true, searches the fewest ports with which an iteration meets a target time.",
                 ),
                 ParamInfo::float(
                     OVER,
@@ -133,7 +128,7 @@ impl SessionMethod for MovingCircuits {
                 Problem::new(
                     "reconfiguration",
                     format!("changes circuits of a scenario that is not tail-exact: {reason}"),
-                    "set switch=none and use `delta-joint`, or set virtual_stages=1 and dp_buckets=1",
+                    "set switch=none and use `delta-joint`, or leave interleaving and buckets out",
                 )
                 .into(),
             ));
@@ -175,7 +170,7 @@ impl SessionMethod for MovingCircuits {
     }
 }
 
-/// `105 of 192 ports`: the ports of the best plan.
+/// `105 of 192 ports`: those of the best plan.
 fn ports_of_all(session: &Session<'_, '_>) -> String {
     let used = session.cx.best().map_or(0.0, |(_, ports)| ports);
     format!("{used} of {} ports", session.evaluator.network.budget.capacity())
@@ -201,8 +196,7 @@ fn stay(session: &mut Session<'_, '_>, start: &start::Start) -> Result<Resting, 
     session.cx.phase("static", "the best circuits that do not change within an iteration");
     let evaluator = Arc::clone(&session.evaluator);
     let task = allocations::VectorTask::new(&evaluator, session.rates, &start.caps);
-    // The bound of this search covers only plans without reconfigurations, so it must not be reported as the bound of
-    // the scenario.
+    // Its bound covers only plans without reconfigurations, so it must not be reported as the bound of the scenario.
     let proof = allocations::search(task, Some(&start.best), &mut RelaxedSession(session))?;
     let best = proof.best.unwrap_or_else(|| start.best.clone());
     session.found(best.clone().into(), "static optimum")?;
@@ -272,7 +266,7 @@ fn told_of_one(
             if proof.complete { ", proven the best with one reconfiguration" } else { "" }
         ),
         Some(best) => format!(
-            "no schedule with one reconfiguration of {delay_s} s is shorter than the {:.6} s of the given plan{}",
+            "no schedule with one reconfiguration of {delay_s} s is shorter than the {:.6} s of the plan given{}",
             best.period_s,
             if proof.complete { " (proven)" } else { ", as far as searched" }
         ),
@@ -290,7 +284,7 @@ fn told_of_one(
 /// A session that plans with one reconfiguration.
 struct MovingSession<'s, 'c, 'a> {
     session: &'s mut Session<'c, 'a>,
-    /// `true` if bounds hold for all plans of the scenario, because the scenario allows only one reconfiguration.
+    /// `true` if bounds hold for all plans of the scenario, because it allows only one reconfiguration.
     states_bound: bool,
     /// `true` if plans with fewer ports count as better even if their iterations are longer.
     supersedes: bool,

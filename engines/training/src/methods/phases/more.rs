@@ -88,6 +88,13 @@ fn searched(
             best = Some(found);
         }
     };
+    if let Some(from) = from {
+        session
+            .cx
+            .phase("more reconfigurations", "states are split, and their circuits and instants shifted");
+        let watch = &mut MovingSession { session, states_bound: false, supersedes };
+        keep(phases::search_more(task, from, most, watch)?, &mut task);
+    }
     session.cx.phase("two reconfigurations", "circuits of every link change at one of two instants");
     let watch = &mut MovingSession { session, states_bound: false, supersedes };
     let two = phases::search_two(task, one.best.as_ref(), watch)?;
@@ -95,11 +102,12 @@ fn searched(
     keep(two, &mut task);
     session.cx.phase("on demand", "circuits of a link for the time in which it sends");
     let watch = &mut MovingSession { session, states_bound: false, supersedes };
-    keep(phases::search_demand(task, most, watch)?, &mut task);
-    if let Some(from) = from {
-        session
-            .cx
-            .phase("more reconfigurations", "states are split, and their circuits and instants shifted");
+    let demand = phases::search_demand(task, most, watch)?;
+    is_new |= demand.is_some();
+    keep(demand, &mut task);
+    // From a plan of another form the splits lead elsewhere.
+    if let Some(own) = best.clone().filter(|_| from.is_some() && is_new) {
+        session.cx.phase("more reconfigurations", "the best plan of these, split and shifted again");
         let watch = &mut MovingSession { session, states_bound: false, supersedes };
         best = phases::search_more(task, &own, most, watch)?.or(best);
     }
