@@ -10,6 +10,7 @@
 //! | [`section`] | a section and its possible forms |
 //! | [`table`] | rows with the same columns |
 //! | [`session`] | the other plans and runs of the session |
+//! | [`slider`] | a parameter that two keys move while the plan is recomputed |
 //! | [`differences`] | differences of two plans in addition to their figures |
 //! | [`json`] | sections as JSON |
 //! | [`text`] | values and tables as plain text |
@@ -19,6 +20,7 @@ pub mod json;
 pub mod phrase;
 pub mod section;
 pub mod session;
+pub mod slider;
 pub mod table;
 #[cfg(test)]
 mod tests;
@@ -28,9 +30,10 @@ pub mod value;
 pub use phrase::{Phrase, Words};
 pub use section::{
     About, Block, Body, CellSign, Curve, Curves, Fact, Facts, Lane, Line, Mark, Matrix, Point, RunSort,
-    Section, SectionInfo, SectionOf, SliderInfo, Span, Spans,
+    Section, SectionInfo, SectionOf, Span, Spans,
 };
 pub use session::{PlanBeside, RunBeside, RunGenerations, RunSearch, SearchRow, Surroundings};
+pub use slider::SliderInfo;
 pub use table::{Column, LoadAxis, LoadSpan, Row, RowOrder, Table};
 pub use value::{Cell, Tone, Unit, Value};
 
