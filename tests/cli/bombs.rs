@@ -219,7 +219,7 @@ fn floods_for_importers_end_with_a_limit() {
             gzip(many_attributes.as_bytes()),
             "tag of more than",
         ),
-        (&["import", "polatis_netconf", "switches.json"], gzip(namespaces.as_bytes()), "name space"),
+        (&["import", "polatis_netconf", "switches.json"], gzip(namespaces.as_bytes()), "namespaces"),
         (&["import", "polatis_netconf", "switches.json"], gzip(entities.as_bytes()), "is not valid XML"),
     ] {
         let file = "ocs-0.flood.gz";

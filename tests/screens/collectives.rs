@@ -31,16 +31,16 @@ fn every_pane_with_a_number_is_drawn_at_every_size() {
 }
 
 #[test]
-fn the_cursor_begins_at_the_last_delivery_and_steps_through_transmissions() {
+fn the_cursor_begins_at_the_busiest_link_and_steps_through_transmissions() {
     let mut bench = solved(Style::Colour);
     zoomed(&mut bench, 2);
     let first = bench.screen("collective-cursor", 120, 40);
-    assert!(first.contains("the last delivery"), "{first}");
+    assert!(first.contains("starts 0 "), "{first}");
     let cursor = |screen: &str| screen.lines().find(|line| line.contains("> chunk")).map(str::to_owned);
-    bench.keys("[");
-    let before = bench.screen("collective-cursor-before", 120, 40);
-    assert!(cursor(&first).is_some() && cursor(&first) != cursor(&before), "{before}");
+    bench.keys("]");
+    let after = bench.screen("collective-cursor-after", 120, 40);
+    assert!(cursor(&first).is_some() && cursor(&first) != cursor(&after), "{after}");
     bench.keys("+ +");
     let near = bench.screen("collective-near", 120, 40);
-    assert_ne!(before, near, "the axis is stretched");
+    assert_ne!(after, near, "the axis is stretched");
 }

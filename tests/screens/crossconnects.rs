@@ -278,7 +278,7 @@ fn methods_are_ranked_under_the_bound() {
         // One scale for all: a bar is as long as its value says, that of the plan which ignores what is installed too.
         let bar = |name: &str| {
             let sign = if style == Style::Ascii { '#' } else { '█' };
-            line(&screen, name).matches([sign, ':', '┊']).count() as f64
+            line(&screen, name).matches([sign, '▆', ':', '┊']).count() as f64
         };
         let (longest, most) = (bar("lumos-scratch"), ranked.last().unwrap().0 as f64);
         for (value, name) in &ranked {

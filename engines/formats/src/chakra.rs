@@ -420,7 +420,7 @@ mod tests {
         let told = read(&content[..content.len() - 1]).unwrap_err().to_string();
         assert!(told.contains("message 2 at byte") && told.contains("is cut off"), "{told}");
         let twice = ChakraTrace { nodes: vec![node(4), node(4)], ..trace };
-        assert!(read(&write(&twice)).unwrap_err().to_string().contains("is a second node 4"));
+        assert!(read(&write(&twice)).unwrap_err().to_string().contains("is a second node with the number 4"));
         assert!(read(&[]).is_err());
         // A length that no file has.
         assert!(read(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]).is_err());

@@ -226,7 +226,7 @@ mod tests {
         assert!(
             wrong(CollectiveOp::AllGather).contains("allgather of 2 ranks with 1 input and 3 output chunks")
         );
-        assert!(wrong(CollectiveOp::Custom).contains("say what every slot"));
+        assert!(wrong(CollectiveOp::Custom).contains("content of every slot"));
         let even = [BufferSizes { input: 1, output: 1, scratch: 0 }; 2];
         assert!(for_each_wanted(CollectiveOp::Broadcast, &even, None, |_| {}).is_err());
         let uneven = [even[0], sizes[0]];

@@ -187,7 +187,7 @@ mod tests {
         assert!(
             wrong(&format!("<a>\n<b {}/></a>", "c=\"1\" ".repeat(3000))).starts_with("line 2: has a tag")
         );
-        assert!(wrong(&format!("<a>{}</a>", "<b xmlns:b=\"c\"/>".repeat(101))).contains("name space"));
+        assert!(wrong(&format!("<a>{}</a>", "<b xmlns:b=\"c\"/>".repeat(101))).contains("namespaces"));
         assert!(wrong("").contains("is not valid XML"));
         assert!(parse("<!-- comment --><a><b/><c><d/></c></a>").is_ok());
     }

@@ -299,7 +299,7 @@ fn every_problem_of_a_file_is_named_at_once() {
         "line 3: send of <tb> is '-2'",
         "line 3: recv of <tb> is 'x'",
         "line 4: s of <step> is 3",
-        "line 4: type of <step> is 'zap'; give one of s, r, rcs",
+        "line 4: type of <step> is 'zap'; use one of s, r, rcs",
         "line 4: srcbuf of <step> is 'q'",
         "line 4: dstoff of <step> is '99999999999'",
         "line 4: cnt of <step> is '0'",

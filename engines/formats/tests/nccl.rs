@@ -329,7 +329,7 @@ fn a_tuner_table_has_touching_ranges_of_known_words() {
         "rows[0].algorithm: is 'Ring'",
         "rows[0].min_bytes: is 9, above max_bytes 3",
         "rows[1].max_bytes: is 10, but the next range of reduce begins at 12",
-        "rows[2].max_bytes: is 99 in the last range of reduce; give at least 4294967295",
+        "rows[2].max_bytes: is 99 in the last range of reduce; use at least 4294967295",
     ] {
         assert!(told.contains(part), "{part} is missing in:\n{told}");
     }

@@ -191,7 +191,7 @@ fn older_headers_need_the_number_of_gpus() {
     // Twelve layers of two rows, and the embedding.
     let forward = 12.0 * (2.571e-3 + 1.584e-3) + 523_895e-9 + 1e-9;
     assert!(close(workload.stages[0].forward_s.unwrap(), forward));
-    assert!(workload.summary.notes.iter().any(|note| note.contains("does not give ep, pp, ga")));
+    assert!(workload.summary.notes.iter().any(|note| note.contains("does not contain ep, pp, ga")));
 
     let zero3 = merged(&[L7B], options).workload;
     assert_eq!((text(L7B).rows.len(), zero3.dp), (12, 64));
@@ -300,7 +300,7 @@ fn what_contradicts_or_lacks_is_refused() {
     };
     let options = MergeOptions::default();
     refused(&[KERNELS], options, "none of the files is a workload");
-    refused(&[GPT22B, MICRO], options, "are both workloads; give one of them");
+    refused(&[GPT22B, MICRO], options, "are both workloads; use only one of them");
     refused(&[GPT22B, BUSBW, BUSBW], options, "are both bus-bandwidth tables");
     let kernels = MergeOptions { compute: ComputeSource::Kernels, ..options };
     refused(&[GPT22B], kernels, "no file with kernel times is given");

@@ -31,8 +31,9 @@ fn every_format_says_what_it_leaves_out() {
         }
     }
     for format in importers() {
-        // A port map is taken over whole.
-        assert_eq!(format.leaves_out.is_empty(), format.name == "port_map", "{}", format.name);
+        // Maps of ports and pods are taken over whole.
+        let whole = ["port_map", "pod_map"].contains(&format.name);
+        assert_eq!(format.leaves_out.is_empty(), whole, "{}", format.name);
     }
 }
 

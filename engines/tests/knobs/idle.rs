@@ -148,6 +148,9 @@ fn values(scenario: &AnyScenario, info: &ParamInfo) -> Vec<String> {
                 "2",
                 "seq=2048,8192",
                 "Z2",
+                "p0:1",
+                "r0p0:1",
+                "8,8,16,32",
                 "0:1.0-2.0",
                 "none",
             ];

@@ -51,7 +51,7 @@ const CASES: &[Case] = &[
     case("virtual_stages", "tiny4", "", "2"),
     case("dp_buckets", "tiny4", "", "2"),
     case("ports_per_pod", "tiny4", "", "6"),
-    case("failed_ports", "tiny4", "", "r0p0:1, r0p0:2"),
+    case("failed_ports", "tiny4", "", "r0p0:1,r0p0:2"),
     case("reverse", "megatron_177b", "balance=exact", "true"),
     case("layers", "tiny4", "", "24"),
     case("hidden", "tiny4", "", "2048"),

@@ -212,7 +212,7 @@ fn lists_that_do_not_fit_are_refused_with_the_numbers() {
     let mut few = of(&[2, 2, 4, 4, 4]);
     few.ports_per_pod = Some(PortsPerPod::Same(2));
     let said = refused(&few);
-    assert!(said.contains("has 2 ports, one circuit on each of its links takes"), "{said}");
+    assert!(said.contains("has 2 ports, but one circuit on each of its links needs"), "{said}");
 }
 
 #[test]

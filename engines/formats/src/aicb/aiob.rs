@@ -194,7 +194,7 @@ mod tests {
         );
         for part in [
             "line 1, train_iter: 'x' is not a number",
-            "line 2, time_gpu_avg: stands before the first kernel",
+            "line 2, time_gpu_avg: is before the first kernel",
             "line 4, atten_qkv time_gpu_avg: '-3' is negative",
             "line 5, atten_qkv: is given twice",
             "line 6, time_gpu_best: is not a known time",

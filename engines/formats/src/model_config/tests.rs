@@ -145,7 +145,7 @@ fn arguments_of_megatron_are_one_job() {
     assert_eq!((made.value.sizes.gated, made.assumed[0].what.as_str()), (true, "vocab"));
     assert_eq!(run_of(&made.value), ["tp=8", "pp=1", "gpus=16", "seq=512"]);
     for (old, new, said) in [
-        ("--num-layers 32", "--num-layers $L", "num_layers: is '$L'; write the number"),
+        ("--num-layers 32", "--num-layers $L", "num_layers: is '$L'; replace the variable by a number"),
         ("--hidden-size 4096", "", "hidden_size: is missing"),
         ("--global-batch-size 128", "--global-batch-size 130", "global_batch_size: is 130"),
         ("--nnodes 16", "--nnodes 15", "not a multiple of the 32 of a replica"),

@@ -84,7 +84,7 @@ fn names_of_switches_leave_room_for_a_suffix() {
     let longest = "s".repeat(990);
     assert_eq!(read_msccl(text(&longest).as_bytes(), &LIMITS).unwrap().switches[0].name, longest);
     let told = read_msccl(text(&"s".repeat(991)).as_bytes(), &LIMITS).unwrap_err().to_string();
-    assert!(told.contains("switches[0][3]: has 991 characters; give at most 990"), "{told}");
+    assert!(told.contains("switches[0][3]: has 991 characters; use at most 990"), "{told}");
 }
 
 #[test]

@@ -50,12 +50,12 @@ fn silent(running: &Running) {
 
 pub fn told() {
     let mut answers = Vec::new();
-    for (isolated, where_to) in [(true, "a solver process"), (false, "inside lightbay")] {
+    for (isolated, where_to) in [(true, "in a solver process"), (false, "inside lightbay")] {
         let spy = Spy::new("--serve");
         let running = Running::start(small(isolated), Some(&spy), None);
         let done = running.done();
         assert_eq!(done.status, EndStatus::Optimal, "{}", done.message);
-        assert_eq!(running.notes()[0], format!("I {} solves in {where_to}", solver_name()));
+        assert_eq!(running.notes()[0], format!("I {} solves {where_to}", solver_name()));
         assert!(solver_name().starts_with("HiGHS 1."), "{}", solver_name());
         let header = done.plan.unwrap().header();
         assert_eq!(header.provenance.solver, Some(solver_name()));

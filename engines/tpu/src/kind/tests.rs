@@ -99,7 +99,7 @@ fn routes_that_carry_far_less_than_the_flow_are_spoken_of() {
     for part in [
         "carry 0.002959",
         "less than the torus 4x8x8",
-        "the flow 0.006332",
+        "an ideal flow carries 0.006332",
         "338 routes, 2.14 times",
         "vc_count=2",
     ] {

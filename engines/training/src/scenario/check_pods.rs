@@ -2,7 +2,7 @@
 
 use super::job::{Job, PodMap, PortsPerPod};
 use super::limits::{MAX_GPUS_PER_STAGE, MAX_PORTS};
-use crate::scenario::workload::{Places, Shape};
+use crate::scenario::workload::{Shape, StagePlaces};
 use lightbay_core::problem::{Problem, Problems, counted, printable};
 use std::collections::HashMap;
 
@@ -34,7 +34,7 @@ pub(super) fn check_alone(job: &Job, problems: &mut Problems) {
 pub(super) fn place(job: &Job, map: &PodMap, shape: &mut Shape, problems: &mut Problems) {
     let Some((names, parts)) = parts(map, job.run.gpus.into(), problems) else { return };
     let Some(pods) = pods_of_replicas(&names, &parts, shape, problems) else { return };
-    let places = Places::of(names, pods);
+    let places = StagePlaces::of(names, pods);
     let mut gpus = vec![0_u32; places.names.len()];
     for part in &parts {
         gpus[part.pod as usize] += (part.last + 1 - part.first) as u32;
@@ -115,7 +115,7 @@ pub(super) fn fail(job: &Job, shape: &mut Shape, problems: &mut Problems) {
     let pod = |replica: u32, stage| replica / together * positions + shape.position(stage);
     let pods =
         (0..copies * together).map(|replica| (0..shape.stages).map(|stage| pod(replica, stage)).collect());
-    let places = Places::of(names, pods.collect());
+    let places = StagePlaces::of(names, pods.collect());
     if let Some(alike) = places.copies(&ports) {
         // Positions count in the order of pods.
         shape.ports = ports[..alike.pods[0].len()].to_vec();

@@ -9,7 +9,7 @@ mod shape;
 
 pub use buckets::Bucket;
 pub use params::{LayerParams, layer_split, parameter_total};
-pub use places::{Group, Hop, Places, Ring};
+pub use places::{Hop, ReplicaGroup, Ring, StagePlaces};
 pub use shape::{Shape, node_count};
 
 use crate::scenario::job::{Balance, Job, Measured, Model, Recompute, RunConfig};

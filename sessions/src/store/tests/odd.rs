@@ -106,7 +106,7 @@ fn a_number_without_end_is_left_out_and_takes_the_place_of_no_plan() {
         drop(session);
         let session = store.open("box", DATE).unwrap();
         let remarks = session.remarks().join("\n");
-        assert!(remarks.contains(digits) && remarks.contains("give it a free number"), "{remarks}");
+        assert!(remarks.contains(digits) && remarks.contains("rename it to a free number"), "{remarks}");
         assert_eq!(session.plan_numbers().unwrap(), [PlanId(1)]);
         let writer = writer(&session).unwrap();
         assert_eq!(writer.book().assign(RunId(1), 1), PlanId(2));

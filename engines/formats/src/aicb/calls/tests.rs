@@ -54,7 +54,7 @@ fn every_rejection_names_line_column_value_and_remedy() {
     );
     let all = problems(&text);
     for part in [
-        "line 1: 'pp_stage1' is not in order; write pp_stage0",
+        "line 1: 'pp_stage1' is not the next stage; write pp_stage0",
         "line 3: has '2' fields, but the header has '12'",
         "line 4, comm_type: 'CommType.all_redux' is not a kind of call; did you mean 'all_reduce'?",
         "line 5, comm_group: 'CommGroup.tq_group' is not a group; did you mean 'tp_group'?",

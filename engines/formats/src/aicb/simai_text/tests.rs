@@ -68,7 +68,7 @@ fn every_rejection_names_line_row_field_value_and_remedy() {
     .map(str::to_owned);
     let all = problems(&file(HEAD, &rows));
     for part in [
-        "line 3 (row 1): has '11' fields instead of 12; a row is name dep fwd_ns",
+        "line 3 (row 1): has '11' fields instead of '12'; a row is name dep fwd_ns",
         "line 4 (row 2): has '13' fields instead of 12",
         "line 5 (row 3), dep: 'x' is not a row number; write -1 for none",
         "line 6 (row 4), fwd_ns: '-5' is negative; write a time in ns",
@@ -118,7 +118,7 @@ fn customized_rows_carry_a_policy() {
         all.contains("line 3 (row 1), policy: 'MODLE' is not a parallelism policy; did you mean 'MODEL'?"),
         "{all}"
     );
-    assert!(all.contains("line 4 (row 2): has '12' fields instead of 13"), "{all}");
+    assert!(all.contains("line 4 (row 2): has '12' fields instead of '13'"), "{all}");
 }
 
 fn periodic(names: &[&str]) -> period::Period {
@@ -150,7 +150,7 @@ fn a_file_without_clear_periods_is_one_micro_batch_and_says_so() {
     // ga is 2 in the header.
     let once = periodic(&["grad", "embedding_layer", "mlp", "cross_entropy1"]);
     assert_eq!((once.middle.clone(), once.micro_batches), (1..3, 1));
-    assert!(once.note.contains("occurs 1 time, the header says ga 2"), "{}", once.note);
+    assert!(once.note.contains("occurs 1 time, but the header says ga 2"), "{}", once.note);
     let none = periodic(&["a", "b"]);
     assert_eq!((none.middle.clone(), none.micro_batches), (0..2, 1));
     assert!(none.note.contains("no row 'embedding_layer'"));

@@ -22,8 +22,8 @@ fn rounding_the_relaxation_gives_a_pod_below_the_bound_of_all() {
     let set = [("roundings", ParamValue::Int(200)), ("certified", ParamValue::Int(1))];
     let done = run("tons-lp", TpuScenario::design(2), &set);
     assert_eq!(done.status, EndStatus::Feasible, "{done:?}");
-    // The relaxation, to 0.2 %.
-    assert!((0.014422..0.014453).contains(&done.bound.unwrap()), "{done:?}");
+    // The cover bound by positions; the relaxation alone gives 0.014423.
+    assert!((0.014277..0.014278).contains(&done.bound.unwrap()), "{done:?}");
     assert!(throughput(&done) > 0.0125 && throughput(&done) < done.bound.unwrap());
 }
 
@@ -40,7 +40,8 @@ fn fixing_switches_step_by_step_comes_close_to_the_bound() {
 fn branch_and_bound_proves_the_only_pod_of_one_cube() {
     let done =
         run("tons-milp", TpuScenario::design(1), &[("solver_process", ParamValue::Text("own".to_owned()))]);
-    assert_eq!(done.status, EndStatus::GapReached, "{done:?}");
+    // The cover bound of one cube is what its only pod carries.
+    assert_eq!(done.status, EndStatus::Optimal, "{done:?}");
     assert!((throughput(&done) - 0.03125).abs() < 1e-6 * 0.03125, "{done:?}");
     assert!((done.bound.unwrap() / 0.03125 - 1.0).abs() < 1e-4, "{done:?}");
 }

@@ -1,7 +1,7 @@
 //! Gradient exchanges between pods that are listed rank by rank.
 
 use super::graph::Builder;
-use super::listed::Listed;
+use super::listed::ListedPods;
 use crate::check::case::Work;
 use crate::scenario::instance::{GpuSet, Task, TaskKind};
 use crate::scenario::workload::Shape;
@@ -25,7 +25,7 @@ fn part(all: &GpuSet, count: u32, first: bool) -> GpuSet {
 
 impl Builder<'_> {
     /// Adds the exchanges of every stage that is in several pods, last stage first, after all pipelines.
-    pub fn exchanges(&mut self, listed: &Listed) {
+    pub fn exchanges(&mut self, listed: &ListedPods) {
         let shape = self.shape;
         for stage in (0..shape.stages as usize).rev() {
             let per_gpu = self.load.stages[stage].dp_bytes_per_gpu;

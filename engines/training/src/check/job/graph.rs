@@ -1,6 +1,6 @@
 //! The 1F1B graph of one replica, built by running the stages.
 
-use super::listed::Listed;
+use super::listed::ListedPods;
 use super::orders::Turn;
 use super::place;
 use crate::check::case::{Dag, Node, Work};
@@ -13,19 +13,19 @@ use lightbay_core::units::{Gbps, PodId, TaskId};
 pub(super) struct Builder<'a> {
     pub(super) shape: &'a Shape,
     pub(super) load: &'a Workload,
-    listed: Option<&'a Listed>,
+    listed: Option<&'a ListedPods>,
     /// Number of pipelines before this one.
     group: usize,
     pub(super) blocking: bool,
     intra_pod_s: f64,
     pub tasks: Vec<Task>,
     pub dag: Dag,
-    pub(super) ends: Vec<Ends>,
+    pub(super) ends: Vec<LinkEnds>,
 }
 
 /// Last nodes of each stage of one pipeline.
 #[derive(Clone, Default)]
-pub(super) struct Ends {
+pub(super) struct LinkEnds {
     /// Last compute and last send.
     pub last: Vec<Option<usize>>,
     pub last_send: Vec<Option<usize>>,
@@ -34,7 +34,7 @@ pub(super) struct Ends {
 }
 
 impl<'a> Builder<'a> {
-    pub fn new(job: &Job, shape: &'a Shape, load: &'a Workload, listed: Option<&'a Listed>) -> Self {
+    pub fn new(job: &Job, shape: &'a Shape, load: &'a Workload, listed: Option<&'a ListedPods>) -> Self {
         let intra_pod_rate = Gbps(job.run.intra_pod_rate_gbps()).bytes_per_second();
         Self {
             shape,
@@ -68,7 +68,7 @@ impl<'a> Builder<'a> {
     pub fn pipeline(&mut self, orders: &[Vec<Turn>]) -> Result<(), String> {
         let stages = orders.len();
         self.group = self.ends.len();
-        self.ends.push(Ends {
+        self.ends.push(LinkEnds {
             last: vec![None; stages],
             last_send: vec![None; stages],
             final_gradients: vec![Vec::new(); stages],

@@ -6,7 +6,7 @@ use crate::scenario::workload::Shape;
 use lightbay_core::units::{LinkId, PodId};
 
 /// Where the stages of all replicas are.
-pub(super) struct Listed {
+pub(super) struct ListedPods {
     names: Vec<String>,
     pub ports: Vec<u32>,
     /// Pod by replica and stage.
@@ -22,9 +22,10 @@ pub(super) type Ring = Vec<(u32, Vec<u32>)>;
 
 /// The places of replicas that would be alike without failed ports; one still represents all if all ports that are left
 /// are the same.
-pub(super) fn failed(job: &Job, shape: Shape) -> Result<(Shape, Option<Listed>), String> {
+pub(super) fn failed(job: &Job, shape: Shape) -> Result<(Shape, Option<ListedPods>), String> {
     let (copies, pods, together) = (shape.replicas, shape.pods_per_replica, shape.replicas_per_pod);
-    let mut listed = Listed { names: vec![], ports: vec![], at: vec![], groups: vec![], exchanging: vec![] };
+    let mut listed =
+        ListedPods { names: vec![], ports: vec![], at: vec![], groups: vec![], exchanging: vec![] };
     for copy in 0..copies {
         for pod in 0..pods {
             listed.names.push(if copies == 1 { format!("p{pod}") } else { format!("r{copy}p{pod}") });
@@ -55,7 +56,7 @@ pub(super) fn failed(job: &Job, shape: Shape) -> Result<(Shape, Option<Listed>),
     Ok((unit, Some(listed)))
 }
 
-impl Listed {
+impl ListedPods {
     /// Reads the list for stages of `g` GPUs.
     pub fn of(job: &Job, map: &PodMap, g: u32, replicas: u32) -> Result<Self, String> {
         let gpus = job.run.gpus as usize;

@@ -35,7 +35,7 @@ pub(crate) fn format() -> FormatInfo {
 /// Every problem of the files and of the job.
 pub(crate) fn scenario(inputs: &[Input], strict: bool) -> Result<ImportedScenario<Training>, Problems> {
     if strict {
-        let message = "has no effect: a pod map leaves nothing open that the import would assume";
+        let message = "has no effect: files of format pod_map leave nothing open";
         return Err(Problem::new("--strict", message, "leave it out").into());
     }
     let is_json = |input: &&Input| input.bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');

@@ -5,18 +5,18 @@
 
 /// Pods of all ranks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Places {
+pub struct StagePlaces {
     /// Names of the pods.
     pub names: Vec<String>,
     /// Replicas with the same pods.
-    pub groups: Vec<Group>,
+    pub groups: Vec<ReplicaGroup>,
     /// `true` for stages whose gradients go to other pods.
     pub exchanging: Vec<bool>,
 }
 
 /// Replicas whose stages are in the same pods.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Group {
+pub struct ReplicaGroup {
     /// Numbers of the replicas, ascending.
     pub replicas: Vec<u32>,
     /// Pod of each stage.
@@ -52,17 +52,17 @@ pub struct Hop {
     pub share: f64,
 }
 
-impl Places {
+impl StagePlaces {
     /// Groups replicas by their pods, which `pods` lists by stage.
     pub fn of(names: Vec<String>, pods: Vec<Vec<u32>>) -> Self {
         let stages = pods.first().map_or(0, Vec::len);
-        let mut groups: Vec<Group> = Vec::new();
+        let mut groups: Vec<ReplicaGroup> = Vec::new();
         let mut known = std::collections::HashMap::new();
         for (replica, pods) in (0..).zip(pods) {
             let next = groups.len();
             let group = *known.entry(pods.clone()).or_insert(next);
             if group == next {
-                groups.push(Group { replicas: Vec::new(), pods });
+                groups.push(ReplicaGroup { replicas: Vec::new(), pods });
             }
             groups[group].replicas.push(replica);
         }

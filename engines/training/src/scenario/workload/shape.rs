@@ -1,6 +1,6 @@
 //! Sizes that follow from parallelism and placement: GPUs per stage, replicas, pods, ports.
 
-use super::places::{Places, Ring};
+use super::places::{Ring, StagePlaces};
 use crate::scenario::instance::LinkKind;
 
 /// Groups of GPUs of a valid job.
@@ -36,7 +36,7 @@ pub struct Shape {
     pub names: Option<Vec<Vec<String>>>,
     /// Pods of all replicas, if they are not alike. Positions are then the pods themselves, and `replicas` counts
     /// replicas that may share pods.
-    pub places: Option<Places>,
+    pub places: Option<StagePlaces>,
 }
 
 impl Shape {

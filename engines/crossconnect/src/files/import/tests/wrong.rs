@@ -31,7 +31,8 @@ fn the_switches_have_to_be_those_of_the_scenario() {
     };
     assert!(of(&["ocs-0"], &[]).contains("no file belongs to switch 1"));
     assert!(
-        of(&["ocs-0", "ocs-1", "ocs-2"], &[]).contains("ocs-2: belongs to switch 2; switches are 0 to 1")
+        of(&["ocs-0", "ocs-1", "ocs-2"], &[])
+            .contains("ocs-2: belongs to switch 2; the scenario has switches 0 to 1")
     );
     assert!(of(&["ocs-0", "x/ocs-00"], &[]).contains("x/ocs-00: belongs to switch 0, but so does ocs-0"));
     assert!(of(&["ocs-0", "other"], &[]).contains("other: does not name its switch"));
