@@ -181,7 +181,7 @@ fn planned<K: Kind>(
         for violation in rejected.violations {
             problems.add(
                 "",
-                format!("the plan that the solution represents breaks {violation}"),
+                format!("the plan of this solution is invalid: {violation}"),
                 "please report this",
             );
         }

@@ -431,7 +431,7 @@ pub fn check_value(value: &serde_json::Value) -> Result<PlanRef, String> {
 }
 
 fn no_thread(error: &std::io::Error) -> (Severity, String) {
-    (Severity::Error, format!("nothing will be saved: no thread could be started for it: {error}"))
+    (Severity::Error, format!("nothing will be saved because no writer thread could start: {error}"))
 }
 
 /// Returns the report on saving, for the state.

@@ -221,7 +221,7 @@ fn strict_imports_take_nothing_for_granted_in_any_format() {
         (&calient, "1.1.1-1.1.6 is OC=FAIL; the import counts it as set", "leave out --strict"),
         (
             &sonic,
-            "1A-6B: a side is powered_off; the import counts the connection as set",
+            "1A-6B: the port on side A is powered_off; the import treats the connection as set",
             "leave out --strict",
         ),
         (&glimmerglass, "10001 to 20006 is fault; the import counts it as set", "leave out --strict"),

@@ -139,7 +139,7 @@ fn a_pipe_that_nobody_reads_does_not_hold_up_signals() {
         let mut rest = String::new();
         err.read_to_string(&mut rest).unwrap();
         assert_eq!(output.status.code(), Some(code), "{name}\n{rest}");
-        let (_, saved) = rest.split_once("while no program read pipe; the plan was saved as ").unwrap();
+        let (_, saved) = rest.split_once("for a program to read pipe; the plan was saved as ").unwrap();
         let saved = saved.trim_end().strip_suffix(" instead").unwrap();
         place.run(&["check", saved]).done();
     }

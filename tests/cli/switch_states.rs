@@ -128,7 +128,7 @@ fn connections_that_are_not_well_count_as_set_and_are_named() {
         .says(&["1.1.2-1.1.3 is OS=OOS-NP; the import counts it as set"]);
     // CONFIG_DB and the table with states name ports that are not good.
     let status = given("ocs-0-status.txt");
-    let said = "6A-7B: a side is failed; the import counts the connection as set";
+    let said = "6A-7B: the port on side A is failed; the import treats the connection as set";
     import(&place, "sonic_ocs", &status, &[]).done().says(&[
         "8 connections",
         "4 circuits are installed",
@@ -141,7 +141,7 @@ fn connections_that_are_not_well_count_as_set_and_are_named() {
     );
     import(&place, "sonic_ocs", &blocked, &[])
         .done()
-        .says(&["2A-3B: b side is force_blocked; the import counts the connection as set"]);
+        .says(&["2A-3B: the port on side B is force_blocked; the import treats the connection as set"]);
 }
 
 #[test]

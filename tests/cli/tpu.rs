@@ -112,7 +112,7 @@ fn failed_switches_are_avoided_and_swept() {
     let plan = solve(&place, &arguments, "plan.json");
     let cases = plan["result"]["faults"].as_array().unwrap();
     assert_eq!(cases.len(), 48);
-    place.run(&["check", "plan.json"]).done().prints(&["their routes are not in the plan"]);
+    place.run(&["check", "plan.json"]).done().prints(&["the plan does not contain the routes"]);
     place
         .run(&["show", "plan.json"])
         .done()

@@ -55,5 +55,5 @@ fn one_job_says_what_it_could_give() {
     zoomed(&mut bench, REALLOCATION);
     at_sizes("surplus", &mut bench, &[(80, 24), (120, 40)]);
     let screen = bench.screen("surplus-again", 120, 40);
-    assert!(screen.contains("ports to spare") && screen.contains("its spare ports"), "{screen}");
+    assert!(screen.contains("ports to spare") && screen.contains("spare ports of this job"), "{screen}");
 }

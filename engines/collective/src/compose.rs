@@ -268,7 +268,7 @@ pub fn carry(
         return Ok(Carried { candidate, repairs: Vec::new() });
     };
     Err(format!(
-        "the scenario has other {what} than the scenario of the plan: every send would start at another time"
+        "the scenario differs from the scenario of the plan in its {what}, so every send would start at another time"
     ))
 }
 

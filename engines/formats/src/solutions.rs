@@ -269,7 +269,7 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<SolutionFile, Probl
     }?;
     if file.entries.len() > limits.rows {
         let message = format!("has more than {} values, but the model has fewer", limits.rows);
-        problems.add("", message, "check that it is the solution of this model");
+        problems.add("", message, "check that the file is a solution of this model");
     }
     if file.no_point.is_some() {
         file.entries.clear();

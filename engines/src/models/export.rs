@@ -88,7 +88,12 @@ fn write(
     let question = Question::of(subject, settings)?;
     let model = question.model()?;
     let written = file::write(&model, format).map_err(|error| {
-        Problem::new("", error.to_string().replace('\n', "; "), "export the other format of models")
+        let other = if extension == "lp" { "mps" } else { "lp" };
+        Problem::new(
+            "",
+            error.to_string().replace('\n', "; "),
+            format!("export the model as {other} instead"),
+        )
     })?;
     let names = NameFile::of(&question, extension, &written.names);
     let name = format!("{}.{}.{extension}", file_stem(question.scenario.name()), question.method);

@@ -205,7 +205,7 @@ fn without_constant(mut file: SolutionFile, columns: usize) -> Result<SolutionFi
             Key::Name(name) => Problem::new(
                 format!("line {}", entry.line),
                 format!("'{name}' is {}, but 1 in the model", entry.value),
-                "check that it is the solution of this model",
+                "check that the file is a solution of this model",
             ),
             Key::Place(place) => beyond(entry.line, *place, columns),
         });

@@ -85,7 +85,7 @@ pub(super) fn point(
             dialect if dialect.coarse() => {
                 "this style keeps only six digits; let HiGHS write the raw style (write_solution_style=0)"
             }
-            _ => "check that it is the solution of this model, solved with tolerances of 1e-6",
+            _ => "check that the file is a solution of this model, solved with tolerances of 1e-6",
         };
         return Err(Problem::new("", format!("the point breaks the model: {broken}"), remedy).into());
     }
@@ -122,8 +122,10 @@ fn assigned(file: &SolutionFile, names: &PointNames<'_>) -> Result<Vec<Option<f6
                 Key::Name(name) => {
                     let near = nearest(name, names.columns.iter().copied().take(NEAREST_OF));
                     let remedy = near.map_or_else(
-                        || "check that it is the solution of this model".to_owned(),
-                        |near| format!("did you mean '{near}'? check that it is the solution of this model"),
+                        || "check that the file is a solution of this model".to_owned(),
+                        |near| {
+                            format!("did you mean '{near}'? check that the file is a solution of this model")
+                        },
                     );
                     problems.add(path, format!("the model has no column '{name}'"), remedy);
                 }
@@ -152,7 +154,7 @@ pub(super) fn beyond(line: usize, place: usize, columns: usize) -> Problem {
     Problem::new(
         format!("line {line}"),
         format!("gives a value to column {}, but the model has {columns}", place + 1),
-        "check that it is the solution of this model",
+        "check that the file is a solution of this model",
     )
 }
 

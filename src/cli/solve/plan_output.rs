@@ -94,7 +94,10 @@ impl PlanOutput {
         };
         if let Some(err) = self.err.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
             let word = signal.word();
-            let _ = writeln!(err, "error: ended by {word} while no program read {place}; {what}");
+            let _ = writeln!(
+                err,
+                "error: lightbay was ended by {word} while it waited for a program to read {place}; {what}"
+            );
         }
         std::process::exit(i32::from(Exit::Signal(signal).code()));
     }

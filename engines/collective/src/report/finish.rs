@@ -88,11 +88,11 @@ fn times(subject: ExplainedPlan<'_>) -> Table {
 
 /// Distance of a finish from the floor, and the schedules that the floor covers.
 fn floor_sentence(floor: &FloorClaim, because: &str) -> String {
-    let whatever = "any number of chunks in any epochs";
+    let whatever = "any chunking and any epoch length";
     if floor.gap_to_floor <= AT_FLOOR {
-        return format!("met: no schedule of {whatever} ends earlier, {because}");
+        return format!("met: no schedule ends earlier, for {whatever}, {because}");
     }
-    format!("the finish is {:.2} % above this bound on {whatever}, {because}", 100.0 * floor.gap_to_floor)
+    format!("the finish is {:.2} % above this bound for {whatever}, {because}", 100.0 * floor.gap_to_floor)
 }
 
 /// A sentence on a finish that omits latencies and lies below the time with latencies; `None` for other plans.

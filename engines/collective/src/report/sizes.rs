@@ -80,14 +80,14 @@ pub(super) fn sizes(
     }
     let mut section = Section::empty("Bandwidth against size")
         .legend(
-            "dotted lines mark the first size at which another schedule becomes the fastest; no schedule \
-             exceeds the floor curve",
+            "dotted lines mark the first size at which another schedule becomes the fastest; the floor \
+             curve is the bandwidth at the lower bound on the completion time",
         )
         .block("curves", "Bandwidth", drawn(&curves, &sizes, scenario, plan))
         .block("points", "Points", listed(&curves, &sizes, &pieces))
         .remark(
-            "No schedule, for any chunking, exceeds the floor curve (the lower bound); times of baselines \
-             are computed without epochs.",
+            "The floor curve is the bandwidth at the lower bound on the completion time; no schedule, for any \
+             chunking, has a higher bandwidth. Times of baselines are computed without epochs.",
         );
     let planned: usize = ranges.iter().map(|range| range.points.len()).sum();
     if plan.is_some() && planned < listed_sizes.len() {

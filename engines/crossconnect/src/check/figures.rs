@@ -195,7 +195,7 @@ pub(super) fn compare_totals(
         (None, Some(_)) => found.add(
             code::TOTALS,
             format!(
-                "'totals.forced_removed_circuits' is missing, {} ports failed",
+                "'totals.forced_removed_circuits' is missing, but the number of failed ports is {}",
                 scenario.failed_ports.len()
             ),
         ),

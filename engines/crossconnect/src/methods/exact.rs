@@ -153,7 +153,7 @@ fn written(session: &TaskSession, params: &Params) -> Result<ExactProgram, Metho
         // If this flow is infeasible, no orientation and no split over the switches is feasible.
         Err(Failure::Stuck(stuck)) => Err(MethodError::Invalid(Problems::one(Problem::new(
             "logical_circuits",
-            format!("exceed the ports in every orientation: {}", stuck.words()),
+            format!("exceed the ports in every orientation, because {}", stuck.words()),
             "set fewer circuits between these pods, or give the pods more ports on both sides",
         )))),
     }

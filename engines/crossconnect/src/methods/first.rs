@@ -32,7 +32,7 @@ pub(super) fn start(
     if starts.is_empty() && joint {
         cx.note(
             Severity::Warning,
-            "the pods have different ports on different switches, so halving may fail",
+            "a pod does not have the same number of ports on every switch, so halving may fail",
         );
         // Random tries for ports that differ between switches.
         starts.extend(finish::otherwise(session, cx)?);
@@ -45,7 +45,7 @@ pub(super) fn no_start(method: &str, session: &TaskSession) -> MethodError {
     let why = if session.task.single_sided {
         "cannot start with single_sided wiring: flows cannot find a first solution"
     } else {
-        "found no first solution: the pods have different ports on different switches"
+        "found no first solution: a pod does not have the same number of ports on every switch"
     };
     let remedy = "use lumos-exact or auto, or start from a plan";
     MethodError::Invalid(Problems::from(Problem::new(method, why, remedy)))

@@ -16,8 +16,8 @@ impl Method<Crossconnect> for Halving {
     fn info(&self) -> MethodInfo {
         MethodInfo {
             name: NAME,
-            help: "Orients the circuits, then splits the group of switches in two recursively, by \
-                 minimum-cost flows.",
+            help: "Chooses the side (A or B) of each end of a circuit; then halves the set of switches again and \
+                 again, and distributes the circuits over the halves with a minimum-cost flow.",
             proves: true,
             hot_start: true,
             params: finish::halving(),

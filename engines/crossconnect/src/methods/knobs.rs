@@ -13,8 +13,8 @@ pub(super) fn orientation() -> ParamInfo {
         "orientation",
         &["joint", "fixed"],
         "joint",
-        "Orientation of circuits: chosen together with the switches (joint), or chosen first and then \
-         fixed (fixed).",
+        "Side (A or B) of each end of a circuit: chosen together with the switches (joint), or chosen \
+         first and then fixed (fixed).",
     )
 }
 

@@ -32,8 +32,8 @@ impl Method<Crossconnect> for Lns {
                 "lns_orientation",
                 &["fixed", "joint"],
                 "fixed",
-                "Orientation of circuits: unchanged (fixed), or chosen again among the switches of a try \
-                 (joint).",
+                "Side (A or B) of each end of a circuit: unchanged (fixed), or chosen again among the switches \
+                 of a try (joint).",
             ),
         ];
         params.extend(knobs::lns());

@@ -248,8 +248,9 @@ fn room(key: &'static str) -> Knob<MoeScenario> {
 
 fn delay_profile() -> Knob<MoeScenario> {
     let names: Vec<&str> = DELAY_PROFILES.iter().map(|(name, _)| *name).chain([OWN]).collect();
-    let help = "Named reconfiguration delay: 7 us, 25 us, 25 ms, 46.75 ms including the control path, \
-         5.67 s including NICs.";
+    let help = "Reconfiguration delay by name: 7 us (silicon_photonics), 25 us (fast), 25 ms (ideal), 46.75 ms with \
+         the control path (control_path), 5.67 s with the NICs (with_nic); own: reconfiguration_delay_ms has \
+         another value.";
     let name_of = |moe: &MoeScenario| {
         let delay = moe.cluster.reconfiguration_delay_ms;
         DELAY_PROFILES.iter().find(|(_, known)| *known == delay).map_or(OWN, |(name, _)| name)

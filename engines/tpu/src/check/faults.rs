@@ -116,7 +116,8 @@ pub(super) fn check(
     }
     if claimed > 0 {
         remarks.push(format!(
-            "the figures of {claimed} failed switches are claimed: their routes are not in the plan (with_faults=true)"
+            "the figures of {claimed} failed switches are claimed, because the plan does not contain the routes; solve \
+             with with_faults=true to include them"
         ));
     }
     if !unreachable.is_empty() {

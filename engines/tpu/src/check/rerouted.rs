@@ -37,7 +37,10 @@ pub(super) fn check(
                     found.add(code::LOAD, words);
                     return;
                 }
-                format!("after routing the pod again, the load is {}", own.claims.max_channel_load)
+                format!(
+                    "routing the pod again gave a different result, with max channel load {}",
+                    own.claims.max_channel_load
+                )
             }
         }
     } else {

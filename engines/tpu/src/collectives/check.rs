@@ -158,7 +158,9 @@ impl State {
         match self {
             Self::Gathering { nodes, held } => match held.iter().position(|held| !held) {
                 None => Ok(()),
-                Some(at) => Err(wrong(format!("leaves {} without shard {}", at / nodes, at % nodes))),
+                Some(at) => {
+                    Err(wrong(format!("does not deliver shard {} to chip {}", at % nodes, at / nodes)))
+                }
             },
             Self::Reducing { .. } if collective == Collective::AllReduce => {
                 Err(wrong("never gathers".to_owned()))

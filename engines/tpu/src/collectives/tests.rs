@@ -94,7 +94,7 @@ fn the_checker_finds_what_is_wrong() {
         check(&pod, &spoilt).unwrap_err().to_string()
     };
     let wrong = |change: &dyn Fn(&mut Schedule)| spoil(&whole, change);
-    assert!(wrong(&|s| s.sends.truncate(s.sends.len() - 1)).contains("without shard"));
+    assert!(wrong(&|s| s.sends.truncate(s.sends.len() - 1)).contains("does not deliver shard"));
     assert!(wrong(&|s| s.sends[1].arc = s.sends[0].arc).contains("twice"));
     assert!(wrong(&|s| s.sends[0].shard = (s.sends[0].shard + 64) % 128).contains("without holding"));
     assert!(wrong(&|s| s.epochs -= 1).contains("in epoch 21 of 21"));

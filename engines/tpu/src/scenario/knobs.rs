@@ -94,8 +94,8 @@ fn topology() -> Knob<TpuScenario> {
 }
 
 fn group() -> Knob<TpuScenario> {
-    let help = "Group that numbers the cubes of a design: '2,2', 'Z2 x Z4', 'D6', 'S3'; 'auto': the \
-         method chooses.";
+    let help = "Symmetry group of a designed pod, with one element for each cube, such as '2,2', 'Z2 x Z4', 'D6' or \
+         'S3'; 'auto': the method chooses.";
     Knob::own(
         ParamInfo::text("group", help).effect(Effect::Cold),
         |pod: &TpuScenario| {

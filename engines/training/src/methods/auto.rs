@@ -102,7 +102,10 @@ fn search(
     // Elsewhere the orders of competing transfers have to be searched as well.
     let (status, limit) = joint::contended(session, params, start, true)?;
     if status == Status::Optimal {
-        session.cx.note(Severity::Info, "proven the best by the search over orders of competing transfers");
+        session.cx.note(
+            Severity::Info,
+            "the plan is proven the best by the search over orders of competing transfers",
+        );
     }
     Ok((status, limit))
 }
@@ -124,7 +127,9 @@ pub(super) fn widest(session: &mut Session<'_, '_>, start: &start::Start) -> Opt
 fn closed(session: &mut Session<'_, '_>, start: &start::Start) -> bool {
     let closed = session.cx.best_bound().is_some_and(|bound| gap(start.best.makespan, bound) <= CLOSED);
     if closed {
-        session.cx.note(Severity::Info, format!("proven the best by its bound: {WIDEST}"));
+        let text = "the plan is proven the best by the bound that gives every link the maximum number of circuits that \
+             its pods allow";
+        session.cx.note(Severity::Info, text);
     }
     closed
 }

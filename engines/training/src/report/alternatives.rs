@@ -40,7 +40,7 @@ pub(crate) fn lead(analysis: &Analysis) -> Option<String> {
     let saved_s = best.makespan_s - makespan_s;
     if saved_s.abs() <= 1e-9 * makespan_s {
         return Some(format!(
-            "The best allocation from the traffic matrix, {}, takes as long, so the choice of circuits does not limit this job.",
+            "The iteration takes as long with the best allocation from the traffic matrix, {}, so the choice of circuits does not limit this job.",
             best.what
         ));
     }

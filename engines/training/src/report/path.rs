@@ -11,7 +11,7 @@ const OVERVIEW: usize = 8;
 /// Number of tasks that are named at each end of the path.
 const ENDS: usize = 4;
 /// Orders that the tasks can be listed in.
-pub const ORDERS: &[&str] = &["by what they add", "in their order"];
+pub const ORDERS: &[&str] = &["by added delay", "in their order"];
 /// Index of the start among the columns of a task.
 const START: usize = 3;
 /// Losses below this count as zero, seconds.
@@ -225,7 +225,7 @@ fn on_task(analysis: &Analysis, task: &ChainTask) -> Phrase {
         phrase = phrase.muted(format!("  {name} ")).text(number(seconds, DELAY));
     }
     if task.room_s > NOTHING_S {
-        phrase = phrase.muted(format!("  hidden by ideal slack {}", ms(task.room_s)));
+        phrase = phrase.muted(format!("  {} hidden by slack in the ideal schedule", ms(task.room_s)));
     }
     phrase
 }

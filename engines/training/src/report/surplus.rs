@@ -20,7 +20,7 @@ pub(super) fn section(
     let (has, needs): (u32, u32) = (found.ports.iter().sum(), found.needed.iter().sum());
     let spare = has.saturating_sub(needs);
     Ok(Section::empty("Reallocation")
-        .context(Phrase::new().muted("one job: its spare ports"))
+        .context(Phrase::new().muted("spare ports of this job"))
         .answer(Phrase::new().answer(format!("{spare} of {has}")).muted(" ports to spare"))
         .remark("A scenario of several jobs trades the ports that one of them does not need.")
         .block("sum", "", sums(&found, has, needs))

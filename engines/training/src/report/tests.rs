@@ -91,7 +91,7 @@ fn the_path_says_where_it_leaves_the_ideal_one_and_what_comes_next() {
     assert_eq!(tasks.ordered(path::ORDERS[1]), [1, 0], "in the order of the path");
     assert_eq!([tasks.rows[0].mark, tasks.rows[1].mark], ["!", ""]);
     assert!(
-        tasks.rows[0].sentence.to_string().contains("hidden by ideal slack 5.000"),
+        tasks.rows[0].sentence.to_string().contains("5.000 hidden by slack in the ideal schedule"),
         "{:?}",
         tasks.rows[0]
     );

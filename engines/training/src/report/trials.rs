@@ -209,7 +209,7 @@ fn failed_together<'a>(
     ];
     let mut table = table(["choice", "choices"], first);
     for cut in cuts {
-        for (word, found) in [("least", &cut.best), ("most", &cut.worst)] {
+        for (word, extreme, found) in [("least", "smallest", &cut.best), ("most", "largest", &cut.worst)] {
             let Some((chosen, ends)) = found else { continue };
             let names: Vec<String> = chosen.iter().map(|id| link_name(instance, *id as usize)).collect();
             let names = names.join(", ");
@@ -220,7 +220,9 @@ fn failed_together<'a>(
                 Cell::new(word),
                 Cell::new(names.clone()),
             ];
-            let means = format!("adds {word} of all choices that leave the pods connected");
+            let means = format!(
+                "{extreme} added delay of all combinations of failed circuits that leave the pods connected"
+            );
             table.push(row(first, &names, &means, Some(*ends), tried));
         }
     }

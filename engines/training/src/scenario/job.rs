@@ -180,8 +180,8 @@ record! {
         /// GPUs of one replica in each of its pods, a multiple of the GPUs per stage; 0 if `gpus_per_pod` or the list of
         /// pods sets how replicas share pods.
         pub gpus_per_pod_per_replica: u32 = within(0..=i64::from(MAX_GPUS)).or(0).omitted().cold(),
-        /// GPUs of the job per pod, if replicas share pods; ranks are consecutive, and those of a stage are adjacent.
-        /// Default: replicas have separate pods.
+        /// Number of GPUs of the job in each pod, if replicas share pods; a pod holds consecutive ranks, and so does a
+        /// stage. Default: replicas have separate pods.
         pub gpus_per_pod: Option<u32> = count(i64::from(MAX_GPUS)).cold(),
         /// Micro-batches per iteration.
         pub micro_batches: u32 = count(100_000),

@@ -24,8 +24,8 @@ record! {
     pub struct SharedPods {
         /// The jobs, at least two.
         pub jobs: Vec<PlacedJob> = any(),
-        /// Optical ports of a shared pod: one number, or one per position. Default: the ports that the jobs bring.
-        /// Additional ports are spare and open to all jobs.
+        /// Number of optical ports of a shared pod: one number, or one for each shared pod in order. Default: the sum
+        /// of the ports of its jobs. Additional ports are spare and open to all jobs.
         pub ports_per_pod: Option<PortsPerPod> = any(),
     }
 }

@@ -91,7 +91,7 @@ pub struct Improved {
 /// Improves schedules on circuits `x`. `starts` are complete schedules on these circuits, at least one.
 ///
 /// # Errors
-/// The reason to stop, a failure of the solver, or no schedule to begin with; schedules found until then have been
+/// The reason to stop, a failure of the solver, or no schedule to start from; schedules found until then have been
 /// reported to `watch`.
 pub fn improve<W: Watch<Proposal>>(
     evaluator: &Evaluator,
@@ -101,7 +101,7 @@ pub fn improve<W: Watch<Proposal>>(
     watch: &mut W,
 ) -> Result<Improved, MethodError> {
     let Some(shortest) = starts.iter().min_by(|a, b| a.makespan.total_cmp(&b.makespan)) else {
-        return Err(MethodError::Failed("no schedule to begin with".to_owned()));
+        return Err(MethodError::Failed("no schedule to start from".to_owned()));
     };
     let best = Arc::new(shortest.clone());
     // Only contended tasks can gain from another order; the others have fixed durations.

@@ -185,9 +185,9 @@ fn remedy_now(app: &App, remedy: &str) -> String {
         return remedy.to_owned();
     }
     if app.runs.is_busy() {
-        "it is requested, and the current run will compute it".to_owned()
+        "the setting is already made, and the current run will compute this".to_owned()
     } else {
-        "it is requested now, but the plan was made without it; press r".to_owned()
+        "the setting is made now, but the plan was made without it; press r".to_owned()
     }
 }
 

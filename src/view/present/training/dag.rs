@@ -81,7 +81,7 @@ impl DagPane {
         if full {
             // An explicit instance has transfers and delays, but its compute is unknown.
             context.push(Piece::muted(if facts.steps.is_empty() {
-                "full graph: links only  "
+                "full graph: compute unknown  "
             } else {
                 "full graph  "
             }));

@@ -16,10 +16,10 @@ const GOOD: [&str; 6] = ["", "normal", "tuned", "connected", "enabled", "n/a"];
 /// match.
 pub(super) fn remarks(listing: &mut Listing, id: &str, [a, b]: [&str; 2], states: &[Option<&str>]) {
     let bad = |state: &&str| !GOOD.iter().any(|good| good.eq_ignore_ascii_case(state));
-    for (side, state) in ["a side", "b side"].into_iter().zip(states) {
+    for (side, state) in ["A", "B"].into_iter().zip(states) {
         if let Some(state) = state.filter(bad) {
             listing.notes.push(format!(
-                "{}: {side} is {}; the import counts the connection as set",
+                "{}: the port on side {side} is {}; the import treats the connection as set",
                 printable(id),
                 printable(state)
             ));

@@ -120,7 +120,7 @@ fn from_flops(
     summary.compute.forward_s = stages.first().map(|stage| stage.fwd_s);
     summary.compute.backward_s = stages.first().map(|stage| stage.bwd_s);
     summary.notes.push(format!(
-        "compute times are FLOPs of '{name}' at {:.1} TFLOP/s, collectives inside the pod included",
+        "compute times: FLOPs of '{name}' divided by {:.1} TFLOP/s per GPU; this rate allows for collectives inside the pod",
         run.peak_tflops * run.mfu
     ));
     stages.iter().map(|stage| [stage.fwd_s, stage.bwd_s]).collect()

@@ -202,8 +202,8 @@ fn resize(job: &mut Job, name: &str, value: &ParamValue) -> Result<(), Problem> 
     let Some(known) = job.resolved_model() else {
         return Err(Problem::new(
             name,
-            "is a size of a model, and the job has none",
-            "set `model` before it",
+            "is a parameter of the model, but the job has no model",
+            "set `model` first",
         ));
     };
     let mut model = known.clone();
@@ -289,7 +289,7 @@ fn set_instance(
 pub(in crate::scenario) fn beyond_valid_edges(path: &str, bandwidth: f64, valid: f64) -> Problem {
     Problem::new(
         path,
-        format!("'{bandwidth}' is above {valid} Gb/s, up to which the edges of the instance are complete"),
+        format!("is {bandwidth} Gb/s, but the instance contains all edges only for up to {valid} Gb/s"),
         "change the bandwidth of the job instead, or write the instance with all edges \
          (`export --to instance --set all_edges=true`)",
     )

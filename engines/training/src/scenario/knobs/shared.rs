@@ -30,8 +30,8 @@ static SHARED_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| {
             PORTS,
             1,
             i64::from(MAX_PORTS),
-            "Optical ports of a shared pod: one number, or one per position. Default: the ports that the \
-             jobs bring.",
+            "Number of optical ports of a shared pod: one number, or one for each shared pod in order. \
+             Default: the sum of the ports of its jobs.",
         ),
         ParamInfo::int_or_list(
             FIRST_PODS,

@@ -66,8 +66,8 @@ fn pods() -> ParamInfo {
         "gpus_per_pod",
         1,
         i64::from(MAX_GPUS),
-        "GPUs of the job per pod, if replicas share pods: one number, or the sizes of all pods in rank order; ranks are \
-         consecutive, and those of a stage are adjacent. Default: replicas have separate pods.",
+        "Number of GPUs of the job in each pod, if replicas share pods: one number, or one per pod in rank order. A pod \
+         holds consecutive ranks, and so does a stage. Default: replicas have separate pods.",
     )
     .effect(Effect::Cold)
 }
