@@ -40,7 +40,7 @@ pub enum LayerKind {
 pub struct TextField {
     /// Text and cursor.
     pub input: Input,
-    /// Problem of the text, for the line below; empty if there is none.
+    /// What is wrong with the text, shown in the line below it; empty if the text is valid.
     pub problem: String,
 }
 

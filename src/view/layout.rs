@@ -290,7 +290,7 @@ struct Homes {
     panes: &'static [PaneInfo],
     /// Home of the pane in the large place.
     large: u8,
-    /// The home of the large place.
+    /// Home of the pane that is in the large place by default.
     centre: u8,
 }
 

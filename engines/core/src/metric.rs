@@ -101,7 +101,8 @@ pub struct InComparison {
     pub decimals: [u8; 2],
 }
 
-/// A figure of plans of a kind other than the objective: stored in the plan, or derived from stored figures.
+/// A figure that plans of a kind have in addition to the objective; it is stored in the plan or derived from stored
+/// figures.
 #[derive(Clone, Copy, Debug)]
 pub struct MetricInfo {
     /// Name with unit, as in files.

@@ -152,7 +152,7 @@ impl App {
         let Some(last) = steps.checked_sub(1) else { return };
         if let Some((chooser, item)) = through {
             let next = if chooser == pane {
-                // Steps through the pane's own items, for any numbering.
+                // A pane steps through its own items by position: item numbers may have gaps or another order.
                 let drawn = self.drawn_pane(pane);
                 let mut items: Vec<Item> = drawn.map(|drawn| drawn.items.to_vec()).unwrap_or_default();
                 if drawn.is_some_and(|drawn| drawn.along_axis) {

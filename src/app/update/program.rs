@@ -1,4 +1,4 @@
-//! Looks, mouse and leaving.
+//! Palette, glyph set, mouse capture and quitting.
 
 use crate::app::effect::{Effect, Effects};
 use crate::app::state::App;

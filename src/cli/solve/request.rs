@@ -18,7 +18,7 @@ pub struct PreparedSolve {
     pub kind: KindInfo,
     /// The default parameters of the method.
     pub defaults: Vec<ParamInfo>,
-    /// Target of its plan.
+    /// Destination of its plan.
     pub target: Target,
     /// Its threads.
     pub threads: usize,

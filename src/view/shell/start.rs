@@ -344,7 +344,7 @@ fn spoken(recent: &Recent) -> Option<(&'static MetricInfo, f64)> {
     Some((info, *recent.metrics.get(info.name)?))
 }
 
-/// Heading of this column: the different names of the figure.
+/// Heading of the column with the figures of [`spoken`]: their distinct titles, joined by `/`.
 fn spoken_head(app: &App) -> String {
     let mut heads: Vec<&str> =
         app.start.recent.iter().flatten().filter_map(|recent| Some(spoken(recent)?.0.table?.title)).collect();

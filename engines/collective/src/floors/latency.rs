@@ -240,7 +240,7 @@ fn cuts_of(
                 *least = least.min(distances.to(network.links()[*link as usize].from)[source as usize]);
             }
             amount += if question.copies { units } else { units * targets.len() as f64 };
-            // Equal heads belong to one threshold.
+            // Sources with the same latency to the cut are added together; a cut is formed only after the last of them.
             if heads.get(place + 1).is_some_and(|next| next.0 == head) {
                 continue;
             }

@@ -277,7 +277,7 @@ impl<'n> TreeLibrary<'n> {
         // No schedule ends before its data has passed the binding cut.
         let floor_us = floor_us.max(self.floor_us(shard_bytes));
         let mut best: Option<TreePlan> = None;
-        // Later candidates must be clearly better.
+        // A later candidate must be better by more than rounding errors; otherwise the earlier one stays.
         let mut take = |plan: TreePlan| {
             if best.as_ref().is_none_or(|best| plan.finish_us < best.finish_us * (1.0 - 1e-9)) {
                 best = Some(plan);
@@ -290,8 +290,8 @@ impl<'n> TreeLibrary<'n> {
         let most = (run_hops / hops).min((shard_bytes / effort.min_piece_bytes).max(1.0) as u64);
         let multiple = effort.multiple.max(1);
         let most = most.min(u64::from(effort.most_pieces)).max(u64::from(multiple));
-        // Tries matching first: on direct networks it often comes within 1e-3 of the floor, and lists are then
-        // unnecessary.
+        // Tries matching first: on direct networks it often comes within 1e-3 of the floor, and list
+        // schedules are then unnecessary.
         let matched = if effort.sorts.tries(TreeSorts::Matching) && self.is_matched() {
             self.plan_matched(shard_bytes, floor_us, (most as u32, hops), effort, watch)?
         } else {

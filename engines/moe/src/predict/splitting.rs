@@ -16,7 +16,7 @@ const CLOSE: f64 = 1e-6;
 const MOST_STEPS: usize = 2000;
 /// Over-relaxation factor; Boyd and others recommend 1.5 to 1.8.
 const RELAXED: f64 = 1.6;
-/// Steps of the power method: the penalty needs only the magnitude of an eigenvalue.
+/// Number of steps of the power method; few are enough, because the penalty needs only a rough eigenvalue.
 const POWERS: usize = 12;
 
 /// Improves a transition matrix until it is optimal; returns the number of steps.

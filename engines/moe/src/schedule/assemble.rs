@@ -118,7 +118,7 @@ fn steps(stage: &StageModel, schedule: &SwitchSchedule) -> (Vec<LayerSteps>, u32
     let mut free_changes = 0;
     for (layer, phase) in stage.steps() {
         let Some(candidate) = schedule.candidate(layer, phase) else { continue };
-        // A change that the policy always charges has no window.
+        // Circuits that the policy sets even if they are already installed are set without a window.
         let forced = schedule.is_forced(stage, phase, candidate);
         let changes = installed != Some(candidate);
         if forced || (changes && !schedule.free) {
@@ -214,7 +214,7 @@ pub fn fabric(scenario: &MoeScenario, fabric: FabricKind) -> Result<Candidate<Mo
     let mut layers = Vec::with_capacity(history.layers);
     let mut all = Vec::with_capacity(history.layers);
     for layer in 0..history.layers {
-        // All four exchanges of a layer take equally long, because the transpose takes as long on these networks.
+        // All four exchanges of a layer take the same time: on these networks a demand takes as long as its transpose.
         let demand = LayerDemand::of(scenario, &history, layer);
         let exchange: AllToAll = fabrics::all_to_all(fabric, &demand, &rates)
             .ok_or_else(|| NoPlan("some servers of the region cannot reach each other".to_owned()))?;

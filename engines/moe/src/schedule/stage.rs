@@ -135,7 +135,7 @@ impl StageModel {
         of.map_or(f64::INFINITY, |times| times.all_to_all_ms)
     }
 
-    /// Routes of the exchange of a layer on a candidate.
+    /// Routes of the all-to-all of a layer on the circuits of a candidate.
     ///
     /// # Errors
     /// A pair of servers without a path.

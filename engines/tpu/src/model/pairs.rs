@@ -7,7 +7,7 @@ use super::pod::{CHIPS, parts};
 pub(crate) struct PairClasses<'g> {
     group: &'g Group,
     pub(crate) nodes: usize,
-    /// Row of each ordered pair with its first chip in cube 0: `chip * nodes + node`.
+    /// Class number of each ordered pair whose first chip is in cube 0, at index `chip * nodes + node`.
     rows: Vec<u32>,
     /// Multiplicity of the pairs of each class: 2 if a translation swaps the chips of a pair, otherwise 1.
     pub(crate) count: Vec<f64>,

@@ -71,7 +71,8 @@ pub(super) fn examine(
     }
 }
 
-/// Budgets and places, from the jobs' own numbers; `None` with `scenario` violations if they contradict each other.
+/// Port budget of every shared pod, and first pod and ports of every job, recomputed from the scenario. `None`, with
+/// `scenario` violations, if the jobs contradict each other or the budget.
 fn pods(shared: &SharedPods, found: &mut Findings) -> Option<Pods> {
     let mut fault = |message: String| found.add(code::SCENARIO, message);
     let (mut first, mut own) = (Vec::new(), Vec::new());

@@ -52,7 +52,8 @@ pub(super) fn section(
             let raised = new.saturating_sub(*old);
             dark_s += setting.evaluator.network.budget.cost(link) as f64 * f64::from(raised) * group.delay_s;
             let (last, first) = uses(setting, result, link, (event.time_s, until_s, period_s));
-            // Circuits that go may go when their last use is over; those that come must carry at their first use.
+            // Slack: a removed circuit is free from the end of its last use; the dark time of an added circuit must be
+            // over at the start of its first use.
             let slack_s = if raised > 0 {
                 first.map(|(_, start_s)| start_s - event.time_s - group.delay_s)
             } else {

@@ -63,7 +63,7 @@ impl TrainingScenario {
                     others.iter().all(|idle| idle.iter().any(|other| other.path == problem.path))
                 };
                 let has = |problem: &Problem| shared_knobs().iter().any(|info| info.name == problem.path);
-                // Ports of the pods and their order are not knobs of single jobs here.
+                // On shared pods, `ports_per_pod` is a knob of the shared scenario, not of a job.
                 let of_run = first.into_iter().filter(|problem| problem.path != "ports_per_pod");
                 idle.extend(of_run.filter(has).filter(everywhere));
                 // A layout affects the other jobs, but would be wrong for a measured job.

@@ -17,7 +17,7 @@ const NAMED: usize = 8;
 /// A port: switch, side, pod, index.
 type End = (u32, Side, u32, u32);
 
-/// Reads all files as one table, and returns the state after the changes of the table, or before them.
+/// Reads all files as one table. Returns the state before its changes if `before`, otherwise the state after them.
 pub(super) fn read(
     files: &[Input<'_>],
     scenario: &CrossconnectScenario,

@@ -20,8 +20,8 @@ const MOST_CELLS: usize = 20_000;
 /// Maximum number of nodes of its tree search: loading a scenario must not take long.
 const NODES: i32 = 1000;
 
-/// The part of the target circuits of a task without sides that can be kept; `None` if all can, if they would not fit
-/// even with all ports working, or if the scenario is too large to decide.
+/// For a task without sides, the target circuits that fit the working ports. `None` if all target circuits fit, if they
+/// would not all fit even with every port working, or if the scenario is too large to decide.
 pub(super) fn kept(task: &Task, sound: &Task) -> Option<Kept> {
     let all: u64 = task.wanted.iter().map(|cell| u64::from(cell.count)).sum();
     let best = most(task);

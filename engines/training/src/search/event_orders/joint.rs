@@ -130,7 +130,8 @@ fn prices(
         for (at, resource) in resources.iter().enumerate() {
             let price = multipliers[jobs.len() + stretch * resources.len() + at];
             priced.cost += price * resource.capacity;
-            // The yield per unit of window in the stretch is the worth of the work minus the cost of its resources.
+            // Yield of a job per second of its window in this stretch: the multiplier of its work minus the prices of
+            // the resources that it uses, each times its weight.
             for &(job, weight) in &resource.shares {
                 if let Ok(position) = jobs.binary_search(&job) {
                     priced.yields[position] -= price * weight;
