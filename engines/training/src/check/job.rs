@@ -18,7 +18,7 @@ mod listed;
 mod orders;
 
 use graph::Builder;
-use listed::Listed;
+use listed::ListedPods;
 
 /// Maximum number of compute nodes of all stages that a check can hold in memory.
 const MOST_COMPUTES: u64 = 16_000_000;
@@ -82,7 +82,7 @@ pub(super) fn shape(job: &Job) -> Result<Shape, String> {
 }
 
 /// Sizes and placement, from the job's own numbers; with the places of all replicas if they are listed and not alike.
-fn laid(job: &Job) -> Result<(Shape, Option<Listed>), String> {
+fn laid(job: &Job) -> Result<(Shape, Option<ListedPods>), String> {
     let run = &job.run;
     let sizes = [
         ("tp", run.tp),
@@ -130,7 +130,7 @@ fn laid(job: &Job) -> Result<(Shape, Option<Listed>), String> {
     }
     divisible(job, stage_gpus)?;
     let replicas = (gpus / replica_gpus) as u32;
-    let listed = Listed::of(job, map, stage_gpus as u32, replicas)?;
+    let listed = ListedPods::of(job, map, stage_gpus as u32, replicas)?;
     let mut shape = Shape {
         gpus_per_stage: stage_gpus as u32,
         replicas,
