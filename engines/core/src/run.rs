@@ -383,8 +383,9 @@ fn final_plan<K: Kind>(
     control: &Control,
 ) -> Arc<Checked<K>> {
     let value = plan.plan().objective.value;
-    // A second phase may worsen the objective by a tolerance; the bound is then slightly better than the plan.
-    let proven = bound.is_some_and(|bound| gap(value, bound) <= OPTIMAL_GAP);
+    // A second phase may worsen the objective by a tolerance; the bound is then slightly better than the plan. Methods
+    // that prove nothing also know bounds, but their plans stay heuristic.
+    let proven = cx.proves() && bound.is_some_and(|bound| gap(value, bound) <= OPTIMAL_GAP);
     let status = match status {
         // A plan that meets its bound is optimal, however the run ended.
         Status::Optimal | Status::Stopped | Status::Feasible | Status::GapReached if proven => {
