@@ -320,7 +320,7 @@ fn header_table_and_comparison_speak_of_throughput() {
     let header = screen.lines().next().unwrap();
     has(header, &format!("MCF {lower:.5}"));
     has(header, "bound 0.01428");
-    has(header, &format!("gap {:.1} %", (0.015_484 - lower) / lower * 100.0));
+    has(header, &format!("gap {:.1} %", (0.014_277_2 - lower) / lower * 100.0));
     assert!(upper / lower - 1.0 < 5e-5, "this pod is certified to rounding");
     has(header, "certified to <0.01 %");
     has(&screen, "max load");

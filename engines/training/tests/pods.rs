@@ -219,7 +219,7 @@ fn lists_that_do_not_fit_are_refused_with_the_numbers() {
 fn a_list_is_a_value_of_gpus_per_pod() {
     let mut scenario = TrainingScenario::Job(job(RunConfig::of(2, 4, 16, 4, 4), None));
     let set = |scenario: &mut TrainingScenario, text: &str| {
-        scenario.apply(&text.parse::<Setting>().unwrap()).unwrap()
+        scenario.apply(&text.parse::<Setting>().unwrap()).unwrap();
     };
     set(&mut scenario, "gpus_per_pod=4,12");
     let TrainingScenario::Job(listed) = &scenario else { panic!("a job") };

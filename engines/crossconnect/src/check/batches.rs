@@ -185,7 +185,7 @@ fn each_once(changes: &Changes, switches: &[Vec<Judged>], found: &mut Findings) 
             let path = format!("batches[{number}].changes[{place}]");
             match switches.get(ocs_id as usize).and_then(|switch| switch.get(entry as usize)) {
                 None => {
-                    refuse(format!("{path} names entry {entry} of switch {ocs_id}, which does not exist"))
+                    refuse(format!("{path} names entry {entry} of switch {ocs_id}, which does not exist"));
                 }
                 Some(judged) if judged.entry.action == Action::Keep => {
                     refuse(format!("{path} names entry {entry} of switch {ocs_id}, which keeps its circuit"));

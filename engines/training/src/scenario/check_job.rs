@@ -398,7 +398,9 @@ fn check_ports(job: &Job, shape: &Shape, problems: &mut Problems) {
     let pods = shape.pods_per_replica as usize;
     let mut listed = vec![0_u32; pods];
     for (ends, _) in shape.listed_links() {
-        ends.iter().for_each(|pod| listed[*pod as usize] += 1);
+        for pod in &ends {
+            listed[*pod as usize] += 1;
+        }
     }
     for (position, &ports) in (0..shape.pods_per_replica).zip(&shape.ports) {
         let needed =

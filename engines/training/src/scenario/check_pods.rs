@@ -68,34 +68,29 @@ pub(super) fn place(job: &Job, map: &PodMap, shape: &mut Shape, problems: &mut P
         return;
     }
     let Some(ports) = left(job, &places.names, ports, problems) else { return };
-    match places.copies(&ports) {
-        Some(copies) => {
-            let together = u64::from(shape.gpus_per_stage) * u64::from(copies.together);
-            if together > MAX_GPUS_PER_STAGE {
-                problems.add(
-                    "job.pods",
-                    format!(
-                        "give {together} GPUs of a stage one pod, at most {MAX_GPUS_PER_STAGE} are possible"
-                    ),
-                    "list smaller pods",
-                );
-                return;
-            }
-            shape.gpus_per_stage *= copies.together;
-            shape.dp_in *= copies.together;
-            shape.replicas = copies.pods.len() as u32;
-            shape.replicas_per_pod = copies.together;
-            shape.stages_per_pod = copies.stages_per_pod;
-            shape.pods_per_replica = copies.pods[0].len() as u32;
-            shape.ports = copies.pods[0].iter().map(|pod| ports[*pod as usize]).collect();
-            let name = |pod: &u32| places.names[*pod as usize].clone();
-            shape.names = Some(copies.pods.iter().map(|copy| copy.iter().map(name).collect()).collect());
+    if let Some(copies) = places.copies(&ports) {
+        let together = u64::from(shape.gpus_per_stage) * u64::from(copies.together);
+        if together > MAX_GPUS_PER_STAGE {
+            problems.add(
+                "job.pods",
+                format!("give {together} GPUs of a stage one pod, at most {MAX_GPUS_PER_STAGE} are possible"),
+                "list smaller pods",
+            );
+            return;
         }
-        None => {
-            shape.pods_per_replica = listed as u32;
-            shape.ports = ports;
-            shape.places = Some(places);
-        }
+        shape.gpus_per_stage *= copies.together;
+        shape.dp_in *= copies.together;
+        shape.replicas = copies.pods.len() as u32;
+        shape.replicas_per_pod = copies.together;
+        shape.stages_per_pod = copies.stages_per_pod;
+        shape.pods_per_replica = copies.pods[0].len() as u32;
+        shape.ports = copies.pods[0].iter().map(|pod| ports[*pod as usize]).collect();
+        let name = |pod: &u32| places.names[*pod as usize].clone();
+        shape.names = Some(copies.pods.iter().map(|copy| copy.iter().map(name).collect()).collect());
+    } else {
+        shape.pods_per_replica = listed as u32;
+        shape.ports = ports;
+        shape.places = Some(places);
     }
 }
 

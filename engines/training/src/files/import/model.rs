@@ -203,12 +203,11 @@ fn run_of(
             problems.add(DP, "cannot be combined with 'gpus'", "give one of the two");
         }
         let gpus = i64::try_from(run.stage_gpus() * u64::from(run.pp)).unwrap_or(i64::MAX).saturating_mul(dp);
-        match u32::try_from(gpus).ok().filter(|gpus| *gpus <= MAX_GPUS) {
-            Some(gpus) => run.gpus = gpus,
-            None => {
-                let message = format!("is '{dp}', which gives {gpus} GPUs");
-                problems.add(DP, message, format!("give a job of at most {MAX_GPUS} GPUs"));
-            }
+        if let Some(gpus) = u32::try_from(gpus).ok().filter(|gpus| *gpus <= MAX_GPUS) {
+            run.gpus = gpus;
+        } else {
+            let message = format!("is '{dp}', which gives {gpus} GPUs");
+            problems.add(DP, message, format!("give a job of at most {MAX_GPUS} GPUs"));
         }
     }
     problems.into_result(())?;

@@ -79,7 +79,9 @@ impl StagePlaces {
                 None => pods.push(RingPod { pod, replicas: group.replicas.clone() }),
             }
         }
-        pods.iter_mut().for_each(|pod| pod.replicas.sort_unstable());
+        for pod in &mut pods {
+            pod.replicas.sort_unstable();
+        }
         Ring { pods, gpus }
     }
 
