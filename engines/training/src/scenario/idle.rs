@@ -316,7 +316,9 @@ fn of_job(job: &Job) -> Vec<Problem> {
     }
     if !shape.crosses() {
         let remedy = "raise `gpus`, or lower `gpus_per_pod_per_replica`, so that something crosses pods";
-        add("ports_per_pod", "has no effect: nothing crosses pods", remedy.to_owned());
+        for name in ["ports_per_pod", "failed_ports"] {
+            add(name, "has no effect: nothing crosses pods", remedy.to_owned());
+        }
         if shape.stages == 1 || job.run.intra_pod_gbps.is_some() {
             add("bandwidth_gbps", "has no effect: nothing crosses pods", remedy.to_owned());
         }
