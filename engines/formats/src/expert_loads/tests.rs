@@ -89,7 +89,7 @@ fn rows_of_dense_tables_are_what_is_said() {
     assert!(wrong("[[1, 2], [3, 4]]", PLAIN).contains("axis=layers or axis=iterations"));
     assert!(wrong("layer,expert,count\n0,0,1\n", LAYERS).contains("axis: is set"));
     let layers = LoadOptions { axis: None, layers: Some(2) };
-    assert!(wrong("layer,expert,count\n0,0,1\n", layers).contains("layers: is given"));
+    assert!(wrong("layer,expert,count\n0,0,1\n", layers).contains("layers: is set"));
 }
 
 #[test]

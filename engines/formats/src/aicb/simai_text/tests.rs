@@ -69,7 +69,7 @@ fn every_rejection_names_line_row_field_value_and_remedy() {
     let all = problems(&file(HEAD, &rows));
     for part in [
         "line 3 (row 1): has '11' fields instead of '12'; a row is name dep fwd_ns",
-        "line 4 (row 2): has '13' fields instead of 12",
+        "line 4 (row 2): has '13' fields instead of '12'",
         "line 5 (row 3), dep: 'x' is not a row number; write -1 for none",
         "line 6 (row 4), fwd_ns: '-5' is negative; write a time in ns",
         "line 7 (row 5), ig_ns: 'nan' is not a finite number",
