@@ -253,7 +253,7 @@ fn damaged_instances_are_refused_by_place_and_remedy() {
         ("/edges/1", json!({"pred": 1, "succ": 0, "delay_s": 0}), "form a cycle: 0 'A' -> 1 'B' -> 0 'A'"),
         ("/edges/1", json!({"pred": 2, "succ": 2, "delay_s": 0}), "form a cycle: 2 'D' -> 2 'D'"),
         ("/nic_bandwidth_gbps", json!(0), "instance.nic_bandwidth_gbps: is '0'"),
-        ("/provenance", json!({"edges_valid_up_to_gbps": 200}), "'400' is above 200 Gb/s"),
+        ("/provenance", json!({"edges_valid_up_to_gbps": 200}), "contains all edges only for up to 200 Gb/s"),
         ("/pods", json!("none"), "instance.pods: is 'none'; give a list"),
     ] {
         let text = problems(&toy_with(pointer, value));
@@ -396,7 +396,7 @@ fn an_instance_is_not_raised_above_the_bandwidth_of_its_edges() {
     set("bandwidth_gbps=200").unwrap();
     set("bandwidth_gbps=400").unwrap();
     let refused = set("bandwidth_gbps=800").unwrap_err().to_string();
-    assert!(refused.contains("is above 400 Gb/s") && refused.contains("all_edges=true"), "{refused}");
+    assert!(refused.contains("up to 400 Gb/s") && refused.contains("all_edges=true"), "{refused}");
     assert!(set("tp=4").unwrap_err().to_string().contains("belongs to jobs"));
     set("ports_per_pod[1]=6").unwrap();
     assert_eq!(
