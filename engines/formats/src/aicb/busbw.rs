@@ -196,7 +196,7 @@ mod tests {
             assert!(all.contains(part), "{part} is not in\n{all}");
         }
         let empty = read(&b"TP:\nallreduce,: null\n"[..], &Limits::default()).unwrap_err();
-        assert!(empty.to_string().contains("no bandwidth is given"));
+        assert!(empty.to_string().contains("the table has no bandwidth"));
     }
 
     #[test]

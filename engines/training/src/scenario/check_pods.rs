@@ -140,7 +140,7 @@ fn left(job: &Job, names: &[String], mut ports: Vec<u32>, problems: &mut Problem
             problems.add(
                 path,
                 format!("there is no pod '{}'", printable(&failed.pod)),
-                format!("name one of the {} pods, '{first}' to '{last}'", names.len()),
+                format!("give one of the {} pods, '{first}' to '{last}'", names.len()),
             );
             continue;
         };
