@@ -276,7 +276,7 @@ fn a_pod_that_cannot_serve_its_links_is_refused() {
     assert!(said.contains("leave pod 'r0p1' 1 port, one circuit on each of its links takes 2"), "{said}");
     assert!(said.contains("repair 1 of them"), "{said}");
     for (ports, expected) in [
-        ("p1:1", "there is no pod 'p1'; give one of the 4 pods, 'r0p0' to 'r1p1'"),
+        ("p1:1", "names 'p1', but no pod has that name; give one of the 4 pods, 'r0p0' to 'r1p1'"),
         ("r0p1:5", "is port 5 of 'r0p1', which has 4"),
         ("r0p1:2, r0p1:2", "repeats job.failed_ports[0]"),
     ] {

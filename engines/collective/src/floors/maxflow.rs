@@ -1,5 +1,5 @@
 //! Maximum flows by Dinic's algorithm, on capacities that may be changed between flows. Capacities and flows are
-//! integers, so there is no rounding.
+//! integers, so nothing is rounded.
 
 use std::collections::VecDeque;
 

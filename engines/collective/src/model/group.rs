@@ -294,7 +294,7 @@ impl Folding {
     }
 
     /// The largest group found among the declared symmetries of a network that preserve the demand; the trivial group
-    /// if there is no other.
+    /// if it is the only one.
     pub fn largest(network: &LinkNetwork, chunks: &ChunkList) -> Self {
         if chunks.len().saturating_mul(network.gpus().len()) > MOST_IMAGES
             && let Some(pairs) = PairChunks::new(chunks)

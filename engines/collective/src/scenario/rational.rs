@@ -5,7 +5,7 @@ use std::fmt;
 
 /// A fraction in lowest terms, with a positive denominator.
 ///
-/// Operations return `None` if numerator or denominator do not fit into 128 bits: there is no rounding.
+/// Operations return `None` if numerator or denominator do not fit into 128 bits; nothing is rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rational {
     numerator: i128,

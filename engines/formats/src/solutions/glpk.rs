@@ -37,7 +37,7 @@ pub(super) fn read(
             _ => problems.push(strange(number, text, "a line that begins with c, s, i, j or e")),
         }
     }
-    // If there is no point, HiGHS writes neither values nor the last line.
+    // Without a point, HiGHS writes neither values nor the last line.
     if file.no_point.is_none() {
         problems.add("", "ends without 'e o f'", "the file is cut off; copy it again");
     }

@@ -149,7 +149,7 @@ impl Pretty {
     }
 }
 
-/// Name and primal value of a line of the table; the value is blank if there is no point. The type is only present for
+/// Name and primal value of a line of the table; the value is blank without a point. The type is only present for
 /// integer models, and status and dual only for linear programs.
 fn column(text: &str) -> Option<(&str, Option<&str>)> {
     const TYPES: [&str; 4] = ["Continuous", "Integer", "Semi-conts", "Semi-int"];

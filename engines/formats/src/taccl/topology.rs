@@ -83,7 +83,7 @@ pub struct MscclSwitch {
 pub struct MscclTopology {
     /// Name.
     pub name: String,
-    /// Number of chunks that a link carries at a time, by destination and source; 0 if there is no link.
+    /// Number of chunks that a link carries at a time, by destination and source; 0 without a link.
     pub links: Vec<Vec<u32>>,
     /// Switches.
     pub switches: Vec<MscclSwitch>,

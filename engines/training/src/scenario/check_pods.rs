@@ -139,7 +139,7 @@ fn left(job: &Job, names: &[String], mut ports: Vec<u32>, problems: &mut Problem
                 (names.first().map_or("", String::as_str), names.last().map_or("", String::as_str));
             problems.add(
                 path,
-                format!("there is no pod '{}'", printable(&failed.pod)),
+                format!("names '{}', but no pod has that name", printable(&failed.pod)),
                 format!("give one of the {} pods, '{first}' to '{last}'", names.len()),
             );
             continue;

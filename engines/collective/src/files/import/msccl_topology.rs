@@ -179,7 +179,7 @@ fn shares(given: &MscclTopology) -> Result<BTreeMap<(u32, u32), SharedBy>, Probl
         for (from, to) in pairs.filter(|(from, to)| from != to) {
             let Some(SharedBy(by)) = shared.get_mut(&(from, to)) else {
                 if place(switch) == 1 {
-                    let message = format!("'{name}' joins {from} to {to}, but there is no link between them");
+                    let message = format!("'{name}' joins {from} to {to}, which no link joins");
                     problems.add(
                         &*path,
                         message,
