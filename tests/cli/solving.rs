@@ -312,10 +312,11 @@ fn pods_of_a_job_come_from_a_table() {
     place.write("pods.csv", "rank_first,rank_last,pod\n0,191,east\n192,383,west\n384,511,south\n");
     // A table alone is recognised by its columns.
     place.run(&["import", "pods.csv"]).exit(2).says(&["0 jobs and 1 table are given"]);
-    place
-        .run(&["import", "pod_map", "job.json", "pods.csv", "-o", "uneven.json"])
-        .done()
-        .prints(&["3 pods for 512 GPUs", "all replicas have the same pods"]);
+    place.run(&["import", "pod_map", "job.json", "pods.csv", "-o", "uneven.json"]).done().prints(&[
+        "3 pods for 512 GPUs",
+        "all replicas have the same pods",
+        "the table replaces 'gpus_per_pod' of the scenario",
+    ]);
     place.run(&["solve", "uneven.json", "-o", "plan.json"]).done();
     place.run(&["check", "plan.json"]).done().prints(&["0 violations"]);
     place.run(&["show", "plan.json"]).done().prints(&["east", "west", "south"]);

@@ -191,7 +191,7 @@ fn lists_that_do_not_fit_are_refused_with_the_numbers() {
     let run = RunConfig::of(2, 4, 16, 0, 4);
     let of = |sizes: &[u32]| job(run, Some(PodMap::Sizes(sizes.to_vec())));
     let said = refused(&of(&[8, 4]));
-    assert!(said.contains("job.pods: lists 2 pods of 12 GPUs in total, the job has 16"), "{said}");
+    assert!(said.contains("job.pods: lists 2 pods of 12 GPUs in total, but the job has 16"), "{said}");
     let said = refused(&of(&[3, 13]));
     assert!(said.contains("cuts ranks 2 to 3 apart, which are the 2 GPUs of stage 1 of replica 1"), "{said}");
     assert!(said.contains("cut pods at multiples of 2"), "{said}");
@@ -202,7 +202,7 @@ fn lists_that_do_not_fit_are_refused_with_the_numbers() {
     let said = ranged(&[range(0, 7, "a"), range(6, 15, "b")]);
     assert!(said.contains("assigns rank 6 twice, the second time to 'b'"), "{said}");
     let said = ranged(&[range(0, 7, "a"), range(8, 16, "b")]);
-    assert!(said.contains("holds ranks 8 to 16, the job has ranks 0 to 15"), "{said}");
+    assert!(said.contains("holds ranks 8 to 16, but the job has ranks 0 to 15"), "{said}");
     let said = ranged(&[range(0, 7, "a\u{1b}"), range(8, 15, "b")]);
     assert!(said.contains("job.pods[0].pod: is 'a"), "{said}");
     let mut both = of(&[8, 8]);

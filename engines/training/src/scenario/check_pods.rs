@@ -40,7 +40,9 @@ pub(super) fn place(job: &Job, map: &PodMap, shape: &mut Shape, problems: &mut P
         gpus[part.pod as usize] += (part.last + 1 - part.first) as u32;
     }
     let listed = gpus.len();
-    let positions = places.copies(&vec![1; listed]).map_or(0, |copies| copies.pods[0].len());
+    // Pods of copies that are alike but for their ports.
+    let copies = places.copies(&vec![1; listed]).map_or_else(Vec::new, |copies| copies.pods);
+    let positions = copies.first().map_or(0, Vec::len);
     let ports = match &job.ports_per_pod {
         None => gpus,
         Some(PortsPerPod::Same(ports)) => vec![*ports; listed],
@@ -48,15 +50,17 @@ pub(super) fn place(job: &Job, map: &PodMap, shape: &mut Shape, problems: &mut P
         // Copies that are alike have the same ports by position.
         Some(PortsPerPod::ByPosition(ports)) if ports.len() == positions => {
             let mut all = vec![0; listed];
-            for copy in places.copies(&vec![1; listed]).map_or_else(Vec::new, |copies| copies.pods) {
-                copy.iter().zip(ports).for_each(|(pod, ports)| all[*pod as usize] = *ports);
+            for copy in &copies {
+                for (pod, ports) in copy.iter().zip(ports) {
+                    all[*pod as usize] = *ports;
+                }
             }
             all
         }
         Some(PortsPerPod::ByPosition(ports)) => {
             problems.add(
                 "job.ports_per_pod",
-                format!("has {} entries, the job has {listed} pods", ports.len()),
+                format!("has {} entries, but the job has {listed} pods", ports.len()),
                 format!("give one number or {listed}"),
             );
             return;
@@ -73,7 +77,9 @@ pub(super) fn place(job: &Job, map: &PodMap, shape: &mut Shape, problems: &mut P
         if together > MAX_GPUS_PER_STAGE {
             problems.add(
                 "job.pods",
-                format!("give {together} GPUs of a stage one pod, at most {MAX_GPUS_PER_STAGE} are possible"),
+                format!(
+                    "put {together} GPUs of a stage into one pod, but the maximum is {MAX_GPUS_PER_STAGE}"
+                ),
                 "list smaller pods",
             );
             return;
@@ -171,7 +177,7 @@ fn parts(map: &PodMap, gpus: u64, problems: &mut Problems) -> Option<(Vec<String
                 let has = counted(sizes.len() as u64, "pod", "pods");
                 problems.add(
                     "job.pods",
-                    format!("lists {has} of {total} GPUs in total, the job has {gpus}"),
+                    format!("lists {has} of {total} GPUs in total, but the job has {gpus}"),
                     format!("give sizes from 1 that add up to {gpus}, or change `gpus`"),
                 );
             }
@@ -192,7 +198,7 @@ fn parts(map: &PodMap, gpus: u64, problems: &mut Problems) -> Option<(Vec<String
                 if first > last || last >= gpus {
                     problems.add(
                         format!("job.pods[{at}]"),
-                        format!("holds ranks {first} to {last}, the job has ranks 0 to {}", gpus - 1),
+                        format!("holds ranks {first} to {last}, but the job has ranks 0 to {}", gpus - 1),
                         "give the first rank, then the last",
                     );
                 }
@@ -207,7 +213,7 @@ fn parts(map: &PodMap, gpus: u64, problems: &mut Problems) -> Option<(Vec<String
         }
     };
     if names.len() > MAX_LISTED {
-        let message = format!("lists {} pods, at most {MAX_LISTED} are possible", names.len());
+        let message = format!("lists {} pods, but the maximum is {MAX_LISTED}", names.len());
         problems.add("job.pods", message, "list larger pods");
     }
     if problems.total() > before {

@@ -65,7 +65,7 @@ impl ListedPods {
         let mut assign = |first: u64, last: u64, pod: u32| {
             for rank in first..=last {
                 match pod_of.get_mut(rank as usize) {
-                    None => return Err(format!("'pods' name rank {rank}, the job has {gpus}")),
+                    None => return Err(format!("'pods' name rank {rank}, but the job has {gpus}")),
                     Some(Some(_)) => return Err(format!("'pods' name rank {rank} twice")),
                     Some(free) => *free = Some(pod),
                 }

@@ -54,10 +54,11 @@ pub(crate) fn scenario(inputs: &[Input], strict: bool) -> Result<ImportedScenari
         let problem = Problem::new("", "is not one job", "give a scenario with `job`");
         return Err(Problems::from(problem).named(&job.name));
     };
-    set(body, ranges);
+    let replaced = set(body, ranges);
+    let (shape, gpus) = (body.shape(), body.run.gpus);
+    // All problems of the job, not only those of its pods.
     scenario.body.validate()?;
-    let TrainingScenario::Job(body) = &scenario.body else { return Err(Problems::new()) };
-    let shape = body.shape()?;
+    let shape = shape?;
     let (pods, groups) = match (&shape.places, &shape.names) {
         (Some(places), _) => (places.names.len(), places.groups.len()),
         (None, Some(copies)) => (copies.iter().map(Vec::len).sum(), copies.len()),
@@ -69,16 +70,25 @@ pub(crate) fn scenario(inputs: &[Input], strict: bool) -> Result<ImportedScenari
         (None, 1) => "all replicas have the same pods".to_owned(),
         (None, _) => format!("one of {groups} copies is planned: they have the same pods and ports"),
     };
-    let lines = vec![format!("{} for {} GPUs", counted(pods as u64, "pod", "pods"), body.run.gpus), alike];
+    let mut lines = vec![format!("{} for {} GPUs", counted(pods as u64, "pod", "pods"), gpus), alike];
+    lines.extend(replaced);
     let summary = json!({ "pods": pods, "groups": groups, "alike": shape.places.is_none() });
     Ok(ImportedScenario { scenario, lines, summary, assumed: Vec::new(), notes: Vec::new() })
 }
 
-/// Replaces the placement of a job.
-fn set(job: &mut Job, ranges: Vec<PodRange>) {
+/// Replaces the placement of a job; returns a sentence on what the job had before.
+fn set(job: &mut Job, ranges: Vec<PodRange>) -> Option<String> {
+    let had = [
+        ("pods", job.pods.is_some()),
+        ("gpus_per_pod", job.run.gpus_per_pod.is_some()),
+        ("gpus_per_pod_per_replica", job.run.gpus_per_pod_per_replica > 0),
+        ("reverse", job.reverse),
+    ];
+    let names: Vec<&str> = had.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect();
     job.pods = Some(PodMap::Ranges(ranges));
     (job.run.gpus_per_pod, job.run.gpus_per_pod_per_replica) = (None, 0);
     job.reverse = false;
+    (!names.is_empty()).then(|| format!("the table replaces '{}' of the scenario", names.join("', '")))
 }
 
 /// The scenario of a file, or of the plan in it.
@@ -98,7 +108,7 @@ fn job_in(input: &Input) -> Result<Scenario<Training>, Problems> {
 
 fn rows(bytes: &[u8]) -> Result<Vec<PodRange>, Problems> {
     if bytes.len() > MAX_BYTES {
-        let message = format!("has {} bytes, at most {MAX_BYTES} are possible", bytes.len());
+        let message = format!("has {} bytes, but the maximum is {MAX_BYTES}", bytes.len());
         return Err(Problem::new("", message, "give ranges of ranks instead of single ranks").into());
     }
     let text = std::str::from_utf8(bytes)
