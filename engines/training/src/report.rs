@@ -94,7 +94,7 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
     ),
     SectionInfo::of_plan(
         "switchings",
-        "Switchings",
+        "Reconfigurations",
         "When do circuits change within the iteration, which ones, and why at these times?",
     )
     .forms(&["circuits", "ports"])
@@ -102,7 +102,7 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
     .stops(&NAMED_DARK_TIMES),
     SectionInfo::of_scenario(
         "delays",
-        "Switching delays",
+        "Reconfiguration delays",
         "How much does one reconfiguration shorten the iteration with each kind of switch, and up to which dark time?",
     )
     .slides(DELAY, DARK_TIMES)

@@ -137,7 +137,7 @@ const PANES: &[PaneInfo] = &[
         "Robustness",
         "How much longer is an iteration if compute times grow, or circuits or ports fail?",
     ),
-    PaneInfo::new(14, "Switchings", "When do circuits change within the iteration, and why then?")
+    PaneInfo::new(14, "Reconfigurations", "When do circuits change within the iteration, and why then?")
         .of_section("switchings"),
     PaneInfo::new(
         15,
