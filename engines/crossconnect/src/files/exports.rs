@@ -6,7 +6,7 @@
 //! | `polatis_restconf` | the HTTP interface: a script of `curl` requests |
 //! | `polatis_netconf` | the same model over NETCONF: a session to be piped into `ssh` |
 //! | `ocp_ocs` | gNMI, model of the Open Compute Project: a request file |
-//! | `sonic_ocs` | the shell of SONiC |
+//! | `sonic_ocs` | the shell, the RESTCONF server, CONFIG_DB or an RPC of SONiC |
 //! | `runtime` | a controller that repeats a change in every iteration of a job |
 //! | `csv` | people, spreadsheets |
 //! | `port_map` | people, spreadsheets, and the importer of the same name |
@@ -160,17 +160,7 @@ pub fn formats() -> Vec<FormatInfo> {
                 ),
             ],
         ),
-        format(
-            sonic_ocs::NAME,
-            sonic_ocs::HELP,
-            "sh",
-            vec![ParamInfo::choice(
-                "form",
-                &sonic_ocs::FORMS,
-                sonic_ocs::FORMS[1],
-                "Syntax of the commands: as in the SONiC design text (cli1, with 'safe', which fails if a port is busy), or as generated from its model (cli2).",
-            )],
-        ),
+        format(sonic_ocs::NAME, sonic_ocs::HELP, "sh", vec![sonic_ocs::Form::param()]),
         format(csv::NAME, csv::HELP, "csv", Vec::new()),
     ]
 }
@@ -293,7 +283,12 @@ pub fn write(format: &str, subject: &Subject<'_>, params: &Params) -> Result<Vec
     ));
     let told =
         Told { scenario, name: subject.name, remarks: &remarks, by_ingress: is_keyed_by_ingress(format) };
-    let mut files = files(known, told, changes, &devices, full.then_some(means), writer.as_ref());
+    let extension = match format {
+        sonic_ocs::NAME => sonic_ocs::Form::of(params).extension(),
+        _ => known.extension,
+    };
+    let full = full.then_some(means);
+    let mut files = files((format, extension), told, changes, &devices, full, writer.as_ref());
     files.push(File {
         name: format!("{format}{}", port_list::ENDING),
         script: Script::plain(&port_list::text(scenario, &devices, &naming)),
@@ -359,8 +354,8 @@ fn writer<'a>(format: &str, naming: &'a Naming, params: &'a Params) -> Result<Bo
             Box::new(move |job| ocp_ocs::text(job, naming, &modules))
         }
         _ => {
-            let generated = params.text("form") != Some(sonic_ocs::FORMS[0]);
-            Box::new(move |job| sonic_ocs::text(job, naming, generated))
+            let (form, fills) = (sonic_ocs::Form::of(params), params.bool("full"));
+            Box::new(move |job| sonic_ocs::text(job, naming, form, fills))
         }
     })
 }
@@ -375,7 +370,7 @@ fn name_like(knob: &str, value: &str) -> Result<String, Problem> {
 }
 
 fn files(
-    format: &FormatInfo,
+    (format, extension): (&str, &str),
     told: Told<'_>,
     changes: &Changes,
     devices: &[Device],
@@ -394,9 +389,8 @@ fn files(
                 format!("{what}-{:0width$}.", job.batch)
             }
         };
-        let FormatInfo { name, extension, .. } = format;
         File {
-            name: format!("{name}.{batch}{}.{extension}", switch_stem(told.scenario, job.device, last)),
+            name: format!("{format}.{batch}{}.{extension}", switch_stem(told.scenario, job.device, last)),
             script: writer(job),
             beside: None,
             switch: Some(job.device),

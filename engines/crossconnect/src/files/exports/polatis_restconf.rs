@@ -3,7 +3,7 @@
 //! Changes are single requests, `DELETE` and `POST`. The whole state is one `PUT`, which users report to be safer.
 
 use super::jobs::BoxJob;
-use super::script::{LineSort, Script};
+use super::script::{LineSort, Script, restconf_requests};
 use crate::files::devices::Lane;
 use serde_json::{Value, json};
 
@@ -11,17 +11,6 @@ use serde_json::{Value, json};
 pub const NAME: &str = "polatis_restconf";
 /// Its description.
 pub const HELP: &str = "RESTCONF requests for Polatis-class switches, a shell script per switch that takes address and login from OCS_URL, OCS_USER and OCS_PASSWORD.";
-
-/// Beginning of every script.
-const REQUEST: &str = r#"set -eu
-: "${OCS_URL:?such as http://192.0.2.1}" "${OCS_USER:?}" "${OCS_PASSWORD:?}"
-request() { # method, path, body (@- for standard input)
-  curl --config /dev/fd/3 --fail --silent --show-error --header 'Content-Type: application/yang-data+json' \
-    --header 'Accept: application/yang-data+json' --request "$1" ${3:+--data "$3"} "$OCS_URL/api/data/$2" 3<<LOGIN
-user = "$OCS_USER:$OCS_PASSWORD"
-LOGIN
-}
-"#;
 
 const LIST: &str = "optical-switch:cross-connects";
 
@@ -37,7 +26,7 @@ pub(super) fn text(job: &BoxJob) -> Script {
             "# One lab reports that a connection set by POST disappeared after seconds and one set by PUT stayed. full=true writes a PUT of the whole list.",
         );
     }
-    text.push(LineSort::Other, REQUEST);
+    text.push(LineSort::Other, restconf_requests("/api/data"));
     if let Some(whole) = &job.whole {
         for lane in whole {
             let line = format!("# {} to {}: {}", lane.ingress, lane.egress, job.label(lane));

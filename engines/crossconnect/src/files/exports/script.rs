@@ -62,3 +62,18 @@ impl Script {
         self.sorts.iter().copied().zip(self.text.lines())
     }
 }
+
+/// Beginning of a shell script of RESTCONF requests to the data resource at a path: the function `request`.
+pub(super) fn restconf_requests(data: &str) -> String {
+    format!(
+        r#"set -eu
+: "${{OCS_URL:?such as http://192.0.2.1}}" "${{OCS_USER:?}}" "${{OCS_PASSWORD:?}}"
+request() {{ # method, path, body (@- for standard input)
+  curl --config /dev/fd/3 --fail --silent --show-error --header 'Content-Type: application/yang-data+json' \
+    --header 'Accept: application/yang-data+json' --request "$1" ${{3:+--data "$3"}} "$OCS_URL{data}/$2" 3<<LOGIN
+user = "$OCS_USER:$OCS_PASSWORD"
+LOGIN
+}}
+"#
+    )
+}

@@ -1,46 +1,222 @@
-//! `sonic_ocs`: commands of SONiC on an optical circuit switch. The A side is ingress, the B side egress.
+//! `sonic_ocs`: changes of the cross-connects of SONiC on an optical circuit switch. The A side is ingress, the B side
+//! egress.
 
 use super::Naming;
 use super::jobs::BoxJob;
-use super::script::{LineSort, Script};
+use super::script::{LineSort, Script, restconf_requests};
 use crate::files::devices::Lane;
 use crate::files::devices::template::Role;
+use lightbay_core::param::{ParamInfo, Params};
+use serde_json::{Value, json};
 
 /// Name of the format.
 pub const NAME: &str = "sonic_ocs";
 /// Its description.
-pub const HELP: &str = "Shell commands for switches with SONiC (table OCS_CROSS_CONNECT), a script per switch that you run on the switch.";
+pub const HELP: &str = "Changes of the table OCS_CROSS_CONNECT for switches with SONiC, a file per switch: a script that you run on the switch, RESTCONF requests, a JSON patch or a bulk update.";
 
-/// Grammars of the commands: the grammar of the design text, and the grammar generated from the model.
-pub(super) const FORMS: [&str; 2] = ["cli1", "cli2"];
+/// Interface of SONiC that a file is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Shell commands of the SONiC design text.
+    DesignCommands,
+    /// Shell commands generated from the YANG model.
+    GeneratedCommands,
+    /// A shell script of RESTCONF requests.
+    Restconf,
+    /// A JSON patch (RFC 6902) of CONFIG_DB.
+    Patch,
+    /// Input of the RPC `bulk-update`.
+    Bulk,
+}
 
-pub(super) fn text(job: &BoxJob, naming: &Naming, generated: bool) -> Script {
-    let command = if generated { "ocs-cross-connect" } else { "ocs cross-connect" };
-    let sides = |lane: &Lane| {
-        (naming.template.name(Role::Ingress, lane.ingress), naming.template.name(Role::Egress, lane.egress))
+/// Parameter of the interface.
+const FORM: &str = "form";
+
+/// Values of [`FORM`], in the order of [`Form`]. A test compares the two.
+const NAMES: [&str; 5] = ["cli1", "cli2", "restconf", "patch", "bulk"];
+
+impl Form {
+    /// All interfaces, in the order of their values.
+    const ALL: [Self; 5] =
+        [Self::DesignCommands, Self::GeneratedCommands, Self::Restconf, Self::Patch, Self::Bulk];
+
+    /// The parameter that chooses the interface.
+    pub fn param() -> ParamInfo {
+        ParamInfo::choice(
+            FORM,
+            &NAMES,
+            NAMES[1],
+            "Interface of the switch: shell commands as in the SONiC design text (cli1, with 'safe', \
+             which fails if a port is busy), or as generated from its model (cli2); a script of \
+             RESTCONF requests that takes address and login from OCS_URL, OCS_USER and OCS_PASSWORD \
+             (restconf); a JSON patch for 'config apply-patch' (patch); or the input of the RPC \
+             bulk-update (bulk).",
+        )
+    }
+
+    /// Returns the interface that the parameters choose.
+    pub fn of(params: &Params) -> Self {
+        let chosen = NAMES.iter().position(|name| params.text(FORM) == Some(name));
+        chosen.map_or(Self::GeneratedCommands, |at| Self::ALL[at])
+    }
+
+    /// Returns the extension of the files.
+    pub const fn extension(self) -> &'static str {
+        match self {
+            Self::DesignCommands | Self::GeneratedCommands | Self::Restconf => "sh",
+            Self::Patch | Self::Bulk => "json",
+        }
+    }
+}
+
+/// A connection by the names of its ports. SONiC names connections `A-B` by convention.
+struct Connection<'a> {
+    id: String,
+    a: String,
+    b: String,
+    label: &'a str,
+}
+
+impl Connection<'_> {
+    /// Returns the entry of the connection in a list of the model.
+    fn entry(&self) -> Value {
+        json!({ "cross_connect_id": self.id, "a_side": self.a, "b_side": self.b })
+    }
+}
+
+/// Writes the changes of one device. `fills`: the file sets up the whole state of a switch without connections.
+pub(super) fn text(job: &BoxJob, naming: &Naming, form: Form, fills: bool) -> Script {
+    let connection = |lane: &Lane| {
+        let a = naming.template.name(Role::Ingress, lane.ingress);
+        let b = naming.template.name(Role::Egress, lane.egress);
+        Connection { id: format!("{a}-{b}"), a, b, label: job.label(lane) }
     };
-    let mut text = Script::plain("#!/bin/sh");
-    text.push(LineSort::Comment, format!("# {}", job.title()));
-    for line in job.advice() {
-        text.push(LineSort::Comment, format!("# {line}"));
+    let removes: Vec<Connection<'_>> = job.removes.iter().map(connection).collect();
+    let adds: Vec<Connection<'_>> = job.adds.iter().map(connection).collect();
+    match form {
+        Form::Patch => patch(&removes, &adds, fills && !job.rollback),
+        Form::Bulk => bulk(&removes, &adds),
+        Form::DesignCommands | Form::GeneratedCommands | Form::Restconf => {
+            let mut text = Script::plain("#!/bin/sh");
+            text.push(LineSort::Comment, format!("# {}", job.title()));
+            for line in job.advice() {
+                text.push(LineSort::Comment, format!("# {line}"));
+            }
+            if form == Form::Restconf {
+                requests(&mut text, &removes, &adds);
+            } else {
+                commands(&mut text, &removes, &adds, form == Form::GeneratedCommands);
+            }
+            text
+        }
     }
+}
+
+fn commands(text: &mut Script, removes: &[Connection<'_>], adds: &[Connection<'_>], generated: bool) {
+    let command = if generated { "ocs-cross-connect" } else { "ocs cross-connect" };
     text.push(LineSort::Other, "set -eu");
-    for lane in &job.removes {
-        let (a, b) = sides(lane);
-        text.push(LineSort::Comment, format!("# {}", job.label(lane)));
-        text.push(LineSort::Remove, format!("config {command} delete {a}-{b}"));
+    for Connection { id, label, .. } in removes {
+        text.push(LineSort::Comment, format!("# {label}"));
+        text.push(LineSort::Remove, format!("config {command} delete {id}"));
     }
-    for lane in &job.adds {
-        let (a, b) = sides(lane);
-        text.push(LineSort::Comment, format!("# {}", job.label(lane)));
+    for Connection { id, a, b, label } in adds {
+        text.push(LineSort::Comment, format!("# {label}"));
         // Without `safe` the switch silently takes ports from other circuits.
         let ports = if generated { format!("--a-side {a} --b-side {b}") } else { "safe".to_owned() };
-        let line = format!("config {command} add {a}-{b} {ports}");
-        text.push(LineSort::Add, line);
+        text.push(LineSort::Add, format!("config {command} add {id} {ports}"));
     }
-    text.push(
-        LineSort::Other,
-        if generated { "show ocs-cross-connect" } else { "show ocs cross-connect config" },
-    );
+    let read_back = if generated { "show ocs-cross-connect" } else { "show ocs cross-connect config" };
+    text.push(LineSort::Other, read_back);
+}
+
+/// Container of the model, the table in it, and the list in the table.
+const MODEL: &str = "sonic-ocs:sonic-ocs";
+const TABLE: &str = "OCS_CROSS_CONNECT";
+const LIST: &str = "OCS_CROSS_CONNECT_LIST";
+
+/// Deletions are single requests before the additions, because a port serves one connection. All additions are one
+/// `PATCH`, which merges them into the list.
+fn requests(text: &mut Script, removes: &[Connection<'_>], adds: &[Connection<'_>]) {
+    text.push(LineSort::Other, restconf_requests("/restconf/data"));
+    for Connection { id, label, .. } in removes {
+        text.push(LineSort::Comment, format!("# {label}"));
+        text.push(LineSort::Remove, format!("request DELETE '{MODEL}/{TABLE}/{LIST}={}'", percent(id)));
+    }
+    for Connection { id, label, .. } in adds {
+        text.push(LineSort::Comment, format!("# {id}: {label}"));
+    }
+    if !adds.is_empty() {
+        // A long list may exceed the maximum length of a command-line argument, so it is read from standard input.
+        text.push(LineSort::Add, format!("request PATCH '{MODEL}' @- <<'LIST'"));
+        text.push(LineSort::Add, format!("{{\"{MODEL}\":{{\"{TABLE}\":{{\"{LIST}\":["));
+        entries(text, "", adds);
+        text.push(LineSort::Add, "]}}}\nLIST");
+    }
+    text.push(LineSort::Other, format!("request GET '{MODEL}/{TABLE}'"));
+}
+
+/// Writes the entries of a list of additions, a line each.
+fn entries(text: &mut Script, indent: &str, adds: &[Connection<'_>]) {
+    for (at, connection) in adds.iter().enumerate() {
+        let comma = if at + 1 < adds.len() { "," } else { "" };
+        text.push(LineSort::Add, format!("{indent}{}{comma}", connection.entry()));
+    }
+}
+
+/// A key in the path of a request: everything but unreserved characters is percent-encoded (RFC 3986, section 2.3).
+fn percent(key: &str) -> String {
+    let mut encoded = String::new();
+    for byte in key.bytes() {
+        match byte {
+            b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'-' | b'.' | b'_' | b'~' => {
+                encoded.push(char::from(byte))
+            }
+            _ => encoded.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    encoded
+}
+
+/// One operation per line. A patch adds a value only to a parent that exists, so a connection is an empty object first,
+/// and a switch without connections gets the table first.
+fn patch(removes: &[Connection<'_>], adds: &[Connection<'_>], fills: bool) -> Script {
+    // RFC 6901, section 3: `~` and `/` have escapes in the steps of a path.
+    let path = |id: &str| format!("/{TABLE}/{}", id.replace('~', "~0").replace('/', "~1"));
+    let mut operations: Vec<(LineSort, Value)> = Vec::new();
+    if fills {
+        operations.push((LineSort::Other, json!({ "op": "add", "path": format!("/{TABLE}"), "value": {} })));
+    }
+    for Connection { id, .. } in removes {
+        operations.push((LineSort::Remove, json!({ "op": "remove", "path": path(id) })));
+    }
+    for Connection { id, a, b, .. } in adds {
+        let path = path(id);
+        let add = |path: String, value: Value| json!({ "op": "add", "path": path, "value": value });
+        let values = [
+            add(path.clone(), json!({})),
+            add(format!("{path}/a_side"), json!(a)),
+            add(format!("{path}/b_side"), json!(b)),
+        ];
+        operations.extend(values.map(|value| (LineSort::Add, value)));
+    }
+    let mut text = Script::plain("[");
+    for (at, (sort, operation)) in operations.iter().enumerate() {
+        let comma = if at + 1 < operations.len() { "," } else { "" };
+        text.push(*sort, format!("  {operation}{comma}"));
+    }
+    text.push(LineSort::Other, "]");
+    text
+}
+
+/// The switch deletes before it adds, in one transaction.
+fn bulk(removes: &[Connection<'_>], adds: &[Connection<'_>]) -> Script {
+    let mut text = Script::plain("{\n  \"sonic-ocs:input\": {\n    \"delete\": [");
+    for (at, Connection { id, .. }) in removes.iter().enumerate() {
+        let comma = if at + 1 < removes.len() { "," } else { "" };
+        text.push(LineSort::Remove, format!("      {}{comma}", json!(id)));
+    }
+    text.push(LineSort::Other, "    ],\n    \"add\": [");
+    entries(&mut text, "      ", adds);
+    text.push(LineSort::Other, "    ]\n  }\n}");
     text
 }

@@ -1,5 +1,6 @@
 mod commands;
 mod toy;
+mod yang;
 
 use super::*;
 use crate::plan::{Action, Entry};
@@ -202,27 +203,27 @@ fn send(switches: &mut Switches, numbering: Numbering, files: &[File], back: boo
     }
 }
 
-fn check_commands(sample: Sample, numbering: Numbering, full: bool, panels: bool) {
+/// Values of the parameter `form` of SONiC.
+const SONIC_FORMS: [&str; 5] = ["cli1", "cli2", "restconf", "patch", "bulk"];
+
+fn check_commands(sample: Sample, numbering: Numbering, (full, panels): (bool, bool), form: &str) {
     let (mut scenario, mut changes) = testing::random(sample);
     if panels {
         on_panels(&mut scenario, &mut changes);
     }
     let result = testing::result(changes.clone());
     let subject = Subject { name: "it's -- a <test>\n", scenario: &scenario, result: &result, sha256: None };
+    let mut params = numbering.params(full);
+    params.set("form", ParamValue::Text(form.to_owned()));
     let (old, new) = (
         numbering.state(&scenario, &changes, Action::Add),
         numbering.state(&scenario, &changes, Action::Remove),
     );
     if changes.batches.is_empty() && !full {
-        assert!(
-            write(numbering.format, &subject, &numbering.params(full))
-                .unwrap_err()
-                .to_string()
-                .contains("full")
-        );
+        assert!(write(numbering.format, &subject, &params).unwrap_err().to_string().contains("full"));
         return;
     }
-    let files = write(numbering.format, &subject, &numbering.params(full)).unwrap();
+    let files = write(numbering.format, &subject, &params).unwrap();
     let fills = full && whole(numbering.format) == Some(Whole::Fills);
     // Failed switches get no commands, so they stay as they are.
     let failed = scenario.failed_ocs();
@@ -272,7 +273,11 @@ proptest! {
         for format in WITH_PORTS {
             let alike = bidirectional && sample.wiring == Wiring::SingleSided && !TWO_SERIES.contains(&format);
             let egress_base = far_base.filter(|_| !alike && !panels);
-            check_commands(sample, Numbering { format, ingress_base, egress_base, bidirectional }, full, panels);
+            let forms = if format == "sonic_ocs" { &SONIC_FORMS[..] } else { &[""] };
+            for form in forms {
+                let numbering = Numbering { format, ingress_base, egress_base, bidirectional };
+                check_commands(sample, numbering, (full, panels), form);
+            }
         }
     }
 

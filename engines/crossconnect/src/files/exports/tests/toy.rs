@@ -281,6 +281,99 @@ impl Switches {
     }
 
     fn sonic(&mut self, id: u32, text: &str) -> Outcome {
+        match text.chars().next() {
+            Some('[') => self.sonic_patch(id, text),
+            Some('{') => self.sonic_bulk(id, text),
+            _ if text.contains("\nrequest() {") => self.sonic_restconf(id, text),
+            _ => self.sonic_commands(id, text),
+        }
+    }
+
+    /// Adds the entries of a list of the model.
+    fn add_entries(&mut self, id: u32, list: &Value) -> Result<(), String> {
+        for entry in expect(list.as_array(), "a list")? {
+            let text = |key: &str| entry[key].as_str().unwrap().to_owned();
+            let (a, b) = (text("a_side"), text("b_side"));
+            assert_eq!(entry["cross_connect_id"], format!("{a}-{b}"));
+            self.connect(id, &a, &b)?;
+        }
+        Ok(())
+    }
+
+    /// Follows RFC 6902: a value is added to a parent that exists, and what is removed exists.
+    fn sonic_patch(&mut self, id: u32, text: &str) -> Outcome {
+        let operations: Vec<Value> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let held = self.state.get(&id).cloned().unwrap_or_default();
+        // Only a switch that has connections has the table.
+        let mut table: Option<BTreeMap<String, Value>> = (!held.is_empty()).then(BTreeMap::new);
+        for (a, b) in held {
+            let entry = serde_json::json!({"a_side": a, "b_side": b});
+            table.as_mut().unwrap().insert(format!("{a}-{b}"), entry);
+        }
+        for operation in operations {
+            let path = operation["path"].as_str().unwrap().to_owned();
+            let steps: Vec<&str> = path.split('/').skip(1).collect();
+            match (operation["op"].as_str().unwrap(), &steps[..]) {
+                ("add", ["OCS_CROSS_CONNECT"]) => table = Some(BTreeMap::new()),
+                ("add", ["OCS_CROSS_CONNECT", name]) => {
+                    let table = expect(table.as_mut(), "the table")?;
+                    table.insert((*name).to_owned(), operation["value"].clone());
+                }
+                ("add", ["OCS_CROSS_CONNECT", name, leaf]) => {
+                    let entry = table.as_mut().and_then(|table| table.get_mut(*name));
+                    expect(entry, "the connection")?[*leaf] = operation["value"].clone();
+                }
+                ("remove", ["OCS_CROSS_CONNECT", name]) => {
+                    expect(table.as_mut().and_then(|table| table.remove(*name)), "the connection")?;
+                }
+                _ => return Err(format!("no such operation: {operation}")),
+            }
+        }
+        self.state.remove(&id);
+        for (name, entry) in table.unwrap_or_default() {
+            let (a, b) = (entry["a_side"].as_str().unwrap(), entry["b_side"].as_str().unwrap());
+            assert_eq!(name, format!("{a}-{b}"));
+            self.connect(id, a, b)?;
+        }
+        Ok(Reply::ReadBack)
+    }
+
+    fn sonic_bulk(&mut self, id: u32, text: &str) -> Outcome {
+        let update: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let input = &update["sonic-ocs:input"];
+        for name in expect(input["delete"].as_array(), "a list")? {
+            let (a, b) = expect(name.as_str().and_then(|name| name.split_once('-')), "two sides")?;
+            self.disconnect(id, a, Some(b))?;
+        }
+        self.add_entries(id, &input["add"])?;
+        Ok(Reply::ReadBack)
+    }
+
+    fn sonic_restconf(&mut self, id: u32, text: &str) -> Outcome {
+        const TABLE: &str = "'sonic-ocs:sonic-ocs/OCS_CROSS_CONNECT";
+        let mut last = Reply::Done;
+        let commands = text.lines().skip_while(|line| *line != "}").skip(1);
+        let mut lines = commands.filter(|line| !line.starts_with('#'));
+        while let Some(line) = lines.next() {
+            last = Reply::Done;
+            if line == "request PATCH 'sonic-ocs:sonic-ocs' @- <<'LIST'" {
+                let body: String = lines.by_ref().take_while(|line| *line != "LIST").collect();
+                let body: Value = serde_json::from_str(&body).map_err(|error| error.to_string())?;
+                let list = "/sonic-ocs:sonic-ocs/OCS_CROSS_CONNECT/OCS_CROSS_CONNECT_LIST";
+                self.add_entries(id, expect(body.pointer(list), "the list")?)?;
+            } else if line == format!("request GET {TABLE}'") {
+                last = Reply::ReadBack;
+            } else {
+                let key = line.strip_prefix(&format!("request DELETE {TABLE}/OCS_CROSS_CONNECT_LIST="));
+                let key = expect(key.and_then(|key| key.strip_suffix('\'')), "a key")?;
+                let (a, b) = expect(key.split_once('-'), "two sides")?;
+                self.disconnect(id, a, Some(b))?;
+            }
+        }
+        Ok(last)
+    }
+
+    fn sonic_commands(&mut self, id: u32, text: &str) -> Outcome {
         let mut last = Reply::Done;
         for line in text.lines().filter(|line| !line.starts_with('#') && *line != "set -eu") {
             let words: Vec<&str> = line.split(' ').collect();
@@ -295,7 +388,17 @@ impl Switches {
                 {
                     self.connect(id, a, b)?;
                 }
-                ["show", "ocs-cross-connect"] => last = Reply::ReadBack,
+                ["config", "ocs", "cross-connect", "delete", key] => {
+                    let (a, b) = expect(key.split_once('-'), "two sides")?;
+                    self.disconnect(id, a, Some(b))?;
+                }
+                ["config", "ocs", "cross-connect", "add", key, "safe"] => {
+                    let (a, b) = expect(key.split_once('-'), "two sides")?;
+                    self.connect(id, a, b)?;
+                }
+                ["show", "ocs-cross-connect"] | ["show", "ocs", "cross-connect", "config"] => {
+                    last = Reply::ReadBack;
+                }
                 _ => return Err(format!("no such command: {line}")),
             }
         }
