@@ -52,6 +52,7 @@ impl SessionMethod for Auto {
         let (status, limit) = search(session, params, &mut start)?;
         // Ports are minimised last, because this must not lengthen the iteration.
         session.fewest_ports(&mut start.best, &start.caps)?;
+        session.note_spare_ports(&start.best, &start.caps);
         Ok(Outcome::Done { status, limit })
     }
 }

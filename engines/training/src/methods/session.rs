@@ -25,6 +25,9 @@ use lightbay_core::watch::Watch;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// Maximum number of boxes for the note on spare ports, which must not delay the end of a run.
+const SPARE_BOXES: u64 = 100;
+
 /// A running method.
 pub(super) struct Session<'c, 'a> {
     pub cx: &'c mut Context<'a, Training>,
@@ -137,6 +140,33 @@ impl<'c, 'a> Session<'c, 'a> {
             self.cx.note(Severity::Info, "fewer ports may be possible: circuits were dropped one at a time");
         }
         Ok(())
+    }
+
+    /// If ports are not minimised, notes how many ports keep the makespan. Only the path model is fast enough for a
+    /// figure that nobody requested.
+    pub fn note_spare_ports(&mut self, best: &Circuits, caps: &[u32]) {
+        if self.cx.params().bool("min_ports") || !self.evaluator.exact(self.rates) {
+            return;
+        }
+        let evaluator = Arc::clone(&self.evaluator);
+        let task = allocations::VectorTask {
+            boxes: SPARE_BOXES,
+            ..allocations::VectorTask::new(&evaluator, self.rates, caps)
+        };
+        // A stop here does not take the result of the search away.
+        let Ok(fewest) = ports::fewest(task, best, self) else { return };
+        let (used, needed) = (best.ports, fewest.found.ports);
+        let text = match (needed < used, fewest.proven) {
+            (true, true) => format!(
+                "the plan uses {used} ports; {needed} keep its makespan, and no fewer do: set min_ports=true to plan them"
+            ),
+            (true, false) => format!(
+                "the plan uses {used} ports; {needed} keep its makespan: set min_ports=true to plan them"
+            ),
+            (false, true) => format!("no plan with fewer than {used} ports keeps the makespan"),
+            (false, false) => return,
+        };
+        self.cx.note(Severity::Info, text);
     }
 }
 

@@ -19,9 +19,16 @@ pub(super) fn section(
         .map_err(|error| limited.why(error))?;
     let (has, needs): (u32, u32) = (found.ports.iter().sum(), found.needed.iter().sum());
     let spare = has.saturating_sub(needs);
-    Ok(Section::empty("Reallocation")
+    let used: u32 = found.used.iter().sum();
+    let mut section = Section::empty("Reallocation")
         .context(Phrase::new().muted("spare ports of this job"))
-        .answer(Phrase::new().answer(format!("{spare} of {has}")).muted(" ports to spare"))
+        .answer(Phrase::new().answer(format!("{spare} of {has}")).muted(" ports to spare"));
+    if needs < used {
+        section = section.remark(format!(
+            "The plan uses {used} ports; {needs} keep the makespan. Set min_ports=true to plan them."
+        ));
+    }
+    Ok(section
         .remark("A scenario of several jobs trades the ports that one of them does not need.")
         .block("sum", "", sums(&found, has, needs))
         .block("pods", "Ports by pod", pods(setting, &found)))
@@ -30,7 +37,12 @@ pub(super) fn section(
 fn sums(found: &Surplus, has: u32, needs: u32) -> Facts {
     let mut facts = Facts::new();
     facts.add("needed", "needed", Cell::new(needs).tone(Tone::Answer));
-    facts.sentence(format!("the fewest found that keep {} s", number(found.fewest.makespan, Unit::SECONDS)));
+    let makespan = number(found.fewest.makespan, Unit::SECONDS);
+    facts.sentence(if found.proven {
+        format!("no fewer keep {makespan} s")
+    } else {
+        format!("the fewest found that keep {makespan} s")
+    });
     facts.add("used", "the plan uses", found.used.iter().sum::<u32>());
     facts.add("ports", "ports", has);
     facts.add("spare", "spare", Cell::new(has.saturating_sub(needs)).tone(Tone::Good));

@@ -3,18 +3,24 @@
 //! The result is exact if the search over through links is exact ([`crate::search::allocations`]) and the allocations
 //! can be listed: for every allocation that can keep the makespan, each sink link is independent of the others, and
 //! bisection gives its minimum number of circuits. Elsewhere circuits are dropped one at a time while the makespan
-//! holds (docs/methods/training.md, section 12).
+//! holds, and under joint rates that the path model gives exactly, [`boxes`] then proves the minimum or finds fewer
+//! (docs/methods/training.md, section 12).
 
 use crate::search::allocations::{Split, VectorTask, Vectors};
 use crate::search::circuits::{Circuits, Proposal};
-use crate::simulate::evaluate::Scratch;
+use crate::simulate::evaluate::{Rates, Scratch};
 use lightbay_core::event::{EventBody, SolverStats};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
+mod boxes;
+
 /// Relative loss of makespan that counts as zero. Slack of DELTA Eq. 4 (C <= C*): above the tolerances of the solver
 /// (5e-10) and far below the differences of plans.
 pub const TOLERANCE: f64 = 1e-7;
+
+/// Maximum number of evaluations of the path model in the search over boxes; at some 10 us each, it takes a few seconds.
+const EVALUATIONS: u64 = 200_000;
 
 /// Minimum number of ports found.
 #[derive(Clone, Debug)]
@@ -69,9 +75,15 @@ pub fn fewest<W: Watch<Proposal>>(
         }
         // A pass without a drop is a local optimum: no single circuit can be dropped.
         if !dropped {
-            return Ok(Fewest { found: best, proven: false });
+            break;
         }
     }
+    // Other circuits may need fewer ports. More circuits never lengthen an iteration only under joint rates.
+    let monotone = task.rates != Rates::Fair && task.evaluator.exact(task.rates);
+    // A box tightens every link by bisection, which takes about four evaluations.
+    let boxes = task.boxes.min(EVALUATIONS / (4 * best.x.len().max(1) as u64));
+    let proven = monotone && boxes::search(task, &mut best, limit, boxes, watch)?;
+    Ok(Fewest { found: best, proven })
 }
 
 fn listed<W: Watch<Proposal>>(

@@ -18,9 +18,10 @@ use crate::plan::{JobPlan, JobResult, TrainingResult};
 use crate::programs::circuit_bounds::useful_within;
 use crate::scenario::instance::Instance;
 use crate::scenario::shared::SharedPods;
+use crate::search::allocations::VectorTask;
 use crate::search::baselines::Baseline;
 use crate::search::circuits::{Circuits, Proposal};
-use crate::search::ports::TOLERANCE;
+use crate::search::ports::{self, TOLERANCE};
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 use crate::simulate::schedule;
 use lightbay_core::kind::Candidate;
@@ -369,6 +370,8 @@ pub struct Surplus {
     pub used: Vec<u32>,
     /// Ports that the plan with the fewest ports uses.
     pub needed: Vec<u32>,
+    /// `true` if no plan with fewer ports keeps the makespan.
+    pub proven: bool,
 }
 
 /// The ports that a job needs to keep the makespan (seconds) of a plan with circuits `x`.
@@ -390,13 +393,13 @@ pub fn surplus(
     for (cap, circuits) in caps.iter_mut().zip(x) {
         *cap = (*cap).max(*circuits);
     }
-    let solved = Solved { kept: plan.into(), bound: 0.0, caps };
-    let fewest = fewest(evaluator, rates, solved, JobEffort::default(), watch)?.kept.found;
+    let fewest = ports::fewest(VectorTask::new(evaluator, rates, &caps), &plan, watch)?;
     Ok(Surplus {
         ports: (0..budget.pods()).filter_map(|pod| budget.ports(pod)).collect(),
         used: budget.used(x),
-        needed: budget.used(&fewest.x),
-        fewest,
+        needed: budget.used(&fewest.found.x),
+        proven: fewest.proven,
+        fewest: fewest.found,
     })
 }
 
