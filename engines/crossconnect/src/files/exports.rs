@@ -354,8 +354,8 @@ fn writer<'a>(format: &str, naming: &'a Naming, params: &'a Params) -> Result<Bo
             Box::new(move |job| ocp_ocs::text(job, naming, &modules))
         }
         _ => {
-            let (form, fills) = (sonic_ocs::Form::of(params), params.bool("full"));
-            Box::new(move |job| sonic_ocs::text(job, naming, form, fills))
+            let form = sonic_ocs::Form::of(params);
+            Box::new(move |job| sonic_ocs::text(job, naming, form))
         }
     })
 }

@@ -39,6 +39,9 @@ pub(super) struct BoxJob {
     pub adds: Vec<Lane>,
     /// The whole state afterwards, if the job writes it instead of the changes.
     pub whole: Option<Vec<Lane>>,
+    /// `true` if the device has no connection before the job. Ports that are reserved may hold connections of others, so
+    /// it is `false` on a device with such ports.
+    pub starts_empty: bool,
     /// Text for every connection: its circuit by pod, side, index and panel port, safe for a comment.
     pub labels: Rc<HashMap<Lane, String>>,
     /// Remarks on the plan, safe for a comment.
@@ -132,9 +135,16 @@ pub(super) fn of(told: Told<'_>, changes: &Changes, devices: &[Device], full: Op
     let batches = steps.len();
     let mut forward = Vec::new();
     let mut back = Vec::new();
+    let mut held: Vec<usize> = devices
+        .iter()
+        .zip(&strays)
+        .map(|(device, strays)| {
+            state(changes, device, Action::Add).len() + strays.stay.len() + strays.go.len()
+        })
+        .collect();
     for (number, batch) in steps.iter().enumerate() {
         let mut step = Vec::new();
-        for ((device, labels), strays) in devices.iter().zip(&labels).zip(&strays) {
+        for (((device, labels), strays), held) in devices.iter().zip(&labels).zip(&strays).zip(&mut held) {
             let lanes = |action| -> Vec<Lane> {
                 let entries = referred(changes, batch, device.ocs).filter(|entry| entry.action == action);
                 entries.flat_map(|entry| device.lanes(ends(entry))).collect()
@@ -155,15 +165,18 @@ pub(super) fn of(told: Told<'_>, changes: &Changes, devices: &[Device], full: Op
                 removes,
                 adds,
                 whole: None,
+                starts_empty: *held == 0 && !has_reserved(told.scenario, device),
                 labels: Rc::clone(labels),
                 remarks: Rc::clone(&remarks),
                 name: name.clone(),
             };
+            *held = (*held + job.adds.len()).saturating_sub(job.removes.len() + cleared.len());
             step.push(BoxJob {
                 rollback: true,
                 batch: batches - number,
                 removes: job.adds.clone(),
                 adds: job.removes.clone(),
+                starts_empty: *held == 0 && !has_reserved(told.scenario, device),
                 ..job.clone()
             });
             forward.push(strays::cleared(job, cleared, again));
@@ -180,18 +193,13 @@ fn all_at_once(
     devices: &[Device],
     whole: Whole,
 ) -> Vec<BoxJob> {
-    let state = |device: &Device, gone: Action| -> Vec<Lane> {
-        let listed =
-            changes.ocs.iter().filter(|ocs| ocs.ocs_id == device.ocs).flat_map(|ocs| &ocs.cross_connects);
-        listed.filter(|entry| entry.action != gone).flat_map(|entry| device.lanes(ends(entry))).collect()
-    };
     let job = |device: &Device, rollback: bool| {
-        let new = state(device, Action::Remove);
+        let new = state(changes, device, Action::Remove);
         let (removes, adds, whole) = match (whole, rollback) {
             (Whole::Fills, false) => (Vec::new(), new, None),
             (Whole::Fills, true) => (new, Vec::new(), None),
             (Whole::Replaces, false) => (Vec::new(), Vec::new(), Some(new)),
-            (Whole::Replaces, true) => (Vec::new(), Vec::new(), Some(state(device, Action::Add))),
+            (Whole::Replaces, true) => (Vec::new(), Vec::new(), Some(state(changes, device, Action::Add))),
         };
         BoxJob {
             device: device.id,
@@ -201,6 +209,7 @@ fn all_at_once(
             bidirectional: device.is_bidirectional(),
             removes,
             adds,
+            starts_empty: whole.is_none() && !rollback && !has_reserved(told.scenario, device),
             whole,
             labels: Rc::new(labels(told.scenario, changes, device)),
             remarks: Rc::clone(remarks),
@@ -212,6 +221,18 @@ fn all_at_once(
         .map(|device| job(device, false))
         .chain(with_ports().map(|device| job(device, true)))
         .collect()
+}
+
+/// Connections of a device that entries give; those with the action `gone` are left out.
+fn state(changes: &Changes, device: &Device, gone: Action) -> Vec<Lane> {
+    let listed =
+        changes.ocs.iter().filter(|ocs| ocs.ocs_id == device.ocs).flat_map(|ocs| &ocs.cross_connects);
+    listed.filter(|entry| entry.action != gone).flat_map(|entry| device.lanes(ends(entry))).collect()
+}
+
+/// Returns `true` if ports of the panel of a device are reserved for others.
+fn has_reserved(scenario: &CrossconnectScenario, device: &Device) -> bool {
+    scenario.panel(device.ocs).is_some_and(|panel| panel.ports.iter().any(|port| port.reserved))
 }
 
 /// Returns a label for every connection of a device: its circuit by pod, side, index and panel port, or a note that it

@@ -84,8 +84,8 @@ impl Connection<'_> {
     }
 }
 
-/// Writes the changes of one device. `fills`: the file sets up the whole state of a switch without connections.
-pub(super) fn text(job: &BoxJob, naming: &Naming, form: Form, fills: bool) -> Script {
+/// Writes the changes of one device.
+pub(super) fn text(job: &BoxJob, naming: &Naming, form: Form) -> Script {
     let connection = |lane: &Lane| {
         let a = naming.template.name(Role::Ingress, lane.ingress);
         let b = naming.template.name(Role::Egress, lane.egress);
@@ -94,7 +94,7 @@ pub(super) fn text(job: &BoxJob, naming: &Naming, form: Form, fills: bool) -> Sc
     let removes: Vec<Connection<'_>> = job.removes.iter().map(connection).collect();
     let adds: Vec<Connection<'_>> = job.adds.iter().map(connection).collect();
     match form {
-        Form::Patch => patch(&removes, &adds, fills && !job.rollback),
+        Form::Patch => patch(&removes, &adds, job.starts_empty),
         Form::Bulk => bulk(&removes, &adds),
         Form::DesignCommands | Form::GeneratedCommands | Form::Restconf => {
             let mut text = Script::plain("#!/bin/sh");
@@ -178,12 +178,12 @@ fn percent(key: &str) -> String {
 }
 
 /// One operation per line. A patch adds a value only to a parent that exists, so a connection is an empty object first,
-/// and a switch without connections gets the table first.
-fn patch(removes: &[Connection<'_>], adds: &[Connection<'_>], fills: bool) -> Script {
+/// and a switch without connections gets the table first: SONiC does not keep an empty table.
+fn patch(removes: &[Connection<'_>], adds: &[Connection<'_>], starts_empty: bool) -> Script {
     // RFC 6901, section 3: `~` and `/` have escapes in the steps of a path.
     let path = |id: &str| format!("/{TABLE}/{}", id.replace('~', "~0").replace('/', "~1"));
     let mut operations: Vec<(LineSort, Value)> = Vec::new();
-    if fills {
+    if starts_empty && !adds.is_empty() {
         operations.push((LineSort::Other, json!({ "op": "add", "path": format!("/{TABLE}"), "value": {} })));
     }
     for Connection { id, .. } in removes {
