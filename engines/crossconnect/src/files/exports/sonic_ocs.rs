@@ -165,16 +165,10 @@ fn entries(text: &mut Script, indent: &str, adds: &[Connection<'_>]) {
 
 /// A key in the path of a request: everything but unreserved characters is percent-encoded (RFC 3986, section 2.3).
 fn percent(key: &str) -> String {
-    let mut encoded = String::new();
-    for byte in key.bytes() {
-        match byte {
-            b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'-' | b'.' | b'_' | b'~' => {
-                encoded.push(char::from(byte))
-            }
-            _ => encoded.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    encoded
+    let unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let encoded =
+        |byte: u8| if unreserved(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    key.bytes().map(encoded).collect()
 }
 
 /// One operation per line. A patch adds a value only to a parent that exists, so a connection is an empty object first,

@@ -94,6 +94,7 @@ fn sent(number: u64) -> Vec<Value> {
 }
 
 #[test]
+#[expect(clippy::print_stderr, reason = "a test that is skipped says why")]
 fn files_are_valid_in_the_models_of_the_switches() {
     let Some(folder) = std::env::var_os("LIGHTBAY_FIELD_FILES") else {
         eprintln!("skipped: LIGHTBAY_FIELD_FILES names no folder with the models");
