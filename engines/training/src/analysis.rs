@@ -182,7 +182,7 @@ pub struct Analysis {
     pub links: Vec<LinkFacts>,
     /// Intervals of each task that the DAG alone allows (DELTA Alg. 1).
     pub dag_windows: IndexWindows,
-    /// Intervals of each task in this plan, widened by two intervals at either end.
+    /// Intervals of each task in this plan, widened by two intervals at each end.
     pub anchored_windows: IndexWindows,
 }
 
@@ -340,7 +340,7 @@ impl Analysis {
     }
 }
 
-/// Demand on every directed link, with the part of the makespan that its tasks on the critical path cost.
+/// Demand on every directed link, with the part of the makespan that critical tasks on this link cost.
 fn demands(network: &Network, circuits: &[u32], trace: &Trace, chain: &Chain) -> Vec<Demand> {
     let mut demands: Vec<Demand> = network
         .carried

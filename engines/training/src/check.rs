@@ -114,10 +114,10 @@ pub struct Claims<'a> {
 /// Tolerance of the checker for the rounding of times, seconds.
 ///
 /// A schedule of N pieces could use the tolerance N times in a row, so all pieces together share 1e-9 of the makespan.
-/// The tolerance is never below a few units in the last place, because differences of large times are no more exact
-/// than that. Schedules of the methods need a thousandth of that: their volumes are exact to 1e-12 and their starts to
-/// the last place. This also holds for schedules from a HiGHS model, because their times are recomputed from its
-/// circuits and rates.
+/// The tolerance is never below a few units in the last place, because differences of large times are not more exact.
+/// Schedules of the methods need only a thousandth of this tolerance, because their volumes are exact to 1e-12 and
+/// their starts to the last place. This also holds for schedules from a HiGHS model, because their times are recomputed
+/// from its circuits and rates.
 #[derive(Clone, Copy, Debug)]
 struct Slack {
     /// Of one time.

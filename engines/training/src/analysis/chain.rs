@@ -11,7 +11,7 @@ use crate::simulate::critical_path::CriticalPath;
 use crate::simulate::evaluate::Evaluator;
 use crate::simulate::iteration::Trace;
 
-/// A task with at most this much room on the ideal network is on one of its critical paths, seconds.
+/// A task with at most this much room on the ideal network is on a critical path of the ideal network, seconds.
 const IDEALLY_CRITICAL_S: f64 = 1e-7;
 
 /// Seconds by cause.
@@ -37,7 +37,8 @@ impl Causes {
 pub struct ChainTask {
     /// The task.
     pub task: u32,
-    /// Fixed work and waiting between the previous task, or the beginning of the iteration, and its start, seconds.
+    /// Fixed work and waiting from the end of the previous task, or from the beginning of the iteration, to the start
+    /// of this task, seconds.
     pub before_s: f64,
     /// Start, seconds.
     pub start_s: f64,
@@ -58,13 +59,13 @@ pub struct ChainTask {
 /// A chain of tasks, each of which starts when the previous one allows, compared with the ideal network.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chain {
-    /// From the first to the last.
+    /// Tasks from the first to the last.
     pub tasks: Vec<ChainTask>,
-    /// End of the work after the last one, seconds.
+    /// End of the work after the last task, seconds.
     pub end_s: f64,
     /// Sum of durations, seconds.
     pub comm_s: f64,
-    /// Everything else up to the end, seconds.
+    /// All other time up to the end of the chain: fixed work and waiting, seconds.
     pub rigid_s: f64,
     /// End minus ideal makespan, seconds: `costs.sum_s() - spare_s`. Negative if the chain ends earlier.
     pub loss_s: f64,
@@ -73,7 +74,7 @@ pub struct Chain {
     /// Room that exceeds the losses before it, seconds: 0 on a chain that is late throughout.
     pub spare_s: f64,
     /// Position in the chain of the first task that has room on the ideal network, where the chain leaves every ideal
-    /// critical path. `None` if it follows one to its end.
+    /// critical path. `None` if the chain stays on an ideal critical path to the end.
     pub leaves_ideal: Option<usize>,
 }
 
@@ -95,7 +96,7 @@ struct Lateness {
 }
 
 impl Lateness {
-    /// Adds a loss; a negative one is room.
+    /// Adds a loss; a negative loss is room.
     fn lose(&mut self, place: usize, cause: Cause, seconds: f64) {
         if seconds < 0.0 {
             return self.vanish(-seconds);

@@ -25,7 +25,7 @@ pub struct Step {
     pub start_s: f64,
     /// Finish, seconds.
     pub finish_s: f64,
-    /// The task that the transfer is, if it crosses pods.
+    /// Inter-pod task that this node corresponds to, if the node is a transfer between pods.
     pub task: Option<u32>,
 }
 

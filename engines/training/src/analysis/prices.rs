@@ -2,14 +2,15 @@
 //! with one circuit fewer on a link.
 //!
 //! A price is the difference between the makespans of two best plans, one before and one after the change, both under
-//! the rate rule of this plan. Where only last transfers compete, the search over circuits proves both plans optimal,
-//! so the price is exact. Elsewhere, and where there are too many circuit allocations, circuits are exchanged one at a
-//! time, and the price is an estimate. The search starts from the plan, and is skipped where a bound shows that nothing
-//! can be gained.
+//! the rate rule of this plan. If only transfers at the end of the iteration compete, the search over circuits proves
+//! both plans optimal, so the price is exact. Otherwise, and if there are too many circuit allocations, circuits are
+//! exchanged one at a time, and the price is an estimate. The search starts from the plan, and is skipped if a bound
+//! shows that nothing can be gained.
 //!
 //! In a job whose replicas are planned as one, a pod stands for a position: one more port means one more in that pod of
 //! every replica, and one circuit fewer means one fewer in every replica. A circuit that fails in a single replica
-//! costs as much, because the slowest replica decides when gradients are exchanged.
+//! costs as much as one circuit fewer in every replica, because the slowest replica decides when gradients are
+//! exchanged.
 
 use crate::analysis::Setting;
 use crate::search::allocations;
@@ -37,7 +38,8 @@ pub struct Prices {
     pub comm_ideal_s: f64,
     /// Real pods, those with the largest gain first.
     pub pods: Vec<PortPrice>,
-    /// Links, those with the largest loss first; links with a single circuit, which they cannot lose, come first.
+    /// Links: first links with a single circuit, which they cannot lose, then the others from the largest loss to the
+    /// smallest.
     pub links: Vec<CircuitPrice>,
 }
 
@@ -66,7 +68,7 @@ pub struct CircuitPrice {
     pub link: u32,
     /// Circuits of the plan.
     pub circuits: u32,
-    /// Cost of losing one; `None` if the link has a single circuit, which it cannot lose.
+    /// Cost of losing one circuit; `None` if the link has a single circuit, which it cannot lose.
     pub loss: Option<Loss>,
 }
 

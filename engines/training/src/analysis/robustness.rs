@@ -105,7 +105,7 @@ pub struct Robustness {
     pub jitter: Option<(Spread, Spread)>,
     /// `true` if compute is known by stage; in an instance it is known by pod only.
     pub by_stage: bool,
-    /// One slow stage or pod, in their order.
+    /// Results for each slow stage (or pod), in order of stages (or pods).
     pub slow: Vec<Slow>,
     /// One failed circuit on each link, in link order.
     pub circuits: Vec<CircuitFailure>,

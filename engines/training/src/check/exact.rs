@@ -50,7 +50,7 @@ pub(super) struct Ask<'a> {
     pub depth: Depth,
 }
 
-/// Lower bound on the makespan of the plans that it covers.
+/// Lower bound on the makespan, with the plans for which the bound holds (`None`: all plans).
 pub(super) struct Floor {
     pub value_s: f64,
     pub covers: Option<&'static str>,
@@ -123,7 +123,8 @@ pub(super) fn bound(
     judge(&floor, claims, remarks)
 }
 
-/// Judges a bound where circuits may change: `best` with static circuits is a valid plan, but not a bound.
+/// Judges a bound on plans whose circuits may change. `best` is the best plan with static circuits: it refutes every
+/// larger bound, but proves none.
 fn moving(
     ask: &Ask<'_>,
     best: Option<Best>,
@@ -156,14 +157,14 @@ fn moving(
     judge(&Floor { value_s, covers: None }, claims, remarks)
 }
 
-/// Part of the difference between a bound and the ideal makespan that a second attempt gives up: a proof of the full
-/// bound may need too many boxes.
+/// Fraction of the difference between bound and ideal makespan by which a second attempt lowers the bound, because a
+/// proof of the full bound may need too many boxes.
 const NEARLY: f64 = 1e-3;
 /// Number of boxes after which the checker tries to prove a slightly lower bound instead.
 const FIRST_BOXES: usize = 40_000;
 
-/// Returns the largest bound up to `bound_s` that it can prove on plans with one reconfiguration, `ideal_s` if none;
-/// adds remarks on what was tried.
+/// Returns the largest bound up to `bound_s` that this function can prove on plans with one reconfiguration, or
+/// `ideal_s` if it proves none; adds remarks on what was tried.
 fn one_switching(ask: &Ask<'_>, delay_s: f64, bound_s: f64, ideal_s: f64, remarks: &mut Vec<String>) -> f64 {
     const WHAT: &str = "the bound on plans with one reconfiguration";
     let Some(contention) = Contention::of(ask.case, ask.nics, MOST_VISITS) else {
@@ -252,7 +253,7 @@ pub(super) fn exceeds(bound_s: f64, value_s: f64) -> bool {
     bound_s > value_s + CHECK_RELATIVE * value_s.abs()
 }
 
-/// Reason for giving up a search over circuit allocations.
+/// Reason that a search over circuit allocations ended without a result.
 #[derive(Clone, Copy, Debug)]
 enum GivenUp {
     /// Too many allocations, or too many transfers that may overlap.
@@ -332,7 +333,7 @@ pub(super) fn least_s(case: &Case<'_>, nics: &[NicGroup], circuits: &[u32]) -> O
     Some((with_circuits_s(case, &contention, circuits), contention.exact))
 }
 
-/// Minimum makespan on given circuits; exact if the contention is exact.
+/// Lower bound on the makespan on given circuits; it is the minimum makespan if `contention.exact` is true.
 fn with_circuits_s(case: &Case<'_>, contention: &Contention, circuits: &[u32]) -> f64 {
     let nic_rate = case.nic_rate();
     let mut release_s = vec![0.0; case.net.tasks.len()];
@@ -395,11 +396,11 @@ fn common_end_s(sinks: &[Sink], capacity: f64) -> f64 {
 /// A circuit allocation with its value.
 pub(super) struct Valued {
     pub circuits: Vec<u32>,
-    /// Ports that it takes of every pod that is not a mirror.
+    /// Ports that the allocation uses in every pod that is not a mirror.
     pub ports: Vec<u64>,
     /// Lower bound on the makespan of its plans.
     pub least_s: f64,
-    /// Makespan of a plan on it.
+    /// Makespan of a plan on these circuits.
     pub reached_s: f64,
 }
 

@@ -54,7 +54,7 @@ pub(super) fn ideal(
     }
 }
 
-/// Returns the error of an NCT that rounding may cause.
+/// Returns the maximum error of an NCT that rounding can cause.
 pub(super) fn nct_error(slack: Slack, communication_s: f64) -> f64 {
     slack.makespan_s / communication_s + f64::EPSILON
 }

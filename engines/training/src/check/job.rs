@@ -81,7 +81,8 @@ pub(super) fn shape(job: &Job) -> Result<Shape, String> {
     }
 }
 
-/// Sizes and placement, from the job's own numbers; with the places of all replicas if they are listed and not alike.
+/// Sizes and placement, recomputed from the job. The second value lists the pods of all replicas; it is `None` if one
+/// replica represents all.
 fn laid(job: &Job) -> Result<(Shape, Option<ListedPods>), String> {
     let run = &job.run;
     let sizes = [
@@ -218,8 +219,8 @@ fn exchanging(job: &Job, shape: &Shape) -> Vec<bool> {
     exchanging
 }
 
-/// Number of replicas that share a pod, and GPUs of each in it; ranks are consecutive, and those of a stage are
-/// adjacent.
+/// Number of replicas that share a pod, and number of GPUs that each of these replicas has in the pod. A pod holds
+/// consecutive ranks, and so does a stage.
 fn sharing(job: &Job, alone: u64) -> Result<(u64, u64), String> {
     let run = &job.run;
     let Some(pod) = run.gpus_per_pod.map(u64::from) else {

@@ -110,7 +110,7 @@ fn form(case: &Case<'_>, phases: &Phases, period_s: f64, found: &mut Findings) {
     }
 }
 
-/// Checks the number of instants at which circuits are set up, not counting the return.
+/// Checks the number of instants at which circuits are set up, not counting the return to the initial circuits.
 fn switchings(phases: &Phases, most: u32, found: &mut Findings) {
     let count = phases.events.len();
     let rises = |index: &usize| {

@@ -1,9 +1,10 @@
-//! The worst NCT and the mean makespan that a plan claims over several configurations of its scenario. If a plan
-//! replaces a configuration by an easier one, the worst NCT may not change, but the mean makespan does.
+//! The worst NCT and the mean makespan that a plan claims over several configurations of its scenario. The mean
+//! makespan is checked too, because it reveals a plan that replaces a configuration by an easier one even if the worst
+//! NCT stays the same.
 //!
 //! For each configuration, the checker computes a lower bound on the makespan on the circuits of the plan. If
-//! contention is exact, the bound is the makespan; otherwise the makespan lies between the bound and that of max-min
-//! fair rates.
+//! contention is exact, the bound is the makespan; otherwise the makespan lies between the bound and the makespan at
+//! max-min fair rates.
 
 use super::case::Case;
 use super::exact::least_s;
@@ -15,9 +16,9 @@ use crate::plan::TrainingResult;
 use crate::scenario::TrainingScenario;
 use lightbay_core::checked::{Figure, Violation};
 
-/// Name of the metric.
+/// Name of the metric of the largest NCT over the configurations.
 const WORST_NCT: &str = "worst_nct";
-/// Name of the metric.
+/// Name of the metric of the mean makespan over the configurations.
 const MEAN_MAKESPAN: &str = "mean_makespan_s";
 
 /// The worst NCT and the mean makespan over the configurations that `text` names, with a remark if the checker knows

@@ -1,4 +1,4 @@
-//! Check that a scenario is valid, without which no plan can be checked.
+//! Check that a scenario is valid; plans for an invalid scenario cannot be checked.
 
 use super::{Findings, code};
 use crate::scenario::instance::{Instance, Link};

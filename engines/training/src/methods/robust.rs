@@ -16,11 +16,10 @@ use lightbay_core::plan::{Limit, Status};
 use lightbay_core::problem::counted;
 use std::sync::Arc;
 
-/// Name of the metric.
+/// Name of the metric of the largest NCT over the configurations.
 pub(super) const WORST_NCT: &str = "worst_nct";
 
-/// Name of the metric of the mean makespan over all configurations, including those that do not determine the worst
-/// NCT.
+/// Name of the metric of the mean makespan over all configurations.
 const MEAN_MAKESPAN: &str = "mean_makespan_s";
 
 /// Difference of NCT that counts as zero.

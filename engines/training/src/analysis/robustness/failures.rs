@@ -6,7 +6,7 @@ use crate::simulate::evaluate::{Evaluator, Scratch};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::{StopOnly, Watch};
 
-/// Maximum number of choices of circuits that fail together to evaluate.
+/// Maximum number of combinations of failed circuits that are evaluated.
 const CHOICES: usize = 5_000;
 
 /// One circuit of a link fails.
@@ -42,22 +42,22 @@ pub struct PortFailure {
     pub worst: PortCase,
 }
 
-/// Several circuits fail together: all choices of this number of circuits.
+/// Several circuits fail at the same time: results over all combinations of this number of circuits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Together {
     /// Circuits that fail.
     pub circuits: u32,
-    /// Choices of links, some of them more than once.
+    /// Number of combinations of links that lose a circuit; a link can occur several times in a combination.
     pub choices: usize,
-    /// Choices that cut pods off from each other.
+    /// Number of combinations that cut pods off from each other.
     pub cut_off: usize,
-    /// The choice that costs least at scheduled rates, among those that cut no pods off.
+    /// The combination that costs least at scheduled rates, among combinations that leave the pods connected.
     pub best: Option<(Vec<u32>, Ends)>,
-    /// The choice that costs most at scheduled rates, among those that cut no pods off.
+    /// The combination that costs most at scheduled rates, among combinations that leave the pods connected.
     pub worst: Option<(Vec<u32>, Ends)>,
 }
 
-/// One failure at a time: by link, and by real pod.
+/// Evaluates single failures: of one circuit on each link, and of one port in each real pod.
 pub(super) fn single<W: Watch<Proposal>>(
     evaluator: &Evaluator,
     x: &[u32],
@@ -103,7 +103,7 @@ pub(super) fn single<W: Watch<Proposal>>(
     Ok((circuits, ports))
 }
 
-/// Evaluates all choices of `count` circuits that fail together; `None` if there are too many to evaluate.
+/// Evaluates all combinations of `count` failed circuits; `None` if there are too many to evaluate.
 pub(super) fn together<W: Watch<Proposal>>(
     evaluator: &Evaluator,
     x: &[u32],

@@ -3,8 +3,9 @@
 //! If only the gradient exchanges at the end compete, transfers before them take as long as their circuits require; one
 //! walk over the full graph of a replica gives all start times, and the exchanges of a link follow in closed form.
 //! Elsewhere the graph is reduced again and simulated. In an instance only the work between transfers is known: it is
-//! assigned to the source pod of the later transfer. Work that the instance leaves out because it never binds as
-//! planned does not bind here either, so the result is a lower bound.
+//! assigned to the source pod of the later transfer. An instance omits work that never delays a task at the planned
+//! compute times. This work is omitted here too, although it could delay a task at other compute times, so the result
+//! is a lower bound.
 
 use super::Ends;
 use crate::analysis::Setting;
@@ -30,13 +31,13 @@ pub(super) struct Shaker<'a> {
     how: How,
 }
 
-/// How times are derived from compute times.
+/// Method by which the times of an iteration are derived from its compute times.
 enum How {
     /// A walk over the full graph, then the last transfers.
     Walk(Walk),
-    /// The full graph reduced and simulated.
+    /// The full graph is reduced and simulated.
     Reduce { full: FullDag, replicas: u32, stages: u32 },
-    /// Delays of the instance.
+    /// The delays of the instance are scaled, and the instance is simulated.
     Delays,
 }
 
@@ -120,7 +121,8 @@ impl<'a> Shaker<'a> {
         }
     }
 
-    /// The instance of a replica with other compute times, and the time of its compute alone.
+    /// The instance of a replica with other compute times, and the length of its longest chain of work without a
+    /// transfer between pods, from the start to the end of the iteration.
     fn reduced(&self, full: &FullDag, factor: Factor<'_>) -> Result<(Instance, f64), MethodError> {
         let mut full = full.clone();
         full.scale(|node| factor(node.stage));

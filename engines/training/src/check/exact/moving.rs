@@ -1,10 +1,10 @@
 //! Proof that no plan with one reconfiguration has a shorter period than a given one, by branch and bound over boxes.
 //!
-//! If a plan has a period, a plan with any longer period exists: everything after the return moves later, and the
-//! second state lasts longer. So it is enough to show that no plan has exactly the given period. A box holds ranges of
-//! circuits for both states and ranges for both instants. It is fathomed if the iteration does not end in time even if
-//! every link carries, at every moment, the maximum that [`CircuitTimeline`] allows. Neglected contention only makes
-//! the end earlier, so the proof holds for every scenario.
+//! If a plan has a period, a plan with any longer period exists: everything after the return to the first circuits
+//! moves later, and the second state lasts longer. So it is enough to show that no plan has exactly the given period. A
+//! box holds ranges of circuits for both states, and ranges for the two instants at which circuits change. It is
+//! fathomed if the iteration does not end in time even if every link carries, at every moment, the maximum that
+//! [`CircuitTimeline`] allows. Neglected contention only makes the end earlier, so the proof holds for every scenario.
 
 use super::contention::Contention;
 use super::{Ask, MOST_TOGETHER};
@@ -22,10 +22,10 @@ const MOST_NODES: usize = 4_000_000_000;
 /// Width of the range of an instant, relative to the period, below which it is not split.
 const NARROWEST: f64 = 1e-12;
 
-/// Gain of a half whose end did not move, as a share of the distance to the period.
+/// Gain that a half box counts for even if its bound did not rise, as a fraction of the distance to the period.
 const LEAST_GAIN: f64 = 0.1;
 
-/// What became of a proof.
+/// Result of a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// No plan with one reconfiguration, and none without, has a period this short.
@@ -239,8 +239,8 @@ impl<'a> Ground<'a> {
         Some(most)
     }
 
-    /// Returns `true` if a state can get another circuit without taking one from a link: a plan with that circuit is at
-    /// least as short.
+    /// Returns `true` if a state can get another circuit without taking one from a link. A plan with the additional
+    /// circuit takes at most as long, so the state need not be examined.
     fn has_room(&self, counts: &[u32]) -> bool {
         let mut free: Vec<u64> = self.case.net.pods.iter().map(|pod| u64::from(pod.ports)).collect();
         for (link, count) in self.decided.iter().zip(counts) {
@@ -261,7 +261,7 @@ impl<'a> Ground<'a> {
     }
 
     /// Lower bound on the end of every plan of the box; infinite if the box holds no plan, or if other boxes hold plans
-    /// that are at least as short.
+    /// that take at most as long.
     fn end_s(&self, ranges: &Ranges) -> f64 {
         let [go, back] = ranges.instants;
         if back[1] < go[0] {

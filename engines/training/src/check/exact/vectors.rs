@@ -5,7 +5,8 @@ use crate::check::case::Case;
 /// Partial allocations without a result after which a search is given up.
 const MOST_STEPS: usize = 2_000_000;
 
-/// Links with the ports that their circuits need, pods with their free ports.
+/// The set of circuit allocations that fit the ports, described by the ports that circuits need and the free ports of
+/// pods.
 pub(super) struct Space {
     /// Per link, the real pods at its ends with the ports that one circuit needs.
     ends: Vec<Vec<(usize, u64)>>,

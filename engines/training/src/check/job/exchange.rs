@@ -1,4 +1,4 @@
-//! Gradient exchanges between pods that are listed rank by rank.
+//! Gradient exchanges of jobs whose pods are listed rank by rank.
 
 use super::graph::Builder;
 use super::listed::ListedPods;
@@ -16,7 +16,7 @@ pub(super) fn ranks(shape: &Shape, stage: usize, replicas: &[u32]) -> GpuSet {
     GpuSet::List(replicas.iter().flat_map(of).collect())
 }
 
-/// The first or the last `count` of a set.
+/// The first or the last `count` GPUs of a set.
 fn part(all: &GpuSet, count: u32, first: bool) -> GpuSet {
     let count = count as usize;
     let skipped = if first { 0 } else { all.len() - count };

@@ -1,17 +1,17 @@
-//! Jobs whose pods are listed rank by rank, from the list itself.
+//! Placement of jobs whose pods are listed rank by rank, derived from this list.
 
 use crate::scenario::instance::{Link, LinkKind, Pod};
 use crate::scenario::job::{Job, PodMap, PortsPerPod};
 use crate::scenario::workload::Shape;
 use lightbay_core::units::{LinkId, PodId};
 
-/// Where the stages of all replicas are.
+/// The pods that hold the stages of all replicas.
 pub(super) struct ListedPods {
     names: Vec<String>,
     pub ports: Vec<u32>,
     /// Pod by replica and stage.
     at: Vec<Vec<u32>>,
-    /// Replicas that have the same pods on all stages, in order of the first.
+    /// Groups of replicas that have the same pods on all stages, in order of the first replica of each group.
     pub groups: Vec<Vec<u32>>,
     /// Stages whose gradients leave their pods.
     pub exchanging: Vec<bool>,
@@ -20,8 +20,8 @@ pub(super) struct ListedPods {
 /// The pods of a stage that exchange gradients, in the order of their first replicas: pod and replicas.
 pub(super) type Ring = Vec<(u32, Vec<u32>)>;
 
-/// The places of replicas that would be alike without failed ports; one still represents all if all ports that are left
-/// are the same.
+/// Placement of replicas that differ only by failed ports. The second value is `None` if all replicas have the same
+/// working ports, because one replica then represents all.
 pub(super) fn failed(job: &Job, shape: Shape) -> Result<(Shape, Option<ListedPods>), String> {
     let (copies, pods, together) = (shape.replicas, shape.pods_per_replica, shape.replicas_per_pod);
     let mut listed =
@@ -150,7 +150,7 @@ impl ListedPods {
             .collect();
     }
 
-    /// Takes away the ports that have failed.
+    /// Subtracts the failed ports from the ports of their pods.
     fn take_failed(&mut self, job: &Job) -> Result<(), String> {
         let all = self.ports.clone();
         for (at, failed) in job.failed_ports.iter().enumerate() {
@@ -171,7 +171,8 @@ impl ListedPods {
         self.at[self.groups[group][0] as usize][stage]
     }
 
-    /// The pods of each group by position and the stages of a pod, if no two groups share a pod and all are cut alike.
+    /// Number of stages in a pod, and the pods of each group by position. `None` if two groups share a pod, or if the
+    /// groups differ in size or distribute their stages differently.
     fn separate(&self) -> Option<(usize, Vec<Vec<u32>>)> {
         let mut all: Vec<Vec<u32>> = Vec::new();
         let stages = self.at[0].len();
@@ -195,7 +196,8 @@ impl ListedPods {
         Some((size, all))
     }
 
-    /// Sets the sizes of one copy if all groups are copies with the same ports; one of them then represents all.
+    /// If all groups are alike and have the same ports, sets `shape` to one group, which then represents all of them,
+    /// and returns `true`.
     pub fn represent(&self, shape: &mut Shape) -> bool {
         let Some((size, copies)) = self.separate() else { return false };
         let ports = |copy: &Vec<u32>| copy.iter().map(|pod| self.ports[*pod as usize]).collect::<Vec<u32>>();

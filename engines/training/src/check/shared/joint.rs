@@ -16,7 +16,7 @@ const MOST_STEPS: u64 = 30_000_000;
 /// Steps between two checks of the time limit.
 const STRIDE: u64 = 4096;
 
-/// A job with all ports that the other jobs can leave free.
+/// A job, with the maximum number of ports that the other jobs can leave to it.
 pub(super) struct JointMember {
     /// Weight of its makespan.
     pub weight: f64,

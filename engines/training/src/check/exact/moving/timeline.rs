@@ -1,4 +1,5 @@
-//! Upper bound on the circuits that carry over an iteration if both instants lie in given ranges.
+//! Upper bound on the circuits that carry over an iteration if the two instants at which circuits change lie in given
+//! ranges.
 
 /// A range of moments, seconds.
 pub(super) type TimeRange = [f64; 2];
@@ -13,10 +14,11 @@ pub(super) struct CircuitTimeline {
 }
 
 impl CircuitTimeline {
-    /// The circuits of the second state are set from `go` on, those of the first from `back` on. A circuit carries at a
-    /// moment only if it was set throughout the dark time before that moment; the iteration repeats, so the dark time
-    /// before its start lies at the end of the previous iteration. So if the first state certainly holds at some moment
-    /// of that dark time, at most the circuits of the first state carry; the same applies to the second state.
+    /// The circuits of the second state are set at a time in `go`, and the circuits of the first state at a time in
+    /// `back`. A circuit carries at a moment only if it was set throughout the dark time before that moment; the
+    /// iteration repeats, so the dark time before its start lies at the end of the previous iteration. So if the first
+    /// state certainly holds at some moment of that dark time, at most the circuits of the first state carry; the same
+    /// applies to the second state.
     pub fn new(go: TimeRange, back: TimeRange, delay_s: f64, period_s: f64, states: [&[f64]; 2]) -> Self {
         // Half-open spans of the times whose preceding dark time overlaps a time at which the state certainly holds.
         let meets = |from_s: f64, until_s: f64| {
@@ -52,8 +54,8 @@ impl CircuitTimeline {
         Self { starts_s, circuits, links }
     }
 
-    /// The moment at which work of `seconds` on one circuit, begun at `from_s` on at most `most` circuits, is done;
-    /// infinite if never.
+    /// The moment at which work that starts at `from_s` and takes `seconds` on one circuit is done, if it uses at most
+    /// `most` circuits; infinite if it is never done.
     pub fn end_s(&self, link: usize, from_s: f64, seconds: f64, most: f64) -> f64 {
         let (mut left, mut now) = (seconds, from_s);
         let first = self.starts_s.partition_point(|start_s| *start_s <= from_s).saturating_sub(1);
@@ -76,7 +78,7 @@ impl CircuitTimeline {
         f64::INFINITY
     }
 
-    /// Work between two moments on at most `most` circuits, in seconds of one circuit.
+    /// Work that at most `most` circuits can do between two moments, in seconds of one circuit.
     pub fn carried(&self, link: usize, from_s: f64, until_s: f64, most: f64) -> f64 {
         (0..self.starts_s.len())
             .map(|piece| {
