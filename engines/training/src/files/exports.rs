@@ -174,7 +174,7 @@ pub(crate) fn reviewed(plan: &Arc<Checked<Training>>) -> Result<Vec<Arc<Checked<
     Ok(all)
 }
 
-/// Standing of a plan: its makespan, its proof, and a comparison with simple allocations. `None` for several jobs,
+/// Facts that rate a plan: its makespan, its proof, and a comparison with simple allocations. `None` for several jobs,
 /// whose plans are evaluated one by one.
 ///
 /// # Errors

@@ -7,7 +7,8 @@ use crate::search::carry::{fit, listed, translated, unlisted};
 use crate::simulate::evaluate::Rates;
 use lightbay_core::kind::Carried;
 
-/// Makes a plan fit a changed scenario: its circuits, repaired, under its own rate control.
+/// Makes a plan fit a changed scenario: repairs the circuits of the plan, and evaluates them with the rate control of
+/// the plan.
 ///
 /// # Errors
 /// One sentence that gives the reason.

@@ -35,7 +35,7 @@ pub(super) fn gap(info: &MethodInfo) -> Vec<Problem> {
         .collect()
 }
 
-/// Knobs of circuits that change, on a method whose circuits are static.
+/// Knobs of reconfigurations, which have no effect on a method with static circuits.
 pub(super) fn moves(info: &MethodInfo) -> Vec<Problem> {
     let why = format!("on {}, which plans static circuits", info.name);
     let names = [reconfiguration::SWITCH, reconfiguration::DELAY, reconfiguration::MOST];

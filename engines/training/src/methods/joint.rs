@@ -56,9 +56,9 @@ impl SessionMethod for Joint {
     }
 }
 
-/// Plans where not only the last transfers compete: a bound, the search over orders, a genetic search unless one was
-/// made already, and, if no proof was found, linear programs over event orders. Improves `start.best`; returns the
-/// status with which the method ends, and the limit that ended it.
+/// Plans a scenario in which transfers compete before the end of the iteration. Computes a bound, searches over orders,
+/// runs the genetic search if no earlier phase has run it, and, if no proof was found, solves linear programs over
+/// event orders. Improves `start.best`; returns the status with which the method ends, and the limit that ended it.
 pub(super) fn contended(
     session: &mut Session<'_, '_>,
     params: &Params,
@@ -123,7 +123,8 @@ fn close(
     Ok(closed)
 }
 
-/// A bound that holds for any competition: start times at full speed and the sharing among last transfers.
+/// Returns a bound that holds however tasks compete: it uses start times at full speed, and competition only among last
+/// transfers.
 pub(super) fn relax(
     session: &mut Session<'_, '_>,
     params: &Params,

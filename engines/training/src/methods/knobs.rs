@@ -8,7 +8,7 @@ use crate::search::order;
 use lightbay_core::param::{Effect, ParamInfo, Params};
 use lightbay_core::random::Stream;
 
-/// Returns the knob for a port minimisation after the makespan.
+/// Returns the knob that switches on port minimisation after the search for the shortest makespan.
 pub(super) fn min_ports() -> ParamInfo {
     ParamInfo::bool(
         "min_ports",

@@ -35,7 +35,7 @@ pub(super) trait WrittenProgram: Send + Sync {
     /// The model that was written.
     fn model(written: &Self::Written) -> &Model;
 
-    /// The plan that a point of it represents.
+    /// The plan that a point of the model represents.
     fn plan(
         evaluator: &Evaluator,
         written: &Self::Written,

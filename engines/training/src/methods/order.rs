@@ -87,7 +87,7 @@ impl SessionMethod for Ordered {
     }
 }
 
-/// The circuits of the hot start, or the best that a short genetic search finds from the baselines.
+/// The circuits of the hot start, or the best circuits that a short genetic search finds from the baselines.
 fn short_search(session: &mut Session<'_, '_>) -> Result<Circuits, MethodError> {
     let start = start::start(session)?;
     if start.hot {
@@ -214,8 +214,8 @@ fn exchange(session: &mut Session<'_, '_>, best: &mut Circuits) -> Result<bool, 
     stopped.map(|()| cut_short)
 }
 
-/// A search for given circuits only: schedules that use fewer circuits are assigned to the given ones, and bounds cover
-/// only these.
+/// A search for given circuits only: a schedule that uses fewer circuits is reported with the given circuits, and
+/// bounds hold only for the given circuits.
 struct GivenCircuits<'s, 'c, 'a> {
     session: &'s mut Session<'c, 'a>,
     x: &'s [u32],

@@ -29,10 +29,11 @@ use std::sync::Arc;
 /// Circuits that change within an iteration.
 pub(super) struct MovingCircuits;
 
-/// Boxes after which the proof is given up: minutes of search.
+/// Default number of boxes after which the proof is given up, which takes some minutes.
 const BOXES: i64 = 500_000;
 
-/// Part of the boxes for one reconfiguration where more are allowed.
+/// If the scenario allows several reconfigurations, the search for one reconfiguration gets this fraction of the boxes:
+/// 1 / 25.
 const SHARE_OF_ONE: u64 = 25;
 
 /// Names of parameters.
@@ -170,7 +171,7 @@ impl SessionMethod for MovingCircuits {
     }
 }
 
-/// `105 of 192 ports`: those of the best plan.
+/// `105 of 192 ports`: ports that the best plan uses, and ports of all pods.
 fn ports_of_all(session: &Session<'_, '_>) -> String {
     let used = session.cx.best().map_or(0.0, |(_, ports)| ports);
     format!("{used} of {} ports", session.evaluator.network.budget.capacity())

@@ -1,8 +1,10 @@
-//! Circuits for several configurations, which `robust` requests instead of the shortest iteration of one.
+//! Circuits for several configurations: parameter `robust` lists configurations, and the method minimises the worst NCT
+//! over them instead of the iteration time of one scenario.
 //!
 //! The plan belongs to the scenario itself and has its makespan; its circuits minimise the worst NCT over the
-//! configurations. Its makespan may therefore exceed the bound, which remains the bound of the scenario. The plan is
-//! not called optimal because of the worst NCT; a note says what is proven about it.
+//! configurations. Its makespan may therefore exceed the bound, which remains the bound of the scenario. A proof of the
+//! smallest worst NCT does not make the plan optimal for the scenario; a note reports what is proven about the worst
+//! NCT.
 
 use super::session::{Session, candidate};
 use super::{auto, start};

@@ -80,8 +80,8 @@ impl FullDag {
         &self.ends
     }
 
-    /// Builds the graph of `replicas` copies: 1 for a collapsed instance, all of them for an expanded one. Replicas that
-    /// are not alike are always all there, one copy for every group of them.
+    /// Builds the graph of `replicas` copies: 1 for a collapsed instance, all of them for an expanded one. If replicas
+    /// are not alike, the graph always contains all of them, as one copy for each group of replicas with the same pods.
     ///
     /// # Errors
     /// A literal order that names a micro-batch twice or not at all, or that deadlocks.
@@ -140,7 +140,7 @@ impl FullDag {
     }
 }
 
-/// Steps of stages of one chunk.
+/// The compute list of every stage, from its steps, if each stage has one chunk.
 fn whole(lists: &[Vec<Step>]) -> Vec<Vec<Compute>> {
     let of = |list: &Vec<Step>| list.iter().map(|&step| Compute { step, chunk: 0 }).collect();
     lists.iter().map(of).collect()

@@ -48,7 +48,7 @@ pub struct FixedStepQuestion<'a> {
 pub struct SlotWindows {
     /// First slot in which a task may begin.
     pub from: Vec<u32>,
-    /// First slot in which it must have ended.
+    /// First slot after the window of a task.
     pub to: Vec<u32>,
     /// Minimum number of slots of a task.
     pub least: Vec<u32>,
@@ -105,11 +105,12 @@ pub struct FixedStep {
     /// Length of a slot, seconds.
     pub slot_s: f64,
     circuits: Vec<Column>,
-    /// First column of each task: for every slot of its window, its activity and its rate.
+    /// First activity column of each task; the task has one activity column and one rate column for every slot of its
+    /// window.
     runs: Vec<u32>,
-    /// First column of each task: for every slot in which it may begin.
+    /// First begin column of each task; the task has one begin column for every slot in which it may begin.
     begins: Vec<u32>,
-    /// First column of each task: for every slot in which it may have ended.
+    /// First end column of each task; the task has one end column for every slot that can be the first slot after its end.
     over: Vec<u32>,
     end: Column,
 }

@@ -34,7 +34,7 @@ pub enum Goal {
     Ports,
 }
 
-/// Form of the model, with or without reductions.
+/// Form of the model: full or reduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writing {
     /// A column for every start and every circuit count within the caps, as described in the documentation.

@@ -31,7 +31,7 @@ enum Of {
 pub(super) struct Explained {
     /// Its analysis.
     pub(super) analysis: Analysis,
-    /// Its circuits and schedule.
+    /// Circuits and schedule of the plan.
     pub(super) result: TrainingResult,
 }
 
@@ -71,7 +71,7 @@ impl Facts {
         }
     }
 
-    /// The plan, if it is one.
+    /// The plan, or `None` if these are the facts of a scenario.
     pub(super) fn explained(&self) -> Option<&Explained> {
         match &self.of {
             Of::Scenario(_) => None,

@@ -11,7 +11,7 @@ pub(super) const DAG: &str = "dag";
 /// Pods and circuits.
 const TOPOLOGY: &str = "topology";
 
-/// Returns the knob for the graph to write.
+/// Returns the knob that selects the graph to write.
 pub(super) fn what() -> ParamInfo {
     ParamInfo::choice(
         "what",

@@ -4,9 +4,9 @@ use lightbay_core::param::Params;
 use lightbay_core::problem::Problems;
 use lightbay_formats::aicb::{AicbCollective, AicbWorkload, BusBandwidth, ImportSummary, StageWorkload};
 
-/// NVLink of the fourth generation, per GPU and direction.
+/// Rate of NVLink of the fourth generation, per GPU and direction.
 const DEFAULT_GBPS: f64 = 3600.0;
-/// One step of a ring over NVLink, launch included.
+/// Latency of one step of a ring over NVLink, launch included.
 const DEFAULT_LATENCY_US: f64 = 5.0;
 
 /// Source of the times.

@@ -1,4 +1,4 @@
-//! Pod maps: the ranks that each pod holds, as a table beside the job.
+//! Pod maps: tables of the ranks that each pod holds, read together with a job.
 
 use crate::Training;
 use crate::scenario::TrainingScenario;

@@ -78,8 +78,8 @@ pub(super) fn relaxation_knob() -> ParamInfo {
     )
 }
 
-/// The solver's knobs that affect these models, with a default gap for makespans. Starts are always complete, so knobs
-/// about completing them are left out.
+/// The solver's knobs that affect these models, with a default gap for makespans. Starting points are always complete,
+/// so knobs that complete a starting point are left out.
 pub(super) fn solver_knobs(names: &[&str]) -> Vec<ParamInfo> {
     let gap = ParamInfo::float(
         "mip_gap",

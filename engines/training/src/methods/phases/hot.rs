@@ -80,7 +80,8 @@ fn carried(
     Ok((events, remarks))
 }
 
-/// Events as states that begin at the start of the iteration, or at a return shortly before its end.
+/// Converts events to states. The first state begins at the start of the iteration, or before its end if the return is
+/// at most a dark time before the end.
 fn course(events: &[PhaseEvent], period_s: f64, delay_s: f64) -> Stepped {
     let mut from_s: Vec<f64> = events.iter().map(|event| event.time_s).collect();
     let mut states: Vec<Vec<u32>> = events.iter().map(|event| event.circuits.clone()).collect();

@@ -72,7 +72,8 @@ pub(super) fn fewer(
     Ok(ports)
 }
 
-/// The best plan of all searches: two instants, circuits on demand, and further instants added to a plan.
+/// Returns the best plan of three searches: for two reconfigurations, for circuits on demand, and for more
+/// reconfigurations by splitting the states of a plan.
 fn searched(
     session: &mut Session<'_, '_>,
     mut task: MoveTask<'_>,

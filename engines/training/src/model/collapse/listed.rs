@@ -72,8 +72,8 @@ fn task_of(id: usize, node: &Node, shape: &Shape, workload: &Workload) -> Task {
     }
 }
 
-/// The exchange of a pod with a neighbour on the ring of a stage. Clockwise flows start at the first GPUs of the stage in
-/// a pod, the others at the last.
+/// The exchange of a pod with a neighbour on the ring of a stage. Clockwise flows use the first GPUs of the stage in
+/// each pod, counter-clockwise flows the last ones.
 fn exchange(id: usize, node: &Node, shape: &Shape, workload: &Workload) -> Task {
     let (ring, from) = (shape.ring(node.stage), node.replica as usize);
     let forward = node.kind == NodeKind::Clockwise;
@@ -118,7 +118,7 @@ fn gpus(shape: &Shape, stage: u32, replicas: &[u32]) -> Vec<u32> {
         .collect()
 }
 
-/// The set of these GPUs, as a range if they are consecutive.
+/// A set of GPUs, as a range if the GPUs are consecutive.
 fn set(gpus: Vec<u32>) -> GpuSet {
     match (gpus.first(), gpus.last()) {
         (Some(&first), Some(&last)) if (last - first) as usize + 1 == gpus.len() => {

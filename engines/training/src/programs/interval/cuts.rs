@@ -9,12 +9,13 @@ use crate::simulate::iteration::tails_to_go;
 use lightbay_core::method::MethodError;
 use lightbay_highs::model::Column;
 
-/// Maximum number of intervals that two ordered tasks may share for a row on their order; above it, only the times
-/// enforce the order. Longer overlaps would add many nearly equal rows, one per shared interval.
+/// Maximum number of intervals that the windows of two ordered tasks may share if the model is to have rows on their
+/// order; above it, only the times enforce the order. Longer overlaps would add many nearly equal rows, one per shared
+/// interval.
 const SHARED: u32 = 16;
 
 impl Writer<'_> {
-    /// Adds all of these rows.
+    /// Adds all rows of this module.
     pub(super) fn cuts(&mut self) -> Result<(), MethodError> {
         self.durations()?;
         self.within_windows()?;

@@ -47,8 +47,8 @@ pub(super) struct Builder<'a> {
     durations: FxHashMap<(usize, u64, u64), Sum>,
 }
 
-/// Maximum number of sums of a start without a column, in the reduced form. Two sums save most start columns of chains;
-/// each further one multiplies the rows of its successors.
+/// In the reduced form, a start that is the maximum of at most this many sums gets no column. A limit of two saves most
+/// start columns of chains; every further sum would multiply the rows of the successors.
 const SUMS: usize = 2;
 
 impl<'a> Builder<'a> {
@@ -77,7 +77,8 @@ impl<'a> Builder<'a> {
         builder
     }
 
-    /// Maximum number of sums of a start without a column; 0 in the full form.
+    /// Returns the maximum number of sums of a start that gets no column; 0 in the full form, in which every start has
+    /// a column.
     pub fn sums(&self) -> usize {
         match self.ask.writing {
             Writing::Full => 0,

@@ -2,8 +2,8 @@
 //!
 //! A start is the largest of several sums of a constant, durations that depend on circuits, and starts with a separate
 //! column. A sum that never exceeds another one is dropped. A start with few sums needs no column: its successors use
-//! the sums instead (Fourier-Motzkin elimination). Tasks that determine the end for no choice of circuits are not
-//! written.
+//! the sums instead (Fourier-Motzkin elimination). Tasks that cannot determine the end for any choice of circuits are
+//! omitted.
 
 use super::build::{Builder, Recipe};
 use super::sum::Sum;
@@ -19,7 +19,7 @@ pub(super) struct Extreme {
     pub start: Vec<f64>,
     /// Duration of every task.
     pub duration: Vec<f64>,
-    /// From the end of every task to the end of the iteration.
+    /// Time from the end of every task to the end of the iteration.
     pub to_go: Vec<f64>,
 }
 

@@ -21,11 +21,12 @@ const ROUNDS: usize = 8;
 /// Maximum number of evaluations of all rounds together.
 const EVALUATIONS: usize = 4_000;
 
-/// Maximum relative rounding error of an end in the evaluation. Some thousand roundings of a double.
+/// Maximum relative rounding error of an evaluated end: some thousand roundings of a double.
 const ROUNDING: f64 = 1e-12;
 
 impl Range {
-    /// From one circuit to the caps, as far as the pods allow. `None` if one circuit for each does not fit.
+    /// The range from one circuit per link to the caps, limited by the ports of the pods. `None` if one circuit per
+    /// link does not fit.
     pub fn new(evaluator: &Evaluator, caps: &[u32]) -> Option<Self> {
         let low = vec![1; caps.len()];
         let budget = &evaluator.network.budget;

@@ -29,8 +29,8 @@ struct Member {
     volume: f64,
 }
 
-/// Maximum number of sinks for which an order of release is determined. The test below is quadratic in the sinks;
-/// above this limit they share one release.
+/// Maximum number of sinks of a link for which an order of release is determined, because the test takes quadratic
+/// time. If a link has more sinks, all of them share one release.
 const SINKS: usize = 64;
 
 /// Maximum number of sinks for which every set has its own row: at most 31 sets for each count, and twice as many with

@@ -13,7 +13,7 @@ const NAMES: f64 = 56.0;
 /// Width of the ports to the right of the matrix.
 const PORTS: f64 = 96.0;
 
-/// Draws below `at` and returns the lower end.
+/// Draws the matrix below the point `at` and returns the y of its lower end.
 pub(super) fn draw(
     drawing: &mut Drawing,
     facts: &Facts,

@@ -14,7 +14,8 @@ const NAMES: f64 = 108.0;
 const STAGE: f64 = 13.0;
 /// Height of a row of a link.
 const LINK: f64 = 38.0;
-/// Maximum number of stages with a row; above it the picture shows only links, which are the subject of the plan.
+/// Maximum number of stages that get rows. With more stages, the picture shows only links, because the plan decides
+/// circuits of links.
 const MOST_STAGES: u32 = 16;
 
 /// A stretch of the iteration.
@@ -40,7 +41,7 @@ struct TimeBlock {
 }
 
 impl Timeline<'_> {
-    /// Draws below `y` and returns the lower end.
+    /// Draws the timeline below `y` and returns the y of its lower end.
     pub(super) fn draw(&self, drawing: &mut Drawing, y: f64) -> f64 {
         let mut at = y;
         let mut stages: Vec<u32> = self.computes().map(|(step, _)| step.stage).collect();

@@ -11,7 +11,7 @@ const MOST_LABELS: usize = 48;
 /// Radius of a pod.
 const RADIUS: f64 = 22.0;
 
-/// Draws below `at` and returns the lower end.
+/// Draws the topology below the point `at` and returns the y of its lower end.
 pub(super) fn draw(
     drawing: &mut Drawing,
     facts: &Facts,
