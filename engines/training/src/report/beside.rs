@@ -31,8 +31,8 @@ pub(super) fn nct(beside: &Surroundings, makespan_s: f64) -> Option<f64> {
     Some(1.0 + (makespan_s - ideal_s(beside)?) / comm_ideal_s(beside)?)
 }
 
-/// Plans that get a line, best first: the baseline, and allocations without a search. Each has the first part of the
-/// name of its method as label, and a mark if it is the baseline.
+/// Plans that get a line, best first: the baseline, and allocations without a search. The label of a line is the first
+/// part of the name of the method; the baseline also gets a mark.
 pub(super) fn references(beside: &Surroundings) -> Vec<(Line, &'static str)> {
     let mut plans = of_run(beside);
     plans.retain(|plan| plan.is_baseline || plan.method.ends_with("-alloc") || plan.method == "iter-halve");
@@ -47,7 +47,7 @@ pub(super) fn references(beside: &Surroundings) -> Vec<(Line, &'static str)> {
     plans.into_iter().map(line).collect()
 }
 
-/// Lines of text about any run.
+/// Lines of text about a run: its state, its hot start and its notes.
 pub(super) fn remarks(run: &RunBeside) -> Vec<String> {
     let mut lines = vec![format!("{} run {}: {}", run.method, run.id, run.state)];
     if let Some(report) = &run.hot_start {

@@ -34,7 +34,7 @@ pub(super) fn section(analysis: &Analysis) -> Section {
         )
 }
 
-/// Directed links with tasks, sorted by the time that they add to the makespan, then by the loss of their tasks.
+/// Directed links with tasks, sorted by the time that the links add to the makespan, then by the losses of their tasks.
 pub fn ways(analysis: &Analysis) -> Vec<u32> {
     let carried = &analysis.setting.evaluator.network.carried;
     let is_used = |way: &u32| !carried[*way as usize].is_empty();

@@ -16,11 +16,11 @@ use lightbay_core::report::{
 };
 use lightbay_core::watch::Watch;
 
-/// Boxes of one search: seconds on the largest built-in jobs.
+/// Maximum number of boxes of one search, which takes seconds on the largest built-in jobs.
 const BOXES: u64 = 10_000;
 /// Minimum fraction of the makespan that counts as a gain: ten times the gap at which a plan counts as proven.
 const GAIN: f64 = 1e-6;
-/// Maximum number of unfinished proofs of no gain before the bisection ends.
+/// The bisection ends after this number of searches that neither found a gain nor proved that there is none.
 const OPEN_PROOFS: u32 = 3;
 /// Dark times of the curve, seconds: from a switch of 10 ns to one whose transceivers must be brought up again.
 const STOPS: [f64; 20] = [

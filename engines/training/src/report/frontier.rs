@@ -16,22 +16,22 @@ use lightbay_core::report::{
     Cell, Column, Curve, Curves, Phrase, Point, Section, Table, Tone, Unavailable, Unit,
 };
 
-/// Boxes of one search: seconds on the largest built-in jobs.
+/// Maximum number of boxes of one search, which takes seconds on the largest built-in jobs.
 const BOXES: u64 = 30_000;
 
-/// Maximum number of schedules of circuits on demand to evaluate, best bounds first: seconds on the largest built-in
-/// jobs.
+/// Maximum number of schedules of circuits on demand that are evaluated, in ascending order of their bounds; the
+/// evaluation takes seconds on the largest built-in jobs.
 const ON_DEMAND: u64 = 300;
 
 /// Target times as fractions above the time of the best static circuits. Ports decrease fast near 0 and hardly above
 /// 0.1.
 const OVER: [f64; 7] = [0.0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1];
 
-/// A target time with the ports that it needs.
+/// A target time for the iteration, with the ports that are needed to reach it.
 struct Target {
     limit_s: f64,
-    /// Minimum number of ports of static circuits, and whether fewer are impossible; `None` if they do not reach
-    /// the target.
+    /// Smallest known number of ports with static circuits, and `true` if a smaller number is impossible; `None` if
+    /// static circuits do not reach the target.
     stays: Option<(u64, bool)>,
     /// Smallest known number of ports with at most one reconfiguration; `None` if no plan is known.
     moves: Option<u64>,

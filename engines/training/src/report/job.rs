@@ -16,7 +16,7 @@ const BILLIONS: Unit = Unit::new("billion", 1e-9, Some(3));
 /// Floating-point operations.
 const GFLOPS: Unit = Unit::new("GFLOP", 1e-9, Some(1));
 
-/// Reasons why a scenario is not tail-exact that are spelled out.
+/// Maximum number of reasons for a scenario not being tail-exact that are listed in full.
 const REASONS: usize = 3;
 
 pub(super) fn section(
@@ -164,7 +164,8 @@ fn schedule(facts: &mut Facts, shape: &Shape) {
     }
 }
 
-/// What the pods with failed ports cannot keep.
+/// Adds the failed ports, and for each affected pod its working ports compared with the ports that its useful circuits
+/// need.
 fn failures(facts: &mut Facts, job: &Job, shape: &Shape, instance: &Instance, known: &Setting) {
     if job.failed_ports.is_empty() {
         return;

@@ -6,18 +6,18 @@ use lightbay_core::report::text::number;
 use lightbay_core::report::{Cell, Column, Facts, Phrase, Row, Section, Table, Tone, Unit};
 use std::fmt::Write as _;
 
-/// Tasks of the path that an overview shows.
+/// Number of tasks of the path that an overview shows.
 const OVERVIEW: usize = 8;
 /// Number of tasks that are named at each end of the path.
 const ENDS: usize = 4;
-/// Orders that the tasks can be listed in.
+/// Orders in which the tasks can be listed.
 pub const ORDERS: &[&str] = &["by added delay", "in their order"];
 /// Index of the start among the columns of a task.
 const START: usize = 3;
 /// Losses below this count as zero, seconds.
 const NOTHING_S: f64 = 5e-10;
 
-/// Delays, with a `+`.
+/// Unit of delays, which are shown with a `+`.
 const DELAY: Unit = Unit::MILLISECONDS.signed();
 
 pub(super) fn section(analysis: &Analysis) -> Section {
@@ -57,7 +57,7 @@ fn ms(seconds: f64) -> String {
     number(seconds, Unit::MILLISECONDS)
 }
 
-/// The steps from the ideal makespan to that of the plan, cause by cause, and the second critical path.
+/// The steps from the ideal makespan to the makespan of the plan, cause by cause, and the second critical path.
 fn summary(analysis: &Analysis) -> Facts {
     let chain = &analysis.chain;
     let costs = &chain.costs;

@@ -94,7 +94,7 @@ fn on_link(instance: &Instance, price: &CircuitPrice) -> Phrase {
     }
 }
 
-/// The reference plans of gains and losses.
+/// Makespans of the plans with which gains and losses are compared.
 fn base(prices: &Prices) -> Facts {
     let mut facts = Facts::new();
     facts.add("rates", "rates", if prices.rates == Rates::Fair { "max-min fair" } else { "scheduled" });

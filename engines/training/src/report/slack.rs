@@ -9,7 +9,7 @@ use lightbay_core::report::{Cell, Column, Phrase, Row, Section, Table, Tone, Uni
 /// Tasks that an overview shows.
 const OVERVIEW: usize = 8;
 
-/// Orders that the tasks can be listed in.
+/// Orders in which the tasks can be listed.
 pub const ORDERS: &[&str] = &["by slack", "by start", "by link"];
 
 pub(super) fn section(analysis: &Analysis) -> Section {
@@ -63,7 +63,7 @@ fn donating(analysis: &Analysis) -> Vec<(usize, &LinkFacts)> {
     links
 }
 
-/// Their names in words.
+/// Names of the links with spare circuits, as the end of a sentence.
 fn donors(analysis: &Analysis) -> String {
     let names: Vec<String> =
         donating(analysis).iter().map(|(link, _)| link_name(&analysis.setting.instance, *link)).collect();

@@ -115,14 +115,14 @@ pub(super) fn section(
 /// Bring-up time of transceivers and NICs after the light is back (`MFABRIC`); shorter dark times do not include it.
 const BRING_UP_S: f64 = 1.0;
 
-/// The event before another one, across the end of the iteration.
+/// The event before another one; before the first event of an iteration it is the last event of the previous iteration.
 fn previous(phases: &Phases, index: usize) -> &PhaseEvent {
     let count = phases.events.len();
     &phases.events[(index + count - 1) % count]
 }
 
-/// The last transfer on a link that ends by `time_s`, and the first that sends between then and `until_s`, also in the
-/// iteration before and the one after.
+/// The last transfer on a link that ends by `time_s`, and the first transfer that starts to send between `time_s` and
+/// `until_s`. Transfers of the previous and the next iteration count too.
 fn uses(
     setting: &Setting,
     result: &TrainingResult,

@@ -14,7 +14,8 @@ use lightbay_core::record::{Record as _, check_ranges};
 use lightbay_core::units::Gbps;
 
 impl Job {
-    /// The model's figures, looked up if it is named. `None` if there is no model or no such name.
+    /// The sizes of the model; a model that is given by name is looked up. `None` if the job has no model, or if the
+    /// name is unknown.
     pub fn resolved_model(&self) -> Option<Model> {
         match self.model.as_ref()? {
             ModelChoice::Preset(name) => presets::model(name),
@@ -86,8 +87,8 @@ impl Job {
     }
 }
 
-/// Refuses values that measured figures replace, because they would have no effect. Earlier versions wrote their
-/// defaults.
+/// Refuses values that measured figures replace, because these values would have no effect. Default values are
+/// accepted, because earlier versions wrote them to files.
 fn check_replaced(run: &RunConfig, problems: &mut Problems) {
     for info in run_knobs().iter().filter(|info| is_replaced(&info.name)) {
         if let Some(value) = run.field(&info.name).filter(|value| info.default.as_ref() != Some(value)) {
@@ -336,7 +337,8 @@ fn check_measured(measured: &Measured, micro_batches: u32, shape: &Shape, proble
     within("job.measured.pp_bytes_per_rank".to_owned(), measured.pp_bytes_per_rank, least, MAX_BYTES);
 }
 
-/// In closed forms every stage has gradients; measured figures state them per stage.
+/// Sets which pods exchange gradients: with closed forms every stage does, measured figures can give a stage without
+/// gradients.
 fn exchanging(measured: Option<&Measured>, shape: &mut Shape) {
     let silent = |stage: usize| {
         measured
@@ -455,7 +457,7 @@ fn check_size(job: &Job, shape: &Shape, problems: &mut Problems) {
     }
 }
 
-/// Checks products: values in range can still multiply to figures that are out of range.
+/// Checks products of values: their factors can be valid although the product exceeds its range.
 fn check_load(job: &Job, shape: &Shape, problems: &mut Problems) {
     let Some(workload) = Workload::of(job, shape) else { return };
     let g = f64::from(shape.gpus_per_stage);

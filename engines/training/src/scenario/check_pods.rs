@@ -6,7 +6,7 @@ use crate::scenario::workload::{Shape, StagePlaces};
 use lightbay_core::problem::{Problem, Problems, counted, printable};
 use std::collections::HashMap;
 
-/// Most pods that a list may have.
+/// Maximum number of pods in a list.
 const MAX_LISTED: usize = 1 << 16;
 
 /// A range of ranks and its pod.
@@ -16,7 +16,7 @@ struct Part {
     pod: u32,
 }
 
-/// Refuses other placements beside the list.
+/// Refuses placement settings that cannot be combined with a list of pods.
 pub(super) fn check_alone(job: &Job, problems: &mut Problems) {
     let run = &job.run;
     let others = [
@@ -29,8 +29,8 @@ pub(super) fn check_alone(job: &Job, problems: &mut Problems) {
     }
 }
 
-/// Places the stages of all replicas by the list. If the groups of replicas are alike, `shape` describes one of them;
-/// otherwise it gets all places.
+/// Places the stages of all replicas as the list gives them. If the groups of replicas are alike, `shape` describes one
+/// group; otherwise it gets the places of all replicas.
 pub(super) fn place(job: &Job, map: &PodMap, shape: &mut Shape, problems: &mut Problems) {
     let Some((names, parts)) = parts(map, job.run.gpus.into(), problems) else { return };
     let Some(pods) = pods_of_replicas(&names, &parts, shape, problems) else { return };

@@ -132,7 +132,7 @@ record! {
         pub kv_lora: u32 = size(),
         /// Width of the rotary part of a head.
         pub rope: u32 = size(),
-        /// Width of the other part of a head.
+        /// Width of the part of a head without rotary embedding.
         pub nope: u32 = size(),
         /// Width of a value head.
         pub v: u32 = size(),

@@ -68,7 +68,7 @@ fn grouped(layers: u32, hidden: u32, ffn: u32, (heads, kv_heads): (u32, u32), vo
     Model { ffn, gated: true, kv_heads, ..dense(layers, hidden, heads, 128, vocab) }
 }
 
-/// The same model with experts of one width in every layer.
+/// `model` with experts in every layer: `experts` experts of width `expert_ffn`, of which a token visits `top_k`.
 fn with_routed(model: Model, experts: u32, top_k: u32, expert_ffn: u32) -> Model {
     Model {
         experts: Some(experts),
@@ -80,7 +80,7 @@ fn with_routed(model: Model, experts: u32, top_k: u32, expert_ffn: u32) -> Model
     }
 }
 
-/// The built-in models. Their parameter totals match the sizes in their names.
+/// The built-in models. The parameter count of each model matches the size in its name.
 pub static MODELS: LazyLock<Vec<ModelPreset>> = LazyLock::new(|| {
     vec![
         ModelPreset { name: "gpt_7b", model: dense(32, 4096, 32, 128, 51_200) },

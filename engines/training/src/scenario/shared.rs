@@ -79,7 +79,7 @@ impl SharedPods {
         self.jobs.iter().map(|job| f64::from(job.weight)).sum()
     }
 
-    /// The mean of one figure of every job by their weights.
+    /// Mean of a figure over the jobs, weighted by the weights of the jobs.
     pub fn mean(&self, figures: impl Iterator<Item = f64>) -> f64 {
         let sum: f64 =
             self.jobs.iter().zip(figures).map(|(job, figure)| f64::from(job.weight) * figure).sum();

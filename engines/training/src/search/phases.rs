@@ -3,8 +3,9 @@
 //! A schedule has two states, each a circuit allocation, and two instants. At the first instant the circuits change to
 //! the second state, at the second instant they return to the first state. It is enough to decide the circuits of some
 //! links. Each of the other links carries only last transfers and has a pod that it shares only with decided links, so
-//! it gets all ports that these leave. A circuit carries at a moment if it was set throughout the dark time before that
-//! moment. With two states, the carrying circuits are those of one state, or those that both states have in common.
+//! it gets all ports that the decided links leave in this pod. A circuit carries at a moment if it was set throughout
+//! the dark time before that moment. With two states, the carrying circuits are those of one state, or those that both
+//! states have in common.
 
 mod around;
 mod boxes;
@@ -53,7 +54,7 @@ pub trait MovedCircuits: Send + 'static {
     /// The states as events within the iteration.
     fn events(&self) -> Vec<PhaseEvent>;
 
-    /// Ports over real pods: the sum of the maximum that each uses at a time.
+    /// Ports over real pods: the sum of the maximum number of ports that each pod uses at a time.
     fn ports(&self, evaluator: &Evaluator) -> u64;
 
     /// The circuits that carry over the iteration.
@@ -121,7 +122,7 @@ pub struct MoveTask<'a> {
 pub struct MoveProof {
     /// The best schedule, if it is better than the known value.
     pub best: Option<Moving>,
-    /// No schedule with one reconfiguration has a lower value.
+    /// Lower bound on the value of every schedule with one reconfiguration.
     pub bound: f64,
     /// `true` if plan and bound meet.
     pub complete: bool,

@@ -64,7 +64,7 @@ impl Climb<'_> {
         Some(true)
     }
 
-    /// The first single exchange that helps.
+    /// Makes the first exchange that improves the allocation: one circuit more on a link, or one circuit fewer.
     fn exchange(&mut self, x: &mut Vec<u32>, worth: &mut impl Worth) -> Option<bool> {
         let budget = self.limits.budget;
         // First improvement in the order of the links.

@@ -243,7 +243,8 @@ impl Configurations {
         Ok(served)
     }
 
-    /// The best completion of the decided circuits of `x`, whose leaves are 1, for the worst configuration.
+    /// The best completion of the decided circuits of `x` for the worst configuration. At the call, every sink link of
+    /// `x` must have one circuit.
     fn complete(&self, splits: &[Split<'_>], x: &mut [u32], scratches: &mut [Scratch]) -> f64 {
         // Start times are computed once per configuration, because leaves do not change them.
         let mut worst = f64::NEG_INFINITY;

@@ -6,7 +6,7 @@ use lightbay_core::report::session::RunPoint;
 use lightbay_core::report::text::number;
 use lightbay_core::report::{Curve, Curves, Line, Mark, Point, RunBeside, Surroundings, Tone, Unit};
 
-/// Number of gaps from the current values beyond which early bounds and incumbents do not extend the axis.
+/// Early bounds and incumbents extend the axis only if they are at most this many gaps away from the current values.
 const FAR: f64 = 10.0;
 
 /// Margin above and below the curves, as a fraction of their range.
@@ -18,7 +18,7 @@ const LEAST: f64 = 1e-3;
 /// The values of a run with their reference.
 pub(super) struct Values<'a> {
     run: &'a RunBeside,
-    /// Name in JSON, label, meaning and points, before they are put on an axis.
+    /// Curves before they are put on an axis: name in JSON, label, tone and points.
     series: Vec<(&'static str, String, Tone, &'a [RunPoint])>,
     lines: Vec<Line>,
     range: Option<(f64, f64)>,

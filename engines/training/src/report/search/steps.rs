@@ -1,4 +1,4 @@
-//! Steps of a search: only what changed something, with the figures of that moment.
+//! Steps of a search: every new best plan and every new bound, with the figures of the search at that time.
 
 use super::{GapOf, Search, unit_of};
 use lightbay_core::quantity::grouped;
@@ -71,7 +71,7 @@ fn source(row: &SearchRow) -> &str {
     if row.source.is_empty() { row.what } else { &row.source }
 }
 
-/// A step in words, whole.
+/// A sentence on a step, without abbreviations.
 fn sentence(search: &Search<'_>, row: &SearchRow, gap: Option<GapOf>) -> Phrase {
     let (what, value) = if row.what == "bound" { ("bound ", row.bound) } else { ("", row.best) };
     let value = value.map_or_else(|| "-".to_owned(), |value| number(value, Unit::SECONDS));

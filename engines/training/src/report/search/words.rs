@@ -14,7 +14,8 @@ fn seconds(value: f64) -> String {
     number(value, Unit::SECONDS)
 }
 
-/// Size of the model with the steps that led to it, and the fate of the hot start.
+/// Size of the model with the sizes of earlier models, and the result of the hot start (accepted, repaired or
+/// rejected).
 pub(super) fn facts(run: &RunBeside) -> Facts {
     let mut facts = Facts::new();
     if let Some((last, before)) = run.search.models.split_last() {
@@ -43,7 +44,7 @@ pub(super) fn facts(run: &RunBeside) -> Facts {
     facts
 }
 
-/// Hot start and model in one line, the newest size first.
+/// Hot start and model size in one line.
 pub(super) fn legend(run: &RunBeside) -> Phrase {
     let facts = facts(run).facts;
     let of = |name: &str| facts.iter().find(|fact| fact.name == name);

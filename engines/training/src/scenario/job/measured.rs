@@ -27,9 +27,9 @@ record! {
 }
 
 impl Measured {
-    /// Bytes that cross on a ring of `joined` pods, divided by those that were measured: ((d - 1) / d) / ((m - 1) / m)
-    /// of d pods and m replicas. `replicas` is the number of replicas of the job. Not finite if a single replica was
-    /// measured, which has no exchange.
+    /// Bytes that cross on a ring of `joined` pods, divided by the measured bytes: ((d - 1) / d) / ((m - 1) / m) for d
+    /// pods and m measured replicas. `replicas` is the number of replicas of the job. Not finite if a single replica
+    /// was measured, which has no exchange.
     pub fn ring_factor(&self, replicas: u32, joined: u32) -> f64 {
         let measured = self.replicas.unwrap_or(replicas);
         if measured == joined {

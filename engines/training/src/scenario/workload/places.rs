@@ -85,8 +85,8 @@ impl StagePlaces {
         Ring { pods, gpus }
     }
 
-    /// Copies of one pipeline on separate pods, if all groups are alike: the pods of each copy by position, the stages
-    /// of a pod and the replicas of a copy. `gpus` is the number of GPUs in each pod.
+    /// Copies of one pipeline on separate pods: the pods of each copy by position, the stages of a pod and the replicas
+    /// of a copy. `ports` are the optical ports of all pods. `None` if the groups are not alike.
     pub fn copies(&self, ports: &[u32]) -> Option<Copies> {
         let first = self.groups.first()?;
         let together = first.replicas.len();
@@ -132,13 +132,14 @@ pub struct Copies {
 }
 
 impl Ring {
-    /// Flows between two neighbours: those of the pod with fewer GPUs of the stage.
+    /// Flows between two neighbours: one for each GPU of the stage in the pod that has fewer of these GPUs.
     fn width(&self, a: usize, b: usize) -> u32 {
         self.gpus * self.pods[a].replicas.len().min(self.pods[b].replicas.len()) as u32
     }
 
-    /// Fraction of the gradients that goes clockwise, by the narrowest pair of neighbours: half of its flows, rounded
-    /// up. With two pods both neighbours are the same.
+    /// Fraction of the gradients that goes clockwise: half of the flows between the two neighbours with the fewest
+    /// flows, rounded up, divided by all flows between them. 1 with two pods, because both neighbours are then the same
+    /// pod.
     fn clockwise_share(&self) -> f64 {
         let count = self.pods.len();
         if count < 3 {

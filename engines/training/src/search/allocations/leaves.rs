@@ -48,7 +48,8 @@ impl<'a> Split<'a> {
         self.task.caps[link].min(x[link].saturating_add(u32::try_from(room).unwrap_or(u32::MAX))).max(1)
     }
 
-    /// A lower bound on all allocations with the decided circuits of `x`, whose leaves are 1.
+    /// A lower bound on all allocations that have the decided circuits of `x`. In `x`, every sink link must have one
+    /// circuit.
     pub fn bound(&self, x: &[u32], free: &mut Vec<i64>, scratch: &mut Scratch) -> f64 {
         let evaluator = self.task.evaluator;
         if !self.modelled {
@@ -69,7 +70,8 @@ impl<'a> Split<'a> {
         bound
     }
 
-    /// The best completion of the decided circuits of `x`, whose leaves are 1; fills in the leaves.
+    /// Returns the makespan of the best completion of the decided circuits of `x`, and sets the sink links of `x` to
+    /// it. At the call, every sink link of `x` must have one circuit.
     pub fn solve(&self, x: &mut [u32], free: &mut Vec<i64>, scratch: &mut Scratch) -> f64 {
         let evaluator = self.task.evaluator;
         if !self.modelled {
@@ -118,8 +120,8 @@ impl<'a> Split<'a> {
         stuck
     }
 
-    /// Minimum number of circuits with which every leaf ends by `limit`; `None` if some leaf cannot. Needs the start
-    /// times of the decided circuits in `scratch`.
+    /// Minimum number of circuits with which every sink link ends by `limit`; `None` if some sink link cannot end by
+    /// then. Needs the start times of the decided circuits in `scratch`.
     pub fn fewest(&self, x: &mut [u32], limit: f64, scratch: &mut Scratch) -> Option<f64> {
         let (model, rates) = (&self.task.evaluator.model, self.rates());
         // Ends never grow with circuits, so bisection finds the smallest count that meets the limit.

@@ -17,9 +17,9 @@ pub type PointRange = (Point, Point);
 /// An order of two points that is not decided yet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BranchCandidate {
-    /// One of them.
+    /// One of the two points.
     pub first: Point,
-    /// The other one.
+    /// The other point.
     pub second: Point,
     /// Part of a capacity violation that the linear bound of the open order hides, in units of time of the resource.
     pub hides: f64,

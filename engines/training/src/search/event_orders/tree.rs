@@ -30,7 +30,8 @@ const LEAST_TIGHTENING: f64 = 1e-3;
 /// Relative amount by which a complete search may have missed plans because of rounding; a little more than [`CLOSED`].
 const PROOF_LOSS: f64 = 6e-10;
 
-/// Factor that lowers bounds of nodes to account for rounding. The tolerance of the simplex, on times of about 1.
+/// Factor that lowers bounds of nodes to account for rounding: 1 minus the tolerance of the simplex, because times are
+/// about 1.
 const ROUNDED_DOWN: f64 = 1.0 - 1e-11;
 
 /// Number of branching candidates per node for strong branching: each costs two propagations, and they are sorted by

@@ -6,8 +6,8 @@ use crate::simulate::evaluate::Lit;
 /// Position of the return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReturnSide {
-    /// Its dark time spans the end of the iteration. The second instant is relative to that end, from minus the dark
-    /// time to 0.
+    /// The dark time of the return spans the end of the iteration. The second instant is given relative to this end,
+    /// from minus the dark time to 0.
     Around,
     /// Both instants and their dark times lie within the iteration.
     Within,

@@ -12,7 +12,7 @@ use lightbay_core::watch::Watch;
 
 /// Number of the latest ends of transfers at which guesses reconfigure.
 const GUESSED_ENDS: usize = 6;
-/// Maximum length of a guess, relative to the best plan; a climb shortens it.
+/// Maximum period of a guess, as a multiple of the best period; a climb shortens guesses.
 const WORSE: f64 = 1.5;
 /// Number of guesses to improve.
 const CLIMBED: usize = 4;

@@ -21,8 +21,8 @@ use std::collections::BinaryHeap;
 const MOST_VECTORS: usize = 20_000;
 /// Maximum number of pods for which all combinations of exclusion are tried; above it, only all or none.
 const MOST_PODS: usize = 5;
-/// Relative margin for rounding at the end of a transfer: without it, its last bit could wait until its circuits are
-/// back.
+/// Relative margin for rounding at the end of a transfer: without the margin, the last bit of a transfer could wait
+/// until its circuits are set again.
 const ROUNDING: f64 = 1e-12;
 /// Maximum number of bisection steps over the list of gaps after which links release their circuits.
 const GAPS: usize = 12;

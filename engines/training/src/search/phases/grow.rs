@@ -9,13 +9,13 @@ use super::{Aim, MoveTask};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
-/// Maximum number of reconfigurations for which states are split: further ones gained less on all built-in jobs.
+/// Maximum number of reconfigurations up to which states are split; a higher limit gained little on all built-in jobs.
 const GROWN: u32 = 4;
-/// Guesses may be this much longer than the best plan: they get shorter.
+/// Maximum period of a guess, as a multiple of the best period; a climb shortens guesses.
 pub(super) const WORSE: f64 = 1.02;
-/// Guesses that are improved.
+/// Number of guesses to improve.
 pub(super) const CLIMBED: usize = 12;
-/// Last ends of transfers near which states are split.
+/// Number of the latest ends of transfers near which states are split.
 const NEAR: usize = 10;
 /// Maximum number of changing links for which all subsets are tried.
 const MOST_LINKS: usize = 4;
@@ -66,7 +66,7 @@ pub fn search_more<W: Watch<Stepped>>(
     }
 }
 
-/// Improves a course of some period while that gets shorter.
+/// Improves a course, given with its period, while the period gets shorter.
 pub(super) fn climb<W: Watch<Stepped>>(
     steps: &mut Steps<'_>,
     (mut value, mut course): (f64, Course),
@@ -97,8 +97,8 @@ pub(super) fn climb<W: Watch<Stepped>>(
 
 impl Steps<'_> {
     /// Courses with one more state: either a state is split in two, one of which has a circuit more, a circuit fewer or
-    /// none on a link; or a state is inserted between two others that has the later circuits only on some links, and
-    /// begins or ends at the end of a transfer or a dark time before that end.
+    /// none on a link; or a state is inserted between two states. The inserted state has the circuits of the later
+    /// state only on some links, and begins or ends at the end of a transfer or a dark time before this end.
     fn splits(&mut self, course: &Course) -> Vec<Course> {
         let most = self.movable.most();
         let delay_s = self.task.delay_s;
@@ -202,7 +202,7 @@ impl Steps<'_> {
         next
     }
 
-    /// Ends of transfers that others wait for, ascending.
+    /// Ends of transfers with successors, ascending.
     fn ends(&mut self, (counts, from_s): &Course) -> Vec<f64> {
         let Some(states) = self.filled(counts) else { return Vec::new() };
         carrying(&states, from_s, (self.task.delay_s, self.best_value), &mut self.lit);

@@ -1,9 +1,9 @@
 //! Lower bound on the ports for any number of reconfigurations and any dark time.
 //!
-//! Giving every decided link its peak number of circuits all the time delays no start or end. A pod needs the ports of
-//! each of its links at its peak, and enough ports for its last transfers alone. The pod must carry all transfers that
-//! start at or after some moment between that moment and the end, on circuits that occupy ports while they carry. The
-//! minimum over all peaks with which the iteration ends in time is a bound.
+//! If every decided link has its peak number of circuits all the time, every start and end is at least as early. A pod
+//! needs the ports of each of its links at its peak, and enough ports for its last transfers alone. The pod must carry
+//! all transfers that start at or after some moment between that moment and the end, on circuits that occupy ports
+//! while they carry. The minimum over all peaks with which the iteration ends in time is a bound.
 
 use super::{Movable, MoveTask};
 use crate::simulate::evaluate::{Lit, Scratch};
@@ -15,8 +15,8 @@ const MOST_PEAKS: usize = 20_000;
 /// Relative margin for rounding in sums of work; ports are integers, so even a much larger margin would not matter.
 const ROUNDING: f64 = 1e-9;
 
-/// Minimum number of ports of plans that end by `limit_s`, from below, for any number of reconfigurations; `None` if
-/// there are too many peaks to try.
+/// Lower bound on the ports of plans that end by `limit_s`, for any number of reconfigurations; `None` if there are too
+/// many peaks to try.
 ///
 /// # Errors
 /// The reason to stop.

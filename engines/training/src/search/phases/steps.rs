@@ -164,7 +164,7 @@ pub(super) struct Steps<'a> {
     pub most: u32,
     pub best_value: f64,
     pub best: Option<Stepped>,
-    /// Maximum period of schedules to keep, as a multiple of the best.
+    /// Maximum period of schedules to keep, as a multiple of the best period.
     pub stretch: f64,
     pub scratch: Scratch,
     pub lit: Lit,
@@ -206,8 +206,8 @@ impl<'a> Steps<'a> {
         self.looked < self.task.boxes
     }
 
-    /// Evaluates a schedule of decided counts and keeps it if it is the best. Returns its value if that is below the
-    /// best value times [`Steps::stretch`].
+    /// Evaluates a schedule of decided counts and keeps it if it is the best. Returns the value of the schedule if it
+    /// is below the best value times [`Steps::stretch`].
     ///
     /// # Errors
     /// The reason to stop.

@@ -1,7 +1,7 @@
-//! Branch and bound over boxes of schedules, best bound first, both orders of instants together.
+//! Branch and bound over boxes of schedules, best bound first. One tree contains both positions of the return.
 //!
 //! The bound of a box is its makespan when every link carries, at every moment, the most that any schedule of the box
-//! lets it carry. A box is cut where that raises the bounds of its halves most.
+//! lets it carry. A box is split where the split raises the bounds of the two halves most.
 
 use super::boxes::{Instants, MoveBox, ReturnSide};
 use super::{Aim, Movable, MoveProof, MoveTask, MovedCircuits as _, Moving};
@@ -19,7 +19,7 @@ const REPORT_EVERY: u64 = 64;
 /// they give the first incumbents.
 const TRIED_WIDELY: u64 = 32;
 
-/// Share of the distance to the best plan to which the bound of a box is computed.
+/// Accuracy to which the bound of a box is computed, as a fraction of the distance from the bound to the best plan.
 const ROUGH: f64 = 0.01;
 
 /// Steps by which a makespan that depends on itself is bracketed; each at least halves the bracket.
@@ -51,8 +51,8 @@ impl Ord for OpenBox {
     }
 }
 
-/// Gain of a half that counts although its bound did not rise, as a share of the distance to the best plan: otherwise a
-/// cut that raises one bound only would be worth nothing.
+/// Gain that a half counts for even if its bound did not rise, as a fraction of the distance to the best plan;
+/// otherwise a split that raises only one bound would have score 0.
 const LEAST_GAIN: f64 = 0.1;
 
 /// Buffers.
@@ -76,7 +76,7 @@ pub(super) struct Tree<'a, 'w, W> {
     made: u64,
     best_value: f64,
     best: Option<Moving>,
-    /// Maximum period of schedules to keep, as a multiple of the best.
+    /// Maximum period of schedules to keep, as a multiple of the best period.
     pub stretch: f64,
 }
 
@@ -225,7 +225,7 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
         }
     }
 
-    /// The makespan on the circuits of `work.states`: that of a schedule, or the bound of a box.
+    /// The makespan on the circuits of `work.states`: the makespan of a schedule, or the bound of a box.
     pub(super) fn least(&mut self, what: &MoveBox, from_below: bool) -> f64 {
         let limit_s = self.end_s();
         let close = if self.task.aim == Aim::Time { self.task.close } else { 1e-9 * limit_s };
@@ -384,9 +384,10 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
         self.watch.found(found, "box")
     }
 
-    /// The two halves of a box with their bounds. Strong branching: the cut with the largest product of the gains of both
-    /// bounds and of the width of what is cut, relative to that of the root. Without the width, instants would be cut to
-    /// nothing in halves of which one can be dropped, before circuits are cut that decide the bound.
+    /// The two halves of a box with their bounds. Strong branching: chooses the split with the largest product of three
+    /// factors: the gains of both bounds, and the width of the range that is split, relative to its width in the root.
+    /// Without the width, ranges of instants, of which one half can often be dropped, would be split again and again
+    /// before the circuits that determine the bound.
     fn split(&mut self, what: &MoveBox, bound: f64) -> Vec<(f64, MoveBox)> {
         let end_s = self.end_s();
         let widest = match what.order {

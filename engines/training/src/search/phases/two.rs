@@ -1,10 +1,11 @@
 //! Search, without a proof, for plans with two reconfigurations within an iteration.
 //!
-//! Every decided link changes its circuits once, at one of two instants; the return is at the end of the iteration, or up
-//! to a dark time before it where its dark time would delay the first transfers. So the state between the instants has
-//! the first circuits on some links and the second ones on the others. Instants are ends of transfers that others wait
-//! for, since circuits of such transfers are free after them; for the shortest iteration also a dark time before an end or
-//! a last transfer, and the best guesses are improved.
+//! Every decided link changes its circuits once, at one of two instants. So the state between the two instants has the
+//! first circuits on some links and the second circuits on the others. The return to the first circuits is at the end
+//! of the iteration, or up to a dark time earlier if a return at the end would delay the first transfers. Instants are
+//! tried at the ends of transfers with successors, because the circuits of these transfers are free afterwards. For the
+//! shortest iteration, instants are also tried a dark time before these ends and before the starts of last transfers,
+//! and the best schedules are then improved.
 
 use super::grow::{CLIMBED, WORSE, climb};
 use super::steps::{Course, Stepped, Steps, carrying};
@@ -14,14 +15,15 @@ use lightbay_core::watch::Watch;
 
 /// Number of the latest ends of transfers at which circuits may change.
 const INSTANTS: usize = 14;
-/// Maximum number of first states to try completely; above it, only those near the best with one reconfiguration are
-/// tried.
+/// Maximum number of first states to try completely; above it, only states near the first state of the best plan with
+/// one reconfiguration are tried.
 const MOST_STATES: usize = 5_000;
 /// Maximum number of decided links; with more there are too many ways to assign them to the two instants.
 const MOST_DECIDED: usize = 6;
-/// Schedules that are valued for the shortest iteration: seconds on the largest built-in jobs.
+/// Maximum number of schedules that are evaluated for the shortest iteration, which takes seconds on the largest
+/// built-in jobs.
 const GUESSES: u64 = 30_000;
-/// Moments of an early return, as shares of the dark time before the end of the iteration.
+/// Times of an early return before the end of the iteration, as fractions of the dark time.
 const EARLY: [f64; 3] = [0.0, 0.5, 1.0];
 
 /// Searches for plans with two reconfigurations that are better than `task.known`. `one` is the best plan with one
@@ -51,7 +53,8 @@ pub fn search_two<W: Watch<Stepped>>(
     Ok(steps.best)
 }
 
-/// Values schedules with two instants. Those of the shortest iterations are collected, the shortest first.
+/// Evaluates schedules with two instants. For the shortest iteration, collects the best schedule of every combination
+/// of states in `guesses`.
 fn guess<W: Watch<Stepped>>(
     steps: &mut Steps<'_>,
     one: Option<&Moving>,
@@ -113,7 +116,8 @@ fn guess<W: Watch<Stepped>>(
 }
 
 impl Steps<'_> {
-    /// Moments at which the first state begins: early ones where a return at the end would delay the first transfers.
+    /// Times at which the first state begins: also before the end of the previous iteration, if a return at the end
+    /// would delay the first transfers.
     fn starts(&self) -> Vec<f64> {
         let delay_s = self.task.delay_s;
         if self.task.aim != Aim::Time || delay_s <= self.task.evaluator.network.ready_s() {
@@ -122,7 +126,8 @@ impl Steps<'_> {
         EARLY.iter().map(|share| -share * delay_s).collect()
     }
 
-    /// Counts of decided links at the start: all that fit the ports, or those near the best with one switching.
+    /// Counts of decided links at the start: all that fit the ports, or counts near those of the best plan with one
+    /// reconfiguration.
     fn first_states(&self, known: Option<&Vec<u32>>) -> Vec<Vec<u32>> {
         let most = self.movable.most();
         let network = &self.task.evaluator.network;

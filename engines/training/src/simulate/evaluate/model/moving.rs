@@ -18,7 +18,7 @@ pub struct Lit {
 }
 
 /// Maximum distance, in units in the last place, after a change of circuits at which a moment counts as the moment of
-/// the change: without it, the last bit of a transfer could wait until its circuits are back.
+/// the change: without this distance, the last bit of a transfer could wait until its circuits are set again.
 const ULPS: f64 = 8.0 * f64::EPSILON;
 
 impl Lit {
