@@ -98,7 +98,8 @@ impl Schedule {
         Some(Self { collective, sends, ..*self })
     }
 
-    /// An all-reduce from an all-gather: its reversal, then itself. `None` for other collectives.
+    /// An all-reduce from an all-gather: the reversed all-gather (a reduce-scatter), followed by the all-gather. `None`
+    /// for other collectives.
     pub fn all_reduce(&self, pod: &Topology) -> Option<Self> {
         if self.collective != Collective::AllGather {
             return None;

@@ -144,9 +144,9 @@ impl Kind for Tpu {
     }
 }
 
-/// Maximum channel load divided by the maximum channel load of ideally split routes, above which the routes rather than
-/// the pod limit a job. With two virtual channels and default settings, all measured pods of 128 to 2048 chips stay
-/// below 1.21; 1.25 is above all of them.
+/// Limit for the maximum channel load divided by the maximum channel load of ideally split routes; above this limit,
+/// the routes rather than the pod limit a job. With two virtual channels and default settings, all measured pods of 128
+/// to 2048 chips stay below 1.21, so the limit leaves a margin.
 pub const LOSSY: f64 = 1.25;
 
 /// Remark for a pod with failed switches: the flow uses the remaining links.
@@ -294,8 +294,8 @@ fn carry(result: &TpuResult, from: &TpuScenario, to: &TpuScenario) -> Result<Car
     Ok(Carried { candidate: candidate(parts), repairs })
 }
 
-/// Circuits between the cubes, with switch and ports of each: the + port of a cube is its A port on the switch of that
-/// face position, the - port its B port. Circuits from a cube to itself do not link two pods, so only the places list
+/// Circuits between the cubes, each with its switch and ports: on every switch, the + port of a cube is an A port and
+/// the - port of the cube is a B port. Circuits from a cube to itself do not link two pods, so only the places list
 /// them.
 fn circuits(scenario: &TpuScenario, result: &TpuResult) -> Option<CircuitMatrix> {
     let pod = result.topology.topology().ok()?;

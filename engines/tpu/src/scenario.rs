@@ -172,7 +172,8 @@ impl TpuScenario {
         self.slack_hops.unwrap_or(if self.nodes() >= SLACK_FROM_CHIPS { 2 } else { 0 })
     }
 
-    /// The group that numbers the cubes of a design; the most square product of cyclic groups if none is named.
+    /// The symmetry group of a designed pod, with one element for each cube. If the scenario names none, it is the
+    /// product of cyclic groups whose factors are as equal as possible.
     ///
     /// # Errors
     /// An invalid name, or a group whose order is not the number of cubes.

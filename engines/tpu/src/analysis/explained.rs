@@ -15,7 +15,7 @@ pub struct Routes {
     pub before: Option<Loads>,
     /// Hops on each virtual channel as the plan states them.
     pub hops: Vec<u64>,
-    /// The same before balancing.
+    /// Hops on each virtual channel before the virtual channels were balanced.
     pub hops_before: Option<Vec<u64>>,
     /// Number of routes over every arc (class).
     pub totals: Vec<u32>,
@@ -59,7 +59,7 @@ impl Routes {
         ratio(&self.hops)
     }
 
-    /// The same before balancing.
+    /// VC ratio before the virtual channels were balanced.
     pub fn ratio_before(&self) -> Option<f64> {
         ratio(self.hops_before.as_ref()?)
     }
@@ -159,7 +159,7 @@ pub fn pod_of(record: &TopologyRecord) -> Result<(Topology, Option<String>), Str
     Ok((Topology::symmetric(group, voltage), Some(name)))
 }
 
-/// A per-chip rate: n λ.
+/// Throughput per chip: n λ, for n chips and the throughput λ per ordered pair.
 pub fn per_chip(cubes: usize, mcf: f64) -> f64 {
     (cubes * CHIPS) as f64 * mcf
 }

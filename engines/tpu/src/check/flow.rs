@@ -193,7 +193,8 @@ impl<'n> Master<'n> {
     }
 }
 
-/// Computes an achievable flow and a bound on all flows, until `settled` returns `true`, both meet, or the run stops.
+/// Computes an achievable flow and a bound on all flows, until `settled` returns `true`, the flow meets the bound, or
+/// the run stops.
 pub(super) fn interval(
     network: &CheckedNetwork,
     start: &[f64],

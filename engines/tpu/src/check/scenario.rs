@@ -42,7 +42,8 @@ pub(super) fn compare(scenario: &TpuScenario, wiring: &Wiring, found: &mut Findi
     }
 }
 
-/// The default shape of a torus: the shortest longest side, then the longest shortest side.
+/// The default shape of a torus: the shape with the shortest longest side; among these shapes, the one with the longest
+/// shortest side.
 fn usual(cubes: usize, twisted: bool) -> Option<[u16; 3]> {
     let mut shapes: Vec<[usize; 3]> = Vec::new();
     for a in 1..=cubes {

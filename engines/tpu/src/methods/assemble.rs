@@ -13,7 +13,7 @@ use lightbay_core::kind::Candidate;
 use lightbay_core::problem::Problem;
 use std::collections::BTreeMap;
 
-/// All results for a pod, for a candidate.
+/// All results for a pod, from which a candidate is built.
 #[derive(Clone, Debug)]
 pub struct Parts {
     /// States of the switches and the resulting links.

@@ -56,7 +56,7 @@ pub(super) fn point(cx: &mut Context<'_, Tpu>, name: &str, y: f64) {
     cx.report(EventBody::Series(SeriesPoint { name: name.to_owned(), x, y }));
 }
 
-/// The topology of the plan that a run was started from.
+/// The topology and claims of the plan that a run was started from.
 #[derive(Clone, Debug)]
 pub struct Hot {
     /// States of the switches and the resulting links.

@@ -44,7 +44,8 @@ pub fn certify(
     match (attempt.stopped, attempt.certificate) {
         (None, Some(certificate)) => Ok(certificate),
         (Some(stopped), certificate) => {
-            // The bounds proven so far are tighter than the hop bound with the last lower end.
+            // The last reported plan has the hop bound as upper end. The certificate of the stopped run can have a
+            // tighter upper end, so it replaces this plan.
             if let Some(certificate) = certificate
                 && cx.best().is_none_or(|(value, _)| certificate.lower >= value)
             {

@@ -82,7 +82,7 @@ fn params() -> Vec<ParamInfo> {
     params
 }
 
-/// The pod with other voltages of its group.
+/// Replaces the voltages of a symmetric pod; its group stays the same.
 fn edited(chosen: Chosen, voltages: &[i64]) -> Result<Chosen, Problem> {
     let refuse = |what: String, remedy: &str| Problem::new("voltages", what, remedy.to_owned());
     let Some(symmetry) = chosen.topology.symmetry() else {
@@ -111,7 +111,7 @@ fn edited(chosen: Chosen, voltages: &[i64]) -> Result<Chosen, Problem> {
         return Ok(chosen);
     }
     let topology = Topology::symmetric(symmetry.group.clone(), voltage);
-    // The pod has no torus shape any more, but the lengths of the similar pod are still a good start.
+    // With other voltages the pod is not a torus, but the lengths of the original pod are still a good start.
     Ok(Chosen { lengths: chosen.lengths, ..Chosen::new(topology, "edit") })
 }
 

@@ -94,7 +94,7 @@ pub fn finish(chosen: Chosen, scenario: &TpuScenario, cx: &mut Context<'_, Tpu>)
     }
     let routed = match route(pod, chosen.torus, &wanted, cx) {
         Err(RouteError::Unreachable(missing)) if !wanted.needs_routes() => {
-            // The throughput is still known.
+            // The plan still contains the throughput, so a missing route is only a warning.
             let remedy = "allow more virtual channels (vc_count) or longer routes (slack_hops=2)";
             let text = format!("no routes are in the plan: {}; {remedy}", RouteError::Unreachable(missing));
             cx.note(Severity::Warning, text);

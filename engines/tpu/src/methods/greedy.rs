@@ -21,8 +21,8 @@ use rand::RngExt;
 /// Rounding in several steps.
 pub(super) struct Greedy;
 
-/// Maximum difference of fractional values that count as ties, which random noise breaks; the first relaxation is
-/// highly symmetric.
+/// Maximum difference of fractional values that count as ties. Random noise breaks ties, which are frequent because the
+/// first relaxation is highly symmetric.
 const NOISE: f64 = 1e-2;
 
 /// Random stream of the noise.

@@ -30,7 +30,7 @@ const ROUNDING_STREAM: u64 = 1;
 
 impl ModelMethod for Relaxation {
     const NAME: &'static str = "tons-lp";
-    /// The cover bound is much tighter for larger pods.
+    /// Larger pods are refused, because the cover bound is much tighter for them than the relaxation.
     const MOST_CUBES: usize = 16;
 
     fn info(&self) -> MethodInfo {

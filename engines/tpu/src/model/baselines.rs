@@ -129,8 +129,8 @@ pub fn pt_mcf(shape: [u16; 3]) -> f64 {
     8.0 / (chips * f64::from(longest))
 }
 
-/// The default job shape for a number of cubes: the shortest longest side, then the longest shortest side; sides in
-/// ascending order.
+/// The default job shape for a number of cubes: the shape with the shortest longest side; among these shapes, the one
+/// with the longest shortest side. Sides are in ascending order.
 pub fn usual_shape(cubes: usize) -> [u16; 3] {
     let mut best = [1, 1, cubes];
     for a in (1..=cubes).filter(|a| cubes.is_multiple_of(*a)) {

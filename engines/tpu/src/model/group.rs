@@ -1,4 +1,4 @@
-//! Finite groups as multiplication tables; the elements of such a group number the cubes of a symmetric pod.
+//! Finite groups as multiplication tables; in a symmetric pod, every cube has the number of one element of the group.
 
 mod parse;
 
@@ -48,7 +48,8 @@ impl Group {
         Ok(Self::sealed(order, table, name))
     }
 
-    /// The most square abelian product of at most three factors whose order is `order`, smallest factor first.
+    /// The product of at most three cyclic groups with `order` elements whose factors are as equal as possible,
+    /// smallest factor first.
     ///
     /// # Panics
     /// Never for an order of 1 to 65 535.

@@ -32,7 +32,7 @@ pub struct PodProgram {
 /// Properties of the model to be built.
 #[derive(Clone, Copy, Debug)]
 pub struct PodProgramRequest<'g> {
-    /// Group whose elements number the cubes.
+    /// Symmetry group of the pod, with one element for each cube.
     pub group: &'g Group,
     /// Number of simultaneously failed switches that the pod must survive (C8); 0 omits the row.
     pub tolerated_faults: u8,
@@ -159,12 +159,11 @@ impl PodProgram {
         self.circuits.iter().zip(voltage).flat_map(of_switch).collect()
     }
 
-    /// The element with the largest fractional value of each switch at a point.
+    /// For each switch, the group element with the largest fractional value at a point.
     pub fn voltages(&self, values: &[f64]) -> [u16; SWITCHES] {
         std::array::from_fn(|switch| {
             let share = |element: &usize| values[self.circuits[switch][*element].index()];
             let best =
-                // Rounding to the largest fractional value.
                 (0..self.circuits[switch].len()).max_by(|one, other| share(one).total_cmp(&share(other)));
             best.unwrap_or(0) as u16
         })

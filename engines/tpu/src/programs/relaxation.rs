@@ -144,7 +144,8 @@ struct RelaxedProgram<'s> {
 }
 
 impl<'s> RelaxedProgram<'s> {
-    /// Columns: `t`, then the size of each circuit in units of `t`, then flows. Rows: classes, switches, groups.
+    /// Columns: `t`, then one for the size of each circuit in units of `t`, then one for each flow. Rows: classes,
+    /// switches, groups.
     fn new(space: &'s Space, unit: f64) -> Result<Self, Trouble> {
         let mut model = Model::new("relaxation");
         let t = model.column("t", 0.0, f64::INFINITY, 1.0);

@@ -148,7 +148,7 @@ impl FaultSweep {
     }
 
     fn by_load(&self) -> Matrix {
-        // Cells have no signs, because they are close to each other in small panes.
+        // Cells show differences without a sign, because there is little space between cells in small panes.
         self.faces("load_above_healthy", Unit::COUNT, |case| match (case.load, self.healthy) {
             (None, _) => Cell::new("!").tone(Tone::Bad),
             (Some(load), Some(healthy)) => Cell::new(load as i64 - healthy as i64),

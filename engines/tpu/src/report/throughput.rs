@@ -68,7 +68,8 @@ impl Compared<'_> {
         run.map_or_else(Vec::new, told).into_iter().fold(section, Section::remark)
     }
 
-    /// The gap of the certificate of a run, or the unit.
+    /// Text next to the title: the gap of the certificate of a run, or the unit of throughput if there is no
+    /// certificate.
     fn context(run: Option<&RunBeside>, standing: &PodStanding) -> String {
         let rounds = run.map_or(0, |run| run.points(crate::series::MCF_LOWER).len());
         match standing.gap().filter(|_| rounds > 0) {
@@ -99,7 +100,7 @@ impl Compared<'_> {
         phrase
     }
 
-    /// Every network of the size; `working` is the pod of the active run.
+    /// Table of the networks of this size: pod, tori and bounds. `working` describes the pod of the active run.
     fn networks(&self, working: Option<&PodStanding>) -> Table {
         let nodes = self.scenario.nodes();
         let cover = self.yardsticks.cover;

@@ -44,7 +44,8 @@ pub struct FaultSettings {
 /// Finds the saturation of a case, flits per cycle and node: failed switch, routes.
 pub type Saturation<'a> = &'a (dyn Fn(u8, &Routing) -> Option<f64> + Sync);
 
-/// Routes the pod without each of its switches in turn. Calls `each` with every case, in order of switch number.
+/// Routes the pod once for each of its switches, with this switch failed. Calls `each` with every case, in order of
+/// switch number.
 ///
 /// # Errors
 /// The pod cannot be routed even without a fault, or the watch requests a stop.
@@ -107,7 +108,7 @@ pub fn sweep_from(
     Ok(cases)
 }
 
-/// Routes the pod without one more switch.
+/// Routes the pod with one more failed switch.
 ///
 /// # Errors
 /// The watch requests a stop.

@@ -51,7 +51,7 @@ pub fn all_paths(frame: &Frame, watch: &mut impl Watch) -> Result<Worths, Method
                 }
             }
         }
-        // Counts, from the farthest nodes back, the shortest paths that end at a node or go on from it.
+        // Counts, from the farthest nodes back, the shortest paths that end at a node or continue from it.
         for &node in queue.iter().rev() {
             for arc in open(node) {
                 let middle = frame.head(arc);

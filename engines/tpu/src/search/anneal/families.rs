@@ -224,7 +224,7 @@ fn invariant_factors(order: usize, least: usize) -> Vec<Vec<usize>> {
     lists
 }
 
-/// (Z_side x Z_side) : Z3, where Z3 turns the plane, times Z_rest.
+/// The group ((Z_side x Z_side) : Z3) x Z_rest, in which Z3 acts on the plane Z_side x Z_side by a third of a turn.
 fn turned_square(side: usize, rest: usize) -> Option<Group> {
     let order = 3 * side * side * rest;
     let turn = |mut at: (usize, usize), times: usize| {

@@ -33,11 +33,11 @@ pub struct GeneratedInterval {
     pub trouble: Option<Trouble>,
 }
 
-/// Number of consecutive solutions without a column after which it is dropped. The fractions of the interior point
-/// method show early which columns are not needed.
+/// Number of consecutive solutions that do not use a column after which the interior point method drops the column. The
+/// fractions of the interior point method show early which columns are not needed.
 const PATIENCE: u32 = 1;
-/// Number of consecutive solutions without a column after which the simplex method drops it. Vertices are sparse: a
-/// useful column may be unused in some of them.
+/// Number of consecutive solutions that do not use a column after which the simplex method drops the column. Vertices
+/// are sparse: a useful column may be unused in some of them.
 const SIMPLEX_PATIENCE: u32 = 6;
 
 /// Sweeps by multiplicative weights before the first program, because their columns are much more diverse than those

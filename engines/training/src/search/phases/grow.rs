@@ -9,7 +9,7 @@ use super::{Aim, MoveTask};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
-/// Maximum number of reconfigurations up to which states are split; a higher limit gained little on all built-in jobs.
+/// Maximum number of reconfigurations up to which states are split: on all built-in jobs, further ones gained less.
 const GROWN: u32 = 4;
 /// Maximum period of a guess, as a multiple of the best period; a climb shortens guesses.
 pub(super) const WORSE: f64 = 1.02;
