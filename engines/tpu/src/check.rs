@@ -76,7 +76,7 @@ pub struct Envelope<'a> {
     pub value: f64,
     /// Claimed upper bound of the objective over all pods of the size.
     pub bound: Option<f64>,
-    /// The pods that the bound covers, if not all.
+    /// The pods that the bound covers; `None` if it covers all pods of the size.
     pub bound_covers: Option<&'a str>,
     /// Name of the method that claims the bound.
     pub method: &'a str,

@@ -59,16 +59,16 @@ pub enum AnalysisError {
     },
 }
 
-/// A scenario with everything that does not depend on a plan.
+/// A scenario, with everything that the analysis can compute without a plan.
 #[derive(Clone, Debug)]
 pub struct Setting {
     /// The instance.
     pub instance: Instance,
-    /// Ready to evaluate circuits.
+    /// Evaluator of circuit allocations for this instance.
     pub evaluator: Evaluator,
     /// T_up: makespan of the best baseline under the fair rule, times 1 + 1e-4, seconds.
     pub limit_s: f64,
-    /// Windows under that limit.
+    /// Time windows of the tasks in schedules that end by `limit_s`.
     pub windows: Windows,
     /// Useful circuits of every link (DELTA Alg. 2).
     pub circuit_bounds: Vec<u32>,
@@ -95,7 +95,8 @@ impl Setting {
         Ok(Self { instance, evaluator, limit_s, windows, circuit_bounds })
     }
 
-    /// Returns this setting for joint rates on circuits within the ports, see [`Evaluator::within_ports`].
+    /// Returns this setting with an evaluator that is valid only for joint rates on circuits within the ports, see
+    /// [`Evaluator::within_ports`].
     #[must_use]
     pub fn within_ports(&self) -> Self {
         Self { evaluator: self.evaluator.within_ports(), ..self.clone() }
@@ -117,7 +118,7 @@ pub struct TaskFacts {
     /// Maximum delay of its finish that does not lengthen the iteration if everything after it takes as long as in the
     /// plan, seconds; 0 on the critical path.
     pub spare_s: f64,
-    /// `true` if it is on the critical path.
+    /// `true` if the task is on the critical path.
     pub critical: bool,
     /// Start on the ideal network, seconds.
     pub ideal_start_s: f64,
@@ -292,7 +293,8 @@ impl Analysis {
         })
     }
 
-    /// Predecessors of a task with delay in seconds, and whether each determines its start.
+    /// Predecessors of a task: each predecessor, its delay in seconds, and `true` if it determines the start of the
+    /// task.
     pub fn predecessors(&self, task: u32) -> Vec<(u32, f64, bool)> {
         let start = self.tasks[task as usize].start_s;
         let arcs = self.setting.evaluator.network.preds.of(task);
@@ -304,7 +306,7 @@ impl Analysis {
             .collect()
     }
 
-    /// Rates on a directed link in the plan, or under the other rate rule on the same circuits.
+    /// Rates on a directed link under a rate rule, on the circuits of the plan.
     pub fn rates(&self, direction: u32, control: RateControl) -> LinkRates {
         let trace = match control {
             RateControl::Fair => &self.fair,
@@ -313,7 +315,7 @@ impl Analysis {
         LinkRates::new(&self.setting.evaluator.network, trace, direction)
     }
 
-    /// Successors of a task with delay in seconds, and whether it determines the start of each.
+    /// Successors of a task: each successor, its delay in seconds, and `true` if the task determines its start.
     pub fn successors(&self, task: u32) -> Vec<(u32, f64, bool)> {
         let finish = self.tasks[task as usize].finish_s;
         let arcs = self.setting.evaluator.network.succs.of(task);

@@ -63,7 +63,7 @@ pub mod code {
     pub const SEGMENTS: &str = "segments";
     /// Segments of a task leave gaps or do not cover it.
     pub const CONTIGUITY: &str = "contiguity";
-    /// A task sends faster than all its flows together can at NIC rate.
+    /// A task sends faster than its flows can at full NIC rate.
     pub const FLOW_CAP: &str = "flow_cap";
     /// The segments of a task do not add up to its volume.
     pub const CONSERVATION: &str = "conservation";
@@ -102,12 +102,12 @@ pub struct Claims<'a> {
     pub bound_s: Option<f64>,
     /// The plans that the bound covers, if not all plans of the scenario.
     pub bound_covers: Option<&'a str>,
-    /// Name of the method that claims it.
+    /// Name of the method that claims the bound.
     pub method: &'a str,
     /// Figures of the envelope, all of which must be present and correct; `None` for a part of a plan, which has no
     /// envelope.
     pub metrics: Option<&'a BTreeMap<String, f64>>,
-    /// Configurations for which the plan claims the least worst-case NCT.
+    /// Configurations over which the plan claims the smallest worst NCT.
     pub robust: Option<&'a str>,
 }
 
@@ -322,7 +322,7 @@ fn examine(
     }
 }
 
-/// Every number of the plan must be finite.
+/// Checks that every number of the plan is finite.
 fn finite(result: &TrainingResult, claims: &Claims<'_>, found: &mut Findings) {
     let mut number = |name: &str, value: f64| {
         if !value.is_finite() {

@@ -54,8 +54,8 @@ impl TrainingScenario {
         }
     }
 
-    /// Reads the scenario's own keys: `job`, `instance`, or `jobs` with optional `ports_per_pod`. The caller finishes
-    /// `fields`.
+    /// Reads the scenario's own keys: `job`, `instance`, or `jobs` with optional `ports_per_pod`. The caller must
+    /// finish `fields`, which reports unknown keys.
     pub fn read(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Self> {
         let (job_path, instance_path) = (fields.path_of("job"), fields.path_of("instance"));
         let (job, instance) = (fields.optional("job"), fields.optional("instance"));

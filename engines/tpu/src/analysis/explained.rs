@@ -9,15 +9,15 @@ use crate::plan::{Claims, FaultCase, Routing, RoutingClaims, TopologyRecord, Tpu
 /// The routes of a plan in figures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Routes {
-    /// Every channel with its final labels.
+    /// Loads of the channels, with the final virtual channels of the routes.
     pub after: Loads,
-    /// The channels of the same paths before the virtual channels were balanced.
+    /// Loads of the channels by the same paths, before the virtual channels were balanced.
     pub before: Option<Loads>,
     /// Hops on each virtual channel as the plan states them.
     pub hops: Vec<u64>,
     /// Hops on each virtual channel before the virtual channels were balanced.
     pub hops_before: Option<Vec<u64>>,
-    /// Number of routes over every arc (class).
+    /// Number of routes over every arc, or over every arc class of a symmetric pod.
     pub totals: Vec<u32>,
     /// Number of routes over the most loaded arc.
     pub most: u64,

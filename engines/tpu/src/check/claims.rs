@@ -11,7 +11,7 @@ use std::collections::BinaryHeap;
 /// Number of chips up to which all paths of a pod without symmetry are measured in the usual depth: about a second.
 const GENERAL_AT_ONCE: usize = 1536;
 
-/// Every number of the plan must be finite.
+/// Checks that every number of the plan is finite.
 pub(super) fn finite(result: &TpuResult, envelope: &Envelope<'_>, found: &mut Findings) {
     let mut number = |name: &str, value: f64| {
         if !value.is_finite() {

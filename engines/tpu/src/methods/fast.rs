@@ -381,7 +381,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         self.cx.stream(FAMILY_STREAM + 1).next_u64()
     }
 
-    /// Rounds of cuts from the best design.
+    /// Runs rounds of cuts, starting from the best design.
     fn rounds(&mut self) -> Result<(), MethodError> {
         let mut cuts = Vec::new();
         let mut in_vain = 0;

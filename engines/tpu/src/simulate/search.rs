@@ -17,7 +17,7 @@ use rayon::prelude::*;
 const DELIVERED_SHARE: f64 = 0.985;
 /// Number of flit-hops between two stop checks: about 4 ms.
 const HOPS_PER_LOOK: usize = 160_000;
-/// Number of rates of the curve with which a bisection starts.
+/// Number of equally spaced rates that are simulated before the interval is narrowed.
 const CURVE_POINTS: u32 = 10;
 /// End of the curve, relative to the rate at which the most loaded link is always busy.
 const BEYOND_IDEAL: f64 = 1.1;
@@ -31,7 +31,7 @@ pub struct Point {
     pub delivered: f64,
     /// Mean time from generation to the last flit's departure, of packets that left within the window.
     pub mean_latency_cycles: f64,
-    /// Fewer than 98.5 % of the flits generated in the window left, or a source queue overflowed.
+    /// `true` if fewer than 98.5 % of the flits generated in the window left, or if a source queue overflowed.
     pub saturated: bool,
 }
 

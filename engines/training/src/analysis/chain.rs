@@ -26,7 +26,7 @@ pub struct Causes {
 }
 
 impl Causes {
-    /// All causes together, seconds.
+    /// Sum over all causes, seconds.
     pub fn sum_s(&self) -> f64 {
         self.too_few_s + self.contention_s + self.held_s
     }

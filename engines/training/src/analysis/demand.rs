@@ -10,7 +10,7 @@ pub struct DemandStep {
     pub from_s: f64,
     /// Last moment, seconds.
     pub to_s: f64,
-    /// Total flows of the active tasks; each could fill a whole NIC.
+    /// Total number of flows of the active tasks; each flow could fill a whole NIC.
     pub flows: f64,
 }
 

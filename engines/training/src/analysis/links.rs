@@ -19,7 +19,7 @@ pub struct LinkFacts {
     pub slack_s: f64,
     /// Minimum slack of its tasks as planned, seconds.
     pub spare_s: f64,
-    /// `true` if flows of a critical task wait for circuits here.
+    /// `true` if flows of a critical task wait for circuits of this link.
     pub holds_up: bool,
 }
 

@@ -179,7 +179,7 @@ impl Prices {
         })
     }
 
-    /// Seconds of makespan as a difference of NCT; `None` if nothing is communicated.
+    /// Seconds of makespan as a difference of NCT; `None` if the ideal communication time is 0.
     pub fn nct(&self, seconds: f64) -> Option<f64> {
         (self.comm_ideal_s > 0.0).then(|| seconds / self.comm_ideal_s)
     }

@@ -25,7 +25,7 @@ struct Overload {
 
 /// Number of circuits of every link that carry traffic.
 pub(super) enum Carrying<'a> {
-    /// Circuits that do not change.
+    /// Static circuits: one number for each link.
     Steady(&'a [u32]),
     /// Circuits that change.
     Moving(Course<'a>),

@@ -19,7 +19,7 @@ pub(super) struct Case<'a> {
 /// Work of one node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Work {
-    /// Takes this number of seconds on any network.
+    /// Fixed work, which takes this number of seconds on any network.
     Fixed(f64),
     /// The inter-pod transfer with this task index.
     Transfer(usize),
@@ -32,7 +32,7 @@ pub(super) struct Node {
     pub work: Work,
     /// Earliest start, seconds.
     pub release_s: f64,
-    /// Seconds of work that follow it and end the iteration.
+    /// Work between the end of the node and the end of the iteration, seconds.
     pub tail_s: f64,
 }
 
@@ -135,7 +135,7 @@ impl<'a> Case<'a> {
         self.net.tasks.iter().map(|task| directed(task).unwrap_or(0)).collect()
     }
 
-    /// `task 7 'B4 s3>s2'`
+    /// Name of a task in messages: `task 7 'B4 s3>s2'`.
     pub fn task_label(&self, task: usize) -> String {
         match self.net.tasks.get(task) {
             Some(known) => format!("task {task} '{}'", printable(&known.name)),
@@ -143,7 +143,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// `pod 1 'p1'`
+    /// Name of a pod in messages: `pod 1 'p1'`.
     pub fn pod_label(&self, pod: usize) -> String {
         match self.net.pods.get(pod) {
             Some(known) => format!("pod {pod} '{}'", printable(&known.name)),
@@ -151,7 +151,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// `link 0 (pod 0 'p0' - pod 1 'p1')`
+    /// Name of a link in messages: `link 0 (pod 0 'p0' - pod 1 'p1')`.
     pub fn link_label(&self, link: usize) -> String {
         match self.net.links.get(link) {
             Some(known) => format!(

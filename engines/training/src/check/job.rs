@@ -155,8 +155,8 @@ fn laid(job: &Job) -> Result<(Shape, Option<ListedPods>), String> {
     Ok((shape, Some(listed)))
 }
 
-/// Sizes and placement of replicas that are all alike. A stage has `stage_gpus` GPUs of `together` replicas, each with
-/// `own_gpus` in a pod.
+/// Sizes and placement of replicas that are all alike. A stage has `stage_gpus` GPUs, which belong to `together`
+/// replicas. Each replica has `own_gpus` GPUs in a pod.
 fn uniform(job: &Job, [stage_gpus, together, own_gpus]: [u64; 3]) -> Result<Shape, String> {
     let run = &job.run;
     let replica_gpus = stage_gpus * u64::from(run.pp);

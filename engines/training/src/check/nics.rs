@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// GPUs whose NICs serve exactly the same tasks in one direction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct NicGroup {
-    /// `true` if it is the sending side.
+    /// `true` if the tasks send through these NICs, `false` if they receive.
     pub sends: bool,
     /// One of the GPUs, for messages.
     pub gpu: u32,
@@ -15,7 +15,7 @@ pub(super) struct NicGroup {
     pub members: Vec<(usize, u32)>,
 }
 
-/// All groups that can limit rates: two tasks, or several flows of one task, on the same NIC.
+/// All groups that can limit rates: groups whose NICs serve two tasks, or several flows of one task.
 pub(super) fn nic_groups(case: &Case<'_>) -> Vec<NicGroup> {
     let mut groups = side(case, true, |task| &task.src_gpus);
     groups.extend(side(case, false, |task| &task.dst_gpus));

@@ -82,7 +82,7 @@ impl<'a> Course<'a> {
     }
 }
 
-/// Moments and lists of circuits.
+/// Checks the times of the events, and the circuits that each event lists.
 fn form(case: &Case<'_>, phases: &Phases, period_s: f64, found: &mut Findings) {
     if phases.events.is_empty() {
         found.add(code::PHASES, "'events' is empty, but must list the circuits at least once");

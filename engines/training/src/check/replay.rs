@@ -177,7 +177,8 @@ struct ReplayProgress<'a> {
     ready_s: Vec<f64>,
     end_s: Vec<f64>,
     node_of: Vec<usize>,
-    /// Ready time as bits, which order like the times because none is negative, and the task.
+    /// Ready time and number of each transfer that is ready. Bits of times have the same order as the times, because
+    /// times are not negative.
     ready: BinaryHeap<Reverse<(u64, usize)>>,
 }
 

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub(super) struct Earliest {
     /// The earliest moment that all predecessors allow, seconds.
     pub at_s: f64,
-    /// The transfer that determines it, if one does.
+    /// The transfer that determines this moment, if a transfer does.
     pub from: Option<usize>,
     /// The earliest moment that work without preceding transfers allows, seconds.
     pub rigid_s: f64,

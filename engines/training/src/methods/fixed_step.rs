@@ -118,7 +118,7 @@ fn slot_s(params: &Params) -> f64 {
     params.float("dt_ms").unwrap_or(20.0) * 1e-3
 }
 
-/// A schedule in slots whose model is small enough, or the problem with a remedy.
+/// Returns a schedule in slots. If its model would exceed `max_columns`, returns a problem that suggests a longer slot.
 fn schedule(network: &Network, x: &[u32], params: &Params) -> Result<Slots, MethodError> {
     let slot_s = slot_s(params);
     let most = params.int("max_columns").and_then(|most| u64::try_from(most).ok()).unwrap_or(u64::MAX);

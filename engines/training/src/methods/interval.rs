@@ -140,7 +140,7 @@ fn begin(
     Ok(if evolved.best.better_than(&start.best) { evolved.best } else { start.best.clone() })
 }
 
-/// Returns the plans that a bound of the model covers, if not all.
+/// Returns the plans that a bound of the model covers, or `None` if it covers all plans.
 fn covers(
     shape: &Shape,
     shaped: &Shaped,

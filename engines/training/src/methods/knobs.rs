@@ -182,7 +182,7 @@ pub(super) fn writing_of(params: &Params) -> Writing {
     if params.text("writing") == Some("full") { Writing::Full } else { Writing::Reduced }
 }
 
-/// The solver's knobs that affect a method whose models start from full points and hardly ever branch.
+/// The solver's knobs that affect a method whose models start from complete points and hardly ever branch.
 pub(super) fn solver(names: &[&str]) -> Vec<ParamInfo> {
     let mut knobs = lightbay_highs::solve::knobs();
     knobs.retain(|knob| names.contains(&knob.name.as_ref()));

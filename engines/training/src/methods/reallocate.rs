@@ -119,7 +119,7 @@ impl ReallocationRun<'_, '_> {
         self.team.members[member].name.clone()
     }
 
-    /// Runs a search of the team under the limits of the context.
+    /// Runs a search on the jobs, and stops it at the limits of the run.
     fn ask<T>(
         &mut self,
         question: impl FnOnce(

@@ -25,7 +25,8 @@ pub(super) fn report_size(cx: &mut Context<'_, Training>, model: &Model, after: 
     }));
 }
 
-/// Returns the start of the solver: the point of `what` or, if it breaks a row, none and a note.
+/// Returns the starting point of the solver, which is the point of `what`. If this point breaks a row, returns no
+/// starting point and reports the reason.
 pub(super) fn start_at(
     cx: &mut Context<'_, Training>,
     point: Result<Vec<f64>, String>,

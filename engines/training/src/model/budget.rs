@@ -21,8 +21,8 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Ports and ends of `instance`, whose ids are sound; `flows_over` has the flows of all tasks of a
-    /// link's busier direction.
+    /// Ports and ends of `instance`, whose ids are valid; `flows_over` has the flows of all tasks of a link's busier
+    /// direction.
     pub(crate) fn new(instance: &Instance, flows_over: &[u64]) -> Self {
         let ports: Vec<Option<u32>> =
             instance.pods.iter().map(|pod| if pod.mirror { None } else { Some(pod.ports) }).collect();
@@ -116,7 +116,7 @@ impl Budget {
         real.map(|(_, used)| used).collect()
     }
 
-    /// All ports of real pods.
+    /// Total number of ports of real pods.
     pub fn capacity(&self) -> u64 {
         self.ports.iter().flatten().map(|ports| u64::from(*ports)).sum()
     }

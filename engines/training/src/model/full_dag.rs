@@ -47,7 +47,7 @@ pub struct Node {
     pub chunk: u32,
     /// Bucket of a gradient exchange, from 0; 0 for other nodes.
     pub bucket: u32,
-    /// `true` if it is a transfer between pods, and so depends on the circuits.
+    /// `true` for a transfer between pods, whose duration depends on the circuits.
     pub inter_pod: bool,
     /// Duration, seconds; for a transfer between pods, the minimum V/(F*B).
     pub duration_s: f64,

@@ -43,9 +43,9 @@ pub enum NetworkError {
 pub struct Network {
     /// B, bytes per second of one NIC and of one circuit per direction.
     pub rate: f64,
-    /// F of every task.
+    /// F, the number of flows of every task.
     pub flows: Vec<f64>,
-    /// V of every task, bytes.
+    /// V, the volume of every task, bytes.
     pub volume: Vec<f64>,
     /// Shortest possible duration V/(F*B), seconds.
     pub tau: Vec<f64>,
@@ -152,7 +152,7 @@ impl Network {
     }
 
     /// The same network without NIC groups whose limits follow from the ports of a pod: scheduled rates on circuits
-    /// within the ports never exceed them. Rates on unlimited circuits may exceed them.
+    /// within the ports never exceed these limits, but rates on unlimited circuits may.
     #[must_use]
     pub fn without_implied_nics(&self) -> Self {
         let mut changed = self.clone();

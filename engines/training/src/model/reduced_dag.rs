@@ -33,7 +33,7 @@ pub enum Dominance {
 /// An inter-pod task of the reduced graph.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReducedTask {
-    /// Its node in the full graph.
+    /// Node of the task in the full graph.
     pub node: u32,
     /// Earliest start; 0 unless compute at the start of the iteration can delay the task.
     pub release_s: f64,

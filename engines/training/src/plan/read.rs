@@ -15,7 +15,7 @@ const HUGE: f64 = 1e18;
 
 impl TrainingResult {
     /// Reads the keys of a `result`; values of a wrong type, values out of range and missing keys are problems. The
-    /// caller finishes `fields`, which reports unknown keys.
+    /// caller must finish `fields`, which reports unknown keys.
     pub fn read(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Self> {
         let single = Self::read_one(fields, problems);
         let jobs = if fields.has("jobs") { fields.each("jobs", problems, job) } else { Some(Vec::new()) };

@@ -246,8 +246,8 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Milliseconds, unless this makes numbers of the model very small or large; then the power of ten at which the
-/// makespan has three digits.
+/// Unit of time of the model, seconds: 1e-3, or, if milliseconds would make numbers of the model very small or large,
+/// the power of ten in which the makespan has three digits.
 fn unit_of(limit_s: f64) -> f64 {
     if (0.005..=100.0).contains(&limit_s) || limit_s <= 0.0 || !limit_s.is_finite() {
         1e-3

@@ -13,7 +13,7 @@ use lightbay_core::report::{
 /// The forms of the section: blocks that a screen shows one at a time.
 pub(super) const FORMS: &[&str] = &["log_axes", "even_axes", "figures"];
 
-/// The section on the current run of a plan or a scenario, as a genetic search.
+/// The section on a genetic search, for the current run of a plan or a scenario.
 pub(super) fn in_session(beside: &Surroundings) -> Result<Section, Unavailable> {
     let run = beside.run.as_ref();
     let Some((run, stats)) = run.and_then(|run| Some((run, run.generations.stats.as_ref()?))) else {

@@ -50,7 +50,7 @@ fn is_verified(beside: &Surroundings) -> bool {
     standings.filter_map(Standing::optimum).any(|bound| bound.is_on_all && bound.is_verified())
 }
 
-/// The section on the current run of a plan or a scenario, as a search.
+/// The section on a search with a proof, for the current run of a plan or a scenario.
 pub(super) fn in_session(beside: &Surroundings) -> Result<Section, Unavailable> {
     let run = beside.run.as_ref().ok_or_else(|| {
         Unavailable::absent("no search with a bound yet", "solve with delta-joint or delta-select")
@@ -113,10 +113,10 @@ fn log(run: &RunBeside) -> Table {
     table
 }
 
-/// A run with a search, and the reference of its gaps.
+/// A run with a search, and the ideal communication time to which its gaps are related.
 struct Search<'a> {
     run: &'a RunBeside,
-    /// Ideal communication time of its scenario, if a plan of it is known.
+    /// Ideal communication time of the run's scenario, if a plan of this scenario is known.
     comm_s: Option<f64>,
 }
 
@@ -128,12 +128,12 @@ struct GapOf {
 }
 
 impl GapOf {
-    /// `0.07 %` of the objective.
+    /// The gap relative to the objective: `0.07 %`.
     fn words(self) -> String {
         format!("{} %", open_percent(self.share, if self.share < 0.0995 { 2 } else { 1 }))
     }
 
-    /// `2.1 % of ideal comm.`
+    /// The gap relative to the ideal communication: `2.1 % of ideal comm.`
     fn second(self) -> Option<String> {
         self.of_comm.map(|share| format!("{} % of ideal comm.", open_percent(share, 1)))
     }
@@ -145,7 +145,8 @@ impl Search<'_> {
         GapOf { share: gap(best, bound).max(0.0), of_comm }
     }
 
-    /// The gap between best and bound, if both are known, and the plans that the bound covers if not all.
+    /// The gap between best and bound, if both are known, and the plans that the bound covers, if it does not cover all
+    /// plans.
     fn standing(&self) -> Option<(GapOf, Option<&str>)> {
         let (bound, only) = self.run.proof()?;
         Some((self.gap(self.run.best?, bound), only))

@@ -246,7 +246,7 @@ fn describe(instance: &Instance, cycle: &[usize]) -> String {
     names.join(" -> ")
 }
 
-/// Every real pod must have the ports for one circuit on each of its links. `path` is where the ports are set, with
+/// Checks that every real pod has ports for one circuit on each of its links. `path` is where the ports are set, with
 /// the pod's place appended.
 fn check_ports(instance: &Instance, path: &str) -> Problems {
     let mut needed = vec![(0_u64, 0_u32); instance.pods.len()];

@@ -130,7 +130,7 @@ pub(super) fn without_switch() -> Problem {
     Problem::new(MOST, "has no effect while circuits are static", "set `switching_delay_s` or `switch` first")
 }
 
-/// Changes one of the knobs to a value that has passed its range; returns whether the name is one of them.
+/// Changes one of the knobs to a value that is within its range; returns whether the name is one of them.
 ///
 /// # Errors
 /// A maximum number of reconfigurations while circuits are static.

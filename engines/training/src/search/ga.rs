@@ -2,8 +2,8 @@
 //!
 //! Each island is a population with a random stream, elites, tournament selection, uniform crossover, mutation and
 //! repair. Islands are independent until the best individual of each moves to the next one, so they run on all
-//! available threads and the result does not depend on the number of threads. Every improvement of an island is
-//! polished at once. Makespans are cached by circuit allocation.
+//! available threads and the result does not depend on the number of threads. A coordinate search immediately tries to
+//! improve every new best individual of an island. Makespans are cached by circuit allocation.
 
 mod island;
 

@@ -1,4 +1,4 @@
-//! Coordinate search around one circuit allocation: fill free ports, exchange single circuits, drop useless ones
+//! Coordinate search around one circuit allocation: fill free ports, exchange single circuits, drop useless circuits
 //! (docs/methods/training.md, section 6).
 
 use crate::search::circuits::rank;

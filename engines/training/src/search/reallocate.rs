@@ -36,7 +36,7 @@ use std::sync::Arc;
 /// smaller differences depend on the order of additions.
 const SAME_GAIN: f64 = 1e-9;
 
-/// One job among the others.
+/// One of the jobs that share pods, with its ports and plans.
 #[derive(Clone, Debug)]
 pub struct Member {
     /// Its name.

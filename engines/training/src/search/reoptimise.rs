@@ -21,7 +21,7 @@ const BOXES: u64 = 5_000;
 /// rounding must not exclude the circuits of the known plan.
 const ROOM: f64 = 1e-4;
 
-/// Relative difference that counts as zero. Some thousand roundings of a double.
+/// Relative difference that counts as zero: some thousand roundings of a double.
 const NONE: f64 = 1e-12;
 
 /// The best plan found.

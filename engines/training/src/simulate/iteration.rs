@@ -42,7 +42,8 @@ enum What {
     Meet,
 }
 
-/// Ordered by time, then task; the bits of a time that is not negative sort like the time.
+/// An event of the simulation. Events are ordered by time, then by task; bits of times have the same order as the
+/// times, because times are not negative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Event {
     time_bits: u64,

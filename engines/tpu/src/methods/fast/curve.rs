@@ -12,7 +12,7 @@ use lightbay_core::event::{EventBody, SeriesPoint};
 /// Seconds between two points of the curves while annealing.
 pub(super) const DRAWN_EVERY_S: f64 = 0.1;
 
-/// The best point of the annealing drawn so far.
+/// The last point that was drawn of the curves of annealing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AnnealingCurve {
     /// Score of the best design drawn so far.
@@ -22,7 +22,7 @@ pub(super) struct AnnealingCurve {
 }
 
 impl AnnealingCurve {
-    /// Draws the bound of the best design so far by its metrics.
+    /// Draws the bounds that metrics prove for the best design so far, if its score has improved.
     pub(super) fn draw(&mut self, cx: &mut Context<'_, Tpu>, family: &Family, progress: &Progress) {
         let (x, best) = (cx.elapsed_s(), progress.best);
         if best.score >= self.score || x < self.drawn_s + DRAWN_EVERY_S {

@@ -31,7 +31,7 @@ struct Chain {
     random: Stream,
     state: State,
     best: Option<Design>,
-    /// A move, the values of the cuts after it, and the maximum score at which it is accepted.
+    /// A move, and the maximum score at which it is accepted.
     trial: Option<(Move, f64)>,
     trial_cuts: Vec<f64>,
     /// Largest value and sum of 1/λ over the evaluated metrics, for the trial.

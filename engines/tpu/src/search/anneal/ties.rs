@@ -103,8 +103,8 @@ impl Ties {
         self.ties.iter().map(of_tie).sum()
     }
 
-    /// Representative chips of a cube: every other chip has the same distances as one of them. With the number of chips
-    /// that each represents.
+    /// Representative chips of a cube, each with the number of chips that it represents: every chip has the same
+    /// distances as its representative.
     pub fn sources(&self) -> &[(u8, u8)] {
         &self.sources
     }

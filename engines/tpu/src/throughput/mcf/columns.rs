@@ -106,7 +106,7 @@ impl ColumnProgram {
         }
     }
 
-    /// Solves; `gap` is the current gap of the interval, which determines the accuracy of the prices.
+    /// Solves the program; `gap` is the current gap of the interval, which determines the accuracy of the prices.
     fn solve<W: Watch>(&mut self, gap: f64, watch: &mut W) -> Result<Prices, Trouble> {
         match self {
             // Exact prices are not useful while the program changes, so the gap of the program follows the gap of the

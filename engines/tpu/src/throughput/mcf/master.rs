@@ -54,7 +54,7 @@ pub struct Master {
 /// Reason that solving the program failed.
 #[derive(Debug)]
 pub enum Trouble {
-    /// The run must stop, or failed.
+    /// The run was stopped, or a checkpoint failed.
     Run(MethodError),
     /// The solver failed.
     Solver(String),

@@ -73,7 +73,7 @@ impl Ranges {
         Some(halves)
     }
 
-    /// Width of the range with this number, relative to the widest.
+    /// Width of the range with this number, as a fraction of its maximum width.
     fn width(&self, range: usize, most: &[u32], period_s: f64) -> f64 {
         if range < 2 {
             let [early, late] = self.instants[range];

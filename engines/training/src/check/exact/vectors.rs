@@ -2,7 +2,7 @@
 
 use crate::check::case::Case;
 
-/// Partial allocations without a result after which a search is given up.
+/// Number of partial allocations without a result after which a search is given up.
 const MOST_STEPS: usize = 2_000_000;
 
 /// The set of circuit allocations that fit the ports, described by the ports that circuits need and the free ports of

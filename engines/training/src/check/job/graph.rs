@@ -155,7 +155,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The transfer of a micro-batch from one stage to the one that holds the next part of the model.
+    /// The transfer of a micro-batch from one stage to the stage that holds the next part of the model.
     fn send(&mut self, from: usize, to: usize, turn: Turn, compute: usize) -> usize {
         let step = turn.step;
         let work = if self.position(from) == self.position(to) {

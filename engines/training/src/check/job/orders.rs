@@ -14,7 +14,7 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// The name, with the chunk if a stage has several.
+    /// Name of the computation, with the chunk if a stage has several chunks.
     pub fn label(&self, chunks: u32) -> String {
         if chunks > 1 { format!("{}.{}", self.step, self.chunk + 1) } else { self.step.to_string() }
     }

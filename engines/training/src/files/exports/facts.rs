@@ -141,8 +141,8 @@ fn problems(error: AnalysisError) -> Problems {
     }
 }
 
-/// Name of a compute or of a transfer inside a pod: letter, micro-batch and, where stages hold several, chunk: `F3`,
-/// `B3.2`.
+/// Name of a compute or of a transfer inside a pod: letter, micro-batch and, if stages hold several chunks, the chunk:
+/// `F3`, `B3.2`.
 pub(super) fn step_name(letter: char, step: &Step, chunks: bool) -> String {
     let number = step.micro_batch + 1;
     if chunks { format!("{letter}{number}.{}", step.chunk + 1) } else { format!("{letter}{number}") }

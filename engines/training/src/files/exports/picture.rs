@@ -24,7 +24,7 @@ const HEADING: Font = Font::plain(14.0).bold();
 const BODY: Font = Font::plain(11.0);
 const SMALL: Font = Font::plain(9.0);
 
-/// Maximum fraction of the iteration up to which the tail is enlarged.
+/// The tail is enlarged if it is at most this fraction of the iteration.
 const SMALL_TAIL: f64 = 0.6;
 
 /// Returns the fill of a kind of task.

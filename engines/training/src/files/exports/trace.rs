@@ -30,10 +30,10 @@ struct Piece {
 /// Row of a pod, with its name; sorted by compute, transfers inside the pod, links.
 type Row = (u8, u32, String);
 
-/// Rows of a pod with their runs.
+/// Rows of a pod, each with its activities.
 type Rows = BTreeMap<Row, Vec<UnbrokenRun>>;
 
-/// A value with its pod and its row.
+/// An activity with its pod and its row.
 type RowRun = (usize, Row, UnbrokenRun);
 
 /// The file.
@@ -65,7 +65,7 @@ pub(super) fn text(plan: &Plan<Training>, facts: &Facts) -> Result<String, Probl
         .map_err(|error| Problem::new("", error.to_string(), "please report this").into())
 }
 
-/// Distributes runs over the minimum number of threads so that no two on the same thread overlap.
+/// Distributes activities over the minimum number of threads so that activities on the same thread do not overlap.
 fn lay(trace: &mut Trace, process: &mut Process, name: &str, mut runs: Vec<UnbrokenRun>) {
     runs.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
     let rows = chrome_trace::rows(runs.iter().map(|run| (run.start_s, run.end_s)));

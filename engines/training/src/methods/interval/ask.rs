@@ -125,7 +125,7 @@ pub(super) fn genetic(generations: i64) -> GaSettings {
     GaSettings { generations, stall_generations: generations.max(1), ..GaSettings::default() }
 }
 
-/// The schedule at which windows are centred.
+/// The schedule around which windows are centred.
 pub(super) fn anchor(params: &Params, evaluator: &Evaluator, x: &[u32], start: &Arc<Trace>) -> Arc<Trace> {
     if params.text("anchor") == Some("fair") {
         Arc::new(evaluator.trace(x, Rates::Fair, &mut Scratch::default()))

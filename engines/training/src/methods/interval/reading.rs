@@ -27,7 +27,7 @@ pub(super) struct IntervalReader<'s> {
     rates: Rates,
     shaped: &'s Shaped,
     pub goal: ModelGoal,
-    /// Plans that the bound covers, if not all.
+    /// Plans that the bound covers; `None` if it covers all plans.
     pub covers: Option<&'static str>,
     pub best: &'s mut Circuits,
     trace: &'s mut Arc<Trace>,

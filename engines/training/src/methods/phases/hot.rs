@@ -10,7 +10,7 @@ use lightbay_core::event::HotStartFate;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch as _;
 
-/// Reports that the given plan, if its circuits change, cannot be used.
+/// If the circuits of the hot-start plan change, reports that this plan cannot be used.
 pub(super) fn refuse(session: &mut Session<'_, '_>, why: &str) {
     let Some(hot) = session.cx.hot_start() else { return };
     let plan = hot.plan.plan();
@@ -19,7 +19,8 @@ pub(super) fn refuse(session: &mut Session<'_, '_>, why: &str) {
     }
 }
 
-/// The given plan, if its circuits change and it is better than `task.known` on this scenario; reports it.
+/// Returns the hot-start plan if its circuits change and it is better than `task.known` on this scenario, and reports
+/// this plan.
 pub(super) fn take(
     session: &mut Session<'_, '_>,
     task: MoveTask<'_>,

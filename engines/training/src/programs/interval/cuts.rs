@@ -23,7 +23,7 @@ impl Writer<'_> {
         self.contention()
     }
 
-    /// A task on v circuits takes at least V/(min(F,v)B), and exactly that if it never competes.
+    /// A task on v circuits takes at least V/(min(F,v)B), and exactly this time if it never competes.
     fn durations(&mut self) -> Result<(), MethodError> {
         let network = &self.ask.scope.evaluator.network;
         for task in 0..network.tasks() {
@@ -60,7 +60,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A task is not active after one that waits for it has begun.
+    /// A task is not active after one of its successors has begun.
     fn orders(&mut self) -> Result<(), MethodError> {
         let network = &self.ask.scope.evaluator.network;
         for next in 0..network.tasks() {

@@ -180,8 +180,9 @@ impl Grid {
         self.first[task] > 0 && self.last(before) + 1 == self.first[task] && delay <= SAME_MOMENT_S
     }
 
-    /// Delay of each task after its first event, in seconds, because of an edge delay after a task that ends at that
-    /// event; and the maximum delay at each event, by which the next interval is longer.
+    /// Two lists of delays in seconds. The first has, for each task, its delay after the event at which it starts, if a
+    /// predecessor ends at the same event and the edge between them has a delay. The second has the maximum delay at
+    /// each event; the next interval is longer by this delay.
     fn waits(&self, network: &Network) -> (Vec<f64>, Vec<f64>) {
         let mut wait = vec![0.0f64; network.tasks()];
         let mut gap = vec![0.0f64; self.intervals as usize + 1];

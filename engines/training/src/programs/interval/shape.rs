@@ -42,7 +42,7 @@ pub struct ShapeSubject<'a> {
     pub circuits: &'a [u32],
     /// The schedule to start from.
     pub start: &'a Trace,
-    /// The schedule at which windows are centred.
+    /// The schedule around which windows are centred.
     pub anchor: &'a Trace,
 }
 

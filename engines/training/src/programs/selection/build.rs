@@ -98,7 +98,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// A column between two values, and its value as a sum.
+    /// Adds a column with these bounds, and returns its value as a sum.
     pub fn shifted(&mut self, name: String, least: f64, most: f64) -> (Column, Sum) {
         // Shifted columns begin at 0; their minimum becomes a constant of the sums that contain them.
         let base = if self.sums() == 0 { 0.0 } else { least };

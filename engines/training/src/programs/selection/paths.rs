@@ -128,7 +128,7 @@ impl Paths {
     }
 }
 
-/// Adds a sum to those whose maximum is taken.
+/// Adds a sum to the list of sums whose maximum is a start.
 pub(super) fn keep_largest(sums: &mut Vec<Sum>, new: Sum, builder: &Builder<'_>) {
     if builder.sums() == 0 {
         sums.push(new);

@@ -119,7 +119,7 @@ impl Serialize for Step {
     }
 }
 
-/// A text that is not `F` or `B` and a micro-batch from 1.
+/// A text that is not `F` or `B` followed by a micro-batch number of at least 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a step of a stage: write 'F' or 'B' and the micro-batch from 1, such as 'F1'")]
 pub struct NotAStep;

@@ -86,7 +86,7 @@ pub(super) fn ports_value(ports: &[u32]) -> Option<ParamValue> {
     })
 }
 
-/// Converts a value that has passed the range of its knob.
+/// Converts a value that is within the range of its knob.
 pub(super) fn ports_from(value: &ParamValue) -> Option<PortsPerPod> {
     let port = |value: &ParamValue| u32::try_from(value.as_i64()?).ok();
     match value {

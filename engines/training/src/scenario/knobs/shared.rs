@@ -65,7 +65,7 @@ pub(super) fn get(shared: &SharedPods, name: &str) -> Option<ParamValue> {
     }
 }
 
-/// Changes a knob to a value that has passed its range.
+/// Changes a knob to a value that is within its range.
 pub(super) fn set(
     shared: &mut SharedPods,
     name: &str,

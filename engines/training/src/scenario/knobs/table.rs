@@ -7,10 +7,10 @@ use lightbay_core::param::{Effect, ParamInfo};
 use lightbay_core::record::{Record as _, params_of};
 use std::sync::LazyLock;
 
-/// Another word for `gpus`: the number of replicas.
+/// Name of the knob for the number of replicas, which sets `gpus`.
 pub const DP: &str = "dp";
 
-/// Ports that have failed.
+/// Name of the knob for failed ports.
 pub(super) const FAILED: &str = "failed_ports";
 
 /// Every key of `run` is a knob, in the order of files.

@@ -16,7 +16,7 @@ pub(crate) struct Odometer<'a> {
 }
 
 impl<'a> Odometer<'a> {
-    /// Starts at one circuit everywhere; `None` if that does not fit.
+    /// Starts at one circuit on every link; `None` if these circuits do not fit.
     pub fn new(split: &'a Split<'a>) -> Option<Self> {
         let x = vec![1; split.task.caps.len()];
         let free = split.task.evaluator.network.budget.free(&x);

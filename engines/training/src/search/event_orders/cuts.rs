@@ -197,8 +197,9 @@ impl View<'_> {
 
     /// Returns the capacity violation at prices: each job has a worth per unit of work, each stretch between `points`
     /// (and before the first and after the last) has a cost per unit of time, and the yield of a job in a stretch is at
-    /// most its worth minus the cost of the resources it uses there. The worth of all jobs cannot exceed these costs
-    /// and yields. It is a Farkas row: the dual of the linear program over amounts, with lengths as variables.
+    /// most its worth minus the cost of the resources it uses there. The total worth of all jobs cannot exceed the
+    /// total of these costs and yields. It is a Farkas row: the dual of the linear program over amounts, with lengths
+    /// as variables.
     pub fn priced(&self, worth: &[(u32, f64)], points: &[Point], stretches: &[Priced]) -> Shortage {
         let mut row = Row::default();
         let (mut short, mut seen) = (0.0, 0.0);

@@ -32,9 +32,9 @@ pub struct Point {
 pub struct ContendedTask {
     /// Task id.
     pub task: u32,
-    /// Not served before.
+    /// Time point before which the job is not served.
     pub start: Point,
-    /// Time by which it is served completely.
+    /// Time point by which the job is served completely.
     pub end: Point,
     /// Duration at its highest speed, units.
     pub work: f64,

@@ -96,7 +96,7 @@ impl EventOrder {
         Self { events }
     }
 
-    /// For every contended task its first interval and the one after its last.
+    /// For every contended task, its first interval and the interval after its last one.
     pub fn spans(&self, competition: &Competition) -> Vec<(u32, u32)> {
         let mut spans = vec![(0, self.events.len() as u32); competition.rivals.len()];
         for (at, event) in self.events.iter().enumerate() {

@@ -48,7 +48,7 @@ pub(super) fn trace(evaluator: &Evaluator, x: &[u32], competition: &Competition,
     trace
 }
 
-/// Volumes without noise, which add up to those of the tasks.
+/// Volumes without noise, which add up to the volumes of the tasks.
 fn cleaned(competition: &Competition, point: &Point) -> Vec<Vec<f64>> {
     let end = point.makespan;
     let spans = point.order.spans(competition);

@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 /// iteration.
 const TOLERANCE: f64 = 1e-9;
 
-/// A basis by what its columns and rows represent.
+/// A basis of a program; its columns and rows are identified by their meaning instead of their numbers.
 pub(super) type BasisRows = FxHashMap<Part, BasisStatus>;
 
 /// The best schedule of one event order.

@@ -256,7 +256,7 @@ impl<'a> Steps<'a> {
         Some(states)
     }
 
-    /// Value and plan if they are better than the best times [`Steps::stretch`].
+    /// Value and plan of a schedule, if its value is below the best value times [`Steps::stretch`].
     pub fn value(&mut self, counts: &[Vec<u32>], from_s: &[f64]) -> Option<(f64, Stepped)> {
         let delay_s = self.task.delay_s;
         let (first_s, last_s) = (*from_s.first()?, *from_s.last()?);

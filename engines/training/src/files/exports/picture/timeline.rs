@@ -173,7 +173,7 @@ impl Timeline<'_> {
         drawing.line((edges.0, bottom), (edges.1, bottom), Stroke::solid(0.6));
     }
 
-    /// Draws the times below the rows, and the end on the ideal network.
+    /// Draws the time axis below the rows, and marks the end of the iteration on the ideal network.
     fn axis(&self, drawing: &mut Drawing, top: f64, bottom: f64) {
         let step = nice((self.to_s - self.from_s) / 8.0);
         let mut tick = (self.from_s / step).ceil() * step;
