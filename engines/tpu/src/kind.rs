@@ -295,8 +295,8 @@ fn carry(result: &TpuResult, from: &TpuScenario, to: &TpuScenario) -> Result<Car
 }
 
 /// Circuits between the cubes, each with its switch and ports: on every switch, the + port of a cube is an A port and
-/// the - port of the cube is a B port. Circuits from a cube to itself do not link two pods, so only the places list
-/// them.
+/// the - port of the cube is a B port. Circuits from a cube to itself do not link two pods, so `places` lists them, but
+/// `circuits` does not count them.
 fn circuits(scenario: &TpuScenario, result: &TpuResult) -> Option<CircuitMatrix> {
     let pod = result.topology.topology().ok()?;
     let mut counts: BTreeMap<(u32, u32), u32> = BTreeMap::new();

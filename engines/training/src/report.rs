@@ -354,7 +354,7 @@ impl Report for TrainingReport<'_> {
     }
 }
 
-/// Names of the pods of a link; a mirror is the ring neighbour of the other one.
+/// Names of the pods of a link; a mirror is named as the ring neighbour of the pod at the other end.
 fn link_name(instance: &Instance, link: usize) -> String {
     let Some(found) = instance.links.get(link) else { return link.to_string() };
     let [a, b] = [found.pod_a, found.pod_b].map(|pod| task::end_name(instance, pod.index()));

@@ -184,7 +184,8 @@ pub struct RoutedFlow {
     pub vc: u8,
 }
 
-/// The routes over an arc class (symmetric routes: of cube 0 and their images) or arc, in their order.
+/// The routes over an arc, in the order of the plan. For symmetric routes, the routes over an arc class: the routes of
+/// cube 0 and their images.
 pub fn flows(pod: &Topology, routing: &Routing, arc: usize) -> Vec<RoutedFlow> {
     let symmetric = routing.expand == Expansion::Translation;
     let mut flows = Vec::new();

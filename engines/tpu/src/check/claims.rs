@@ -186,8 +186,8 @@ pub(super) fn mcf(
     }
 }
 
-/// Returns the bound that lengths of the arcs prove: their sum over the distances of all pairs. If the symmetry was
-/// confirmed, the arcs and the sources of one cube are enough. `None` if the run stops.
+/// Returns the bound that lengths of the arcs prove: the sum of the lengths divided by the sum of the distances of all
+/// pairs. If the symmetry was confirmed, the arcs and the sources of one cube are enough. `None` if the run stops.
 fn certified(
     wiring: &Wiring,
     group: Option<Symmetric>,

@@ -172,7 +172,7 @@ impl CheckedNetwork {
         Some(trees)
     }
 
-    /// One unit from a source to every other chip along all shortest paths, split equally at every chip.
+    /// Flow of one unit from a source to every other chip along all shortest paths, split equally at every chip.
     fn grow(&self, source: usize, lengths: &[f64], tie: f64, tree: &mut Tree) {
         let nodes = self.links.len();
         let mut distance = vec![f64::INFINITY; nodes];

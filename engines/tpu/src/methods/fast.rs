@@ -409,8 +409,8 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         {
             return Ok(());
         }
-        // Removes the best pod so far, because it would prevent the certification of designs that have not had their
-        // cuts yet.
+        // Removes the best pod so far, because otherwise designs to which no cuts have been applied yet would not be
+        // certified.
         let known = self.best.take();
         self.turns = CubeSymmetries::Free;
         let ended = self.tournament(given).and_then(|()| self.rounds());

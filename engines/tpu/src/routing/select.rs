@@ -206,7 +206,7 @@ pub fn reaches(frame: &Frame, steps: &Steps, watch: &mut impl Watch) -> Result<V
         steps.distances(frame, *source, &mut reach);
         reach.sealed()
     };
-    // One source per thread at a time.
+    // Each batch has one source for every thread.
     for group in sources.chunks(watch.threads().max(1)) {
         watch.checkpoint()?;
         if group.len() == 1 {

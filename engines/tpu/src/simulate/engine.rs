@@ -71,7 +71,8 @@ struct Output {
     heads: [u64; MAX_LABELS],
     /// Free slots of the downstream lanes; flits on the link count as occupied slots.
     room: [u16; MAX_LANES],
-    /// The input port at the other end, as index of that node's output there; the relation is symmetric.
+    /// Index of the output at the other end of the link: the output of the receiving node at the port where the flits
+    /// arrive. The relation is symmetric.
     pair: u32,
     /// Cycles from a send to the arrival.
     delay: u16,
@@ -444,7 +445,7 @@ impl<'a> Simulator<'a> {
             if winner == sources {
                 self.send_from_source::<GENERAL>(output, lane);
             } else {
-                // The whole input port is done for this cycle.
+                // An input port sends at most one flit per cycle, so all its lanes are done.
                 let input = winner >> net.shift << net.shift;
                 free &= !(net.port_bits << input);
                 self.send_from_lane::<GENERAL>(output, ((node * PORTS) << net.shift) + winner, winner, lane);

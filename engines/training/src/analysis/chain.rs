@@ -19,7 +19,7 @@ const IDEALLY_CRITICAL_S: f64 = 1e-7;
 pub struct Causes {
     /// Fewer circuits than flows, even with the link to itself: V/(min(F,x)*B) - V/(F*B).
     pub too_few_s: f64,
-    /// Sharing circuits or NICs with others: the rest of the duration.
+    /// Sharing circuits or NICs with other tasks: the rest of the duration.
     pub contention_s: f64,
     /// Starting later than predecessors and release allow.
     pub held_s: f64,

@@ -23,7 +23,8 @@ use std::sync::Arc;
 /// The integer program with proof.
 pub(super) struct Select;
 
-/// Relative margin of the search limit above the best known makespan, because a start must lie strictly inside it.
+/// Relative margin of the search limit above the best known makespan, because a starting point must lie strictly below
+/// the limit.
 const ROOM: f64 = 1e-6;
 
 /// Maximum relative distance of plan and bound, beyond the requested gap, that counts as a proof: above the tolerances

@@ -7,7 +7,7 @@ use crate::scenario::instance::Instance;
 pub struct End {
     /// The pod.
     pub pod: u32,
-    /// Ports that one circuit needs there, at least 1.
+    /// Ports that one circuit of the link needs in this pod, at least 1.
     pub cost: u32,
 }
 
@@ -83,7 +83,8 @@ impl Budget {
         self.limit[link]
     }
 
-    /// The same budget with another number of ports in a real pod; the links at it can have more or fewer circuits.
+    /// The same budget with another number of ports in a real pod; the links at this pod can then have more or fewer
+    /// circuits.
     #[must_use]
     pub fn with_ports(&self, pod: usize, ports: u32) -> Self {
         let mut other = self.clone();

@@ -95,7 +95,7 @@ pub struct JobPorts {
 }
 
 impl JobPorts {
-    /// Ports that it may use and does not.
+    /// Ports that it may use but does not use.
     pub const fn surplus(self) -> u32 {
         (self.brought + self.taken).saturating_sub(self.given + self.used)
     }

@@ -84,7 +84,7 @@ fn figures(stats: &GenerationStats) -> Facts {
     facts
 }
 
-/// The values of a run with their reference.
+/// The makespans of a run, with the values to which they are related.
 struct Values<'a> {
     run: &'a RunBeside,
     beside: &'a Surroundings,

@@ -122,7 +122,7 @@ fn summary(analysis: &Analysis) -> Facts {
     facts
 }
 
-/// The tasks on the path, and its time in and between transfers.
+/// The tasks on the path, and the time that the path spends in transfers and between transfers.
 fn course(analysis: &Analysis) -> Facts {
     let chain = &analysis.chain;
     let mut facts = Facts::new();

@@ -42,7 +42,7 @@ pub(super) fn between(instance: &Instance, from: usize, to: usize) -> String {
     format!("{} to {}", end_name(instance, from), end_name(instance, to))
 }
 
-/// Name of a pod at the end of a link; a mirror is the ring neighbour of the other one.
+/// Name of a pod at the end of a link; a mirror is named as the ring neighbour of the pod at the other end.
 pub(super) fn end_name(instance: &Instance, pod: usize) -> String {
     match instance.pods.get(pod) {
         Some(found) if found.mirror => "ring".to_owned(),

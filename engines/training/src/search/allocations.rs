@@ -20,7 +20,8 @@ use lightbay_core::watch::Watch;
 pub(crate) use vectors::{Odometer, Vectors};
 
 /// Maximum number of circuit allocations that are listed and sorted; above it, boxes of allocations are searched. An
-/// allocation takes some tens of bytes, so the list takes some megabytes; all presets stay below a hundredth of it.
+/// allocation takes some tens of bytes, so the list takes some megabytes; all presets stay below a hundredth of this
+/// number.
 pub const LISTED: u64 = 100_000;
 
 /// Maximum number of boxes that are evaluated.
@@ -41,7 +42,7 @@ pub struct VectorTask<'a> {
     pub relaxed: bool,
     /// Maximum number of allocations to list.
     pub listed: u64,
-    /// Maximum number of boxes to evaluate when there are more allocations.
+    /// Maximum number of boxes to evaluate if there are too many allocations to list.
     pub boxes: u64,
 }
 

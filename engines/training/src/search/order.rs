@@ -32,8 +32,8 @@ use std::sync::Arc;
 /// Number of the random stream that perturbs orders; streams 0, 1, ... belong to the islands of the genetic search.
 pub const STREAM: u64 = (1 << 32) + 1;
 
-/// Relative difference below which two makespans count as equal. Programs are solved to 1e-9 in about 1000 units, which
-/// is a thousandth of this.
+/// Relative difference below which two makespans count as equal. Programs are solved to 1e-9 units at makespans of
+/// about 1000 units, so their relative error is a thousandth of this difference.
 const SAME: f64 = 1e-9;
 
 /// Number of linear programs between two reports of progress.

@@ -181,8 +181,8 @@ impl Team {
         Ok(())
     }
 
-    /// After all jobs were planned alone, replaces present plans by the plans alone if they are not better or do not
-    /// fit.
+    /// Called after all jobs were planned alone. Replaces the present plan of a job by its plan alone if the present
+    /// plan is not better. If the present plans together do not fit the pods, replaces all of them.
     pub fn restart(&mut self) {
         for member in &mut self.members {
             // A plan that does not improve on the plan without trade gives its ports back.

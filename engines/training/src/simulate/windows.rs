@@ -48,8 +48,8 @@ pub fn latest_finish(network: &Network, limit: f64) -> Vec<f64> {
 
 /// First and last interval (1-based) in which each task may be active.
 ///
-/// Tasks may be left out of the intervals (those that never compete need none): they have no window, and only propagate
-/// the order of other tasks.
+/// Tasks may be left out of the intervals, because tasks that never compete need no intervals. Such a task has no
+/// window, and only propagates the order of other tasks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexWindows {
     /// Number of intervals K.

@@ -1,4 +1,5 @@
-//! Shortest paths from all sources of a network under one length per class, and the loads of their equal split.
+//! Shortest paths from all sources of a network under one length per class, and the loads of flows that are split
+//! equally over these paths.
 
 use super::network::Network;
 use lightbay_core::method::MethodError;

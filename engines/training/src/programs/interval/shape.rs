@@ -15,7 +15,8 @@ pub enum Pruning {
     None,
     /// The windows that the DAG implies.
     Dag,
-    /// The DAG, and tasks with successors within this many intervals of a reference run (Alg. 1).
+    /// The windows that the DAG implies; in addition, tasks with successors stay within this many intervals of their
+    /// intervals in a reference run (Alg. 1).
     Anchored(u32),
 }
 
@@ -94,8 +95,8 @@ fn unbroken(model: &Model, point: Vec<f64>) -> Result<Vec<f64>, String> {
     }
 }
 
-/// Relative margin above the starting schedule within which the model searches for schedules. A start must lie strictly
-/// inside the limit, because rounding would make it infeasible.
+/// Relative margin above the starting schedule within which the model searches for schedules. The limit must exceed the
+/// starting schedule, because rounding could make a starting point at the limit infeasible.
 const ROOM: f64 = 1e-6;
 
 /// Maximum amount by which a start may break a row; the solver allows 1e-6.

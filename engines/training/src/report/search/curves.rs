@@ -15,7 +15,7 @@ const ROOM: f64 = 0.05;
 /// Minimum gap for the choice of the axis, as a fraction of the objective.
 const LEAST: f64 = 1e-3;
 
-/// The values of a run with their reference.
+/// The curves of a run, with the reference lines of other plans.
 pub(super) struct Values<'a> {
     run: &'a RunBeside,
     /// Curves before they are put on an axis: name in JSON, label, tone and points.

@@ -84,7 +84,7 @@ impl Line {
 /// A stretch with prices.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Priced {
-    /// Cost of a unit of its time.
+    /// Cost per unit of time in the stretch.
     pub cost: f64,
     /// Yield of each job per unit of its window in the stretch.
     pub yields: Vec<f64>,

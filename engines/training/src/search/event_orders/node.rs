@@ -14,12 +14,12 @@ use lightbay_core::watch::Watch;
 /// (`FEASIBLE` of `simplex.rs`), so that a satisfied row is not found violated.
 pub const SHORT: f64 = 2e-11;
 
-/// Shortfalls of distances below this count as rounding. This is the tolerance of the simplex: rows that it satisfies
-/// fall short by no more.
+/// Shortfalls of distances below this count as rounding. This is the tolerance of the simplex: rows that the simplex
+/// satisfies fall short by at most this amount.
 const APART: f64 = 1e-11;
 
-/// Maximum number of rounds of cutting planes at a node. [`PATIENCE`] ends a bound that stalls, this limit ends one
-/// that creeps.
+/// Maximum number of rounds of cutting planes at a node. [`PATIENCE`] ends rounds in which the bound hardly rises, this
+/// limit ends rounds in which it rises steadily but slowly.
 const ROUNDS: usize = 40;
 
 /// Number of rounds in a row with less progress than [`LEAST_PROGRESS`] after which the node branches: one weak round
@@ -35,8 +35,8 @@ const MOST_ROWS: usize = 3_000;
 /// Maximum number of pivots between two rounds. The dual simplex may stop at any pivot: its value is a valid bound.
 const PIVOTS: usize = 4_000;
 
-/// Maximum number of rows of one resource per round. They overlap in the tasks that they cover, so the most violated
-/// ones make most others redundant.
+/// Maximum number of rows of one resource per round. Rows of a resource overlap in the tasks that they cover, so the
+/// most violated rows make most of the other rows redundant.
 const ROWS_AT_ONCE: usize = 4;
 
 /// Result of relaxing a node.

@@ -15,9 +15,9 @@ pub(super) type Cache = FxHashMap<Box<[u32]>, f64>;
 /// Figures of one generation of an island.
 #[derive(Clone, Debug)]
 pub(super) struct IslandRecord {
-    /// Best ever.
+    /// Best individual since the start of the search.
     pub best: Circuits,
-    /// Operation that produced it, in words.
+    /// Operation that produced the best individual, in words.
     pub source: &'static str,
     pub size: u64,
     pub sum: f64,

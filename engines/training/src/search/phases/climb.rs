@@ -1,8 +1,9 @@
 //! Pattern search from guessed schedules, which gives the incumbent of the search over boxes.
 //!
-//! Boxes bisect instants, so they reach schedules that are good only at one exact instant late, such as schedules whose
-//! return costs time at both ends of the iteration. A change of one count, of two counts of a state, or of an instant
-//! by a step is kept if the iteration gets shorter; steps are halved when none does.
+//! The search over boxes bisects ranges of instants. So it takes long to find schedules that are good only at one exact
+//! instant, such as schedules whose return costs time at both ends of the iteration. A change of one count, of two
+//! counts of a state, or of an instant by a step is kept if the iteration gets shorter; steps are halved when none
+//! does.
 
 use super::boxes::{MoveBox, ReturnSide};
 use super::tree::Tree;

@@ -10,7 +10,7 @@ use lightbay_core::kind::Carried;
 
 impl Team {
     /// Takes over the circuits that `result`, a plan for `from`, has for jobs of the same name; returns the changes
-    /// that were necessary. Traded ports are used again as far as they are still free and help.
+    /// that were necessary. Traded ports are used again if they are still free and shorten an iteration.
     ///
     /// # Errors
     /// One sentence that says why the plan cannot be transferred.
