@@ -44,7 +44,7 @@ pub mod steps;
 pub mod trees;
 pub mod turns;
 
-/// Minimum number of chips for which routes may by default be two hops longer than the shortest.
+/// Minimum number of chips for which routes may by default be two hops longer than the shortest allowed route.
 pub const SLACK_FROM_NODES: usize = 512;
 
 /// Number of pairs without a route that a message names.
@@ -279,7 +279,7 @@ pub fn find(
         let turns = allowed_turns(&frame, priority, settings, watch)?;
         match select_under(&frame, turns, settings, watch)? {
             Ok(chosen) => {
-                // The better selection has the smaller maximum load; ties are broken by the fewer hops.
+                // The better selection has the smaller maximum load; ties are broken by the smaller number of hops.
                 if best.as_ref().is_none_or(|best| chosen.selection.rank() < best.selection.rank()) {
                     best = Some(chosen.found(frame.clone(), priority, false));
                 }

@@ -29,7 +29,7 @@ pub struct LoadFigures {
 }
 
 impl LoadFigures {
-    /// Figures of some loads.
+    /// Figures of a list of loads.
     pub fn of(loads: &[u32]) -> Self {
         let mut sorted = loads.to_vec();
         sorted.sort_unstable();

@@ -240,7 +240,8 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         }
     }
 
-    /// Finds the best pod. A bound of another run that the best pod so far meets ends the search; routing follows.
+    /// Finds the best pod. The search ends as soon as the best pod so far meets a bound of another run; routing
+    /// follows.
     fn search(
         &mut self,
         scenario: &TpuScenario,

@@ -48,8 +48,8 @@ impl Group {
         Ok(Self::sealed(order, table, name))
     }
 
-    /// The product of at most three cyclic groups with `order` elements whose factors are as equal as possible,
-    /// smallest factor first.
+    /// The group with `order` elements that is a product of at most three cyclic groups of sizes as equal as possible,
+    /// smallest size first.
     ///
     /// # Panics
     /// Never for an order of 1 to 65 535.

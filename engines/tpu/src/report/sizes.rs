@@ -14,7 +14,7 @@ pub(super) const FORMS: &[&str] = &["curves", "table"];
 /// Methods that build tori; their plans do not count as designs.
 const TORI: [&str; 2] = ["pt", "pdtt"];
 
-/// A rate per chip as printed.
+/// Text of a throughput per chip.
 const RATE: Unit = Unit::new("", 1.0, Some(3));
 
 /// Best designs by chips: throughput per chip, and the number of the plan.

@@ -99,8 +99,8 @@ impl Finder {
             for vc in 0..steps.vcs() {
                 let state = steps.state(arc, vc);
                 let hops = reach.hops[state as usize];
-                // Every pod is bipartite: lengths of the wrong parity do not occur. These are the entries of the last
-                // hop; a distance of 1 is a route of one hop.
+                // Every pod is bipartite: lengths of the wrong parity do not occur. Adds the entries of the last hop;
+                // at a distance of 1, the last hop is a complete route.
                 if hops <= longest {
                     self.entries.push(Entry { state, next: u32::MAX, cost });
                     if hops == 1 && cost < best.0 {

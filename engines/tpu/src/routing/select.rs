@@ -132,7 +132,7 @@ impl SelectedRoutes {
     pub(super) fn replace(&mut self, frame: &Frame, flow: usize, ports: &[u8]) {
         let source = (flow / self.nodes) as u32;
         let old = self.of(flow).to_vec();
-        // Loads follow the change.
+        // Moves the load of the flow from the old route to the new one.
         frame.follow(source, &old, |arc| self.loads[frame.class(arc)] -= 1);
         frame.follow(source, ports, |arc| self.loads[frame.class(arc)] += 1);
         self.hop_sum = self.hop_sum - old.len() as u64 + ports.len() as u64;
@@ -227,7 +227,7 @@ struct Proposer {
 }
 
 /// Selects one route for every pair; starts from another selection of the same pod if one is given, and replaces its
-/// routes over failed switches. Pairs without a simple allowed route have none in the result.
+/// routes over failed switches. Pairs without a simple allowed route have no route in the result.
 ///
 /// # Errors
 /// The watch requests a stop.
@@ -315,7 +315,7 @@ impl SelectionRun<'_> {
         sum
     }
 
-    /// Sets prices for loads up to twice the highest; `share` is the fraction of all passes that is done.
+    /// Sets prices for loads up to twice the highest load; `share` is the fraction of all passes that is done.
     fn set_prices(&mut self, share: f64) {
         // Mean load of the shortest routes, the unit of the first γ.
         let mean = (self.ways.hop_sum() as f64 / self.now.loads.len() as f64).max(8.0);

@@ -1,4 +1,4 @@
-//! Turns in a layout for searches along routes, and the resulting distances.
+//! Allowed turns, stored for searches along routes in both directions, and the distances that they give.
 
 use super::frame::Frame;
 use super::turns::{self, Turns};

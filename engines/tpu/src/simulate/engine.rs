@@ -76,7 +76,7 @@ struct Output {
     pair: u32,
     /// Cycles from a send to the arrival.
     delay: u16,
-    /// First request bit of the round-robin arbitration.
+    /// Request bit at which the next round-robin arbitration starts.
     turn: u8,
     /// Downstream lanes that packets have reserved.
     taken: u8,
@@ -125,7 +125,7 @@ pub struct Simulator<'a> {
     /// Requests of flits that are not the first of their packet, by output and reserved lane; used only if packets have
     /// several flits.
     bodies: Vec<u64>,
-    /// Lane that the packet at the head of a lane (then of a source queue) has reserved.
+    /// Lane that the packet at the head of a queue has reserved: first for all lanes, then for all source queues.
     reserved: Vec<u8>,
     /// First cycle in which an output is free again; used only for slow links.
     free_at: Vec<u32>,

@@ -51,7 +51,7 @@ pub fn measure(net: &SimulatedPod, rate: f64, seed: u64, stop: &(dyn Fn() -> boo
     let stream = (rate / settings.rate_step).round() as u64;
     let mut simulator = Simulator::new(net, rate, seed, stream);
     let chunk = (HOPS_PER_LOOK / (PORTS * net.nodes())).max(1) as u32;
-    // Both counts are kept, because an overflow in the warm-up also counts.
+    // An overflow during the warm-up also counts as saturation.
     let mut overflowed = false;
     for cycles in [settings.warmup_cycles, settings.measure_cycles] {
         simulator.reset_counts();

@@ -17,7 +17,8 @@ pub struct DemandStep {
 /// Demand on a directed link, compared with its capacity.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Demand {
-    /// From the first start to the last finish, without gaps; the demand of a stretch without an active task is 0.
+    /// Stretches from the first start to the last finish, without gaps; the demand of a stretch without an active task
+    /// is 0.
     pub steps: Vec<DemandStep>,
     /// Circuits: Capacity, in NICs.
     pub circuits: u32,

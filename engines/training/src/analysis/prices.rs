@@ -191,7 +191,8 @@ impl Prices {
     }
 }
 
-/// Maximum number of circuit allocations times tasks that all prices together may evaluate to count as quick.
+/// Prices count as quick if the circuit allocations that they evaluate, over all prices, times the number of tasks are
+/// at most this number.
 const QUICK: u64 = 60_000_000;
 
 /// Returns `true` if all prices can be proven by listing circuit allocations, in less than a second.

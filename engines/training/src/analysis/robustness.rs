@@ -52,7 +52,7 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// Makespans of circuits under both rules.
+    /// Makespans of circuits at scheduled and at max-min fair rates.
     fn of(evaluator: &Evaluator, x: &[u32], scratch: &mut Scratch) -> Self {
         Self {
             joint_s: evaluator.makespan(x, Rates::Best, scratch),

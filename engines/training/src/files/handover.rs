@@ -103,7 +103,8 @@ impl SharedPlaces {
         (0..self.replicas).flat_map(of_replica).collect()
     }
 
-    /// The shared pod of a pod of an expanded job that covers `own` shared pods from `first` on.
+    /// The shared pod in which pod `pod` of an expanded job lies. In each replica, the job covers `own` shared pods,
+    /// beginning with pod `first`.
     fn place(&self, pod: u32, own: u32, first: u32) -> u32 {
         pod / own * self.pods + first + pod % own
     }

@@ -29,7 +29,7 @@ pub(super) struct FixedSteps;
 /// Number of the random stream that seeds the solver; streams 0, 1, ... belong to the islands of the genetic search.
 const SOLVER_STREAM: u64 = (1 << 32) + 4;
 
-/// Maximum number of slots of a schedule to start from.
+/// Maximum number of slots of the schedule from which the solver starts.
 const MOST_SLOTS: u32 = 1_000_000;
 
 /// Returns the knobs that shape the model.

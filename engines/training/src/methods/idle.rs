@@ -27,7 +27,7 @@ pub(super) fn nothing_to_plan(scenario: &TrainingScenario, info: &MethodInfo) ->
     .collect()
 }
 
-/// The parameter `gap` of a method without a bound.
+/// Returns the parameter `gap` as without effect on a method that proves no bound.
 pub(super) fn gap(info: &MethodInfo) -> Vec<Problem> {
     let why = format!("on {}, which proves no bound", info.name);
     let names = (!info.proves).then_some("gap");
@@ -35,20 +35,20 @@ pub(super) fn gap(info: &MethodInfo) -> Vec<Problem> {
         .collect()
 }
 
-/// Knobs of reconfigurations, which have no effect on a method with static circuits.
+/// Returns the knobs of reconfigurations as without effect on a method that plans static circuits.
 pub(super) fn moves(info: &MethodInfo) -> Vec<Problem> {
     let why = format!("on {}, which plans static circuits", info.name);
     let names = [reconfiguration::SWITCH, reconfiguration::DELAY, reconfiguration::MOST];
     without_effect(names, &why, "leave it out, or use the method `delta-phases`").collect()
 }
 
-/// The seed of a method that draws no random numbers.
+/// Returns the parameter `seed` as without effect on a method that uses no random numbers.
 pub(super) fn seed(info: &MethodInfo) -> Vec<Problem> {
     let why = format!("on {}, which uses no random numbers", info.name);
     without_effect(["seed"], &why, "leave it out").collect()
 }
 
-/// Parameters of the genetic search.
+/// Returns the parameters of the genetic search that have no effect.
 pub(super) fn genetic(params: &Params) -> Vec<Problem> {
     let mut idle = Vec::new();
     if params.int("generations") == Some(0) {
@@ -70,7 +70,7 @@ pub(super) fn genetic(params: &Params) -> Vec<Problem> {
     idle
 }
 
-/// Parameters of the methods that plan circuits and rates together.
+/// Returns the parameters without effect on the methods that plan circuits and rates together.
 pub(super) fn joint(params: &Params, info: &MethodInfo) -> Vec<Problem> {
     let mut idle = genetic(params);
     if params.text("robust").is_some_and(|text| !text.trim().is_empty()) {
@@ -91,7 +91,7 @@ pub(super) fn joint(params: &Params, info: &MethodInfo) -> Vec<Problem> {
     idle
 }
 
-/// Parameters of the searches over orders and event orders.
+/// Returns the parameters of the searches over orders and event orders that have no effect.
 pub(super) fn orders(params: &Params) -> Vec<Problem> {
     let mut idle = Vec::new();
     if params.int("orders") == Some(0) {
@@ -105,7 +105,7 @@ pub(super) fn orders(params: &Params) -> Vec<Problem> {
     idle
 }
 
-/// Parameters of the model over intervals.
+/// Returns the parameters of the model over intervals that have no effect.
 pub(super) fn intervals(params: &Params) -> Vec<Problem> {
     let mut idle = Vec::new();
     if params.text("windows") != Some("anchored") {

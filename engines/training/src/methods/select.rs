@@ -130,7 +130,7 @@ pub(super) fn prove(
     Ok(Proven { complete: ended && closed && selection.exact(), limited: !ended })
 }
 
-/// Minimises ports within a makespan, by the integer program with the other objective; returns whether the result is
+/// Minimises ports within a makespan, by the integer program with ports as objective; returns whether the result is
 /// proven. It runs only if the method has the solver's knobs and the program is exact.
 pub(super) fn fewest_ports(
     session: &mut Session<'_, '_>,
@@ -160,7 +160,7 @@ pub(super) fn fewest_ports(
     Ok(selection.exact() && (ending == Ending::Optimal || best.ports == least))
 }
 
-/// Solves a program from the best plan and improves that plan.
+/// Solves a program, starting from the best plan, and improves this plan.
 fn run(
     session: &mut Session<'_, '_>,
     params: &Params,

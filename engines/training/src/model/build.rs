@@ -14,7 +14,7 @@ use lightbay_core::problem::{Problem, Problems};
 pub struct Built {
     /// The input of the methods.
     pub instance: Instance,
-    /// Sizes of the job it was built from.
+    /// Sizes of the job from which the instance was built.
     pub job: Option<JobSummary>,
 }
 

@@ -146,7 +146,7 @@ fn whole(lists: &[Vec<Step>]) -> Vec<Vec<Compute>> {
     lists.iter().map(of).collect()
 }
 
-/// Every stage must run every forward and every backward exactly once, the forward first.
+/// Checks that every stage runs every forward and every backward exactly once, the forward first.
 fn check_lists(lists: &[Vec<Step>], stages: u32, micro_batches: u32) -> Result<(), Problems> {
     let mut problems = Problems::new();
     if lists.len() != stages as usize {

@@ -100,7 +100,7 @@ struct Writer<'a> {
     tau: Vec<f64>,
     /// Latest end of the iteration, units: the large constant of the paper.
     limit: f64,
-    /// Earliest and latest of every event, units.
+    /// Earliest and latest time of every event, units.
     earliest: Vec<f64>,
     latest: Vec<f64>,
 }

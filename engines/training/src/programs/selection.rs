@@ -163,8 +163,8 @@ impl Selection {
         point
     }
 
-    /// The point that circuits represent, with every start as early as it can be. Circuits above the range are not used
-    /// and count as its maximum.
+    /// The point that circuits represent, with every start as early as it can be. A number of circuits above the range
+    /// counts as the maximum of the range, because further circuits are not used.
     ///
     /// # Errors
     /// The first number of circuits, row or bound that is not within the model.

@@ -5,12 +5,12 @@ use crate::analysis::{Analysis, Demand, DemandStep};
 use lightbay_core::report::text::number;
 use lightbay_core::report::{Cell, Column, LoadAxis, LoadSpan, Phrase, Row, Section, Table, Tone, Unit};
 
-/// Directed links that an overview shows.
+/// Number of directed links that an overview shows.
 const OVERVIEW: usize = 8;
 /// Delays below this are rounding, seconds.
 const ROUNDING_S: f64 = 5e-7;
 
-/// Number of time columns in which the demand is shown.
+/// Windows of time in which the demand can be shown.
 pub const WINDOWS: &[&str] = &["whole iteration", "tail"];
 
 pub(super) fn section(analysis: &Analysis) -> Section {

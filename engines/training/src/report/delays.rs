@@ -135,7 +135,7 @@ pub(super) fn static_optimum(setting: &Setting, limited: &mut Limited) -> Result
     proof.best.ok_or_else(|| Unavailable::failed("no circuit allocation fits the ports"))
 }
 
-/// A scenario whose circuits may change once.
+/// The scenario, with circuits that may change once per iteration.
 struct DarkTimeStudy<'a> {
     evaluator: &'a Evaluator,
     caps: &'a [u32],
@@ -157,7 +157,8 @@ impl DarkTimeStudy<'_> {
         }
     }
 
-    /// The shortest known iteration, with static circuits included, and the bound.
+    /// The shortest known iteration time, which is at most the time with static circuits, and the lower bound on the
+    /// iteration time.
     fn best(&self, delay_s: f64) -> Result<(f64, f64), Unavailable> {
         if delay_s >= self.stay_s {
             return Ok((self.stay_s, self.stay_s));

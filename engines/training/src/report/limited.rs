@@ -1,4 +1,4 @@
-//! Searches for sections, which end at the deadline of the section.
+//! Searches whose results a section shows; they end at the deadline of the section.
 
 use crate::search::circuits::Proposal;
 use lightbay_core::clock::Deadline;

@@ -58,7 +58,7 @@ impl<'a> SeveralReport<'a> {
         pods.next_back().map_or_else(|| first.to_owned(), |last| format!("{first} to {}", last.name))
     }
 
-    /// Every job before and after the trading of ports, and the ports of every pod.
+    /// Tables of every job before and after the trading of ports, and of the ports of every pod.
     fn reallocation(&self) -> Section {
         let pods = self.ledger.pods.len();
         let context = format!("{} jobs on {pods} pods", self.shared.jobs.len());

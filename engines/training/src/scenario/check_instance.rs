@@ -246,8 +246,8 @@ fn describe(instance: &Instance, cycle: &[usize]) -> String {
     names.join(" -> ")
 }
 
-/// Checks that every real pod has ports for one circuit on each of its links. `path` is where the ports are set, with
-/// the pod's place appended.
+/// Checks that every real pod has ports for one circuit on each of its links. `path` is the path of the pods in the
+/// file; a problem appends the index of the pod.
 fn check_ports(instance: &Instance, path: &str) -> Problems {
     let mut needed = vec![(0_u64, 0_u32); instance.pods.len()];
     for link in &instance.links {

@@ -132,7 +132,7 @@ pub(super) fn fail(job: &Job, shape: &mut Shape, problems: &mut Problems) {
     shape.places = Some(places);
 }
 
-/// Ports of the pods without those that have failed.
+/// Working ports of every pod: its ports without the failed ones.
 fn left(job: &Job, names: &[String], mut ports: Vec<u32>, problems: &mut Problems) -> Option<Vec<u32>> {
     let before = problems.total();
     let had = ports.clone();

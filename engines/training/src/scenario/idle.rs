@@ -217,7 +217,7 @@ fn layout_of(job: &Job) -> impl Iterator<Item = Problem> {
     held.filter(|_| job.measured.is_some())
 }
 
-/// Layout knobs of several jobs that a measured job fixes.
+/// Layout knobs of several jobs that cannot be changed, because one of the jobs was measured.
 fn layouts_in(shared: &SharedPods) -> Vec<Problem> {
     let first = shared.jobs.iter().find(|placed| placed.job.measured.is_some());
     first.map_or_else(Vec::new, |placed| {

@@ -101,7 +101,7 @@ impl Configurations {
         self.each(x).map(|(_, nct)| nct).fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// The circuits with the least worst NCT. Starts from `seeds`, which fit; `improved` is called with every
+    /// The circuits with the smallest worst NCT. Starts from `seeds`, which fit; `improved` is called with every
     /// improvement.
     ///
     /// # Errors

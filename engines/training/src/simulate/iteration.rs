@@ -31,8 +31,8 @@ pub enum Rule {
     Level,
 }
 
-/// Tasks whose levels differ by less are served together.
-/// Levels are sums of delays; rounding must not separate tasks of equal level.
+/// Tasks whose levels differ by less than this are served together. Levels are sums of delays; rounding must not
+/// separate tasks of equal level.
 const LEVEL_TOLERANCE_S: f64 = 1e-7;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

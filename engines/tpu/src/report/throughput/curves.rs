@@ -102,7 +102,7 @@ impl<'a> Growth<'a> {
     }
 
     /// The range of shown values: from slightly below the worst torus to the bound on any pod. A first certificate far
-    /// below is drawn along the lower edge.
+    /// below this range is drawn along the lower edge.
     fn range(&self) -> Option<(f64, f64)> {
         let ends = self.series.iter().filter_map(|series| series.3.last()).map(|point| point.value);
         let tori = self.standing.tori.iter().map(|torus| torus.1);

@@ -157,7 +157,7 @@ impl Lattice {
                 format!("give a shape of {} cubes", pod.nodes() / CHIPS),
             ));
         }
-        // Every link is compared, so a wrong circuit is named.
+        // Compares every link, so that the error names the wrong circuit.
         for node in 0..pod.nodes() as u32 {
             for port in 0..PORTS as u8 {
                 let mut at = self.position(node);

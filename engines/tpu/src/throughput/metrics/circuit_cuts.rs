@@ -24,7 +24,7 @@ pub struct CircuitCut {
 
 impl CircuitCut {
     /// The cut of a pod's own distances by the lengths of its links, `3·node + axis` for the link at a node's plus
-    /// port; `None` for other numbers of lengths or chips that no path reaches.
+    /// port; `None` if the number of lengths is different, or if some chips cannot be reached.
     pub fn new(pod: &Topology, link_lengths: &[f64]) -> Option<Self> {
         let (cubes, nodes) = (pod.cubes(), pod.nodes());
         if link_lengths.len() != 3 * nodes {

@@ -161,7 +161,7 @@ struct Last {
     deadline_s: f64,
 }
 
-/// A scenario with a period.
+/// A scenario, with the period for which the proof shows that no plan exists.
 struct Ground<'a> {
     case: &'a Case<'a>,
     contention: &'a Contention,

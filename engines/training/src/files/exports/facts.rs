@@ -116,7 +116,7 @@ impl Facts {
     }
 }
 
-/// Bytes as an integer; volumes are far below the range of an integer.
+/// Bytes as an integer; volumes are far below the maximum of the integer type.
 pub(super) fn whole(bytes: f64) -> i64 {
     bytes.round() as i64
 }

@@ -1,4 +1,5 @@
-//! Conversion of the description of a model or job to a training job: the file has the sizes, parameters give the rest.
+//! Conversion of the description of a model or job to a training job: sizes come from the file, all other values from
+//! parameters.
 
 use crate::Training;
 use crate::scenario::TrainingScenario;
@@ -82,8 +83,8 @@ fn described(format: &str, inputs: &[Input]) -> Result<Imported<DescribedJob>, P
 /// Values that a file of Calculon or Megatron-LM may give, although a run has a default for them.
 const FROM_FILES: [&str; 4] = ["cp", "ep", "etp", "virtual_stages"];
 
-/// A parameter of the importer. It has no default if a run must give it, if its assumed value is reported, or if the
-/// file may give it.
+/// A parameter of the importer. The parameter has no default if a run needs its value and has no default for it, if an
+/// assumed value is reported, or if the file may contain the value.
 fn asked(info: ParamInfo) -> ParamInfo {
     let name = info.name.as_ref();
     let asked = info.default.is_none() || DOUBTFUL.contains(&name) || FROM_FILES.contains(&name);

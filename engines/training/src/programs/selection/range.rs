@@ -45,7 +45,7 @@ impl Range {
         self
     }
 
-    /// Removes the counts that no plan that ends by `limit_s` has. `None` if no such plan exists.
+    /// Removes circuit counts that do not occur in any plan that ends by `limit_s`. `None` if no such plan exists.
     pub fn tighten(mut self, evaluator: &Evaluator, limit_s: f64) -> Option<Self> {
         let limit = limit_s * (1.0 + ROUNDING);
         let mut scratch = Scratch::default();

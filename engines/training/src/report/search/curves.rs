@@ -79,7 +79,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Best and bound over what the search counts.
+    /// Best and bound over the number of nodes, boxes or other units that the search has processed.
     pub(super) fn over_nodes(&self) -> Curves {
         let axis_label = match unit_of(self.run) {
             "allocs" => "allocs",

@@ -35,7 +35,7 @@ pub struct RingPod {
 /// The pods that exchange the gradients of a stage, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ring {
-    /// The pods; their replicas are joined.
+    /// The pods of the ring, each with all replicas that have this stage in it.
     pub pods: Vec<RingPod>,
     /// GPUs of the stage in one replica.
     gpus: u32,

@@ -275,7 +275,8 @@ impl View<'_> {
         (best, tight.0, tight.1)
     }
 
-    /// Capacity violations in single stretches from the start of a job to the end of a job, by more than `tolerance`.
+    /// Capacity violations of more than `tolerance` in single stretches, each from the start of a job to the end of a
+    /// job.
     // Single stretches are cheap to enumerate; sets of them come from the flow in `rates`.
     pub fn shortages(&self, resource: &Resource, tolerance: f64, found: &mut Vec<Shortage>) {
         // Energetic reasoning: only stretches from a start to an end can be critical.

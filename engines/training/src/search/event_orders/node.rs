@@ -28,8 +28,8 @@ const PATIENCE: usize = 3;
 /// Minimum rise of the bound in a round: smaller rises come only from rounding and weak rows.
 const LEAST_PROGRESS: f64 = 1e-7;
 
-/// Maximum number of rows with which further distances are added.
-/// The dictionary is dense: its memory and the work of a pivot grow with its rows.
+/// Further distances are added as rows only while the program has at most this number of rows. The dictionary is dense:
+/// its memory and the work of a pivot grow with its rows.
 const MOST_ROWS: usize = 3_000;
 
 /// Maximum number of pivots between two rounds. The dual simplex may stop at any pivot: its value is a valid bound.
@@ -196,7 +196,7 @@ fn serve<W: Watch<Proposal>>(
     Ok(found.then_some(all))
 }
 
-/// Adds the most violated distance of every time point. Returns whether there were any.
+/// Adds the most violated distance of every time point. Returns `true` if a distance was violated.
 fn apart(distances: &Distances, times: &[f64], program: &mut Dictionary) -> bool {
     let mut any = false;
     // One row per time point and round keeps the program small.

@@ -38,7 +38,7 @@ const ROUNDED_DOWN: f64 = 1.0 - 1e-11;
 /// the violation that they hide.
 const CANDIDATES: usize = 6;
 
-/// Circuits with their problem.
+/// Circuits, with the problem of time points on these circuits.
 struct PlacedProblem {
     x: Vec<u32>,
     problem: Problem,
@@ -47,8 +47,8 @@ struct PlacedProblem {
 enum Subproblem {
     /// Box of circuits between a lowest and a highest allocation.
     Box { low: Vec<u32>, high: Vec<u32> },
-    /// Circuits are decided, and part of the orders. Distances are recomputed from the decisions, so waiting nodes need
-    /// little memory.
+    /// The circuits and part of the orders are decided. Distances are recomputed from the decisions, so waiting nodes
+    /// need little memory.
     Order {
         placed: Arc<PlacedProblem>,
         path: Option<Arc<Decision>>,

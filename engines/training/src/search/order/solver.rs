@@ -46,7 +46,7 @@ pub(super) struct Effort {
     pub iterations: u64,
 }
 
-/// Solves programs and counts.
+/// Solves programs and counts them.
 pub(super) struct Solver {
     /// Effort so far.
     pub effort: Effort,

@@ -27,7 +27,7 @@ const ROUNDING: f64 = 1e-12;
 /// Maximum number of bisection steps over the list of gaps after which links release their circuits.
 const GAPS: usize = 12;
 
-/// How circuits follow demand.
+/// Rule by which circuits follow demand.
 struct Rule<'r> {
     /// Circuits of every decided link while it sends.
     counts: &'r [u32],
@@ -316,7 +316,7 @@ impl Steps<'_> {
     }
 
     /// Circuit counts of the decided links in every state, and the start times of the states. A state that sets
-    /// circuits starts a dark time before the circuits send, but without `early` not before time 0.
+    /// circuits starts one dark time before the circuits send; if `early` is false, it starts at time 0 or later.
     fn states(&self, rule: &Rule<'_>, held: &[Vec<Held>]) -> (Vec<Vec<u32>>, Vec<f64>) {
         let delay_s = self.task.delay_s;
         let up_s = |held: &Held| if rule.early { held.0 - delay_s } else { (held.0 - delay_s).max(0.0) };

@@ -12,7 +12,7 @@ use lightbay_core::watch::Watch;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Boxes between two reports of progress.
+/// Number of boxes between two reports of progress.
 const REPORT_EVERY: u64 = 64;
 
 /// Number of boxes at the top of the tree for which many ends of transfers are tried as instant of the reconfiguration;

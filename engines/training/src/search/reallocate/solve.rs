@@ -22,7 +22,8 @@ pub struct JobEffort {
     pub listed: u64,
     /// Maximum number of boxes of allocations to evaluate if allocations cannot be listed.
     pub boxes: u64,
-    /// Maximum number of orders of competing transfers to evaluate if not only the last transfers compete.
+    /// Maximum number of orders of competing transfers to evaluate if transfers compete before the end of the
+    /// iteration.
     pub orders: u64,
 }
 
@@ -158,7 +159,7 @@ impl JobSearch<'_> {
         Ok((proof.best.unwrap_or(best).into(), proof.bound))
     }
 
-    /// Plans a job if not only the last transfers compete and rates are free.
+    /// Plans a job whose transfers compete before the end of the iteration, if rates are free.
     fn contended<W: Watch<Proposal>>(
         &mut self,
         mut best: Circuits,

@@ -217,7 +217,7 @@ impl PathModel {
         end
     }
 
-    /// The schedule of `x`; exact where [`PathModel::makespan`] is.
+    /// The schedule of `x`; it is exact if [`PathModel::makespan`] is exact.
     pub(super) fn trace(
         &self,
         network: &Network,
