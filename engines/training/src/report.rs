@@ -230,7 +230,7 @@ struct TrainingReport<'a> {
     scenario: &'a TrainingScenario,
     built: Built,
     result: Option<&'a TrainingResult>,
-    /// Setting of a scenario in which tasks cross pods.
+    /// Setting of the scenario; `None` if no task crosses pods.
     setting: Option<Setting>,
     analysis: OnceCell<Result<Analysis, String>>,
 }

@@ -59,7 +59,7 @@ impl PodSubject<'_> {
 pub struct File {
     /// Content.
     pub text: String,
-    /// For an accompanying file: the suffix after the name of the first file.
+    /// Suffix that is appended to the name of the first file to name an accompanying file.
     pub beside: Option<&'static str>,
 }
 

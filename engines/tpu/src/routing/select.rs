@@ -295,7 +295,7 @@ impl SelectionRun<'_> {
             let class = self.ways.frame.class(arc);
             let load = &mut self.now.loads[class];
             *load = load.wrapping_add_signed(sign);
-            // The price follows the load at once.
+            // Updates the price of the class to its new load.
             self.prices[class] =
                 self.ladder.get(*load as usize).or(self.ladder.last()).copied().unwrap_or(1.0);
             node = self.ways.frame.head(arc);

@@ -227,7 +227,7 @@ impl<'a> Simulator<'a> {
     }
 
     /// Puts one packet into its source queue, in addition to the randomly generated ones. Does nothing if source and
-    /// target are equal or not nodes of the pod.
+    /// target are equal, or if one of them is not a node of the pod.
     pub fn send(&mut self, source: usize, target: usize) {
         let net = self.net;
         if source >= net.nodes || target >= net.nodes || source == target {

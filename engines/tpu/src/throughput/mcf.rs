@@ -221,7 +221,7 @@ pub(crate) fn spread(pod: &Topology, class_lengths: &[f64]) -> Vec<f64> {
 }
 
 /// Returns the upper bound on all flows that the metric of given class lengths proves. Infinite if the pod is not
-/// connected or the lengths are not 192.
+/// connected, or if there are not exactly 192 lengths.
 #[cfg(test)]
 pub fn upper_of_lengths(pod: &Topology, class_lengths: &[f64]) -> f64 {
     if class_lengths.len() != LINK_CLASSES {

@@ -125,7 +125,7 @@ pub(super) fn get(group: Option<&Reconfiguration>, name: &str) -> Option<ParamVa
     }
 }
 
-/// The problem of a maximum number of reconfigurations without a dark time.
+/// The problem that a maximum number of reconfigurations is set, but no dark time.
 pub(super) fn without_switch() -> Problem {
     Problem::new(MOST, "has no effect while circuits are static", "set `switching_delay_s` or `switch` first")
 }

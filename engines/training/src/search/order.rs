@@ -1,10 +1,10 @@
 //! Better schedules for given circuits if transfers compete before the end of the iteration (docs/methods/training.md,
 //! section 9).
 //!
-//! For a fixed order of the starts and ends of contended tasks, the best rates are a linear program over event times
-//! and the volumes between events (rows of DELTA Eq. 3-18 without binaries; only intervals in which a task runs have a
-//! volume). The search over orders starts from simulated schedules. Guided by prices, it moves events past others that
-//! coincide in the solution while this helps, and restarts from perturbed orders.
+//! For a fixed order of the starts and ends of contended tasks, the best rates follow from a linear program over event
+//! times and the volumes between events (rows of DELTA Eq. 3-18 without binaries; only intervals in which a task runs
+//! have a volume). The search over orders starts from simulated schedules. Guided by prices, it moves events past
+//! others that coincide in the solution while this helps, and restarts from perturbed orders.
 //!
 //! The result is the best schedule found, not a proof; it is never worse than the starting schedules.
 

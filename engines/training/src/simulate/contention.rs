@@ -151,7 +151,7 @@ impl Contention {
         self.loose.is_empty()
     }
 
-    /// Returns `true` if only sinks compete, only for links; their tails may differ.
+    /// Returns `true` if only sinks compete, and only for links; their tails may differ.
     pub fn sinks_only(&self) -> bool {
         self.loose.iter().all(|reason| matches!(reason, Loose::UnequalTails { .. }))
     }

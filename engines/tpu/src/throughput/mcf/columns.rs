@@ -285,7 +285,7 @@ fn flow_of(network: &Network, pieces: &[Piece], rounds: &[Vec<u32>]) -> Flow {
 /// The next lengths, between the best known metric and the prices of the program.
 fn mixed(best: &[u32], prices: Option<&Prices>, capacity: f64) -> Vec<u32> {
     let Some(prices) = prices else { return best.to_vec() };
-    // Both are normalised to the same total length before they are mixed.
+    // The best lengths and the prices are normalised to the same total length before they are mixed.
     let sum: f64 = best.iter().map(|length| capacity * f64::from(*length)).sum();
     let priced: f64 = prices.classes.iter().map(|price| capacity * price).sum::<f64>().max(f64::MIN_POSITIVE);
     let mix: Vec<f64> = best

@@ -37,7 +37,7 @@ impl Piece {
 pub struct Prices {
     /// Price of each class, not negative; the sum of prices times capacities is 1.
     pub classes: Vec<f64>,
-    /// Maximum cost at these prices at which a column of each group can improve the flow.
+    /// For each group, the maximum cost at these prices at which a column can improve the flow.
     pub groups: Vec<f64>,
 }
 

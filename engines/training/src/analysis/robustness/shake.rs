@@ -2,7 +2,7 @@
 //!
 //! If only the gradient exchanges at the end compete, transfers before them take as long as their circuits require; one
 //! walk over the full graph of a replica gives all start times, and the exchanges of a link follow in closed form.
-//! Elsewhere the graph is reduced again and simulated. In an instance only the work between transfers is known: it is
+//! Otherwise the graph is reduced again and simulated. In an instance only the work between transfers is known: it is
 //! assigned to the source pod of the later transfer. An instance omits work that never delays a task at the planned
 //! compute times. This work is omitted here too, although it could delay a task at other compute times, so the result
 //! is a lower bound.

@@ -29,7 +29,7 @@ pub(crate) fn format() -> FormatInfo {
     )
 }
 
-/// The job among the files with the pods of the table.
+/// Returns the job among the files, with the pods of the table as its placement.
 ///
 /// # Errors
 /// Every problem of the files and of the job.

@@ -1,4 +1,4 @@
-//! Knobs of several jobs on one set of pods: knobs of a run change every job, lists have an entry for each job.
+//! Knobs of several jobs on one set of pods: a knob of a run changes every job, and a list has an entry for each job.
 
 use super::access::{ports_from, ports_value, put, set_entry};
 use super::job_knobs;

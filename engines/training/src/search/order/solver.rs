@@ -50,7 +50,7 @@ pub(super) struct Effort {
 pub(super) struct Solver {
     /// Effort so far.
     pub effort: Effort,
-    /// The stop check of the run; most programs are solved before it is called.
+    /// The stop check of the run; most programs are so small that they end before the first call of the check.
     stop: StopTest,
 }
 
