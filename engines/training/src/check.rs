@@ -57,7 +57,8 @@ pub mod code {
     pub const TASK: &str = "task";
     /// A task ends before it starts, or starts before the iteration.
     pub const ORDER: &str = "order";
-    /// A task starts before its release, or before work that precedes it can end on any network.
+    /// A task starts before its release, or before the fixed work that precedes it ends, which takes the same time on
+    /// every network.
     pub const RELEASE: &str = "release";
     /// Segments of a task are empty, overlap or are not in ascending order.
     pub const SEGMENTS: &str = "segments";

@@ -3,7 +3,8 @@
 //! Circuits that carry at some time t after the start must have been set in the last part of the previous iteration,
 //! whose length is the dark time minus t. So if every decided link has at most x circuits until t, then the last
 //! transfers have only the ports that x leaves in that last part. The minimum iteration under these two limits, over
-//! all x, is a bound. It is computed by branch and bound over boxes of x, and the best bound over several t counts.
+//! all x, is a bound. It is computed by branch and bound over boxes of x, and the result is the best bound over several
+//! t.
 
 use super::{Movable, MoveTask};
 use crate::simulate::evaluate::{Lit, Scratch};
