@@ -17,15 +17,15 @@ pub(super) const TERMS: &[Term] = &[
         .source(PAPER),
     Term::new("alpha", "Fixed latency of a link, independent of the size.").also(&["latency"]),
     Term::new("straggler", "A link that is slower than others of its type.").also(&["stragglers"]),
-    Term::new("cut-through", "Switches that pass a chunk on as soon as its first byte arrives: a chain of hops takes its slowest transmission once.")
+    Term::new("cut-through", "Switches that pass a chunk on as soon as its first byte arrives, so the transmissions of a chunk on consecutive links overlap and together take as long as the slowest one.")
         .also(&["cut_through"]),
     Term::new("store-and-forward", "Switches that receive a chunk whole before they send it on.")
         .also(&["store_and_forward"]),
     Term::new("AllGather", "Every rank gets the chunks of all ranks.").also(&["all_gather", "allgather"]),
     Term::new("AllToAll", "Every rank gets a different chunk from every rank.").also(&["all_to_all", "alltoall"]),
-    Term::new("ReduceScatter", "Every rank gets a part of the sum of what all ranks have.")
+    Term::new("ReduceScatter", "The data of all ranks are added up, and every rank gets a different part of the sum.")
         .also(&["reduce_scatter", "reducescatter"]),
-    Term::new("AllReduce", "Every rank gets the sum of what all ranks have.")
+    Term::new("AllReduce", "The data of all ranks are added up, and every rank gets the whole sum.")
         .also(&["all_reduce", "allreduce"]),
     Term::new("binding cut", "The set of nodes whose entry links prove the bound.").also(&["cut"]),
 ];

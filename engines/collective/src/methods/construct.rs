@@ -26,7 +26,7 @@ impl Method<Collective> for Construct {
         MethodInfo {
             name: "construct",
             help: "Sends the chunks one after another along earliest-arrival trees, in an order derived \
-                 from the binding cut; lower bounds come from paths, cuts and metrics.",
+                 from the binding cut; lower bounds come from paths, cuts and metric inequalities.",
             proves: true,
             hot_start: false,
             params: vec![restarts(RESTARTS)],

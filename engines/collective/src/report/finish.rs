@@ -259,7 +259,7 @@ pub(super) fn bounds(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable>
     if !claims.bounds.is_empty() {
         let covered = words_of_covers(subject);
         section = section.block("bounds", "In these epochs", table).remark(format!(
-            "Bounds in epochs cover {covered}; schedules with other chunks or epochs may end earlier."
+            "The bounds in these epochs cover {covered}; schedules with another chunk size or epoch length may end earlier."
         ));
     }
     if let Some(floors) = floors {

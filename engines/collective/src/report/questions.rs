@@ -60,9 +60,9 @@ pub(super) fn table(beside: &Surroundings) -> Result<Section, Unavailable> {
     Ok(section
         .block("questions", "Epoch counts tested, newest first", table)
         .on_screens("steps", "Steps and their gains", steps)
-        .legend("an infeasible full model proves a bound; columns: full model, without late starts, after \
-             symmetries")
-        .remark("A symmetry-reduced model admits only symmetric schedules; if it is infeasible, others may still exist."))
+        .legend("an infeasible full model proves a bound; model columns: in full, in time (without late \
+             starts), and after symmetry reduction")
+        .remark("A symmetry-reduced model admits only symmetric schedules; if it is infeasible, asymmetric schedules may still exist."))
 }
 
 /// Phases of a run with the best schedule at the end of each; consecutive phases with the same name are one step.
@@ -111,13 +111,13 @@ fn answer(asked: &QuestionRecord) -> Cell {
 fn sentence(asked: &QuestionRecord) -> Phrase {
     let symmetric = asked.folded_by > 1;
     let words = match asked.answer {
-        QuestionOutcome::Feasible => "such a schedule exists",
-        QuestionOutcome::Infeasible if symmetric => "no schedule with these symmetries; others may exist",
-        QuestionOutcome::Infeasible => "proven: no such schedule exists",
+        QuestionOutcome::Feasible => "a schedule exists",
+        QuestionOutcome::Infeasible if symmetric => "no symmetric schedule exists; asymmetric ones may exist",
+        QuestionOutcome::Infeasible => "proven: no schedule exists",
         QuestionOutcome::Unknown => "undecided: time limit reached",
     };
     Phrase::new().answer(format!("> {} epochs", asked.epochs)).muted("  ").text(words).muted(format!(
-        "  {} columns after symmetries, {} without late starts, {} in full",
+        "  model columns: {} after symmetry reduction, {} without late starts, {} in full",
         asked.columns, asked.columns_in_time, asked.columns_in_full
     ))
 }

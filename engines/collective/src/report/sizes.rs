@@ -99,8 +99,8 @@ pub(super) fn sizes(
     }
     if deliveries > MOST_DELIVERIES {
         section = section.remark(format!(
-            "Trees and baselines of more than {MOST_DELIVERIES} deliveries are not computed here: solve \
-             with trees, ring."
+            "Trees and baselines with more than {MOST_DELIVERIES} deliveries are not computed here; solve \
+             with method trees or ring to see them."
         ));
     } else if deadline.is_over() {
         section = section.remark("The time limit was reached before all points were computed.");
