@@ -57,7 +57,7 @@ impl Kind for Crossconnect {
 
     fn other_question(method: &str) -> Option<&'static str> {
         (method == crate::methods::ORDER)
-            .then_some("it orders the phases of an all-to-all and changes no circuit, so it removes none")
+            .then_some("it orders the phases of an all-to-all and changes no circuit, so it has no removals")
     }
 
     fn validate(scenario: &CrossconnectScenario) -> Result<(), Problems> {
@@ -148,7 +148,7 @@ fn carry(
         let candidate = assemble::candidate(to, &Assignment::default());
         let moved = assemble::target(from, changes)
             != assemble::target(to, candidate.result.changes().unwrap_or(changes));
-        let repairs = moved.then(|| "the circuits are those that the scenario gives port by port".to_owned());
+        let repairs = moved.then(|| "the circuits come from the scenario, which lists them port by port".to_owned());
         return Ok(Carried { candidate, repairs: repairs.into_iter().collect() });
     }
     let task = Task::of(to);

@@ -174,7 +174,7 @@ impl Report for CrossconnectReport<'_> {
                     } else if self.scenario.strays.is_empty() {
                         "nothing changes: the installed circuits are the target circuits"
                     } else {
-                        "no circuit changes; exports delete the connections that make no circuit"
+                        "no circuit changes, but exports delete the connections that belong to no circuit"
                     };
                     return Err(Unavailable::absent(because, "change the target circuits"));
                 }

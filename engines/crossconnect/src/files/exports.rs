@@ -184,7 +184,7 @@ fn leaves_out(format: &str) -> &'static [&'static str] {
 fn full_help(format: &str) -> &'static str {
     match whole(format) {
         Some(Whole::Replaces) => {
-            "If true, replaces the complete list of the switch; if false, sends only the changes."
+            "If true, replaces the complete connection list of the switch; if false, sends only the changes."
         }
         Some(Whole::Fills) => {
             "If true, writes the complete new state, for a switch without connections; if false, only \

@@ -146,7 +146,7 @@ pub fn formats() -> Vec<FormatInfo> {
             "state",
             &["after", "before"],
             "after",
-            "State to read from a table with changes: after the changes (keep and add), or before them (keep and remove).",
+            "State to read from a table with changes: after the changes (keep and add), or before the changes (keep and remove).",
         )]),
     ];
     all.extend(hall::formats());

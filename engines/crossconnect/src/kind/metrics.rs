@@ -108,7 +108,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "predicted_makespan_s",
         "predicted makespan",
         Unit::SECONDS,
-        "Time of one training iteration that the plan of the circuits predicts.",
+        "Time of one training iteration, as predicted by the plan that chose the circuits.",
     ),
     MetricInfo::input("phases", "phases", Unit::COUNT, "Phases of the all-to-all.").in_header(3),
     MetricInfo::cost(

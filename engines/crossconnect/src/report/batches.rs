@@ -47,7 +47,7 @@ pub(super) fn section(scenario: &CrossconnectScenario, changes: &Changes, facts:
     let forced: u32 = facts.switches.iter().map(|switch| switch.forced).sum();
     let context = match forced {
         0 => String::new(),
-        _ => format!("{forced} of {} removals end at failed ports and are not counted as removed", {
+        _ => format!("{forced} of {} removals are at failed ports and are not counted as removed", {
             facts.removed() + u64::from(forced)
         }),
     };
@@ -97,7 +97,7 @@ pub(super) fn detail(
 ) -> Result<Section, Unavailable> {
     let batch = (number as usize).checked_sub(1).and_then(|at| changes.batches.get(at)).ok_or_else(|| {
         let count = counted(changes.batches.len() as u64, "batch", "batches");
-        Unavailable::absent(format!("the plan has {count}, not number {number}"), "name one of them")
+        Unavailable::absent(format!("batch {number} does not exist; the plan has {count}"), "name one of them")
     })?;
     let (a, b) = words::sides(scenario.wiring);
     let columns = vec![

@@ -62,13 +62,13 @@ pub(super) fn section(scenario: &CrossconnectScenario, result: Option<&Crossconn
         }
     }
     if let Some(predicted_s) = scenario.predicted_makespan_s {
-        facts.number("predicted_makespan_s", "for a job of", Unit::SECONDS, predicted_s);
-        facts.sentence("per iteration");
+        facts.number("predicted_makespan_s", "predicted makespan", Unit::SECONDS, predicted_s);
+        facts.sentence("per iteration, by the plan that chose the circuits");
     }
     if let Some(switching) = &scenario.switching {
-        facts.number("switching_time_s", "set in every iteration at", Unit::SECONDS, switching.time_s);
+        facts.number("switching_time_s", "circuits are set at", Unit::SECONDS, switching.time_s);
         facts.sentence(format!(
-            "change {} within an iteration; its circuits carry traffic {} s later",
+            "time within every iteration, reconfiguration {}; its circuits carry traffic {} s later",
             switching.phase, switching.delay_s
         ));
     }

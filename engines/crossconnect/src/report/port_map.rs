@@ -37,7 +37,7 @@ pub(super) fn section(scenario: &CrossconnectScenario, changes: Option<&Changes>
     }
     let answer = Phrase::new()
         .answer(counted(count, "port", "ports"))
-        .muted(format!(", {spare} of no pod, {failed} failed"));
+        .muted(format!(", {spare} without a pod, {failed} failed"));
     let when = if changes.is_some() { "after the plan" } else { "as installed" };
     Section::new("Port map", table).answer(answer).remark(format!(
         "State {when}: `to N` is a circuit to port N of the same switch; `--to port_map` writes this table, `import port_map` reads it."

@@ -141,7 +141,7 @@ impl Ranked<'_> {
         if let Some(predicted_s) = self.scenario.predicted_makespan_s {
             facts.number("predicted_makespan_s", "iteration time afterwards", Unit::SECONDS, predicted_s);
             let disturbed = words::circuits(totals.removed_circuits);
-            facts.sentence(format!("predicted by the plan of the circuits; the change disturbs {disturbed}"));
+            facts.sentence(format!("predicted by the plan that chose the circuits; the change disturbs {disturbed}"));
         }
         if let Some(forced) = totals.forced_removed_circuits.filter(|forced| *forced > 0) {
             facts.add("forced_removed_circuits", "circuits lost", Cell::new(forced).tone(Tone::Warn));
@@ -177,7 +177,7 @@ impl Ranked<'_> {
             return phrase.good(" is optimal").muted(": no plan removes fewer");
         }
         if self.best_known().is_some_and(|known| known.value >= removed - 0.5) {
-            return phrase.muted(format!(" is optimal as {} claims, gap {gap}", self.shown.method));
+            return phrase.muted(format!(" is claimed optimal by {}, gap {gap}", self.shown.method));
         }
         if let Some(only) = &self.shown.partial {
             return phrase.good(" is optimal").muted(format!(" for {}", only.trim_end_matches(" only")));

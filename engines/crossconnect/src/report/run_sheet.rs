@@ -78,7 +78,7 @@ pub(super) fn detail(
     let all = steps(scenario, changes);
     let step = (number as usize).checked_sub(1).and_then(|at| all.get(at)).ok_or_else(|| {
         let count = counted(all.len() as u64, "step", "steps");
-        Unavailable::absent(format!("the change has {count}, not number {number}"), "name one of them")
+        Unavailable::absent(format!("step {number} does not exist; the change has {count}"), "name one of them")
     })?;
     let (a, b) = words::sides(scenario.wiring);
     let columns = vec![
@@ -115,8 +115,8 @@ pub(super) fn detail(
     let section = Section::empty(format!("step {number}"))
         .context(Phrase::new().muted(format!("{} in service meanwhile", left(step.all))))
         .block("ports", "Ports", ports)
-        .block("pods", "Pods meanwhile", pods)
-        .block("pairs", "Pairs of pods meanwhile", pairs);
+        .block("pods", "Pods during the step", pods)
+        .block("pairs", "Pairs of pods during the step", pairs);
     let first = step.switches.keys().next().copied().unwrap_or(0);
     Ok(words::port_legend(scenario, first).into_iter().fold(section, Section::remark))
 }

@@ -35,8 +35,8 @@ const MOST_LAYERS: i64 = 1 << 20;
 pub(crate) fn conversion() -> Conversion {
     Conversion {
         plans: vec![
-            ParamInfo::text(FROM, "Plan whose circuits become the target: for a training job, those of all \
-                 replicas."),
+            ParamInfo::text(FROM, "Plan whose circuits become the target: for a training job, the circuits of \
+                 all replicas."),
             ParamInfo::text(
                 INSTALLED_FROM,
                 "Plan of kind crossconnect that has been implemented; its kept and added circuits count as \
