@@ -40,13 +40,13 @@ pub(crate) fn lead(analysis: &Analysis) -> Option<String> {
     let saved_s = best.makespan_s - makespan_s;
     if saved_s.abs() <= 1e-9 * makespan_s {
         return Some(format!(
-            "The iteration takes as long with the best allocation from the traffic matrix, {}, so the choice of circuits does not limit this job.",
+            "The best allocation from the traffic matrix, {}, gives the same iteration time, so the choice of circuits does not limit this job.",
             best.what
         ));
     }
     let word = if saved_s > 0.0 { "less" } else { "more" };
     Some(format!(
-        "That is {} ms {word} than the best allocation from the traffic matrix ({}: {:.6} s, NCT {nct:.4}), {} of its NCT.",
+        "The iteration takes {} ms {word} than with the best allocation from the traffic matrix ({}: {:.6} s, NCT {nct:.4}), {} of its NCT.",
         quantity::number((saved_s.abs() * 1e6).round() / 1e3),
         best.what,
         best.makespan_s,

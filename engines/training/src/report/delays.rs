@@ -66,7 +66,7 @@ pub(super) fn section(
     let even = match question.break_even()? {
         None => "One reconfiguration does not shorten the iteration, even with a dark time of 0.".to_owned(),
         Some((gains_s, none_s)) => format!(
-            "One reconfiguration shortens the iteration for dark times up to {} s, and cannot for {} s or more (proven).",
+            "One reconfiguration shortens the iteration for dark times up to {} s, but not for {} s or more (proven).",
             seconds(gains_s),
             seconds(none_s)
         ),
@@ -126,7 +126,7 @@ pub(super) fn static_optimum(setting: &Setting, limited: &mut Limited) -> Result
     let evaluator = &setting.evaluator;
     if let Some(reason) = evaluator.contention.loose.first() {
         return Err(Unavailable::absent(
-            format!("transfers before the last ones compete too: {reason}"),
+            format!("not only the last transfers compete for circuits: {reason}"),
             "set virtual_stages=1 and dp_buckets=1",
         ));
     }

@@ -162,7 +162,7 @@ fn table(setting: &Setting, targets: &[Target], stay_s: f64) -> Table {
         let stays = match target.stays {
             None => Cell::none(),
             Some((ports, true)) => Cell::new(ports),
-            Some((ports, false)) => Cell::new(ports).note("not proven the fewest"),
+            Some((ports, false)) => Cell::new(ports).note("not proven minimal"),
         };
         let saved = target.stays.zip(target.any);
         let saved = saved.map(|((stay, _), moves)| 1.0 - moves as f64 / stay.max(1) as f64);

@@ -187,12 +187,12 @@ fn failures(facts: &mut Facts, job: &Job, shape: &Shape, instance: &Instance, kn
             let (left, useful) = (u64::from(*ports), useful(pod));
             kept.push(if useful > left {
                 format!(
-                    "{name} keeps {left} of {} ports; its useful circuits would take {useful}",
+                    "{name} keeps {left} of {} ports; its useful circuits need {useful}",
                     left + failed
                 )
             } else {
                 format!(
-                    "{name} keeps {left} of {} ports, enough for all {useful} that are useful",
+                    "{name} keeps {left} of {} ports; its useful circuits need only {useful}",
                     left + failed
                 )
             });
@@ -214,7 +214,7 @@ fn contention(facts: &mut Facts, known: &Setting) {
     }
     let mut reasons: Vec<String> = contention.loose.iter().take(REASONS).map(ToString::to_string).collect();
     if contention.loose.len() > REASONS {
-        reasons.push(format!("and {} reasons more", contention.loose.len() - REASONS));
+        reasons.push(format!("and {} more reasons", contention.loose.len() - REASONS));
     }
     facts.add("not_tail_exact_because", "because", Cell::new(reasons.join("; ")).tone(Tone::Muted));
 }

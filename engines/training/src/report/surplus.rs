@@ -39,9 +39,9 @@ fn sums(found: &Surplus, has: u32, needs: u32) -> Facts {
     facts.add("needed", "needed", Cell::new(needs).tone(Tone::Answer));
     let makespan = number(found.fewest.makespan, Unit::SECONDS);
     facts.sentence(if found.proven {
-        format!("no fewer keep {makespan} s")
+        format!("fewer ports cannot keep a makespan of {makespan} s")
     } else {
-        format!("the fewest found that keep {makespan} s")
+        format!("the fewest ports found for a makespan of {makespan} s")
     });
     facts.add("used", "the plan uses", found.used.iter().sum::<u32>());
     facts.add("ports", "ports", has);

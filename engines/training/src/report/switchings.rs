@@ -87,7 +87,7 @@ pub(super) fn section(
          The peaks of the pods add up to {ports} ports: the other ports save hardware only if they are not installed, or are lent to another job while free.",
         group.delay_s
     );
-    let answer = Phrase::new().answer(ports.to_string()).muted(" ports at most at the same moment");
+    let answer = Phrase::new().answer(ports.to_string()).muted(" ports (peak numbers of the pods added up)");
     let section = Section::empty("Reconfigurations")
         .answer(answer)
         .legend(

@@ -201,7 +201,7 @@ pub fn details(analysis: &Analysis, task: u32) -> Vec<String> {
     ];
     for (word, list) in [("after", analysis.predecessors(task)), ("before", analysis.successors(task))] {
         for (other, delay_s, tight) in list {
-            let room = if tight { ", no room" } else { "" };
+            let room = if tight { ", no slack" } else { "" };
             lines.push(format!("{word} {} {:+.3} ms{room}", starred(analysis, other), delay_s * 1e3));
         }
     }

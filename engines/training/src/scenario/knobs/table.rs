@@ -28,8 +28,8 @@ static JOB_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| {
         "ports_per_pod",
         1,
         i64::from(MAX_PORTS),
-        "Optical ports of a pod: one number, or one per pod position. Default: the job's GPUs in the \
-         pod.",
+        "Optical ports of a pod: one number, or one per pod of a replica. Default: the job's GPUs in \
+         the pod.",
     );
     let mut knobs = vec![model];
     knobs.extend(run_knobs().iter().map(|info| match info.name.as_ref() {
@@ -56,7 +56,7 @@ static JOB_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| {
 
 /// The number of replicas, which sets the number of GPUs.
 pub(crate) fn replicas() -> ParamInfo {
-    let help = "Data-parallel replicas of the job; another word for `gpus`, which it sets.";
+    let help = "Number of data-parallel replicas of the job; sets `gpus`, the total number of GPUs.";
     ParamInfo::int(DP, 1, i64::from(MAX_GPUS), 1, help).derived().effect(Effect::Cold)
 }
 
