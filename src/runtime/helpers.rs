@@ -158,7 +158,7 @@ fn guarded(work: impl FnOnce() -> Finished) -> Finished {
             .map(|text| (*text).to_owned())
             .or_else(|| panic.downcast_ref::<String>().cloned())
             .unwrap_or_else(|| "no message".to_owned());
-        Finished::Fact(Fact::Failed(format!("this crashed: {text}; the log has more")))
+        Finished::Fact(Fact::Failed(format!("this computation crashed: {text}; the log has details")))
     })
 }
 

@@ -57,7 +57,7 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
     SectionInfo::of_scenario(
         "loads",
         "Expert loads",
-        "How busy is each expert over the iterations, and how well was that predicted?",
+        "How busy is each expert over the iterations, and how well were these loads predicted?",
     )
     .place(1)
     .forms(&["actual", "predicted", "error", "by_layer"]),

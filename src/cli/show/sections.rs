@@ -68,7 +68,7 @@ impl<'a> Sections<'a> {
             // Writing to a String cannot fail.
             let _ = writeln!(
                 out,
-                "\nNot computed, because it takes longer: {}. Use `--thorough`.",
+                "\nNot computed, because these sections take longer: {}. Use `--thorough`.",
                 slow.join(", ")
             );
         }

@@ -147,7 +147,7 @@ fn remedy(app: &App, plan: &ExplainedPod, needs: &[(&str, &str, &str)]) -> Strin
         header.parameters.get(name).is_some_and(|value| value.to_string() == *without)
     };
     let why = match (header.status, needs.iter().any(left_out)) {
-        (_, true) => "the plan was made without it; it is requested now",
+        (_, true) => "the plan was made without this step, which is requested now",
         (Status::Stopped, _) => "its run was stopped before this step",
         _ => "its run ended before this step",
     };

@@ -214,7 +214,7 @@ impl KindPanes for Training {
         }
         let Some(explained) = whole.part(chosen) else { return };
         if explained.analysis.moves && !OF_TIMES.contains(&input.info.number) {
-            let remedy = "panes 1, 2 and 14 show them; set switch=none and plan again for this one";
+            let remedy = "see panes 1, 2 and 14; to fill this pane, set switch=none and plan again";
             let state = Shown::Empty { what: "the circuits of the plan change within the iteration", remedy };
             return frame(input, &Title::default(), state, area, buf);
         }

@@ -37,7 +37,7 @@ pub(super) const TERMS: &[Term] = &[
     Term::new("optical degree", "Number of NICs per server connected to the optical switch.").also(&["alpha"]).source(PAPER),
     Term::new(
         "copilot",
-        "The prediction of the loads of a layer from those of the previous layer, so that circuits can \
+        "The prediction of the expert loads of a layer from the loads of the previous layer, so that circuits can \
          be set in advance.",
     )
     .also(&["predictor"])

@@ -168,7 +168,7 @@ pub(super) fn section(scenario: &MoeScenario, plan: Option<&MoeResult>) -> Secti
         .remark(ANALYTIC)
         .remark(note)
         .remark(
-            "pooled is a bound for all of them: it treats all NICs of a server as one, which also \
+            "pooled is a bound for all networks: it treats all NICs of a server as one, which also \
              spreads the traffic of busy experts evenly.",
         )
         .remark(

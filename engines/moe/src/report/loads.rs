@@ -166,7 +166,7 @@ pub(super) fn loads(
         ..Matrix::default()
     };
     let legend = format!(
-        "% of the tokens by iteration, busiest brightest; bold: the {MARKED} busiest, * predicted wrongly; last: mean, ranks"
+        "% of the tokens by iteration, busiest brightest; bold: the {MARKED} busiest, * predicted wrongly; right: mean, ranks"
     );
     Ok(Section::empty("Expert loads")
         .context(format!("layer {layer}, by iteration; predicted from {}", window(settings)))

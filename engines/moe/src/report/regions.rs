@@ -73,7 +73,7 @@ pub(super) fn section(scenario: &MoeScenario, deadline: Deadline) -> Result<Sect
         .block("summary", "Regions of the cluster", facts)
         .block("regions", "Time of an iteration, slowest first", table)
         .context(
-            "the plan is for region 0; every region counts with the number of layers of the largest stage",
+            "the plan is for region 0; the times of every region are for the stage with the most layers",
         )
         .remark(ANALYTIC))
 }

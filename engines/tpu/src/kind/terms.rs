@@ -47,7 +47,7 @@ pub(super) const TERMS: &[Term] = &[
         .also(&["DOR"]),
     Term::new(
         "turn priority",
-        "Order in which turns between links are allowed until routes cannot deadlock.",
+        "Order in which turns from link to link are tried; a turn is allowed unless it closes a cycle, because cycles can deadlock.",
     ),
     Term::new("flit", "The unit that a link moves in a cycle."),
 ];

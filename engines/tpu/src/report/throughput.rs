@@ -127,7 +127,7 @@ impl Compared<'_> {
                 .answer(format!("> {}", line.name))
                 .text(format!("  {}", mcf(line.mcf)))
                 .muted(format!("  x {nodes} = {:.3} per chip", nodes as f64 * line.mcf))
-                .muted(format!("  {:.1} % of any pod", line.mcf / cover.mcf * 100.0));
+                .muted(format!("  {:.1} % of the bound on any pod", line.mcf / cover.mcf * 100.0));
         };
         let bound = |name: &str, avg_hops, mcf| Line {
             name: name.to_owned(),
