@@ -148,8 +148,8 @@ fn overload(
     bounds.extend(changes_s);
     bounds.sort_by(f64::total_cmp);
     bounds.dedup_by(|later, kept| *later - *kept <= slack.time_s);
-    // Each cluster of nearly equal times is represented by its first one, so the cluster of a time is the last
-    // representative at or before it.
+    // Each cluster of nearly equal times is represented by its earliest time, so a time belongs to the last
+    // representative at or before this time.
     let interval = |time_s: f64| bounds.partition_point(|bound| *bound <= time_s).saturating_sub(1);
     let mut change = vec![0.0; bounds.len()];
     for piece in pieces {

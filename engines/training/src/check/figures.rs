@@ -42,7 +42,7 @@ pub(super) fn ideal(
     };
     figures.push(about("comm_ideal_s", communication_s, slack.makespan_s));
     let nct = 1.0 + (end_s - ideal_s) / communication_s;
-    // An error of the makespan is scaled by the makespan divided by the communication.
+    // The error of NCT is the error of the makespan divided by the communication.
     let error = nct_error(slack, communication_s);
     figures.push(about("nct", nct, error));
     match result.nct {

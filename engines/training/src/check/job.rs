@@ -328,7 +328,8 @@ fn network(shape: &Shape) -> (Vec<Pod>, Vec<Link>) {
             mirror: true,
         }));
     }
-    // The last stage sends to the first if that has further chunks; with two pods the link exists anyway.
+    // The last stage sends to the first stage if the first stage has further chunks; with two pods this link already
+    // exists.
     let closing = shape.virtual_stages > 1 && pods_per_replica > 2;
     let pipeline = (1..pods_per_replica)
         .map(|position| (position - 1, position))

@@ -67,8 +67,8 @@ pub(super) fn replay(case: &Case<'_>, nics: &[NicGroup], circuits: Option<&[u32]
         }
         let step_s = next_s - now_s;
         now_s = next_s;
-        // Early in an iteration a fixed tolerance hides short transfers; at large times a unit in the last place
-        // exceeds it.
+        // A fixed tolerance would hide short transfers early in an iteration, and would be smaller than the rounding of
+        // large times.
         let tolerance_s = (now_s * SAME_EVENT).min(SAME_EVENT_S).max(now_s * 4.0 * f64::EPSILON);
         for task in &active {
             left_bytes[*task] = (left_bytes[*task] - rate[*task] * step_s).max(0.0);

@@ -46,7 +46,9 @@ pub struct ImportFile<'a> {
 /// The importer.
 pub(crate) fn aicb_format() -> FormatInfo {
     FormatInfo::new(AICB, AICB_HELP, SubjectSort::Scenario, "txt")
-        .leaving_out(&["differences between ranks and between iterations (one rank and one iteration represent all)"])
+        .leaving_out(&[
+            "differences between ranks and between iterations (one rank and one iteration represent all)",
+        ])
         .with(aicb_knobs())
 }
 

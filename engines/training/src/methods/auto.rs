@@ -71,7 +71,7 @@ fn search(
     params: &Params,
     start: &mut start::Start,
 ) -> Result<(Status, Option<Limit>), MethodError> {
-    // A first bound costs one evaluation, and may end everything.
+    // A first bound costs one evaluation, and may already prove the best plan optimal.
     let bound = widest(session, start);
     if closed(session, start) {
         return Ok((Status::Optimal, None));
@@ -95,12 +95,12 @@ fn search(
             return Ok((Status::Optimal, None));
         }
     }
-    // Tail-exact: circuits decide everything.
+    // On a tail-exact scenario, circuits determine the shortest makespan, so a search over circuits suffices.
     if session.evaluator.exact(Rates::Best) {
         let complete = prove::prove(session, params, start, true)?;
         return Ok(if complete { (Status::Optimal, None) } else { (Status::Feasible, Some(Limit::Work)) });
     }
-    // Elsewhere the orders of competing transfers have to be searched as well.
+    // On other scenarios, the orders of competing transfers have to be searched as well.
     let (status, limit) = joint::contended(session, params, start, true)?;
     if status == Status::Optimal {
         session.cx.note(

@@ -44,7 +44,7 @@ impl SessionMethod for Joint {
             return Ok(outcome);
         }
         let mut start = start::start(session)?;
-        // Tail-exact: the search over circuits is complete.
+        // On a tail-exact scenario, the search over circuits is complete.
         if session.evaluator.exact(Rates::Best) {
             let complete = prove::prove(session, params, &mut start, false)?;
             session.fewest_ports(&mut start.best, &start.caps)?;

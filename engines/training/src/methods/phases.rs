@@ -197,7 +197,8 @@ fn stay(session: &mut Session<'_, '_>, start: &start::Start) -> Result<Resting, 
     session.cx.phase("static", "the best circuits that do not change within an iteration");
     let evaluator = Arc::clone(&session.evaluator);
     let task = allocations::VectorTask::new(&evaluator, session.rates, &start.caps);
-    // Its bound covers only plans without reconfigurations, so it must not be reported as the bound of the scenario.
+    // The bound of this search covers only plans without reconfigurations, so it must not be reported as the bound of
+    // the scenario.
     let proof = allocations::search(task, Some(&start.best), &mut RelaxedSession(session))?;
     let best = proof.best.unwrap_or_else(|| start.best.clone());
     session.found(best.clone().into(), "static optimum")?;
@@ -224,7 +225,8 @@ fn shortest(
     };
     let hot = hot::take(session, task, group.most_switchings)?;
     let known = hot.as_ref().map_or(task.known, |hot| hot.period_s);
-    // If more reconfigurations are allowed, the proof for one does not settle the scenario and gets fewer boxes.
+    // If several reconfigurations are allowed, a proof for one reconfiguration does not cover all plans, so this proof
+    // gets fewer boxes.
     let boxes = if group.most_switchings == 1 { task.boxes } else { task.boxes.div_ceil(SHARE_OF_ONE) };
     session.cx.phase("one reconfiguration", "boxes of states and instants by their lower bounds");
     let only_one = group.most_switchings == 1;

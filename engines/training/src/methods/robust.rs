@@ -40,7 +40,7 @@ pub(super) fn knob() -> ParamInfo {
 pub(super) fn run(session: &mut Session<'_, '_>, params: &Params) -> Result<Option<Outcome>, MethodError> {
     let Some(configurations) = session.configurations.clone() else { return Ok(None) };
     let mut start = start::start(session)?;
-    // The bound of the scenario itself stays.
+    // The reported bound is on the makespan of the scenario itself, not on the worst NCT.
     auto::widest(session, &start);
     let count = configurations.each(&start.best.x).count() as u64;
     let detail = format!("the worst NCT over {}", counted(count, "configuration", "configurations"));

@@ -59,7 +59,7 @@ pub(super) fn admit(caps: &mut [u32], x: &[u32]) {
 fn hot_start(session: &mut Session<'_, '_>) -> Result<Option<Circuits>, MethodError> {
     let Some(hot) = session.cx.hot_start() else { return Ok(None) };
     let plan = hot.plan.plan();
-    // `delta-phases` reads hot starts with circuits that change itself.
+    // `delta-phases` itself reads hot starts whose circuits change within an iteration.
     if plan.result.phases.is_some() && session.instance.reconfiguration.is_some() {
         return Ok(None);
     }

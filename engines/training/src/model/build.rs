@@ -34,7 +34,7 @@ impl TrainingScenario {
         match self {
             Self::Job(job) => {
                 let shape = job.shape()?;
-                // Only a literal order can deadlock.
+                // Only an order that is given as lists can deadlock.
                 let literal = |measured: &Measured| matches!(measured.order, Order::Lists(_));
                 if job.measured.as_ref().is_some_and(literal)
                     && let Some(workload) = Workload::of(job, &shape)

@@ -110,7 +110,7 @@ impl Laid {
     pub(crate) fn of(job: &Job, replicas: u32, dominance: Dominance) -> Result<Self, Problems> {
         let shape = job.shape()?;
         let Some(workload) = Workload::of(job, &shape) else {
-            // `shape` refuses such jobs.
+            // `shape` refuses jobs with neither a model nor measured figures.
             return Err(Problem::new("job.model", "is missing", "name a model or give `measured`").into());
         };
         let full = full_dag(job, &shape, &workload, replicas)?;

@@ -136,7 +136,7 @@ fn augment(
         }
     }
     let goal = goal?;
-    // Bottleneck along the path, then the change.
+    // First finds the bottleneck of the path, then changes the flow along the path.
     let mut amount = demand[goal];
     let mut path = Vec::new();
     let mut v = goal;

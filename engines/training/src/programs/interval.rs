@@ -199,8 +199,8 @@ impl<'a> Writer<'a> {
 
     /// Maximum length of an interval (1-based).
     fn longest(&self, interval: u32) -> f64 {
-        // From the earliest time of its first event to the latest time of its last event: a bound for products with its
-        // length.
+        // Latest time of the last event of the interval minus earliest time of its first event; products with the
+        // length use this bound.
         (self.latest[interval as usize] - self.earliest[interval as usize - 1]).max(0.0)
     }
 

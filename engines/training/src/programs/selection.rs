@@ -126,7 +126,7 @@ impl Selection {
 
     /// The point that circuits within the range represent, with every start as early as it can be.
     fn point(&self, x: &[u32]) -> Vec<f64> {
-        // Circuits above the range are not used: they count as the maximum of the range.
+        // Counts above the range are reduced to the maximum of the range.
         let x: Vec<u32> =
             x.iter().zip(&self.range.high).map(|(&circuits, &most)| circuits.min(most)).collect();
         let mut point = Vec::with_capacity(self.recipes.len());

@@ -122,7 +122,7 @@ fn target(
     let proof = phases::search(task, &mut limited).map_err(|error| limited.why(error))?;
     let found = proof.best.as_ref().map(|best| best.ports(evaluator));
     let moves = found.or(stays.map(|(ports, _)| ports));
-    // If neither reaches the target, `known` exceeds every possible number of ports.
+    // If neither this search nor static circuits reach the target, `known` exceeds every possible number of ports.
     let at_least = if proof.complete { moves.unwrap_or(known) } else { proof.bound.ceil() as u64 };
     let any_at_least =
         phases::least_ports::<Stepped, _>(task, limit_s * (1.0 + ports::TOLERANCE), &mut limited)

@@ -186,10 +186,7 @@ fn failures(facts: &mut Facts, job: &Job, shape: &Shape, instance: &Instance, kn
         if failed > 0 {
             let (left, useful) = (u64::from(*ports), useful(pod));
             kept.push(if useful > left {
-                format!(
-                    "{name} keeps {left} of {} ports; its useful circuits need {useful}",
-                    left + failed
-                )
+                format!("{name} keeps {left} of {} ports; its useful circuits need {useful}", left + failed)
             } else {
                 format!(
                     "{name} keeps {left} of {} ports; its useful circuits need only {useful}",

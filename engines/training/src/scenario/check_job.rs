@@ -132,7 +132,7 @@ fn check_model(job: &Job, problems: &mut Problems) {
     ];
     let listed = model.moe_layers.as_ref().map(|_| &("moe_layers", None));
     if let Some((given, _)) = of_experts.iter().find(|(_, value)| value.is_some()).or(listed) {
-        // The first three make a model with experts, the others are 0 if they are not given.
+        // A model with experts needs the first three figures; the other figures are 0 if they are not given.
         for (key, _) in of_experts[..3].iter().filter(|(_, value)| value.is_none()) {
             let remedy = format!("add it, or leave out `{given}`");
             problems.add(format!("job.model.{key}"), "is missing in a model with experts", remedy);
@@ -171,7 +171,7 @@ fn check_grouping(job: &Job, problems: &mut Problems) -> Option<Shape> {
     let expert_group = u64::from(run.ep) * u64::from(run.etp);
     let alone = run.stage_gpus();
     let share = match &job.pods {
-        // The list places the stages afterwards.
+        // `pods` places the stages later.
         Some(_) => PodShare { replicas: 1, per_replica: alone * pp },
         None => run.pod().map_err(|problem| problems.push(problem.under("job.run"))).ok()?,
     };
@@ -278,7 +278,7 @@ fn check_grouping(job: &Job, problems: &mut Problems) -> Option<Shape> {
     if !problems.is_empty() {
         return None;
     }
-    // All of these are at most MAX_GPUS, which fits.
+    // All of these numbers are at most MAX_GPUS, so they fit into u32.
     let small = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
     let stages_per_pod = per_pod / g;
     Some(Shape {
@@ -439,7 +439,7 @@ fn check_ports(job: &Job, shape: &Shape, problems: &mut Problems) {
 
 fn check_size(job: &Job, shape: &Shape, problems: &mut Problems) {
     let n = job.run.micro_batches;
-    // Each bucket except one also splits a backward in two.
+    // Each bucket except one also splits a backward pass in two, which adds a node.
     let exchanges = shape.stages.saturating_mul(2 * shape.dp_buckets - 1);
     let groups = shape.places.as_ref().map_or(1, |places| places.groups.len() as u64);
     let nodes = groups * node_count(shape.stages, shape.virtual_stages, n, exchanges);

@@ -40,14 +40,14 @@ pub(super) fn place(job: &Job, map: &PodMap, shape: &mut Shape, problems: &mut P
         gpus[part.pod as usize] += (part.last + 1 - part.first) as u32;
     }
     let listed = gpus.len();
-    // Pods of copies that are alike but for their ports.
+    // Pods of the copies; all ports are taken as equal here, because they are assigned below.
     let copies = places.copies(&vec![1; listed]).map_or_else(Vec::new, |copies| copies.pods);
     let positions = copies.first().map_or(0, Vec::len);
     let ports = match &job.ports_per_pod {
         None => gpus,
         Some(PortsPerPod::Same(ports)) => vec![*ports; listed],
         Some(PortsPerPod::ByPosition(ports)) if ports.len() == listed => ports.clone(),
-        // Copies that are alike have the same ports by position.
+        // Every copy gets the same ports, position by position.
         Some(PortsPerPod::ByPosition(ports)) if ports.len() == positions => {
             let mut all = vec![0; listed];
             for copy in &copies {

@@ -291,7 +291,7 @@ impl RunConfig {
 
     /// Number of replicas; 0 if there are too few GPUs for one.
     pub fn replicas(&self) -> u32 {
-        // At most `gpus`, which fits.
+        // The quotient is at most `gpus`, so it fits into u32.
         (u64::from(self.gpus) / (self.stage_gpus() * u64::from(self.pp)).max(1)) as u32
     }
 

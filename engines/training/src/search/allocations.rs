@@ -93,7 +93,7 @@ pub fn search<W: Watch<Proposal>>(
         (bound, None, cut_short)
     };
     let State { best, improved, evaluated, .. } = state;
-    // A complete search has the bound of its best plan.
+    // If the search is complete, its best plan is the bound.
     let bound = best.as_ref().map_or(bound, |best| bound.min(best.makespan));
     Ok(AllocationProof { best: best.filter(|_| improved), bound, cut_short, evaluated, total })
 }

@@ -112,7 +112,8 @@ impl Contention {
                     }
                     contended[u as usize] = true;
                     contended[v as usize] = true;
-                    // The task with successors is what breaks tail-exactness.
+                    // The example names the task with successors first, because this task makes the scenario not
+                    // tail-exact.
                     if let Some(&inner) = [u, v].iter().find(|task| !network.is_sink(**task)) {
                         example.get_or_insert((inner, if inner == u { v } else { u }));
                     }

@@ -78,7 +78,7 @@ fn latest(
     first: impl Fn(u32) -> f64,
     second: impl Fn(u32) -> f64,
 ) -> Option<u32> {
-    // A maximum minus a tolerance: all values near it are ties.
+    // The maximum minus a tolerance; all values from there on count as ties.
     let top = |times: &mut dyn Iterator<Item = f64>| times.fold(f64::NEG_INFINITY, f64::max) - TIE_S;
     // Two-stage maximum with tolerances, so that a different order of sums gives the same path.
     let least = top(&mut tasks.clone().map(&first));
@@ -90,7 +90,7 @@ fn latest(
 /// Returns the maximum delay of the finish of each task that does not lengthen the iteration if everything after it
 /// runs at ideal speed, seconds.
 pub fn slack(network: &Network, trace: &Trace) -> Vec<f64> {
-    // Later finishes at full speed would still reach the makespan.
+    // Latest finishes with which the iteration still ends by the makespan if everything after them runs at full speed.
     let latest = crate::simulate::windows::latest_finish(network, trace.makespan);
     latest.iter().zip(&trace.finish).map(|(latest, finish)| latest - finish).collect()
 }

@@ -141,7 +141,7 @@ pub(super) fn together<W: Watch<Proposal>>(
                 cases.worst = Some((names(), ends));
             }
         }
-        // The next choice, with its links in ascending order.
+        // The next combination, with its links in ascending order.
         let Some(at) = chosen.iter().rposition(|&link| link + 1 < links) else { return Ok(Some(cases)) };
         let next = chosen[at] + 1;
         chosen[at..].fill(next);

@@ -60,7 +60,7 @@ impl<'a> Shaker<'a> {
             .zip(0..)
             .all(|(task, id)| (task.kind == TaskKind::Dp) == network.is_sink(id));
         let exact = setting.evaluator.exact(Rates::Best) && setting.evaluator.exact(Rates::Fair);
-        // Replicas that are not alike are all in the graph.
+        // If replicas differ, the graph contains all of them.
         let replicas = if shape.places.is_some() { 1 } else { shape.replicas };
         let stages = shape.stages;
         let how = if exact && exchanges_only && shape.places.is_none() {

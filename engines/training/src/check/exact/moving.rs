@@ -120,8 +120,9 @@ pub(super) fn none_within(
         if boxes > most_boxes || boxes * cuts * nodes > MOST_NODES {
             return Outcome::Open;
         }
-        // Cut where the ends of both halves come closest to the period, weighed by the width of what is cut: else instants
-        // are cut to nothing, one hopeless half after the other, before circuits are cut at all.
+        // Choose the cut with the largest product of the gains of both halves and the width of the cut range; the gain
+        // of a half is the rise of its end towards the period. Without the width, the ranges of instants would be cut
+        // down to nothing before any range of circuits is cut.
         let own_s = ground.end_s(&ranges);
         let left_s = (period_s - own_s).max(f64::MIN_POSITIVE);
         let gain = |end_s: f64| ((end_s - own_s) / left_s).clamp(0.0, 1.0) + LEAST_GAIN;

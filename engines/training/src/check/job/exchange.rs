@@ -36,7 +36,8 @@ impl Builder<'_> {
             let count = ring.len();
             let fewer =
                 |a: usize, b: usize| shape.gpus_per_stage * ring[a].1.len().min(ring[b].1.len()) as u32;
-            // A ring of d pods sends (d - 1) / d of the gradients of a stage; `per_gpu` holds for all replicas.
+            // A ring of d pods sends (d - 1) / d of the gradients of a stage; `per_gpu` is for a ring of all replicas,
+            // so it is first divided by (replicas - 1) / replicas.
             let replicas = f64::from(shape.replicas);
             let gradients = f64::from(shape.gpus_per_stage) * per_gpu * replicas / (replicas - 1.0);
             let whole = gradients * (count as f64 - 1.0) / count as f64;

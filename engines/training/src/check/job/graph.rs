@@ -105,7 +105,7 @@ impl<'a> Builder<'a> {
                         [activation, None]
                     };
                     let times = &self.load.stages[stage];
-                    // Chunks of a stage are alike.
+                    // All chunks of a stage take the same time.
                     let duration_s = if step.backward { times.bwd_s } else { times.fwd_s };
                     let duration_s = duration_s / chunks as f64;
                     let sent = if self.blocking { self.ends[own].last_send[stage] } else { None };

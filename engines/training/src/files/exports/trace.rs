@@ -148,7 +148,7 @@ fn inside(plan: &Plan<Training>) -> Result<Vec<RowRun>, Problems> {
     let steps = full_steps(job, &plan.result)
         .map_err(|error| Problem::new("", error.to_string(), "solve the scenario again"))?;
     let chunks = steps.iter().any(|step| step.chunk > 0);
-    // Stages of replicas that are not alike have a row for every group of replicas.
+    // If replicas differ, every stage has a row for each group of replicas.
     let of_group = |group: u32| {
         let group = shape.places.as_ref().and_then(|places| places.groups.get(group as usize));
         group.map_or_else(String::new, |group| format!(" of replica {}", group.replicas[0]))

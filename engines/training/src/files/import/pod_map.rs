@@ -56,7 +56,7 @@ pub(crate) fn scenario(inputs: &[Input], strict: bool) -> Result<ImportedScenari
     };
     let replaced = set(body, ranges);
     let (shape, gpus) = (body.shape(), body.run.gpus);
-    // All problems of the job, not only those of its pods.
+    // Validates the whole job, because the pods may cause problems elsewhere in the job.
     scenario.body.validate()?;
     let shape = shape?;
     let (pods, groups) = match (&shape.places, &shape.names) {

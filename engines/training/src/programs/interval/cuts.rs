@@ -112,7 +112,7 @@ impl Writer<'_> {
                 }
                 let volume: f64 =
                     later.iter().map(|t| network.flows[*t as usize] * self.tau[*t as usize]).sum();
-                // Work that must follow each of them also follows the last of them.
+                // Work that must follow every task of `later` also follows the last of these tasks.
                 let after =
                     later.iter().map(|t| to_go[*t as usize] / self.unit).fold(f64::INFINITY, f64::min);
                 // Volume divided by the chosen number of circuits: linear, because exactly one part is 1.

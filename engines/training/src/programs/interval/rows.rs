@@ -88,7 +88,7 @@ impl Writer<'_> {
                 self.at_most(name, 0.0, &terms)?;
             }
         }
-        // Eq. 10 for the NICs of the task alone: full speed.
+        // Eq. 10 for a task that is alone on its NICs: at most full speed.
         for task in 0..network.tasks() {
             for interval in self.window(task) {
                 let (begin, end) = self.ends(interval);

@@ -75,7 +75,8 @@ impl Range {
             if !evaluator.network.budget.fits(&self.low) {
                 return None;
             }
-            // Fewer counts of one link leave more or fewer ports to others, so bounds are recomputed.
+            // A smaller range of one link changes the ports that are left for other links, so all bounds are
+            // recomputed.
             self = self.within(evaluator);
             if self == before || left == 0 {
                 break;

@@ -47,7 +47,7 @@ impl Share {
         order.sort_by(|a, b| fast.start[*a as usize].total_cmp(&fast.start[*b as usize]).then(a.cmp(b)));
         let mut cuts = vec![false; order.len()];
         if order.len() <= SINKS {
-            // A cut between two sinks needs all earlier ones to be released before all later ones.
+            // A cut between two sinks needs all earlier sinks to be released before all later sinks.
             let mut settled_until = order.len();
             let mut first_unsettled = vec![order.len(); order.len()];
             for (later, &second) in order.iter().enumerate() {
@@ -66,7 +66,7 @@ impl Share {
                     }
                 }
             }
-            // A cut is allowed where every later sink certainly comes after every earlier one (suffix minimum).
+            // A cut is allowed where every later sink is certainly released after every earlier sink (suffix minimum).
             for at in (1..order.len()).rev() {
                 settled_until = settled_until.min(first_unsettled[at]);
                 cuts[at] = settled_until >= at;

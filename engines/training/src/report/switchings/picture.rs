@@ -56,7 +56,7 @@ fn set(phases: &Phases, link: usize, time_s: f64) -> u32 {
 fn carrying(phases: &Phases, link: usize, time_s: f64, delay_s: f64, period_s: f64) -> u32 {
     let since_s = time_s - delay_s;
     let in_dark = |event: &&PhaseEvent| {
-        // Times of the event in this iteration and in the earlier ones within the dark time.
+        // The last time of the event up to `time_s`, in this iteration or an earlier one.
         let mut at_s = event.time_s;
         while at_s > time_s {
             at_s -= period_s;

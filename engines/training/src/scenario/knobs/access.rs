@@ -160,7 +160,7 @@ fn set_job(job: &mut Job, name: &str, index: Option<usize>, value: &ParamValue) 
             Some(index) => {
                 let mut ports = match &job.ports_per_pod {
                     Some(PortsPerPod::ByPosition(ports)) => ports.clone(),
-                    // A single number or none: count the pods to expand it to a list.
+                    // One number for all pods, or the default: count the pods to expand the value to a list.
                     _ => {
                         job.shape()
                             .map_err(|problems| {

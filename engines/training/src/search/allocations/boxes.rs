@@ -159,7 +159,7 @@ pub(super) fn search<W: Watch<Proposal>>(
         match search.look(&node.part.low, &mut node.part.high) {
             BoxOutcome::Open(bound, _) | BoxOutcome::Closed(bound) if bound >= state.target() => pruned += 1,
             BoxOutcome::Closed(_) => {
-                // The decided circuits are fixed; the leaves follow.
+                // The counts of all decided links are fixed, so only the leaves remain.
                 let makespan = split.solve(&mut search.x, &mut search.free, &mut search.scratch);
                 state.offer(&search.x, makespan, || format!("box {done}"))?;
             }

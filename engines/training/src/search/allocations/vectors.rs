@@ -26,7 +26,7 @@ impl<'a> Odometer<'a> {
     /// Moves to the next allocation; returns `false` after the last.
     pub fn advance(&mut self) -> bool {
         let budget = &self.split.task.evaluator.network.budget;
-        // Lexicographic successor: raise the last link that can, reset those after it.
+        // Lexicographic successor: adds a circuit to the last link that can get one, and resets the links after it.
         for &link in self.split.decided.iter().rev() {
             let link = link as usize;
             if self.x[link] < self.split.task.caps[link] && budget.room(link, &self.free) >= 1 {
@@ -34,7 +34,7 @@ impl<'a> Odometer<'a> {
                 budget.take(link, 1, &mut self.free);
                 return true;
             }
-            // Reset to one circuit; its ports return.
+            // Resets the link to one circuit, which frees the ports of its other circuits.
             budget.take(link, 1 - i64::from(self.x[link]), &mut self.free);
             self.x[link] = 1;
         }

@@ -166,8 +166,8 @@ impl View<'_> {
             if job.work > truth {
                 questions.append(&mut asked);
             }
-            // Only a positive part is linear: max(0, work - outside) >= work - outside, so the row stays valid for any
-            // subset of jobs.
+            // Only jobs with a positive linear part are added: max(0, work - outside) is at least work - outside and at
+            // least 0, so the row is valid for any subset of jobs.
             if job.work > outside {
                 seen += weight * (job.work - outside);
                 needed += weight * job.work;
@@ -205,14 +205,14 @@ impl View<'_> {
         let (mut short, mut seen) = (0.0, 0.0);
         let mut questions = Vec::new();
         let mut lines: Vec<(f64, Line)> = Vec::new();
-        // Worth of the work on one side, costs of capacity and yields of windows on the other.
+        // The row: the worth of all work is at most the costs of capacity plus the yields of windows.
         for (position, &(index, value)) in worth.iter().enumerate() {
             let job = &self.problem.jobs[index as usize];
             row.constant -= value * job.work;
             short += value * job.work;
             seen += value * job.work;
-            // A job yields at most this much per unit of its window in the stretch, so a larger linear bound only
-            // weakens the row.
+            // `yields` is the maximum yield of the job per unit of its window in the stretch, so a linear bound above
+            // the true length only weakens the row.
             for (at, stretch) in stretches.iter().enumerate() {
                 let yields = stretch.yields[position];
                 if yields == 0.0 {

@@ -74,7 +74,7 @@ impl Problem {
     /// The reason to stop.
     pub fn new<W: Watch<Proposal>>(network: &Network, x: &[u32], watch: &mut W) -> Result<Self, MethodError> {
         let n = network.tasks();
-        // Full speed: flows, circuits and NICs of the task alone.
+        // Full speed of the task alone, as its flows, circuits and NICs allow.
         let top: Vec<f64> = (0..n)
             .map(|task| {
                 let circuits = f64::from(x[network.link_of(task as u32)]);
@@ -172,7 +172,7 @@ fn resources(network: &Network, x: &[u32], top: &[f64]) -> Vec<(f64, Vec<(u32, f
     }
     for (capacity, shares) in &mut resources {
         for (task, weight) in shares.iter_mut() {
-            // Share of a resource at full speed.
+            // Amount of the resource that the task uses at full speed.
             *weight *= top[*task as usize];
         }
         *shares = crowded(network, *capacity, shares);
@@ -305,7 +305,7 @@ impl Contracted {
                 }
             }
         }
-        // Transitive reduction with lengths: an arc goes if a path through another task is at least as long.
+        // Transitive reduction with lengths: an arc is removed if a path through another task is at least as long.
         let through = |u: u32, v: u32| {
             from[u as usize].iter().filter(|(w, _)| *w != v).fold(f64::NEG_INFINITY, |best, &(w, delay)| {
                 best.max(delay + self.work[w as usize] + longest[w as usize * count + v as usize])

@@ -123,7 +123,7 @@ impl RateFlow {
             }
         }
         let Some(target) = target else { return false };
-        // Bottleneck of the path, then the change along it.
+        // First finds the bottleneck of the path, then changes the flow along the path.
         let mut room = self.spare[target];
         let mut stretch = target;
         loop {

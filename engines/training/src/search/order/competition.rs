@@ -95,7 +95,7 @@ impl Competition {
             let tail = network.tail[index] / unit_s;
             if contended[index] {
                 let rate = network.nics_of[index]
-                    // Full speed of the task alone: flows, circuits and NICs.
+                    // Full speed of the task alone, as its flows, circuits and NICs allow.
                     .iter()
                     .map(|(_, weight)| network.flows[index] / weight)
                     .fold(network.flows[index].min(f64::from(x[network.link_of(task)])), f64::min);

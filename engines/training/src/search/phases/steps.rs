@@ -36,7 +36,7 @@ impl MovedCircuits for Stepped {
             first.time_s += self.period_s;
             events.rotate_left(1);
         }
-        // The first state may go on from the iteration before.
+        // If the first state equals the last one, it continues from the previous iteration and needs no event.
         if events.len() > 2
             && events.first().map(|event| &event.circuits) == events.last().map(|event| &event.circuits)
         {
@@ -139,7 +139,8 @@ pub(super) fn carrying(states: &[Vec<u32>], from_s: &[f64], (delay_s, period_s):
         while spans.get(next).is_some_and(|(begin_s, ..)| *begin_s <= time_s) {
             next += 1;
         }
-        // Computed exactly like the moments, so that a state that ended a dark time earlier does not count.
+        // The end of the dark time is computed exactly like the time points, so that a state that ended one dark time
+        // earlier does not count.
         while spans[oldest].1 + delay_s <= time_s {
             oldest += 1;
         }

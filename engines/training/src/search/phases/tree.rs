@@ -238,9 +238,10 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
         if what.order == ReturnSide::Within || what.instants[1][1] >= 0.0 {
             return run(f64::INFINITY);
         }
-        // With a return before the end a longer period carries no less, so the end falls as the period grows, and the
-        // least period that its end keeps to lies between any period and the end that it gives. Chords find it fast,
-        // as the end is piecewise linear; where they do not narrow it by half, the middle does.
+        // With a return before the end, a longer period never reduces the carrying circuits, so the end falls as the
+        // period grows. The shortest period that reaches its end therefore lies between any period and the end that
+        // this period gives. Secants find this period fast, because the end is piecewise linear; if a secant does not
+        // halve the range, the next step is a bisection.
         let mut high = limit_s;
         let mut high_end = run(high);
         if high_end > high {

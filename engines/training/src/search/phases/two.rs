@@ -88,7 +88,7 @@ fn guess<W: Watch<Stepped>>(
                 if !steps.is_worth(&counts) {
                     continue;
                 }
-                // The best of every way to split, since others are much like it.
+                // Only the best course of each split is kept, because the other courses of the split are similar.
                 let mut own: Option<(f64, Course)> = None;
                 for (at, go) in instants.iter().enumerate() {
                     for until in &instants[at + 1..] {
@@ -131,7 +131,8 @@ impl Steps<'_> {
     fn first_states(&self, known: Option<&Vec<u32>>) -> Vec<Vec<u32>> {
         let most = self.movable.most();
         let network = &self.task.evaluator.network;
-        // For the shortest iteration the states near the best with one switching are enough: guesses are improved.
+        // For the shortest iteration, states near the best ones with one reconfiguration are enough, because later
+        // steps improve them.
         let all = known.is_none() || self.task.aim != Aim::Time;
         let mut states = if all { self.movable.vectors(MOST_STATES).unwrap_or_default() } else { Vec::new() };
         if states.is_empty()

@@ -32,7 +32,7 @@ impl Simulator {
 
     /// Speeds of a component by level.
     pub(super) fn level_speeds(&self, fill: &mut Filler, now: f64, run: &IterationRun<'_>) {
-        // Levels of the component now, highest first.
+        // Current levels of the tasks of the component, highest first.
         fill.ranked.clear();
         for &task in &fill.tasks {
             fill.ranked.push((self.level_at(task, now), task));

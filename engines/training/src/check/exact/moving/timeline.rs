@@ -20,7 +20,8 @@ impl CircuitTimeline {
     /// state certainly holds at some moment of that dark time, at most the circuits of the first state carry; the same
     /// applies to the second state.
     pub fn new(go: TimeRange, back: TimeRange, delay_s: f64, period_s: f64, states: [&[f64]; 2]) -> Self {
-        // Half-open spans of the times whose preceding dark time overlaps a time at which the state certainly holds.
+        // Half-open spans of the times t such that the state certainly holds at some time within the dark time before
+        // t.
         let meets = |from_s: f64, until_s: f64| {
             let until_s = if from_s < until_s { until_s + delay_s } else { f64::NEG_INFINITY };
             [
