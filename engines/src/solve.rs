@@ -246,7 +246,8 @@ fn typed<K: Variants>(scenario: &Arc<Scenario<K>>, request: &Request) -> Result<
     let info = method.info();
     let params =
         Params::resolve(&info.params, request.settings.iter().map(|(name, value)| (name.as_str(), value)))?;
-    // The parameters of a plan also list the defaults; a default has no effect beyond that of the method itself.
+    // The parameters of a plan also list the defaults; a value equal to the default changes nothing, so it does not
+    // count as given.
     let given = |name: &str| {
         let default = find(&info.params, name).and_then(|param| param.default.as_ref());
         let own = request.settings.iter().any(|(set, _)| set == name) && params.get(name) != default;

@@ -287,7 +287,8 @@ impl<'a, K: Kind> Context<'a, K> {
         let (secondary, source) = (best.secondary, best.source.clone());
         let candidate = build();
         best.value = candidate.value;
-        // A bound that the candidate beats is not written into it; the end of the run reports that the bound is wrong.
+        // A bound that the candidate beats is not written into the candidate; the end of the run reports that the bound
+        // is wrong.
         let bound = self.bound.and_then(|bound| standing_bound(K::OBJECTIVE.sense, candidate.value, bound));
         let mut plan = Plan {
             scenario: Arc::clone(&self.request.scenario),
@@ -325,8 +326,8 @@ impl<'a, K: Kind> Context<'a, K> {
         let checked = match Checked::verify(plan, Depth::Usual) {
             Ok(checked) => Arc::new(checked),
             Err(rejected) => {
-                // Restores the bound of the last checked plan: bounds reported later may hold only for plans that break
-                // the same rules.
+                // Restores the bound of the last checked plan: later bounds may hold only for plans that break the
+                // rules that this plan breaks.
                 if let Some(checked) = &self.checked {
                     self.bound = checked.plan().objective.bound;
                     self.bound_covers = checked.plan().provenance.bound_covers().map(str::to_owned);
@@ -337,7 +338,7 @@ impl<'a, K: Kind> Context<'a, K> {
                 return Err(MethodError::Rejected(rejected.violations));
             }
         };
-        // Neither a file nor a session could be opened with this plan.
+        // A plan that cannot be read back is refused, because no file or session with the plan could be opened.
         let text = checked.to_json().map_err(|error| MethodError::Failed(error.to_string()))?;
         if let Err(problem) = check_readable(&text, text.len() as u64) {
             let kept = self.kept.clone();
@@ -436,8 +437,8 @@ impl<'a, K: Kind> Context<'a, K> {
             };
             self.note(Severity::Info, format!("{what}: {} proved the bound {}", met.method, met.value));
             self.bounded_by = Some(met.method.to_string());
-            // The run that proved the bound has already reported it to the others. A method that proves nothing does
-            // not write bounds into its plans.
+            // The run that proved the bound has already reported the bound to the other runs. A method that proves
+            // nothing does not write bounds into its plans.
             if self.request.proves {
                 (self.bound, self.bound_covers) = (Some(met.value), None);
             }

@@ -232,7 +232,8 @@ impl<K: Kind> Job for TypedJob<K> {
                 Err(error) => Err(error),
             }
         }));
-        // A run that ended early might have read the other values later.
+        // Parameters that the method never read are reported only after a whole run, because a run that ended early
+        // might have read them later.
         if matches!(ended, Ok(Ok(_))) {
             say_in_vain(&mut cx, &self.method.info().params);
         }
@@ -383,8 +384,8 @@ fn final_plan<K: Kind>(
     control: &Control,
 ) -> Arc<Checked<K>> {
     let value = plan.plan().objective.value;
-    // A second phase may worsen the objective by a tolerance; the bound is then slightly better than the plan. Methods
-    // that prove nothing also know bounds, but their plans stay heuristic.
+    // A second phase may worsen the objective by a tolerance; the bound is then slightly better than the plan. A method
+    // that proves nothing may get a bound from elsewhere, but its plans stay heuristic.
     let proven = cx.proves() && bound.is_some_and(|bound| gap(value, bound) <= OPTIMAL_GAP);
     let status = match status {
         // A plan that meets its bound is optimal, however the run ended.

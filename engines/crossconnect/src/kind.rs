@@ -148,7 +148,8 @@ fn carry(
         let candidate = assemble::candidate(to, &Assignment::default());
         let moved = assemble::target(from, changes)
             != assemble::target(to, candidate.result.changes().unwrap_or(changes));
-        let repairs = moved.then(|| "the circuits come from the scenario, which lists them port by port".to_owned());
+        let repairs =
+            moved.then(|| "the circuits come from the scenario, which lists them port by port".to_owned());
         return Ok(Carried { candidate, repairs: repairs.into_iter().collect() });
     }
     let task = Task::of(to);

@@ -185,7 +185,7 @@ impl Drawing {
         let _ = if about.is_empty() {
             writeln!(self.body, "<{element}/>")
         } else {
-            // Viewers show it as a tooltip.
+            // Viewers show the title as a tooltip.
             writeln!(self.body, "<{element}><title>{}</title></{name}>", xml(about))
         };
     }

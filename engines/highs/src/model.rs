@@ -186,7 +186,7 @@ impl Model {
         self.row_lower.push(lower);
         self.row_upper.push(upper);
         self.row_names.push(name.into());
-        // A linear scan is faster for the few terms of most rows.
+        // Rows with few terms are scanned, which is faster; only longer rows use the map.
         let mut places: HashMap<u32, usize> = HashMap::new();
         for (column, value) in terms {
             if value == 0.0 {

@@ -115,7 +115,7 @@ impl Settings {
             return Err(Error::OptionValue { name: name.to_owned(), value: word.to_owned(), allowed });
         }
         if name == "solver" {
-            // This solver writes its table to standard output; only one switch of HiGHS suppresses it.
+            // PDLP writes its table to standard output; only `output_flag` suppresses the table.
             self.prints = spelled == "pdlp";
             highs.set_bool("output_flag", !self.quiet && !self.prints)?;
         }

@@ -72,7 +72,7 @@ impl CellSink {
 impl EventSink for CellSink {
     fn report(&self, mut event: Event) {
         let mut heard = self.lock();
-        // Listeners identify cells, not the run numbers of a board.
+        // Listeners get the number of the cell instead of the run number that the board assigned.
         event.run = RunId(heard.cell as u64);
         match &event.body {
             EventBody::HotStart(report) => heard.hot_start = Some(report.fate),

@@ -39,7 +39,7 @@ impl<F: Formatter> Formatter for Printable<F> {
         let mut rest = fragment;
         while let Some((at, sign)) = rest.char_indices().find(|(_, sign)| is_deceptive(*sign)) {
             writer.write_all(&rest.as_bytes()[..at])?;
-            // All of these characters are below U+10000, so one UTF-16 unit is enough.
+            // All deceptive characters are below U+10000, so one UTF-16 unit is enough.
             write!(writer, "\\u{:04x}", u32::from(sign))?;
             rest = &rest[at + sign.len_utf8()..];
         }

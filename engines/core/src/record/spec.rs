@@ -119,7 +119,7 @@ impl<T: FieldType + Clone + PartialEq> Spec<T> {
 
     /// Reads the field; if the value is missing or invalid, adds a problem and returns `None`.
     pub fn read(self, key: &'static str, fields: &mut Fields<'_>, problems: &mut Problems) -> Option<T> {
-        // A file with both names keeps the old one as an unknown key.
+        // If a file has both names, the field is read from the new one, and the old one counts as an unknown key.
         let key = match self.former {
             Some(former) if !fields.has(key) && fields.has(former) => former,
             _ => key,

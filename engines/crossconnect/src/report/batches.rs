@@ -97,7 +97,10 @@ pub(super) fn detail(
 ) -> Result<Section, Unavailable> {
     let batch = (number as usize).checked_sub(1).and_then(|at| changes.batches.get(at)).ok_or_else(|| {
         let count = counted(changes.batches.len() as u64, "batch", "batches");
-        Unavailable::absent(format!("batch {number} does not exist; the plan has {count}"), "name one of them")
+        Unavailable::absent(
+            format!("batch {number} does not exist; the plan has {count}"),
+            "name one of them",
+        )
     })?;
     let (a, b) = words::sides(scenario.wiring);
     let columns = vec![

@@ -141,7 +141,9 @@ impl Ranked<'_> {
         if let Some(predicted_s) = self.scenario.predicted_makespan_s {
             facts.number("predicted_makespan_s", "iteration time afterwards", Unit::SECONDS, predicted_s);
             let disturbed = words::circuits(totals.removed_circuits);
-            facts.sentence(format!("predicted by the plan that chose the circuits; the change disturbs {disturbed}"));
+            facts.sentence(format!(
+                "predicted by the plan that chose the circuits; the change disturbs {disturbed}"
+            ));
         }
         if let Some(forced) = totals.forced_removed_circuits.filter(|forced| *forced > 0) {
             facts.add("forced_removed_circuits", "circuits lost", Cell::new(forced).tone(Tone::Warn));

@@ -78,7 +78,10 @@ pub(super) fn detail(
     let all = steps(scenario, changes);
     let step = (number as usize).checked_sub(1).and_then(|at| all.get(at)).ok_or_else(|| {
         let count = counted(all.len() as u64, "step", "steps");
-        Unavailable::absent(format!("step {number} does not exist; the change has {count}"), "name one of them")
+        Unavailable::absent(
+            format!("step {number} does not exist; the change has {count}"),
+            "name one of them",
+        )
     })?;
     let (a, b) = words::sides(scenario.wiring);
     let columns = vec![

@@ -176,7 +176,7 @@ pub(super) fn binary(head: &[u8]) -> Option<ForeignFile> {
         (b"\xff\xd8\xff", Picture),
         (b"GIF8", Picture),
         (b"version https://git-lfs", LfsPointer),
-        // Weights of safetensors and pickles of Python.
+        // A Python pickle of protocol 2, such as a file of PyTorch weights.
         (b"\x80\x02", Archive),
     ];
     if let Some((_, file)) = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)) {
@@ -258,7 +258,7 @@ pub(super) fn text(text: &str) -> Option<ForeignFile> {
             return Some(OtherTable);
         }
     }
-    // A heading of Markdown, or one that is underlined.
+    // Markdown: a heading with `#`, or a first line that is underlined with `=`.
     let underlined =
         lines().nth(1).is_some_and(|line| line.len() > 3 && line.chars().all(|sign| sign == '='));
     if first.starts_with("# ") || underlined || is_prose(text) {

@@ -145,7 +145,8 @@ impl Arguments<'_> {
             || self
                 .text(&["activation", "activation_func"])
                 .is_some_and(|(_, name)| name.contains("swiglu") || name.contains("geglu"));
-        // Without a width, Megatron-LM uses four times the hidden size, and two thirds of that for gated blocks.
+        // Without a feed-forward width, Megatron-LM uses four times the hidden size; for gated blocks, two thirds of
+        // this product.
         let usual = |hidden: u32| {
             if gated {
                 64 * (hidden.saturating_mul(4).saturating_mul(2) / 3 / 64)

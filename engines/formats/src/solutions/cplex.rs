@@ -75,7 +75,7 @@ fn closing(open: &str, rest: &str) -> Option<usize> {
         }
         false
     };
-    // The open part contains no end; only whether a quote is open matters.
+    // The part that is already open does not contain the end; it only determines whether a quote is open.
     for c in open.chars() {
         ends(c);
     }

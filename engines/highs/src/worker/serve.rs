@@ -88,7 +88,7 @@ fn ignore_signals() {
 
 /// Ends the process at once, because the solver may not react to requests.
 fn end_at_once() {
-    // If the kill fails, there is no other way.
+    // The error is ignored, because nothing else could end the process.
     let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
 }
 

@@ -72,9 +72,7 @@ pub(super) fn section(scenario: &MoeScenario, deadline: Deadline) -> Result<Sect
         .subject(ANALYTIC_SHORT)
         .block("summary", "Regions of the cluster", facts)
         .block("regions", "Time of an iteration, slowest first", table)
-        .context(
-            "the plan is for region 0; the times of every region are for the stage with the most layers",
-        )
+        .context("the plan is for region 0; the times of every region are for the stage with the most layers")
         .remark(ANALYTIC))
 }
 
