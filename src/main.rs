@@ -33,7 +33,7 @@ fn report_panics(console: &Console) {
         .panic_section("this is a defect of lightbay; please report it with the lines above")
         .into_hooks();
     let (panic_hook, eyre_hook) = hooks;
-    // An existing hook is sufficient.
+    // The error is ignored, because it means that a hook exists already.
     let _ = eyre_hook.install();
     let err = console.err_handle().ok();
     std::panic::set_hook(Box::new(move |info| {

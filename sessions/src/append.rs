@@ -24,7 +24,7 @@ impl LineFile {
     /// [`SessionError`] that names the path and the remedy; an existing file is then unchanged.
     pub fn create(path: &Path, head: &[u8], overwrite: Overwrite) -> Result<Self, SessionError> {
         if path.exists() {
-            // If a process is writing to the file, it keeps the file.
+            // `claim` fails if another process is writing to the file; the file then stays as it is.
             drop(Self::claim(path)?);
         }
         atomic_write(path, head, overwrite)?;

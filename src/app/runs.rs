@@ -283,14 +283,15 @@ impl Run {
             }
             EventBody::Done(done) => {
                 self.state = RunState::Ended;
-                // The bound of its plan covers the plans that the plan states.
+                // The final bound covers the plans that the final plan names, or all plans.
                 let covers = done
                     .plan
                     .as_ref()
                     .and_then(|plan| plan.header().provenance.bound_covers().map(str::to_owned));
                 match (done.bound.filter(|value| value.is_finite()), covers, &mut self.partial) {
                     (Some(value), Some(only), partial) => *partial = Some(Bound { value, only: Some(only) }),
-                    // A replayed run has no plan in memory: the bounds so far decide which of them this is.
+                    // A replayed run has no plan in memory: if all its bounds so far cover only some plans, the final
+                    // bound does too.
                     (Some(value), None, Some(partial)) if done.plan.is_none() && self.bound.is_none() => {
                         partial.value = value;
                     }

@@ -209,7 +209,7 @@ impl Work {
     pub fn note_taken(&mut self, change: &KnobChange, methods: &[String]) {
         let Some(solved) = &mut self.solved else { return };
         match (change.section, change.name.as_str()) {
-            // A seed waits for the next solve.
+            // Limits change at once; a new seed has an effect only with the next solve.
             (Section::Common, "time_limit_s") => solved.common.time_limit_s = self.now.common.time_limit_s,
             (Section::Common, "gap") => solved.common.gap = self.now.common.gap,
             (Section::Params, name) => {

@@ -322,7 +322,7 @@ impl Homes {
         } else {
             home
         };
-        // A single pane has the large place as its home.
+        // The pane in the large place is not shown at its own home too.
         let doubled = home != 2 && owner == self.large;
         if doubled { None } else { self.owner(owner) }
     }

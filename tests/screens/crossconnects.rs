@@ -542,7 +542,7 @@ fn a_bound_that_is_only_claimed_is_not_the_gap_of_the_header() {
     let mut verified = entry.standing.clone();
     verified.learn(entry.value, None, true, Prover::Checker);
     for (brief, word, pane) in [
-        (format!("{told} (0.00 % claimed)"), "claimed", "is optimal as lumos-lns claims, "),
+        (format!("{told} (0.00 % claimed)"), "claimed", "is claimed optimal by lumos-lns, "),
         ("gap 0.00 % verified".to_owned(), "verified", "is optimal: no plan removes fewer"),
     ] {
         if word == "verified" {

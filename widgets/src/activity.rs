@@ -252,7 +252,7 @@ impl<'a> Activity<'a> {
                     }
                 }
             } else if proportional && width <= 1 {
-                // Drawn wider than its time.
+                // The interval is drawn wider than its length in time, which the dotted line shows.
                 pen.glyph(left + x, 1, pen.glyphs().vertical_dotted, muted);
             } else if chosen {
                 pen.line(left + x, 1, width, pen.glyphs().used, length_style);

@@ -327,7 +327,7 @@ impl<'a> Chart<'a> {
         let whole = (x.high - x.low).floor().max(1.0) as usize;
         let ticks = x.ticks(if self.x.whole { most.min(whole) } else { most });
         let unit = i32::from(text::width(self.x.unit, pen.glyphs()));
-        // Right of the plot, else at its end: the unit is necessary, so ticks are omitted for it.
+        // The unit is drawn right of the plot, or else at the end of the plot, where ticks are omitted for the unit.
         let beside = left + width + 1 + unit <= pen.width();
         let until = if beside || unit * 2 > width { left + width } else { left + width - unit - 1 };
         let mut free_from = left;
@@ -489,7 +489,8 @@ impl<'a> Chart<'a> {
         let (width, height) = (f64::from(dots.width() - 1), f64::from(dots.height() - 1));
         let place = |point: &(f64, f64)| {
             let (share_x, share_y) = (x.share(point.0)?, y.share(point.1)?);
-            // One dot outside is clipped later; dots further outside would only cost time.
+            // Points outside the plot are moved to one dot outside, where they are clipped later; dots further outside
+            // would only cost time.
             let at = (share_x.clamp(-1.0, 2.0) * width).round().clamp(-1.0, width + 1.0) as i32;
             let dot = ((1.0 - share_y.clamp(-1.0, 2.0)) * height).round().clamp(-1.0, height + 1.0) as i32;
             Some((at, dot))

@@ -146,7 +146,7 @@ impl Widget for &Meter<'_> {
             last = Some(style);
         }
         if let Some(at) = self.limit_at(width as u16).map(i32::from) {
-            // Inside the bar the line has the bar as its background.
+            // Inside the bar, the limit line has the colour of the bar as its background.
             let inside = end >= (at + 1) * per_cell && self.theme.shades() && !self.spaced;
             let ground = last.and_then(|style| style.fg).filter(|_| inside);
             let style = self.theme.style(Tone::Answer);

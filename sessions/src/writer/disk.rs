@@ -119,7 +119,7 @@ impl Folder {
             .map_err(|error| SessionError::writing(&self.log_path, error));
         match written {
             Ok(()) => self.length += lines.len() as u64,
-            // If this fails too, the next append overwrites the same bytes.
+            // If the file cannot be shortened either, the next append overwrites the same bytes.
             Err(_) => drop(self.log.set_len(self.length)),
         }
         written

@@ -87,7 +87,7 @@ impl App {
             C::Yes => self.answer(usize::MAX, effects),
             C::Answer(answer) => self.answer(usize::from(answer), effects),
         }
-        // Next and Previous also mean the next pair, name and format.
+        // Next and Previous also step to the next or previous pair of plans, name and format.
         if let (C::Next | C::Previous, Some(Layer::Compare(view))) = (command, self.layers.last_mut()) {
             let by = if command == C::Next { 1 } else { view.pairs.len().saturating_sub(1) };
             view.at = (view.at + by) % view.pairs.len().max(1);

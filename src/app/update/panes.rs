@@ -310,7 +310,7 @@ impl App {
         let state = self.pane_mut(info.id());
         state.mode = (state.mode + 1) % forms;
         let mode = usize::from(state.mode);
-        // Forms may be blocks, which are named as in files.
+        // A form may be named after a block, and block names use underscores as in files.
         let name = info.modes.get(mode).copied().unwrap_or_default().replace('_', " ");
         self.say(Severity::Info, format!("{}: {name}", info.name));
     }

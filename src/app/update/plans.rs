@@ -110,7 +110,8 @@ impl App {
                 .collect();
             let label = format!("{} {}", entry.number, entry.method);
             let header = plan.header();
-            // Uses the present bounds, as in the header of the screen, not those at the end of its run.
+            // Uses the present bounds, as the header of the screen does, not the bounds at the end of the run of the
+            // plan.
             let standing = self.standing_of(entry);
             let differences = ScenarioDifferences::of(&first, &scenario).ok()?;
             let ScenarioDifferences { fields, origin, is_same_question, .. } = differences;

@@ -91,7 +91,7 @@ impl App {
         let Common { time_limit_s, gap, .. } = work.now.common;
         let sweep = Sweep::of(vec![work.now.scenario.clone()]).map_err(|problem| problem.to_string())?;
         let sweep = sweep.methods(&methods).and_then(|sweep| sweep.set(&settings)).map_err(one_line)?;
-        // The axis comes last, because it may be a limit too.
+        // Axes are added last, because an axis over a limit must replace the limit that is set here.
         let seed = (swept != "seed").then_some(work.now.common.seed);
         sweep.limited(time_limit_s, gap, seed).over(&axes).map_err(one_line)
     }

@@ -82,7 +82,10 @@ fn guarded<T>(work: impl Fn() -> Result<T, String>) -> Result<T, String> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
         let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-        Err(format!("this computation crashed: {}; the log has details", text.as_deref().unwrap_or("no message")))
+        Err(format!(
+            "this computation crashed: {}; the log has details",
+            text.as_deref().unwrap_or("no message")
+        ))
     })
 }
 

@@ -193,7 +193,7 @@ impl WhatIfPane {
             self.series.push(if proves { series } else { series.dotted() }.marked());
             self.cells.push(cells);
         }
-        // The chart draws the first on top.
+        // The chart draws the first series on top.
         self.series.reverse();
         self.items = items.into();
         self.baselines =

@@ -97,7 +97,7 @@ impl Params {
             let pieces = about(row);
             (&Sentence::new(&app.look.theme, &pieces).wrap(true)).render(foot, buf);
         }
-        // Copying gives `name=value`, which the state makes itself.
+        // The text to copy is empty here, because the state makes it from name and value.
         out.panes.push(drawn(placed, usize::from(body.height), self.state.offset, String::new()));
     }
 
@@ -111,7 +111,7 @@ impl Params {
                 last = block;
             }
             let mut row = FormRow::field(knob.id, knob.name.clone(), shown(&knob.info, knob.value.as_ref()));
-            // The unit is mostly in the name already.
+            // Names that end in `_s` or `gbps` already contain the unit.
             if roomy && !knob.name.ends_with("_s") && !knob.name.ends_with("gbps") {
                 row = row.unit(knob.info.unit.clone());
             }

@@ -107,7 +107,7 @@ pub fn note(app: &App, run: &Run, goal: &Goal, room: usize) -> Vec<Piece> {
         return vec![Piece::new("! ", Tone::Bad).bold(), Piece::text(why.to_owned())];
     }
     let mut parts = NoteParts::default();
-    // The row of a run with other parameters than those of the bar has a note.
+    // The row of a run has a note if the run has other parameters than the side bar.
     if run.scenario_sha256 != app.plans.scenario_sha256 {
         parts.0.push(vec![Piece::new("other parameters", Tone::Changed)]);
     }

@@ -63,7 +63,8 @@ impl<'p, 'b> Dots<'p, 'b> {
 
     /// A step curve through cells, each of which is constant until the next; `None` is a gap.
     pub fn steps(&mut self, points: impl Iterator<Item = Option<(i32, i32)>>, ink: Ink) {
-        // The present column: the row at which the line enters, if it does, the first and the last row.
+        // The current column: its number, the row at which the line enters (if it does), the first row and the last
+        // row.
         let mut column: Option<(i32, Option<i32>, i32, i32)> = None;
         for point in points {
             let Some((at, row)) = point else {
@@ -117,7 +118,7 @@ impl<'p, 'b> Dots<'p, 'b> {
     /// One dot for every column of dots, at the mean of its points, and faint lines over their range.
     pub fn scatter(&mut self, points: impl Iterator<Item = Option<(i32, i32)>>, ink: Ink) {
         let mut before: Option<(i32, i32)> = None;
-        // The present column, the sum of its heights, and their number.
+        // The current column, the sum of its heights, and the number of heights.
         let mut column: Option<(i32, i64, i64)> = None;
         for point in points {
             match (point, &mut column) {

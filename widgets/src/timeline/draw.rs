@@ -352,7 +352,7 @@ impl Timeline<'_> {
         if size == 0 || from_y == to_y {
             return;
         }
-        // In front of the corner; if points or a fold are there, on the line before the arrow.
+        // The label is in front of the corner; if points or a fold are there, it is on the line before the arrow.
         let in_front = if to_x > from_x { from_x } else { to_x - 1 };
         let places = [(in_front - size, in_front), (to_x - 2 - size, to_x - 2)];
         let place = places.into_iter().enumerate().find(|&(index, (x, end))| {

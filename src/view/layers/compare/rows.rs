@@ -18,7 +18,7 @@ pub fn figures(sheet: &Sheet) -> Vec<Figure> {
         Role::Effort => 3,
     };
     let mut figures: Vec<Figure> = sheet.figures.clone();
-    // The objective is the first one.
+    // The first figure is the objective and stays first.
     if let Some(rest) = figures.get_mut(1..) {
         rest.sort_by_key(|figure| part(figure.role));
     }

@@ -60,10 +60,10 @@ impl SectionSubject {
             return scenario();
         }
         let Some(plan) = app.shown_plan() else {
-            // Without a plan, a section off the objective shows the method that the kind names for it, unless runs are
-            // active.
+            // Without a plan, a section with `off_objective` names the method to solve with, unless runs are active.
             let waits = info.off_objective && app.runs.is_busy();
-            // Runs report before there is a plan, and the kind names the methods with such runs.
+            // Sections of runs have data before there is a plan; without a run, the kind names the methods to solve
+            // with.
             let of_run = info.run != RunSort::OfPlan;
             return scenario()
                 .filter(|_| info.of == SectionOf::Scenario || of_run || info.off_objective && !waits);
