@@ -102,7 +102,7 @@ fn replicas() -> ParamInfo {
         "replicas",
         &["one", "all"],
         "one",
-        "Replicas to write: the planned one, with mirrors of its neighbours, or all.",
+        "Replicas to write: the planned replica, with mirrors of its neighbours, or all replicas.",
     )
 }
 

@@ -42,8 +42,8 @@ pub(super) const TERMS: &[Term] = &[
     ),
     Term::new(
         "slack",
-        "Time by which a task could end later without delaying the iteration; at full rate if all after it runs \
-         as fast as NICs allow, as planned if all after it keeps its planned duration.",
+        "How much later a task could end without delaying the iteration: at full rate, if everything after the task \
+         runs as fast as NICs allow; as planned, if everything after the task keeps its planned duration.",
     ),
     Term::new(
         "max-min fair rates",

@@ -13,7 +13,7 @@ pub(super) fn min_ports() -> ParamInfo {
     ParamInfo::bool(
         "min_ports",
         false,
-        "If true, then minimises ports without lengthening the makespan by more than 1e-7 (relative).",
+        "If true, also minimises ports, without lengthening the makespan by more than 1e-7 (relative).",
     )
 }
 

@@ -40,8 +40,8 @@ impl SessionMethod for Ordered {
             "circuits",
             1,
             1_000_000,
-            "Circuits of every link, in link order. Default: those of the hot start, or the best of a \
-             short search.",
+            "Circuits of every link, in link order. Default: the circuits of the hot start, or the \
+             best circuits of a short search.",
         )];
         params.extend(knobs::event_orders());
         params.extend(knobs::ordering());
@@ -183,7 +183,7 @@ fn exchange(session: &mut Session<'_, '_>, best: &mut Circuits) -> Result<bool, 
     let makespan =
         polish(repair::PortLimits { budget, caps: &caps }, &mut x, best.makespan, &mut |x: &[u32]| {
             let bound = evaluator.bound(x, &mut scratch);
-            // Circuits whose bound is not better need no linear programs.
+            // Circuits whose bound reaches the best makespan need no linear programs.
             if bound >= known {
                 return Some(bound);
             }

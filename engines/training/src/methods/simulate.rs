@@ -26,7 +26,7 @@ impl SessionMethod for Simulate {
                     "topology",
                     1,
                     1_000_000,
-                    "Circuits of every link, in link order. Default: those of the hot start.",
+                    "Circuits of every link, in link order. Default: the circuits of the hot start.",
                 ),
                 ParamInfo::choice(
                     "rates",

@@ -71,7 +71,7 @@ pub(super) fn section(
             seconds(none_s)
         ),
     };
-    let stays = format!("Static circuits take {} s.", seconds(stay_s));
+    let stays = format!("An iteration with static circuits takes {} s.", seconds(stay_s));
     let curves = curves(&question, group)?;
     let section = Section::new("Reconfiguration delays", table)
         .context(Phrase::new().muted(format!("dark time {}", delay_text(group.delay_s))))

@@ -74,7 +74,7 @@ pub(super) fn section(
     }
     let seconds = |value| number(value, Unit::SECONDS);
     let text = format!(
-        "Each reconfiguration takes {}, and every iteration returns to its initial circuits. Plans with more than one reconfiguration are searched without a proof. Static circuits take {} s, an ideal network {} s.",
+        "Each reconfiguration takes {}, and every iteration returns to its initial circuits. Plans with more than one reconfiguration are searched without a proof. An iteration takes {} s with static circuits and {} s on an ideal network.",
         delay_text(group.delay_s),
         seconds(best.makespan),
         seconds(ideal_s)

@@ -70,7 +70,7 @@ fn figures(stats: &GenerationStats) -> Facts {
     facts.number("worst_s", "worst", Unit::SECONDS, stats.worst);
     facts.number("spread_s", "spread", Unit::MILLISECONDS, stats.spread);
     facts.sentence("standard deviation of the population");
-    facts.add("ports", "ports of the best", stats.secondary);
+    facts.add("ports", "ports of the best plan", stats.secondary);
     facts.add("stall", "stall", stats.stall);
     facts
         .sentence(format!("generations without a better plan; the search stops after {}", stats.stall_limit));

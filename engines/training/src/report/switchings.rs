@@ -91,7 +91,7 @@ pub(super) fn section(
     let section = Section::empty("Reconfigurations")
         .answer(answer)
         .legend(
-            "lanes: circuits of each pair of pods; red and yellow: some are dark; < > change the dark time",
+            "lanes: circuits of each pair of pods; yellow: some are dark, red: all are dark; < > change the dark time",
         )
         .block(
             "circuits",
@@ -101,7 +101,7 @@ pub(super) fn section(
         .block("ports", "Ports over the iteration", picture::ports(instance, phases, period_s))
         .block("changes", "Changes", table)
         .remark(text)
-        .remark("Uses below 0 s are in the iteration before, those after the period in the next one.");
+        .remark("Uses before 0 s are in the previous iteration, uses after the period in the next iteration.");
     Ok(if group.delay_s < BRING_UP_S {
         section.remark(
             "The dark time does not include the bring-up of transceivers and NICs, which takes \

@@ -192,7 +192,7 @@ pub fn details(analysis: &Analysis, task: u32) -> Vec<String> {
             }
         ),
         format!(
-            "slack {} ms; earliest start {} s, latest finish {} s for any plan within {} s",
+            "slack {} ms; earliest start {} s, latest finish {} s in any plan of at most {} s",
             ms(own.slack_s),
             moment(windows.est[index]),
             moment(windows.lct[index]),

@@ -15,7 +15,7 @@ impl IntervalModel {
     /// A sentence that says why the schedule has no point in this model: a task outside its window, too few intervals,
     /// circuits beyond the caps, or an order that contradicts the DAG.
     pub fn point(&self, network: &Network, grid: &Grid) -> Result<Vec<f64>, String> {
-        // A point exists only if the order of the grid has times.
+        // A point exists only if there are times that fit the order of events in the grid.
         let timed = grid.timed(network).ok_or("the order of its events contradicts the DAG")?;
         let (windows, columns) = (&self.windows, &self.columns);
         let k = windows.intervals as usize;
