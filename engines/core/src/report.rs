@@ -81,7 +81,10 @@ impl fmt::Display for Unavailable {
             Self::Absent { because, remedy } => write!(f, "{because}; {remedy}"),
             Self::Late(limit) => {
                 let limit_s = limit.as_secs_f64();
-                write!(f, "it takes longer than {limit_s} s; print it with `lightbay show PLAN --thorough`")
+                write!(
+                    f,
+                    "the section takes longer than {limit_s} s; print it with `lightbay show PLAN --thorough`"
+                )
             }
             Self::Failed(why) => f.write_str(why),
         }

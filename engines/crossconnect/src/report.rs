@@ -59,7 +59,7 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
     SectionInfo::of_plan(
         "rewiring",
         "Rewiring",
-        "How close is the number of removals to its bound, and to other methods?",
+        "How close is the number of removals to its bound, and how do other methods compare?",
     )
     .in_session(),
     SectionInfo::of_plan("switches", "Switches", "What does the plan change on each switch?").items("switch"),

@@ -98,7 +98,7 @@ fn picture(places: &[&'static str]) -> ParamInfo {
         PICTURE,
         places,
         INLINE,
-        "Where to put the picture (the one of format svg): inside the report, in a separate file, or \
+        "Where to put the picture (as format svg draws it): inside the report, in a separate file, or \
          nowhere.",
     )
 }
@@ -150,7 +150,7 @@ pub(super) fn export(
                 return None;
             }
             if let Some(other) = settings.iter().find(|setting| setting.name != TABLE) {
-                let why = format!("has no effect on table={table}: it applies to the changes to make");
+                let why = format!("has no effect on table={table}: it applies only to table=changes");
                 return Some(Err(Problem::new(other.name.clone(), why, "leave it out").into()));
             }
             Some(csv(subject, table))

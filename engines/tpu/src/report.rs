@@ -66,7 +66,7 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         .forms(faults::FORMS)
         .items("switch")
         .in_session(),
-    SectionInfo::of_scenario("sizes", "Sizes", "How do designs compare with tori from size to size?")
+    SectionInfo::of_scenario("sizes", "Sizes", "How do designs compare with tori at each size?")
         .forms(sizes::FORMS)
         .in_session(),
     SectionInfo::of_plan(

@@ -259,7 +259,8 @@ impl<D: Disk> PendingWrites<D> {
         for (run, waiting) in batch.plans {
             ended |= waiting.at_once;
             let Ok(json) = waiting.content.to_json() else {
-                // A second attempt would fail too; the checker accepts no such plan.
+                // A plan that cannot be encoded is skipped, because a second attempt would fail too; checked plans can
+                // be encoded.
                 self.unwritable += 1;
                 written.stamps.push(waiting.stamp);
                 continue;

@@ -65,7 +65,7 @@ impl PlanOutput {
         let (written, waits) = channel::<()>();
         if let Some(signal) = signal {
             let plan_output = Arc::clone(self);
-            // If the thread cannot be started, the reader has unlimited time, as without the signal.
+            // If the thread cannot be started, the reader has unlimited time, as it had before the signal.
             let _ = std::thread::Builder::new().name("lb-grace".to_owned()).spawn(move || {
                 if waits.recv_timeout(GRACE) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
                     plan_output.leave(signal);

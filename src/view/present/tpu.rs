@@ -66,7 +66,7 @@ const PANES: &[PaneInfo] = &[
     },
     PaneInfo {
         home: 5,
-        ..PaneInfo::new(6, "Sizes", "How do designs compare with tori from size to size?").of_section("sizes")
+        ..PaneInfo::new(6, "Sizes", "How do designs compare with tori at each size?").of_section("sizes")
     },
 ];
 

@@ -148,7 +148,7 @@ const PANES: &[PaneInfo] = &[
     PaneInfo::new(
         16,
         "Frontier",
-        "How many ports does an iteration of this length need, with and without reconfiguration?",
+        "How many ports does an iteration of a given length need, with and without reconfiguration?",
     )
     .of_section("frontier"),
 ];

@@ -72,13 +72,13 @@ pub(super) const METRICS: &[MetricInfo] = &[
         .in_comparison("batches", [0, 0]),
     MetricInfo::cost(
         "max_dark_circuits",
-        "most dark",
+        "max dark",
         Unit::COUNT,
         "Number of circuits that carry nothing during the largest batch.",
     ),
     MetricInfo::cost(
         "max_dark_per_pod",
-        "most dark in a pod",
+        "max dark in a pod",
         Unit::COUNT,
         "Maximum number of circuits that one pod lacks during a batch.",
     )

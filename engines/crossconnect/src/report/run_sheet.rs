@@ -42,7 +42,7 @@ pub(super) fn section(scenario: &CrossconnectScenario, changes: &Changes) -> Sec
         row.item = Some(number);
         row.sentence = Phrase::new()
             .answer(format!("> step {number}"))
-            .muted(format!("  {} in service meanwhile", left(step.all)));
+            .muted(format!("  circuits in service during the step: {}", left(step.all)));
     }
     let least = all.iter().filter_map(Step::worst_pod).map(|(_, live)| live.share()).fold(1.0, f64::min);
     let answer = Phrase::new()
@@ -116,7 +116,7 @@ pub(super) fn detail(
     });
     let (pods, pairs) = (down(["pod", "pods"], pods), down(["pair", "pairs"], pairs));
     let section = Section::empty(format!("step {number}"))
-        .context(Phrase::new().muted(format!("{} in service meanwhile", left(step.all))))
+        .context(Phrase::new().muted(format!("circuits in service during the step: {}", left(step.all))))
         .block("ports", "Ports", ports)
         .block("pods", "Pods during the step", pods)
         .block("pairs", "Pairs of pods during the step", pairs);

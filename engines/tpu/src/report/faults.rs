@@ -299,7 +299,7 @@ pub(super) fn detail(result: &TpuResult, switch: u32) -> Result<Section, Unavail
     };
     let Some(routing) = case.routing.as_ref().filter(|routing| !routing.routes.is_empty()) else {
         facts.add("routes", "routes", Cell::new("not in the plan").tone(Tone::Muted));
-        facts.sentence("solve with with_faults=true to have them");
+        facts.sentence("solve with with_faults=true to store the routes");
         return Ok(section.block("figures", "", facts));
     };
     let (pod, _) = pod_of(&result.topology).map_err(Unavailable::failed)?;

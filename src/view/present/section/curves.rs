@@ -60,7 +60,7 @@ impl CurvesView {
             let series = if curve.steps { series.step() } else { series };
             let few = !curve.steps && curve.points.len() <= SAMPLES;
             let series = if few { series.marked() } else { series };
-            // Less important curves differ even without colour.
+            // Less important curves look different even without colour.
             let series = if curve.tone == Meaning::Muted { series.dotted() } else { series };
             if curve.tone == Meaning::Answer { series.bold() } else { series }
         };

@@ -185,7 +185,7 @@ fn remedy_now(app: &App, remedy: &str) -> String {
         return remedy.to_owned();
     }
     if app.runs.is_busy() {
-        "the setting is already made, and the current run will compute this".to_owned()
+        "the setting is already made, and the current run will compute this section".to_owned()
     } else {
         "the setting is made now, but the plan was made without it; press r".to_owned()
     }

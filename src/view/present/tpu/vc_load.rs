@@ -365,7 +365,7 @@ impl VcPane {
         let top = 2 + channels;
         let glyphs = theme.glyphs;
         let legend = [
-            Piece::muted("channels in per cent by load, one scale; "),
+            Piece::muted("share of channels by load, %, one scale; "),
             Piece::text(glyphs.mean),
             Piece::muted(" mean  "),
             Piece::text(glyphs.most),
