@@ -143,7 +143,7 @@ impl App {
         } else {
             format!(".{format}")
         };
-        // A folder is named after the format alone; the files in it have the ending.
+        // A folder is named after the format, without a file extension; the files in the folder have the extension.
         let ending = if info.is_some_and(|info| info.folder) { "" } else { extension };
         let dot = if ending.is_empty() { "" } else { "." };
         format!("{name}{number}{what}{dot}{ending}")

@@ -28,7 +28,7 @@ impl Layers {
         self.columns.push(Column::left("", 14).gap(1).priority(2));
         self.columns.push(Column::left("", 20).cut(Cut::End).grow());
         self.rows.clear();
-        // Only the visible lines are made.
+        // Only the visible lines are laid out.
         self.rows.extend(app.log.iter().rev().enumerate().skip(offset).take(height).map(|(index, entry)| {
             let entry = log_line(entry);
             let tone = match entry.severity {

@@ -125,7 +125,7 @@ fn mcf(value: f64) -> number::Num {
 fn awaited(input: &PaneInput<'_>, what: &str) -> Option<String> {
     let run = input.app.runs.newest().into_iter().find(|run| run.state.is_active())?;
     Some(match &run.phase {
-        Some(phase) => format!("{what}; {} now: {}", run.method, phase.name),
+        Some(phase) => format!("{what}; present phase of {}: {}", run.method, phase.name),
         None => what.to_owned(),
     })
 }

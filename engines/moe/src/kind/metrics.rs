@@ -56,7 +56,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "to_fat_tree",
         "against fat-tree",
         Unit::RATIO,
-        "Time of an iteration relative to that on a fat-tree.",
+        "Time of an iteration divided by its time on a fat-tree.",
     )
     .in_table("to FT", 6, 1)
     .in_comparison("to FT", [4, 2]),

@@ -61,7 +61,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "load_over_ideal",
         "load over ideal",
         Unit::new("x ideal load", 1.0, Some(2)),
-        "Max channel load divided by that of ideally split routes (1 / MCF); shown if it exceeds 1.25.",
+        "Max channel load divided by the max channel load of ideally split routes (1 / MCF); shown if it exceeds 1.25.",
     )
     .derived(|figures| Some(figures.get("max_channel_load")? * figures.value).filter(|times| *times > LOSSY))
     .warning_in_header(1)

@@ -126,7 +126,7 @@ fn sentence(size: &SizeRow, design: Option<(f64, u64)>) -> Phrase {
     };
     let name = if plan > 0 { format!("  plan {plan} ") } else { "  this plan ".to_owned() };
     let phrase = phrase.muted(name).answer(format!("{rate:.3}")).muted(format!(
-        "  {:.1} % of {:.3}",
+        "  {:.1} % of bound {:.3}",
         rate / size.bound * 100.0,
         size.bound
     ));

@@ -85,7 +85,7 @@ impl Compared<'_> {
                 .answer(format!("> certified {}", mcf(certified)))
                 .muted(format!("  x {chips} = "))
                 .answer(format!("{:.3}", certified * chips))
-                .muted(format!(" per chip of {:.3}", standing.any * chips)),
+                .muted(format!(" per chip, bound {:.3}", standing.any * chips)),
             (None, Some(metric)) => {
                 Phrase::new().answer(format!("> at most {}", mcf(metric))).muted("  nothing certified yet")
             }

@@ -78,7 +78,7 @@ pub(super) fn section(
         .legend("< > change the dark time and update the plan")
         .on_screens("curves", "", curves);
     Ok(section.remark(format!("{stays} {even}")).remark(
-        "Every iteration has one reconfiguration and the return. Only the dark time of the last switch includes the bring-up of transceivers and NICs.",
+        "Every iteration has one reconfiguration and returns to its initial circuits. Only the dark time of the switch in the last row includes the bring-up of transceivers and NICs.",
     ))
 }
 

@@ -43,7 +43,7 @@ pub struct Whole {
 impl Explain for Whole {
     fn explain(key: u64, plan: AnyPlan) -> Result<Self, String> {
         let AnyPlan::Training(training) = &plan else {
-            return Err("the plan is not one of a training job".to_owned());
+            return Err("the plan is not for a training job".to_owned());
         };
         let plan = training.plan();
         let (scenario, result) = (&plan.scenario.body, &plan.result);

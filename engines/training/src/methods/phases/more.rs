@@ -106,7 +106,8 @@ fn searched(
     let demand = phases::search_demand(task, most, watch)?;
     is_new |= demand.is_some();
     keep(demand, &mut task);
-    // If the best plan now has another form, splitting it can give plans that the first search did not reach.
+    // If the best plan now has another form, splitting it can give plans that the earlier split and shift did not
+    // reach.
     if let Some(own) = best.clone().filter(|_| from.is_some() && is_new) {
         session.cx.phase("more reconfigurations", "the best plan of these, split and shifted again");
         let watch = &mut MovingSession { session, states_bound: false, supersedes };

@@ -152,7 +152,7 @@ impl Writer<'_> {
 
     /// Volumes (Eq. 11, 12) and activity without interruption (Eq. 13).
     pub(super) fn activities(&mut self) -> Result<(), MethodError> {
-        // Eq. 11: all volumes sum up.
+        // Eq. 11: the volumes of a task add up to its whole volume.
         for task in 0..self.tau.len() {
             if !self.ask.windows.counts(task) {
                 continue;

@@ -36,7 +36,8 @@ pub fn serve<W: Watch<Proposal>>(
         })
         .collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
-    // Elementary stretches between the distinct starts and ends: amounts are constant within them without loss.
+    // Elementary stretches between the distinct starts and ends: rates can be constant within each stretch without loss
+    // of generality.
     points.dedup_by(|later, earlier| later.0 == earlier.0);
     let stretches = points.len().saturating_sub(1);
     // Minimising the undone share makes the program feasible from the start; it is 0 exactly if all work fits. Variable
