@@ -179,7 +179,7 @@ impl Timeline<'_> {
             ItemShape::Backward => (glyphs.backward, Tone::Backward),
             ItemShape::Forward | ItemShape::Bar => (glyphs.forward, Tone::Forward),
         };
-        // Without room after it, the mark replaces the arrow, because the lane shows the direction.
+        // Without room after the arrow, the mark replaces the arrow; the lane shows the direction.
         let glyph = if item.critical && x + 1 >= room { "*" } else { glyph };
         pen.glyph(x, y, glyph, self.theme.ink(tone, item.critical));
         let star = i32::from(item.critical);

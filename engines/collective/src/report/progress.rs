@@ -43,7 +43,7 @@ fn delivered(subject: ExplainedPlan<'_>) -> Vec<(u32, u32, u32)> {
 /// Every chunk with its first and last delivery, the chunks that end last first.
 pub(super) fn chunks(subject: ExplainedPlan<'_>) -> Section {
     let decides = "latest-ending chunks first; the bar is the epoch of the last delivery; slack is the \
-         time from its last delivery to the finish";
+         time from that delivery to the finish";
     Section::new("Chunks", chunk_table(subject)).legend(decides)
 }
 

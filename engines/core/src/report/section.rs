@@ -154,7 +154,7 @@ pub struct Section {
     pub title: String,
     /// Name of the subject, such as a method, which a screen shows directly after the title; empty for most.
     pub subject: String,
-    /// A few words after the title on a screen: `estimates: the best plan is not proven`.
+    /// A few words after the title on a screen: `estimates: the best plan is not proven optimal`.
     pub context: Phrase,
     /// The one figure that answers the question of the section, for the title line of a screen.
     pub answer: Phrase,

@@ -124,7 +124,7 @@ pub(super) fn predict(
     let history = stage.scenario.history(window);
     let now = history.iterations.saturating_sub(1);
     if now == 0 {
-        let text = "the trace has no earlier iteration, so the prediction gives every expert the same load";
+        let text = "the trace has no iteration before the planned one, so the prediction gives every expert the same load";
         cx.note(Severity::Warning, text);
     }
     for layer in 0..stage.layers() {

@@ -172,7 +172,7 @@ pub(super) fn section(scenario: &MoeScenario, plan: Option<&MoeResult>) -> Secti
              spreads the traffic of busy experts evenly.",
         )
         .remark(
-            "The paper reports that TopoOpt is 1.4 to 2.5 times slower; this model does not reproduce these ratios.",
+            "The paper reports that TopoOpt is 1.4 to 2.5 times slower than mFabric; this model does not reproduce these ratios.",
         );
     absent.into_iter().fold(section, Section::remark)
 }

@@ -248,7 +248,7 @@ pub(super) fn predictor(
     }
     if table.rows.is_empty() {
         return Err(Unavailable::absent(
-            "the trace has no earlier iteration, or the stage has only one layer",
+            "the trace has no iteration before the planned one, or the stage has only one layer",
             "plan a later iteration of a model with several layers in a stage",
         ));
     }

@@ -61,7 +61,7 @@ impl<'a> Course<'a> {
     pub fn carried(&self, link: usize, time_s: f64) -> u32 {
         let events = &self.phases.events;
         let count = events.len();
-        // Start from the current state and go back until a state began before the dark time did.
+        // Go back from the current state to the first state that began at or before the start of the dark time.
         let mut index = events.partition_point(|event| event.time_s <= time_s);
         let mut periods = 0.0;
         let mut fewest = u32::MAX;

@@ -46,7 +46,7 @@ pub(crate) fn lead(analysis: &Analysis) -> Option<String> {
     }
     let word = if saved_s > 0.0 { "less" } else { "more" };
     Some(format!(
-        "The iteration takes {} ms {word} than with the best allocation from the traffic matrix ({}: {:.6} s, NCT {nct:.4}), {} of its NCT.",
+        "The iteration takes {} ms {word} than with the best allocation from the traffic matrix ({}: {:.6} s, NCT {nct:.4}), a change of {} in NCT.",
         quantity::number((saved_s.abs() * 1e6).round() / 1e3),
         best.what,
         best.makespan_s,

@@ -30,7 +30,7 @@ pub(super) fn section(
     let context = if prices.exact() {
         "against the proven best plan"
     } else {
-        "estimates: the best plan is not proven"
+        "estimates: the best plan is not proven optimal"
     };
     Ok(Section::empty("Sensitivity")
         .context(Phrase::new().muted(context))

@@ -51,7 +51,7 @@ impl Choice {
         let way = match pane {
             PORTS => {
                 let link = link_of(item)?;
-                // The more important direction.
+                // The direction of the link that comes first in `ways`, because it adds more to the makespan.
                 facts.ways.iter().copied().find(|way| way / 2 == link)?
             }
             WAYS => *facts.ways.get(item as usize)?,
