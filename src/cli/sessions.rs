@@ -49,7 +49,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         Some(Command::Rm { names }) => {
             for name in names {
                 store.remove(bare(name))?;
-                // Otherwise the list of recent sessions would offer removed ones.
+                // The list of recent sessions must not offer a removed session.
                 resume::forget(&places.recent(), bare(name))?;
                 console.say(&format!("removed session '{}'", printable(bare(name))));
             }

@@ -80,7 +80,7 @@ impl Folder {
         let identity = |found: fs::Metadata| (found.dev(), found.ino());
         match (self.log.metadata().map(identity), fs::symlink_metadata(&self.log_path).map(identity)) {
             (Ok(ours), Ok(found)) => ours == found,
-            // Other errors are not about the log; the next write shows whether writing is possible.
+            // All other errors do not concern the log; the next write shows whether writing is possible.
             (_, Err(error)) => error.kind() != io::ErrorKind::NotFound,
             (Err(_), Ok(_)) => true,
         }

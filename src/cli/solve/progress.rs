@@ -103,7 +103,8 @@ impl Plain {
             EventBody::Phase(phase) => ("phase", format!("{}: {}", phase.name, phase.detail)),
             EventBody::Incumbent(incumbent) => {
                 self.best = Some(incumbent.value);
-                // Other plans are checked and then reported at most four times a second.
+                // Unchecked plans are not reported here: they are checked first, and then reported at most four times a
+                // second.
                 if !incumbent.checked {
                     return None;
                 }

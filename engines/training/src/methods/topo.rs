@@ -86,7 +86,7 @@ pub(super) fn prove(
     let evaluator = Arc::clone(&session.evaluator);
     let caps = start.caps.clone();
     let task = task(&evaluator, session.rates, params, &caps);
-    // A few allocations are listed at once; otherwise a good plan fathoms boxes sooner.
+    // If allocations are too many to list, a genetic search runs first, because a good plan fathoms boxes sooner.
     let few = allocations::can_list(task, session)?;
     if !few && !evolved {
         let evolved = evolve::evolve(session, params, start, None)?;

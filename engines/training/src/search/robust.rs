@@ -155,7 +155,7 @@ impl Configurations {
         {
             return self.listed(&splits, served, watch, offer);
         }
-        // Otherwise climb by single exchanges, evaluated by the worst configuration.
+        // Without a common list, climb by single exchanges, evaluated by the worst configuration.
         let limits = PortLimits { budget: &self.evaluators[0].network.budget, caps: &caps };
         let (mut x, from) = (served.x.clone(), served.worst_nct);
         let mut stopped = Ok(());

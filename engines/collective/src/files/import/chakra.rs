@@ -27,7 +27,7 @@ pub(super) fn format() -> FormatInfo {
     FormatInfo::new(
         NAME,
         "One collective of Chakra traces (binary; one file for each rank, or the file of one rank), on the \
-         network that network= names.",
+         network given by network=.",
         SubjectSort::Scenario,
         "et",
     )

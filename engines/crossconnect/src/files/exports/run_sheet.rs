@@ -36,7 +36,7 @@ pub(super) fn params() -> Vec<ParamInfo> {
             COMMANDS,
             &choices,
             NONE,
-            "Format of the commands listed for every step and switch, written with its default settings; or none.",
+            "Format of the commands that are listed for every step and switch, with the default settings of the format; none: no commands.",
         ),
         ParamInfo::choice(FORM, &FORMS, FORMS[0], "Form of the file: Markdown, or a single web page."),
     ]

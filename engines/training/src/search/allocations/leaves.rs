@@ -56,7 +56,7 @@ impl<'a> Split<'a> {
             return evaluator.bound(x, scratch);
         }
         let model = &evaluator.model;
-        // Longest path first, then the quick bound of every link.
+        // The bound is the maximum of the longest path and of the quick bounds of all links.
         let mut bound = model.start(x, &mut scratch.model);
         for &link in &self.decided {
             bound = bound.max(model.link_bound(link, x[link as usize], &mut scratch.model));

@@ -97,7 +97,8 @@ impl Around<'_, '_> {
         {
             return f64::INFINITY;
         }
-        // Decided links are limited at the start of the iteration, the other links at its end.
+        // At the start of the iteration, only decided links are limited to the counts of the box; at the end, only the
+        // other links.
         let (mut start, mut end) = (widest.clone(), own.clone());
         for link in &self.movable.decided {
             (start[*link], end[*link]) = (own[*link], widest[*link]);
