@@ -82,7 +82,7 @@ impl Live {
         pieces.push(Piece::muted("  avg hops "));
         pieces.push(Piece::text(number::fixed(self.avg_hops, 4)));
         if self.bound() < certified {
-            pieces.push(Piece::new("  below what this plan certifies", Tone::Bad));
+            pieces.push(Piece::new("  below the certified value of this plan", Tone::Bad));
         }
         pieces
     }

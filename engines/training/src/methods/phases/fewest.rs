@@ -41,7 +41,7 @@ pub(super) fn ports(
             .into(),
         ));
     }
-    // With a looser target more transfers can overlap.
+    // With a longer target time, more transfers can overlap, so more circuits are useful.
     let mut caps = useful_within(&evaluator.network, limit_s.max(resting.makespan_s));
     start::admit(&mut caps, &resting.best.x);
     let caps = &caps;

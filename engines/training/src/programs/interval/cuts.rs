@@ -74,8 +74,8 @@ impl Writer<'_> {
                 if to < from || to - from >= SHARED {
                     continue;
                 }
-                // If `next` has begun by the interval, `task` is not active in it: sums of begin flags are that
-                // indicator.
+                // If `next` has begun by the interval, `task` is not active in the interval; the sum of the begin flags
+                // of `next` up to the interval shows whether `next` has begun.
                 for interval in from..=to {
                     let mut terms: Vec<(Column, f64)> =
                         (from..=interval).map(|k| (self.begins(next, k), 1.0)).collect();

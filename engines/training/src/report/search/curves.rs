@@ -39,7 +39,7 @@ impl<'a> Values<'a> {
             // A bound that covers other plans is a different statement, so it never shares a curve with the bound on
             // all plans.
             let mut label = label("partial", Some(partial.value));
-            // Without a bound on all plans, the title says which plans this bound covers.
+            // Without a bound on all plans, the title says which plans the shown bound covers.
             if let Some(only) = partial.only.as_ref().filter(|_| run.bound.is_some()) {
                 label = format!("{label}, {only}");
             }

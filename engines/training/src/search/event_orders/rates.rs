@@ -174,7 +174,7 @@ impl RateFlow {
                 stretch += 1;
             }
             let to = times[stretch];
-            // Among the points at that time, prefer a start (end) of a reached job, so that its order is branched on
+            // Among the time points at `time`, prefer a start (end) of a reached job, so that its order is branched on
             // first.
             let point = |time: f64, prefer_start: bool| -> Option<Point> {
                 let mut best: Option<(bool, bool, Point)> = None;
