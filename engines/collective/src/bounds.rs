@@ -131,7 +131,7 @@ pub(crate) fn candidates(task: &CollectiveTask) -> Vec<Vec<u32>> {
 /// Returns the best bound on the finish of a task that the paths, cuts and metrics give.
 ///
 /// # Errors
-/// The reason to stop.
+/// If the run must stop.
 pub fn bound<W: Watch<S>, S>(task: &CollectiveTask, watch: &mut W) -> Result<EpochBound, MethodError> {
     let mut best = EpochBound { epochs: 0, reason: BoundReason::Nothing };
     // Path bound: no chunk reaches a node before its shortest path allows.

@@ -80,8 +80,8 @@ pub struct ScheduleEnvelope<'a> {
 
 /// Rounding of sums of bytes in the solution of a linear program.
 const TOLERANCE: f64 = 1e-9;
-/// Tolerance for the rounding of a ratio in floating point, relative. A piece whose ratio exceeds it does not fit into
-/// its epochs.
+/// Tolerance for the rounding of a ratio in floating point, relative. A piece whose ratio exceeds a whole number by
+/// more than this does not fit into that number of epochs.
 const ROUNDING: f64 = 1e-12;
 
 /// Rounds a ratio up to whole epochs.
@@ -109,7 +109,7 @@ pub fn check(
         violations.extend(compare_metrics(envelope.metrics, &judged.figures));
         let (trust, verified) = trust(result, envelope, judged.proven_us, judged.floor_us, &mut found);
         let covers = floor_covers(result.time.alpha_threshold);
-        // The floor does not apply to a finish that counts less latency than the floor does.
+        // A floor that includes latencies does not apply to a finish in epochs that omit some of them.
         let floor_us = judged.floor_us.filter(|floor_us| *floor_us <= result.claims.finish_us * (1.0 + 1e-9));
         verdict.wider = floor_us
             .map(|floor_us| VerifiedBound::of(Sense::Min, result.claims.finish_us, floor_us, Some(covers)));
@@ -174,7 +174,7 @@ pub(crate) fn replay_of(scenario: &CollectiveScenario, result: &CollectiveResult
     replay::replay_us(scenario, result, &links, scale)
 }
 
-/// Trust in the bound of the envelope, and the recomputed bound: in epochs, or for any epochs.
+/// Trust in the bound of the envelope, and the recomputed bound: for the epochs of the plan, or for any epoch length.
 fn trust(
     result: &CollectiveResult,
     envelope: &ScheduleEnvelope<'_>,

@@ -41,9 +41,9 @@ pub mod figure {
     pub const REPLAY: &str = "replay_us";
     /// Lower bound on the finish of schedules of whole chunks in these epochs.
     pub const LOWER_BOUND: &str = "lower_bound_us";
-    /// Lower bound on the finish for any chunks and epochs.
+    /// Lower bound on the finish, for any chunking and any epoch length.
     pub const FLOOR: &str = "floor_us";
-    /// Lower bound on the replay for any chunks and epochs.
+    /// Lower bound on the replay, for any chunking and any epoch length.
     pub const LATENCY_FLOOR: &str = "latency_floor_us";
     /// Finish divided by its lower bound (floor), minus 1.
     pub const FLOOR_GAP: &str = "gap_to_floor";
@@ -238,7 +238,7 @@ pub fn figures_of(result: &CollectiveResult, scenario: &CollectiveScenario) -> B
     metrics
 }
 
-/// A plan on another scenario: unchanged if everything that it depends on is the same.
+/// Converts a plan to another scenario: returns the plan unchanged if everything on which it depends is the same.
 ///
 /// # Errors
 /// A sentence on what has changed.
@@ -262,7 +262,7 @@ pub fn carry(
     } else if from.time.alpha_threshold != to.time.alpha_threshold {
         "times"
     } else {
-        // The plan keeps its own epochs, whichever rule the scenario has for new plans.
+        // The plan keeps its own epochs, even if the scenario has another rule for the epochs of new plans.
         let metrics = figures_of(result, to);
         let candidate = Candidate { value: result.claims.finish_us, metrics, result: result.clone() };
         return Ok(Carried { candidate, repairs: Vec::new() });

@@ -89,7 +89,7 @@ impl Kind for Collective {
         verdict
     }
 
-    /// A plan stays valid if only names change; it does not if its schedule has other sizes or links.
+    /// A plan stays valid if only names change, but not if sizes or links change.
     fn carry(
         result: &CollectiveResult,
         from: &CollectiveScenario,

@@ -123,14 +123,14 @@ record! {
         pub id: u32 = within(0..=MOST),
         /// The chunk.
         pub chunk: u32 = within(0..=MOST),
-        /// Bytes of the chunk before it.
+        /// Offset of the piece in the chunk, bytes.
         pub offset_bytes: f64 = within(0.0..=HUGE),
         /// Size.
         pub size_bytes: f64 = within(0.0..=HUGE),
         /// `true` if it is reduced on its way to the rank that the chunk belongs to, instead of spread from there.
         pub adds_up: bool = any().or(false).omitted(),
-        /// The destinations of the piece, if they are not all destinations of the chunk: chunks that are sent to each
-        /// destination separately.
+        /// The destinations of the piece, if they are only some destinations of the chunk: the data of each destination
+        /// is then sent separately.
         pub dests: Option<Vec<u32>> = index(),
     }
 }
@@ -165,17 +165,17 @@ record! {
         /// Minimum number of epochs of schedules of this discipline with this epoch length; missing if nothing is
         /// proven.
         pub lower_bound_epochs: Option<u32> = within(0..=MOST),
-        /// Path, cut or metric that gives that bound, one entry for each part of the collective.
+        /// Path, cut or metric that gives `lower_bound_epochs`, one entry for each part of the collective.
         pub bounds: Vec<BoundClaim> = list(),
-        /// `true` if the finish equals that bound.
+        /// `true` if the finish equals `lower_bound_epochs`.
         pub optimal: bool = any().or(false),
-        /// Lower bounds on times, for any chunks and epochs; missing if none were computed.
+        /// Lower bounds on times, for any chunking and any epoch length; missing if none were computed.
         pub floor: Option<FloorClaim> = any(),
     }
 }
 
 record! {
-    /// Lower bounds on times, for any chunks and epochs.
+    /// Lower bounds on times, for any chunking and any epoch length.
     pub struct FloorClaim, ignoring "cut_through_credit" {
         /// Lower bound on the finish of every schedule, including schedules in epochs that omit latencies.
         pub without_latency: FloorProof = any(),

@@ -8,8 +8,8 @@ use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 use std::collections::BTreeMap;
 
-/// Maximum number of distinct heads, or tails, that are tried as thresholds. Any choice gives a valid bound; more
-/// choices can only raise it.
+/// Maximum number of distinct heads, or tails, that are tried as thresholds. Any choice of thresholds gives a valid
+/// bound; more thresholds can only raise the bound.
 const MOST_THRESHOLDS: usize = 12;
 
 /// Raises a bound with the cuts of all candidate sets.
@@ -67,8 +67,8 @@ fn raise_by(task: &CollectiveTask, inside: &[u32], best: &mut EpochBound) {
         return;
     }
     let all: u64 = items.iter().map(|item| item.count).sum();
-    // Quick test: give every link the latest start and the longest path of any item; if that does not raise the bound,
-    // no choice of items can.
+    // Quick test: computes the bound with the maximum head and the maximum tail on every link; if it does not raise the
+    // known bound, no subset of the items does.
     let latest = |at: usize| {
         let head = items.iter().map(|item| before(at, item.source)).max().unwrap_or(0);
         let tail = items.iter().map(|item| after(at, item.target)).max().unwrap_or(0);
@@ -109,7 +109,7 @@ struct EntryLane<'t> {
     link: u32,
     /// Epochs by which starts on this lane are later than those on the first lane, for the same time of transmission.
     shift: u32,
-    /// The same number of epochs plus the latency of the lane.
+    /// `shift` plus the latency of the lane, epochs.
     after: u32,
     /// Epochs from every node to the tail of the lane.
     to_tail: &'t [u32],
@@ -147,7 +147,7 @@ pub(super) fn thresholds(values: impl Iterator<Item = u32>) -> Vec<u32> {
     values
 }
 
-/// The items of a cut; those with the same source and target together.
+/// The items of a cut; chunks with the same source and target form one item.
 fn items(
     task: &CollectiveTask,
     is_in: &[bool],

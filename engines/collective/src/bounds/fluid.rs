@@ -145,10 +145,11 @@ fn raise_by_metric(task: &CollectiveTask, links: &FluidLinks, shares: &[FluidSha
     }
 }
 
-/// Smallest finish by which links have carried an amount, each with its rate and the epochs that it loses.
+/// Smallest finish by which the links have carried an amount of data. Each link is given by its rate and by the number
+/// of epochs in which it carries no useful data.
 fn least_finish(links: &[(f64, u32)], amount: f64) -> u32 {
     let carries = |finish: u32| {
-        // Every link loses its head and its tail.
+        // A link carries nothing useful during its head and its tail.
         let of = |(rate, lost): &(f64, u32)| rate * (f64::from(finish) - f64::from(*lost) + 1.0).max(0.0);
         links.iter().map(of).sum::<f64>() >= amount * (1.0 - SLACK)
     };

@@ -48,7 +48,7 @@ pub(super) fn raise<W: Watch<S>, S>(
             best.raise(epochs, || BoundReason::Metric { weighed });
         }
     } else {
-        // With copies, every delivery is still the end of one send into its GPU.
+        // Even with copies, every delivery needs one send into the destination GPU.
         let into_gpu = |link: u32| u64::from(!network.is_switch(network.links()[link as usize].to));
         best.raise(least_finish(task, into_gpu, deliveries), || BoundReason::Metric { weighed: false });
     }

@@ -11,8 +11,8 @@ const MOST_UNIONS: usize = 6;
 const MOST_TRIPLES: usize = 16;
 /// Maximum number of nodes for which every subset is tried, without switches: 254 subsets.
 const MOST_SUBSETS: usize = 8;
-/// Maximum number of GPUs for which balls and half-spaces are tried around every node: there are GPUs times radii of
-/// them.
+/// Maximum number of GPUs for which balls and half-spaces are tried around every node: the number of balls is the
+/// number of nodes times the number of radii.
 const MOST_BALLS: usize = 64;
 /// Number of GPUs above which one node represents its orbit; with fewer GPUs, every node is tried.
 const MOST_SINGLES: usize = 128;
@@ -35,7 +35,7 @@ pub(super) fn sources(task: &CollectiveTask) -> Vec<(u32, usize, usize)> {
     ranges
 }
 
-/// Orbits of nodes, if there are many GPUs and every GPU sends the same to all others.
+/// Orbits of nodes, if there are many GPUs and every GPU sends the same number of chunks to all other GPUs.
 fn orbits(task: &CollectiveTask) -> Option<Vec<u32>> {
     let gpus = task.network.gpus().len();
     if gpus <= MOST_SINGLES || task.real.generators().is_empty() {
@@ -131,7 +131,7 @@ fn balls(task: &CollectiveTask, sets: &mut SetList) {
         radii.sort_unstable();
         radii.dedup();
         for radius in radii {
-            // The ball, and what is outside of it.
+            // The ball and its complement.
             sets.add((0..sets.nodes).filter(|node| row[*node as usize] <= radius).collect());
             sets.add((0..sets.nodes).filter(|node| row[*node as usize] > radius).collect());
         }

@@ -15,9 +15,9 @@ pub(super) fn covers(result: &CollectiveResult) -> String {
     crate::plan::covers(time.epoch_us, time.discipline, time.pieces_per_chunk, result.claims.bounds.len() > 1)
 }
 
-/// Returns `true` if a text on the plans that a bound covers is the text of some bound in epochs. A bound for parts of
-/// chunks also holds for whole chunks, and a bound in epochs of another length may accompany a plan that ends as early;
-/// neither is recomputed here.
+/// Returns `true` if a text on the plans that a bound covers is the text of some bound in epochs. A plan may state a
+/// bound for parts of chunks, which also holds for whole chunks, or the bound for epochs of another length in which a
+/// schedule ends at the same time; neither is recomputed here.
 pub(super) fn may_cover(result: &CollectiveResult, said: &str) -> bool {
     let in_parts = result.claims.bounds.len() > 1;
     let lengths = said.split_whitespace().filter_map(|word| word.trim_end_matches(',').parse::<f64>().ok());
@@ -93,7 +93,7 @@ struct Entries<'a> {
     links: Vec<&'a CheckedLink>,
     /// Epochs from every node to the first possible start of a chunk on each link.
     before: Vec<Vec<u64>>,
-    /// Epochs from that start to every node.
+    /// Epochs from the first possible start of a chunk on each link to every node.
     after: Vec<Vec<u64>>,
 }
 
@@ -152,7 +152,7 @@ impl<'a> BoundProof<'a> {
         };
         let entries: Vec<&Vec<LinkLane<'_>>> =
             self.lanes.links.iter().filter(crosses).map(|(.., lanes)| lanes).collect();
-        // Starts at different paces of one link are compared by the times at which the link transmits.
+        // Starts on lanes of one link are compared by the times at which the link transmits.
         let least = |lanes: &Vec<LinkLane<'_>>, row: &dyn Fn(&LinkLane<'_>) -> Vec<u64>| {
             let rows: Vec<Vec<u64>> = lanes.iter().map(row).collect();
             (0..self.lanes.count).map(|node| rows.iter().map(|row| row[node]).min().unwrap_or(FAR)).collect()
@@ -205,7 +205,8 @@ impl<'a> BoundProof<'a> {
         })
     }
 
-    /// Bound from the chunks that must cross into a set and the starts that the links into it allow.
+    /// Bound from the number of chunks that must cross into a set and the number of starts that the links into the set
+    /// allow.
     fn cut(&self, inside: &[u32], claimed: u64) -> u64 {
         let entries = self.entries(inside);
         let items = self.crossing(inside, &entries);
@@ -287,12 +288,13 @@ impl<'a> BoundProof<'a> {
     }
 }
 
-/// Maximum number of starts on a link in the epochs from 0 to `end`, without the last or first `less` of them.
+/// Maximum number of starts on a link in the epochs from 0 to `end`, without the last (or first) `less` of these
+/// epochs.
 fn starts(link: &CheckedLink, end: u64, less: u64) -> u64 {
     end.saturating_sub(less).div_ceil(u64::from(link.window)).saturating_mul(link.limit as u64)
 }
 
-/// Smallest finish at which there is capacity for an amount.
+/// Smallest finish at which the capacity that `room` returns is at least `needed`.
 fn first_with_room(needed: u64, room: impl Fn(u64) -> u64) -> u64 {
     let (mut low, mut high) = (0u64, 1u64);
     while room(high) < needed {

@@ -1,5 +1,5 @@
-//! Check of plans in compact form, from topology and plan alone: what holds for the trees of one root and one link of
-//! each orbit holds for their images.
+//! Check of plans in compact form, from topology and plan alone. Checks the trees of one root, and one link, of each
+//! orbit; by symmetry, the same rules hold for their images.
 
 mod buffers;
 mod orbits;
@@ -44,7 +44,7 @@ pub fn violations(topology: &Topology, plan: &CompactPlan) -> Vec<String> {
     violations_for(topology, plan, demand)
 }
 
-/// The same for other data.
+/// Returns everything that is wrong with a plan that carries the data of `demand`; see [`violations`].
 pub fn violations_for(topology: &Topology, plan: &CompactPlan, demand: CompactDemand<'_>) -> Vec<String> {
     let mut found = Vec::new();
     if plan.format != FORMAT {
@@ -155,7 +155,7 @@ impl Checker<'_> {
 
     /// Every link of a path through switches, with the epochs, from the start of the path, at which its data can start
     /// on the link and at which the link begins to transmit; and the epochs until the end of the path. If switches cut
-    /// through, the path takes its slowest transmission once.
+    /// through, only the slowest transmission of the path adds to its time.
     fn passes(&self, links: &[u32]) -> (Vec<(u32, u64, u64)>, u64) {
         let cuts_through = self.topology.switch_model.hop == SwitchHop::CutThrough;
         let (mut time, mut pace) = (0, 0);

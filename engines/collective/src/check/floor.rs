@@ -192,9 +192,10 @@ impl<'a> FloorCheck<'a> {
         }
     }
 
-    /// Floor for the data of one destination inside a set, or of any of them. A link into the set is useful only from
-    /// the time at which the first data can reach it until the time from which the last data can still arrive. Returns
-    /// the largest value over the sources that are far enough.
+    /// Floor for the data that must cross into a set: the data of one destination inside the set, or of all its
+    /// destinations. A link into the set is useful from the earliest time at which data can reach it until the latest
+    /// time at which data can leave it and still arrive before the finish. Tries the farthest sources alone, then adds
+    /// nearer ones; returns the largest value.
     fn latency_cut_us(&self, inside: &[u32], target: Option<u32>) -> f64 {
         let is_in = |node: u32| inside.binary_search(&node).is_ok();
         let entries: Vec<_> =

@@ -93,7 +93,8 @@ impl<'a> Lanes<'a> {
         Self { links: lanes.collect(), count, is_switch }
     }
 
-    /// Shortest paths from a node or to it, by the lengths of lanes, for all nodes and switches at a pace.
+    /// Lengths of the shortest paths over lanes from a node to every node, or (with `into`) from every node to it. Each
+    /// pace of a switch counts as a node.
     pub(super) fn distances(
         &self,
         node: usize,

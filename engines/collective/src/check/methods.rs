@@ -6,7 +6,7 @@ use crate::scenario::CollectiveScenario;
 use lightbay_core::checked::Violation;
 use lightbay_core::plan::Status;
 
-/// Returns what the named method never writes.
+/// Returns a violation for each property of the plan that plans of the named method never have.
 pub fn violations(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,
@@ -39,7 +39,7 @@ pub fn violations(
             unless(time.alpha_threshold == 0.0, "leaves latencies out");
             unless(!proves_in_epochs, "proves a bound in epochs");
         }
-        // Plans of other methods, and of imported files of other tools.
+        // Other methods and imported files have no such rules.
         _ => {}
     }
     if baseline {

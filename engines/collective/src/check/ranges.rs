@@ -118,7 +118,7 @@ impl<'r> Timed<'r> {
         Some(Self { scenario, range, links })
     }
 
-    /// Time with a size, µs; infinite if pieces are too small to be sent.
+    /// Completion time for a buffer size, µs; infinite if pieces are too small to be sent.
     fn time_us(&self, bytes: u64) -> f64 {
         let (schedule, scale) = (&self.range.schedule, bytes as f64 / self.range.planned_for_bytes as f64);
         let chunk_bytes = scale * self.scenario.demand.chunk_size(&self.scenario.topology);
@@ -129,7 +129,7 @@ impl<'r> Timed<'r> {
         replay::replay_us(&self.scenario, schedule, &self.links, scale).unwrap_or(f64::INFINITY)
     }
 
-    /// Returns `true` if it is slower than another schedule with a size, by more than rounding.
+    /// Returns `true` if this schedule takes longer than another one for a buffer size, by more than rounding errors.
     fn is_later(&self, other: &Self, bytes: u64) -> bool {
         self.time_us(bytes) * (1.0 - 1e-9) > other.time_us(bytes) * (1.0 + 1e-9)
     }

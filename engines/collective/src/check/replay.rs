@@ -5,7 +5,8 @@ use crate::plan::{CollectiveResult, Discipline};
 use crate::scenario::{CollectiveScenario, CollectiveSort, SwitchHop};
 use std::collections::HashMap;
 
-/// A transmission in the replay, in either direction of the schedule: from the rank that has or collects the data.
+/// A transmission in the replay, in the direction of planning: away from the rank that has the data, or that collects
+/// reduced data.
 #[derive(Clone, Copy)]
 struct Replayed {
     /// Epoch in which its transmission begins; sends are replayed in this order.
@@ -102,8 +103,8 @@ fn replay_part(
     let mut waiting: Vec<Replayed> = Vec::new();
     for of_epoch in sends.chunk_by(|a, b| a.begin == b.begin) {
         // A transmission may feed another transmission of the same epoch, so the epoch is processed until nothing
-        // changes. A hop out of a switch then waits for a fast transmission that follows a slow one, which transmits in
-        // the last of its epochs.
+        // changes. A hop out of a switch may have to wait for a fast hop that follows a slow hop, because a fast hop
+        // transmits only in the last of the epochs in which the slow hop transmits.
         waiting.extend(of_epoch);
         loop {
             let before = waiting.len();
@@ -138,12 +139,12 @@ impl PieceReplay<'_> {
         (piece, node, if self.links.is_switch[node as usize] { epoch } else { u32::MAX })
     }
 
-    /// Returns `true` if a send goes from a switch to another one.
+    /// Returns `true` if a send leads from a switch to another switch.
     fn goes_on(&self, send: &Replayed) -> bool {
         self.links.is_switch[send.from as usize] && self.links.is_switch[send.to as usize]
     }
 
-    /// Replays a send; `false` if its data is not there yet.
+    /// Replays a send; returns `false` if its data has not arrived at the sender yet.
     fn send(&mut self, send: &Replayed, bytes: f64) -> bool {
         let link = &self.links.links[send.link as usize];
         let at_source =
@@ -203,7 +204,7 @@ impl PieceReplay<'_> {
     }
 }
 
-/// The piece that arrives first among several; taking it may use it up.
+/// Returns the piece that arrives first; removes it from the list if `is_taken`.
 fn first(pieces: &mut Vec<Passing>, is_taken: bool) -> Option<Passing> {
     let earlier =
         |a: &Passing, b: &Passing| a.last_us.total_cmp(&b.last_us).then(a.first_us.total_cmp(&b.first_us));

@@ -6,7 +6,6 @@ use crate::model::task::CollectiveTasks;
 /// Epochs at which the parts of a plan begin, then the epoch of the last delivery. A part begins when the part before
 /// it ends, because no link transmits after the last arrival.
 pub fn begins(tasks: &CollectiveTasks, schedules: &[EpochSchedule]) -> Vec<u32> {
-    // No link transmits after the last arrival, so parts never overlap.
     let mut begins = vec![0];
     let ends = tasks.tasks.iter().zip(schedules).scan(0, |end, (_, schedule)| {
         *end += schedule.finish;

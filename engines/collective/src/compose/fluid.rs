@@ -61,7 +61,7 @@ fn replay_us(task: &CollectiveTask, parts: &[FluidPiece]) -> f64 {
     let mut order: Vec<(u32, usize, usize, u32)> = Vec::new();
     for (part, piece) in parts.iter().enumerate() {
         order.extend(piece.hops.iter().enumerate().map(|(hop, (link, epoch))| {
-            // A hop out of a switch belongs to the epoch of the hop into it.
+            // A hop out of a switch belongs to the epoch of the hop into that switch.
             (*epoch - u32::from(task.epochs.links[*link as usize].through), hop, part, *link)
         }));
     }

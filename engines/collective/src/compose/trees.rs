@@ -24,8 +24,8 @@ pub fn pieces_along_trees(
     let tasks = CollectiveTasks::in_pieces(scenario, Some(epoch_us), pieces, 0.0)?;
     let mut schedules = Vec::with_capacity(parts.len());
     for (task, part) in tasks.tasks.iter().zip(parts) {
-        // Chunks of a source are listed one after the other, as pieces of a root are. The first chunk of every source:
-        // planning backwards leaves the smallest.
+        // Chunks of a source are listed one after the other, as pieces of a root are. Stores the first chunk of every
+        // source: the loop runs backwards, so the smallest number is written last.
         let mut next: Vec<Option<u32>> = vec![None; task.network.node_count()];
         for chunk in (0..task.chunks.len()).rev() {
             next[task.chunks.source(chunk) as usize] = Some(chunk as u32);

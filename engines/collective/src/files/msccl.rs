@@ -1,8 +1,9 @@
 //! Schedules as programs of thread blocks.
 //!
 //! There is one thread block for each pair of ranks and direction, with its steps in order of epochs. A send waits for
-//! the receive that brought its chunk, and sums wait for each other. All waits follow the order of the schedule, so
-//! that they cannot form a cycle. The exporter executes the program as a test before it returns the file.
+//! the receive of its chunk, and a reduction waits for the previous reduction into the same place. All waits follow the
+//! order of the schedule, so that they cannot form a cycle. The exporter executes the program as a test before it
+//! returns the file.
 
 use super::places::{ChunkPlaces, size_knobs, size_range};
 use super::transfers::{Transfer, transfers};
@@ -142,7 +143,7 @@ impl Programs {
         let brought = self.wrote.get(&(from, source.buffer, source.offset)).copied();
         let key = (to, destination.buffer, destination.offset);
         let before = self.wrote.get(&key).copied();
-        // The first part that passes through is not added to anything.
+        // The first part that arrives in scratch space is copied; later parts are added to it.
         let adds = result.pieces[piece as usize].adds_up
             && (destination.buffer != Buffer::Scratch || before.is_some());
         let adds_after = adds.then_some(before);

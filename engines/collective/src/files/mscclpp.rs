@@ -236,7 +236,7 @@ impl Levels {
 
 /// The program of a rank under construction, with a thread block for each peer.
 struct RankProgram {
-    /// Channel of each block, by the position of the block among those of the GPU.
+    /// Channel of each thread block, as a position in the channel list of the GPU.
     channels: Vec<u32>,
     sorts: Vec<ChannelSort>,
     blocks: Vec<Vec<PlanOperation>>,

@@ -22,8 +22,8 @@ pub(super) fn size_knobs() -> [ParamInfo; 2] {
     ]
 }
 
-/// Minimum and maximum buffer size for which a schedule is written, bytes. `what` names one of the files, and several
-/// of them: `["a program of MSCCL", "programs of MSCCL"]`.
+/// Minimum and maximum buffer size for which a schedule is written, bytes. `what` names the files in singular and
+/// plural: `["a program of MSCCL", "programs of MSCCL"]`.
 ///
 /// # Errors
 /// An empty range, demands that are not a named collective, and parts of chunks of unequal sizes.
@@ -68,7 +68,7 @@ pub(super) struct ChunkPlaces {
     pub(super) ranks: Vec<u32>,
     rank_of: FxHashMap<u32, u32>,
     root: u32,
-    /// Pieces of every chunk.
+    /// Number of pieces of every chunk.
     pieces: u32,
     chunks: ChunkList,
 }

@@ -31,7 +31,7 @@ pub(super) fn format() -> FormatInfo {
     FormatInfo { folder: true, ..info }
 }
 
-/// The trace of every rank. A send depends on the receives of the data that it sends.
+/// The trace of every rank. A send depends on the receives of its data.
 ///
 /// # Errors
 /// A GPU that passes data on without being a rank.

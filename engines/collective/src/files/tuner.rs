@@ -153,7 +153,7 @@ impl Replays {
         Ok(Self { parts })
     }
 
-    /// Time until the last delivery with chunks of a size, µs.
+    /// Time until the last delivery for a given chunk size, µs.
     fn time_us(&self, chunk_bytes: f64) -> f64 {
         self.parts.iter().map(|(task, schedule)| schedule.replay_with(task, chunk_bytes)).sum()
     }

@@ -69,7 +69,7 @@ impl Digraph {
         self.into(node).iter().map(|arc| self.arcs[*arc as usize].capacity).sum()
     }
 
-    /// The same graph with all links reversed; positions of links stay.
+    /// The graph with all links reversed; every link keeps its position.
     #[must_use]
     pub fn reversed(&self) -> Self {
         Self::with_arcs(self.nodes, self.arcs.iter().map(|arc| (arc.to, arc.from, arc.capacity)))

@@ -13,7 +13,7 @@ pub struct LatencyFloor {
     pub path_us: f64,
     /// Source and destination of that path.
     pub path: Option<(u32, u32)>,
-    /// Cuts whose floor may exceed that of the path.
+    /// Cuts whose floor may exceed the floor of the path.
     pub cuts: Vec<LatencyCut>,
 }
 
@@ -42,7 +42,7 @@ impl LatencyCut {
             capacity += rate;
             weighted += rate * offset;
             let time = (needed + weighted) / capacity;
-            // The next link would become useful only after that.
+            // The next link would become useful only after this time.
             if self.links.get(place + 1).is_none_or(|next| time <= next.0) {
                 return time;
             }
@@ -97,8 +97,8 @@ pub fn distances(network: &LinkNetwork, node: u32, towards: bool) -> Vec<f64> {
     arrivals(network, node, towards, |link, at| at + network.links()[link as usize].alpha_us)
 }
 
-/// Returns the latency floor from the path bound and the cuts around single destinations, around groups, and those in
-/// the arguments.
+/// Returns the latency floor from the path bound, the cuts around single destinations and around groups, and the cuts
+/// in the arguments.
 pub fn latency_floor(question: &LatencyQuestion<'_>, given: &[Vec<bool>]) -> LatencyFloor {
     let network = question.network;
     let orbits = network.node_orbits();
@@ -200,7 +200,8 @@ fn cuts_of(
     if leaving.is_empty() || outside.is_empty() || sources.is_empty() {
         return;
     }
-    // Sources by their smallest latency to a link of the cut, farthest first: each threshold takes a prefix.
+    // Sources by their smallest latency to a link of the cut, farthest first; each cut counts the sources of a prefix
+    // of this list.
     let mut heads: Vec<(f64, u32, f64)> = sources
         .iter()
         .map(|&(source, units)| {
@@ -213,7 +214,8 @@ fn cuts_of(
         })
         .collect();
     heads.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
-    // With copies, one destination represents the cut: the time of its own data is a bound for all.
+    // With copies, one destination represents the cut: the time at which its data has arrived is a bound for the
+    // collective.
     let targets: Vec<Vec<u32>> = match (question.copies, target) {
         (false, _) => vec![outside],
         (true, Some(target)) => vec![vec![target]],
@@ -234,7 +236,7 @@ fn cuts_of(
             .collect();
         let mut heads_of = vec![f64::INFINITY; leaving.len()];
         let mut amount = 0.0;
-        // Sources, the farthest first: each threshold adds one, and may lower the heads of the links.
+        // Adds the sources one by one, farthest first; each source may lower the heads of the links.
         for (place, &(head, source, units)) in heads.iter().enumerate() {
             for (link, least) in leaving.iter().zip(&mut heads_of) {
                 *least = least.min(distances.to(network.links()[*link as usize].from)[source as usize]);
@@ -271,7 +273,8 @@ fn farthest(
 ) -> Vec<u32> {
     let mut far: Vec<(f64, u32)> = Vec::new();
     if outside.len() > TARGETS {
-        // One pass from the heads of the cut instead of one per target: targets only choose which bounds are tried.
+        // One pass from each head of the cut is cheaper than one pass per target. The distances only select the targets
+        // that are tried, so every selection gives valid bounds.
         let mut least = vec![f64::INFINITY; network.node_count()];
         let mut heads: Vec<u32> = leaving.iter().map(|link| network.links()[*link as usize].to).collect();
         heads.sort_unstable();

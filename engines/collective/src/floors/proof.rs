@@ -78,7 +78,7 @@ struct FloorSearch<'t> {
 
 impl<'t> FloorSearch<'t> {
     fn of(scenario: &CollectiveScenario, tasks: &'t CollectiveTasks) -> Option<Self> {
-        // The last task runs on the unreversed network; for AllReduce it is the second one.
+        // An AllReduce has two tasks; the second one is planned on the network that is not reversed.
         let task = tasks.tasks.last()?;
         let demand = &scenario.demand;
         let chunks = demand.expand(&scenario.topology);
@@ -109,7 +109,7 @@ impl<'t> FloorSearch<'t> {
     fn crossing(&self, inside: &[bool]) -> f64 {
         if self.is_sum_for_all() {
             let within = self.ranks.iter().filter(|rank| inside[**rank as usize]).count();
-            // Both sides contain ranks: every sum has to get in, and out.
+            // If both sides contain ranks, every sum depends on data from both sides and is needed on both sides.
             let both = within > 0 && within < self.ranks.len();
             return if both { self.all_bytes() } else { 0.0 };
         }
@@ -191,7 +191,7 @@ impl<'t> FloorSearch<'t> {
         Some(best)
     }
 
-    /// Binding cuts from flows, as sets into which data has to get.
+    /// Binding cuts from flows, each as the set of nodes into which data must cross.
     fn exact(&self) -> Option<Vec<Vec<u32>>> {
         let nodes = self.network.node_count();
         let all_gpus = self.ranks.len() == self.network.gpus().len();
@@ -211,7 +211,7 @@ impl<'t> FloorSearch<'t> {
         let mut sets = Vec::new();
         match (self.sort, root) {
             (CollectiveSort::AllGather | CollectiveSort::ReduceScatter, _) if self.copies => {
-                // Data has to get into the nodes outside the source side of the cut.
+                // Data must cross into the nodes outside the source side of the cut.
                 sets.extend(find(self.network, &self.ranks, &self.ranks)?.map(|found| set(found.cut, false)));
             }
             (CollectiveSort::Broadcast, Some(root)) if self.copies => {
@@ -288,7 +288,7 @@ impl<'t> FloorSearch<'t> {
             return best;
         };
         take_path(found.path_us, found.path);
-        // Cuts with latencies assume that data is spread or exchanged; an AllReduce does neither.
+        // Cuts with latencies hold for data that is only spread or exchanged; an AllReduce also reduces data.
         if self.is_sum_for_all() {
             return best;
         }

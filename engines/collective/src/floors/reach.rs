@@ -1,4 +1,4 @@
-//! Data that no schedule with any chunking and any epochs can deliver, because links are up too early.
+//! Data that no schedule can deliver, for any chunking and any epoch length, because links are up too early.
 
 use crate::model::distances::arrivals;
 use crate::model::task::CollectiveTask;

@@ -7,8 +7,8 @@ use super::quotient::{Quotient, quotient};
 use super::scale::Overflow;
 use crate::scenario::rational::Rational;
 
-/// Number of nodes above which flows are computed on a quotient of the graph; for smaller graphs it would not save
-/// time.
+/// Number of nodes above which flows are computed on a quotient of the graph; for smaller graphs a quotient would not
+/// save time.
 const PLAIN_NODES: usize = 150;
 
 /// Data that every destination must receive.
@@ -111,7 +111,7 @@ impl Destination<'_> {
         let total: i128 = self.shards.iter().sum();
         let wanted = total.checked_mul(numerator).ok_or(Overflow)?;
         let all: i128 = self.graph.arcs().iter().map(|arc| arc.capacity).sum();
-        // Sums of flows do not exceed these two numbers, so nothing below overflows.
+        // Sums of flows do not exceed these two numbers, so the sums below do not overflow.
         let most = all.checked_mul(denominator).ok_or(Overflow)?;
         most.checked_add(wanted).ok_or(Overflow)?;
         let mut network = FlowNetwork::new(self.graph.nodes() + 1);

@@ -60,7 +60,7 @@ pub(super) fn fold() -> ParamInfo {
 
 /// Options of the solver; knobs of other searches with the same names are excluded.
 pub(super) fn options(params: &Params, names: &[&str], seed: u64) -> Options {
-    // Only knobs that the method has.
+    // Reads only the knobs that the method has.
     let knobs = solver_knobs(names);
     let given: Vec<_> =
         knobs.iter().filter_map(|knob| params.get(&knob.name).map(|value| (&*knob.name, value))).collect();
@@ -241,7 +241,7 @@ pub(super) fn ask_all(
     for (at, task) in tasks.tasks.iter().enumerate() {
         let below = (proven[at], tops.get(at).copied().unwrap_or(0));
         let (bound, top) = asking.only.map_or(below, |only| (only, only + 1));
-        // Size of the full model, which determines its memory while it is built.
+        // Size of the full model: the memory for building a model depends on it.
         let columns = (task.chunks.len() as u64)
             .saturating_mul((task.network.links().len() + task.network.gpus().len()) as u64)
             .saturating_mul(u64::from(top) + 1);
@@ -261,7 +261,8 @@ pub(super) fn ask_all(
         };
         fewest_epochs(task, bound, top, &folding, &asking.limits, &mut solver, |solver, asked, found| {
             tell(solver.cx, asked, !task.slides);
-            // Only the full model of the unreversed network proves a statement about all schedules.
+            // Only a full model proves a bound for all schedules, and only if reversed schedules need not be scheduled
+            // again.
             let whole = asked.program.folded_by == 1 && !task.slides;
             if asked.outcome == QuestionOutcome::Infeasible && whole {
                 proven[at] = proven[at].max(asked.program.epochs + 1);
@@ -282,7 +283,7 @@ pub(super) fn ask_all(
     Ok(all)
 }
 
-/// States a bound in epochs that feasibility problems proved.
+/// Reports a bound in epochs that the feasibility problems have proven.
 pub(super) fn state(session: &EpochSession, epochs: u32, cx: &mut Context<'_, Collective>) {
     let parts = session.tasks.tasks.len() > 1;
     // Parts follow each other, so their epochs add up.

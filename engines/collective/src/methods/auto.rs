@@ -40,8 +40,8 @@ const RESTARTS: i64 = 24;
 const PROGRAMS_S: f64 = 5.0;
 /// Number of columns, with all chunks in all epochs, above which a model would not be solved within seconds.
 const MOST_COLUMNS: u64 = 400_000;
-/// Maximum number of deliveries that are placed chunk by chunk if spanning trees are possible. More deliveries take
-/// minutes, and files with their transmissions would be too large to be read again.
+/// Maximum number of deliveries that are placed chunk by chunk if spanning trees are possible. Placing more deliveries
+/// takes minutes, and files with their transmissions would be too large to be read again.
 const MOST_WHOLE: usize = 100_000;
 /// Divisors of the shortest default epoch for time-varying links: a link that comes up within an epoch wastes the rest
 /// of it, and each step divides that waste by 4.
@@ -49,15 +49,16 @@ const FINER: [f64; 3] = [4.0, 16.0, 64.0];
 /// Relative difference below which two epoch lengths count as equal.
 const SAME: f64 = 1e-9;
 
-/// Epoch lengths to try, µs: that of the scenario and, unless the scenario sets its epochs, those of the slowest link,
-/// the fastest link and their geometric mean.
+/// Epoch lengths to try, µs: the epoch length of the scenario and, unless the scenario sets its epochs, the chunk times
+/// of the slowest link and of the fastest link, and their geometric mean.
 pub(super) fn epochs(scenario: &CollectiveScenario, others: bool) -> Result<Vec<f64>, MethodError> {
     let network = LinkNetwork::in_order(scenario)?;
     let chunk_bytes = scenario.demand.chunk_size(&scenario.topology);
     let of = |time: &TimeRule| epoch_us(time, &network, chunk_bytes).0;
     let ruled = |epoch| of(&TimeRule { epoch, epoch_us: None, epoch_multiplier: 1.0, ..scenario.time });
     let mut epochs = vec![of(&scenario.time)];
-    // Epochs that the scenario sets are binding. Otherwise, each rule is the best for some networks.
+    // Epochs that the scenario sets are binding. Otherwise several epoch lengths are tried, because each is the best
+    // for some networks.
     if others && !scenario.time.is_chosen() {
         let (slow, fast) = (ruled(EpochRule::SlowestLink), ruled(EpochRule::FastestLink));
         for epoch in [slow, fast, (slow * fast).sqrt()] {
@@ -130,7 +131,7 @@ fn one_size(
              tried";
         cx.note(Severity::Info, text.to_owned());
     } else if pieces && trees::suits(scenario).is_ok() {
-        // Uses exact latencies, because sizes are compared by them.
+        // Uses exact latencies, because the comparison of buffer sizes depends on them.
         let exact = CollectiveTasks::in_pieces(scenario, None, 1, 0.0)?;
         // Placing chunk by chunk takes minutes, and files with its transmissions are too large to be read again.
         if exact.deliveries() > MOST_WHOLE
@@ -142,7 +143,7 @@ fn one_size(
     let (session, schedules) = whole(scenario, limits, params, cx)?;
     let finish = session.epochs_of(&schedules);
     let known_us = f64::from(finish) * session.tasks.epoch_us;
-    // Whole chunks first: they have a separate bound.
+    // Whole chunks come first, because they have a separate bound.
     let mut kept = KeptSchedule::Whole { session: session.clone(), finish, proven: session.bound_epochs() };
     if pieces && let Some(better) = more_pieces(scenario, known_us, cx)? {
         kept = better;
@@ -150,7 +151,7 @@ fn one_size(
     let best_us = kept.finish_us();
     let bound_us = f64::from(session.bound_epochs()) * session.tasks.epoch_us;
     let seconds = params.float("programs_s").unwrap_or(0.0);
-    // Solves models only if the bound is below everything known.
+    // Solves models only if the bound is below the completion times of all known schedules.
     if finish > session.bound_epochs() && bound_us < best_us * (1.0 - SAME) && seconds > 0.0 {
         // Trees are reported before the models are solved, so that a stop loses nothing.
         if let KeptSchedule::Trees { candidate, .. } = &kept {
@@ -171,7 +172,7 @@ fn one_size(
             }
             Ok(_) => {}
             Err(error) => {
-                // The kept plan has a bound even if the run ends here.
+                // Reports the bound now, so that the plan has one even if the run ends here.
                 if is_better {
                     session.state_bound(cx);
                 } else {
@@ -257,7 +258,7 @@ fn whole(
     found.ok_or_else(|| refused.unwrap_or_else(|| super::session::never(None)))
 }
 
-/// Ends the run if its schedule of whole chunks meets a floor, and states the floor.
+/// If the schedule of whole chunks meets a floor, reports the floor and ends the run.
 fn at_floor(
     scenario: &CollectiveScenario,
     session: &EpochSession,
@@ -346,7 +347,7 @@ fn buffers_bind(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -> bool 
 }
 
 /// The best schedule along trees if it ends before `known_us`: with its sends if there are few, else in compact form.
-/// [`KeptSchedule::conclude`] hands it over, with its bound.
+/// [`KeptSchedule::conclude`] reports the schedule and its bound.
 fn along_trees(
     scenario: &CollectiveScenario,
     tasks: &CollectiveTasks,
@@ -370,7 +371,7 @@ fn along_trees(
 }
 
 /// Solves models for a schedule that ends before `best_us`: LP models if nothing is copied, otherwise MILP models.
-/// States a bound only if the schedules of the session are the best known ones.
+/// Reports a bound only if no known schedule is better than those of the session.
 fn improve(
     session: &EpochSession,
     schedules: Vec<EpochSchedule>,
@@ -390,7 +391,7 @@ fn improve(
     let finish = session.epochs_of(&schedules);
     // The smallest number of epochs that ends no earlier than the known schedules.
     let top = ((best_us / epoch_us * (1.0 - SAME)).ceil() as u32).min(finish);
-    // Only in this case does a proof apply to the best plan.
+    // A proof about epochs of this length applies to the best plan only if no known schedule ends before this one.
     let states = best_us >= f64::from(finish) * epoch_us * (1.0 - SAME);
     let asking = Asking { limits, params, only: None, fold: true, most_columns: MOST_COLUMNS, states };
     // Without copies, the LP model is smaller and decides the problem.

@@ -62,15 +62,14 @@ impl Method<Collective> for FixedWaysMethod {
             schedules.push(by_fixed_ways::<_, ()>(task, self.ways, cx)?.ok_or_else(late)?);
         }
         match session.offer(schedules, self.info().name, cx) {
-            // Paths fixed without regard to times may meet at a switch such that no order of its arrivals serves all of
-            // them.
+            // Paths are fixed without regard to times, so chunks may meet at a switch in a way that no schedule allows.
             Err(MethodError::Rejected(found)) => Err(unsuited(self.info().name, &found)),
             offered => offered.map(|()| Outcome::done(Status::Heuristic)),
         }
     }
 }
 
-/// The refusal of fixed paths for which the checker finds no schedule.
+/// The error for fixed paths whose schedule the checker rejects.
 fn unsuited(name: &str, found: &[Violation]) -> MethodError {
     let why = found.first().map_or_else(String::new, |violation| format!(": {}", violation.message));
     let message = format!("has paths on which {name} cannot send{why}");
@@ -79,7 +78,7 @@ fn unsuited(name: &str, found: &[Violation]) -> MethodError {
     )
 }
 
-/// The refusal of fixed paths over links that are down when needed.
+/// The error for fixed paths over links that are down when they are needed.
 fn late() -> MethodError {
     let message = "makes a link available too early or too briefly for fixed paths";
     let remedy = "lengthen it, or solve with auto, which chooses other paths";

@@ -33,8 +33,8 @@ const RESTARTS: i64 = 4;
 const QUESTION_S: f64 = 120.0;
 /// Knobs of the solver that have an effect here.
 pub(super) const KNOBS: [&str; 3] = ["solver_process", "presolve", "lp_method"];
-/// Factor from an epoch length to the next finer one. The number of columns grows by it, so the coarser models together
-/// take at most a third of the work of the finest (1/4 + 1/16 + ...).
+/// Factor from an epoch length to the next finer one. The number of columns grows by this factor, so the coarser models
+/// together take at most a third of the work of the finest (1/4 + 1/16 + ...).
 const FINER: i64 = 4;
 /// Rounding of finishes in µs, relative.
 const SAME: f64 = 1e-9;
@@ -49,7 +49,7 @@ pub(super) struct FluidBest {
 }
 
 impl FluidBest {
-    /// States the proven bound and the plans that it covers.
+    /// Reports the proven bound and the plans that it covers.
     pub(super) fn state_bound(&self, cx: &mut Context<'_, Collective>) {
         let bound_us = f64::from(self.proven) * self.epoch_us;
         cx.bound_over(bound_us, &covers(self.epoch_us, Discipline::Fluid, 1, false));

@@ -1,4 +1,4 @@
-//! The MILP model of `teccl-milp` for other solvers, and the conversion of their points into plans.
+//! The MILP model of `teccl-milp` for other solvers, and the conversion of their solutions into plans.
 
 use super::milp::{CopyMethod, epochs_knob, reward_knob};
 use super::one_size::refuse_sizes;

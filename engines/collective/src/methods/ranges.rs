@@ -34,9 +34,9 @@ const MOST_SENDS: u64 = 60_000;
 /// A schedule with the size for which it was planned.
 struct SizedSchedule {
     form: ScheduleForm,
-    /// Position of that size in the list.
+    /// Position in the list of the size for which the schedule was planned.
     planned_for: usize,
-    /// Time with that size, µs.
+    /// Completion time for this size, µs.
     time_us: f64,
 }
 
@@ -64,7 +64,7 @@ pub(super) fn plan_ranges(
         metrics: plan.metrics.clone(),
         result: CollectiveResult { ranges, ..plan.result.clone() },
     };
-    // Only the ranges of the plan change.
+    // Only the ranges are added; the rest of the plan stays.
     cx.supersede(candidate.value, secondary, "ranges of sizes", move || candidate)?;
     ended
 }
@@ -164,7 +164,7 @@ impl<'s> RangeSearch<'s> {
         let effort = trees::effort(sized, &self.tasks, MOST_SENDS);
         let Some(plan) = parts.plan(trees::shard_bytes(sized), floor_us, &effort, cx)? else { return Ok(()) };
         let form = match trees::schedule(sized, parts, &plan, MOST_SENDS) {
-            // Other sizes serve a size without trees.
+            // A size without trees is served by the schedule of another size.
             Err(MethodError::Failed(why)) => {
                 cx.note(Severity::Warning, format!("no trees for {} bytes: {why}", self.sizes[at]));
                 return Ok(());
@@ -284,7 +284,7 @@ impl<'s> RangeSearch<'s> {
             return ((from as f64 * to as f64).sqrt() as u64).clamp(from, to - 1);
         }
         let time = |schedule| move |bytes| self.time_us(schedule, bytes).unwrap_or(f64::INFINITY);
-        // Bytes at which both are equally fast.
+        // Buffer size, bytes, at which both schedules are equally fast.
         crossover(from, to, time(before), time(after))
     }
 

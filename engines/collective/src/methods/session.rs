@@ -46,7 +46,7 @@ impl EpochSession {
         Self::in_pieces(scenario, epoch_us, 1, cx)
     }
 
-    /// The same, with every chunk split into a number of equal pieces.
+    /// The tasks in epochs of a given length, with every chunk split into a number of equal pieces.
     pub(super) fn in_pieces(
         scenario: &Arc<CollectiveScenario>,
         epoch_us: Option<f64>,
@@ -64,7 +64,7 @@ impl EpochSession {
         Ok(Self { scenario: Arc::clone(scenario), tasks: Arc::new(tasks), bounds: Arc::default() })
     }
 
-    /// The same, with a bound for each task.
+    /// Computes a bound for each task of the session.
     pub(super) fn bounded(mut self, cx: &mut Context<'_, Collective>) -> Result<Self, MethodError> {
         let what = match self.tasks.pieces {
             1 => "whole chunks".to_owned(),
@@ -93,7 +93,7 @@ impl EpochSession {
         epochs_of(&self.tasks, schedules)
     }
 
-    /// States the bound of the session and the plans that it covers.
+    /// Reports the bound of the session and the plans that it covers.
     pub(super) fn state_bound(&self, cx: &mut Context<'_, Collective>) {
         let bound_us = f64::from(self.bound_epochs()) * self.tasks.epoch_us;
         let parts = self.tasks.tasks.len() > 1;
@@ -173,7 +173,7 @@ impl EpochSession {
         let Some(limit) = self.scenario.buffer_limit_chunks else {
             return construct::<_, ()>(task, bound, limits, cx, found)?.ok_or_else(|| never(Some(task)));
         };
-        // The construction ignores buffer limits. Keeps its best schedule that happens to fit them.
+        // The construction ignores buffer limits. Keeps its best schedule among those that fit the buffers.
         let most = limit.saturating_mul(self.tasks.pieces);
         let mut fitting = None;
         construct::<_, ()>(task, bound, limits, cx, |cx, schedule| {
@@ -222,10 +222,12 @@ pub(super) fn unreadable(sends: usize) -> String {
     )
 }
 
-/// Maximum number of link epochs of schedules: searches store a number for each.
+/// Maximum number of epochs in which links are occupied, summed over the links; searches store a number for each epoch
+/// of each link.
 const MOST_OCCUPIED: f64 = (1_u64 << 26) as f64;
 
-/// Returns the problem of epochs so short that searches would need gigabytes to store which link epochs are taken.
+/// Returns a problem if epochs are so short that searches would need gigabytes to store the epochs in which links are
+/// occupied.
 fn too_fine(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -> Option<Problem> {
     let network = &tasks.tasks.first()?.network;
     let (mut quickest, mut longest) = (f64::INFINITY, 0.0_f64);
@@ -242,7 +244,7 @@ fn too_fine(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -> Option<Pr
         EpochRule::Fixed => ("epoch_us", tasks.epoch_us),
         _ => ("epoch_multiplier", scenario.time.epoch_multiplier),
     };
-    // Two digits, rounded up, so that the value works.
+    // Rounds up to two digits, so that the suggested value is valid.
     let least = given * occupied / MOST_OCCUPIED;
     let digit = 10_f64.powf(least.log10().floor() - 1.0);
     let least = (least / digit).ceil() * digit;

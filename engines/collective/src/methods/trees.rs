@@ -29,7 +29,7 @@ pub(super) use crate::plan::MIN_PIECE_BYTES;
 pub(super) const MOST_SENDS: i64 = 200_000;
 /// Minimum number of pieces per rank for which a list of sends is made.
 const LEAST_PIECES: u64 = 16;
-/// Usual most pieces.
+/// Default maximum number of pieces per rank.
 const MOST_PIECES: i64 = 65_536;
 
 impl Method<Collective> for TreesMethod {
@@ -119,7 +119,7 @@ pub(super) fn offer(
     Ok(())
 }
 
-/// States the floor as a bound, and ends the run with a finish.
+/// Reports the floor as a bound and ends the run; the plan is optimal if its finish meets the floor.
 pub(super) fn stated(finish_us: f64, floor_us: f64, cx: &mut Context<'_, Collective>) -> Outcome {
     if finish_us < floor_us * (1.0 - AT_FLOOR) {
         let why = "hops out of cut-through switches add no transmission time, so the finish can be below \
@@ -221,10 +221,11 @@ pub(super) fn shard_bytes(scenario: &CollectiveScenario) -> f64 {
     scenario.demand.chunk_size(&scenario.topology) * f64::from(scenario.demand.chunks_per_rank)
 }
 
-/// Effort for schedules with at most that many sends; prefers lists if they can contain some pieces.
+/// Search effort for schedules with at most `most_sends` sends; searches only list schedules if that limit allows at
+/// least [`LEAST_PIECES`] pieces.
 pub(super) fn effort(scenario: &CollectiveScenario, tasks: &CollectiveTasks, most_sends: u64) -> TreeEffort {
     let ranks = scenario.demand.rank_nodes(&scenario.topology).len() as u64;
-    // Two links for each hop.
+    // Assumes two links for each hop.
     let each = (ranks * ranks.saturating_sub(1) * 2 * tasks.tasks.len() as u64).max(1);
     let listed = most_sends / each;
     let mut effort = TreeEffort {

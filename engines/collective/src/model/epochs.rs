@@ -3,8 +3,8 @@
 use crate::scenario::network::LinkNetwork;
 use crate::scenario::{EpochRule, TimeRule};
 
-/// Tolerance for rounding of a ratio in floating point, relative: 0.7/0.1 gives 7 epochs. A chunk whose ratio exceeds
-/// it does not fit.
+/// Tolerance for rounding of a ratio in floating point, relative: 0.7/0.1 gives 7 epochs. A chunk whose ratio exceeds a
+/// whole number by more than this does not fit into that number of epochs.
 const ROUNDING: f64 = 1e-12;
 /// Maximum ratio of a latency to an epoch.
 const MOST_EPOCHS_OF_ALPHA: f64 = 200.0;
@@ -29,9 +29,10 @@ pub struct LinkEpochs {
     /// Slowest transmission before the link on the path of a chunk through switches, epochs; 0 for links that do not
     /// leave a cut-through switch: see [`super::lanes`].
     pub pace: u32,
-    /// Epochs between the first epoch in which it transmits a chunk and the start, at which the last byte has arrived.
+    /// Epochs from the first epoch in which the link transmits a chunk to the start of the chunk, at which its last
+    /// byte has arrived at the link.
     pub early: u32,
-    /// The same number minus the minimum over all lanes of the link.
+    /// `early` minus the minimum of `early` over all lanes of the link.
     pub shift: u32,
     /// Link of the real network.
     pub carrier: u32,
@@ -140,8 +141,8 @@ impl EpochModel {
         self.links.iter().position(is_long).map(|link| link as u32)
     }
 
-    /// Maximum fraction of its rate that a link loses because chunks are whole: the number of sharing epochs, and the
-    /// link that loses most.
+    /// The link that loses the largest fraction of its rate because chunks are whole, with this fraction; `None` if no
+    /// link loses more than `WASTE`.
     pub fn waste(&self) -> Option<(u32, f64)> {
         let lost = |link: &LinkEpochs| {
             let room = f64::from(link.occupied) * link.per_epoch;
@@ -153,7 +154,7 @@ impl EpochModel {
 }
 
 impl LinkEpochs {
-    /// Returns `true` if a chunk may start at an epoch of the clock.
+    /// Returns `true` if a chunk may start at an epoch, which counts from the start of the collective.
     pub fn is_up(&self, epoch: u32) -> bool {
         let transmits = epoch.saturating_sub(self.early);
         !self.timed || self.up.iter().any(|[first, last]| (*first..=*last).contains(&transmits))

@@ -11,9 +11,11 @@ pub struct FluidLink {
     pub per_epoch: f64,
     /// Epochs from the start until the data is usable at the other end.
     pub latency: u32,
-    /// Epochs between the epoch in which it carries data and the start, at which the data has arrived.
+    /// Epochs from the epoch in which the link carries data to the start of the data, at which it has arrived at the
+    /// link.
     pub early: u32,
-    /// First and last epochs in which it carries data; every epoch if missing.
+    /// First and last epochs of the intervals in which the link carries data; if missing, it carries data in every
+    /// epoch.
     up: Option<Vec<[u32; 2]>>,
 }
 

@@ -97,7 +97,7 @@ impl Symmetry {
         Self { nodes: through(&self.nodes, &other.nodes), links: through(&self.links, &other.links) }
     }
 
-    /// Returns `true` if it maps some GPU to itself.
+    /// Returns `true` if the symmetry maps some GPU to itself.
     pub fn fixes_gpu(&self, network: &LinkNetwork) -> bool {
         network.gpus().iter().any(|gpu| self.nodes[*gpu as usize] == *gpu)
     }

@@ -74,7 +74,7 @@ impl Paces {
         if at == 0 { node } else { self.next[node as usize] + at as u32 - 1 }
     }
 
-    /// The same node number, at the end of a hop with a pace.
+    /// Number of the node that a chunk reaches if it arrives at a given pace.
     fn reached(&self, node: u32, pace: u32) -> u32 {
         let paces = &self.of_node[node as usize];
         // Paces above the slowest later hop count as that pace.

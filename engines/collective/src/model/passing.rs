@@ -34,7 +34,7 @@ impl Passing {
 /// A link on a path from GPU to GPU through switches, in epochs from the start of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passage {
-    /// Epochs until the data starts on the link, at which its last byte has arrived.
+    /// Epochs until the data starts on the link, which is when its last byte has arrived there.
     pub starts: u32,
     /// Epochs until the link begins to transmit it.
     pub transmits: u32,
@@ -43,7 +43,7 @@ pub struct Passage {
 }
 
 /// Hops over links in order, each with its latency and the epochs for which the link is occupied. If switches cut
-/// through, the path takes its slowest transmission once.
+/// through, only the slowest transmission of the path adds to its time.
 pub fn passages(links: impl IntoIterator<Item = (u32, u32)>, cuts_through: bool) -> Vec<Passage> {
     let (mut starts, mut pace) = (0u32, 0);
     let pass = |(delay, occupied): (u32, u32)| {

@@ -48,7 +48,7 @@ impl EpochSchedule {
         self.replay_with(task, task.epochs.chunk_bytes)
     }
 
-    /// The same with another chunk size, bytes.
+    /// Completion time as in [`Self::replay_us`], for chunks of `chunk_bytes` bytes.
     pub fn replay_with(&self, task: &CollectiveTask, chunk_bytes: f64) -> f64 {
         replay(task, self, chunk_bytes)
     }
@@ -215,8 +215,8 @@ fn replay(task: &CollectiveTask, schedule: &EpochSchedule, chunk_bytes: f64) -> 
         (send.begin, link.from, link.to, send.start.chunk)
     });
     // A transmission may feed another one of the same epoch, so an epoch is processed until nothing changes before the
-    // next one begins. A hop that still waits is fed by a fast hop after a slow one, which transmits later than a slow
-    // hop after it.
+    // next one begins. A hop may have to wait within an epoch for a fast hop that follows a slow hop, because the fast
+    // hop begins to transmit later than a slow hop that it feeds.
     let mut pending: Vec<Replayed> = Vec::new();
     for of_epoch in order.chunk_by(|a, b| a.begin == b.begin) {
         pending.extend(of_epoch);
@@ -231,7 +231,7 @@ fn replay(task: &CollectiveTask, schedule: &EpochSchedule, chunk_bytes: f64) -> 
     end
 }
 
-/// The chunk that arrives first among several; taking it may use it up.
+/// Returns the chunk that arrives first; removes it from the list if `is_taken`.
 fn first(pieces: &mut Vec<Passing>, is_taken: bool) -> Option<Passing> {
     let earlier =
         |a: &Passing, b: &Passing| a.last_us.total_cmp(&b.last_us).then(a.first_us.total_cmp(&b.first_us));

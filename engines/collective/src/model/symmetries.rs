@@ -3,8 +3,8 @@
 //!
 //! Plans need a group in which only the identity maps a GPU or a link to itself. The group is built generator by
 //! generator. The search takes a new generator from the symmetries that commute with the existing generators: the image
-//! of one node then determines the images of its whole orbit, so hardly any choices remain. Tori, rail-connected boxes
-//! and rings have such groups that reach every GPU. If this search ends early, symmetries that do not commute are also
+//! of one node then determines the images of its whole orbit, so few choices remain. Tori, rail-connected boxes and
+//! rings have such groups that reach every GPU. If this search ends early, symmetries that do not commute are also
 //! tried.
 
 use super::group::freely_generated;
@@ -17,7 +17,7 @@ const MOST_VISITS: usize = 100_000_000;
 /// Maximum number of symmetries tried for one image of the first GPU; most of them fail to act freely for the same
 /// reason.
 const MOST_LEAVES: u32 = 16;
-/// Number of networks whose symmetries are cached: those of a run and of the run before it.
+/// Number of networks whose symmetries are cached: the networks of a run and of the run before it.
 const KEPT: usize = 4;
 
 /// Data on which symmetries depend.
@@ -28,7 +28,8 @@ struct Searched {
     colours: Vec<u32>,
 }
 
-/// Networks with their symmetries, the most recent last. A run requests those of its network for each epoch length.
+/// Networks with their symmetries, the most recent last. A run requests the symmetries of its network once for each
+/// epoch length.
 static FOUND: Mutex<Vec<(Searched, Vec<Symmetry>)>> = Mutex::new(Vec::new());
 
 /// Symmetries of the network of a scenario that map ranks to ranks and the root to itself. They generate a group in
@@ -250,8 +251,8 @@ impl<'n> SymmetrySearch<'n> {
         // Tries the last image first, so that cycles continue, then the smallest cell.
         let open = || cells.iter().filter(|cell| cell.len() > 1);
         let chain = open().find(|cell| cell.contains(&last)).map(|_| last);
-        // GPUs come before switches, whose numbers shift differently; ties between cells go to the cell with the first
-        // node.
+        // GPUs come before switches, because a symmetry shifts the numbers of GPUs and of switches by different
+        // amounts; ties between cells go to the cell with the first node.
         let rank = |cell: &&Vec<u32>| (self.network.is_switch(cell[0]), cell.len(), cell[0]);
         let smallest = || open().min_by_key(rank).map(|cell| cell[0]);
         let Some(node) = chain.or_else(smallest) else {
@@ -264,8 +265,8 @@ impl<'n> SymmetrySearch<'n> {
         let colour = from[node as usize];
         let mut images: Vec<u32> =
             (0u32..).zip(&to).filter(|(_, other)| **other == colour).map(|(image, _)| image).collect();
-        // Symmetries without fixed GPUs are the useful ones, so the GPU's own position is tried last; numbers of
-        // regular networks shift evenly.
+        // Only symmetries without fixed GPUs are useful, so the GPU's own position is tried last. The images closest to
+        // the previous shift come first, because a symmetry of a regular network shifts most node numbers equally.
         let salt = self.salt;
         images.sort_by_key(|image| {
             let shifted = (i64::from(*image) - i64::from(node) - shift).unsigned_abs();

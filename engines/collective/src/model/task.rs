@@ -36,7 +36,7 @@ pub struct CollectiveTask {
     pub backwards: bool,
     /// `true` if data is reduced on the way.
     pub adds: bool,
-    /// `true` if the schedule is reversed in time and its starts must be scheduled again for it: see
+    /// `true` if the schedule is reversed in time and its starts must be scheduled again for the real network: see
     /// [`super::mirror::settled`]. Infeasibility on the reversed network then proves nothing for the actual network,
     /// and no switch reduces.
     pub slides: bool,
@@ -70,7 +70,8 @@ impl CollectiveTasks {
         Self::in_pieces(scenario, epoch, 1, scenario.time.alpha_threshold)
     }
 
-    /// The same for chunks that are sent in equal pieces, in epochs that omit latencies up to a fraction of an epoch.
+    /// The tasks of a scenario whose chunks are sent in equal pieces, in epochs that omit latencies up to a fraction of
+    /// an epoch.
     ///
     /// # Errors
     /// As for [`Self::of`].
@@ -134,7 +135,7 @@ impl CollectiveTasks {
         Ok(Self { tasks, epoch_us, chunk_bytes, pieces, remarks, copies: None, floors: OnceLock::new() })
     }
 
-    /// The same with known floors, if there are any.
+    /// Stores floors that are already known, if there are any.
     #[must_use]
     pub fn with_floors(mut self, floors: Option<ScenarioFloors>) -> Self {
         if floors.is_some() {
@@ -148,7 +149,7 @@ impl CollectiveTasks {
         self.tasks.iter().map(|task| task.chunks.deliveries()).sum()
     }
 
-    /// The same with a separate chunk for every delivery: nothing is copied on the way.
+    /// The tasks with a separate chunk for every delivery, so that nothing is copied on the way.
     #[must_use]
     pub fn one_by_one(mut self) -> Self {
         if let Some(task) = self.tasks.first() {

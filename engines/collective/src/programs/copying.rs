@@ -36,11 +36,11 @@ pub struct CopyProgram<'t> {
     pub model: Model,
     /// Columns and rows with all epochs and chunks.
     pub whole: ProgramExtent,
-    /// Columns and rows of all chunks with the starts that can be in time.
+    /// Columns and rows for all chunks, with only the starts that can arrive in time.
     pub pruned: ProgramExtent,
-    /// Starts on every link, by position of the chunk in the fold.
+    /// Starts on every link, by position of the chunk among the representatives.
     starts: Vec<Vec<ColumnSpan>>,
-    /// Presence at every node, by position of the chunk in the fold.
+    /// Presence at every node, by position of the chunk among the representatives.
     presence: Vec<Vec<ColumnSpan>>,
 }
 
@@ -124,7 +124,7 @@ impl<'t> CopyProgram<'t> {
         }
     }
 
-    /// Column of the presence of a chunk, by position in the fold.
+    /// Column of the presence of a chunk, given by its position among the representatives.
     pub(crate) fn present(&self, at: usize, node: u32, epoch: u32) -> Option<Column> {
         self.presence[at][node as usize].at(epoch)
     }
@@ -188,7 +188,7 @@ impl<'t> CopyProgram<'t> {
         }
         // Counts every orbit of starts once if the schedule has the symmetry.
         let symmetric = kept * self.folding.order() == schedule.starts.len();
-        // Tests the point: drops and ranks of the model stay 0.
+        // The columns of drops and of ranks are 0 here, so the point is tested against all rows.
         (symmetric && self.model.first_broken(&point, 1e-6).is_none()).then_some(point)
     }
 

@@ -51,7 +51,7 @@ pub struct FluidProgram<'t> {
     pub model: Model,
     /// Columns and rows with all epochs and sources.
     pub whole: ProgramExtent,
-    /// Columns and rows of all sources with the amounts that can arrive in time.
+    /// Columns and rows for all sources, with only the amounts that can arrive in time.
     pub pruned: ProgramExtent,
     sources: Vec<FluidSource>,
     /// Amounts on every link, by source.

@@ -58,7 +58,7 @@ pub struct BuiltProgram {
     pub whole: ProgramExtent,
     /// Columns and rows for what can happen in time.
     pub pruned: ProgramExtent,
-    /// Its size when it is solved.
+    /// Columns and rows of the model that is solved.
     pub size: Size,
 }
 
@@ -114,7 +114,7 @@ pub fn any_point<S: ProgramSolver>(
     solver: &mut S,
 ) -> Result<FeasibilityEnd, MethodError> {
     if model.columns() == 0 {
-        // HiGHS reports such a model as empty, regardless of its rows.
+        // HiGHS reports a model without columns as empty, regardless of its rows.
         let is_broken = model.first_broken(&[], 1e-5).is_some();
         return Ok(if is_broken { FeasibilityEnd::Infeasible } else { FeasibilityEnd::Point(Vec::new()) });
     }
@@ -124,7 +124,7 @@ pub fn any_point<S: ProgramSolver>(
     Ok(match (solution.status, solution.values) {
         // Tests points on the model: a point that violates a row is not an answer.
         (_, Some(values)) if model.first_broken(&values, 1e-5).is_none() => FeasibilityEnd::Point(values),
-        // Both count as infeasible, because a model without an objective cannot be unbounded.
+        // `InfeasibleOrUnbounded` also means infeasible, because a model without an objective cannot be unbounded.
         (Status::Infeasible | Status::InfeasibleOrUnbounded, _) => FeasibilityEnd::Infeasible,
         _ => FeasibilityEnd::Unknown,
     })

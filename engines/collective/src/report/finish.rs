@@ -102,7 +102,7 @@ pub fn latencies_left_out(result: &CollectiveResult) -> Option<String> {
     if threshold == 0.0 || claims.finish_us >= floor_us * (1.0 - AT_FLOOR) {
         return None;
     }
-    // Rounded down, as bounds are.
+    // Rounded down, so that it stays a lower bound.
     let floor_us = (floor_us * 1e3).floor() / 1e3;
     let replay = claims
         .replay_us
@@ -114,7 +114,8 @@ pub fn latencies_left_out(result: &CollectiveResult) -> Option<String> {
     ))
 }
 
-/// Says that no switch reduces in a plan although switches can: schedules reduce only data that arrives at one rate.
+/// A sentence if no switch reduces in a plan although switches can: schedules reduce only data that arrives at one
+/// rate.
 pub fn not_reduced(scenario: &CollectiveScenario, result: &CollectiveResult) -> Option<String> {
     if !scenario.topology.switch_model.reduce || !scenario.demand.collective.reduces() {
         return None;
@@ -135,7 +136,7 @@ pub fn not_reduced(scenario: &CollectiveScenario, result: &CollectiveResult) -> 
     })
 }
 
-/// Floors on finish and replay, for any chunks and epochs.
+/// Floors on finish and replay, for any chunking and any epoch length.
 fn floors(claims: &ScheduleClaims, alpha_threshold: f64) -> Option<Table> {
     let floor = claims.floor.as_ref()?;
     let columns = vec![

@@ -145,7 +145,7 @@ impl ChunkWish {
 }
 
 impl CollectiveSort {
-    /// The conventional spelling of its name.
+    /// The conventional spelling of the collective's name.
     pub const fn label(self) -> &'static str {
         match self {
             Self::AllGather => "AllGather",
@@ -165,12 +165,13 @@ impl CollectiveSort {
         matches!(self, Self::Broadcast | Self::Scatter | Self::Gather)
     }
 
-    /// Returns `true` if ranks, chunks per rank and a buffer define it completely.
+    /// Returns `true` if ranks, chunks per rank and a buffer size define the collective completely.
     pub const fn is_named(self) -> bool {
         !matches!(self, Self::Custom | Self::MultiTenant)
     }
 
-    /// Returns `true` if its first part is planned on the network with all links reversed, and reversed in time.
+    /// Returns `true` if the first part of the collective is planned on the network with all links reversed, and
+    /// reversed in time.
     pub const fn starts_backwards(self) -> bool {
         matches!(self, Self::ReduceScatter | Self::AllReduce | Self::Gather)
     }

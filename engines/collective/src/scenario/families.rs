@@ -13,7 +13,7 @@ use lightbay_core::record::{any, index};
 use lightbay_core::{record, words};
 
 words! {
-    /// Sort of a family.
+    /// Kind of family.
     pub enum FamilySort {
         /// Chassis of 8 GPUs in a hybrid cube mesh; InfiniBand connects GPU 0 of a chassis to GPU 1 of another.
         Ndv2 = "ndv2",
@@ -29,7 +29,7 @@ words! {
         A100 = "a100",
         /// Boxes of 8 H800 at an NVSwitch; GPUs with the same position in their box share a rail switch.
         H800 = "h800",
-        /// The same with the rates of H100.
+        /// Boxes as in `h800`, with the rates of H100.
         H100 = "h100",
         /// A ring in both directions.
         Ring = "ring",

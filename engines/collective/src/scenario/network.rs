@@ -26,7 +26,7 @@ pub struct NetworkLink {
     pub to: u32,
     /// Rate in GB/s after stragglers, exact.
     pub capacity: Rational,
-    /// The same rate as a float.
+    /// Rate in GB/s after stragglers, as a float.
     pub capacity_gbyte_per_s: f64,
     /// Fixed latency after stragglers, µs.
     pub alpha_us: f64,

@@ -1,4 +1,5 @@
-//! Data that GPUs hold for others on its way along trees: pieces that have arrived and have not left for the last time.
+//! Data that GPUs hold for others on its way along trees: pieces from their arrival at a GPU until their last
+//! departure.
 
 use super::{Checker, TOLERANCE};
 use crate::plan::compact::CompactTree;
@@ -30,8 +31,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks that no GPU holds more for others than fits into its buffer. The data that one GPU holds equals the data
-    /// that the trees of the plan, without their images, leave at all GPUs of its orbit.
+    /// Checks that no GPU holds more for others than fits into its buffer. By symmetry, each GPU holds as much data as
+    /// the trees of the plan, without their images, leave at all GPUs of the orbit together.
     pub(super) fn buffers(&mut self) {
         let Some(most) = self.most_held_bytes else { return };
         let mut held: Vec<(u32, Vec<(u64, f64)>)> = std::mem::take(&mut self.held).into_iter().collect();

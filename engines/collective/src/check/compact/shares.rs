@@ -10,7 +10,7 @@ impl Checker<'_> {
     /// Checks that the shares of every root add up to 1, separately for each destination if destinations get different
     /// data, and that every orbit of GPUs has one root.
     pub(super) fn shares(&mut self) {
-        // Keyed by root, and by destination if each piece of data has only one.
+        // Keyed by root, and also by destination if every destination gets different data.
         let mut sums: FxHashMap<(u32, Option<u32>), ShareSum> = FxHashMap::default();
         for (place, tree) in self.plan.trees.iter().enumerate() {
             let dest = match (self.each, tree.dests.as_slice()) {

@@ -119,7 +119,7 @@ pub(super) fn played(
 ) -> Result<ImportedPlan<Collective>, Problems> {
     let mut lines = outside.lines.clone();
     let mut scenario = scenario;
-    // Differences from the schedule: `strict` refuses it.
+    // Changes that the scenario requires; with `strict`, any change is an error.
     let mut changed = Vec::new();
     let per_rank = fitting(&scenario.body, outside)?;
     let before = std::mem::replace(&mut scenario.body.demand.chunks_per_rank, per_rank);
@@ -320,7 +320,7 @@ impl ChunkNames {
         self.sort == CollectiveSort::ReduceScatter || (sum.len() as u32) < self.ranks
     }
 
-    /// Send of the chunks of a message that belong to the reducing half, or to the other half.
+    /// The send of those chunks of a message that are still reduced (`adds`) or that are complete.
     fn send(
         &self,
         message: &OutsideMessage,

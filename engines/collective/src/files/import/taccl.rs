@@ -64,7 +64,7 @@ pub(super) fn format() -> FormatInfo {
 /// Makes a scenario from a topology and an optional sketch, with the name of the file of the topology.
 ///
 /// # Errors
-/// Every problem of the files, and everything that they and the parameters leave open.
+/// Every problem of the files, and every value that neither the files nor the parameters give.
 pub(super) fn read(
     inputs: &[Input],
     params: &Params,
@@ -199,6 +199,6 @@ fn left_aside(sketch: &TacclSketch, inner: InnerWiring) -> Option<String> {
 enum InnerWiring {
     /// The matrix of the file.
     Listed,
-    /// The machine with whose name the name of the file begins.
+    /// The machine whose name is a prefix of the file name.
     Named,
 }

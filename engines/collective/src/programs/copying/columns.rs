@@ -13,11 +13,11 @@ use lightbay_highs::model::{Column, Domain};
 /// State before the first epoch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CopyBeginning {
-    /// GPUs that hold a chunk or are about to receive it, with the epoch from which they hold it; by position in the
-    /// fold.
+    /// GPUs that hold a chunk or are about to receive it, with the epoch from which they hold it; by position of the
+    /// chunk among the representatives.
     pub held: Vec<Vec<(u32, u32)>>,
-    /// Transmissions on every link of the real network before the first epoch, as epochs counted backwards from it, by
-    /// the starts on its first lane.
+    /// Transmissions on every link of the real network before the first epoch: for each, the number of epochs by which
+    /// a start on the first lane would precede the first epoch.
     pub before: Vec<Vec<u32>>,
     /// Number of the first epoch on the clock of time-varying links.
     pub clock: u32,
@@ -55,7 +55,7 @@ impl CopyProgram<'_> {
     ) -> Result<(), MethodError> {
         for at in 0..self.folding.chunks.len() {
             watch.checkpoint()?;
-            // Head: a chunk cannot be at a node before it. Tail: a chunk does not help at a node after it.
+            // Head: first epoch at which a chunk can be at a node. Tail: last epoch at which it can still help there.
             let earliest = self.earliest(&beginning.held[at]);
             let needed = self.still_needed(at, end);
             let starts = self.start_columns(at, beginning, end, &earliest, &needed);

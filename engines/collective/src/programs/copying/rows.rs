@@ -180,7 +180,8 @@ impl CopyProgram<'_> {
         }
     }
 
-    /// A chunk arrives at a switch at one pace in an epoch, because plans do not tell such arrivals apart.
+    /// A chunk arrives at a switch at one pace in an epoch, because plans do not distinguish arrivals of different
+    /// pace.
     fn pace_rows(&mut self, at: usize) {
         let task = self.task;
         let chunk = self.folding.chunks[at];

@@ -32,7 +32,7 @@ impl ChunkList {
         self.sources.len()
     }
 
-    /// Returns `true` if there are none.
+    /// Returns `true` if there are no chunks.
     pub fn is_empty(&self) -> bool {
         self.sources.is_empty()
     }
@@ -74,7 +74,7 @@ impl ChunkList {
         (0..self.len()).all(|chunk| self.dests(chunk).nth(1).is_none())
     }
 
-    /// The same with every chunk divided into a number of pieces, which follow each other.
+    /// The list with every chunk divided into a number of pieces, which follow each other.
     #[must_use]
     pub fn in_pieces(self, pieces: u32) -> Self {
         if pieces <= 1 {
@@ -91,7 +91,7 @@ impl ChunkList {
         list
     }
 
-    /// The same with a separate chunk for every delivery: nothing is copied.
+    /// The list with a separate chunk for every delivery, so that nothing is copied.
     #[must_use]
     pub fn one_by_one(&self) -> Self {
         let mut list = Self::default();

@@ -225,7 +225,7 @@ impl TacclNetwork<'_> {
     }
 
     /// Pairs of senders and receivers by connected component: pairs of a component share GPUs or NICs, directly or
-    /// through others.
+    /// through other pairs of the component.
     fn parts(&self, pairs: &BTreeSet<(u32, u32)>) -> Vec<BTreeSet<(u32, u32)>> {
         let cards = |pair: &(u32, u32)| [self.card(pair.0), self.card(pair.1)];
         let mut parts: Vec<BTreeSet<(u32, u32)>> = Vec::new();
