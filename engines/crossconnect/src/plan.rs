@@ -65,13 +65,13 @@ record! {
         pub pod_a: u32 = index(),
         /// Index of the A port within its pod and switch, from 0.
         pub port_a_index: u32 = index(),
-        /// Number of the A port on the panel of the switch, from 1: pods in order.
+        /// Number of the A port on the panel of the switch, from 1; ports are numbered in order of the pods.
         pub switch_port_a: u32 = index(),
         /// Pod at the B port.
         pub pod_b: u32 = index(),
         /// Index of the B port within its pod and switch, from 0 (of the A ports if the wiring is `single_sided`).
         pub port_b_index: u32 = index(),
-        /// Number of the B port on its side of the panel, from 1: pods in order.
+        /// Number of the B port on its side of the panel, from 1; ports are numbered in order of the pods.
         pub switch_port_b: u32 = index(),
     }
 }
@@ -117,7 +117,7 @@ record! {
     pub struct EntryRef {
         /// The switch.
         pub ocs_id: u32 = index(),
-        /// Index into its `cross_connects`.
+        /// Index of the entry in the `cross_connects` of the switch.
         pub entry: u32 = index(),
     }
 }
@@ -140,7 +140,7 @@ record! {
         pub rule: PhaseRule = any(),
         /// GPUs of a pod, N; GPU n of pod p is number p·N + n.
         pub gpus_per_pod: u32 = index(),
-        /// `phases[t][g]`: the GPU that GPU g sends to in phase t + 1 (in one phase itself, which means idle).
+        /// `phases[t][g]`: the GPU that GPU g sends to in phase t + 1 (in one phase to itself: the GPU is then idle).
         pub phases: Vec<Vec<u32>> = index(),
         /// Maximum number of flows from one pod to another, or within a pod, in any phase.
         pub max_flows_per_pod_pair: u32 = index(),

@@ -51,14 +51,14 @@ record! {
     pub struct CrossconnectScenario {
         /// Number of pods, P.
         pub pods: u32 = within(1..=MAX_PODS as i64),
-        /// Number of optical circuit switches, K; with `cross_wired` wiring each stands for a pair of simplex switches.
+        /// Number of optical circuit switches, K; with `cross_wired` wiring each represents a pair of simplex switches.
         pub ocs_count: u32 = within(1..=MAX_OCS as i64),
         /// Ports that a switch may connect: A ports with B ports, A ports with B ports on pairs of simplex switches, or
         /// any two ports.
         pub wiring: Wiring = any().or(Wiring::TwoSided).cold(),
         /// `ports_a[i][k]`: duplex ports of pod i on the A side of switch k (P x K).
         pub ports_a: Vec<Vec<u32>> = within(0..=i64::from(MAX_PORTS)),
-        /// `ports_b[i][k]`: the same on the B side; all zero for `single_sided`.
+        /// `ports_b[i][k]`: duplex ports of pod i on the B side of switch k; all zero for `single_sided`.
         pub ports_b: Vec<Vec<u32>> = within(0..=i64::from(MAX_PORTS)).or(Vec::new()),
         /// `logical_circuits[i][j]`: duplex target circuits between pods i and j (P x P, symmetric, zero diagonal).
         pub logical_circuits: Vec<Vec<u32>> = within(0..=MAX_CIRCUITS),
@@ -78,7 +78,7 @@ record! {
         /// Limits on the change: circuits that must stay in service while a batch is under way.
         pub rollout: Rollout = any().or(Rollout::default()).omitted(),
         /// Panels of the switches, one for each, with their names and port numbers. Without panels, the ports of a side
-        /// count from 1, pods in order.
+        /// are numbered from 1 in order of the pods.
         pub panels: Vec<Panel> = list(),
         /// Names of the pods, for people; `pod 0`, `pod 1`, … if there are none.
         pub pod_names: Option<Vec<String>> = any(),
@@ -99,8 +99,8 @@ words! {
     pub enum Wiring {
         /// Each pod has A and B ports; a switch joins A to B.
         TwoSided = "two_sided",
-        /// The same on pairs of simplex switches: switch 2k carries the forward direction of the circuits, switch 2k+1
-        /// the reverse direction.
+        /// Each pod has A and B ports; each switch is a pair of simplex switches: switch 2k carries the forward
+        /// direction of the circuits, switch 2k+1 the reverse direction.
         CrossWired = "cross_wired",
         /// A switch can join any two ports; `ports_a` counts all ports.
         SingleSided = "single_sided",

@@ -26,7 +26,7 @@ struct FluidShare {
 /// gets its own data.
 ///
 /// # Errors
-/// The reason to stop.
+/// If the run must stop.
 pub fn fluid_bound<W: Watch<S>, S>(
     task: &CollectiveTask,
     links: &FluidLinks,

@@ -61,7 +61,7 @@ impl<'t> CopyProgram<'t> {
     /// The model of the schedules that end within the given epochs; it has no objective.
     ///
     /// # Errors
-    /// The reason to stop.
+    /// If the run must stop.
     pub fn new<W: Watch>(question: CopyQuestion<'t>, watch: &mut W) -> Result<Self, MethodError> {
         // Starts at the sources and ends with all deliveries made.
         let beginning = CopyBeginning::sources(question.task, question.folding);
@@ -71,7 +71,7 @@ impl<'t> CopyProgram<'t> {
     /// The model of the epochs after a given initial state.
     ///
     /// # Errors
-    /// The reason to stop.
+    /// If the run must stop.
     pub fn from<W: Watch>(
         question: CopyQuestion<'t>,
         beginning: &CopyBeginning,

@@ -64,7 +64,7 @@ impl<'t> FluidProgram<'t> {
     /// The model of a task.
     ///
     /// # Errors
-    /// The reason to stop.
+    /// If the run must stop.
     pub fn new<W: Watch>(
         task: &'t CollectiveTask,
         links: &'t FluidLinks,

@@ -84,7 +84,7 @@ impl QuestionLimits {
 /// Solves one feasibility problem.
 ///
 /// # Errors
-/// The reason to stop, or that the solver failed.
+/// If the run must stop, or if the solver fails.
 pub fn ask<S: ProgramSolver>(
     task: &CollectiveTask,
     folding: &Folding,
@@ -121,7 +121,7 @@ pub fn ask<S: ProgramSolver>(
 /// schedule that was found.
 ///
 /// # Errors
-/// The reason to stop, or that the solver failed.
+/// If the run must stop, or if the solver fails.
 pub fn fewest_epochs<S: ProgramSolver>(
     task: &CollectiveTask,
     bound: u32,

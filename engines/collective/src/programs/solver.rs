@@ -14,13 +14,13 @@ pub trait ProgramSolver {
     /// Solves a model.
     ///
     /// # Errors
-    /// The reason to stop, or that the solver failed.
+    /// If the run must stop, or if the solver fails.
     fn solve(&mut self, model: &Model, options: Options, start: Start) -> Result<Solution, MethodError>;
 
     /// Checks whether to stop.
     ///
     /// # Errors
-    /// The reason to stop.
+    /// If the run must stop.
     fn checkpoint(&mut self) -> Result<(), MethodError>;
 
     /// Is called with a model before it is solved.
@@ -29,7 +29,7 @@ pub trait ProgramSolver {
     /// Is called with a full model that is infeasible.
     ///
     /// # Errors
-    /// The reason to stop, or that the solver failed.
+    /// If the run must stop, or if the solver fails.
     fn impossible(&mut self, _model: &Model) -> Result<(), MethodError> {
         Ok(())
     }
@@ -106,7 +106,7 @@ pub enum FeasibilityEnd {
 /// Tests within a time limit whether a model is feasible.
 ///
 /// # Errors
-/// The reason to stop, or that the solver failed.
+/// If the run must stop, or if the solver fails.
 pub fn any_point<S: ProgramSolver>(
     model: &Model,
     options: Options,

@@ -283,7 +283,7 @@ impl LinkNetwork {
     /// The symmetry of a permutation of nodes.
     ///
     /// # Errors
-    /// The property that it does not keep, as the end of a sentence.
+    /// The property that the permutation does not preserve, as the end of a sentence.
     pub fn symmetry(&self, nodes: &[u32]) -> Result<Symmetry, String> {
         let count = self.nodes.len();
         let mut hit = vec![false; count];

@@ -67,7 +67,7 @@ impl Rational {
         self.numerator as f64 / self.denominator as f64
     }
 
-    /// Returns `true` if it is zero.
+    /// Returns `true` if the fraction is zero.
     pub const fn is_zero(self) -> bool {
         self.numerator == 0
     }
@@ -102,7 +102,7 @@ impl Rational {
         self.times(Self::new(other.denominator, other.numerator)?)
     }
 
-    /// The largest integer that is not larger.
+    /// The largest integer that is not larger than the fraction.
     pub const fn floor(self) -> i128 {
         self.numerator.div_euclid(self.denominator)
     }

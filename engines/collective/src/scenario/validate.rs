@@ -132,7 +132,7 @@ impl CollectiveScenario {
     }
 }
 
-/// Nodes that a path reaches.
+/// Returns, for every node, whether a path from the source reaches it.
 fn reach(network: &LinkNetwork, source: u32) -> Vec<bool> {
     let mut reached = vec![false; network.node_count()];
     reached[source as usize] = true;

@@ -26,7 +26,7 @@ pub enum FixedWays {
 /// A path of a chunk: from a GPU that has it, by a chain of links.
 #[derive(Clone, Copy, Debug)]
 struct ChunkWay {
-    /// The path before it; none from the source.
+    /// The preceding path; none if the path begins at the source.
     after: Option<u32>,
     chain: u32,
 }
@@ -41,7 +41,7 @@ struct WayTree {
 /// The schedule along fixed paths; `None` if the paths do not reach some GPU, or not in time.
 ///
 /// # Errors
-/// The reason to stop.
+/// If the run must stop.
 pub fn by_fixed_ways<W: Watch<S>, S>(
     task: &CollectiveTask,
     rule: FixedWays,

@@ -67,16 +67,16 @@ fn rules(task: &CollectiveTask) -> &'static [PlacementRule] {
     let switches = (0..task.network.node_count() as u32).any(|node| task.network.is_switch(node));
     let rules: &[PlacementRule] =
         if switches && task.switch_copies && !task.chunks.is_unicast() { &COPYING } else { &PLAIN };
-    // The last rule only matters if links differ in speed.
+    // The last rule has an effect only if links differ in speed.
     let uneven = task.epochs.links.windows(2).any(|pair| pair[0].occupied != pair[1].occupied);
     if uneven { rules } else { &rules[..rules.len() - 1] }
 }
 
 /// Returns the best schedule of a number of passes; stops when it meets the bound. Calls `found` with every better
-/// schedule. Finds no schedule only if time-varying links are not up again in time.
+/// schedule. Returns `None` if time-varying links are not up again in time; otherwise a schedule is always found.
 ///
 /// # Errors
-/// The reason to stop.
+/// If the run must stop.
 pub fn construct<W: Watch<S>, S>(
     task: &CollectiveTask,
     bound: &EpochBound,
@@ -84,7 +84,7 @@ pub fn construct<W: Watch<S>, S>(
     watch: &mut W,
     mut found: impl FnMut(&mut W, &EpochSchedule) -> Result<(), MethodError>,
 ) -> Result<Option<EpochSchedule>, MethodError> {
-    // The bound ends the search as soon as it is met.
+    // The search ends as soon as a schedule meets the bound.
     let mut state = BestSchedule { schedule: None, bound: bound.epochs };
     let folding = folding(task);
     // With many chunks, placing them one by one takes too long, so the symmetry-reduced passes come first.
@@ -139,7 +139,7 @@ pub fn construct<W: Watch<S>, S>(
     // Squeaky wheel optimisation (Joslin and Clements): moves chunks that end late forward.
     let mut scores = vec![0.0f64; task.chunks.len()];
     for _ in 0..limits.restarts {
-        // Lateness relative to the bound, so that weights are comparable for schedules of any length.
+        // Lateness is divided by the bound, so that weights are comparable for schedules of any length.
         let floor = f64::from(bound.epochs.max(1));
         for (score, finish) in scores.iter_mut().zip(&finishes) {
             // Exponential smoothing: the blame of a pass decreases by a fifth each time.
@@ -186,8 +186,8 @@ impl BestSchedule {
     }
 }
 
-/// Passes over the representatives of a symmetry-reduced task; the images of a start follow from it. Each decision of a
-/// pass applies to all images at once, so schedules are as regular as the network.
+/// Passes over the representatives of a symmetry-reduced task; the images of a start follow from the start. Each
+/// decision of a pass applies to all images at once, so the schedules have the symmetries of the network.
 fn folded<W: Watch<S>, S>(
     task: &CollectiveTask,
     folding: &Folding,
@@ -291,7 +291,8 @@ fn unfolded(folding: &Folding, starts: &[ChunkStart]) -> Vec<ChunkStart> {
 const MOST_IMAGES: usize = 1 << 22;
 /// Maximum number of deliveries for which tasks are symmetry-reduced; with more, trees or the compact form are used.
 const MOST_DELIVERIES: usize = 1 << 20;
-/// Number of chunks above which the chunks of reduced tasks are not also placed one by one.
+/// Number of chunks above which a schedule from the symmetry-reduced passes ends the search, so that chunks are not
+/// placed one by one.
 const MOST_ONE_BY_ONE: usize = 8_192;
 /// Passes over a reduced task for each restart: a pass is cheap, because it places only representatives.
 const FOLDED_PASSES: u32 = 8;

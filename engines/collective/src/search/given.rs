@@ -37,7 +37,7 @@ pub struct GivenStep {
 /// A schedule in epochs, and the changes that were necessary.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GivenSchedule {
-    /// The schedule of the task, reversed if the task is.
+    /// The schedule of the task; reversed if the task is reversed.
     pub schedule: EpochSchedule,
     /// Transmissions between GPUs without a direct link or chain of switches, which are relayed by other GPUs.
     pub detours: usize,

@@ -44,8 +44,8 @@ pub struct RoundEnd {
     pub deliveries: usize,
 }
 
-/// Minimum number of epochs of a round for a task: a chunk is late by at most one round, and chunks that enter switches
-/// can leave them within the round.
+/// Minimum number of epochs of a round for a task: long enough that a chunk in flight arrives by the end of the next
+/// round, and that a chunk that enters a switch can leave it within the round.
 pub fn shortest_round(task: &CollectiveTask) -> u32 {
     let chains = ChainTable::new(task);
     // Epochs that a chunk needs through the switches of any chain.
@@ -60,7 +60,7 @@ pub fn shortest_round(task: &CollectiveTask) -> u32 {
 /// every round.
 ///
 /// # Errors
-/// The reason to stop; that the solver failed; that the chunks do not come closer to their destinations.
+/// If the run must stop, if the solver fails, or if the chunks do not come closer to their destinations.
 pub fn in_rounds<S: ProgramSolver>(
     task: &CollectiveTask,
     folding: &Folding,
@@ -133,7 +133,8 @@ pub fn in_rounds<S: ProgramSolver>(
 #[derive(Clone, Debug)]
 struct RoundState {
     beginning: CopyBeginning,
-    /// Destinations that neither have a chunk nor are about to receive it, by position of the chunk in the fold.
+    /// Destinations that neither have a chunk nor are about to receive it, by position of the chunk among the
+    /// representatives.
     unsatisfied: Vec<Vec<u32>>,
 }
 
@@ -199,7 +200,7 @@ impl RoundState {
         }
         self.forget_done();
         // Windows of slow links reach back into this round, and further back if it was short. The first lane of a link
-        // has its number.
+        // has the number of the link.
         for (link, before) in self.beginning.before.iter_mut().enumerate() {
             let window = task.epochs.links[link].occupied;
             for back in before.iter_mut() {

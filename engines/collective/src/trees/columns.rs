@@ -86,8 +86,8 @@ pub struct TreeProgram<'q, 'n> {
     rounds: u32,
 }
 
-/// Price below which a tree enters, relative to the price that it must beat. It exceeds the tolerance of the duals, so
-/// that no tree enters twice because of rounding.
+/// A tree enters the model if its price is below this fraction of the dual of its data row. The distance from 1 exceeds
+/// the tolerance of the duals, so that no tree enters twice because of rounding.
 const ENTERS: f64 = 1.0 - 1e-7;
 
 fn failed(error: Error) -> MethodError {
@@ -159,7 +159,7 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
     /// Maximises the rate.
     ///
     /// # Errors
-    /// The reason of the run to stop, or the error of the solver.
+    /// If the run must stop, or if the solver fails.
     pub fn maximise<W: Watch>(&mut self, watch: &mut W) -> Result<Packing, MethodError> {
         (self.per_us, self.per_depth_us) = (0.0, 0.0);
         self.instance.set_bounds(self.rate, 0.0, f64::INFINITY).map_err(failed)?;
@@ -177,7 +177,7 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
     /// reaches, relative to the mean over all GPUs.
     ///
     /// # Errors
-    /// The reason of the run to stop, or the error of the solver.
+    /// If the run must stop, or if the solver fails.
     pub fn shorten<W: Watch>(
         &mut self,
         rate: f64,
@@ -186,7 +186,7 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
     ) -> Result<Packing, MethodError> {
         let slowest = self.question.latencies.iter().copied().fold(0.0, f64::max);
         let gpus = self.question.network.gpus().len().max(1) as f64;
-        // Units in which the cost of a tree is about its mean latency divided by that of the slowest link.
+        // Scales the cost of a tree to about its mean latency divided by the latency of the slowest link.
         self.per_us = if slowest > 0.0 { 1.0 / (slowest * gpus) } else { 0.0 };
         self.per_depth_us = if slowest > 0.0 { depth / slowest } else { 0.0 };
         // Slightly less than the rate, so that rounding leaves the model feasible.
@@ -244,7 +244,8 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
         }
     }
 
-    /// Adds the trees that cost less than the last solution pays; returns whether there were any.
+    /// Adds the trees whose price is below the dual of their data row in the last solution; returns whether there were
+    /// any.
     fn price<W: Watch>(&mut self, solution: &Solution, watch: &mut W) -> Result<bool, MethodError> {
         let dual = |row: Row| solution.row_duals.get(row.index()).copied().unwrap_or(0.0);
         let order = self.question.fold.order() as f64;
@@ -262,7 +263,7 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
             let Some(row) = self.orbit_rows[orbit] else { continue };
             watch.checkpoint()?;
             // A tree enters if its latency and prices together are below the dual of its data. The dual of the data row
-            // is the value of one more unit of data.
+            // is the price of one more unit of data.
             let pays = -dual(row);
             // Reduced cost below 0 by more than the rounding tolerance.
             let below = pays - (1.0 - ENTERS) * pays.abs().max(1e-9);

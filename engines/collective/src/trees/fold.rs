@@ -61,7 +61,7 @@ impl Fold {
         }
         let mut classes = vec![u32::MAX; network.links().len()];
         let mut class_links = Vec::new();
-        // The same for links.
+        // Classes of the links, each by its smallest number.
         for link in 0..network.links().len() as u32 {
             if classes[link as usize] == u32::MAX {
                 let class = class_links.len() as u32;

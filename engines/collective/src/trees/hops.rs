@@ -19,7 +19,7 @@ pub struct PricedHop {
     pub price: f64,
 }
 
-/// Returns the cheapest hop for every ordered pair of GPUs that has one; `None` if there are more than `most`.
+/// Returns the cheapest hop for every ordered pair of GPUs that has one; `None` if there are more than `most` hops.
 pub fn hops(
     network: &LinkNetwork,
     prices: &[f64],

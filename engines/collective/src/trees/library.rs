@@ -55,7 +55,7 @@ const MOST_WHOLE: u64 = 512;
 
 /// Relative distance to the floor at which a matching is accepted; lists on direct networks do not come as close.
 pub(super) const CLOSE: f64 = 1e-3;
-/// The same distance if the trees would take minutes.
+/// Relative distance to the floor at which a matching is accepted if the trees would take minutes.
 const NEAR: f64 = 5e-3;
 /// Number of roots times classes of links above which the shares of the trees take seconds.
 const COSTLY: usize = 4_000;
@@ -198,7 +198,7 @@ impl<'n> TreeLibrary<'n> {
     /// Computes the trees unless they exist; returns whether every rank can be reached.
     ///
     /// # Errors
-    /// The reason of the run to stop, or the error of the solver.
+    /// If the run must stop, or if the solver fails.
     pub fn prepare<W: Watch>(&self, watch: &mut W) -> Result<bool, MethodError> {
         if self.variants.get().is_none() {
             let made = self.make(watch)?;
@@ -266,7 +266,7 @@ impl<'n> TreeLibrary<'n> {
     /// on the time: the search ends near it.
     ///
     /// # Errors
-    /// The reason of the run to stop.
+    /// If the run must stop.
     pub fn plan<W: Watch>(
         &self,
         shard_bytes: f64,

@@ -68,7 +68,7 @@ pub fn suits(network: &LinkNetwork) -> bool {
 /// reached, or if there are too many epochs.
 ///
 /// # Errors
-/// The reason of the run to stop.
+/// If the run must stop.
 pub fn matching<W: Watch>(
     (network, fold): (&LinkNetwork, &Fold),
     roots: &[u32],
@@ -91,7 +91,7 @@ pub fn matching<W: Watch>(
         free: vec![0; classes],
         next: vec![u32::MAX; classes],
         happenings: BinaryHeap::new(),
-        // A fixed seed: equal input, equal plans.
+        // The seed is fixed, so equal input gives equal plans.
         random: 0x9e37_79b9,
     };
     // Every piece is at its root at epoch 0.
@@ -224,7 +224,7 @@ impl Matcher<'_> {
             return Some(());
         }
         self.next[place] = u32::MAX;
-        // Drops stale starts when they come up.
+        // Drops stale starts when they reach the top of the heap.
         while let Some(Reverse((_, _, piece, link))) = self.waiting[place].pop() {
             let ends = &self.network.links()[link as usize];
             let reached = &mut self.reached[piece as usize];

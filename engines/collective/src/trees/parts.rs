@@ -1,4 +1,4 @@
-//! Trees of a collective: those of its only part, or of both halves of an AllReduce, which share an epoch length
+//! Trees of a collective: of its only part, or of both halves of an AllReduce, which have one epoch length
 //! (docs/methods/collective.md, section 11).
 
 use super::compact::compact;
@@ -55,7 +55,7 @@ impl<'n> TreeParts<'n> {
     /// The best schedule for `shard_bytes` of every root; `floor_us` is a lower bound on the time.
     ///
     /// # Errors
-    /// The reason of the run to stop.
+    /// If the run must stop.
     pub fn plan<W: Watch>(
         &self,
         shard_bytes: f64,

@@ -14,7 +14,7 @@ pub struct PeriodicFigures {
     pub pieces: u32,
     /// Epochs until the last piece has arrived.
     pub finish_epochs: u64,
-    /// The same time in µs.
+    /// Time until the last piece has arrived, µs.
     pub finish_us: f64,
 }
 
@@ -43,7 +43,7 @@ pub fn fluid_epochs(network: &LinkNetwork, link: u32, epoch_us: f64) -> u64 {
     if network.is_through(record) { latency } else { latency + 1 }
 }
 
-/// For each hop, the number of epochs after which its end has a piece that leaves the root at once.
+/// For each hop, the number of epochs after which a piece that leaves the root in epoch 0 is at the end of the hop.
 pub fn depths(tree: &Tree, takes: &[u64]) -> Vec<u64> {
     let mut reached: Vec<u64> = Vec::with_capacity(tree.hops().len());
     for hop in tree.hops() {

@@ -53,7 +53,7 @@ const fn far_side(wiring: Wiring) -> Side {
     }
 }
 
-/// Panel numbers: for every switch and side, the number of ports before those of each pod.
+/// Panel numbers: for every switch and side, the number of ports before the ports of each pod.
 struct Panel<'a> {
     before: [Vec<u64>; 2],
     /// Ports of panels that have their own port numbers.

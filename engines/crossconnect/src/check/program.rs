@@ -31,7 +31,7 @@ type CircuitPlace = (usize, usize, usize);
 pub(super) struct Proof {
     /// Proven lower bound on the circuits that any plan removes.
     pub bound: u64,
-    /// A plan with this number of removals exists, fewer than the claimed bound.
+    /// A plan removes only this number of circuits, which is less than the claimed bound.
     pub counterexample: Option<u64>,
 }
 
@@ -119,7 +119,7 @@ impl Program {
             all.saturating_sub(down.get(&(side, pod, ocs)).copied().unwrap_or(0))
         };
         let far = if single { Side::A } else { Side::B };
-        // Every plan removes circuits at failed ports: they are neither kept nor counted.
+        // Every plan removes the circuits at failed ports, so the program does not count them as installed.
         let old = counted(scenario, switches, |judged| judged.was() && !judged.at_failed_port);
         let mut pinned: BTreeMap<CircuitPlace, u32> = BTreeMap::new();
         for pin in &scenario.pinned {

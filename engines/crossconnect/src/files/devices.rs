@@ -229,7 +229,7 @@ fn device(
 }
 
 impl Device {
-    /// Returns `true` if it has any port.
+    /// Returns `true` if the series has any port.
     pub const fn has_ports(&self) -> bool {
         self.ingress.count > 0 || self.egress.count > 0
     }
@@ -300,7 +300,7 @@ impl Device {
     /// The problem of the connection as a predicate without subject, and the valid range or form.
     pub fn joint(&self, lane: Lane) -> Result<Joint, (String, String)> {
         let (mut from, mut to) = (self.ingress.position(lane.ingress), self.egress.position(lane.egress));
-        // A connection both ways may be listed from either end.
+        // A bidirectional connection may be listed from either end.
         if self.layout == Layout::BothWays && from.is_none() && to.is_none() {
             (from, to) = (self.ingress.position(lane.egress), self.egress.position(lane.ingress));
         }
@@ -362,7 +362,7 @@ impl Device {
             Layout::Backward => Some((Side::B, Side::A)),
             Layout::Duplex | Layout::Any | Layout::AnyBothWays => None,
         };
-        // A connection both ways may be listed from either end.
+        // A bidirectional connection may be listed from either end.
         let (from, to) =
             if self.layout == Layout::BothWays && from.0 == Side::B { (to, from) } else { (from, to) };
         if let Some((first, second)) = wanted.filter(|&sides| sides != (from.0, to.0)) {

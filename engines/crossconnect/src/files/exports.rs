@@ -262,7 +262,7 @@ pub fn write(format: &str, subject: &Subject<'_>, params: &Params) -> Result<Vec
     let naming = naming(&ports, params)?;
     let mut devices = devices(subject.scenario, &naming.numbers)?;
     let failed = subject.scenario.failed_ocs();
-    // A failed switch does not answer.
+    // Failed switches get no commands, because they cannot execute any.
     devices.retain(|device| !failed.contains(&device.ocs));
     let writer = writer(format, &naming, params)?;
     let scenario = subject.scenario;

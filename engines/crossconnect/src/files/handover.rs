@@ -23,7 +23,7 @@ const USUAL_OCS: u32 = 16;
 pub struct SwitchHall {
     /// Number of switches, K.
     pub ocs_count: u32,
-    /// Pairs of ports that they may connect.
+    /// Pairs of ports that the switches may connect.
     pub wiring: Wiring,
 }
 

@@ -142,7 +142,7 @@ fn written(session: &TaskSession, params: &Params) -> Result<ExactProgram, Metho
         ))));
     }
     let task = &session.task;
-    // The same model as the method solves.
+    // The exported model is the model that the method solves.
     if knobs::joint(params) || task.single_sided {
         return Ok(ExactProgram::new(task, Orientation::Joint));
     }

@@ -85,7 +85,7 @@ pub(super) fn open(
 /// Outcome of the search for a first solution.
 #[derive(Debug)]
 pub(super) enum First {
-    /// A solution was found and handed over.
+    /// A solution was found and reported.
     Found(FirstPlan),
     /// No solution exists; the run ends.
     Impossible(Outcome),

@@ -97,7 +97,7 @@ pub(super) fn prove(
 struct PlanReader {
     session: Arc<TaskSession>,
     program: ExactProgram,
-    /// Set for a model with a fixed orientation.
+    /// `true` if the model has a fixed orientation.
     fixed: bool,
 }
 

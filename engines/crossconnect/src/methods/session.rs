@@ -40,7 +40,7 @@ impl TaskSession {
         Arc::new(Self { task: Task::of(&scenario.body), scenario: scenario.body.clone() })
     }
 
-    /// The session of a run, which states the bound by counting.
+    /// Opens the session of a run and reports the counting bound.
     pub(super) fn open(scenario: &Scenario<Crossconnect>, cx: &mut Context<'_, Crossconnect>) -> Arc<Self> {
         let session = Self::of(scenario);
         let lost: u64 = session.task.lost.iter().map(|cell| u64::from(cell.count)).sum();
@@ -55,7 +55,7 @@ impl TaskSession {
                 ),
             );
         }
-        // The counting bound costs nothing.
+        // The counting bound takes no time.
         cx.bound(session.task.bound_of_plans(session.task.count_bound()) as f64);
         // A search may end once the bound is met, because plans with equal removals are equivalent.
         cx.end_when_proven(true);
@@ -67,7 +67,7 @@ impl TaskSession {
         self.task.wanted.iter().map(|cell| u64::from(cell.count)).sum()
     }
 
-    /// Hands over a solution of the task if it is better than the incumbent.
+    /// Reports a solution of the task if it is better than the incumbent.
     pub(super) fn offer(
         self: &Arc<Self>,
         cx: &mut Context<'_, Crossconnect>,
@@ -75,13 +75,14 @@ impl TaskSession {
         plan: &Assignment,
         source: &str,
     ) -> Result<(), MethodError> {
-        // Equal plans are not handed over again.
+        // A plan with as many removals as the incumbent is not reported.
         if cx.best().is_some_and(|(best, _)| best <= removed as f64) {
             return Ok(());
         }
         let (session, plan) = (Arc::clone(self), self.task.completed(plan));
         let removed = self.task.removed(&plan);
-        // Bounds cover plans that set the same circuits.
+        // A bound covers only plans that set the circuits of the task; a completed plan sets more circuits and is not
+        // reported if it is below the bound.
         if removed < best_bound(cx) && cx.best().is_some() {
             return Ok(());
         }
@@ -91,13 +92,13 @@ impl TaskSession {
         Ok(())
     }
 
-    /// The circuits of a plan of any scenario of the kind, if they solve this one.
+    /// The circuits of a plan of any `crossconnect` scenario, if they solve the scenario of this session.
     fn fitting(&self, plan: &Checked<Crossconnect>) -> Result<Assignment, String> {
         let from = plan.plan();
         let body = &from.scenario.body;
         let carried;
         let (changes, body) = match &from.result {
-            // A plan of this very scenario needs no change.
+            // A plan of the same scenario needs no change.
             CrossconnectResult::Changes(changes) if *body == self.scenario => (changes, body),
             result => {
                 carried = Crossconnect::carry(result, body, &self.scenario)?;
@@ -113,7 +114,7 @@ impl TaskSession {
         }
     }
 
-    /// Hands over the plan that the run starts from.
+    /// Reports the plan that the run starts from.
     pub(super) fn hot_start(
         self: &Arc<Self>,
         cx: &mut Context<'_, Crossconnect>,

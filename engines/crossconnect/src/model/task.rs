@@ -129,7 +129,7 @@ impl Task {
         found.ocs.iter().zip(&self.installed.ocs).map(|(found, old)| one(found).lacks(&one(old))).collect()
     }
 
-    /// The bound by counting pairs of pods: Σ max(0, old − wanted).
+    /// The counting bound, a sum over pairs of pods: Σ max(0, old − wanted).
     pub fn count_bound(&self) -> u64 {
         let old = merged(self.installed.ocs.iter().flatten().map(|cell| Cell {
             a: cell.a.min(cell.b),
@@ -140,7 +140,7 @@ impl Task {
     }
 
     /// Converts a bound on the removals of solutions to a bound on the removals of plans. A plan may keep installed
-    /// circuits that count as lost, if a solution leaves ports free for them.
+    /// circuits that the task counts as lost, if ports remain free for them; the bound is reduced by their number.
     pub fn bound_of_plans(&self, bound: u64) -> u64 {
         let installed = |pair: &Cell| -> u32 {
             let cells = self.installed.ocs.iter().flatten();

@@ -4,7 +4,7 @@
 //! Counting pairs of pods shows which circuits must be removed, but ignores that a new circuit needs a free A port and
 //! a free B port on the same switch. The relaxation includes this constraint and is much closer to the optimum. Most of
 //! its columns place a new circuit and stay 0. The restricted program therefore starts with the cells that keep
-//! circuits and those of a known plan, and adds columns by their reduced costs. Every round yields a bound: by weak
+//! circuits and the cells of a known plan, and adds columns by their reduced costs. Every round yields a bound: by weak
 //! duality the optimum is at least the value of the restricted program plus, for each column left out, its bound times
 //! its reduced cost if negative.
 //!
@@ -58,7 +58,7 @@ pub fn relaxation<W: Watch>(
         return Err(MethodError::Failed("the plan to bound is not a solution of the scenario".to_owned()));
     };
     let removed = task.removed(plan);
-    // Counting already gives a bound; rounds continue only while they can raise it.
+    // The counting bound is known before; rounds continue only while they can raise the bound.
     let mut best = task.count_bound();
     let mut master = RestrictedProgram::new(program.model(), &point, watch)?;
     while best < removed {
@@ -172,7 +172,7 @@ impl<'m> RestrictedProgram<'m> {
                 chosen.push((cost, column));
             }
         }
-        // The best ones first; ties by number, so that every run is the same.
+        // The columns with the lowest reduced cost come first; ties by number, so that runs are reproducible.
         chosen.sort_unstable_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
         // At most as many columns as rows, because more would slow the next solve without changing its basis.
         chosen.truncate(self.model.rows().max(100));

@@ -85,7 +85,7 @@ impl ExactProgram {
     /// Writes the model as part of a run, which may be stopped.
     ///
     /// # Errors
-    /// The reason to stop.
+    /// If the run must stop.
     pub fn watched<W: Watch>(
         task: &Task,
         orientation: Orientation<'_>,
@@ -238,8 +238,8 @@ impl ExactProgram {
         }
     }
 
-    /// The same model, in which a solution may have fewer circuits than the target. It maximises the number of circuits
-    /// first, then the number of pairs of pods with a circuit and the number of kept circuits.
+    /// Changes the model so that a solution may have fewer circuits than the target. It maximises the number of
+    /// circuits first, then the number of pairs of pods with a circuit and the number of kept circuits.
     #[must_use]
     pub fn of_fewer_circuits(mut self) -> Self {
         self.model.name.push_str("_most");

@@ -187,7 +187,7 @@ impl Ranked<'_> {
         phrase.muted(" removed; lower bound ").text(number(bound)).muted(", gap ").text(gap)
     }
 
-    /// Returns `true` if counting pairs of pods proves that no plan removes fewer.
+    /// Returns `true` if counting pairs of pods proves that no plan removes fewer circuits than this one.
     fn is_counted(&self) -> bool {
         self.changes.totals.lower_bound_removed_circuits as f64 >= self.facts.removed() as f64 - 0.5
     }

@@ -79,7 +79,7 @@ fn pairs(scenario: &CrossconnectScenario) -> impl Iterator<Item = (usize, usize)
     (0..pods).flat_map(move |i| (i + 1..pods).map(move |j| (i, j)))
 }
 
-/// Returns the remark on a plan whose change exceeds the limits of the rollout; `None` if it keeps them.
+/// Returns the remark on a plan whose batches exceed the limits of the rollout; `None` if they respect the limits.
 pub fn limits_note(metrics: &BTreeMap<String, f64>) -> Option<String> {
     let broken = |name: &str| metrics.get(name).is_some_and(|&kept| kept == 0.0);
     let figure = |name: &str| metrics.get(name).copied().unwrap_or_default();
@@ -139,7 +139,7 @@ fn totals(scenario: &CrossconnectScenario, wired: &Wired) -> Totals {
             Action::Remove => totals.removed_circuits += 1,
         }
     }
-    // Forced removals are not the plan's choice.
+    // The plan does not choose forced removals, so they are counted separately.
     let forced = wired.forced.len() as u64;
     totals.removed_circuits -= forced;
     totals.forced_removed_circuits = (!scenario.failed_ports.is_empty()).then_some(forced);

@@ -182,8 +182,8 @@ pub fn cut_off(scenario: &CrossconnectScenario, changes: &Changes) -> Option<Str
 }
 
 /// Number of batches of the same change if every pair of pods keeps half of its circuits, and the number of pairs that
-/// are still cut off; `None` if the scenario already requires this, if it helps no pair, or if the change is too large
-/// for a quick answer.
+/// are still cut off; `None` if the scenario already requires this, if a gentler order helps no pair, or if the change
+/// is too large for a quick answer.
 pub fn gentler(scenario: &CrossconnectScenario, changes: &Changes) -> Option<(usize, usize)> {
     let size: usize = changes.batches.iter().map(|batch| batch.changes.len()).sum();
     if scenario.rollout.min_pair_share >= GENTLER_SHARE || size > MOST_CHANGES {

@@ -252,7 +252,8 @@ impl CrossconnectScenario {
         Ok(())
     }
 
-    /// Samples another instance of the random family. Refuses if circuits were set by hand, because they would be lost.
+    /// Samples another instance of the random family. Refuses if circuits were set by hand, because these circuits
+    /// would be lost.
     fn redraw(&mut self, name: &'static str, value: &ParamValue) -> Result<(), Problem> {
         let Some(mut family) = self.family else { return Ok(()) };
         let draw = |family| presets::random(self.pods as usize, self.ocs_count as usize, family);

@@ -145,7 +145,7 @@ pub fn anneal<W: Watch>(
                 // Removals of better states are recounted on the task.
                 let value = task.removed(&better);
                 if value < removed {
-                    // Chains continue from where they are; only the record is shared.
+                    // Every chain continues from its present state; only the best plan is shared.
                     removed = value;
                     found(watch, removed, &better)?;
                     best = better;

@@ -48,7 +48,7 @@ pub fn scratch(
 /// solved as one minimum-cost flow.
 ///
 /// # Errors
-/// The reason to stop.
+/// If the run must stop.
 pub fn relabel(
     task: &Task,
     assignment: &Assignment,
@@ -80,7 +80,7 @@ pub fn relabel(
     let flow = match network.minimize(&mut || watch.checkpoint()) {
         Ok(flow) => flow.flow,
         Err(FlowError::Ended(error)) => return Err(error),
-        // The old names always are a solution.
+        // Keeping the old names is always a solution.
         Err(FlowError::Infeasible(_)) => return Ok(assignment.clone()),
     };
     let mut renamed = Assignment { ocs: vec![Vec::new(); task.ocs_count] };

@@ -196,8 +196,8 @@ impl<'t> Board<'t> {
     /// Takes a circuit from its switch.
     fn take(&mut self, circuit: u32) {
         let ([a, b], at) = (self.ends[circuit as usize], self.at[circuit as usize]);
-        // Removed circuits are counted by difference: a circuit that leaves is a removal unless its pair has more than
-        // installed.
+        // Removed circuits are counted by difference: taking a circuit is a removal unless its pair has more circuits
+        // on the switch than are installed.
         if self.present(at, a, b) <= self.installed(at, a, b) {
             self.removed += 1;
         }
@@ -215,7 +215,8 @@ impl<'t> Board<'t> {
 
     fn place(&mut self, circuit: u32, ocs: u32) {
         let [a, b] = self.ends[circuit as usize];
-        // Inverse of `take`: a circuit counts as kept again if its pair has fewer circuits than installed.
+        // Inverse of `take`: a circuit counts as kept again if its pair has fewer circuits on the switch than are
+        // installed.
         if self.present(ocs, a, b) < self.installed(ocs, a, b) {
             self.removed -= 1;
         }
@@ -265,7 +266,7 @@ impl<'t> Board<'t> {
     /// Returns `true` if all ports are used at most once afterwards; otherwise call [`Board::undo`].
     pub fn shift(&mut self, circuit: u32, ocs: u32, limit: i64, stream: Option<&mut Stream>) -> bool {
         let from = self.at[circuit as usize];
-        // A new number frees all circuits to move once.
+        // With a new chain number, every circuit may move once.
         self.chain += 1;
         self.moved[circuit as usize] = self.chain;
         self.put(circuit, ocs);
@@ -335,8 +336,8 @@ impl<'t> Board<'t> {
         }
         let cost = |circuit: u32| {
             let [a, b] = self.ends[circuit as usize];
-            // The circuit with the fewest new removals: preferably one beyond the installed number that fills a gap on
-            // the other switch.
+            // The circuit with the fewest new removals: preferably a circuit beyond the installed number that fills a
+            // gap on the other switch.
             i32::from(!self.is_extra(circuit)) - i32::from(self.is_lacking(other, a, b))
         };
         slot.iter().filter(unmoved).copied().min_by_key(|&circuit| (cost(circuit), circuit))

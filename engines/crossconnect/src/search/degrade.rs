@@ -93,8 +93,8 @@ pub(crate) struct Kept {
     pub lost: Vec<Cell>,
 }
 
-/// Returns the target circuits of a task that can be kept; `None` if all can, or if they would not fit even with all
-/// ports working. `sound` is the task with all working ports.
+/// Returns the target circuits of a task that can be kept; `None` if all target circuits can be kept, or if they would
+/// not fit even with all ports working. `sound` is the task with all working ports.
 pub(crate) fn kept(task: &Task, sound: &Task) -> Option<Kept> {
     if task.single_sided {
         return single::kept(task, sound);
@@ -110,7 +110,7 @@ fn kept_by_flows(task: &Task, sound: &Task, watch: &mut impl Watch) -> Result<Op
     if feasible(orient(task, &all, &task.wanted, Preference::none(), watch))?.is_some() {
         return Ok(None);
     }
-    // They do not fit even with all ports working, so failures are not the reason.
+    // If the circuits do not fit even with all ports working, failures are not the reason.
     let Some(oriented) = feasible(orient(sound, &all, &task.wanted, Preference::none(), watch))? else {
         return Ok(None);
     };
@@ -158,8 +158,9 @@ fn fair(task: &Task, switches: &[usize], oriented: &[Cell], watch: &mut impl Wat
         let whole = i64::from(count(&task.wanted, cell.a.min(cell.b), cell.a.max(cell.b)).max(1));
         // A pair cannot get more circuits than the ports that both of its pods have on the same switches allow.
         let most = cell.count.min(reach(task, switches, cell.a, cell.b));
-        // The first circuit kept is the last one lost. Convex loss (2s - 1)/C: the flow distributes losses in
-        // proportion to the targets of the pairs.
+        // Convex loss: the s-th circuit that a pair loses costs (2s - 1)/C, so losses are distributed in proportion to
+        // the targets of the pairs. The loop runs backwards, because the first circuit that is kept avoids the most
+        // expensive loss.
         for lost in (i64::from(cell.count - most) + 1..=i64::from(cell.count)).rev() {
             let cost = -prize - (2 * lost - 1) * SCALE / whole;
             let arc = Arc { from: cell.a, to: pods + cell.b, lower: 0, upper: 1, cost };

@@ -29,7 +29,7 @@ mod tests;
 pub enum Bipartition {
     /// Positions 0, 2, 4, … and 1, 3, 5, … of the list: the split of the paper.
     EvenOdd,
-    /// The first half and the second.
+    /// The first half and the second half of the list.
     Contiguous,
     /// Halves by the ports of the pods, so that switches with equal ports stay together.
     Similar,
@@ -107,7 +107,7 @@ struct Node {
     demand: Vec<Cell>,
 }
 
-/// Several switches as one.
+/// Several switches that count as one switch with all their ports.
 pub(crate) struct Part<'t> {
     pub(crate) switches: &'t [usize],
     ports_a: Vec<u32>,

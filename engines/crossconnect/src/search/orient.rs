@@ -189,7 +189,7 @@ pub fn orient(
     let mut degree = vec![0u32; task.pods];
     let circuits = wanted.iter().map(|cell| u64::from(cell.count)).sum();
     let mut choice = Choice::new(&mut network, preference, circuits);
-    // A pair's choice is the number oriented from a to b.
+    // The choice for a pair is the number of its circuits that are oriented from a to b.
     for &Cell { a, b, count: wanted } in wanted {
         degree[a as usize] += wanted;
         degree[b as usize] += wanted;

@@ -18,7 +18,7 @@ mod tests;
 /// `found` with every better assignment.
 ///
 /// # Errors
-/// The reason to stop, or the error of `found`.
+/// If the run must stop, or the error of `found`.
 pub fn polish<W: Watch>(
     task: &Task,
     start: &Assignment,

@@ -112,7 +112,7 @@ pub fn halved<W: Watch>(
 /// together, other orientations, other orders. `None` if all variants fail.
 ///
 /// # Errors
-/// The reason to stop.
+/// If the run must stop.
 pub fn anyhow(
     task: &Task,
     streams: Streams,
@@ -131,7 +131,7 @@ pub fn anyhow(
         order.shuffle(&mut stream);
         let settings = halving::HalvingSettings { bipartition, preference };
         let found = match feasible(halving::halve(task, demand.clone(), order, settings, watch))? {
-            // Chains exchange circuits between switches, which halving cannot once it has split them.
+            // Chains exchange circuits between switches, which halving cannot do after it has split them.
             None => feasible(repair(task, &demand, &task.installed, watch))?,
             halved => halved,
         };
@@ -146,7 +146,7 @@ pub fn anyhow(
 /// repaired around them. `None` if the repair fails.
 ///
 /// # Errors
-/// The reason to stop.
+/// If the run must stop.
 pub fn fitted(
     task: &Task,
     assignment: &Assignment,

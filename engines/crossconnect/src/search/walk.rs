@@ -13,8 +13,8 @@
 //!   side of the box is reversed too, with A and B exchanged, and all sums still hold;
 //! - unused ports are circuits to a dummy pod, so every line has a fixed sum, which is the only constraint.
 //!
-//! Merging and splitting whole switches moves dozens of circuits at once. These steps move four, so a walk that prefers
-//! installed circuits reaches far fewer removals.
+//! Merging and splitting whole switches moves dozens of circuits at once. A step of this walk moves only four circuits,
+//! so a walk that prefers installed circuits reaches far fewer removals.
 
 mod lines;
 

@@ -134,7 +134,7 @@ pub(super) fn check(
     }
     let fat_tree = elsewhere(scenario, sizes, FabricKind::FatTree, demands)?;
     costs(scenario, result, fat_tree, found);
-    // A free placement of experts might keep all tokens on their servers, so no exchange is certain.
+    // A free placement of experts might keep all tokens on their servers, so no exchange is certain to take time.
     let certain = if scenario.placement.is_some() { &[] } else { demands };
     let on_circuits = (plan.fabric == FabricKind::Mfabric).then(|| {
         let each = certain.iter().map(|demand| 4.0 * least_on_circuits(sizes, demand, 0.0));

@@ -63,7 +63,7 @@ pub fn formats() -> Vec<FormatInfo> {
 struct ExpertCalls {
     /// Bytes of one call per GPU.
     bytes: u64,
-    /// Layers with experts in a micro-batch of a stage; two calls each, forward.
+    /// Number of layers with experts in a micro-batch of a stage; each makes two calls in the forward pass.
     layers: u64,
 }
 
@@ -87,7 +87,8 @@ pub fn import(inputs: &[Input], params: &Params, strict: bool) -> Result<Importe
     };
     let workload = merge(&read, &options)?.workload;
     if let Some(doubt) = workload.summary.assumed.iter().find(|assumed| assumed.what == MICRO_BATCHES) {
-        // If the file cannot be divided, the layers of all micro-batches would count as one micro-batch.
+        // A file that cannot be divided into micro-batches is refused; otherwise the layers of all micro-batches would
+        // count as one micro-batch.
         let remedy = "correct the row, or generate the workload again";
         return Err(Problem::new(
             "",

@@ -88,7 +88,7 @@ pub fn import(inputs: &[Input], params: &Params, strict: bool) -> Result<Importe
         match open(input.bytes.as_slice(), &Limits::default(), &options) {
             Ok(found) => files.push(found),
             Err(found) => {
-                // The caller adds the name of a single file.
+                // With a single file, the caller adds the name of the file.
                 for mut problem in found.list().iter().cloned() {
                     if inputs.len() > 1 {
                         let place = if problem.path.is_empty() { "" } else { ": " };

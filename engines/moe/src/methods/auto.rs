@@ -61,7 +61,7 @@ fn plan(scenario: &Scenario<Moe>, params: &Params, cx: &mut Context<'_, Moe>) ->
     Ok(session::closed(cx))
 }
 
-/// Hands over plans with the circuits of the other searches, and plans with strict routing. Local search considers only
+/// Reports plans with the circuits of the other searches, and plans with strict routing. Local search considers only
 /// the exchange between servers. If links inside servers are slow, circuits and routes with a longer exchange can have
 /// a shorter all-to-all.
 fn others(scenario: &Scenario<Moe>, cx: &mut Context<'_, Moe>) -> Result<(), PlanEnded> {
@@ -76,7 +76,7 @@ fn others(scenario: &Scenario<Moe>, cx: &mut Context<'_, Moe>) -> Result<(), Pla
                 session::hand_over(&stage, SwitchPolicy::Exact, cx)
             });
             match tried {
-                // The other circuits may leave a pair without a path.
+                // Circuits of the other searches may leave a pair without a path.
                 Ok(()) | Err(PlanEnded::Infeasible(_)) => {}
                 Err(error) => return Err(error),
             }

@@ -60,7 +60,7 @@ impl Method<Moe> for FabricBaseline {
         if !is_bound || scenario.region.eps_gbps() <= by_links {
             names.push("eps_total_gbps");
         }
-        // Neither network has hops inside a server whose pieces could overlap.
+        // The bound and the fat-tree have no hops inside a server, so pieces have nothing to overlap with.
         if is_bound || self.fabric == FabricKind::FatTree {
             names.push("pipeline_chunks");
         }

@@ -72,7 +72,7 @@ fn plan(scenario: &Scenario<Moe>, params: &Params, cx: &mut Context<'_, Moe>) ->
     Ok(session::closed(cx))
 }
 
-/// Hands over the plan with the placement of EPLB, and the one with experts placed together with the circuits.
+/// Reports the plan with the placement of EPLB, and the plan with experts placed together with the circuits.
 pub(super) fn hand_over(
     scenario: &MoeScenario,
     rule: RoutingRule,

@@ -138,7 +138,7 @@ pub(super) fn predict(
     Ok(())
 }
 
-/// Hands over the plan of a policy, or of the cheapest schedule.
+/// Reports the plan of a policy, or of the cheapest schedule.
 pub(super) fn hand_over(
     stage: &StageModel,
     policy: SwitchPolicy,
@@ -172,7 +172,7 @@ fn warn(stage: &StageModel, schedule: &SwitchSchedule, cx: &mut Context<'_, Moe>
     }
 }
 
-/// States the lower bound for circuits of the region: every server uses its NICs in the best way. If experts can be
+/// Reports the lower bound for circuits of the region: every server uses its NICs in the best way. If experts can be
 /// placed freely, all-to-alls count as 0, because a placement may keep all tokens on their servers.
 pub(super) fn bound(scenario: &Scenario<Moe>, cx: &mut Context<'_, Moe>) -> Result<(), PlanEnded> {
     let body = &scenario.body;
@@ -182,7 +182,7 @@ pub(super) fn bound(scenario: &Scenario<Moe>, cx: &mut Context<'_, Moe>) -> Resu
     Ok(())
 }
 
-/// Outcome of a method that states the bound.
+/// Reports the bound and returns the outcome of a method.
 pub(super) fn closed(cx: &mut Context<'_, Moe>) -> Outcome {
     let status = if cx.closed() { Status::Optimal } else { Status::Feasible };
     Outcome::done(status)

@@ -233,7 +233,7 @@ impl<'a> PlacementBoard<'a> {
             if self.tried >= self.most_tried {
                 return;
             }
-            // Packing decides all slots of a server, so a refused exchange needs them back.
+            // Packing may change all slots of a server, so the slots are saved to undo a refused exchange.
             let before = self.slots.clone();
             let swap = |held: &mut Vec<Vec<usize>>| {
                 let (first, second) = (held[one][a], held[other][b]);

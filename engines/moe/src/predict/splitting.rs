@@ -74,7 +74,8 @@ pub(super) fn solve(problem: &PassageProblem, passage: &mut [f64]) -> usize {
 
 /// The penalty rho, between the smallest eigenvalue of A, which is at least the ridge, and the second largest.
 fn penalty(problem: &PassageProblem) -> f64 {
-    // The direction of the largest eigenvalue converges in a few steps for any rho, so rho is chosen for the others.
+    // The direction of the largest eigenvalue converges in a few steps for any rho, so rho is chosen for the other
+    // directions.
     let (first, vector) = largest_eigenvalue(&problem.a, problem.n, None);
     let (second, _) = largest_eigenvalue(&problem.a, problem.n, Some((first, &vector)));
     // Geometric mean of both ends of the other eigenvalues.

@@ -20,8 +20,8 @@ pub(super) fn iteration(result: &MoeResult) -> Section {
     Section::new("Iteration", facts).subject(ANALYTIC_SHORT).remark(ANALYTIC)
 }
 
-/// The parts of an iteration, which add up to its time: those of all micro-batches that it waits for, and the
-/// gradients.
+/// The parts of an iteration, which add up to its time: the parts of all micro-batches for which the iteration waits,
+/// and the gradient reduction.
 fn parts(result: &MoeResult) -> Facts {
     let plan = &result.iteration;
     let [compute, tensor, exchange, stall] =

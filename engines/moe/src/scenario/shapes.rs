@@ -126,7 +126,7 @@ impl MoeModelPreset {
                 tp: 1,
                 pp: 4,
             },
-            // The width of keys and values is chosen to represent the parameters of its latent attention.
+            // The width of keys and values is chosen to represent the parameters of the model's latent attention.
             Self::DeepseekV3 => MoeModel {
                 layers: 61,
                 hidden: 7168,

@@ -146,7 +146,6 @@ fn steps(stage: &StageModel, schedule: &SwitchSchedule) -> (Vec<LayerSteps>, u32
 
 /// Circuits with their actions relative to the previous circuits.
 fn after(nics: &[RegionCircuit], before: &[RegionCircuit]) -> Vec<RegionCircuit> {
-    // Kept, added and removed circuits relative to the previous layer.
     let mut found = beside(nics, before);
     let gone = before.iter().filter(|old| !nics.contains(old));
     found.extend(gone.map(|old| RegionCircuit { action: CircuitAction::Remove, ..*old }));

@@ -19,7 +19,7 @@ const HALVINGS: usize = 40;
 /// A stage for comparing circuits that change with static circuits.
 #[derive(Clone, Debug)]
 pub struct DelayStudy {
-    /// The stage, with circuits for every layer and those for the sum of all demands.
+    /// The stage, with circuits for every layer and circuits for the sum of all demands.
     pub stage: StageModel,
 }
 

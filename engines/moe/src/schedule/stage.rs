@@ -119,7 +119,7 @@ impl StageModel {
             circuit.action = CircuitAction::Add;
         }
         nics.sort_unstable();
-        // Every layer on every candidate is timed once; schedules only add up.
+        // Every layer on every candidate is timed once; schedules only add up these times.
         let exchanges = self
             .demands
             .iter()

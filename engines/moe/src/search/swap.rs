@@ -1,5 +1,5 @@
-//! Local search on the time of the exchange: it adds, turns or splits a circuit, or exchanges two circuits
-//! (docs/methods/moe.md, section 5).
+//! Local search on the time of the exchange: it adds or splits a circuit, moves one end of a circuit, or exchanges two
+//! circuits (docs/methods/moe.md, section 5).
 //!
 //! Only a move at the slowest server can shorten the exchange, so no others are tried. A move is timed only at the
 //! servers that it changes. The best move of a round is made. Moves that keep the time but reduce the sum of squared

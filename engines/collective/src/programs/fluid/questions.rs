@@ -23,7 +23,7 @@ pub struct FewestFluidEpochs {
 /// Tests whether a schedule of that many epochs exists.
 ///
 /// # Errors
-/// The reason to stop, or that the solver failed.
+/// If the run must stop, or if the solver fails.
 pub fn ask_fluid<S: ProgramSolver>(
     task: &CollectiveTask,
     links: &FluidLinks,
@@ -55,7 +55,7 @@ pub fn ask_fluid<S: ProgramSolver>(
 /// and the schedule that was found.
 ///
 /// # Errors
-/// The reason to stop, or that the solver failed.
+/// If the run must stop, or if the solver fails.
 #[expect(clippy::too_many_arguments, reason = "the problem, its limits and the listener")]
 pub fn fewest_fluid_epochs<S: ProgramSolver>(
     task: &CollectiveTask,

@@ -22,7 +22,7 @@ pub struct ChainTable {
 }
 
 impl ChainTable {
-    /// All chains without a repeated switch of a task's network.
+    /// All chains of a task's network that visit no switch twice.
     pub fn new(task: &CollectiveTask) -> Self {
         let nodes = task.network.node_count() as u32;
         let mut table = Self {
@@ -97,7 +97,8 @@ impl ChainTable {
         self.durations[chain as usize]
     }
 
-    /// Number of link epochs that a chunk occupies on a chain; links with several starts per epoch count in part.
+    /// Epochs for which a chunk occupies the links of a chain, summed over the links; a link that allows several starts
+    /// per epoch counts a fraction of an epoch.
     pub fn price(&self, chain: u32) -> f64 {
         self.prices[chain as usize]
     }
@@ -109,7 +110,7 @@ impl ChainTable {
         links.next().is_none().then_some((first.0, second.1))
     }
 
-    /// Links of a chain, each with the number of epochs between the start of the chain and its own.
+    /// Links of a chain, each with the number of epochs between the start of the chain and the start on the link.
     pub fn links(&self, chain: u32) -> impl ExactSizeIterator<Item = (u32, u32)> + Clone + '_ {
         let range = self.link_first[chain as usize] as usize..self.link_first[chain as usize + 1] as usize;
         self.links[range.clone()].iter().copied().zip(self.offsets[range].iter().copied())

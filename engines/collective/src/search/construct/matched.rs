@@ -1,8 +1,8 @@
 //! Whole chunks matched to links (TACOS; docs/methods/collective.md, section 6): in order of time, every free link
 //! starts a chunk that its head neither has nor awaits.
 //!
-//! Placing chunk by chunk leaves gaps on links that later chunks do not fill; here a link is idle only if its tail has
-//! nothing that its head lacks. On grids, where few links lead to the corners, these gaps matter most.
+//! Placing chunk by chunk leaves gaps on links that later chunks do not fill; a matching leaves a link idle only if its
+//! tail has no chunk that its head lacks. On grids, where few links lead to the corners, these gaps matter most.
 
 use super::NEVER;
 use crate::model::schedule::ChunkStart;
@@ -22,7 +22,8 @@ const MOST_LOOKS: usize = 1 << 26;
 struct MatchRule {
     /// Prefers chunks that few GPUs have or await, instead of random chunks.
     rarest: bool,
-    /// A slow link leaves a chunk to the other links into the same GPU if they bring everything that it lacks sooner.
+    /// A slow link leaves a chunk to the other links into the same GPU if these links bring all chunks that the GPU
+    /// lacks sooner.
     leaves: bool,
 }
 
@@ -202,7 +203,7 @@ impl<'t> Matcher<'t> {
         }
     }
 
-    /// Returns `true` if the other links into a GPU may bring everything that it lacks before an epoch.
+    /// Returns `true` if the other links into a GPU may bring all chunks that the GPU lacks before an epoch.
     fn others_bring(&self, to: usize, link: u32, arrival: u32) -> bool {
         let into = self.task.network.in_links(to as u32).iter();
         let room: u32 = into

@@ -161,7 +161,7 @@ impl<'t> Placer<'t> {
     /// Places all chunks in an order; returns the finish, or `None` if some chunk cannot reach its destinations.
     ///
     /// # Errors
-    /// The reason to stop.
+    /// If the run must stop.
     pub fn pass<W: Watch<S>, S>(
         &mut self,
         order: &[u32],
@@ -268,7 +268,7 @@ impl<'t> Placer<'t> {
     }
 
     /// Builds the tree if paths may lead over GPUs that do not need the chunk: searches from all GPUs that have it,
-    /// once for each next destination. With one goal, its distance guides the search.
+    /// once for each next destination. With a single goal, the distance to it guides the search.
     fn grow_with_relays(&mut self, chunk: u32, rule: PlacementRule, goal: Option<u32>) -> Option<u32> {
         let task = self.task;
         let toward = goal.map(|goal| task.distances.to(&task.network, goal));
@@ -412,7 +412,7 @@ impl<'t> Placer<'t> {
                 let shared = self.task.switch_copies && self.chains.links(chain).len() > 1;
                 let own =
                     self.own[link as usize].iter().copied().filter(|own| shared && *own >= wanted).min();
-                // The earlier of a free time and a transmission to share.
+                // Takes the earlier of the first free time and the first transmission that can be shared.
                 let next = own.map_or(free, |own| free.min(own));
                 if next >= NEVER {
                     return NEVER;
@@ -443,7 +443,7 @@ impl<'t> Placer<'t> {
             })
     }
 
-    /// Takes the links of a step, and the links of other GPUs that a switch serves at the same time.
+    /// Occupies the links of a step, and the links to other GPUs that a switch serves at the same time.
     fn commit(&mut self, chunk: u32, step: &Step, rule: PlacementRule, reached: &mut Vec<u32>) {
         // Fan-out applies to paths through one switch.
         let pair = self.chains.pair(step.chain).filter(|_| rule.fan_out != FanOut::None);

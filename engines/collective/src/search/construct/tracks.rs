@@ -45,8 +45,8 @@ impl LinkTracks {
             if !model.timed {
                 return epoch + model.early;
             }
-            // Intervals in which the link is up, ascending: the start is in one of them, or moves to the begin of the
-            // next.
+            // The start is in an interval in which the link is up, or moves to the beginning of the next interval; the
+            // intervals are ascending.
             match model.up.iter().find(|[_, last]| *last >= epoch) {
                 None => return NEVER,
                 Some([first, _]) if *first <= epoch => return epoch + model.early,
@@ -115,7 +115,7 @@ impl LinkTracks {
                 }
                 counts[epoch as usize] += 1;
                 if counts[epoch as usize] < model.starts {
-                    // Marked as touched, but free.
+                    // The epoch is marked as touched, but stays free.
                     self.grow(link, epoch);
                     return;
                 }

@@ -18,9 +18,9 @@ struct EndPlace {
     terms: Vec<(Column, f64)>,
 }
 
-/// Adds the reward of a round to its model. Every delivery counts only the GPU with the chunk that gives the largest
-/// reward. Each delivery has separate columns for this, whereas the paper sums chunks by present holder and
-/// destination.
+/// Adds the reward of a round to its model. For every delivery, only one of the GPUs with the chunk counts: the GPU
+/// that gives the largest reward. Each delivery has separate columns for this, whereas the paper sums chunks by present
+/// holder and destination.
 pub(super) fn add(
     program: &mut CopyProgram<'_>,
     task: &CollectiveTask,
@@ -41,12 +41,13 @@ pub(super) fn add(
             .map(|&gpu| {
                 let held = state.beginning.held[at].iter().find(|(holder, _)| *holder == gpu);
                 if let Some((_, from)) = held {
-                    // Held from before the round: at the GPU, or in flight at the end.
+                    // The chunk was sent before the round: it is at the GPU, or still in flight at the end of the
+                    // round.
                     let constant = if *from <= epochs { 1.0 } else { IN_FLIGHT };
                     return EndPlace { gpu, constant, terms: Vec::new() };
                 }
                 let mut terms: Vec<(Column, f64)> =
-                    // Present at the end, or on a link, to arrive after the end.
+                    // The chunk is present at the end of the round, or on a link and arrives after the end.
                     program.present(at, gpu, epochs).map(|there| (there, 1.0)).into_iter().collect();
                 for &link in task.network.in_links(gpu) {
                     let latency = task.epochs.latency(link);

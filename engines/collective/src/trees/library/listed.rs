@@ -9,8 +9,8 @@ use rayon::prelude::*;
 /// Minimum number of schedules with the largest number of pieces that may be tried, whatever the size of the network.
 const LEAST_RUNS: u64 = 12;
 
-/// Number of pieces times number of combinations that are tried with it. The time of a run is proportional to its
-/// pieces, so with 17 pieces or more, every number of pieces takes the same time.
+/// Number of pieces times the number of combinations that are tried with that number of pieces. The time of a run is
+/// proportional to its number of pieces, so the runs with each number of pieces take about the same time together.
 const RUNS_BY_PIECES: usize = 640;
 
 /// Relative distance to the bound at which the search for list schedules ends; smaller distances are not visible in a
@@ -95,7 +95,7 @@ impl TreeLibrary<'_> {
                 };
                 watch.checkpoint()?;
                 if made[place].is_none() {
-                    // The combinations that follow if nothing better is found before them.
+                    // The next combinations, as long as no better schedule changes the decisions on them.
                     let mut ahead = room;
                     let mut block = Vec::new();
                     for (next, one) in combinations.iter().enumerate().skip(place) {

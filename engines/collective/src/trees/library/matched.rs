@@ -22,7 +22,7 @@ impl TreeLibrary<'_> {
     /// Returns the schedule of a matching with a number of pieces of every root; `None` if it has too many epochs.
     ///
     /// # Errors
-    /// The reason of the run to stop.
+    /// If the run must stop.
     pub fn matched<W: Watch>(
         &self,
         shard_bytes: f64,

@@ -57,7 +57,7 @@ pub(super) struct Told<'a> {
     pub scenario: &'a CrossconnectScenario,
     /// Name of the plan.
     pub name: &'a str,
-    /// Remarks on it, one sentence each.
+    /// Remarks on the plan, one sentence each.
     pub remarks: &'a [String],
     /// `true` if commands name a connection by its ingress port alone.
     pub by_ingress: bool,

@@ -117,7 +117,7 @@ pub(super) fn port_on_panel(scenario: &CrossconnectScenario, panel: &Panel, pod:
 /// First and last name of a series of ports.
 pub type Names = (String, String);
 
-/// Names of the ports of a switch in the commands of a vendor if nothing else is set.
+/// Default names of the ports of a switch in the commands of a vendor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Called {
     /// The vendor.

@@ -95,7 +95,7 @@ pub(super) fn read(
 fn row(scenario: &CrossconnectScenario, line: &str) -> Result<(u32, Action, Circuit), Problem> {
     let cells = fields(line);
     let cells: Vec<&str> = cells.iter().map(|cell| cell.trim()).collect();
-    // Further columns are for people.
+    // Further columns are not read; they are for people.
     if cells.len() < COLUMNS.len() {
         return Err(Problem::new(
             "",

@@ -25,8 +25,8 @@ struct Count {
 }
 
 impl Count {
-    /// Returns the number of circuits due, the smaller of old and new; missing circuits are due minus present. For a
-    /// pod or pair that gets fewer circuits, only the new number is due.
+    /// Returns the number of circuits that should be live, the smaller of the old and the new number; if fewer are
+    /// live, the difference is missing. For a pod or pair that gets fewer circuits, this is the new number.
     const fn due(self) -> u32 {
         if self.old < self.new { self.old } else { self.new }
     }

@@ -232,7 +232,7 @@ impl<'n> Simplex<'n> {
 
     fn leaving(&self, entering: ResidualArc, first: u32, second: u32, join: u32) -> Leaving {
         let mut leaving = Leaving { delta: entering.capacity, out: None };
-        // Down to `first`: edges that lead up lose flow. The one nearest to `first` wins ties on this side.
+        // Down to `first`: edges that lead up lose flow. The edge nearest to `first` wins ties on this side.
         let mut at = first;
         while at != join {
             let node = &self.nodes[at as usize];
@@ -243,7 +243,8 @@ impl<'n> Simplex<'n> {
             }
             at = node.parent;
         }
-        // From `second` up to the join: on ties, the edge nearest to the join wins, also over the other side.
+        // From `second` up to the join: on ties, the edge nearest to the join wins, also against edges on the other
+        // side.
         let mut at = second;
         while at != join {
             let node = &self.nodes[at as usize];

@@ -13,7 +13,7 @@ impl Placer<'_> {
     /// 0, chunks pass only through switches and GPUs that need them.
     ///
     /// # Errors
-    /// The reason to stop.
+    /// If the run must stop.
     pub fn within_buffers<W: Watch<S>, S>(
         &mut self,
         limit: u32,
@@ -35,7 +35,7 @@ impl Placer<'_> {
                 // Stays of this chunk at relaying GPUs.
                 let new = stays(self.task, &self.starts[first..]);
                 let wait = new.iter().filter_map(|stay| wait(&held[stay.node as usize], stay, limit)).max();
-                // All GPUs have space: keeps its stays.
+                // All GPUs have space: records the stays of the chunk.
                 let Some(wait) = wait else {
                     finish = finish.max(end);
                     for stay in new {
@@ -44,7 +44,7 @@ impl Placer<'_> {
                     break;
                 };
                 let leaves = self.starts[first..].iter().map(|start| start.epoch).min();
-                // Undoes the starts; the source keeps the chunk until then.
+                // Undoes the starts of the chunk; the source keeps the chunk until `ready`.
                 self.take_back(first);
                 ready = leaves.unwrap_or(ready) + wait;
             }
@@ -72,8 +72,8 @@ impl Placer<'_> {
     }
 }
 
-/// Number of epochs that a chunk waits until a GPU has space for it; `None` if the GPU has space. Only at the begin of
-/// a stay can the number of held chunks increase.
+/// Number of epochs that a chunk waits until a GPU has space for it; `None` if the GPU has space. The number of held
+/// chunks can increase only at the beginning of a stay.
 fn wait(held: &[Stay], stay: &Stay, limit: u32) -> Option<u32> {
     let begins = held.iter().map(|other| other.from).filter(|from| (stay.from..=stay.until).contains(from));
     let full = begins.chain([stay.from]).filter_map(|epoch| {
