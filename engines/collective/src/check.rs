@@ -72,7 +72,7 @@ pub struct ScheduleEnvelope<'a> {
     pub value: f64,
     /// Claimed bound on the objective.
     pub bound: Option<f64>,
-    /// The plans that the bound covers, if not all.
+    /// The plans that the bound covers; `None` if it covers all plans.
     pub bound_covers: Option<&'a str>,
     /// Figures of the envelope.
     pub metrics: &'a BTreeMap<String, f64>,

@@ -113,8 +113,7 @@ pub fn is_readable(scenario: &CollectiveScenario, sends: usize, pieces: usize) -
 
 /// Maximum number of bytes of the text of a plan with that number of sends and pieces.
 fn listed_bytes(scenario: &CollectiveScenario, sends: usize, pieces: usize) -> u64 {
-    // Lengths of entries with ids of seven digits, as they are written. Upper limits, so that no plan is too large to
-    // read.
+    // Bytes of written entries with ids of seven digits: upper limits, so that no plan is too large to be read again.
     const SEND: u64 = 112;
     const PIECE: u64 = 160;
     const RECORD: u64 = 320;

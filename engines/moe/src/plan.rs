@@ -53,7 +53,7 @@ record! {
 }
 
 record! {
-    /// An exchange that runs on other circuits than the layer.
+    /// An exchange whose circuits differ from the circuits of its layer.
     pub struct OtherExchange {
         /// The exchange.
         pub phase: LayerPhase = any(),

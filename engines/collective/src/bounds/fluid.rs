@@ -33,7 +33,7 @@ pub fn fluid_bound<W: Watch<S>, S>(
     watch: &mut W,
 ) -> Result<EpochBound, MethodError> {
     let mut best = EpochBound { epochs: 0, reason: BoundReason::Nothing };
-    // The longest shortest path.
+    // Path bound: the longest of the shortest paths.
     let shares = shares(task);
     for share in &shares {
         let way = links.distances.from(&task.network, share.source)[share.dest as usize];
@@ -102,7 +102,7 @@ fn raise_by_cut(
         for &head in &heads {
             let taken: Vec<&FluidShare> = items
                 .iter()
-                // The same thresholds as for whole chunks.
+                // Shares with at least a given head and a given tail: Pareto thresholds as for whole chunks.
                 .filter(|(_, earliest, way)| *earliest >= head && *way >= tail)
                 .map(|(share, ..)| *share)
                 .collect();
@@ -127,13 +127,13 @@ fn raise_by_cut(
 }
 
 fn raise_by_metric(task: &CollectiveTask, links: &FluidLinks, shares: &[FluidShare], best: &mut EpochBound) {
-    // Lengths: first hops, then the epochs that a chunk occupies a link.
+    // Lengths of links: first hops, then the epochs for which a chunk occupies a link.
     for weighed in [false, true] {
         let length = |per_epoch: f64| if weighed { (POINT / per_epoch).clamp(1.0, 1e6) } else { POINT };
         let lengths: Vec<u32> = links.links.iter().map(|link| length(link.per_epoch) as u32).collect();
         let distances = EpochDistances::new(&task.network, lengths.clone());
         let way = |share: &FluidShare| distances.from(&task.network, share.source)[share.dest as usize];
-        // Amounts times shortest paths: every routing uses at least this much.
+        // Amounts times lengths of shortest paths: no routing uses less capacity.
         let needed: f64 = shares.iter().map(|share| share.chunks as f64 * f64::from(way(share))).sum();
         let room: Vec<(f64, u32)> = links
             .links

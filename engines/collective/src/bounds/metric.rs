@@ -22,7 +22,7 @@ pub(super) fn raise<W: Watch<S>, S>(
         return Ok(());
     }
     if task.chunks.is_unicast() {
-        // Any lengths are valid: hops, and epochs on a link.
+        // Two lengths of links are tried, hops and epochs of occupation; any length gives a valid bound.
         for weighed in [false, true] {
             let lengths: Vec<u32> = task
                 .epochs
@@ -57,8 +57,8 @@ pub(super) fn raise<W: Watch<S>, S>(
 
 /// Smallest finish by which the links, weighted by their lengths, have capacity for an amount.
 fn least_finish(task: &CollectiveTask, weight: impl Fn(u32) -> u64, needed: u64) -> u32 {
-    // Minimum number of epochs from a transmission to its delivery over all lanes of a link: later starts deliver
-    // nothing.
+    // Minimum number of epochs from a transmission to its delivery over all lanes of a link: starts later than this
+    // before the finish deliver nothing.
     let mut after = vec![u32::MAX; task.real.links().len()];
     for model in &task.epochs.links {
         let least = &mut after[model.carrier as usize];

@@ -252,7 +252,7 @@ impl<'a> BoundProof<'a> {
     /// Bound from the load of all links until some epoch and the shortest paths of all chunks.
     pub(super) fn metric(&self, weighed: bool) -> u64 {
         let unicast = self.chunks.is_unicast();
-        // Lengths in multiples of 1/256, as in claims.
+        // Lengths are rounded to multiples of 1/256, as the claims round them.
         let length = |link: &CheckedLink| match (unicast, weighed) {
             (true, true) => u64::from(link.window) * 256 / (link.limit as u64).max(1),
             _ => 256,

@@ -96,7 +96,7 @@ impl PieceParts {
             if piece.size_bytes <= 0.0 {
                 found.add_with(code::PIECE, || format!("pieces[{index}] is empty"));
             }
-            // Gathered data goes the other way: from each rank to the root.
+            // Gather sends data in the reverse direction of the list of chunks: from each rank to the root.
             let (root, ends) = match (sort, ends.as_slice()) {
                 (CollectiveSort::Gather, [rank]) => (*rank, vec![chunks.source(chunk)]),
                 _ => (chunks.source(chunk), ends),

@@ -81,7 +81,7 @@ pub(super) fn follow(
             });
         }
     }
-    // Parts may end at a GPU that sends nothing on only if it is the root.
+    // Only the root may receive parts without sending the sum on.
     for node in last_arrival.keys().filter(|node| **node != part.root && !departure.contains_key(node)) {
         found.add_with(code::DEMAND, || format!("parts of piece {piece} stay at node {node}"));
     }

@@ -72,7 +72,7 @@ pub fn exchange_in_short(
 /// Returns `true` if the images of every start are starts of the schedule.
 fn is_symmetric(folding: &Folding, schedule: &EpochSchedule) -> bool {
     let all: FxHashSet<ChunkStart> = schedule.starts.iter().copied().collect();
-    // Starts of representatives, and the number of their images.
+    // Representative chunks, and the number of images of their starts.
     let firsts: FxHashSet<u32> = folding.chunks.iter().copied().collect();
     let mut images = 0;
     for start in schedule.starts.iter().filter(|start| firsts.contains(&start.chunk)) {
@@ -126,11 +126,11 @@ fn path(
             at = task.network.links()[start.link as usize].to;
             there = start.epoch + task.epochs.latency(start.link);
             edge.push(task.origins[at as usize]);
-            // A switch cannot end a hop.
+            // The hop ends at the first GPU.
             if !task.network.is_switch(at) {
                 break;
             }
-            // An endless cycle of switches.
+            // More links than nodes: the starts form a cycle of switches.
             if edge.len() > task.network.node_count() {
                 return None;
             }

@@ -87,7 +87,7 @@ impl<'u> Unfolding<'u> {
     ) -> Self {
         // Equal pieces of the shard of a root.
         let piece_bytes = part.shard_bytes / f64::from(part.pieces_per_tree.max(1));
-        // Pieces of an epoch share a link, so that each takes one epoch for any size.
+        // The pieces of an epoch share a link, so a piece counts as one epoch long, whatever its size.
         let occupying = match part.discipline {
             CompactDiscipline::WholeChunk => piece_bytes,
             CompactDiscipline::Fluid => {

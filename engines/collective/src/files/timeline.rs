@@ -36,7 +36,7 @@ pub fn trace(
     let transmissions = transmissions(scenario, result)?;
     let group = group_of(scenario);
     let node = |id: u32| scenario.topology.nodes.get(id as usize).map_or("", |node| node.name.as_str());
-    // Links by the group that they leave; links between groups are separate from links inside.
+    // Links by the group that they leave; links to other groups are separate from links inside the group.
     let mut tracks: BTreeMap<(u32, bool), BTreeMap<(u32, u32), usize>> = BTreeMap::new();
     for one in &transmissions {
         let leaves = group(one.from) != group(one.to);

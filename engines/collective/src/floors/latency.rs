@@ -34,7 +34,7 @@ impl LatencyCut {
     /// Returns the minimum time in which `bytes` per unit of data can cross, µs: the `T` at which the sum of the
     /// capacities, each multiplied by the useful part of `T`, equals the data.
     pub fn floor_us(&self, bytes: f64) -> f64 {
-        // sum rate (T - offset) = needed, over the links that are useful before T: links join in order of their
+        // sum rate (T - offset) = needed, over the links that are useful before T: links are added in order of their
         // offsets.
         let needed = self.amount * bytes / 1000.0;
         let (mut capacity, mut weighted) = (0.0, 0.0);

@@ -23,7 +23,7 @@ pub struct Quotient {
 
 /// Returns the coarsest equitable partition that separates nodes of different shards and puts `alone` in its own cell.
 pub fn quotient(graph: &Digraph, shards: &[i128], alone: u32) -> Quotient {
-    // First cells: by shard, and the single node.
+    // Initial cells: nodes with equal shards, and the cell of `alone`.
     let mut known: FxHashMap<(bool, i128), u32> = FxHashMap::default();
     let mut cells: Vec<u32> = Vec::with_capacity(graph.nodes());
     for (node, &shard) in shards.iter().enumerate() {
@@ -80,7 +80,7 @@ fn refine(graph: &Digraph, cells: &[u32]) -> Vec<u32> {
             }
             sums.sort_unstable();
             let begin = key.len() + 1;
-            // A number that no cell has separates the two lists.
+            // A number that is not the number of a cell separates the two lists.
             key.push((u32::MAX, 0));
             for &(cell, capacity) in &sums {
                 match key[begin..].last() {

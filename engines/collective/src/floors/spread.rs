@@ -105,7 +105,7 @@ impl Destination<'_> {
 
     /// Returns the source side of a minimum cut if the destination cannot receive everything at a rate.
     fn violated(&self, rate: Rational) -> Result<Option<Vec<bool>>, Overflow> {
-        // Multiplies both sides by the denominator, for integers.
+        // Both sides are multiplied by the denominator, so that all numbers are integers.
         let (numerator, denominator) = (rate.numerator(), rate.denominator());
         let source = self.graph.nodes() as u32;
         let total: i128 = self.shards.iter().sum();

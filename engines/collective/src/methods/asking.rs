@@ -24,10 +24,10 @@ use std::sync::Arc;
 
 /// Number of the random stream that seeds the solver.
 const STREAM: u64 = 17;
-/// Maximum number of columns of a model, before symmetry reduction, that one run still builds.
+/// Maximum number of columns, before symmetry reduction, of a model that a run builds.
 pub(super) const MOST_COLUMNS: u64 = 20_000_000;
-/// Maximum number of entries of a model, before symmetry reduction, that one run still builds: with 200 million
-/// entries, a model took 2.5 GB of memory, and its message to the solver 1.2 GB.
+/// Maximum number of entries, before symmetry reduction, of a model that a run builds: with 200 million entries, a
+/// model took 2.5 GB of memory, and its message to the solver 1.2 GB.
 const MOST_ENTRIES: u64 = 40_000_000;
 
 /// Returns `true` if the model for this number of epochs is small enough to be built. If a chunk occupies a link for
@@ -236,7 +236,7 @@ pub(super) fn ask_all(
 ) -> Result<AskedAll, MethodError> {
     let tasks = Arc::clone(&session.tasks);
     let mut proven: Vec<u32> = session.bounds.iter().map(|bound| bound.epochs).collect();
-    // The bounds of the session are the first proven ones.
+    // The bounds of the session are proven before any problem is solved.
     let mut all = AskedAll { schedules, proven: 0 };
     for (at, task) in tasks.tasks.iter().enumerate() {
         let below = (proven[at], tops.get(at).copied().unwrap_or(0));

@@ -95,7 +95,7 @@ impl Method<Collective> for AutoMethod {
     }
 
     fn idle(&self, scenario: &CollectiveScenario, _params: &Params) -> Vec<Problem> {
-        // Chunks in pieces use shorter epochs, by the same rule.
+        // Chunks in pieces use the epoch rule with smaller pieces, which is impossible with fixed epochs.
         let fixed = (scenario.time.epoch == EpochRule::Fixed).then_some("pieces");
         let names = scenario.time.is_chosen().then_some("other_epochs").into_iter().chain(fixed);
         let remedy = "omit it, or leave epoch, epoch_multiplier and alpha_threshold at their defaults";
@@ -380,7 +380,7 @@ fn improve(
     params: &Params,
     cx: &mut Context<'_, Collective>,
 ) -> Result<KeptSchedule, MethodError> {
-    // Half of the time for each feasibility problem, so that one problem cannot use all of it.
+    // A feasibility problem gets at most half of the time, so that one problem cannot use all of it.
     let limits = QuestionLimits {
         seconds: seconds / 2.0,
         until_s: cx.elapsed_s() + seconds,
@@ -389,7 +389,7 @@ fn improve(
     };
     let epoch_us = session.tasks.epoch_us;
     let finish = session.epochs_of(&schedules);
-    // The smallest number of epochs that ends no earlier than the known schedules.
+    // The smallest number of epochs that is not shorter than the best known schedule.
     let top = ((best_us / epoch_us * (1.0 - SAME)).ceil() as u32).min(finish);
     // A proof about epochs of this length applies to the best plan only if no known schedule ends before this one.
     let states = best_us >= f64::from(finish) * epoch_us * (1.0 - SAME);

@@ -196,7 +196,7 @@ impl<'s> RangeSearch<'s> {
             let Some(schedule) = found else { return Ok(()) };
             schedules.push(schedule);
         }
-        // Time without epochs, which is comparable across sizes.
+        // Completion time without epochs, which can be compared between sizes.
         let time_us = replay_us(&tasks, &schedules, tasks.chunk_bytes);
         if pieces == 1 {
             self.whole_us[at] = self.whole_us[at].min(time_us);
@@ -214,7 +214,7 @@ impl<'s> RangeSearch<'s> {
     fn time_us(&self, schedule: &SizedSchedule, bytes: u64) -> Option<f64> {
         match &schedule.form {
             ScheduleForm::Listed(tasks, schedules) => {
-                // The same schedule with other chunk sizes.
+                // Replays the schedule with chunks of another size.
                 let share = bytes as f64 / self.sizes[schedule.planned_for] as f64;
                 let piece_bytes = tasks.chunk_bytes * share;
                 // Pieces of a few bytes would take longer than the replay predicts.
@@ -243,7 +243,7 @@ impl<'s> RangeSearch<'s> {
                     if time_us > best_us * (1.0 + CLOSE) {
                         break;
                     }
-                    // A schedule for another size may be the best here.
+                    // A schedule for another size may be the best for this size.
                     self.best_us[at] = best_us.min(time_us);
                     row[at] = Some(time_us);
                 }
@@ -256,7 +256,7 @@ impl<'s> RangeSearch<'s> {
     /// The ranges, each with its schedule.
     fn ranges(&mut self) -> Result<Vec<SizeRange>, MethodError> {
         let times = self.times();
-        // Close to the best time, and never slower than whole chunks.
+        // Time limits of the sizes: close to the best time, and not above the time of whole chunks.
         let limit = |(best, whole): (&f64, &f64)| (best * (1.0 + CLOSE)).min(whole * (1.0 + SAME));
         let limits: Vec<f64> = self.best_us.iter().zip(&self.whole_us).map(limit).collect();
         // Interval covering.

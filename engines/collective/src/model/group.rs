@@ -131,7 +131,8 @@ impl ChunkClasses {
             if others.len() != members.len() {
                 return None;
             }
-            // Pairs members by their order within the class, so that image(g h) = image(g) image(h).
+            // Maps the chunks of a class in order to the chunks of the image class, so that image(g h) = image(g)
+            // image(h).
             members.iter().zip(others).for_each(|(chunk, image)| images[*chunk as usize] = *image);
         }
         Some(images)

@@ -33,7 +33,7 @@ impl Paces {
     fn new(network: &LinkNetwork, occupied: &[u32]) -> Self {
         let links = || network.links().iter().zip(occupied.iter().copied());
         let through = |node: u32| network.is_cut_through() && network.is_switch(node);
-        // Slowest transmission of any later hop of a path from a switch.
+        // For each switch, the slowest transmission among the hops that a path can take from there.
         let mut caps = vec![0u32; network.node_count()];
         let mut changed = true;
         while std::mem::take(&mut changed) {

@@ -92,7 +92,7 @@ impl Taken {
     /// First epoch from `begin` at which a link has capacity; `begin` itself if it has capacity there.
     fn free_from(&self, task: &CollectiveTask, link: u32, begin: u32) -> u32 {
         let (model, taken) = (&task.epochs.links[link as usize], &self.0[link as usize]);
-        // Several chunks start in an epoch only if each occupies a single epoch.
+        // If a chunk occupies several epochs, `starts` is 1, so every start within `occupied` epochs is a conflict.
         let near = taken.range((begin + 1).saturating_sub(model.occupied)..begin + model.occupied);
         let meets = near.filter(|(_, count)| **count >= model.starts).map(|(at, _)| at + model.occupied);
         meets.max().unwrap_or(begin)
@@ -179,7 +179,7 @@ pub fn settled(task: &CollectiveTask, starts: &mut [ChunkStart], finish: u32) ->
     let end = settled.iter().map(|(_, arrival)| *arrival).max().unwrap_or(finish).max(finish);
     for (way, (begin, _)) in ways.iter().zip(settled) {
         for &at in &way.hops {
-            // In the reversed schedule, later transmissions begin earlier.
+            // A transmission that is delayed on the actual network begins earlier in the reversed schedule.
             starts[at].epoch = starts[at].epoch + (end - finish) - (begin - way.begins);
         }
     }

@@ -162,7 +162,8 @@ fn replay(task: &CollectiveTask, schedule: &EpochSchedule, chunk_bytes: f64) -> 
         at_gpu.insert((chunk as u32, task.chunks.source(chunk)), Passing::whole(0.0));
     }
     let mut end = 0.0f64;
-    // Reductions share an arrival at every switch that reduces, even if no search plans for it.
+    // On the reversed network, a switch that reduces serves several departures with one arrival, even if the searches
+    // do not plan this.
     let shares = if task.adds { task.real.switch_reduces() } else { task.switch_copies };
     // Departures from a switch to another switch are served before departures to GPUs; otherwise parts that cross
     // between two switches could circulate.

@@ -248,7 +248,8 @@ impl<'n> SymmetrySearch<'n> {
     ) -> bool {
         let Some((from, to)) = self.refine(from, to) else { return false };
         let cells = cells(&from);
-        // Tries the last image first, so that cycles continue, then the smallest cell.
+        // Continues with the last image, so that cycles of the symmetry are completed; otherwise with the smallest
+        // cell.
         let open = || cells.iter().filter(|cell| cell.len() > 1);
         let chain = open().find(|cell| cell.contains(&last)).map(|_| last);
         // GPUs come before switches, because a symmetry shifts the numbers of GPUs and of switches by different
@@ -289,7 +290,7 @@ impl<'n> SymmetrySearch<'n> {
     /// number of nodes of some colour, or the search must end.
     fn refine(&mut self, mut from: Vec<u32>, mut to: Vec<u32>) -> Option<(Vec<u32>, Vec<u32>)> {
         let mut colours = 0;
-        // Nodes are sorted several times.
+        // Visits per round: every link, and every node several times because of sorting.
         let each = 4 * self.network.links().len() + 16 * self.network.node_count();
         loop {
             self.visits_left = self.visits_left.saturating_sub(each);

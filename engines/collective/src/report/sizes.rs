@@ -21,7 +21,7 @@ const BYTES: Unit = Unit::new("bytes", 1.0, None);
 
 /// Buffer sizes: from 1 KB, each twice the size before.
 const SIZES: i32 = 21;
-/// Maximum number of deliveries for which baselines and trees are computed here.
+/// Maximum number of deliveries for which the report computes baselines and trees.
 const MOST_DELIVERIES: usize = 1_024;
 /// Search effort for each size: these computations run while a user waits.
 const EFFORT: [u64; 2] = [5_000, 50_000];
@@ -188,7 +188,7 @@ fn drawn(
         steps: false,
     };
     let mut drawn: Vec<Curve> = curves.iter().map(curve).collect();
-    // A plan of one size is a single point.
+    // A plan of one size is drawn as a single point.
     let claims = plan.filter(|plan| plan.result.ranges.is_empty()).map(|plan| &plan.result.claims);
     let claims = claims.filter(|claims| claims.finish_us > 0.0);
     if let (Some(claims), Some(bytes)) = (claims, scenario.demand.output_buffer_bytes) {

@@ -61,7 +61,7 @@ pub fn by_fixed_ways<W: Watch<S>, S>(
     // The paths of every chunk, without times.
     for chunk in 0..task.chunks.len() {
         let source = task.chunks.source(chunk);
-        // The source has its chunk without a path.
+        // The source has its chunk from the beginning.
         let mut tree = WayTree { ways: Vec::new(), reached: FxHashMap::from_iter([(source, None)]) };
         let complete = match rule {
             FixedWays::Ring => along_ring(task, &chains, &around, chunk, &mut tree),
@@ -137,7 +137,7 @@ fn timed<W: Watch<S>, S>(
 
 /// Adds the shortest path between two GPUs; the first GPU is already in the tree.
 fn extend(task: &CollectiveTask, chains: &ChainTable, from: u32, to: u32, tree: &mut WayTree) -> bool {
-    // Greedy descent on the exact distance to the goal is a shortest path.
+    // Steps that always reduce the exact distance to the goal form a shortest path.
     let rest = task.distances.to(&task.network, to);
     let mut at = from;
     while at != to {

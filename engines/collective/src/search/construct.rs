@@ -231,11 +231,11 @@ fn folded_passes<W: Watch<S>, S>(
 ) -> Result<(), MethodError> {
     // A start of a representative occupies the tracks of all its images at once.
     let mut placer = Placer::folded(task, folding);
-    // Chunks with far destinations go first; a random weight up to the longest path varies the order.
+    // Chunks with far destinations come first; a random weight, at most the longest path, varies the order.
     let far: Vec<u32> = folding.chunks.iter().map(|chunk| task.eccentricity(*chunk as usize)).collect();
     let longest = f64::from(far.iter().copied().max().unwrap_or(1));
     let rules = rules(task);
-    // Passes rotate through the rules, and through levels of noise.
+    // Passes use the rules, and the levels of noise, in rotation.
     for pass in 0..limits.restarts * FOLDED_PASSES {
         let rule = rules[pass as usize % rules.len()];
         let noise = NOISE[(pass as usize / rules.len()) % NOISE.len()] * longest;

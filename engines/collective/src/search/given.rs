@@ -105,7 +105,7 @@ pub fn in_epochs(task: &CollectiveTask, steps: &[GivenStep]) -> Result<GivenSche
             (start.epoch, start.link) = (mirrored.epoch, task.lane(mirrored.link, mirrored.pace));
         }
     }
-    // All parts of sums count, so nothing may be pruned.
+    // Every part of a sum must be sent, so no start may be pruned.
     let schedule = if task.adds {
         starts.sort_unstable();
         EpochSchedule { starts, finish }
@@ -183,7 +183,7 @@ impl<'a> GivenRun<'a> {
         let Some(&held) = self.there.get(&(chunk, send.from)) else {
             return Err(format!("{} sends a chunk that it does not have yet", self.name(send.from)));
         };
-        // Not before the sender has the chunk.
+        // The send waits until the sender has the chunk.
         let ready = ready.max(held);
         // A repeated send changes nothing, and a plan must not deliver a chunk twice.
         if let Some(&there) = self.there.get(&(chunk, send.to)) {

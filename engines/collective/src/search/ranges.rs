@@ -25,7 +25,8 @@ pub fn fewest(times: &[TimesBySize], limits_us: &[f64]) -> Vec<ServedSizes> {
     let mut served = Vec::new();
     let mut first = 0;
     while first < limits_us.len() {
-        // Interval covering: takes the longest range from the first size; no choice of ranges needs fewer.
+        // Interval covering: takes the longest range from the first size that is not served; no choice of ranges needs
+        // fewer schedules.
         let range = |schedule: usize| {
             let (mut end, mut sum) = (first, 0.0);
             while let Some(time) = (end < limits_us.len()).then(|| within(schedule, end)).flatten() {
@@ -37,7 +38,7 @@ pub fn fewest(times: &[TimesBySize], limits_us: &[f64]) -> Vec<ServedSizes> {
         let longest = (0..times.len()).map(range).max_by(|one, other| {
             one.0.cmp(&other.0).then(other.1.total_cmp(&one.1)).then(other.2.cmp(&one.2))
         });
-        // A size that no schedule serves ends the list.
+        // The list ends at a size that no schedule serves.
         let Some((end, _, schedule)) = longest.filter(|(end, ..)| *end > first) else { break };
         served.push(ServedSizes { schedule, first, last: end - 1 });
         first = end;

@@ -70,7 +70,8 @@ pub fn in_rounds<S: ProgramSolver>(
     mut told: impl FnMut(&mut S, RoundEnd) -> Result<(), MethodError>,
 ) -> Result<EpochSchedule, MethodError> {
     let mut epochs = limits.epochs.max(shortest_round(task));
-    // Doubling stops beyond the bound: a round that still starts nothing is stuck for another reason.
+    // Rounds are not made longer than twice the bound: a round of that length that starts nothing is stuck for another
+    // reason.
     let most_epochs = bound.saturating_mul(2).max(epochs);
     let mut first = 0;
     // A generous limit: a good schedule needs about bound / epochs rounds. Beyond the limit, the rounds are stuck.
@@ -99,7 +100,7 @@ pub fn in_rounds<S: ProgramSolver>(
         };
         let of_round = program.starts(&point);
         let (before, beginning) = (state.waiting(), state.clone());
-        // Records what the round moved, and the deliveries that it made.
+        // Records the chunks that the round moved, and the deliveries that it made.
         let moved = state.advance(task, folding, epochs, &of_round);
         // Without progress, the next round would be the same model.
         if !moved && state.waiting() == before {

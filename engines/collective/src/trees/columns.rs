@@ -208,7 +208,7 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
 
     /// Solves the model and adds columns, alternately.
     fn generate<W: Watch>(&mut self, enough: f64, watch: &mut W) -> Result<Packing, MethodError> {
-        // Rounds are counted, not timed.
+        // The limit is a number of rounds, not a time.
         let mut left = self.limits.rounds;
         loop {
             let mut listener = RunListener::new(&mut *watch);
@@ -222,8 +222,8 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
             }
             watch.count(1);
             if left == 0
-                // Stops at the limit, at the bound, or if no tree has a negative reduced cost: the model is then solved
-                // for all trees.
+                // Stops at the limit, at the bound, or if no tree has a negative reduced cost; in the last case the
+                // model is solved for all trees.
                 || solution.objective.is_some_and(|rate| rate >= enough)
                 || !self.price(&solution, watch)?
             {

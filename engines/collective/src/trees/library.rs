@@ -349,7 +349,7 @@ impl<'n> TreeLibrary<'n> {
         let roots = packing.trees.iter().filter(|trees| !trees.is_empty()).count();
         let mean = trees().count() as f64 / roots.max(1) as f64;
         let mut best: Option<PeriodicFigures> = None;
-        // Powers of the square root of 2: between neighbours, the time differs little.
+        // Tries powers of the square root of 2; numbers of pieces in between give about the same time.
         for step in 0..29 {
             let pieces = 2_f64.powf(f64::from(step) / 2.0).round() as u32;
             if pieces > 1 && pieces > effort.most_pieces {

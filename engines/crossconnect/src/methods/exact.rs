@@ -90,7 +90,8 @@ impl Method<Crossconnect> for Exact {
             let found = crate::model::task::merged(start.plan.ocs.iter().flatten().copied());
             found == oriented
         };
-        // The better solution of halving and repair.
+        // Starts from the hot start, if it has this orientation, or from the first solution, whichever removes fewer
+        // circuits.
         let best = [hot.filter(fits), best].into_iter().flatten().min_by_key(|start| start.removed);
         prove(&session, best.as_ref(), Some(&oriented), params, None, cx)
     }

@@ -34,7 +34,7 @@ pub(super) fn start(
             Severity::Warning,
             "a pod does not have the same number of ports on every switch, so halving may fail",
         );
-        // Random tries for ports that differ between switches.
+        // If ports differ between switches, also tries random variants.
         starts.extend(finish::otherwise(session, cx)?);
     }
     Ok(starts.into_iter().next())

@@ -64,7 +64,7 @@ impl Method<Crossconnect> for Lns {
                     starts.extend(finish::otherwise(&session, cx)?);
                 }
             }
-            // The requested start, if it was found.
+            // Keeps only the requested start, if that start was found.
             let only = params.text("lns_start").unwrap_or("both");
             if starts.iter().any(|start| start.source == only) {
                 starts.retain(|start| start.source == only);

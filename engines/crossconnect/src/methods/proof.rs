@@ -38,7 +38,7 @@ pub(super) fn prove(
     let orientation = oriented.map_or(Orientation::Joint, Orientation::Fixed);
     let program = ExactProgram::watched(&session.task, orientation, cx)?;
     if program.model().columns() == 0 {
-        // There are no target circuits, or none of them has two ports on one switch.
+        // There are no target circuits, or no switch has ports at both pods of any target circuit.
         if session.circuits() > 0 {
             return Ok(Outcome::Infeasible(infeasible(&session.task, orientation, None)));
         }

@@ -67,7 +67,8 @@ pub fn relaxation<W: Watch>(
             best = whole(round.bound).min(removed);
             found(watch, best)?;
         }
-        // The restricted value bounds the relaxation from above: the bound of no round can exceed it.
+        // The value of the restricted program is an upper bound on the relaxation, so no round can prove a higher
+        // bound.
         if round.complete || whole(round.value) <= best {
             break;
         }
@@ -119,7 +120,8 @@ impl<'m> RestrictedProgram<'m> {
             if column.is_multiple_of(COLUMNS_ASKED) {
                 watch.checkpoint()?;
             }
-            // A column for kept circuits, a column that shares a row `y <= x` with one, or a column of the plan.
+            // Includes columns of kept circuits, columns x in a row `y <= x` with a column of kept circuits, and
+            // columns of the plan.
             let linked = rows[column].iter().any(|(_, value)| *value < 0.0);
             if model.costs[column] < 0.0 || linked || point[column] > 0.0 {
                 let name = model.column_names[column].clone();

@@ -107,7 +107,7 @@ impl Ranked<'_> {
         table
     }
 
-    /// Removed circuits of every switch, for this plan and the one that it is compared with.
+    /// Removed circuits of every switch, for this plan and the plan with which it is compared.
     fn per_switch(&self, rivals: &[&PlanBeside]) -> Option<Matrix> {
         let of_rival = |plan: &PlanBeside| {
             let plan = downcast::<Crossconnect>(plan.plan.as_ref()?)?;

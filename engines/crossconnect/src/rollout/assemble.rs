@@ -62,7 +62,7 @@ pub fn candidate(scenario: &CrossconnectScenario, target: &Assignment) -> Candid
 /// An order of all-to-all phases, which changes no switch and removes nothing.
 pub fn order(scenario: &CrossconnectScenario, order: PhaseOrder) -> Candidate<CrossconnectResult> {
     let short = pairs(scenario)
-        // Pairs with fewer circuits than flows of some phase.
+        // Pairs with fewer circuits than the maximum number of flows in a phase.
         .filter(|&(i, j)| scenario.logical_circuits[i][j] < order.max_flows_per_pod_pair)
         .count();
     let metrics = BTreeMap::from([
@@ -124,7 +124,7 @@ pub fn counting_bound(scenario: &CrossconnectScenario) -> u64 {
     }
     let wanted = scenario.wanted_pairs();
     let surplus = |(pair, count): ((u32, u32), u64)| {
-        // Every plan removes the surplus of a pair.
+        // Every plan removes the installed circuits of a pair beyond its target.
         count.saturating_sub(wanted.get(&pair).copied().unwrap_or(0).into())
     };
     old.into_iter().map(surplus).sum()

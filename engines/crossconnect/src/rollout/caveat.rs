@@ -75,7 +75,7 @@ pub fn unmet_pairs(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<(P
     short.filter(|&(_, set, wanted)| set < wanted).collect()
 }
 
-/// Returns the warning about target circuits that are not set; `None` if all are.
+/// Returns the warning about target circuits that are not set; `None` if all target circuits are set.
 pub fn unmet(scenario: &CrossconnectScenario, changes: &Changes) -> Option<String> {
     let unmet = changes.totals.unmet_circuits?;
     let least = changes.totals.lower_bound_unmet_circuits.unwrap_or(0);
@@ -92,7 +92,7 @@ pub fn unmet(scenario: &CrossconnectScenario, changes: &Changes) -> Option<Strin
     ))
 }
 
-/// Returns the remark on connections of the switches that make no circuit; `None` if there are none.
+/// Returns the remark on connections of the switches that make no circuit; `None` if there are no such connections.
 pub fn strays(scenario: &CrossconnectScenario) -> Option<String> {
     let count = scenario.strays.len() as u64;
     let connections = counted(count, "connection on the switches makes", "connections on the switches make");
@@ -144,7 +144,7 @@ pub fn cut_pairs(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<(usi
 }
 
 /// Returns the warning about pairs of pods that a batch cuts off, with the cost of a gentler order; `None` if no pair
-/// is.
+/// is cut off.
 pub fn cut_off(scenario: &CrossconnectScenario, changes: &Changes) -> Option<String> {
     let cut = cut_pairs(scenario, changes);
     let (first, pairs) = cut.first()?;

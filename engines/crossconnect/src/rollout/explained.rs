@@ -261,7 +261,8 @@ fn batches(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<BatchFacts
         }
     }
     let before = live.clone();
-    // Compared with the smaller of old and new number, so a pod that only loses circuits lacks none.
+    // Live circuits are compared with the smaller of the old and the new number, so a pod that only loses circuits
+    // lacks none.
     let least = |pod: usize| before[pod].min(goal[pod]);
     let mut all = Vec::with_capacity(changes.batches.len());
     for Batch { changes: entries, dark_circuits } in &changes.batches {

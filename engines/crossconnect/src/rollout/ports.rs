@@ -30,7 +30,7 @@ pub fn assign(scenario: &CrossconnectScenario, target: &Assignment) -> Wired {
             ports.insert((port.side, port.pod, port.port_index));
         }
     }
-    // Pinned circuits keep their ports, so a pin is identified by its switch and circuit.
+    // Pinned circuits keep their ports, so switch and circuit identify a pin.
     let pinned: FxHashSet<(u32, Circuit)> =
         scenario.pinned.iter().map(|pin| (pin.ocs_id, pin.circuit)).collect();
     let entries = |(ocs, failed): (usize, &FxHashSet<End>)| {
@@ -87,7 +87,7 @@ pub fn given(scenario: &CrossconnectScenario) -> Wired {
     wired(switches)
 }
 
-/// The entries of all switches in order, with the forced ones named.
+/// The entries of all switches in order, with references to the removals that failed ports force.
 fn wired(switches: Vec<Vec<(Entry, bool)>>) -> Wired {
     let mut wired = Wired { ocs: Vec::with_capacity(switches.len()), forced: BTreeSet::new() };
     for (ocs_id, mut entries) in (0u32..).zip(switches) {
@@ -149,7 +149,7 @@ impl Switch<'_> {
             }
             let mut kept = 0;
             if let Some((_, circuits)) = old.next_if(|(pair, _)| *pair == (cell.a, cell.b)) {
-                // The first ones stay: pinned, then lowest indices.
+                // The first circuits of the pair stay: pinned circuits, then circuits with the lowest port indices.
                 let (keep, rest) = circuits.split_at(circuits.len().min(cell.count as usize));
                 kept = keep.len() as u32;
                 for &circuit in keep {
@@ -160,11 +160,11 @@ impl Switch<'_> {
             }
             missing.push(Cell { count: cell.count - kept, ..*cell });
         }
-        // Pairs after the last cell.
+        // Removes the circuits of pairs after the last target cell.
         for (_, circuits) in old {
             removed(&mut entries, circuits);
         }
-        // Lowest free indices after all kept circuits are known.
+        // Added circuits get the lowest free indices, after all kept circuits are known.
         let mut free = Free { switch: self, taken, next: vec![[0; 2]; self.scenario.pods as usize] };
         // Ports that are already connected in one direction save a command, so they are used first.
         for cell in &mut missing {

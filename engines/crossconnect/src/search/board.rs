@@ -309,7 +309,7 @@ impl<'t> Board<'t> {
             if self.room(side, ocs, pod) >= 0 {
                 continue;
             }
-            // A circuit must always have a switch to move to, and expensive chains are aborted.
+            // The chain fails if there is no other switch to move a circuit to, or if it removes too many circuits.
             if other == NOWHERE || self.removed > limit {
                 return false;
             }
@@ -330,7 +330,7 @@ impl<'t> Board<'t> {
         let slot = &self.slots[side][self.slot(ocs, pod)];
         let unmoved = |&&circuit: &&u32| self.moved[circuit as usize] != self.chain;
         if let Some(stream) = stream {
-            // A random start with wrap-around tries all circuits.
+            // Tries all circuits of the slot, from a random position with wrap-around.
             let start = stream.random_range(0..slot.len());
             return slot[start..].iter().chain(&slot[..start]).find(unmoved).copied();
         }

@@ -73,7 +73,8 @@ impl Task {
     pub fn of(scenario: &CrossconnectScenario) -> Self {
         let mut task = Self::of_all(scenario);
         if !scenario.failed_ports.is_empty() && !scenario.is_placed() {
-            // The task with all ports working: the loss is due to failures only if the demand fits then.
+            // `kept` also needs the task with all ports working: only if the demand fits there is the loss due to
+            // failures.
             let all_in_order = CrossconnectScenario { failed_ports: Vec::new(), ..scenario.clone() };
             if let Some(kept) = kept(&task, &Self::of_all(&all_in_order)) {
                 task.wanted = kept.wanted;
@@ -151,7 +152,7 @@ fn fair(task: &Task, switches: &[usize], oriented: &[Cell], watch: &mut impl Wat
         network.add_arc(Arc { from: pods + pod, to: hub, lower: 0, upper: b, cost: 0 });
     }
     let circuits: i64 = oriented.iter().map(|cell| i64::from(cell.count)).sum();
-    // A kept circuit outweighs all loss fractions together (lexicographic by weights).
+    // A kept circuit weighs more than all loss fractions together (lexicographic by weights).
     let prize = 2 * SCALE * (circuits + 1);
     let mut arcs = Vec::new();
     for (number, cell) in oriented.iter().enumerate() {

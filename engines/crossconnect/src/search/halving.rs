@@ -152,7 +152,7 @@ pub(crate) fn split(
         let switches = first.switches.iter().chain(second.switches).copied().collect();
         Failure::Stuck(Stuck { switches, pods })
     };
-    // Rows and columns of the demand bound the port arcs below.
+    // Row and column sums of the demand, which bound the port arcs below.
     for &Cell { a, b, count: wanted } in demand {
         rows[a as usize] += wanted;
         columns[b as usize] += wanted;
@@ -177,7 +177,7 @@ pub(crate) fn split(
             (rows[at], first.ports_a[at], second.ports_a[at], hub, pod),
             (columns[at], first.ports_b[at], second.ports_b[at], pods + pod, hub),
         ] {
-            // Eq. 4 and 5 for this half, and for the other as its complement.
+            // Eq. 4 and 5 for the first half, and for the second half, which gets the rest.
             let (lower, upper) = (i64::from(sum.saturating_sub(other)), i64::from(one.min(sum)));
             if lower > upper {
                 return Err(stuck(vec![pod]));

@@ -117,7 +117,7 @@ pub fn lns<W: Watch>(
     Ok(best)
 }
 
-/// Chooses a switch with removals and some others, in order.
+/// Chooses a switch with removals and some other switches; returns them in ascending order.
 fn draw(removals: &[u64], count: usize, stream: &mut Stream) -> Vec<usize> {
     // Roulette wheel over removals.
     let mut ticket = stream.random_range(0..removals.iter().sum::<u64>().max(1));

@@ -68,7 +68,8 @@ pub fn halved<W: Watch>(
 ) -> Result<Assignment, NoStart> {
     let mut best: Option<(u64, Assignment)> = None;
     let mut stuck = None;
-    // Randomised restarts: order of switches, orientation and splits among equals.
+    // Randomised restarts: each try samples an order of the switches and a choice among orientations and splits of
+    // equal cost.
     for number in 0..tries.best_of.max(1) {
         watch.checkpoint()?;
         let mut stream = streams.stream(number);
@@ -142,8 +143,8 @@ pub fn anyhow(
     Ok(None)
 }
 
-/// Adapts an assignment to the task: circuits that are part of the demand and have ports stay, and the others are
-/// repaired around them. `None` if the repair fails.
+/// Adapts an assignment to the task: circuits that are part of the demand and have ports stay, and missing circuits are
+/// inserted around them. `None` if the repair fails.
 ///
 /// # Errors
 /// If the run must stop.

@@ -357,7 +357,7 @@ impl AssignmentWalk {
         let closing = self.find(corner);
         let kept =
             kept - if closing.is_some() { self.loss(corner) } else { i32::from(self.installed(corner) > 0) };
-        // 1: a proper state again; -1: improper now; 0: neither.
+        // Change of properness: 1 if the state becomes proper, -1 if it becomes improper, else 0.
         let proper = i32::from(self.short.is_some()) - i32::from(closing.is_none());
         if !heat.allows(proper, kept, dice) {
             return Step::Stood;

@@ -50,7 +50,7 @@ fn program(sizes: &Sizes, demand: &Dispatch, least: f64, is_strict: bool) -> Opt
         let circuits = variables.add(circuits);
         at_server[one] += circuits;
         at_server[other] += circuits;
-        // 1 if the pair has no circuits, so that packet switches are its only path.
+        // Binary: 1 if the pair has no circuits, so that packet switches are its only path.
         let bare = is_strict.then(|| variables.add(variable().binary().name(format!("bare_{one}_{other}"))));
         rows.extend(bare.map(|bare| constraint!(circuits <= ports * (1.0 - bare))));
         for (from, to) in [(one, other), (other, one)] {

@@ -196,7 +196,7 @@ fn scenario(
         };
         iterations.push(number);
     }
-    // Layers without a token in any iteration have no experts.
+    // A layer that has no tokens in any iteration has no experts.
     let is_used = |layer: &usize| {
         (0..iterations.len()).any(|at| loads.of_layer(at, *layer).iter().any(|tokens| *tokens > 0.0))
     };

@@ -114,7 +114,7 @@ impl<'a> PlacementBoard<'a> {
         let mean = load.iter().sum::<f64>() / ranks.max(1) as f64;
         // The slack never raises the limit above the load of EPLB.
         let most = (busiest(&slots) * (1.0 + 1e-12)).max((SLACK * mean).min(most_packed));
-        // One timed move adds up a share for each slot and server.
+        // Timing a move sums one share per slot and server.
         let shares = (slots.len() * servers).max(1) as u64;
         let most_tried = MOST_TRIED.min(MOST_SHARES / shares);
         Self { layer, sent, load, slots, most, most_packed, most_tried, tried: 0 }

@@ -78,7 +78,7 @@ fn penalty(problem: &PassageProblem) -> f64 {
     // directions.
     let (first, vector) = largest_eigenvalue(&problem.a, problem.n, None);
     let (second, _) = largest_eigenvalue(&problem.a, problem.n, Some((first, &vector)));
-    // Geometric mean of both ends of the other eigenvalues.
+    // Geometric mean of the bounds on the other eigenvalues: the ridge and the second largest eigenvalue.
     (problem.ridge * second.max(problem.ridge)).sqrt()
 }
 

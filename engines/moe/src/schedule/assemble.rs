@@ -118,7 +118,7 @@ fn steps(stage: &StageModel, schedule: &SwitchSchedule) -> (Vec<LayerSteps>, u32
     let mut free_changes = 0;
     for (layer, phase) in stage.steps() {
         let Some(candidate) = schedule.candidate(layer, phase) else { continue };
-        // Circuits that the policy sets even if they are already installed are set without a window.
+        // If the policy sets circuits that are already installed, no compute phase hides the delay.
         let forced = schedule.is_forced(stage, phase, candidate);
         let changes = installed != Some(candidate);
         if forced || (changes && !schedule.free) {

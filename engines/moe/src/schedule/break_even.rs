@@ -48,7 +48,7 @@ impl DelayStudy {
                 *sum += bytes;
             }
             let own = stage.add(best(&stage, &demand), Some(layer))?;
-            // Own circuits by layer, which the policies use.
+            // The policies use these circuits for the layer.
             stage.own.push(own);
         }
         // Circuits for the summed demand are known in advance, so they may stay for the whole iteration.

@@ -46,7 +46,7 @@ pub fn optimum(stage: &StageModel) -> Option<SwitchSchedule> {
             cost = next;
             from.push(origin);
         }
-        // Only cycles count, so the path must end on the initial circuits.
+        // A schedule is a cycle, so the path must end on the initial circuits.
         if best.as_ref().is_none_or(|(known, _)| cost[begin] < *known) && cost[begin].is_finite() {
             // Backtracks along the best predecessors.
             let mut way = vec![begin];

@@ -19,7 +19,7 @@ pub struct CircuitCandidate {
     pub counts: CircuitCounts,
     /// Circuits with their NICs, all of them set.
     pub nics: Vec<RegionCircuit>,
-    /// The layer whose demand must be known before they can be set; `None` if they are known in advance.
+    /// The layer whose demand must be known before the circuits can be set; `None` if they are known in advance.
     pub after: Option<usize>,
     /// Times of the exchange of every layer on them; routes are computed only for exchanges that are used.
     pub exchanges: Vec<AllToAll>,

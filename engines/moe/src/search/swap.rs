@@ -208,7 +208,7 @@ impl SwapSearch<'_> {
         best.change.apply(self.circuits);
         let (touched, count) = best.change.servers();
         for &server in &touched[..count] {
-            // Only these times change.
+            // Only the times of the servers of the move change.
             self.times[server] = self.exchange.server_time(self.circuits, server);
         }
         self.work.made += 1;

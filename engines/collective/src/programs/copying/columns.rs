@@ -114,7 +114,7 @@ impl CopyProgram<'_> {
         let mut spans = vec![ColumnSpan::default(); task.network.links().len()];
         for (link, ends) in (0u32..).zip(task.network.links()) {
             let (from, to) = (ends.from as usize, ends.to as usize);
-            // No start towards a node that already has the chunk, or from which the chunk reaches no waiting
+            // Omits starts into a node that already has the chunk, or from which the chunk reaches no waiting
             // destination.
             if beginning.holds(at, ends.to) || earliest[from] >= FAR || needed[to] >= FAR {
                 continue;
@@ -131,7 +131,7 @@ impl CopyProgram<'_> {
                 };
             let first = earliest[from];
             let most = self.most_starts(chunk, link);
-            // No epoch is left between the first and the last start.
+            // Skips the link if the last useful start is before the first possible start.
             let Ok(count) = u32::try_from(last - i64::from(first) + 1) else { continue };
             let first_column = Column(self.model.columns() as u32);
             for epoch in first..first + count {

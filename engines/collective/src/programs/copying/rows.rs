@@ -114,7 +114,7 @@ impl CopyProgram<'_> {
         let task = self.task;
         let chunk = self.folding.chunks[at];
         for node in 0..task.network.node_count() as u32 {
-            // Holders may send from the beginning, without a row.
+            // A node that holds the chunk may send it from the beginning and needs no row.
             if beginning.holds(at, node) {
                 continue;
             }
@@ -226,7 +226,7 @@ impl CopyProgram<'_> {
             match self.present(at, dest, self.epochs) {
                 // A bound fixes presence at the end, so no row is needed.
                 Some(column) => self.model.lower[column.index()] = 1.0,
-                // The chunk cannot be at the destination in time.
+                // No column: the chunk cannot be at the destination in time.
                 None => {
                     // An empty row that cannot hold: the model is infeasible, and the solver reports it at once.
                     self.model.at_least(format!("deliver {chunk} {dest}"), 1.0, []);
@@ -243,7 +243,7 @@ impl CopyProgram<'_> {
         let mut terms: Vec<Vec<(u32, Column, f64)>> = vec![Vec::new(); links];
         for spans in &self.starts {
             for (link, span) in spans.iter().enumerate() {
-                // One link of every orbit has rows; a start counts for all images on it.
+                // One link of every orbit has rows; a start counts once for each of its images on that link.
                 let (first, images) = self.folding.links[link];
                 let model = &self.task.epochs.links[first as usize];
                 let starts = span.iter();

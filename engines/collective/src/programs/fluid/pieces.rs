@@ -69,7 +69,7 @@ impl FluidProgram<'_> {
             let mut into = self.amounts(at, point);
             for (&dest, chunks) in &source.wanted {
                 let ways = self.ways(source, dest, chunks.len() as f64, &mut into)?;
-                // Every part has an image under every element.
+                // Adds the image of every part under every element of the group.
                 for (chunk, offset, size, hops) in laid_out(chunks, ways) {
                     for (place, element) in self.folding.elements.iter().enumerate() {
                         let moved = |(link, epoch): &(u32, u32)| (element.links[*link as usize], *epoch);
@@ -125,7 +125,8 @@ impl FluidProgram<'_> {
         let mut ways: Vec<(FluidWay, f64)> = Vec::new();
         let mut left = wanted;
         while left > NOTHING {
-            // The path takes the smallest amount along it, which is then used up, so the number of walks is finite.
+            // The path carries the smallest remaining amount on its links. This amount is then used up, so the number
+            // of walks is finite.
             let (places, amount) = match self.walk_back(source.node, dest, left, into) {
                 None => break,
                 Some(WalkBack::Way(places, amount)) => (places, amount),

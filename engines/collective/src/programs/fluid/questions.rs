@@ -75,7 +75,7 @@ pub fn fewest_fluid_epochs<S: ProgramSolver>(
         }
         let (asked, schedule) = ask_fluid(task, links, folding, epochs, limits, solver)?;
         told(solver, &asked, schedule.as_ref())?;
-        // The symmetry-reduced model is as good as the full model, so its answers count.
+        // The symmetry-reduced LP model is infeasible only if the full model is, so its answers prove bounds.
         match asked.outcome {
             QuestionOutcome::Infeasible => ladder.exclude(epochs),
             QuestionOutcome::Unknown => ladder.leave_open(epochs),

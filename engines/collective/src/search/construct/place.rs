@@ -136,7 +136,7 @@ impl<'t> Placer<'t> {
         Self { track_of: folding.links.iter().map(carrier).collect(), ..Self::new(task) }
     }
 
-    /// The same placer with different noise.
+    /// Sets the number from which the noise of the next pass follows.
     pub const fn salt(&mut self, salt: u64) {
         self.salt = salt;
     }
@@ -228,7 +228,7 @@ impl<'t> Placer<'t> {
     /// Builds the tree if every GPU needs the chunk. The next path always begins at a GPU that has the chunk, so one
     /// heap of paths suffices; a path whose links have been taken in the meantime is pushed again with its new time.
     fn grow(&mut self, chunk: u32, source: u32, rule: PlacementRule, mut left: usize) -> Option<u32> {
-        // Candidate paths, by rank.
+        // Candidate paths, the smallest key first.
         let mut open: BinaryHeap<Reverse<Step>> = BinaryHeap::new();
         let mut finish = 0;
         let mut reached = vec![source];
@@ -286,7 +286,7 @@ impl<'t> Placer<'t> {
                 way.push(step);
                 at = step.tail;
             }
-            // Forwards, since every step begins where the one before ends.
+            // Commits the steps forwards, because every step begins where the previous step ends.
             let mut reached = Vec::new();
             for step in way.iter().rev() {
                 // A fan-out may have moved steps before this one, or may have taken its links.
@@ -333,7 +333,7 @@ impl<'t> Placer<'t> {
             if self.wanted[step.head as usize] {
                 return Some(step.head);
             }
-            // Without relays, only GPUs with the chunk send.
+            // Only with relays may GPUs that do not need the chunk forward it.
             if self.relays {
                 self.relax(step.head, step.key, step.arrival, rule, toward, &mut open);
             }
@@ -359,7 +359,7 @@ impl<'t> Placer<'t> {
             }
             let Some(mut step) = self.step_at(tail, chain, key, arrival, rule) else { continue };
             step.rank = step.key + f64::from(rest);
-            // Labels keep the best step only.
+            // A label stores only the best step into its GPU.
             if self.labels[head as usize].is_none_or(|known| step < known) {
                 if self.labels[head as usize].is_none() {
                     self.labelled.push(head);
@@ -376,7 +376,7 @@ impl<'t> Placer<'t> {
         let mut step = self.step_at(tail, chain, f64::from(have), have, rule)?;
         if rule.slow_first > 0.0 {
             let source = self.task.chunks.source(self.chunk as usize);
-            // Serves far GPUs first, in proportion to their distance.
+            // Serves far GPUs first: subtracts an amount in proportion to the distance from the source.
             step.rank -= rule.slow_first * f64::from(self.task.distance(source, step.head));
         }
         Some(step)

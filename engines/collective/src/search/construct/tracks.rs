@@ -3,7 +3,7 @@
 use super::chains::ChainTable;
 use crate::model::epochs::LinkEpochs;
 
-/// An epoch that never comes.
+/// Marks that there is no such epoch.
 pub(in crate::search) const NEVER: u32 = u32::MAX / 4;
 
 /// Transmissions on every link of the real network, and the next epoch at which each link can take another one.
@@ -103,7 +103,7 @@ impl LinkTracks {
         if self.next[link as usize].is_empty() {
             self.touched.push(link);
         }
-        // A start blocks the starts whose transmission would overlap with it, on both sides.
+        // A start blocks the earlier and later starts whose transmissions would overlap with its own.
         let (first, last) = if model.occupied > 1 {
             (epoch.saturating_sub(model.occupied - 1), epoch + model.occupied - 1)
         } else {

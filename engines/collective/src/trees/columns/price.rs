@@ -36,7 +36,7 @@ impl Pricing<'_> {
         let mut trees: Vec<Tree> = Vec::new();
         let mut take = |tree: Option<Tree>| {
             let Some(tree) = tree else { return };
-            // New trees with negative reduced cost.
+            // Takes new trees with a negative reduced cost.
             if self.cost(&tree) < below && !known.contains(&tree) && !trees.contains(&tree) {
                 trees.push(tree);
             }
@@ -80,7 +80,7 @@ impl Pricing<'_> {
     fn arborescence(&self, root: u32, per_us: f64) -> Option<Tree> {
         let question = self.question;
         let gpus = question.network.gpus();
-        // A tree may omit GPUs that are not ranks, but an arborescence must span them.
+        // A tree may omit GPUs that are not ranks, but an arborescence spans all GPUs.
         if !gpus.iter().all(|gpu| question.ranks[*gpu as usize]) {
             return None;
         }

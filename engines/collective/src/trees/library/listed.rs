@@ -60,7 +60,7 @@ impl TreeLibrary<'_> {
         effort: &TreeEffort,
         watch: &mut W,
     ) -> Result<Option<TreePlan>, MethodError> {
-        // All sets of trees with every pace, the best with the previous number of pieces first.
+        // All combinations of a set of trees and a pace, sorted by their finish with the previous number of pieces.
         let mut combinations: Vec<Combination> = (0..self.variants().len())
             .flat_map(|variant| {
                 ListOrder::ALL.map(|order| Combination { score: f64::INFINITY, variant, order })
@@ -127,7 +127,7 @@ impl TreeLibrary<'_> {
                     best = Some(TreePlan { finish_us, variant: one.variant, sort });
                 }
             }
-            // The best combinations first, for the next number of pieces.
+            // Sorts the combinations for the next number of pieces, the best first.
             combinations.sort_by(|one, other| one.score.total_cmp(&other.score));
         }
         Ok(best)

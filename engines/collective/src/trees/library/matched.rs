@@ -58,7 +58,7 @@ impl TreeLibrary<'_> {
         for count in piece_counts(most) {
             let pieces = (count / multiple * multiple).max(multiple);
             let cost = hops * u64::from(pieces);
-            // Doubled numbers of pieces, and the largest.
+            // Tries a number of pieces only if it is at least twice the previous one, or the largest.
             let doubled = pieces >= 2 * before || count == most;
             if !doubled || (best.is_some() && cost * MatchOrder::ALL.len() as u64 > left) {
                 continue;
@@ -66,7 +66,7 @@ impl TreeLibrary<'_> {
             before = pieces;
             for order in MatchOrder::ALL {
                 let known = best.as_ref().map_or(f64::INFINITY, |best| best.finish_us);
-                // Close enough to the floor.
+                // The matching is close enough to the floor.
                 if known <= floor_us * (1.0 + ENOUGH) {
                     return Ok(best);
                 }

@@ -101,7 +101,7 @@ pub(super) fn connections(text: &str) -> Result<Listing, Problems> {
     }
     let mut problems = Problems::new();
     let mut listing = Listing::default();
-    // Text between the ports in names of connections, with an example.
+    // Templates of the names of connections, each with an example.
     let mut templates: BTreeMap<String, (String, String)> = BTreeMap::new();
     for (path, list) in lists {
         for (index, entry) in list_at(list, &path, &mut problems).unwrap_or_default().iter().enumerate() {

@@ -1,6 +1,6 @@
-//! Tables of cross connects as the commands of SONiC print them: `show ocs cross-connect config`, the same with
-//! `status`, and the generated `show ocs-cross-connect`. Two spaces separate columns, and a line of dashes follows the
-//! header.
+//! Tables of cross connects as the commands of SONiC print them: `show ocs cross-connect config`, `show ocs
+//! cross-connect status`, and the generated `show ocs-cross-connect`. Two spaces separate columns, and a line of dashes
+//! follows the header.
 
 use super::{Connection, Listing};
 use lightbay_core::problem::{Problem, Problems, printable};

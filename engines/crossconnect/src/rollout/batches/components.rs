@@ -46,7 +46,7 @@ pub(super) struct ChangeComponents {
 impl ChangeComponents {
     pub(super) fn of(scenario: &CrossconnectScenario, wired: &Wired) -> Self {
         let mut changes = Vec::new();
-        // The removal that frees each port.
+        // For each port in use, the removal that frees it.
         let mut busy: FxHashMap<(u32, Side, u32, u32), u32> = FxHashMap::default();
         let ends = |at: EntryRef, entry: &crate::plan::Entry| {
             scenario.ends(entry.circuit()).map(|(side, pod, index)| (at.ocs_id, side, pod, index))
@@ -61,7 +61,7 @@ impl ChangeComponents {
                 if removal {
                     busy.extend(ends(at, entry).map(|end| (end, number)));
                 } else {
-                    // At most two, one for each end.
+                    // At most two removals, one for each end of the addition.
                     waits_for.extend(ends(at, entry).iter().filter_map(|end| busy.get(end)));
                     waits_for.sort_unstable();
                     waits_for.dedup();

@@ -110,7 +110,7 @@ impl Packer<'_> {
                     if !open.is_empty() && (begins || open.len() < 2) && self.make(&open) {
                         progress = true;
                         if begins {
-                            // One opening move, then completing moves again.
+                            // After a move that begins an addition, moves that complete additions are tried again.
                             break;
                         }
                     }
@@ -152,8 +152,7 @@ impl Packer<'_> {
     /// Number of circuits by which the limits would be violated if these removals were made together.
     fn missed_by(&mut self, removals: &[u32]) -> u32 {
         let changes = &self.work.changes;
-        // The counters are changed and restored, which is cheaper than a copy. The counters of both pods and of the
-        // pair.
+        // Changes the counters of the pods and pairs and restores them, which is cheaper than a copy.
         let missed = removals.iter().map(|&change| self.traffic.take(&changes[change as usize])).sum();
         for &change in removals {
             self.traffic.give(&changes[change as usize]);
@@ -207,7 +206,7 @@ impl Packer<'_> {
                     continue;
                 }
                 let missed = self.missed_by(&open);
-                // Fewest circuits below the limits, then the smallest move.
+                // The best move has the smallest violation, and the fewest removals among moves with equal violations.
                 if best.as_ref().is_none_or(|(least, size, _)| (missed, open.len()) < (*least, *size)) {
                     best = Some((missed, open.len(), open));
                 }

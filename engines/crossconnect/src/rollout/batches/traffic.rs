@@ -96,7 +96,7 @@ impl Traffic {
         let most = scenario.rollout.max_dark_per_pod;
         for pod in &mut traffic.pods {
             pod.live = pod.old;
-            // Minimum live circuits of a pod: circuits due minus circuits that may be dark.
+            // Minimum number of live circuits of a pod: the circuits that should be live minus those that may be dark.
             pod.floor = if most == 0 { 0 } else { pod.due().saturating_sub(most) };
         }
         for pair in &mut traffic.pairs {
@@ -152,7 +152,7 @@ impl Traffic {
             return 0;
         }
         let mut missed = 0;
-        // Every counter of the circuit: both pods, the pair, the total.
+        // Updates every counter of the circuit: both pods, the pair, the total.
         for count in self.counts(change).into_iter().flatten() {
             count.live -= 1;
             missed += count.below_floor();

@@ -62,7 +62,7 @@ pub(crate) fn without(task: &Task, fixed: &Assignment) -> Task {
         b: cell.a.max(cell.b),
         count: cell.count,
     });
-    // Wanted counts are unordered, so fixed circuits are taken out in that form.
+    // Target circuits are counted per unordered pair, so fixed circuits are converted before they are subtracted.
     rest.wanted = minus(&task.wanted, &merged(pairs));
     rest.uniform = false;
     rest

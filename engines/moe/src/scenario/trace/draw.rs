@@ -86,7 +86,7 @@ impl Drift {
             self.leap(streams);
             return;
         }
-        // The state, given the present state and the next knot.
+        // Samples the next state, given the present state and the next knot.
         let (kept, spread) = (KEPT.powi(left as i32 - 1), added(left - 1));
         let precision = 1.0 / added(1) + kept * kept / spread;
         let (ahead, back) = (KEPT / added(1) / precision, kept / spread / precision);
