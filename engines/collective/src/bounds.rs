@@ -32,14 +32,15 @@ pub enum BoundReason {
         inside: Vec<u32>,
         /// Chunks that must cross into the set.
         items: u64,
-        /// Earliest epoch at which the first of them can cross.
+        /// Earliest epoch at which the first of these chunks can cross.
         head: u32,
         /// Epochs from the start of the last crossing to its delivery.
         tail: u32,
     },
     /// All links together.
     Metric {
-        /// `true` if each link is weighted by the epochs that a chunk occupies it, `false` if by hops.
+        /// `true` if each link is weighted by the number of epochs for which a chunk occupies it, `false` if each link
+        /// counts as one hop.
         weighed: bool,
     },
 }

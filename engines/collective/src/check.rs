@@ -43,7 +43,7 @@ pub mod code {
     pub const CAPACITY: &str = "capacity";
     /// A link carries data while it is down.
     pub const DOWN: &str = "down";
-    /// A node sends data before it has it, or data waits at a switch.
+    /// A node sends data before the data has arrived, or data waits at a switch.
     pub const CAUSALITY: &str = "causality";
     /// A switch copies or reduces although it cannot.
     pub const SWITCH: &str = "switch";
@@ -55,7 +55,8 @@ pub mod code {
     pub const BUFFER: &str = "buffer";
     /// A figure is wrong.
     pub const CLAIM: &str = "claim";
-    /// A claimed bound is above what the schedule reaches, or the cut, path or sum that it names does not prove it.
+    /// A claimed bound is above what the schedule reaches, or the cut, path or sum that the bound names does not prove
+    /// it.
     pub const BOUND: &str = "bound";
     /// Ranges of sizes leave gaps or overlap, or differ from those of the scenario.
     pub const RANGE: &str = "range";

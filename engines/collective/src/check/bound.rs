@@ -106,9 +106,9 @@ impl Entries<'_> {
 /// A chunk that must cross into a set of nodes.
 pub(super) struct CrossingChunk {
     source: u32,
-    /// Destination inside the set that it reaches last.
+    /// Destination inside the set that the chunk reaches last.
     target: u32,
-    /// Minimum number of epochs until it reaches the set.
+    /// Minimum number of epochs until the chunk reaches the set.
     pub(super) head: u64,
     /// Minimum number of epochs from its start on a link into the set to that destination.
     pub(super) tail: u64,

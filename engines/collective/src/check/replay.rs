@@ -127,8 +127,8 @@ struct PieceReplay<'a> {
     /// Times at which a node has a piece: at a switch for the epoch in which the piece must leave, at a GPU from then
     /// on.
     there_us: HashMap<(u32, u32, u32), Vec<Passing>>,
-    /// Departures from a switch to another switch that are not replayed yet. They use arrivals before departures to
-    /// GPUs do; otherwise parts that cross between two switches would wait for each other in a cycle.
+    /// Departures from a switch to another switch that are not replayed yet. These departures take arrivals before
+    /// departures to GPUs do; otherwise parts that cross between two switches would wait for each other in a cycle.
     onward: HashMap<(u32, u32, u32), u32>,
     free_us: Vec<f64>,
     end_us: f64,

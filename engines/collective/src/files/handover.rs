@@ -55,8 +55,8 @@ const USUAL_POD_GBYTE_PER_S: f64 = 450.0;
 const POD_ALPHA_US: f64 = 0.35;
 /// Assumed buffer of the collective, bytes.
 const USUAL_BYTES: f64 = 1e9;
-/// Number of chunks of the pair with the most bytes. The other pairs get as many chunks as come closest to their bytes,
-/// so no pair is off by more than half a chunk, 2 % of the largest pair.
+/// Number of chunks of the pair with the most bytes. For every other pair, the number of chunks is rounded, so the
+/// error is at most half a chunk, or 2 % of the bytes of the largest pair.
 const MOST_CHUNKS: f64 = 24.0;
 
 /// Parameters that can be set.

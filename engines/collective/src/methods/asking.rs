@@ -211,7 +211,7 @@ pub(super) struct Asking<'p> {
     pub(super) only: Option<u32>,
     /// `true` if symmetric schedules are searched first.
     pub(super) fold: bool,
-    /// Number of columns of a model, with all chunks in all epochs, above which it is not solved.
+    /// Number of columns, with all chunks in all epochs, above which a model is not solved.
     pub(super) most_columns: u64,
     /// `true` if a proven bound applies to the best known plan.
     pub(super) states: bool,

@@ -155,7 +155,7 @@ impl FreeGroup {
         Self { generators: Vec::new(), elements: vec![(0..network.node_count() as u32).collect()] }
     }
 
-    /// Adds a generator unless the group would then not act freely; returns whether it was added.
+    /// Adds a generator if the group then still acts freely; returns whether the generator was added.
     fn extend(&mut self, network: &LinkNetwork, symmetry: Symmetry) -> bool {
         self.generators.push(symmetry);
         let generators: Vec<&Symmetry> = self.generators.iter().collect();

@@ -73,7 +73,7 @@ pub(super) fn of_chunk(subject: ExplainedPlan<'_>, chunk: u32) -> Result<Section
     Ok(section)
 }
 
-/// Depth above which it is written as a number: deeper indents would push the names out of the column.
+/// Depth above which the depth is written as a number: deeper indents would push the names out of the column.
 const DEEPEST: usize = 8;
 
 /// Indentation of a send at a depth of the tree.

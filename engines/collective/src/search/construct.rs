@@ -72,8 +72,9 @@ fn rules(task: &CollectiveTask) -> &'static [PlacementRule] {
     if uneven { rules } else { &rules[..rules.len() - 1] }
 }
 
-/// Returns the best schedule of a number of passes; stops when it meets the bound. Calls `found` with every better
-/// schedule. Returns `None` if time-varying links are not up again in time; otherwise a schedule is always found.
+/// Returns the best schedule of a number of passes; stops when a schedule meets the bound. Calls `found` with every
+/// better schedule. Returns `None` if time-varying links are not up again in time; otherwise a schedule is always
+/// found.
 ///
 /// # Errors
 /// If the run must stop.

@@ -248,8 +248,8 @@ pub(super) fn objective(exact: &Totals, envelope: &Envelope<'_>, found: &mut Fin
     }
 }
 
-/// Metrics that a plan must have. If the batches cannot be followed, the counts of dark circuits are not recomputed and
-/// those of the plan are accepted as they are.
+/// Metrics that a plan must have. If the batches cannot be followed, the counts of dark circuits are not recomputed,
+/// and the counts in the plan are accepted unchecked.
 pub(super) fn metrics(
     scenario: &CrossconnectScenario,
     exact: &Totals,

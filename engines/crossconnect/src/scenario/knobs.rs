@@ -15,7 +15,7 @@ const ANEW: &str =
 const NONE: &str = "none";
 /// Remedy for a pin that cannot be read.
 const PIN_REMEDY: &str = "give switch:pod.port-pod.port, such as '0:1.0-2.0', switch:port-port by the numbers of a panel, or 'none'";
-/// Maximum number of pairs of pods that the parameter for their circuits lists.
+/// Maximum number of pairs of pods that the parameter of the target circuits lists.
 const MOST_LISTED: usize = 64;
 
 /// The parameters of a scenario.

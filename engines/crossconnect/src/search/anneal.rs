@@ -69,7 +69,7 @@ struct AnnealChain {
     dice: Dice,
     /// Circuits kept by the best state of this round.
     kept: i64,
-    /// That state, if it is better than the start of the round.
+    /// The best state of this round, if it is better than the start of the round.
     best: Option<Assignment>,
 }
 

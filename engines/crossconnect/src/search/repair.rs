@@ -147,15 +147,15 @@ fn kept(
     Ok(missing)
 }
 
-/// Chooses which installed circuits to remove for pairs that have more than their target: those whose ports a missing
-/// circuit can use at once.
+/// Chooses which installed circuits to remove for pairs that have more than their target: preferably circuits whose
+/// ports a missing circuit can use directly.
 fn exchange_surplus(
     board: &mut Board<'_>,
     surplus: &[(u32, Cell)],
     missing: &[u32],
     watch: &mut impl Watch,
 ) -> Result<(), Failure> {
-    // A surplus pair may remove any of its circuits, so it removes the one whose ports help most.
+    // A surplus pair may remove any of its circuits, so it removes the circuit whose ports help most.
     for &(ocs, Cell { a, b, count }) in surplus {
         for _ in 0..count {
             watch.checkpoint()?;

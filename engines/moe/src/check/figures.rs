@@ -36,7 +36,7 @@ pub(super) fn finite(result: &MoeResult, envelope: &RegionEnvelope<'_>, found: &
     }
 }
 
-/// Time of the exchange of the gradients; `None` if they have no path.
+/// Time of the exchange of the gradients; `None` if the gradients have no path.
 fn gradients(sizes: &Sizes, fabric: FabricKind) -> Option<f64> {
     let model = sizes.model;
     let [hidden, kv, tp, ep] = [model.hidden, model.kv_width, model.tp, model.ep].map(f64::from);

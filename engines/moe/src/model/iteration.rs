@@ -34,7 +34,7 @@ fn ring(members: f64, bytes: f64) -> f64 {
     if members > 1.0 { 2.0 * (members - 1.0) / members * bytes } else { 0.0 }
 }
 
-/// Time of the exchange of the gradients, once in an iteration; `None` if they have no path.
+/// Time of the exchange of the gradients, once in an iteration; `None` if the gradients have no path.
 pub fn data_parallel_ms(scenario: &MoeScenario, fabric: FabricKind, rates: &RegionRates) -> Option<f64> {
     let shape = scenario.shape();
     let gradients = Gradients::of(scenario);

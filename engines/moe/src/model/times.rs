@@ -16,7 +16,7 @@ pub struct LayerTimes {
 }
 
 impl LayerTimes {
-    /// The times of a scenario: measured ones where they are given.
+    /// The times of a scenario: measured times where the scenario gives them, otherwise computed times.
     pub fn of(scenario: &MoeScenario) -> Self {
         let shape = scenario.shape();
         let tokens = shape.tokens();

@@ -295,7 +295,7 @@ impl MoeScenario {
         self.fit_region();
     }
 
-    /// Sets the pipeline stages. Counted traces cover one stage, so more stages then mean more layers.
+    /// Sets the pipeline stages. Counted traces cover one stage, so more stages then mean a model with more layers.
     fn set_stages(&mut self, stages: &ParamValue) -> Result<(), Problem> {
         let mut shape = self.shape();
         shape.set_field("pp", stages);

@@ -88,7 +88,8 @@ impl SwitchSchedule {
         phase == LayerPhase::A2a1 && self.always && circuits > 0
     }
 
-    /// Stall before an exchange if other circuits are installed; `None` if the new circuits cannot be known by then.
+    /// Stall before an exchange if other circuits are installed; `None` if the new circuits cannot be known before the
+    /// exchange.
     fn stall_ms(
         &self,
         stage: &StageModel,

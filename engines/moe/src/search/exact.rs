@@ -1,9 +1,9 @@
 //! The best circuits for one exchange, by an integer program (docs/methods/moe.md, section 6).
 //!
-//! A bisection on the time would test at each step if some circuits and spill rates carry all bytes by then. With `u =
-//! 1/T`, this condition is linear in circuits, spill rates and `u` together, so one program that maximises `u` replaces
-//! all steps: `x_ij + C_ij B >= D_ij u`, the rates `x` of each row and column within those of the packet switches,
-//! circuits within the ports.
+//! A bisection on the time would test at each step if some circuits and spill rates carry all bytes by a time T. With
+//! `u = 1/T`, this condition is linear in circuits, spill rates and `u` together, so one program that maximises `u`
+//! replaces all steps: `x_ij + C_ij B >= D_ij u`, the rates `x` of each row and column within those of the packet
+//! switches, circuits within the ports.
 
 use super::circuits::CircuitCounts;
 use super::exchange::{Exchange, RoutingRule};

@@ -218,7 +218,7 @@ fn chosen(found: &[TracedCollective], params: &Params) -> Result<usize, Problem>
     }
 }
 
-/// Ranks whose traces contain the collective; it must be the same in each.
+/// Ranks whose traces contain the collective, which must be the same in each of these traces.
 fn members(
     traces: &[Vec<TracedCollective>],
     inputs: &[Input],

@@ -54,7 +54,7 @@ pub(super) fn format() -> FormatInfo {
 /// Makes a scenario from a file.
 ///
 /// # Errors
-/// Every problem of the file, and parameters that cannot act on it.
+/// Every problem of the file, and parameters that have no effect on it.
 pub(super) fn read(
     input: &Input,
     params: &Params,

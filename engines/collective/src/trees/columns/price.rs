@@ -1,4 +1,4 @@
-//! Pricing: finds trees that cost less than a solution pays for them (docs/methods/collective.md, section 11).
+//! Pricing: finds trees with a negative reduced cost (docs/methods/collective.md, section 11).
 
 use super::TreeQuestion;
 use crate::trees::arborescence::cheapest_arborescence;

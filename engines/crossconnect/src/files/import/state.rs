@@ -19,7 +19,7 @@ use serde_json::json;
 /// Limits of the input; replies of switches are small.
 const LIMITS: Limits = Limits { content_bytes: 64 << 20, line_bytes: 1 << 16, rows: 1_000_000 };
 
-/// Reads the state of the switches of a scenario into it.
+/// Reads the state of the switches as the installed circuits of their scenario.
 ///
 /// # Errors
 /// No scenario among the files or several, and every problem of the files. With `strict`, every assumption is a problem

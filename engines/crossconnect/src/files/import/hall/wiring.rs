@@ -256,7 +256,7 @@ fn numbered(
     problems.into_result(rows)
 }
 
-/// Numbers of the ports of a switch, from 1 and each once; `None` if the names do not contain them.
+/// Numbers of the ports of a switch, from 1 and each once; `None` if the names contain no such numbers.
 fn numbers(cables: &[Cable]) -> Option<Vec<u32>> {
     let last_number = |name: &str| {
         let digits = name.rsplit(|sign: char| !sign.is_ascii_digit()).next()?;
