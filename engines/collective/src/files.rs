@@ -43,7 +43,7 @@ use std::borrow::Cow;
 /// Maximum number of sends to which a plan in compact form is unfolded for an exported file.
 const MOST_SENDS: u64 = 10_000_000;
 
-/// What files of one size omit from a plan of several sizes.
+/// Remark on the schedules of a plan of several sizes that a file of one size omits.
 const OTHER_SIZES: &str = "schedules for the other sizes of a plan of several sizes";
 
 /// All formats that are written.

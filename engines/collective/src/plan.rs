@@ -51,7 +51,7 @@ fn of_one_size(value: &Value, place: &Place<'_>, problems: &mut Problems) -> Opt
 }
 
 words! {
-    /// Amounts that links carry: whole chunks, or any.
+    /// Amounts that links carry: whole chunks, or any amounts.
     pub enum Discipline {
         /// Equal pieces of chunks, or one for every chunk; a slow link is occupied for several epochs.
         WholeChunk = "whole_chunk",

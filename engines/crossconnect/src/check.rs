@@ -146,7 +146,7 @@ pub fn of_method(result: &CrossconnectResult, method: &str) -> Option<Violation>
     (is_order != (method == ORDERING)).then(|| Violation::new(code::METHOD, text))
 }
 
-/// Checks a plan. Everything except the bound is recomputed at any depth.
+/// Checks a plan. Everything except the bound is recomputed, whatever the depth of the check.
 pub fn check(
     scenario: &CrossconnectScenario,
     result: &CrossconnectResult,

@@ -288,7 +288,7 @@ impl CrossconnectScenario {
         Some(scenario)
     }
 
-    /// Ports of a pod on one side of a switch, failed ones included; 0 beyond the scenario.
+    /// Ports of a pod on one side of a switch, failed ports included; 0 if the scenario has no such pod or switch.
     pub fn ports(&self, side: Side, pod: usize, ocs: usize) -> u32 {
         let of = match side {
             Side::A => &self.ports_a,
@@ -340,7 +340,8 @@ impl CrossconnectScenario {
             .flat_map(|ocs| ocs.cross_connects.iter().map(move |&circuit| (ocs.ocs_id, circuit)))
     }
 
-    /// Returns `true` if every pod has the same ports on all switches: the condition under which halving cannot fail.
+    /// Returns `true` if every pod has the same number of ports on all switches: the condition under which halving
+    /// cannot fail.
     pub fn is_uniform(&self) -> bool {
         let even = |row: &Vec<u32>| row.windows(2).all(|pair| pair[0] == pair[1]);
         self.failed_ports.is_empty() && self.ports_a.iter().all(even) && self.ports_b.iter().all(even)

@@ -99,8 +99,8 @@ fn compare_figure(
     }
 }
 
-/// Checks a plan. At any depth, everything is recomputed except a bound that covers only some plans; the exact depth
-/// verifies that bound too.
+/// Checks a plan. Everything is recomputed except a bound that covers only some plans; only a check at the exact depth
+/// also verifies that bound.
 pub fn check(
     scenario: &MoeScenario,
     result: &MoeResult,

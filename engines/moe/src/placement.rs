@@ -56,8 +56,8 @@ impl PlacementShape {
         self.slots / if self.servers == 0 { 1 } else { self.servers }
     }
 
-    /// Returns `true` if groups stay on one server: every server holds the same number of them. Otherwise EPLB balances
-    /// over all ranks at once.
+    /// Returns `true` if every group stays on one server, which requires that all servers hold the same number of
+    /// groups. Otherwise EPLB balances over all ranks at once.
     pub const fn keeps_groups(&self) -> bool {
         self.servers > 0 && self.groups.is_multiple_of(self.servers)
     }

@@ -249,7 +249,8 @@ impl<'a> BoundProof<'a> {
         best
     }
 
-    /// Bound from the load of all links until some epoch and the shortest paths of all chunks.
+    /// Bound from the capacity of all links up to an epoch, compared with the capacity that the shortest paths of all
+    /// chunks need.
     pub(super) fn metric(&self, weighed: bool) -> u64 {
         let unicast = self.chunks.is_unicast();
         // Lengths are rounded to multiples of 1/256, as the claims round them.

@@ -153,9 +153,9 @@ impl Checker<'_> {
         if self.plan.discipline == CompactDiscipline::Fluid { 1 } else { self.window(link).0 }
     }
 
-    /// Every link of a path through switches, with the epochs, from the start of the path, at which its data can start
-    /// on the link and at which the link begins to transmit; and the epochs until the end of the path. If switches cut
-    /// through, only the slowest transmission of the path adds to its time.
+    /// The links of a path through switches, each with two numbers of epochs, which count from the start of the path:
+    /// until the data can start on the link, and until the link begins to transmit. Also returns the number of epochs
+    /// until the end of the path. If switches cut through, only the slowest transmission of the path adds to its time.
     fn passes(&self, links: &[u32]) -> (Vec<(u32, u64, u64)>, u64) {
         let cuts_through = self.topology.switch_model.hop == SwitchHop::CutThrough;
         let (mut time, mut pace) = (0, 0);

@@ -16,13 +16,13 @@ pub struct SendTimes {
 
 impl CheckedLink {
     /// Epochs from a start until the data is usable, if the slowest transmission before it on its chain of switches
-    /// took `pace` epochs. A hop out of a cut-through switch ends with its own transmission, which began when the first
-    /// byte arrived, but not before the last byte has arrived.
+    /// took `pace` epochs. A hop out of a cut-through switch begins to transmit when the first byte arrives at the
+    /// switch. It ends when its own transmission is over, but not before the last byte has arrived.
     pub(super) const fn latency(&self, pace: u32) -> u32 {
         self.delay + if self.is_through { self.window.saturating_sub(pace) } else { self.window }
     }
 
-    /// Epochs between the first epoch in which it transmits and its start, at which the last byte has arrived.
+    /// Epochs from the first epoch in which the hop transmits to the start of the hop, when the last byte has arrived.
     pub(super) fn early(&self, pace: u32) -> u32 {
         if self.is_through { self.window.min(pace) } else { 0 }
     }

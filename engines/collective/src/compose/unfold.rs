@@ -128,7 +128,8 @@ impl<'u> Unfolding<'u> {
         Ok(())
     }
 
-    /// Epoch at which a hop of a piece starts; in periodic schedules, `there` is the end of the hop before.
+    /// Epoch at which a hop of a piece starts; in periodic schedules, `there` is the epoch at which the previous hop
+    /// has arrived.
     pub(super) fn start(
         &self,
         tree: &CompactTree,

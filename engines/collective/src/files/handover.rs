@@ -42,7 +42,7 @@ const CIRCUIT_GBPS: &str = "circuit_gbps";
 const CIRCUIT_ALPHA_US: &str = "circuit_alpha_us";
 /// Knob of the GPUs of a pod.
 const GPUS_PER_POD: &str = "gpus_per_pod";
-/// Knob of the rate of GPUs inside of a pod.
+/// Knob of the rate of GPUs inside a pod.
 const POD_GBYTE_PER_S: &str = "pod_gbyte_per_s";
 
 /// Assumed rate of a circuit, Gb/s.

@@ -92,7 +92,7 @@ fn collective_names() -> Vec<&'static str> {
 
 /// Collective for a topology that names none.
 const USUAL: (&str, CollectiveSort) = ("all_gather", CollectiveSort::AllGather);
-/// Buffer for a topology that sets none, bytes.
+/// Default buffer size if a topology sets none, bytes.
 const USUAL_BYTES: f64 = 1e9;
 
 /// The knob for the collective.

@@ -62,8 +62,8 @@ const fn word_of(sort: CollectiveSort) -> Option<&'static str> {
     })
 }
 
-/// Returns a remark on what the plug-in does with collectives that have no row. The table cannot contain a neutral row:
-/// a row that matches also forces its algorithm and protocol.
+/// Returns a remark on what the plug-in does with collectives that have no row. No row can leave the choice to NCCL: a
+/// row that matches forces its algorithm and protocol.
 pub(super) fn remark(scenario: &CollectiveScenario) -> String {
     let own = word_of(scenario.demand.collective);
     let others: Vec<&str> = COLLECTIVES.iter().copied().filter(|word| Some(*word) != own).collect();

@@ -1,5 +1,5 @@
-//! Lower bounds (floors) that count latencies: the longest path, and cuts whose links are useful only from the time at
-//! which the first data can reach them until the time from which the last data can still arrive
+//! Lower bounds (floors) that count latencies: the longest path, and cuts whose links are useful only from the earliest
+//! time at which data can reach them until the latest time from which data can still arrive
 //! (docs/methods/collective.md, section 5).
 
 use crate::model::distances::arrivals;
@@ -176,8 +176,8 @@ fn group_sets(network: &LinkNetwork) -> Vec<Vec<bool>> {
     sets
 }
 
-/// Adds the cuts of one node set: for each target, or for all targets together, and each threshold of the sources'
-/// heads.
+/// Adds the cuts of one node set: for each target, or for all targets together, and for each number of the farthest
+/// sources.
 fn cuts_of(
     question: &LatencyQuestion<'_>,
     inside: &[bool],

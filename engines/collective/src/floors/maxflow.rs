@@ -86,8 +86,8 @@ impl FlowNetwork {
         (self.starts, self.edges, self.sorted) = (starts, edges, true);
     }
 
-    /// Returns the maximum flow from `source` to `sink`, or `limit` if it is at least that. The flow from a node to
-    /// itself counts as `limit`.
+    /// Returns the maximum flow from `source` to `sink`, or `limit` if the maximum flow is larger. The flow from a node
+    /// to itself counts as `limit`.
     pub fn max_flow(&mut self, source: u32, sink: u32, limit: i128) -> i128 {
         if !self.sorted {
             self.sort();

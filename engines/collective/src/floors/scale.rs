@@ -8,7 +8,7 @@ use thiserror::Error;
 #[error("capacities and shards need integers of more than 128 bits: give them with fewer digits")]
 pub struct Overflow;
 
-/// Integers proportional to fractions: `fraction = number * unit`, with the largest unit there is.
+/// Integers proportional to fractions: `fraction = number * unit`, with the largest possible unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scaled {
     /// The integers, without a common divisor.

@@ -203,7 +203,7 @@ pub(super) fn folding_of(task: &crate::model::task::CollectiveTask, wanted: bool
     Folding::largest(&task.network, &task.chunks)
 }
 
-/// Feasibility problem for all tasks of a session.
+/// Settings of the feasibility problems for all tasks of a session.
 pub(super) struct Asking<'p> {
     pub(super) limits: QuestionLimits,
     pub(super) params: &'p Params,

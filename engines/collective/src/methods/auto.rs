@@ -283,8 +283,8 @@ pub(super) const PIECES: [u32; 3] = [2, 4, 8];
 /// number of pieces.
 pub(super) const MOST_DELIVERIES: usize = 10_000;
 
-/// The best schedule with more than one piece per chunk: constructed schedules, and trees. `None` if none ends earlier
-/// than the first of `known_us`.
+/// The best schedule with more than one piece per chunk: constructed schedules, and trees. `None` if no such schedule
+/// ends before `known_us`.
 fn more_pieces(
     scenario: &Arc<CollectiveScenario>,
     known_us: f64,
@@ -440,7 +440,7 @@ impl KeptSchedule {
         }
     }
 
-    /// States the bound for the epochs and chunks of the kept plan.
+    /// Reports the bound for the epochs and chunks of the kept plan.
     fn conclude(self, cx: &mut Context<'_, Collective>) -> Result<Outcome, MethodError> {
         Ok(match self {
             Self::Whole { session, finish, proven } => {

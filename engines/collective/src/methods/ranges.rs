@@ -1,4 +1,5 @@
-//! Schedules for every size of a list: the certified frontier of latency and bandwidth.
+//! Schedules for every size of a list, each with lower bounds: small sizes need low latency, large sizes high
+//! bandwidth.
 //!
 //! Plans each size separately. Then replays each schedule with the sizes around its own, and keeps the smallest set of
 //! schedules that come close to the best time of each size.

@@ -256,13 +256,14 @@ fn too_fine(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -> Option<Pr
     Some(Problem::new(format!("time.{name}"), message, format!("set {name} to at least {least:e}")))
 }
 
-/// The refusal of a buffer limit of 0, with which GPUs cannot relay, if some chunk has no other path.
+/// The error for a buffer limit of 0: GPUs then cannot relay, but some chunk has no path without relays.
 fn no_room() -> MethodError {
     let message = "is 0, but a chunk reaches a destination only through a GPU that does not need it";
     MethodError::Invalid(Problem::new("buffer_limit_chunks", message, "set it to at least 1").into())
 }
 
-/// The failure of a construction because links are not up in time; a proof if some chunk cannot arrive even by itself.
+/// The error of a construction if links are not up in time; infeasibility is proven if some chunk cannot arrive even
+/// without other chunks.
 pub(super) fn never(task: Option<&CollectiveTask>) -> MethodError {
     if let Some(why) = task.and_then(out_of_reach) {
         return MethodError::Infeasible(why);

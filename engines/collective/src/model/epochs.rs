@@ -20,7 +20,7 @@ pub struct LinkEpochs {
     pub per_epoch: f64,
     /// Latency alone, d.
     pub delay: u32,
-    /// Epochs that a chunk occupies the link, kappa.
+    /// Number of epochs for which a chunk occupies the link, kappa.
     pub occupied: u32,
     /// Number of chunks that may start in any `occupied` consecutive epochs, w; 1 if `occupied` is above 1.
     pub starts: u32,
@@ -29,8 +29,8 @@ pub struct LinkEpochs {
     /// Slowest transmission before the link on the path of a chunk through switches, epochs; 0 for links that do not
     /// leave a cut-through switch: see [`super::lanes`].
     pub pace: u32,
-    /// Epochs from the first epoch in which the link transmits a chunk to the start of the chunk, at which its last
-    /// byte has arrived at the link.
+    /// Epochs from the first epoch in which the link transmits a chunk to the start of the chunk, when its last byte
+    /// has arrived at the link.
     pub early: u32,
     /// `early` minus the minimum of `early` over all lanes of the link.
     pub shift: u32,

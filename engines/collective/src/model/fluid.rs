@@ -11,7 +11,7 @@ pub struct FluidLink {
     pub per_epoch: f64,
     /// Epochs from the start until the data is usable at the other end.
     pub latency: u32,
-    /// Epochs from the epoch in which the link carries data to the start of the data, at which it has arrived at the
+    /// Epochs from the epoch in which the link carries data to the start of the data, when all of it has arrived at the
     /// link.
     pub early: u32,
     /// First and last epochs of the intervals in which the link carries data; if missing, it carries data in every

@@ -148,8 +148,8 @@ impl LaneNetwork {
     }
 }
 
-/// Epochs of transmission over each link such that all rates differ; the set of paces depends only on the order of the
-/// rates.
+/// The rank of each link by rate, the fastest first, as a transmission time that differs wherever rates differ; the
+/// paces depend only on the order of the rates.
 fn by_rate(network: &LinkNetwork) -> Vec<u32> {
     let mut rates: Vec<f64> = network.links().iter().map(|link| link.capacity_gbyte_per_s).collect();
     rates.sort_unstable_by(|a, b| b.total_cmp(a));
@@ -158,8 +158,8 @@ fn by_rate(network: &LinkNetwork) -> Vec<u32> {
     network.links().iter().map(|link| place(link.capacity_gbyte_per_s)).collect()
 }
 
-/// Returns `true` if chunks arrive at some switch at several paces when all rates differ in epochs, or if links slide
-/// in these epochs.
+/// Returns `true` if chunks arrive at some switch at several paces if links of different rates take different numbers
+/// of epochs, or if [`slides`] returns `true` for these epochs.
 pub fn differ_by_rate(network: &LinkNetwork) -> bool {
     let occupied = by_rate(network);
     Paces::new(network, &occupied).count as usize > network.node_count() || slides(network, &occupied)

@@ -177,8 +177,8 @@ struct SymmetrySearch<'n> {
     salt: u64,
 }
 
-/// Scrambles a number (SplitMix64), so that sums of scrambled numbers tell multisets apart. If two multisets collide, a
-/// colouring stays coarser; every symmetry is verified.
+/// Scrambles a number (SplitMix64), so that sums of scrambled numbers distinguish multisets. If two multisets collide,
+/// a colouring stays coarser; every symmetry is verified.
 const fn scrambled(number: u64) -> u64 {
     let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -29,7 +29,7 @@ pub struct QuestionRecord {
     pub answer: QuestionOutcome,
     /// Columns with all chunks in all epochs.
     pub columns_in_full: u64,
-    /// Columns for what can happen in time.
+    /// Columns after pruning everything that cannot happen in time.
     pub columns_in_time: u64,
     /// Columns of the model that was solved.
     pub columns: u64,

@@ -56,7 +56,7 @@ pub struct BuiltProgram {
     pub folded_by: usize,
     /// Columns and rows with all chunks in all epochs.
     pub whole: ProgramExtent,
-    /// Columns and rows for what can happen in time.
+    /// Columns and rows after pruning everything that cannot happen in time.
     pub pruned: ProgramExtent,
     /// Columns and rows of the model that is solved.
     pub size: Size,

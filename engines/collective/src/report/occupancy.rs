@@ -17,8 +17,8 @@ const MOST_COLUMNS: u32 = 256;
 /// Maximum number of transmissions that are separate intervals, each with a sentence; above it, consecutive
 /// transmissions of a chunk are joined.
 const MOST_SPANS: usize = 20_000;
-/// First item number for transmissions that can be selected; screens number the transmissions that have no number from
-/// here on.
+/// First item number of transmissions that can be selected. Transmissions without a number get the item numbers from
+/// this one on a screen.
 const MOST_ITEMS: u32 = 1 << 20;
 
 /// Bytes of each link that carries data, by link, the most loaded first.

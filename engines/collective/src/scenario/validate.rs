@@ -303,7 +303,7 @@ impl Demand {
         }
     }
 
-    /// Fields that apply only to other collectives, and sizes.
+    /// Adds the problems of fields that apply only to other collectives, and of sizes.
     fn validate_fields(&self, problems: &mut Problems) {
         let named = self.collective.is_named();
         let custom = self.collective == CollectiveSort::Custom;

@@ -83,7 +83,7 @@ pub fn by_fixed_ways<W: Watch<S>, S>(
     timed(task, &chains, &trees, watch)
 }
 
-/// The paths in epochs: paths whose chunks are ready first start first.
+/// The paths in epochs: the path whose chunk is ready first is scheduled first.
 fn timed<W: Watch<S>, S>(
     task: &CollectiveTask,
     chains: &ChainTable,

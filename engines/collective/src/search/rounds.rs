@@ -24,10 +24,10 @@ use lightbay_highs::solution::Start;
 pub struct RoundLimits {
     /// Epochs of a round; at least [`shortest_round`].
     pub epochs: u32,
-    /// `true` if rounds may become longer when a round starts nothing, because no transmission may fit into the
-    /// remaining epochs.
+    /// `true` if the round after a round that starts nothing may be longer; the remaining epochs may be too short for
+    /// any transmission.
     pub may_grow: bool,
-    /// Seconds for each.
+    /// Time limit for each round, s.
     pub seconds: f64,
     /// Options of the solver.
     pub options: Options,

@@ -20,7 +20,7 @@ use lightbay_highs::solution::{Solution, Start, Status};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum amount that rounding in sums may add to a bound, in circuits. Bounds are rounded to whole numbers, so a
-/// generous value loses nothing.
+/// larger value than necessary does no harm.
 const SLIP: f64 = 1e-6;
 
 /// Switch, pod at the A port, pod at the B port (smaller pod first where ports have no sides).
@@ -57,8 +57,8 @@ struct Program {
     entries: Vec<Entry>,
 }
 
-/// Proves that no plan removes fewer than `claimed`, or finds a plan that does, or returns the best bound within the
-/// time limit.
+/// Proves that every plan removes at least `claimed` circuits, or finds a plan that removes fewer, or returns the best
+/// bound within the time limit.
 pub(super) fn prove(
     scenario: &CrossconnectScenario,
     switches: &[Vec<Judged>],

@@ -28,8 +28,8 @@ pub struct SwitchHall {
 }
 
 impl SwitchHall {
-    /// Two-sided switches for the pods of a matrix: the largest number up to 16 that gives every pod the same ports on
-    /// each switch.
+    /// Two-sided switches for the pods of a matrix: the largest number of switches, up to 16, with which every pod has
+    /// the same number of ports on each switch.
     pub fn suited(matrix: &CircuitMatrix) -> Self {
         let divisor = matrix.ports_per_pod.iter().copied().filter(|&ports| ports > 0).fold(0, gcd);
         let even = (1..=USUAL_OCS).rev().find(|ocs| divisor > 0 && divisor % (2 * ocs) == 0);
@@ -340,7 +340,7 @@ pub fn install(handed: Handed, from: &CrossconnectScenario, changes: &Changes) -
     Ok(Handed { scenario, notes })
 }
 
-/// Takes ports, switches and names of switches with described panels, instead of evenly spread ports.
+/// Replaces the evenly spread ports by the ports, switches and names of described panels.
 fn on_panels(scenario: &mut CrossconnectScenario, from: &CrossconnectScenario) -> Result<(), Problem> {
     if scenario.pods != from.pods {
         let message = format!("is for {} pods, but {} are planned", from.pods, scenario.pods);

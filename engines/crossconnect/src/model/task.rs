@@ -30,7 +30,7 @@ pub struct Task {
     pub pinned: Assignment,
     /// `true` if ports have no sides, so that flow models do not apply.
     pub single_sided: bool,
-    /// `true` if every pod has the same ports on all switches: then halving cannot fail.
+    /// `true` if every pod has the same number of ports on all switches; halving then cannot fail.
     pub uniform: bool,
 }
 

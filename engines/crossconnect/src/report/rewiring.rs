@@ -73,7 +73,7 @@ impl Ranked<'_> {
             .muted(" circuits")
     }
 
-    /// The best plan of every method, best first, under the bound.
+    /// The best plan of every method, best first, compared with the bound.
     fn methods(&self, rivals: &[&PlanBeside]) -> Table {
         let is_warm = rivals.iter().any(|plan| plan.began_with.is_some());
         let mut columns = vec![

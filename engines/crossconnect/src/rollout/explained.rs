@@ -58,7 +58,8 @@ pub struct BatchFacts {
     pub additions: u32,
     /// Circuits that are dark while it is under way.
     pub dark: u64,
-    /// The pod that lacks the most circuits during the batch, how many, and of how many.
+    /// The pod that lacks the most circuits during the batch, the number of circuits that it lacks, and the number that
+    /// it should have.
     pub worst: Option<(u32, u64, u64)>,
 }
 

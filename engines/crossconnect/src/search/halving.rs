@@ -10,7 +10,8 @@
 //! ```
 //!
 //! The lower bounds keep the complement `A - x0` within the ports of O1; the paper prints only the upper ones. If every
-//! pod has the same ports on all switches no flow can fail: the fractional point `|O0|/|O| A` keeps all bounds.
+//! pod has the same number of ports on all switches, no flow can fail: the fractional point `|O0|/|O| A` keeps all
+//! bounds.
 
 use crate::model::assignment::{Assignment, Cell};
 use crate::model::task::{Task, merged};

@@ -82,8 +82,7 @@ fn penalty(problem: &PassageProblem) -> f64 {
     (problem.ridge * second.max(problem.ridge)).sqrt()
 }
 
-/// Approximates the largest eigenvalue of A and its eigenvector; a known eigenvalue, if given, is removed from A
-/// before.
+/// Approximates the largest eigenvalue of A and its eigenvector; if an eigenvalue is known, it is first removed from A.
 fn largest_eigenvalue(a: &[f64], n: usize, without: Option<(f64, &[f64])>) -> (f64, Vec<f64>) {
     // Start vector unlike any vector of loads.
     let mut vector: Vec<f64> = (0..n).map(|at| if at % 2 == 0 { 1.0 } else { -0.5 }).collect();

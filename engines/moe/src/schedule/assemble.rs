@@ -153,7 +153,7 @@ fn after(nics: &[RegionCircuit], before: &[RegionCircuit]) -> Vec<RegionCircuit>
     found
 }
 
-/// Circuits; those that are also in the other set are marked as kept.
+/// The circuits with their actions: kept if they are also in the other set, otherwise added.
 fn beside(nics: &[RegionCircuit], others: &[RegionCircuit]) -> Vec<RegionCircuit> {
     let action = |circuit| if others.contains(circuit) { CircuitAction::Keep } else { CircuitAction::Add };
     nics.iter().map(|circuit| RegionCircuit { action: action(circuit), ..*circuit }).collect()

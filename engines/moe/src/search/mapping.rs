@@ -86,8 +86,8 @@ impl NodeUse {
     }
 }
 
-/// Circuits in which old circuits stay as far as the balance of the nodes allows; `None` if the other circuits do not
-/// fit around them.
+/// The circuits with their NICs; old circuits stay as far as the balance of the nodes allows. `None` if the other
+/// circuits do not fit around them.
 fn kept(region: &MoeRegion, old: &[RegionCircuit], circuits: &CircuitCounts) -> Option<Vec<RegionCircuit>> {
     let (n, one_node) = (circuits.servers(), region.has_one_node());
     let node = |nic: u32| usize::from(region.numa(nic) != 0);

@@ -22,7 +22,7 @@ pub struct Unreachable {
     pub from: usize,
     /// The server that receives.
     pub to: usize,
-    /// Reason why packet switches cannot carry the bytes either.
+    /// Reason why packet switches cannot carry the bytes.
     pub because: NoPackets,
 }
 

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 impl Checker<'_> {
     /// Records what GPUs that are not destinations hold of a tree: `bytes` from the arrival of each hop to its last
-    /// departure, in `epochs` epochs one after the other.
+    /// departure, where `epochs` equal pieces follow each other.
     pub(super) fn hold(
         &mut self,
         tree: &CompactTree,

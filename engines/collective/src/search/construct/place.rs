@@ -94,7 +94,7 @@ pub struct Placer<'t> {
     /// Epoch at which each GPU has the chunk that is being placed; [`NEVER`] if it does not.
     have: Vec<u32>,
     wanted: Vec<bool>,
-    /// Starts of the chunk that is being placed on each link.
+    /// On each link, the starts of the chunk that is being placed.
     own: Vec<Vec<u32>>,
     own_links: Vec<u32>,
     /// Nodes at which the current chunk arrives, by switch and epoch: plans cannot distinguish arrivals of different

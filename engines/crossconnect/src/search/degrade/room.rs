@@ -9,7 +9,7 @@ use crate::model::task::{Task, merged};
 
 impl Task {
     /// A solution with every lost circuit for which a switch has free ports at both ends. Places at which a circuit
-    /// would count as kept are filled last, because bounds include its removal.
+    /// would count as kept are filled last, because bounds count the removal of that circuit.
     pub(crate) fn completed(&self, found: &Assignment) -> Assignment {
         if self.lost.is_empty() {
             return found.clone();
