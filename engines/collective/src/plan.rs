@@ -37,7 +37,7 @@ record! {
     }
 }
 
-/// Reads the schedule of a range of sizes, which contains no ranges.
+/// Reads the schedule of a range of sizes; the schedule itself must not contain ranges.
 fn of_one_size(value: &Value, place: &Place<'_>, problems: &mut Problems) -> Option<CollectiveResult> {
     let schedule: CollectiveResult = FieldType::read(value, place, NumberRange::Any, problems)?;
     if !schedule.ranges.is_empty() {

@@ -101,8 +101,8 @@ pub(super) fn candidates(task: &CollectiveTask) -> Vec<Vec<u32>> {
     sets.sets
 }
 
-/// Groups, unions of a few groups, and halves of many groups, each with and without the switches that belong to no
-/// group.
+/// Adds single groups, unions of a few groups, and halves of many groups, each with and without the switches that
+/// belong to no group.
 fn groups(network: &LinkNetwork, sets: &mut SetList) {
     let groups = network.group_count();
     let masks: Vec<u64> = if groups <= MOST_UNIONS {

@@ -84,7 +84,7 @@ pub fn algorithm(
     Ok(algorithm)
 }
 
-/// The programs so far.
+/// The programs under construction.
 struct Programs {
     built: ProgramBuilder,
     /// Transfers between each ordered pair of ranks.

@@ -47,7 +47,7 @@ pub struct AskedQuestion {
 /// Limits of questions.
 #[derive(Clone, Debug)]
 pub struct QuestionLimits {
-    /// Seconds for each.
+    /// Time limit for each problem, s.
     pub seconds: f64,
     /// Time on the run's clock at which the last problem ends, s.
     pub until_s: f64,

@@ -57,7 +57,7 @@ impl CollectiveScenario {
         }
     }
 
-    /// The family that a scenario names must have the nodes and links of the scenario; rates may differ.
+    /// Checks that the family that a scenario names has the nodes and links of the scenario; rates may differ.
     fn validate_family(&self, problems: &mut Problems) {
         let Some(family) = &self.family else { return };
         let usual = match family.topology() {

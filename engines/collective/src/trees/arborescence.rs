@@ -18,7 +18,7 @@ const NONE: u32 = u32::MAX;
 struct Heaps(Vec<Entry>);
 
 impl Heaps {
-    /// Lazy offsets: an entry passes its offset on to its children before it leaves the top.
+    /// Adds the lazy offset of an entry to its children, which must happen before the entry leaves the top.
     fn push_down(&mut self, at: u32) {
         let Entry { offset, left, right, .. } = self.0[at as usize];
         if offset != 0.0 {

@@ -213,7 +213,7 @@ impl State {
         Prepared { chains, tails, children, siblings, pace: 0.0 }
     }
 
-    /// A piece has crossed a hop ([`ROOT`]: is at its root), so the next hops wait for their links.
+    /// Records that a piece has crossed a hop ([`ROOT`]: is at its root), so that the next hops wait for their links.
     fn arrive(&mut self, time: u32, prepared: &Prepared, arrived: WaitingHop) {
         let place = if arrived.hop == ROOT { prepared.chains.len() } else { arrived.hop as usize };
         for &hop in &prepared.children[place] {

@@ -199,7 +199,7 @@ impl Matcher<'_> {
         }
     }
 
-    /// A piece is at a node, so the links out of the node may send it to nodes that do not await it.
+    /// Records that a piece is at a node, so that the links out of the node may send it to nodes that do not await it.
     fn arrive(&mut self, time: u32, piece: u32, node: u32) {
         let network = self.network;
         for &link in network.out_links(node) {

@@ -56,7 +56,7 @@ pub fn polish<W: Watch>(
                 found(watch, removed.iter().sum(), &best)?;
             }
         }
-        // A full pass without gain is a local optimum of all pairs.
+        // After a full pass without gain, the solution is a local optimum with regard to all pairs.
         if now == before {
             return Ok(best);
         }

@@ -109,8 +109,8 @@ pub fn halved<W: Watch>(
     }
 }
 
-/// Finds a solution for tasks that are not uniform by variants of halving and repair: switches with equal ports
-/// together, other orientations, other orders. `None` if all variants fail.
+/// Finds a solution for tasks that are not uniform by variants of halving and repair: splits that keep switches with
+/// equal ports together, other orientations, and other orders of the switches. `None` if all variants fail.
 ///
 /// # Errors
 /// If the run must stop.

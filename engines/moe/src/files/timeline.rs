@@ -127,7 +127,7 @@ fn slice(
 }
 
 impl TimelineWalk<'_> {
-    /// The forward or the backward pass of a layer.
+    /// Writes the forward or the backward pass of a layer.
     fn pass(&mut self, number: usize, is_forward: bool) {
         let layers = self.layers;
         let Some(layer) = layers.get(number) else { return };

@@ -89,7 +89,8 @@ pub(super) fn improve(
     Ok(bounds)
 }
 
-/// Bound on all plans with circuits of the region: every exchange runs on its best circuits, without stalls.
+/// Reports the bound on all plans with circuits of the region: every exchange runs on its best circuits, without
+/// stalls.
 fn state_bound(stage: &StageModel, bounds: &[f64], cx: &mut Context<'_, Moe>) {
     if let Ok(least) = least_on_circuits(&stage.scenario, &stage.demands, bounds) {
         let is_strict = stage.rule == RoutingRule::Strict;

@@ -40,7 +40,7 @@ impl<'h> RollingPassage<'h> {
         passed(&self.passage, self.history.load(index, before))
     }
 
-    /// Sums over the window before an iteration.
+    /// Moves the sums to the window before an iteration.
     fn move_to(&mut self, index: usize, before: usize) {
         let (history, layer, window) = (self.history, self.layer, self.settings.window);
         // Loads of both layers in one iteration.

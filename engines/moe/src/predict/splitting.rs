@@ -131,7 +131,7 @@ fn inverse(problem: &PassageProblem, rho: f64) -> Vec<f64> {
     matrix
 }
 
-/// Column `j` of `P S` for a symmetric S.
+/// Computes column `j` of `P S` for a symmetric S.
 pub(super) fn times_column(symmetric: &[f64], n: usize, passage: &[f64], j: usize, product: &mut [f64]) {
     product.fill(0.0);
     // Four columns at a time, so that sums are loaded and stored a quarter as often.

@@ -74,8 +74,9 @@ impl CopyProgram<'_> {
         dropped
     }
 
-    /// `B[k] = B[k-1] - X[k-1] + arrivals`. Presence is at most 1, so at most one reception helps. If chunks may be
-    /// dropped, a plan still must not deliver a chunk twice, so a row limits the total number of receptions.
+    /// Adds the rows `B[k] = B[k-1] - X[k-1] + arrivals`. Presence is at most 1, so at most one reception helps. If
+    /// chunks may be dropped, a plan still must not deliver a chunk twice, so a row limits the total number of
+    /// receptions.
     fn presence_rows(&mut self, at: usize, dropped: &FxHashMap<(u32, u32), Column>) {
         let task = self.task;
         let chunk = self.folding.chunks[at];
@@ -109,7 +110,8 @@ impl CopyProgram<'_> {
         }
     }
 
-    /// GPUs send chunks that are present; switches send chunks that arrive in exactly that epoch.
+    /// Adds rows by which GPUs send only chunks that are present, and switches only chunks that arrive in exactly that
+    /// epoch.
     fn forward_rows(&mut self, at: usize, beginning: &CopyBeginning) {
         let task = self.task;
         let chunk = self.folding.chunks[at];
@@ -161,7 +163,7 @@ impl CopyProgram<'_> {
         }
     }
 
-    /// A chunk with one destination leaves no GPU twice.
+    /// Adds rows by which a chunk with one destination leaves every GPU at most once.
     fn once_rows(&mut self, at: usize) {
         let task = self.task;
         let chunk = self.folding.chunks[at];
@@ -180,8 +182,8 @@ impl CopyProgram<'_> {
         }
     }
 
-    /// A chunk arrives at a switch at one pace in an epoch, because plans do not distinguish arrivals of different
-    /// pace.
+    /// Adds rows by which a chunk arrives at a switch at only one pace in an epoch, because plans do not distinguish
+    /// arrivals of different pace.
     fn pace_rows(&mut self, at: usize) {
         let task = self.task;
         let chunk = self.folding.chunks[at];
@@ -216,7 +218,7 @@ impl CopyProgram<'_> {
         }
     }
 
-    /// Every destination has its chunks at the end.
+    /// Requires that every destination has its chunks at the end.
     fn demand(&mut self, at: usize, beginning: &CopyBeginning) {
         let chunk = self.folding.chunks[at];
         for dest in self.task.chunks.dests(chunk as usize) {

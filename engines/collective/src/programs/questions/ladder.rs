@@ -42,19 +42,20 @@ impl Ladder {
         }
     }
 
-    /// A schedule of that many epochs exists.
+    /// Records that a schedule of that many epochs exists.
     pub fn reach(&mut self, epochs: u32) {
         self.known = self.known.min(epochs);
     }
 
-    /// No schedule of that many epochs exists, and so none of fewer.
+    /// Records that no schedule of that many epochs exists, and therefore no schedule of fewer epochs.
     pub fn exclude(&mut self, epochs: u32) {
         // A schedule of fewer epochs would also be a schedule of these epochs.
         self.proven = self.proven.max(epochs + 1);
         self.next = self.next.max(epochs + 1);
     }
 
-    /// It is unknown whether a schedule of that many epochs exists; smaller numbers are not tested any more.
+    /// Records that it is unknown whether a schedule of that many epochs exists; smaller numbers are not tested any
+    /// more.
     pub fn leave_open(&mut self, epochs: u32) {
         // Nothing is proven, so the bound stays.
         self.next = self.next.max(epochs + 1);

@@ -76,7 +76,8 @@ impl Pricing<'_> {
         self.per_us * reached.iter().sum::<f64>() + self.per_depth_us * deepest
     }
 
-    /// The cheapest tree from a root, with `per_us` as the price of latency; `None` if there are too many hops.
+    /// The cheapest tree from a root, with `per_us` as the price of latency; `None` if there are too many hops, or if
+    /// some GPU is not a rank.
     fn arborescence(&self, root: u32, per_us: f64) -> Option<Tree> {
         let question = self.question;
         let gpus = question.network.gpus();

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// Name of the format.
 pub(super) const NAME: &str = "svg";
-/// Its type.
+/// Its description.
 pub(super) const HELP: &str = "Picture for a review: circuits between pods before and after, and what \
      every switch keeps, adds and removes; also readable in black and white.";
 /// Parts of a plan that the picture omits.

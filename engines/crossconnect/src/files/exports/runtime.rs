@@ -22,7 +22,7 @@ struct Change<'a> {
     schema: &'static str,
     plan: &'a str,
     phase: u32,
-    /// Time within the iteration, s.
+    /// Time of the change within the iteration, s.
     time_s: f64,
     /// Time at which the new circuits start to carry traffic, s; it may fall into the next iteration.
     carries_at_s: f64,

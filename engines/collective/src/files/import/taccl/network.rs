@@ -132,7 +132,7 @@ impl TacclNetwork<'_> {
         problems.into_result(costs.as_slice())
     }
 
-    /// The hybrid cube mesh: first pairs with two NVLinks, then pairs with one NVLink.
+    /// Adds the links of a hybrid cube mesh: first pairs with two NVLinks, then pairs with one NVLink.
     fn cube_mesh(&mut self) -> Result<(), Problems> {
         let costs = self.classes(8, 2)?.to_vec();
         let cube = NetworkFamily { network: FamilySort::Dgx1, size: vec![1] }.topology()?;
@@ -147,7 +147,7 @@ impl TacclNetwork<'_> {
         Ok(())
     }
 
-    /// All GPUs of a node connected to one switch. Half of the GPU-to-GPU latency is on the link into the switch and
+    /// Connects all GPUs of a node to one switch. Half of the GPU-to-GPU latency is on the link into the switch and
     /// half on the link out of it.
     fn switched(&mut self) -> Result<(), Problems> {
         let cost = self.classes(16, 1)?.first().copied().unwrap_or_default();
@@ -167,8 +167,8 @@ impl TacclNetwork<'_> {
         (gpu as u64 * self.given.nics_per_node as u64 / self.given.gpus_per_node as u64) as u32
     }
 
-    /// Links between nodes: direct links from sender to receiver if there are two nodes and each GPU has its own NIC,
-    /// else links through switches.
+    /// Adds the links between nodes: direct links from sender to receiver if there are two nodes and each GPU has its
+    /// own NIC, else links through switches.
     pub(super) fn between(&mut self, connections: &BTreeMap<u32, Vec<u32>>) -> Result<(), Problems> {
         let given = self.given;
         if self.count == 1 {
@@ -243,8 +243,8 @@ impl TacclNetwork<'_> {
         parts
     }
 
-    /// A switch for the senders and receivers of a component, and a switch for each NIC that several of them share.
-    /// Half of the latency is on each side of the switch in the middle.
+    /// Adds a switch for the senders and receivers of a component, and a switch for each NIC that several of these GPUs
+    /// share. Half of the latency is on each side of the switch in the middle.
     fn fabric(&mut self, pairs: &BTreeSet<(u32, u32)>) {
         let given = self.given;
         let (cost, half_us) = (given.remote_invbw_us_per_mb, given.remote_alpha_us / 2.0);

@@ -104,7 +104,7 @@ fn wiring(base: Option<&CrossconnectScenario>, rows: &PortRows, params: &Params)
     }
 }
 
-/// Pods, switches, panels and states.
+/// Builds pods, switches, panels and states.
 fn lay(
     hall: &mut CrossconnectScenario,
     base: Option<&CrossconnectScenario>,
