@@ -14,7 +14,7 @@ pub(super) fn time(scenario: &CollectiveScenario, result: &CollectiveResult, fou
     if !(time.epoch_us.is_finite() && time.epoch_us > 0.0) {
         found.add_with(code::TIME, || format!("'epoch_us' is {}, but must be above 0", time.epoch_us));
     }
-    // A plan must state every field of `time`; a scenario may omit some.
+    // A plan may count all latencies (threshold 0) even if the scenario allows small latencies to be omitted.
     if time.alpha_threshold != scenario.time.alpha_threshold && time.alpha_threshold != 0.0 {
         found.add_with(code::TIME, || {
             let given = scenario.time.alpha_threshold;

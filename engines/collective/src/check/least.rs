@@ -50,7 +50,7 @@ struct PartTime {
     enters: bool,
 }
 
-/// Returns the maximum over all parts; `part` returns the part of a node, below `count`.
+/// Returns the maximum over all parts; `part` returns the number of the part of a node, which is below `count`.
 fn least(
     scenario: &CollectiveScenario,
     chunks: &ChunkList,

@@ -1,8 +1,8 @@
 //! Schedules as programs of thread blocks.
 //!
 //! There is one thread block for each pair of ranks and direction, with its steps in order of epochs. A send waits for
-//! the receive of its chunk, and a reduction waits for the previous reduction into the same place. All waits follow the
-//! order of the schedule, so that they cannot form a cycle. The exporter executes the program as a test before it
+//! the receive of its chunk, and a reduction waits for the previous step that wrote to the same place. All waits follow
+//! the order of the schedule, so that they cannot form a cycle. The exporter executes the program as a test before it
 //! returns the file.
 
 use super::places::{ChunkPlaces, size_knobs, size_range};

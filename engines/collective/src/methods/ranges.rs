@@ -257,7 +257,7 @@ impl<'s> RangeSearch<'s> {
     /// The ranges, each with its schedule.
     fn ranges(&mut self) -> Result<Vec<SizeRange>, MethodError> {
         let times = self.times();
-        // Time limits of the sizes: close to the best time, and not above the time of whole chunks.
+        // Maximum completion time for each size: close to the best time, and not above the time of whole chunks.
         let limit = |(best, whole): (&f64, &f64)| (best * (1.0 + CLOSE)).min(whole * (1.0 + SAME));
         let limits: Vec<f64> = self.best_us.iter().zip(&self.whole_us).map(limit).collect();
         // Interval covering.

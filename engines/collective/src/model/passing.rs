@@ -20,8 +20,8 @@ impl Passing {
         Self { first_us: time_us, last_us: time_us }
     }
 
-    /// The piece at the other end of a link that is free from `free_us` and transmits the piece for `takes_us`;
-    /// `through` is true if the link leaves a cut-through switch.
+    /// Sends the piece over a link that is free from `free_us` and transmits the piece for `takes_us`; returns the
+    /// times at the other end. `through` is true if the link leaves a cut-through switch.
     #[must_use]
     pub fn over(self, through: bool, takes_us: f64, alpha_us: f64, free_us: &mut f64) -> Self {
         let start_us = free_us.max(if through { self.first_us } else { self.last_us });

@@ -34,7 +34,7 @@ pub(super) fn start(
             Severity::Warning,
             "a pod does not have the same number of ports on every switch, so halving may fail",
         );
-        // If ports differ between switches, also tries random variants.
+        // Tries random variants, because halving and repair can fail if ports differ between switches.
         starts.extend(finish::otherwise(session, cx)?);
     }
     Ok(starts.into_iter().next())

@@ -309,7 +309,7 @@ impl<'t> Board<'t> {
             if self.room(side, ocs, pod) >= 0 {
                 continue;
             }
-            // The chain fails if there is no other switch to move a circuit to, or if it removes too many circuits.
+            // The chain fails if a circuit has no other switch to move to, or if too many circuits are removed.
             if other == NOWHERE || self.removed > limit {
                 return false;
             }

@@ -80,7 +80,7 @@ impl FlowNetwork {
         self.arcs.len() - 1
     }
 
-    /// A minimum-cost flow. Calls `go_on` at least every 5 ms of work.
+    /// Returns a minimum-cost flow. Calls `go_on` at least every 5 ms of work.
     ///
     /// # Errors
     /// No flow exists, or `go_on` stops the search.

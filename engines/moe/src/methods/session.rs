@@ -182,7 +182,7 @@ pub(super) fn bound(scenario: &Scenario<Moe>, cx: &mut Context<'_, Moe>) -> Resu
     Ok(())
 }
 
-/// Reports the bound and returns the outcome of a method.
+/// Outcome of a method that has reported a bound: optimal if the best plan meets the bound.
 pub(super) fn closed(cx: &mut Context<'_, Moe>) -> Outcome {
     let status = if cx.closed() { Status::Optimal } else { Status::Feasible };
     Outcome::done(status)

@@ -160,7 +160,7 @@ impl StageModel {
             // Combine: its demand is the transpose of the dispatch, so it is known by then.
             LayerPhase::A2a2 if after.is_some_and(|known| known > layer) => None,
             LayerPhase::A2a2 => hidden(LayerPhase::ExpertFwd, self.times.expert_ms),
-            // The attention of the next layer.
+            // The attention of the next layer hides the change.
             LayerPhase::A2a3 if layer + 1 < self.layers() => {
                 hidden(LayerPhase::AttentionBwd, 2.0 * self.times.attention_ms)
             }

@@ -6,8 +6,8 @@ use crate::plan::compact::CompactTree;
 use rustc_hash::FxHashMap;
 
 impl Checker<'_> {
-    /// Records what GPUs that are not destinations hold of a tree: `bytes` from the arrival of each hop to its last
-    /// departure, where `epochs` equal pieces follow each other.
+    /// Records what GPUs that are not destinations hold of a tree: `bytes` from the arrival of each hop until `epochs`
+    /// epochs after its last departure.
     pub(super) fn hold(
         &mut self,
         tree: &CompactTree,

@@ -3,7 +3,7 @@
 use super::chains::ChainTable;
 use crate::model::epochs::LinkEpochs;
 
-/// Marks that there is no such epoch.
+/// Marker for "in no epoch".
 pub(in crate::search) const NEVER: u32 = u32::MAX / 4;
 
 /// Transmissions on every link of the real network, and the next epoch at which each link can take another one.

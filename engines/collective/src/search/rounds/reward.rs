@@ -41,8 +41,8 @@ pub(super) fn add(
             .map(|&gpu| {
                 let held = state.beginning.held[at].iter().find(|(holder, _)| *holder == gpu);
                 if let Some((_, from)) = held {
-                    // The chunk was sent before the round: it is at the GPU, or still in flight at the end of the
-                    // round.
+                    // The GPU has the chunk or awaits it from before the round; an arrival after the round counts as in
+                    // flight.
                     let constant = if *from <= epochs { 1.0 } else { IN_FLIGHT };
                     return EndPlace { gpu, constant, terms: Vec::new() };
                 }

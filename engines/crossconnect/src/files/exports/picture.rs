@@ -105,7 +105,7 @@ pub(super) fn svg(name: &str, scenario: &CrossconnectScenario, changes: &Changes
     drawing.into_text(y + MARGIN)
 }
 
-/// Circuits of every pair of pods, before and after.
+/// Draws the circuits of every pair of pods, before and after.
 fn pairs(drawing: &mut Drawing, scenario: &CrossconnectScenario, changes: &Changes, y: f64) -> f64 {
     let pods = scenario.pods as usize;
     let mut counts: BTreeMap<(u32, u32), Counts> = BTreeMap::new();
@@ -143,7 +143,7 @@ fn pairs(drawing: &mut Drawing, scenario: &CrossconnectScenario, changes: &Chang
     end
 }
 
-/// A bar for every switch: kept, added and removed circuits.
+/// Draws a bar for every switch: kept, added and removed circuits.
 fn switches(drawing: &mut Drawing, changes: &Changes, y: f64) -> f64 {
     let mut rows: Vec<(u32, Counts)> = changes
         .ocs
