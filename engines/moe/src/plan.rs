@@ -32,7 +32,7 @@ record! {
         pub routes: Vec<RegionRoute> = any(),
         /// Times of an all-to-all on these routes.
         pub all_to_all: AllToAll = any(),
-        /// Exchanges that run on other circuits.
+        /// Exchanges whose circuits differ from the circuits of the layer.
         pub other_exchanges: Vec<OtherExchange> = list(),
         /// The order of events, forward and backward.
         pub timeline: LayerTimeline = any(),

@@ -35,7 +35,7 @@ const MAX_WIDTH: i64 = 1 << 20;
 const MAX_MS: f64 = 1e9;
 /// Maximum rate in a scenario.
 const MAX_RATE: f64 = 1e7;
-/// Highest number of an iteration.
+/// Largest iteration number.
 const MAX_ITERATION: i64 = 1_000_000;
 
 /// Named reconfiguration delays, ms.

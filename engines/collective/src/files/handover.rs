@@ -34,7 +34,7 @@ const ALL_GATHER: &str = "all_gather";
 const LAYER: &str = "from_layer";
 /// Knobs of scenarios that replace the assumed demand.
 const DEMANDED: [&str; 2] = ["collective", "output_buffer_bytes"];
-/// Largest number of a layer.
+/// Largest layer number.
 const MOST_LAYERS: i64 = 1 << 20;
 /// Knob of the rate of a circuit.
 const CIRCUIT_GBPS: &str = "circuit_gbps";

@@ -16,7 +16,7 @@ pub struct LaneNetwork {
     pub network: LinkNetwork,
     /// The lanes in epochs.
     pub epochs: EpochModel,
-    /// Node of the real network of every node.
+    /// For every node, the node of the real network that it represents.
     pub origins: Vec<u32>,
 }
 

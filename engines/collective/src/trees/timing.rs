@@ -10,7 +10,7 @@ use crate::scenario::network::LinkNetwork;
 pub struct PieceTiming {
     /// Length of an epoch, µs.
     pub epoch_us: f64,
-    /// Epochs that a piece occupies each link.
+    /// For each link, the number of epochs for which a piece occupies it.
     pub occupies: Vec<u32>,
     /// Latency of each link.
     pub delays: Vec<u32>,

@@ -96,7 +96,8 @@ pub struct ChangeFacts {
 }
 
 impl ChangeFacts {
-    /// Computes all counts that panes show. Linear in entries and in pods squared.
+    /// Computes all counts that panes show. Takes time linear in the number of entries and quadratic in the number of
+    /// pods.
     pub fn of(scenario: &CrossconnectScenario, changes: &Changes) -> Self {
         let pods = scenario.pods as usize;
         let failed: HashSet<(u32, Side, u32, u32)> = scenario

@@ -84,7 +84,7 @@ pub fn routed(
             let left = if bytes - carried > ROUNDING * bytes { bytes - carried } else { 0.0 };
             let by_circuit = if left > 0.0 { carried / count } else { bytes / count };
             if carried > 0.0 {
-                // Evenly over parallel circuits, in the direction of the bytes.
+                // Spreads the bytes evenly over parallel circuits, each oriented in the direction of the bytes.
                 for circuit in set() {
                     let ends = (circuit.server_a as usize, circuit.server_b as usize);
                     let (source, target) = match ends {
@@ -99,7 +99,7 @@ pub fn routed(
                 if let Some(because) = region.no_packets() {
                     return Err(Unreachable { from, to, because });
                 }
-                // Evenly over the packet-switched NICs; the n-th NIC sends to the n-th NIC.
+                // Spreads the bytes evenly over the packet-switched NICs; the n-th NIC sends to the n-th NIC.
                 let share = left / region.eps_nics.len() as f64;
                 for &nic in &region.eps_nics {
                     routes.push(route((from, to), RoutePath::Eps, (nic, nic), share));

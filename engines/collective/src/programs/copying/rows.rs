@@ -237,8 +237,8 @@ impl CopyProgram<'_> {
         }
     }
 
-    /// Starts of all chunks in all windows of a link. One link of every orbit has rows; the chunks of an orbit are
-    /// counted by the images of the link.
+    /// Starts of all chunks in all windows of a link. One link of every orbit has rows; a start of a representative
+    /// chunk counts once for each image of the link in that orbit.
     fn window_rows(&mut self, beginning: &CopyBeginning) {
         // The lanes of a link share its capacity; their starts count in the epochs in which the link transmits.
         let links = self.task.real.links().len();

@@ -108,8 +108,8 @@ impl FluidProgram<'_> {
         }
     }
 
-    /// Amounts of all sources on a link in an epoch. One link of every orbit has rows; the sources of an orbit are
-    /// counted by the images of the link.
+    /// Amounts of all sources on a link in an epoch. One link of every orbit has rows; a representative source counts
+    /// once for each image of the link in that orbit.
     fn limit_links(&mut self) {
         let mut terms: Vec<Vec<(u32, Column, f64)>> = vec![Vec::new(); self.links.links.len()];
         for flows in &self.flows {

@@ -22,8 +22,8 @@ const MOST_LOOKS: usize = 1 << 26;
 struct MatchRule {
     /// Prefers chunks that few GPUs have or await, instead of random chunks.
     rarest: bool,
-    /// A slow link leaves a chunk to the other links into the same GPU if these links bring all chunks that the GPU
-    /// lacks sooner.
+    /// A slow link leaves a chunk to the other links into the same GPU if these links bring sooner all chunks that the
+    /// GPU lacks.
     leaves: bool,
 }
 
@@ -203,7 +203,7 @@ impl<'t> Matcher<'t> {
         }
     }
 
-    /// Returns `true` if the other links into a GPU may bring all chunks that the GPU lacks before an epoch.
+    /// Returns `true` if the other links into a GPU may bring, before an epoch, all chunks that the GPU lacks.
     fn others_bring(&self, to: usize, link: u32, arrival: u32) -> bool {
         let into = self.task.network.in_links(to as u32).iter();
         let room: u32 = into

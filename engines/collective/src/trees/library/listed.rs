@@ -20,7 +20,7 @@ const AT_FLOOR: f64 = 1e-5;
 /// Trees and an order for a number of pieces.
 #[derive(Clone, Copy, Debug)]
 struct Combination {
-    /// Finish of the previous number of pieces, µs.
+    /// Finish with the previous number of pieces, µs.
     score: f64,
     variant: usize,
     order: ListOrder,

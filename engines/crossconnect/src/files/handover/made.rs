@@ -28,7 +28,7 @@ const OCS_COUNT: &str = "ocs_count";
 /// Parameter of scenarios for the pairs of ports that a switch may connect.
 const WIRING: &str = "wiring";
 
-/// Maximum number of a layer.
+/// Largest layer number.
 const MOST_LAYERS: i64 = 1 << 20;
 
 /// Parameters of this conversion.
