@@ -59,7 +59,7 @@ pub(super) struct ChunkPlaces {
     sort: CollectiveSort,
     pub(super) op: CollectiveOp,
     pub(super) in_place: bool,
-    /// Pieces of chunks of every rank, or of every pair.
+    /// Number of pieces of all chunks of a rank, or of a pair of ranks.
     per_rank: u32,
     /// Number of input chunks of every rank.
     pub(super) input: u32,

@@ -56,8 +56,8 @@ const PLAIN: [PlacementRule; 3] = [
     PlacementRule { fan_out: FanOut::None, price: 1.0, noise: 0.0, slow_first: 0.0 },
     SLOW_FIRST,
 ];
-/// Rule for networks in which links take a chunk for different numbers of epochs. With a weight of 2, slow GPUs are
-/// served first unless a fast GPU would wait longer than the difference of their paths.
+/// Rule for networks in which a chunk occupies different links for different numbers of epochs. With a weight of 2,
+/// slow GPUs are served first unless a fast GPU would wait longer than the difference of their paths.
 const SLOW_FIRST: PlacementRule =
     PlacementRule { fan_out: FanOut::None, price: 0.0, noise: 0.0, slow_first: 2.0 };
 

@@ -1,4 +1,5 @@
-//! Reward of a round: early deliveries, deliveries at all, and chunks close to their destinations (TE-CCL, appendix D).
+//! Reward of a round: for each delivery, with a bonus for early ones, and for chunks close to their destinations
+//! (TE-CCL, appendix D).
 
 use super::RoundState;
 use crate::model::group::Folding;

@@ -17,7 +17,7 @@ pub(crate) struct Ports {
     one_series_both_ways: bool,
     /// Template of port names, if names are more than numbers.
     template: Option<&'static str>,
-    /// Minimum number of the first port.
+    /// Smallest allowed number of the first port.
     least: i64,
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn ports_of(format: &str) -> Option<Ports> {
 /// Default number of ports per slot.
 const USUAL_PORTS_PER_SLOT: i64 = 8;
 
-/// Maximum number of the first port.
+/// Largest allowed number of the first port.
 const MOST: i64 = 1_000_000;
 
 /// Parameters for the numbers of ports, which exports and imports share.
