@@ -1,4 +1,4 @@
-//! The workbench without input and output: state, actions, effects and the update between them.
+//! The workbench without input and output: its state, and the update that turns an action into a new state and effects.
 //!
 //! ```text
 //! input, events, frames -> Action -> App::update -> Effects -> runtime

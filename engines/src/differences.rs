@@ -82,7 +82,7 @@ impl ScenarioDifferences {
         Ok(found)
     }
 
-    /// Parameters and fields that differ, so a plan for one scenario does not account for those of the other.
+    /// Parameters and fields that differ: a plan for one scenario was made without the values of the other scenario.
     pub fn asked(&self) -> impl Iterator<Item = &Difference> {
         self.knobs.iter().chain(&self.fields)
     }

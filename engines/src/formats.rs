@@ -93,7 +93,7 @@ pub fn export(subject: Subject<'_>, format: &str, settings: &[Setting]) -> Resul
     export_against(subject, None, format, settings)
 }
 
-/// Writes a subject in a format, with a second subject for formats that take one.
+/// Writes a subject in a format, with a second subject for formats that accept one.
 ///
 /// # Errors
 /// Like [`export`]; also a second subject of another kind, or one that the format does not use.

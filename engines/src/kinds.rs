@@ -3,13 +3,14 @@
 #[cfg(feature = "sample")]
 pub mod sample;
 
-/// Makes of the list what has a part for every kind:
+/// Declares the macros that repeat code for every kind of the list:
 ///
-/// * `each_kind!(subject, Enum, inner => code)` runs the same generic code for whatever kind a subject is of;
-/// * `named_kind!(name, K => code, none)` runs it with the type of the kind of a name, or gives `none`;
-/// * `all_kinds!(K => code)` is an array of what it gives for every kind, in the order of the list;
-/// * `kind_enum!(enum Name of Alias)` declares an enum with a variant for every kind, each with `Alias<K>`;
-/// * `kind_crates!()` makes the crate of every kind a module, for presenters of one kind;
+/// * `each_kind!(subject, Enum, inner => code)` matches a subject of any kind and runs `code` on its content;
+/// * `named_kind!(name, K => code, none)` runs `code` with `K` as the kind of this name, or returns `none` if no kind
+///   has it;
+/// * `all_kinds!(K => code)` is an array with the result of `code` for every kind `K`, in the order of the list;
+/// * `kind_enum!(enum Name of Alias)` declares an enum with a variant for every kind `K`, which contains an `Alias<K>`;
+/// * `kind_crates!()` re-exports the crate of every kind under a short name, for the panes of that kind;
 /// * `kind_variants!()` implements [`crate::subject::Variants`] for every kind.
 ///
 /// A `cfg` condition in brackets in front of a kind decides whether the kind is compiled.

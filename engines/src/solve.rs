@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub struct Request {
     /// Method by name.
     pub method: String,
-    /// Values of its own knobs; all others take their defaults.
+    /// Values of its own knobs; all others have their defaults.
     pub settings: Vec<(String, ParamValue)>,
     /// Seed and limits; [`job`] refuses a gap for a method that has no bound to compare with.
     pub common: Common,
@@ -62,7 +62,7 @@ pub fn apply(
     apply_own(scenario, method_name, &own, settings)
 }
 
-/// The method that suits a scenario after its own settings have been applied.
+/// The method that suits a scenario after the settings of scenario parameters have been applied to it.
 pub fn suited(scenario: &AnyScenario, settings: &[Setting]) -> &'static str {
     let knobs = scenario.knobs();
     let own: Vec<Setting> = settings

@@ -43,15 +43,15 @@ kind_enum! {
     pub(crate) enum AnyDraft of DraftOf
 }
 
-/// Conversion of scenarios and plans of a kind to those of any kind.
+/// Conversion of the scenarios and plans of one kind to the types that hold any kind.
 pub(crate) trait Variants: Listed + Models {
-    /// Converts a scenario of this kind to one of any kind.
+    /// Converts a scenario of this kind to an [`AnyScenario`].
     fn scenario(scenario: Arc<Scenario<Self>>) -> AnyScenario;
 
-    /// Converts a plan of this kind to one of any kind.
+    /// Converts a plan of this kind to an [`AnyPlan`].
     fn plan(plan: Arc<Checked<Self>>) -> AnyPlan;
 
-    /// Converts a plan file of this kind to one of any kind.
+    /// Converts a plan file of this kind to an [`AnyDraft`].
     fn draft(draft: Box<Draft<Self>>) -> AnyDraft;
 }
 
@@ -344,12 +344,12 @@ impl AnyPlan {
         each_kind!(self, Self, plan => plan.bound_trust())
     }
 
-    /// Its standing: the bounds on it, and who confirmed them.
+    /// The standing of the plan: its bounds, and for each bound whether the checker proved it or a method claims it.
     pub fn standing(&self) -> Standing {
         each_kind!(self, Self, plan => plan.standing())
     }
 
-    /// Returns the remarks on the plan that the objective does not express.
+    /// Returns a remark on a soft requirement of the scenario that the plan does not meet, see [`Kind::caveat`].
     pub fn caveat(&self) -> Option<String> {
         fn of<K: Variants>(plan: &Checked<K>) -> Option<String> {
             K::caveat(plan.plan())
@@ -386,7 +386,7 @@ impl AnyPlan {
         each_kind!(self, Self, plan => of(plan))
     }
 
-    /// Differences from another plan beyond their figures; none from one of another kind.
+    /// Differences from another plan in addition to the figures; none if the other plan is of another kind.
     pub fn differences(&self, other: &Self) -> Differences {
         fn of<K: Kind>(a: &Checked<K>, b: &SharedPlan) -> Differences {
             let b = downcast::<K>(b);

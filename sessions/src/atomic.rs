@@ -42,7 +42,7 @@ pub fn atomic_write(path: &Path, bytes: &[u8], overwrite: Overwrite) -> Result<(
 /// Like [`atomic_write`], for content that is produced piece by piece.
 ///
 /// # Errors
-/// As [`atomic_write`], and whatever `fill` fails with.
+/// As [`atomic_write`], and every error of `fill`.
 pub fn atomic_write_with(
     path: &Path,
     overwrite: Overwrite,
@@ -73,7 +73,7 @@ pub fn own_write(path: &Path, bytes: &[u8]) -> Result<(), SessionError> {
 /// Like [`private_write`], for content that is produced piece by piece.
 ///
 /// # Errors
-/// As [`private_write`], and whatever `fill` fails with.
+/// As [`private_write`], and every error of `fill`.
 pub(crate) fn private_write_with(
     path: &Path,
     fill: impl FnOnce(&mut File) -> io::Result<()>,

@@ -77,7 +77,7 @@ pub struct SettingDifference {
     pub values: Vec<Option<ParamValue>>,
 }
 
-/// Verdict on a figure compared with that of the reference.
+/// Verdict on a figure of a plan, compared with the same figure of the reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -103,12 +103,12 @@ impl Verdict {
     }
 }
 
-/// A figure compared with that of the reference.
+/// A figure of a plan, compared with the same figure of the reference.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct MetricChange {
-    /// Figure minus that of the reference.
+    /// Figure of the plan minus figure of the reference.
     pub difference: f64,
-    /// The difference in per cent of the reference's magnitude; `None` if that is 0.
+    /// The difference in per cent of the magnitude of the reference's figure; `None` if this figure is 0.
     pub percent: Option<f64>,
     /// Verdict on the figure.
     pub verdict: Verdict,
@@ -132,7 +132,8 @@ pub struct Figure {
 /// A sentence on what is proven about a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Proof {
-    /// `verified`, `claimed`, with `in part` for a bound on some plans only: the gap that is listed.
+    /// Trust in the bound whose gap is listed: `verified` or `claimed`, followed by `in part` if the bound covers only
+    /// some plans.
     pub word: &'static str,
     /// The gaps and who confirmed them: `28.6 % verified (0.00 % claimed)`.
     pub gaps: String,

@@ -30,7 +30,7 @@ pub enum Action {
     Select {
         /// Pane of the item.
         pane: PaneId,
-        /// The item; `None` only takes the focus.
+        /// The item; `None` if the click only gives the focus to the pane.
         item: Option<ItemId>,
     },
     /// A line of the top layer was chosen with the mouse.
@@ -170,7 +170,7 @@ pub enum Command {
     Layer(LayerCommand),
 }
 
-/// A way to move.
+/// Movement of the selection in a pane or list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "named by where it leads")]
 pub enum Motion {

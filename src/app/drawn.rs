@@ -20,7 +20,7 @@ pub struct Drawn {
     pub layer_page: usize,
     /// Total number of rows of the top layer.
     pub layer_rows: usize,
-    /// Work for a helper thread. The loop takes it out before the rest reaches the state.
+    /// Work for a helper thread. The event loop removes this work before it passes the rest to the state.
     pub jobs: Vec<ViewJob>,
 }
 

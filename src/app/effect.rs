@@ -175,7 +175,7 @@ pub enum ExportSubject {
 pub struct ExportJob {
     /// Content of the file.
     pub subject: ExportSubject,
-    /// The second subject, for formats that take one.
+    /// The second subject, for formats that accept one.
     pub against: Option<PlanRef>,
     /// Name of the format.
     pub format: String,

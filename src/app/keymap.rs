@@ -1,4 +1,5 @@
-//! From keys to actions: a trie per place, made from the action table. Sequences wait for their next key.
+//! Maps keys to actions with a trie per place, made from the action table. A key that begins a sequence waits for the
+//! next key.
 
 use crate::app::key::{Key, sequence};
 use crate::app::layer::LayerKind;

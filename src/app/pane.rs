@@ -143,7 +143,7 @@ impl PaneState {
 /// Size class of the terminal, which decides the room for panes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum SizeClass {
-    /// One message: what is needed.
+    /// Too small for panes: one message states the required size.
     #[default]
     TooSmall,
     /// One pane at a time and a short solve strip.

@@ -194,7 +194,7 @@ impl PlanTable {
             .or_else(|| self.entries.iter().rev().find(|entry| entry.origin.is_some_and(|(of, _)| of == run)))
     }
 
-    /// The rows of the table, best first: plans of the present scenario, then those of others.
+    /// The rows of the table: plans of the present scenario, best first, then plans of other scenarios.
     pub fn rows(&self) -> Vec<&PlanEntry> {
         let mut rows: Vec<&PlanEntry> = self
             .entries

@@ -28,8 +28,8 @@ impl App {
         Some(standing)
     }
 
-    /// Adds the bounds from runs and other plans of a scenario, and the bound of run `own` on some plans. A bound on
-    /// some plans only is used only if the plan itself has a bound on the same plans.
+    /// Adds the bounds from runs and other plans of a scenario, and the bound of run `own` on some plans. A bound of
+    /// another plan that covers only some plans is used if this plan has a bound on the same plans.
     fn inform(&self, standing: &mut Standing, scenario_sha256: &str, own: Option<RunId>) {
         if standing.other_question().is_some() {
             return;
@@ -67,7 +67,8 @@ impl App {
         if run.word() != OPTIMAL || self.is_best_of_all(run) { run.word() } else { "DONE" }
     }
 
-    /// Returns `false` if a run is known not to have proven that its plan is the best of all plans.
+    /// Returns `false` if another plan of the scenario is better than the plan of the run, or if only a bound on some
+    /// plans proves it optimal.
     pub fn is_best_of_all(&self, run: &Run) -> bool {
         let Some(entry) = self.plans.newest_of(run.id) else { return true };
         let best = self.plans.best_of(&entry.scenario_sha256);

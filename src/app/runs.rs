@@ -113,7 +113,7 @@ pub struct Run {
     pub silent_s: f64,
     /// Kind of process in which its solver runs, such as `helper process`; `None` until it is known.
     pub process: Option<String>,
-    /// Sizes of its model after each step; of several models, those of the newest.
+    /// Sizes of its model after each step; if there are several models, the sizes of the newest one.
     pub models: Vec<ModelSize>,
     /// The newest lines of the solver's log, oldest first.
     pub lines: VecDeque<SolverLine>,

@@ -35,7 +35,7 @@ pub const LATE_STOP: Duration = Duration::from_secs(2);
 /// Time without a change after which the automatic mode solves.
 pub const AUTO_DELAY: Duration = Duration::from_millis(300);
 
-/// Look of the screen.
+/// Appearance of the screen: colours and glyphs; also the use of the mouse.
 #[derive(Clone, Debug)]
 pub struct Look {
     /// Family of colours.
@@ -53,7 +53,7 @@ pub struct Look {
 }
 
 impl Look {
-    /// A look from its parts.
+    /// Combines the settings, and derives the styles from them.
     pub fn new(
         palette: Palette,
         depth: ColorDepth,
@@ -113,7 +113,7 @@ pub struct Dirty {
     pub panes: BTreeSet<PaneId>,
     /// The clock in the header.
     pub clock: bool,
-    /// The user waits for it: draw at once.
+    /// The user waits for the frame: draw at once.
     pub urgent: bool,
 }
 
@@ -369,7 +369,7 @@ impl App {
         self.panes.get(&pane).cloned().unwrap_or_default()
     }
 
-    /// The same, to change it.
+    /// Returns the choices of the user in a pane, to change them.
     pub fn pane_mut(&mut self, pane: PaneId) -> &mut PaneState {
         self.panes.entry(pane).or_default()
     }

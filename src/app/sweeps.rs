@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// Factors of the present value for the suggested values.
 const FACTORS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
 
-/// The same for a knob that is a fraction.
+/// Factors of the present value for the suggested values of a knob that is a fraction.
 const SHARE_FACTORS: [f64; 5] = [0.6, 0.8, 1.0, 1.2, 1.4];
 
 /// Sweeps that the pane of sweeps offers.
@@ -126,14 +126,14 @@ pub struct SweepTable {
 }
 
 impl SweepTable {
-    /// Adds a sweep in place of the one over the same knob.
+    /// Adds a sweep; it replaces an earlier sweep over the same knob.
     pub fn insert(&mut self, run: SweepRun) {
         let knob = run.knob();
         self.list.retain(|other| other.knob() != knob);
         self.list.push(run);
     }
 
-    /// The one over a knob.
+    /// The sweep over a knob.
     pub fn over(&self, knob: &str) -> Option<&SweepRun> {
         self.list.iter().find(|run| run.knob() == knob)
     }

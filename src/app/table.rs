@@ -13,9 +13,9 @@ mod pop_ups;
 /// Place in which an action applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TablePlace {
-    /// Among the panes and on the start screen.
+    /// In the workbench and on the start screen.
     Anywhere,
-    /// Among the panes, when something is open.
+    /// Among the panes while a scenario is open.
     Workbench,
     /// In these layers.
     Layers(&'static [LayerKind]),

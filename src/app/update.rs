@@ -29,7 +29,7 @@ pub use sweeps::has_sweeps;
 const TITLE_EVERY: Duration = Duration::from_secs(1);
 
 impl App {
-    /// Processes an action and returns the effects for the runtime. `now` never goes back.
+    /// Processes an action and returns the effects for the runtime. `now` never decreases.
     pub fn update(&mut self, action: Action, now: Instant) -> Effects {
         self.now = self.now.max(now);
         let mut effects = Effects::new();

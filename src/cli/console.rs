@@ -23,7 +23,7 @@ pub struct Console {
     overrides: Overrides,
 }
 
-/// Standard output of the caller. Writing to a closed one fails.
+/// Standard output of the caller. Writing fails if the caller closed it.
 #[derive(Debug)]
 pub struct Output {
     file: File,
@@ -108,7 +108,7 @@ impl Console {
         self.err.is_terminal()
     }
 
-    /// Columns and rows of the terminal that standard output is.
+    /// Columns and rows of the terminal to which standard output is connected.
     pub fn size(&self) -> Option<(u16, u16)> {
         let size = rustix::termios::tcgetwinsize(&self.out.get_ref().file).ok()?;
         (size.ws_col > 0 && size.ws_row > 0).then_some((size.ws_col, size.ws_row))
@@ -139,7 +139,7 @@ impl Console {
         self.say_raw(&format!("warning: {message}\n"));
     }
 
-    /// Text as it is.
+    /// Writes text to standard error unchanged.
     pub fn say_raw(&mut self, text: &str) {
         // Buffered output came earlier, so it is flushed first; on a terminal the order is visible.
         let _ = self.out.flush();

@@ -23,7 +23,7 @@ pub enum Signal {
     HangUp,
     /// Ctrl-C.
     Interrupt,
-    /// A request to end.
+    /// A request to end the program (SIGTERM).
     Terminate,
 }
 

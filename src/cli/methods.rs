@@ -120,7 +120,8 @@ fn one_method(
     Ok(())
 }
 
-/// Parameters that at least two methods have in the same form. If a name has several such forms, the most frequent one.
+/// Parameters that at least two methods have with the same description. If several descriptions of a name are shared,
+/// returns the most frequent one.
 fn shared(methods: &[MethodInfo]) -> Vec<ParamInfo> {
     let mut forms: Vec<(&ParamInfo, usize)> = Vec::new();
     for param in methods.iter().flat_map(|method| &method.params) {

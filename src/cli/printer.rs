@@ -38,7 +38,7 @@ pub struct Printer<M> {
 pub struct Printed {
     /// Lines, without line ends.
     pub lines: Vec<String>,
-    /// Next step of the printer after them.
+    /// Next step of the printer after these lines.
     pub then: AfterPrint,
 }
 
@@ -54,7 +54,7 @@ pub enum AfterPrint {
 }
 
 impl<M: Send + 'static> Printer<M> {
-    /// Starts printing the lines that `say` makes from messages, and from time without a message (`None`).
+    /// Starts a printer. `say` turns a message into lines; it gets `None` after a time without a message.
     ///
     /// # Errors
     /// If no thread can be started.

@@ -34,8 +34,8 @@ impl Target {
     /// Checks whether `path` can be written before any other work; `None` and `-` are standard output.
     ///
     /// # Errors
-    /// Returns the reason that it cannot: it exists and is to be kept, it is a folder, its folder is missing or
-    /// write-protected; standard output is closed.
+    /// Returns the reason that the target cannot be written: the file exists and `force` is not set, the path is a
+    /// folder, its folder is missing or write-protected, or standard output is closed.
     pub fn prepare(path: Option<&Path>, force: bool, console: &Console) -> Result<Self, Problem> {
         match path.filter(|path| path.as_os_str() != "-") {
             Some(path) => FileTarget::prepare(path, force).map(Self::File),

@@ -35,7 +35,7 @@ pub enum Finished {
     Opened {
         /// Requested file, preset or session, for messages.
         source: String,
-        /// The number of the request; an older one is dropped.
+        /// The number of the request; the result of an older request is dropped.
         request: u64,
         /// The outcome.
         outcome: Result<Option<Box<Bundle>>, Vec<String>>,

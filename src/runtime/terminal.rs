@@ -12,9 +12,10 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::sync::{Mutex, PoisonError};
 
-/// Save the title, alternate screen, clear, hide the cursor, bracketed paste, focus events.
+/// Saves the title, switches to the alternate screen, clears it, hides the cursor, and enables bracketed paste and
+/// focus events.
 const ENTER: &str = "\x1b[22;0t\x1b[?1049h\x1b[2J\x1b[?25l\x1b[?2004h\x1b[?1004h";
-/// The same in reverse, after a frame that may be incomplete.
+/// Undoes [`ENTER`] in reverse order, after a frame that may be incomplete.
 const LEAVE: &str = "\x1b[?2026l\x1b[0m\x1b[?1004l\x1b[?2004l\x1b[?25h\x1b[?1049l\x1b[23;0t";
 /// Reports buttons and drags but not plain motion, with positions in decimals.
 const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1002h\x1b[?1006h";

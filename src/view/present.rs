@@ -110,8 +110,8 @@ struct Title {
 /// Draws the panes of the kind that is open.
 #[derive(Debug, Default)]
 pub struct Presenter {
-    /// It is made when a scenario is first drawn and dropped when another one is, because panes store results by plan
-    /// number, and these numbers restart with every scenario.
+    /// Created when a scenario is first drawn, and replaced when another scenario is drawn, because panes store results
+    /// by plan number, and these numbers restart with every scenario.
     open: Option<Open>,
 }
 

@@ -35,7 +35,8 @@ pub struct Column {
     pub priority: u8,
     /// `true` if it gets the remaining columns, with `width` as its minimum.
     pub grow: bool,
-    /// Cut of its cells. Numbers are not cut: a number that does not fit shows as an ellipsis.
+    /// Position at which a cell is cut if it does not fit. Numbers are not cut: a number that does not fit is shown as
+    /// an ellipsis.
     pub cut: Cut,
     /// Blank columns in front of it, except in front of the first.
     pub gap: u16,
@@ -87,7 +88,7 @@ impl Column {
         if self.align == Align::Left { width.min(LEAST_NAME) } else { width }
     }
 
-    /// Sets the cut of its cells.
+    /// Sets the position at which its cells are cut.
     #[must_use]
     pub const fn cut(mut self, cut: Cut) -> Self {
         self.cut = cut;

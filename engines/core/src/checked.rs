@@ -120,8 +120,8 @@ pub struct VerifiedBound {
 }
 
 impl VerifiedBound {
-    /// A bound on all plans of the scenario, or on those that `covers` names. If the objective beats the bound by no
-    /// more than a rounding error, the bound is set to the objective. If the objective beats the bound by more, the
+    /// A bound on all plans of the scenario, or on the plans that `covers` names. If the objective beats the bound by
+    /// no more than a rounding error, the bound is set to the objective. If the objective beats the bound by more, the
     /// bound stays unchanged, and the plan is refused.
     pub fn of(sense: Sense, objective: f64, bound: f64, covers: Option<&str>) -> Self {
         let value = standing_bound(sense, objective, bound).unwrap_or(bound);
@@ -231,7 +231,7 @@ impl<K: Kind> Checked<K> {
         self.verified.as_ref()
     }
 
-    /// The standing of the plan: its bounds, and who confirms each.
+    /// The standing of the plan: its bounds, and whether the checker proved each of them or a method claims it.
     pub fn standing(&self) -> Standing {
         Standing::of::<K>(
             &self.plan.header(),
@@ -333,7 +333,7 @@ pub trait AnyChecked: sealed::Sealed + Debug + Send + Sync {
     fn bound_trust(&self) -> BoundTrust;
     /// The bound that the checker proved.
     fn verified_bound(&self) -> Option<&VerifiedBound>;
-    /// The standing of the plan: its bounds, and who confirms each.
+    /// The standing of the plan: its bounds, and whether the checker proved each of them or a method claims it.
     fn standing(&self) -> Standing;
     /// The circuits of the plan, for kinds that set circuits.
     fn circuits(&self) -> Option<CircuitMatrix>;

@@ -409,7 +409,7 @@ pub enum EndStatus {
     NoPlan,
     /// No plan exists.
     Infeasible,
-    /// Plans get better without end.
+    /// The objective is unbounded: every plan can be improved further.
     Unbounded,
     /// The method does not support the scenario or a parameter; the message contains the problems.
     Invalid,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Circuits between pods and the ports they may use.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CircuitMatrix {
-    /// Names of the pods; their number is the number of entries of every list below that has one entry per pod.
+    /// Names of the pods; every list below that has one entry per pod is as long as this list.
     pub pods: Vec<String>,
     /// Optical ports of each pod.
     pub ports_per_pod: Vec<u32>,
@@ -149,7 +149,7 @@ record! {
     /// A reconfiguration: the time in the iteration at which circuits change, the same in every iteration.
     #[derive(Copy)]
     pub struct Switching {
-        /// Number of the change within the iteration, from 1.
+        /// Number of the reconfiguration within the iteration, from 1.
         pub phase: u32 = within(1..=1_000_000),
         /// Time in the iteration, seconds.
         pub time_s: f64 = within(0.0..=1e12),

@@ -26,7 +26,8 @@ pub enum SubjectSort {
     Either,
 }
 
-/// The second subject that a format can take: another scenario or plan of the same kind, such as the state before.
+/// The second subject that a format accepts: another scenario or plan of the same kind, such as the state before the
+/// change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SecondSubject {
     /// Whether the second subject may be a scenario, a plan or either.
@@ -49,7 +50,7 @@ pub struct FormatInfo {
     /// Parts of the subject that are not in the file (exporters), or of the file that are not in the result
     /// (importers); empty if everything is preserved.
     pub leaves_out: &'static [&'static str],
-    /// The second subject that the format can take (exporters); `null` for most.
+    /// The second subject that the format accepts (exporters); `null` for most.
     pub against: Option<SecondSubject>,
     /// Default ending of file names, without the dot.
     pub extension: &'static str,

@@ -190,7 +190,8 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     const SECTIONS: &'static [SectionInfo] = &[];
     /// Sweeps that a screen offers.
     const SWEEPS: SweepInfo = SweepInfo::ANY;
-    /// Pairs of knobs of which the first is another word for the second; it depends on other knobs and is set after them.
+    /// Pairs of knobs `(a, b)` that set the same value, so only one of the two may be given. The meaning of `a` depends
+    /// on other knobs, so `a` is set after them.
     const SYNONYMS: &'static [(&'static str, &'static str)] = &[];
     /// Terms of the kind for the glossary, in addition to its figures.
     const TERMS: &'static [Term] = &[];
@@ -278,13 +279,13 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
         None
     }
 
-    /// Names of figures (objective and metrics) that a check in the usual depth cannot recompute: it verifies only
+    /// Names of figures (objective and metrics) that the quick checks cannot recompute: these checks verify only
     /// ranges, and the figures are shown as claimed.
     fn claimed(_plan: &Plan<Self>) -> Vec<&'static str> {
         Vec::new()
     }
 
-    /// The sections of a scenario, or of a plan of it, each computed on request.
+    /// The sections of a scenario, or of a plan for it, each computed on request.
     ///
     /// # Errors
     /// A scenario that cannot be built.

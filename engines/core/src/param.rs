@@ -208,7 +208,7 @@ impl ParamInfo {
         self
     }
 
-    /// The same parameter with another effect; the default is `warm`.
+    /// The same parameter, whose change has another effect; the default is [`Effect::Warm`].
     #[must_use]
     pub fn effect(mut self, effect: Effect) -> Self {
         self.effect = effect;

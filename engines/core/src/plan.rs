@@ -109,8 +109,9 @@ pub fn gap(value: f64, bound: f64) -> f64 {
     if value == bound { 0.0 } else { (value - bound).abs() / value.abs() }
 }
 
-/// A bound compared with the value of a plan that it covers: the value itself if it exceeds the bound within the
-/// tolerance, and `None` if it beats the bound, so that the bound is wrong.
+/// Compares a bound with the value of a plan that it covers. Returns the bound if the value does not beat it, and the
+/// value if it beats the bound by at most the tolerance. `None` if the value beats the bound by more: the bound is
+/// wrong.
 pub(crate) fn standing_bound(sense: Sense, value: f64, bound: f64) -> Option<f64> {
     let passes = sense.better(value, bound);
     if passes && gap(value, bound) > OPTIMAL_GAP { None } else { Some(if passes { value } else { bound }) }

@@ -135,8 +135,8 @@ pub fn parse_json(bytes: &[u8]) -> Result<Value, Problem> {
     json::parse(bytes, json::tree_limit(bytes.len() as u64))
 }
 
-/// Parses content like [`parse_json`] that takes `stored` bytes in its file, which are fewer than its length if it is
-/// compressed. The memory limit depends on them, as in [`Content::json`].
+/// Like [`parse_json`], for content that takes `stored` bytes in its file: fewer than `bytes` has if the file is
+/// compressed. The memory limit depends on `stored`, as in [`Content::json`].
 ///
 /// # Errors
 /// Like [`parse_json`].

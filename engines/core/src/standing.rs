@@ -79,7 +79,7 @@ pub struct Standing {
     is_exact: bool,
     /// Verified bounds first, and among them bounds on all plans; no bound in the list is implied by another one.
     bounds: Vec<KnownBound>,
-    /// Claimed bounds on all plans that the value beats.
+    /// Claimed bounds on all plans of the scenario, although the value of this plan beats them.
     refuted: Vec<KnownBound>,
 }
 

@@ -5,7 +5,8 @@ use std::fmt::Debug;
 use std::io;
 use std::process::Child;
 
-/// Starts solver processes. Their standard input and output are pipes; they end when their input ends.
+/// Starts solver processes. The standard input and output of a solver process are pipes; the process ends when its
+/// input ends.
 pub trait Launcher: Debug + Send + Sync {
     /// Starts a solver process.
     ///

@@ -1,8 +1,9 @@
 //! Readers and writers of other tools' files: they convert bytes to typed records and back.
 //!
-//! Nothing here opens a path or plans, and every assumption is reported. A reader takes `impl BufRead`, recognises the
-//! format by the content ([`detect`]), unpacks gzip by its magic bytes ([`gz`]), limits every size before it allocates,
-//! and returns a typed record or all problems of the file at once, each with line, field, value and remedy.
+//! No function here opens files or computes plans, and every assumption is reported. A reader takes `impl BufRead`,
+//! recognises the format by the content ([`detect`]), unpacks gzip by its magic bytes ([`gz`]), limits every size
+//! before it allocates, and returns a typed record or all problems of the file at once, each with line, field, value
+//! and remedy.
 #![forbid(unsafe_code)]
 #![cfg_attr(
     test,

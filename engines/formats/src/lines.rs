@@ -24,7 +24,7 @@ impl<R: BufRead> Lines<R> {
         Self { reader, buffer: Vec::new(), number: 0, cap: limits.line_bytes, rows: limits.rows }
     }
 
-    /// Maximum number of rows that may be taken from the file.
+    /// Maximum number of rows of the table in the file.
     pub(crate) const fn rows(&self) -> usize {
         self.rows
     }

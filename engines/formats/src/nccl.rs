@@ -151,7 +151,7 @@ pub struct NcclNet {
     pub gpu_direct: bool,
 }
 
-/// Writes a topology, as `NCCL_TOPO_FILE` takes it.
+/// Writes a topology in the form that NCCL reads from `NCCL_TOPO_FILE`.
 pub fn write(topology: &NcclTopology) -> String {
     let mut text = format!("<system version=\"{}\">\n", topology.version);
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); topology.devices.len()];

@@ -143,8 +143,8 @@ pub struct FileNetwork {
     pub links: Vec<FileLink>,
 }
 
-/// Reads a network. If `directed` is true, each line of an edge list is a link in one direction; other forms define it
-/// themselves.
+/// Reads a network. If `directed` is true, each line of an edge list is a link in one direction; files of other forms
+/// define the direction themselves.
 ///
 /// # Errors
 /// Every problem of the file, and files of none of these forms.

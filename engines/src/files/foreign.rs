@@ -6,8 +6,8 @@ use lightbay_formats::Format;
 use lightbay_formats::detect::{detect, unpacked_head};
 use lightbay_formats::solutions::Dialect;
 
-/// Returns the problem of a file that is neither a scenario nor a plan; `None` for a file that may be either, or any
-/// other JSON. `source` is the name of the file as the user wrote it.
+/// Returns the problem of a file that is neither a scenario nor a plan; `None` for a file that may be a scenario or a
+/// plan, and for JSON of an unknown kind. `source` is the name of the file as the user wrote it.
 pub(crate) fn told(content: &[u8], source: &str) -> Option<Problem> {
     let head = &unpacked_head(content).ok()?;
     let format = match detect(head) {

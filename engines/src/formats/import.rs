@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// Result of reading files of another tool.
 #[derive(Clone, Debug)]
 pub enum Product {
-    /// Something to solve.
+    /// A scenario, which can be solved.
     Scenario(AnyScenario),
     /// A plan that passed the checker.
     Plan(AnyPlan),
@@ -37,7 +37,7 @@ impl Product {
         }
     }
 
-    /// The same under another name.
+    /// The same scenario or plan under another name.
     fn renamed(&self, name: &str) -> Self {
         match self {
             Self::Scenario(scenario) => Self::Scenario(scenario.renamed(name)),
@@ -45,7 +45,7 @@ impl Product {
         }
     }
 
-    /// Returns it as a JSON tree in file order.
+    /// Returns the scenario or plan as a JSON tree in file order.
     ///
     /// # Errors
     /// A number that is not finite.
@@ -56,7 +56,7 @@ impl Product {
         }
     }
 
-    /// Returns it as file content.
+    /// Returns the scenario or plan as file content.
     ///
     /// # Errors
     /// A number that is not finite.

@@ -88,8 +88,8 @@ impl Sweep {
         self.axes.iter().skip(axis + 1).map(|axis| axis.values.len()).product::<usize>() * self.requests.len()
     }
 
-    /// The line of cells to which a cell belongs, identified by its first cell: each starts from the plan of the one
-    /// before. A cell whose method accepts no plan forms a line by itself.
+    /// The line to which a cell belongs, identified by the number of its first cell: every other cell of a line starts
+    /// from the plan of the cell before it. A cell whose method accepts no plan forms a line by itself.
     pub fn line(&self, cell: &Cell) -> usize {
         match self.handing_axis() {
             Some(axis) if self.takes_plans(cell.method) => {

@@ -67,7 +67,7 @@ impl Sweep {
             .is_some_and(|(_, value)| Some(value) == default)
     }
 
-    /// Cells along an axis, or the first ones, of every scenario and method.
+    /// For every scenario and method: the cells along the axis `at`, or only the first cell if `at` is `None`.
     fn cells_along(&self, at: Option<usize>) -> impl Iterator<Item = Cell> + '_ {
         let values = at.and_then(|at| self.axes.get(at)).map_or(1, |axis| axis.values.len());
         let scenarios = 0..self.scenarios.len();

@@ -73,7 +73,7 @@ impl Session {
         Self { name, folder, file, access, remarks }
     }
 
-    /// Its name, which is that of its folder.
+    /// Its name, which is also the name of its folder.
     pub fn name(&self) -> &str {
         &self.name
     }

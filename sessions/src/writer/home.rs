@@ -1,7 +1,7 @@
 //! The present folder of a session.
 //!
 //! A folder that could not be created is created as soon as the disk allows it. A folder that was removed is created
-//! again. All of it can move to another place during a run.
+//! again. A session can move to another folder during a run.
 
 use super::disk::{Disk, Folder};
 use crate::atomic::{private_write, private_write_with};

@@ -354,7 +354,7 @@ impl App {
         }
     }
 
-    /// Switches to the scenario of a plan: the scenario of the edit, with the change.
+    /// Switches to the scenario of a plan that an edit of the scenario produced.
     fn adopt_scenario(&mut self, plan: &PlanRef) {
         let Some(work) = &mut self.work else { return };
         match work.adopt(plan.0.scenario()) {

@@ -223,7 +223,7 @@ impl App {
         self.touch();
     }
 
-    /// Freezes the display, or follows again.
+    /// Freezes the display, or shows events of runs again.
     pub(super) fn toggle_freeze(&mut self, _effects: &mut Effects) {
         if self.frozen {
             let held = self.held.len();
@@ -324,7 +324,8 @@ impl App {
         self.say(Severity::Info, format!("{} {word}", info.overlay));
     }
 
-    /// One step back: pop-up, pending keys, zoom, pop-up pane, step, selection.
+    /// Goes one step back. Undoes the first of these that applies: pop-up, pending keys, zoom, pop-up pane, step of the
+    /// pane, selection.
     pub(super) fn back(&mut self) {
         let pane = self.focus.pane;
         if self.layers.pop().is_some() {

@@ -1,4 +1,5 @@
-//! State of saving: the sign while it fails, the question before quitting with unsaved plans, and another folder.
+//! Saving as the user sees it: the sign while saving fails, the question before quitting with unsaved plans, and the
+//! move to another folder.
 
 use crate::app::action::Saving;
 use crate::app::effect::{Effect, Effects};

@@ -80,7 +80,8 @@ impl Saver {
     /// that a full disk does not lose hours of work.
     ///
     /// # Errors
-    /// Returns a failure that names the place the plan went to instead, or the reason that it went nowhere.
+    /// Returns a failure that names the place where the plan was saved instead, or the reason that it could not be
+    /// saved at all.
     pub fn finish(
         mut self,
         plan: Option<SharedPlan>,

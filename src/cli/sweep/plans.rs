@@ -57,7 +57,7 @@ impl Plans {
     /// Makes the requested folder, and checks whether plans would be overwritten.
     ///
     /// # Errors
-    /// A plan that would be overwritten, or what the system says.
+    /// A plan that would be overwritten, or an error of the system.
     pub fn prepare(&self, todo: &[usize]) -> Result<(), Failure> {
         let Some(folder) = self.folder.as_ref().filter(|_| self.all) else { return Ok(()) };
         make(folder)?;

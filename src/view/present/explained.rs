@@ -48,7 +48,7 @@ pub fn fail(input: &PaneInput<'_>, why: &str, area: Rect, buf: &mut Buffer) {
     frame(input, &Title::default(), state, area, buf);
 }
 
-/// The message of a pane without a plan: it is waiting for the first one, or the reason that none was found.
+/// Draws the message of a pane without a plan: it waits for the first plan, or the reason that no plan was found.
 pub fn no_plan(input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) {
     let failed = input.app.runs.latest(|_| true).and_then(|run| {
         let why = crate::view::shell::runs::failure(run)?;

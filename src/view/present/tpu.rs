@@ -131,8 +131,7 @@ fn awaited(input: &PaneInput<'_>, what: &str) -> Option<String> {
 }
 
 /// Remedy for a part that the plan lacks: `needs` are settings, each with the value that computes the part and the
-/// value that omits it. Settings that already have the right value are not suggested; the reason is then a different
-/// one.
+/// value that omits it. If no setting omits the part, the text gives another reason why the plan lacks it.
 fn remedy(app: &App, plan: &ExplainedPod, needs: &[(&str, &str, &str)]) -> String {
     let missing: Vec<String> = needs
         .iter()

@@ -40,7 +40,7 @@ struct ChartedFigure {
     /// Name for people.
     label: &'static str,
     unit: Unit,
-    /// Room for the decimals: all or half of those of the unit.
+    /// Room for a number: all decimals of the unit, or half of them.
     room: Room,
     /// The value that no plan can exceed, with its name.
     best: Option<(&'static str, f64)>,

@@ -25,7 +25,8 @@ pub struct SectionInfo {
     pub in_session: bool,
     /// Run whose progress it shows.
     pub run: RunSort,
-    /// `true` if the section is about plans that solve a problem other than the objective, see `Kind::other_question`.
+    /// `true` if the section is about plans of methods whose goal differs from the objective, see
+    /// `Kind::other_question`.
     pub off_objective: bool,
     /// Number of its pane on a screen that has a pane for every section, from 1; 0 for a pane after the numbered ones.
     pub place: u8,
@@ -33,10 +34,10 @@ pub struct SectionInfo {
     pub slides: Option<SliderInfo>,
 }
 
-/// Run that a section among other plans is about.
+/// Run whose progress a section shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunSort {
-    /// The run that works on the scenario, or that found the plan.
+    /// The active run of the scenario, or the run that found the plan.
     OfPlan,
     /// The newest run that searches for a plan and a bound, unless the user chose another one.
     Search,
@@ -139,7 +140,7 @@ impl SectionInfo {
         self
     }
 
-    /// The same section, for plans that solve a problem other than the objective.
+    /// The same section, for plans of methods whose goal differs from the objective.
     #[must_use]
     pub const fn off_objective(mut self) -> Self {
         self.off_objective = true;

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub struct Surroundings {
     /// Plans of the session, best first, including the explained plan.
     pub plans: Vec<PlanBeside>,
-    /// The run that works on the scenario, or that found the plan.
+    /// The active run of the scenario, or the run that found the plan.
     pub run: Option<RunBeside>,
 }
 

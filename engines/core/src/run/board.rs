@@ -60,7 +60,7 @@ struct Shared {
     pool: Arc<rayon::ThreadPool>,
     threads: usize,
     launcher: Option<Arc<dyn Launcher>>,
-    /// The newest bound of every run so far on all plans of a scenario, by the hash of the scenario.
+    /// By the hash of a scenario: for each run so far, its newest bound on all plans of the scenario.
     bounds: Mutex<BTreeMap<String, Vec<OfferedBound>>>,
 }
 
@@ -74,7 +74,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Runs {
-    /// A board with a budget of threads that all runs share. The first run takes number `first_run`.
+    /// A board with a budget of threads that all runs share. The first run gets the number `first_run`.
     ///
     /// # Errors
     /// If the threads cannot be started.

@@ -77,7 +77,7 @@ impl Standing {
         Self::of::<K>(header, trust, &bounds, found.is_exact)
     }
 
-    /// The same without findings of a checker, for a plan that cannot be read any more.
+    /// The same standing without verified bounds, for a plan that cannot be read any more.
     #[must_use]
     pub fn forgotten(mut self) -> Self {
         self.is_exact = false;

@@ -306,7 +306,7 @@ impl Time {
     }
 }
 
-/// The group in the model; `None` for groups that it does not have.
+/// The group in the model; `None` for a group that the model does not have.
 const fn group_of(group: Option<CallGroup>) -> Option<Group> {
     match group {
         Some(CallGroup::Tp | CallGroup::EpTp) => Some(Group::Tp),

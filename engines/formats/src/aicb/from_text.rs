@@ -153,8 +153,8 @@ fn sort_middle(
     }
 }
 
-/// Sorts the rows that occur once per iteration: their data-parallel calls count, their other calls are not in the
-/// model.
+/// Sorts the calls of rows that occur once per iteration: data-parallel calls are imported; all others are omitted with
+/// a note, because they belong to no micro-batch.
 fn sort_once(
     text: &SimaiText,
     period: &Period,

@@ -77,8 +77,8 @@ impl Sorted {
         self.add(call, pass);
     }
 
-    /// The data-parallel calls that each of the `micro_batches` micro-batches makes. Calls that fewer micro-batches
-    /// make, such as those of the last one, count once per iteration.
+    /// The data-parallel calls that each of the `micro_batches` micro-batches makes. Calls that only some micro-batches
+    /// make, such as calls of only the last micro-batch, are left out here: they count once per iteration.
     pub(super) fn recurring(&mut self, micro_batches: u64) -> Vec<AicbCollective> {
         let calls = std::mem::take(&mut self.recurring).into_list();
         let of_one =

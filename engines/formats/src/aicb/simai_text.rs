@@ -102,7 +102,7 @@ impl Cell {
     }
 }
 
-/// One layer of one micro-batch, or an operation once per iteration.
+/// One layer of one micro-batch, or an operation that occurs once per iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimaiRow {
     /// Index into [`SimaiText::names`].

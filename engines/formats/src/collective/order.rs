@@ -33,7 +33,7 @@ impl Order {
         })
     }
 
-    /// A block begins its next step.
+    /// Advances the clock of a block to its next step.
     pub fn tick(&mut self, block: usize) {
         if let Some(time) = self.clocks.get_mut(block).and_then(|clock| clock.get_mut(block)) {
             *time += 1;
@@ -45,7 +45,8 @@ impl Order {
         self.clocks.get(block).map_or_else(|| Rc::from([]), |clock| Rc::from(clock.as_slice()))
     }
 
-    /// A block learns every step that another clock knows.
+    /// Merges another clock into the clock of a block, because the steps that it counts happened before the block's
+    /// next step.
     pub fn learn(&mut self, block: usize, known: &Clock) {
         if let Some(clock) = self.clocks.get_mut(block) {
             for (own, other) in clock.iter_mut().zip(known.iter()) {

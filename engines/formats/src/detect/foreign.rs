@@ -23,7 +23,7 @@ pub enum ForeignFile {
     SwitchChange,
     /// A YANG module.
     Yang,
-    /// A demand of this program for a collective, or a schedule, without its network.
+    /// A collective demand or a schedule in this program's format, without the network.
     CollectivePart,
     /// PDF.
     Pdf,

@@ -40,7 +40,7 @@ fn plain(name: &str) -> String {
     name.trim_matches('"').trim().to_ascii_lowercase()
 }
 
-/// Returns `true` if the names are those of the experts of a dense table: a word with the numbers from 0 upward.
+/// Returns `true` if a header names the experts of a dense table: a word with the numbers from 0 upward.
 pub(super) fn numbered(header: &[&str]) -> bool {
     let stem = |name: &str| plain(name).trim_end_matches(|c: char| c.is_ascii_digit()).to_owned();
     let first = header.first().map(|name| stem(name)).unwrap_or_default();
@@ -48,7 +48,7 @@ pub(super) fn numbered(header: &[&str]) -> bool {
     names.all(|(at, name)| plain(name) == format!("{first}{at}"))
 }
 
-/// Returns `true` if the names are those of the columns of a long table, at least for layers and experts.
+/// Returns `true` if a header names the columns of a long table, at least for layers and experts.
 pub fn is_long_header(header: &[&str]) -> bool {
     let begins = |word: &str| header.iter().any(|name| plain(name).starts_with(word));
     begins("layer") && begins("expert")

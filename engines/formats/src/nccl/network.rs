@@ -23,7 +23,7 @@ pub const XGMI_GBYTE_PER_S: [(&str, f64); 8] = [
     ("942", 48.0),
 ];
 
-/// Links between the GPUs of a machine that its file does not list.
+/// Assumed links between the GPUs of a machine whose file lists no links.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum IntraLinks {
     /// There are none: GPUs communicate over PCI Express.

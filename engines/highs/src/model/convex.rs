@@ -4,9 +4,9 @@
 use super::Quadratic;
 use petgraph::unionfind::UnionFind;
 
-/// The first column at which factorising shows that the form is not positive semidefinite (negative
-/// semidefinite with `negate`), or `None` if it is. Pivots within 1e-9 of the largest diagonal entry count as
-/// zero; the rest of their column must then be zero as well.
+/// The first column at which factorising shows that the form is not positive semidefinite (negative semidefinite with
+/// `negate`); `None` if the form is semidefinite. Pivots within 1e-9 of the largest diagonal entry count as zero; the
+/// rest of their column must then be zero as well.
 ///
 /// Computes an LDL' factorisation of each connected part of the form separately, so that separable forms cost little; a
 /// part of n columns takes n^2 / 2 numbers and n^3 / 6 steps.

@@ -15,7 +15,7 @@ impl Highs {
         fine(unsafe { sys::Highs_changeColBounds(self.at(), column, lower, upper) }, "change the bounds")
     }
 
-    /// Adds columns with the same bounds. `starts` contains the index of the first entry of each.
+    /// Adds columns with the same bounds. `starts` contains the index of the first entry of each column.
     pub fn add_columns(
         &mut self,
         costs: &[f64],

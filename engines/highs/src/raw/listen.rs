@@ -55,9 +55,9 @@ pub(super) struct Hook<'l> {
 /// Called by HiGHS.
 ///
 /// # Safety
-/// `user` is the slot of the instance, which outlives it, and holds null or the hook of the current run, which outlives
-/// the run. `message` is null or a terminated string. `out` and `inp` point to structures of the version of HiGHS this
-/// crate is built with; for a log line, HiGHS does not fill them.
+/// `user` is the slot of the instance and outlives the instance; the slot holds null or the hook of the current run,
+/// and the hook outlives the run. `message` is null or a terminated string. `out` and `inp` point to structures of the
+/// version of HiGHS this crate is built with; for a log line, HiGHS does not fill them.
 pub(super) unsafe extern "C" fn trampoline(
     kind: c_int,
     message: *const c_char,

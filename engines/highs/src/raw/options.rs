@@ -78,7 +78,7 @@ impl Highs {
     /// Value, minimum and maximum of a number.
     ///
     /// # Safety
-    /// `name` is terminated, and `ask` writes what such a function of HiGHS writes.
+    /// `name` ends with a null byte, and `ask` is the function of HiGHS for options of type `T`.
     unsafe fn numbers<T: Copy + Default>(&self, name: *const c_char, ask: Ask<T>) -> Option<[T; 3]> {
         let [mut value, mut least, mut most] = [T::default(); 3];
         // SAFETY: as above; places to write to, except for the default, which is not requested.

@@ -11,7 +11,7 @@ use lightbay_core::report::session::RunPoint;
 use lightbay_core::report::{PlanBeside, RunBeside, RunGenerations, RunSearch, RunSort, Surroundings};
 use std::sync::Arc;
 
-/// Key of the surroundings, which changes whenever they do.
+/// Key of [`Surroundings`] (the plans and the run of the session that a section uses); it changes whenever they change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionKey {
     shown: u64,
@@ -47,8 +47,8 @@ impl RunKey {
     }
 }
 
-/// Minimum time between two surroundings that differ only in the events of a run, s. Otherwise a search with a hundred
-/// improvements per second would keep a core busy with sections.
+/// Minimum time between two collections of [`Surroundings`] that differ only in the events of a run, s. Without this
+/// minimum, a search with a hundred improvements per second would keep a core busy with sections.
 const BETWEEN_WORDS_S: f64 = 0.25;
 
 /// Cached [`Surroundings`], one for each type of run; collected again when the session changes.
@@ -57,7 +57,7 @@ pub struct Gathered {
     known: Vec<Known>,
 }
 
-/// The cached surroundings for one type of run.
+/// Cached [`Surroundings`] for one type of run.
 #[derive(Debug)]
 struct Known {
     sort: RunSort,
@@ -118,8 +118,8 @@ impl SessionKey {
     }
 }
 
-/// The run that sections about runs of this type show. Of the runs of this type, the one selected in the strip, else
-/// the newest.
+/// The run that sections about runs of this type show: the run selected in the strip if it is of this type, else the
+/// newest run of the type.
 fn run_of(app: &App, sort: RunSort) -> Option<&Run> {
     let selected = app.pane(PaneId::Solve).selected.map(|id| RunId(u64::from(id)));
     let wanted = match sort {
@@ -131,8 +131,8 @@ fn run_of(app: &App, sort: RunSort) -> Option<&Run> {
     chosen.or_else(|| app.runs.latest(wanted))
 }
 
-/// While the best plan is displayed, an active run, preferably the one selected in the strip; otherwise the run that
-/// found the displayed plan. Never a run that has not reported any figures.
+/// While the best plan is displayed, an active run, preferably the run selected in the strip; otherwise the run that
+/// found the displayed plan. Considers only runs that have reported figures.
 fn run_of_plan(app: &App, selected: Option<RunId>) -> Option<&Run> {
     let speaks = |run: &&Run| run.best.is_some() || !run.named.is_empty();
     let working = || app.runs.active().filter(|run| speaks(run)).filter(|_| app.plans.shown == Shown::Best);

@@ -156,8 +156,8 @@ impl SectionContent {
         (self.list.rows() as u16).saturating_add(picture)
     }
 
-    /// Room for the picture above or below the lists. If there is not enough room for both, the first one gets all of
-    /// it; the other one is visible in a larger pane.
+    /// Room for the picture above or below the lists. If there is not enough room for both, the upper part gets all of
+    /// it, and the lower part is drawn only in a larger pane.
     fn split(&self, theme: &Theme, inner: Rect) -> ContentSplit {
         let rows = self.list.rows() as u16;
         let Some(picture) = &self.picture else { return ContentSplit { picture: Rect::ZERO, list: inner } };

@@ -205,7 +205,7 @@ impl MatrixView {
         self.heads.len().max(1)
     }
 
-    /// Its items; `first` is the row of the first of them.
+    /// Its items; `first` is the row of its first item.
     pub fn items(&self, first: u32) -> impl Iterator<Item = Item> {
         let (width, block) = (self.width(), self.block);
         let own: Vec<Option<ItemId>> = self.matrix.about.iter().map(|about| about.item).collect();

@@ -73,7 +73,7 @@ impl SpansView {
         self.lanes.len().min(usize::from(u16::MAX) - 1) as u16 + 1
     }
 
-    /// Its items; `first` is the row of the first of them.
+    /// Its items; `first` is the row of its first item.
     pub fn items(&self, first: u32) -> impl Iterator<Item = Item> + '_ {
         self.spans.iter().map(move |(item, _)| Item { row: first + item.row, ..*item })
     }

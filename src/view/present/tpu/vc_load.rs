@@ -41,7 +41,7 @@ pub struct VcPane {
     table: TableState,
 }
 
-/// The meaning of a virtual channel, in full and for the routes of the comparison.
+/// Tone of a virtual channel: strong for the displayed plan, dim for the routes that it is compared with.
 const fn tone(vc: usize, present: bool) -> Tone {
     let series = (vc % 5) as u8 + 1;
     if present { Tone::Series(series) } else { Tone::SeriesDim(series) }
@@ -206,7 +206,7 @@ impl VcPane {
         }
     }
 
-    /// Balancing moves hops without adding any.
+    /// Returns a remark if the routes have the same number of hops before and after balancing.
     fn same_hops(&self) -> Option<String> {
         let own = self.own();
         let [before, after] = own.as_slice() else { return None };
@@ -215,8 +215,8 @@ impl VcPane {
         (old == new).then(|| format!("same {} hops before and after", number::count(new)))
     }
 
-    /// Distributions of some sides, one column each, one row of plots per virtual channel. With `share`, channels are
-    /// counted in per cent, for sets of different sizes.
+    /// Draws the distributions of several sets of routes, one column per set and one row of plots per virtual channel.
+    /// With `share`, channels are counted in per cent, for sets with different numbers of channels.
     fn spread(
         &mut self,
         input: &PaneInput<'_>,

@@ -92,7 +92,7 @@ impl Explained {
         self.analysis.setting.instance.tasks.get(task as usize).map_or("", |task| &task.name)
     }
 
-    /// Index of a directed link in the list of ways.
+    /// Index of a directed link in [`Self::ways`].
     pub fn place_of(&self, direction: u32) -> Option<usize> {
         self.ways.iter().position(|way| *way == direction)
     }

@@ -26,7 +26,7 @@ fn between(instance: &Instance, from: usize, to: usize) -> String {
     format!("{}→{}", pod(instance, from), pod(instance, to))
 }
 
-/// `p0→p1` for the way of a task.
+/// `p0→p1` for the directed link of a task.
 pub fn route(instance: &Instance, task: u32) -> String {
     instance
         .tasks
