@@ -130,7 +130,7 @@ pub enum Command {
     Play,
     /// Stretch (1) or shrink (-1) the axis, or fit it (0).
     Axis(i8),
-    /// Freeze or follow.
+    /// Freeze the display, or show events of runs again.
     Freeze,
     /// Open or inspect the selected item.
     Inspect,
@@ -220,7 +220,7 @@ pub enum LayerCommand {
 /// Input from the mouse, with the cell it was over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mouse {
-    /// Sort of input.
+    /// Type of the input.
     pub what: MouseKind,
     /// Column.
     pub x: u16,
@@ -338,7 +338,7 @@ pub struct RemoteEvents {
     pub key: u64,
     /// The events, oldest first, without plans.
     pub events: Vec<Heard>,
-    /// The process, as long as it has the session open.
+    /// `true` as long as the process has the session open.
     pub held: bool,
 }
 
@@ -442,7 +442,7 @@ pub enum Fact {
         /// The plan, or the reason that it cannot be used.
         plan: Result<PlanRef, String>,
     },
-    /// A plan from an edit was given a number.
+    /// A plan from an edit or a file got a number.
     Kept {
         /// Its number.
         number: u64,

@@ -24,14 +24,14 @@ pub struct Drawn {
     pub jobs: Vec<ViewJob>,
 }
 
-/// A sensitive rectangle.
+/// A rectangle that reacts to clicks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
     /// Its cells.
     pub rect: Rect,
     /// Action of a click.
     pub click: Action,
-    /// Action of a double click, if it differs from that of a click.
+    /// Action of a double click, if it differs from the action of a click.
     pub open: Option<Action>,
 }
 
@@ -159,7 +159,7 @@ impl CellEditing {
 pub struct JobKey {
     /// Pane that requested the job.
     pub pane: PaneId,
-    /// Number of the plan, 0 if it is about the scenario alone.
+    /// Number of the plan, 0 for a job about the scenario alone.
     pub plan: u64,
     /// Size of the area to be drawn.
     pub size: (u16, u16),

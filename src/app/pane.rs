@@ -89,7 +89,7 @@ impl PaneInfo {
         self
     }
 
-    /// Its place in the focus order.
+    /// Identifies the pane as a region that can have the focus.
     pub const fn id(&self) -> PaneId {
         PaneId::Kind(self.number)
     }
@@ -107,7 +107,7 @@ pub struct PaneState {
     pub offset: usize,
     /// First column shown, corrected by drawing.
     pub column: usize,
-    /// Stretch of the axis in steps: 0 fits, each step doubles.
+    /// Stretch of the axis in steps: 0 shows the whole axis, and each step doubles the stretch.
     pub zoom: u8,
     /// Position on the axis of the middle of the window, 0 to 1.
     pub centre: f64,
@@ -123,7 +123,7 @@ impl PaneState {
     /// The maximum stretch of an axis.
     pub const DEEPEST: u8 = 12;
 
-    /// The part of the axis that is shown, as shares of the whole from 0 to 1.
+    /// Start and end of the part of the axis that is shown, as fractions of the whole axis.
     pub fn window(&self) -> (f64, f64) {
         let width = 0.5_f64.powi(i32::from(self.zoom));
         let start = (self.centre - width / 2.0).clamp(0.0, 1.0 - width);

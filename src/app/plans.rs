@@ -278,7 +278,7 @@ impl PlanTable {
         self.entries.len()
     }
 
-    /// Returns `true` if there is none.
+    /// Returns `true` if there are no plans.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

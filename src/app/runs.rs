@@ -329,7 +329,8 @@ impl Run {
         self.lines.push_back(SolverLine { number, at_ms, text: line.text.clone() });
     }
 
-    /// An incumbent from another run is reported before its origin.
+    /// Sets the source of the newest incumbent to the method `from` of another run; the run reports the incumbent
+    /// before this source.
     fn name_offer(&mut self, from: &str) {
         const UNNAMED: &str = "offer";
         let name = || format!("imported from {from}");

@@ -92,7 +92,7 @@ impl Size {
 /// Focus of the keyboard, and the large pane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Focus {
-    /// The one owner.
+    /// The region with the focus.
     pub pane: PaneId,
     /// The pane of the kind that is drawn large.
     pub large: PaneId,

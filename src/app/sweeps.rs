@@ -24,7 +24,7 @@ pub struct PaneSweeps {
 /// Stage in the life of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SweepState {
-    /// Solves.
+    /// Cells are being solved.
     Running,
     /// The sweep was told to stop and has not stopped yet.
     Stopping,
@@ -121,7 +121,7 @@ impl SweepRun {
 #[derive(Clone, Debug, Default)]
 pub struct SweepTable {
     list: Vec<SweepRun>,
-    /// Hash of the scenario with which they were last compared.
+    /// Hash of the scenario with which the sweeps were last compared.
     pub(crate) scenario_sha256: String,
 }
 

@@ -54,7 +54,7 @@ impl TableGroup {
 /// How the command of an action is made.
 #[derive(Clone, Debug)]
 pub enum Make {
-    /// As it is.
+    /// Always this command.
     Plain(Command),
     /// From an argument; its key opens the palette with the name of the action already typed.
     With(Argument),

@@ -131,7 +131,7 @@ impl App {
         }
     }
 
-    /// The requested time has come.
+    /// Does what is due now; called at the time that [`App::next_wake`] requested.
     fn tick(&mut self, effects: &mut Effects) {
         if self.pending_since.is_some_and(|since| self.now >= since + MENU_DELAY) && !self.menu {
             self.menu = true;

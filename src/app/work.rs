@@ -1,6 +1,7 @@
 //! The open scenario: its knobs with the user's changes, the method and the settings of the newest solve.
 //!
-//! A change has no effect on active runs. Differences from the newest solve are marked; undo restores whole setups.
+//! A change affects active runs only if their methods accept it as a live change; otherwise it waits for the next
+//! solve. Differences from the newest solve are marked; undo restores whole setups.
 
 use lightbay_core::kind::ObjectiveInfo;
 use lightbay_core::method::MethodInfo;
@@ -122,7 +123,7 @@ pub struct Work {
     pub panes: &'static [PaneInfo],
     /// Methods of the kind.
     pub methods: Vec<MethodInfo>,
-    /// As it was opened.
+    /// The setup as it was opened.
     pub opened: Setup,
     /// The setup with all changes.
     pub now: Setup,
@@ -232,8 +233,8 @@ impl Work {
         self.rows().iter().filter(|row| row.changed()).count()
     }
 
-    /// The rows of the form in order. Scenario knobs whose change allows a hot start come before those that make it
-    /// another job.
+    /// The rows of the form in order. Scenario knobs after whose change a new run can start from known plans come
+    /// before knobs whose change makes these plans useless.
     pub fn rows(&self) -> Vec<FormRow> {
         self.rows_against(self.reference())
     }

@@ -28,7 +28,7 @@ pub enum Signal {
 }
 
 impl Signal {
-    /// All of them.
+    /// All signals.
     pub const ALL: [Self; 3] = [Self::HangUp, Self::Interrupt, Self::Terminate];
 
     /// The system's number of the signal.
@@ -58,7 +58,7 @@ impl Signal {
 /// Outcome of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// As asked.
+    /// The command succeeded.
     Done,
     /// Something failed, or a check found violations.
     Failure,

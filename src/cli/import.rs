@@ -121,7 +121,7 @@ fn named_format(words: &[Source]) -> (Option<String>, &[Source]) {
     name.map_or((None, words), |name| (Some(name.to_owned()), &words[1..]))
 }
 
-/// Engines do not access files: they receive names and content.
+/// Reads the files, because engines do not access files: they receive names and content.
 fn read_inputs(files: &[Source]) -> Result<Vec<Input>, Failure> {
     let mut wrong = Vec::new();
     let mut inputs = Vec::new();

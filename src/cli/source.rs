@@ -21,7 +21,7 @@ pub enum Source {
     Preset(String),
     /// `session:NAME`.
     Session(String),
-    /// Anything else.
+    /// Path of a file: any other text.
     File(PathBuf),
 }
 
@@ -39,7 +39,7 @@ impl Source {
         }
     }
 
-    /// For clap.
+    /// Parser of the argument for clap.
     pub fn parser() -> impl TypedValueParser<Value = Self> {
         OsStringValueParser::new().map(Self::of)
     }

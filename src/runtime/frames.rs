@@ -66,12 +66,12 @@ impl Frames {
         self.due.is_some_and(|due| now >= due)
     }
 
-    /// The frame was not needed.
+    /// Cancels the requested frame, because nothing has changed.
     pub const fn cancel(&mut self) {
         self.due = None;
     }
 
-    /// A frame was drawn.
+    /// Records that a frame was drawn.
     pub const fn drawn(&mut self, now: Instant) {
         self.last = Some(now);
         self.due = None;

@@ -27,9 +27,9 @@ const STACK_BYTES: usize = 8 << 20;
 /// Number of threads for panes, so that a slow section does not delay the others.
 const VIEW_THREADS: usize = 2;
 
-/// Something a helper finished.
+/// Result of work on a helper thread.
 pub enum Finished {
-    /// For the state.
+    /// A fact for the state.
     Fact(Fact),
     /// A subject was opened, or could not be opened, with the reason; `None` is the start screen.
     Opened {
@@ -40,7 +40,7 @@ pub enum Finished {
         /// The outcome.
         outcome: Result<Option<Box<Bundle>>, Vec<String>>,
     },
-    /// For the view.
+    /// Result of a job that the view requested.
     View(JobKey, JobResult),
     /// Work for the view that was cancelled because its pane or plan is not visible.
     GivenUp(JobKey),

@@ -55,7 +55,7 @@ pub fn restore() {
     let _ = rustix::termios::tcsetattr(&undo.tty, OptionalActions::Flush, &undo.before);
 }
 
-/// The terminal while it is ours. Dropping it restores the terminal.
+/// The terminal while this program draws on it. Dropping it restores the terminal.
 pub struct Screen {
     terminal: Terminal<CrosstermBackend<BufWriter<File>>>,
     out: File,

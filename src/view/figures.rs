@@ -32,7 +32,7 @@ fn small_decimals(value: f64) -> usize {
 pub enum Room {
     /// All decimals.
     Long,
-    /// Three.
+    /// Half of the decimals of the unit, or three if the unit does not define them.
     Short,
 }
 

@@ -283,7 +283,7 @@ impl Layout {
     }
 }
 
-/// Homes of the panes.
+/// Homes of the panes: the numbers of the places at which they are drawn by default.
 #[derive(Clone, Copy, Debug)]
 struct Homes {
     /// Panes of the kind.
@@ -308,12 +308,13 @@ impl Homes {
         Self { panes, large, centre }
     }
 
-    /// The pane with this home.
+    /// The pane whose home has this number.
     fn owner(self, home: u8) -> Option<PaneId> {
         self.panes.iter().find(|info| info.home == home).map(PaneInfo::id)
     }
 
-    /// The pane at a home.
+    /// The pane that is drawn at the home with this number: the pane `large` is drawn in the large place, and the pane
+    /// of the large place is drawn at the home of `large`.
     fn at(self, home: u8) -> Option<PaneId> {
         let owner = if home == 2 {
             self.large

@@ -129,7 +129,7 @@ struct Open {
 }
 
 impl Presenter {
-    /// Nothing made yet.
+    /// A presenter without panes.
     pub fn new() -> Self {
         Self::default()
     }

@@ -247,14 +247,14 @@ impl App {
         }));
     }
 
-    /// Adds to the edited entry and evaluates.
+    /// Adds `by` to the edited entry and requests an evaluation of the list.
     pub(super) fn raise(&mut self, by: i64, effects: &mut Effects) {
         let Some(Layer::EditCell(edit)) = self.layers.last() else { return };
         let value = edit.values.get(edit.entry).copied().unwrap_or_default().saturating_add(by);
         self.put_entry(value, false, effects);
     }
 
-    /// Types a digit into the edited entry and evaluates.
+    /// Types a digit into the edited entry and requests an evaluation of the list.
     pub(super) fn digit(&mut self, digit: i64, effects: &mut Effects) {
         let Some(Layer::EditCell(edit)) = self.layers.last() else { return };
         let before = if edit.typing { edit.values.get(edit.entry).copied().unwrap_or_default() } else { 0 };

@@ -126,8 +126,8 @@ impl App {
         self.layers.push(Layer::Export(ExportEdit { plan, formats, format, path, typed: false }));
     }
 
-    /// `NAME-plan7.json`, for other formats `NAME-plan7.instance.json`, for models `NAME-plan7.METHOD.mps`, for a
-    /// folder `NAME-plan7.polatis-tl1`.
+    /// Default path of an export: `NAME-plan7.json`, for other formats `NAME-plan7.instance.json`, for models
+    /// `NAME-plan7.METHOD.mps`, for a folder `NAME-plan7.polatis-tl1`.
     fn usual_path(&self, plan: Option<u64>, format: &str) -> String {
         let Some(work) = &self.work else { return String::new() };
         let known = lightbay_engines::exporters(work.kind);

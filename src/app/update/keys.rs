@@ -34,7 +34,7 @@ impl App {
         }
     }
 
-    /// Keys that a layer passes on to the panes.
+    /// Processes a key that a layer passes on to the panes.
     fn pass_on(&mut self, kind: LayerKind, key: Key, effects: &mut Effects) {
         let Found::Action(action) = self.keymap.base(&[key]) else { return };
         let Make::Plain(command) = &table::all()[action].make else { return };

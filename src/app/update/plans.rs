@@ -202,7 +202,7 @@ impl App {
     }
 }
 
-/// Makes the input of a comparison from a plan.
+/// A plan as input of a comparison.
 struct Compared {
     label: String,
     header: Header,

@@ -18,7 +18,7 @@ pub struct EventIdentity {
 }
 
 impl EventIdentity {
-    /// Of an event; `None` if every event of its type matters. An unchecked plan counts as a figure, because only its
+    /// Of an event; `None` if every event of the type matters. An unchecked plan counts as a figure, because only its
     /// value is known.
     pub fn of(event: &Event) -> Option<Self> {
         let unchecked = matches!(&event.body, EventBody::Incumbent(incumbent) if !incumbent.checked);

@@ -42,7 +42,7 @@ impl Saver {
         Self { target, best: None, unsaved: false, last: None, complained: false, summary }
     }
 
-    /// A better plan.
+    /// Stores a better plan, which the next write saves.
     pub fn offer(&mut self, plan: SharedPlan) {
         self.best = Some(plan);
         self.unsaved = true;

@@ -37,7 +37,7 @@ type Identity = (u64, PlanRef);
 enum Lookup<E> {
     Ready(Arc<E>),
     NoPlan,
-    /// It is being explained for the first time.
+    /// The plan is being explained for the first time.
     Making,
     Failed(String),
 }

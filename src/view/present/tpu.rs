@@ -206,7 +206,7 @@ impl Tpu {
         }
     }
 
-    /// The measures of the displayed size.
+    /// Measures of the tori with as many cubes as the open scenario.
     fn tori(&mut self, app: &App, jobs: &mut Vec<ViewJob>) -> Option<Arc<Tori>> {
         let cubes = cubes_of(app)?;
         let job = JobKey { pane: PaneId::Kind(1), plan: cubes as u64, size: (0, 0), variant: TORI };

@@ -25,7 +25,7 @@ enum Brevity {
     Full,
     /// Without the clock after the state.
     NoClock,
-    /// And three decimals.
+    /// Without the clock, and with fewer decimals.
     Short,
 }
 

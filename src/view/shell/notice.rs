@@ -9,7 +9,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
 
-/// The only thing on a screen below the smallest size.
+/// Draws the only content of a screen below the smallest size.
 pub fn too_small(app: &App, area: Rect, buf: &mut Buffer) {
     let best = app.work.as_ref().zip(app.plans.shown()).map(|(work, shown)| {
         format!("best {}", Goal::of(work.objective).with_unit(shown.value, Room::Short))
@@ -28,7 +28,7 @@ pub fn too_small(app: &App, area: Rect, buf: &mut Buffer) {
     (&TooSmall::new(&app.look.theme, SMALLEST.0, SMALLEST.1).state(&state).hint(&hint)).render(area, buf);
 }
 
-/// Shown instead of the log while the log is empty.
+/// Draws the word `idle` instead of the log while the log is empty.
 pub fn quiet(app: &App, area: Rect, buf: &mut Buffer) {
     let words = [Piece::muted(" idle")];
     let last = Rect { y: area.bottom().saturating_sub(1), height: area.height.min(1), ..area };

@@ -30,8 +30,8 @@ enum StartRow {
     Heads,
     /// A session.
     Recent(usize),
-    /// Three columns, with the first one shown only if it changes, and a flag whether the first or the second is the
-    /// name.
+    /// Three columns of text; the flag states which column contains the name. The first column is blank in a row that
+    /// repeats the first column of the row above.
     Three([String; 3], Name),
     /// Pieces of text.
     Words(Vec<Piece>),

@@ -152,7 +152,7 @@ impl ExportPane {
         self.items = (0..self.listed.len() as u32).map(item).collect();
     }
 
-    /// Name, size and first lines of a file.
+    /// Draws name, size and first lines of a file.
     fn draw_file(&self, input: &PaneInput<'_>, file: &Preview, at: usize, area: Rect, buf: &mut Buffer) {
         let theme = &input.app.look.theme;
         let mut name = vec![Piece::answer(file.name.clone())];
@@ -197,7 +197,7 @@ fn title(input: &PaneInput<'_>, plan: &ExplainedChange, files: &Files) -> Title 
     Title { context, value }
 }
 
-/// The formats in a row, the chosen one in brackets.
+/// Draws the formats in a row, the chosen format in brackets; returns the rows used.
 fn choose(input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) -> u16 {
     let mut pieces = vec![Piece::muted("v ")];
     for (at, name) in FORMATS.iter().enumerate() {
@@ -211,7 +211,7 @@ fn choose(input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) -> u16 {
     1
 }
 
-/// The options of the format with their default values.
+/// Draws the options of the format with their default values; returns the rows used.
 fn options(input: &PaneInput<'_>, files: &Files, area: Rect, buf: &mut Buffer) -> u16 {
     let theme = &input.app.look.theme;
     let mut pieces = vec![Piece::muted("options ")];

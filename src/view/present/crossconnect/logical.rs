@@ -376,7 +376,7 @@ impl LogicalPane {
         }
     }
 
-    /// The pairs with the largest changes, if a matrix does not fit.
+    /// Draws a list of the pairs with the largest changes, if a matrix does not fit.
     fn draw_largest(&self, input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) {
         let theme = &input.app.look.theme;
         if self.differences.is_empty() {

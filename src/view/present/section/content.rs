@@ -191,7 +191,8 @@ impl SectionContent {
         }
     }
 
-    /// Draws it with its selection. Returns the first visible row of the lists and the number of rows that fit.
+    /// Draws the content with its selection. Returns the first visible row of the lists and the number of rows that
+    /// fit.
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,
@@ -267,7 +268,7 @@ impl SectionContent {
         self.items.iter().find(|item| item.row == row).map(|item| item.id)
     }
 
-    /// Draws it without selectable items; long lists continue in further columns.
+    /// Draws the content without selectable items; long lists continue in further columns.
     pub fn draw_still(&mut self, input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) {
         let still = PaneInput { state: PaneState::default(), focused: false, ..input.clone() };
         let mut nobody = Drawn::default();

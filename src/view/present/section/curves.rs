@@ -25,7 +25,7 @@ pub struct CurvesView {
     axis_unit: String,
     axis_range: Option<(f64, f64)>,
     axis_is_log: bool,
-    /// The axis counts.
+    /// `true` if positions on the axis are whole numbers.
     axis_is_whole: bool,
     values_are_log: bool,
 }

@@ -65,7 +65,7 @@ impl GraphView {
         Some(Self { nodes, edges: edges.into_iter().map(|(_, edge)| edge).collect() })
     }
 
-    /// Draws it with the link of a selected cell.
+    /// Draws the network and highlights the link of a selected cell.
     pub fn draw(&self, input: &PaneInput<'_>, selected: Option<usize>, area: Rect, buf: &mut Buffer) {
         let count = self.nodes.len().max(1);
         let ends = selected.map(|at| [at / count, at % count]);

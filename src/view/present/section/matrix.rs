@@ -417,7 +417,7 @@ impl MatrixView {
     }
 }
 
-/// A text for a cell of a number of columns: at its end, in a tall cell in its middle.
+/// Pads a text to the width of a cell: the text is at the right end, or in the middle of a cell of several rows.
 fn centred(text: &str, pitch: u16, tall: u16) -> Label {
     let columns = usize::from(pitch - 1);
     let text = if tall > 1 { format!("{text:^columns$}") } else { format!("{text:>columns$}") };

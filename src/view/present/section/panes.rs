@@ -21,7 +21,8 @@ use ratatui::layout::Rect;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Offset of their job types, by number of the pane; the job types of the kind's own panes start at 0.
+/// Offset of the job types of section panes, to which the number of the pane is added; the job types of the kind's own
+/// panes start at 0.
 const SORT: u64 = 1 << 32;
 
 /// The scenario or plan of a section.
@@ -48,8 +49,8 @@ impl PartialEq for SectionSubject {
 
 impl SectionSubject {
     /// Returns the subject of a section: the displayed plan, or the scenario if the section does not need a plan. If
-    /// the displayed plan solves a problem other than that of the section, the subject is the best plan for the
-    /// section's problem.
+    /// the displayed plan solves another problem than the section explains, the subject is the best plan for the
+    /// problem of the section.
     fn of(app: &App, info: &SectionInfo) -> Option<Self> {
         let scenario = || {
             let work = app.work.as_ref()?;
@@ -101,7 +102,7 @@ impl SectionSubject {
     }
 }
 
-/// Makes the input of a section.
+/// Key of a computed section: its subject, and the plans and run of the session if the section uses them.
 #[derive(Clone, Debug, PartialEq)]
 struct SectionKey {
     subject: SectionSubject,

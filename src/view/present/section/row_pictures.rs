@@ -225,7 +225,7 @@ impl PictureScale {
     }
 }
 
-/// The displayed part of the time: that of the form, stretched.
+/// Start and end of the displayed time: the interval of the present form, after stretching.
 fn window(input: &PaneInput<'_>, axis: &LoadAxis) -> (f64, f64) {
     let known = axis.windows.iter().find(|(name, ..)| *name == input.mode()).or(axis.windows.first());
     let (from_s, to_s) = known.map_or((0.0, 1.0), |(_, from_s, to_s)| (*from_s, *to_s));

@@ -346,7 +346,7 @@ impl CrossingsPane {
         line(theme, &[Piece::muted(legend)], row(area, 2), buf);
     }
 
-    /// Circuits from cube to cube, next to those of the torus.
+    /// Draws the circuits from cube to cube, next to the circuits of the torus.
     fn draw_pairs(
         &mut self,
         input: &PaneInput<'_>,

@@ -9,19 +9,19 @@ use lightbay_engines::tpu::throughput::metrics;
 use lightbay_sessions::compare::{TOLERANCE, change};
 use lightbay_widgets::{Piece, Tone, number};
 
-/// Lengths of electrical and optical links whose bounds are shown.
+/// Pairs of lengths (electrical links, optical links) for which a bound is shown.
 const LENGTHS: [(u32, u32); 2] = [(1, 2), (1, 3)];
 
 /// Bounds of a design.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Live {
-    /// By hops.
+    /// Bound from the sum of the hops between all pairs of chips.
     pub hop_bound: f64,
-    /// Mean hops.
+    /// Mean number of hops between two chips.
     pub avg_hops: f64,
-    /// Largest number of hops.
+    /// Largest number of hops between two chips.
     pub diameter: u32,
-    /// Bound from one length for electrical links and one for optical ones.
+    /// Each entry of `LENGTHS` with the bound from these lengths of electrical and optical links.
     pub two_length: Vec<((u32, u32), f64)>,
 }
 

@@ -312,7 +312,7 @@ impl VcPane {
             .collect();
     }
 
-    /// A distribution in channels, or in per cent of the channels.
+    /// Returns a distribution in numbers of channels, or with `share` in per cent of the channels.
     fn scaled(&self, at: usize, spread: &Spread, share: Option<()>) -> Spread {
         let mut scaled = spread.clone();
         if share.is_some() {
@@ -324,7 +324,7 @@ impl VcPane {
         scaled
     }
 
-    /// Everything: one column per set of routes, and the figures below.
+    /// Draws the whole pane: one column per set of routes, and the figures below.
     fn whole(
         &mut self,
         input: &PaneInput<'_>,
@@ -381,7 +381,7 @@ impl VcPane {
         self.figures(input, selected, lower, buf);
     }
 
-    /// All channels in figures.
+    /// Draws the figures of all channels.
     fn figures(
         &mut self,
         input: &PaneInput<'_>,

@@ -271,8 +271,8 @@ impl ActivityPane {
         });
     }
 
-    /// The selected task stays visible; without a choice the end of the list is shown, because the last tasks determine
-    /// the makespan.
+    /// Returns the first visible row: the selected task stays visible; without a choice the end of the list is shown,
+    /// because the last tasks determine the makespan.
     fn row_offset(&self, input: &PaneInput<'_>, height: u16) -> usize {
         let height = usize::from(height).max(1);
         let last = self.rows.len().saturating_sub(height);

@@ -146,7 +146,7 @@ impl DagPane {
         self.selectable = items.into();
     }
 
-    /// One lane per stage with its compute, for the full graph.
+    /// Adds one lane per stage with its compute, for the full graph.
     fn fill_stages(&mut self, facts: &Explained, numbers: bool) {
         let stages = facts.steps.iter().map(|step| step.stage + 1).max().unwrap_or(0);
         for stage in 0..stages {
@@ -180,7 +180,7 @@ impl DagPane {
         self.items.append(&mut items);
     }
 
-    /// One lane per direction of a link, pipeline first; the gradient lanes in the order in which they begin.
+    /// Adds one lane per direction of a link: pipeline lanes first, then gradient lanes by their first start.
     fn fill_links(&mut self, facts: &Explained, numbers: bool) {
         let analysis = &facts.analysis;
         let (network, instance) = (&analysis.setting.evaluator.network, &analysis.setting.instance);
@@ -247,7 +247,7 @@ impl DagPane {
         });
     }
 
-    /// The steady state is between the first and the last few micro-batches.
+    /// Finds the steady state, which is between the first and the last few micro-batches.
     fn find_fold(&mut self, facts: &Explained) {
         let analysis = &facts.analysis;
         self.period_s = Self::period(facts);
@@ -302,7 +302,7 @@ impl DagPane {
         }
     }
 
-    /// The edge that decides the start of the selected task; if there is room, all its edges.
+    /// Adds the edge that decides the start of the selected task, or all edges into the task if `all` is true.
     fn fill_edges(&mut self, facts: &Explained, selected: Option<u32>, all: bool) {
         self.edges.clear();
         let Some(task) = selected.filter(|task| (*task as usize) < facts.analysis.tasks.len()) else {

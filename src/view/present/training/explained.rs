@@ -64,7 +64,7 @@ impl Whole {
         self.parts.get(self.chosen(chosen)).map(Arc::clone)
     }
 
-    /// Index of that job.
+    /// Index of the chosen job, or of the default job.
     pub fn chosen(&self, chosen: Option<u32>) -> usize {
         chosen.map(|job| job as usize).filter(|job| *job < self.parts.len()).unwrap_or(self.usual)
     }

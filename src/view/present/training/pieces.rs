@@ -7,7 +7,7 @@ use lightbay_engines::training::report::task;
 use lightbay_engines::training::scenario::instance::{Task, TaskKind};
 use lightbay_widgets::{Piece, Tone};
 
-/// Meaning of a kind of task.
+/// Tone of a kind of task.
 pub const fn tone(kind: TaskKind) -> Tone {
     match kind {
         TaskKind::PpFwd => Tone::Forward,

@@ -29,7 +29,8 @@ const BOTH: u16 = 56;
 /// Minimum height for a table below the areas, and maximum number of its rows.
 const TABLE: (u16, u16) = (16, 9);
 
-/// A task shorter than this fraction of the active time of its link is shown with its surroundings only.
+/// If the chosen task is shorter than this fraction of the active time of its link, the time axis covers only the task
+/// and some time around it.
 const SHORT: f64 = 0.02;
 
 /// Key of the state for which the vectors were filled.
@@ -40,7 +41,7 @@ struct Key {
     span: (f64, f64),
 }
 
-/// One rule on the circuits of the plan.
+/// Rates on the circuits of the plan under one rule: fair sharing or scheduled rates.
 #[derive(Debug, Default)]
 struct Side {
     rates: LinkRates,
@@ -301,7 +302,7 @@ impl RatesPane {
     }
 }
 
-/// Better, worse, or neither.
+/// Tone of a difference of times: good for an earlier time, bad for a later one.
 fn verdict(later_s: f64) -> Tone {
     if later_s.abs() < 1e-6 {
         Tone::Text
@@ -328,7 +329,8 @@ fn takes(facts: &Explained, task: u32) -> [f64; 2] {
         .map(|trace| trace.finish[task as usize] - trace.start[task as usize])
 }
 
-/// The displayed time unless it is stretched, and its task if it does not cover the whole activity of the link.
+/// The displayed time before stretching; also returns the chosen task if this time covers only the task and not all
+/// activity of the link.
 fn whole_span(facts: &Explained, way: u32, task: Option<u32>) -> ((f64, f64), Option<u32>) {
     let analysis = &facts.analysis;
     let carried = &analysis.setting.evaluator.network.carried[way as usize];
