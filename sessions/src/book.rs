@@ -64,7 +64,7 @@ struct Pages {
     /// Final plans by their content, see `content_sha256`.
     finals: HashMap<String, PlanId>,
     concluded: HashMap<RunId, FinalPlan>,
-    /// Numbers given below the largest one.
+    /// Free numbers that were assigned after the largest number was in use.
     loose: BTreeSet<PlanId>,
 }
 

@@ -30,7 +30,7 @@ pub struct ComparedPlan<'a> {
     pub label: &'a str,
     /// Everything but scenario and result.
     pub header: &'a Header,
-    /// The bounds on it, and who confirmed them.
+    /// The bounds on the plan, and for each bound whether the checker proved it or a method claims it.
     pub standing: &'a Standing,
     /// Knobs of its scenario.
     pub knobs: &'a [(String, ParamValue)],
@@ -129,13 +129,13 @@ pub struct Figure {
     pub changes: Vec<Option<MetricChange>>,
 }
 
-/// A sentence on what is proven about a plan.
+/// What is proven about a plan, in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Proof {
     /// Trust in the bound whose gap is listed: `verified` or `claimed`, followed by `in part` if the bound covers only
     /// some plans.
     pub word: &'static str,
-    /// The gaps and who confirmed them: `28.6 % verified (0.00 % claimed)`.
+    /// The gaps, each with the trust in its bound: `28.6 % verified (0.00 % claimed)`.
     pub gaps: String,
     /// Every bound, with the plans for which it holds.
     pub words: String,

@@ -361,7 +361,7 @@ impl SessionWriter {
         Ending::Lost { why }
     }
 
-    /// Discards all pending data, for a session that is not needed. Returns the new place.
+    /// Discards all pending data, for a session that is not needed. Returns the place of the session.
     pub fn discard(&self) -> Place {
         lock(&self.shared.inbox).discarded = true;
         self.shared.wake.notify_one();

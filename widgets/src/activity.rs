@@ -285,7 +285,7 @@ impl<'a> Activity<'a> {
         }
     }
 
-    /// Draws one cell; the pen is the cell.
+    /// Draws one cell; the area of the pen is the cell.
     fn draw_amount(&self, pen: &mut Pen<'_>, amount: f64, full: f64, bold: bool) {
         let width = pen.width();
         let shades = self.theme.shades();

@@ -103,14 +103,14 @@ fn drawable(value: f64, scale: Scale) -> bool {
         }
 }
 
-/// Ticks at nice values.
+/// Ticks at round values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ticks {
     kind: Kind,
     index: usize,
     count: usize,
     decimals: usize,
-    /// Zero precedes the first tick.
+    /// `true` if a tick at zero precedes the first tick.
     zero: bool,
 }
 

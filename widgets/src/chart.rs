@@ -60,7 +60,7 @@ impl Series {
         self
     }
 
-    /// Every other dot only.
+    /// Draws only every other dot.
     #[must_use]
     pub const fn dotted(mut self) -> Self {
         self.dotted = true;
@@ -103,7 +103,7 @@ pub struct Event {
 /// One axis.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Axis<'a> {
-    /// Spread of values.
+    /// Scale of the values.
     pub scale: Scale,
     /// Unit or name (`ms`, `generation`).
     pub unit: &'a str,
@@ -252,7 +252,7 @@ impl<'a> Chart<'a> {
         (x, y)
     }
 
-    /// Points of a series that cannot be drawn.
+    /// Number of points of a series that cannot be drawn.
     fn gaps(series: &Series, x: Range, y: Range) -> usize {
         series.points.iter().filter(|point| x.share(point.0).is_none() || y.share(point.1).is_none()).count()
     }

@@ -57,7 +57,7 @@ impl<'a> PairedBars<'a> {
         Self { theme, rows, title: "", unit: "end ms", tone: Tone::Gradient }
     }
 
-    /// Over the names.
+    /// Sets the heading over the names.
     #[must_use]
     pub const fn title(mut self, title: &'a str) -> Self {
         self.title = title;

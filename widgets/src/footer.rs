@@ -30,14 +30,14 @@ impl KeyHint {
         Self { keys: keys.into(), label: label.into(), enabled: true, keep: false, id }
     }
 
-    /// Grey if it is not possible now.
+    /// Sets whether the key is possible now; otherwise it is grey.
     #[must_use]
     pub const fn enabled(mut self, enabled: bool) -> Self {
         self.enabled = enabled;
         self
     }
 
-    /// Never cut.
+    /// Sets that the entry is never cut.
     #[must_use]
     pub const fn keep(mut self) -> Self {
         self.keep = true;

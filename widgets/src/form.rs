@@ -69,7 +69,7 @@ impl FormRow {
         self
     }
 
-    /// Changed from `was`.
+    /// Marks the value as changed from `was`.
     #[must_use]
     pub fn changed_from(mut self, was: impl Into<Label>) -> Self {
         self.changed = true;

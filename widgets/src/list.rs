@@ -51,7 +51,7 @@ impl ListItem {
         self
     }
 
-    /// Text at the right end.
+    /// Sets the text at the right end.
     #[must_use]
     pub fn right(mut self, right: impl Into<Label>) -> Self {
         self.right = right.into();
@@ -65,7 +65,7 @@ impl ListItem {
         self
     }
 
-    /// Grey if it is not possible now.
+    /// Sets whether the item is possible now; otherwise it is grey.
     #[must_use]
     pub const fn enabled(mut self, enabled: bool) -> Self {
         self.enabled = enabled;

@@ -82,7 +82,7 @@ impl<'a> Meter<'a> {
         self
     }
 
-    /// The column of this line in a bar of a given width.
+    /// The column of the line of [`Meter::limit`] in a bar of a given width.
     pub fn limit_at(&self, width: u16) -> Option<u16> {
         let share = self.limit? / self.full;
         let is_on_scale = share.is_finite() && (0.0..=1.0).contains(&share) && width > 0;

@@ -40,7 +40,7 @@ pub enum RunWord {
     Elsewhere,
     /// Proved that there is no plan.
     Infeasible,
-    /// Proved that there is no best plan.
+    /// Proved that the objective is unbounded.
     Unbounded,
     /// Ended without a plan.
     NoPlan,
@@ -89,7 +89,7 @@ impl RunWord {
 /// One active method.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MethodRow {
-    /// Reported when it is hit.
+    /// Reported when the row is clicked.
     pub id: u32,
     /// Name in full.
     pub name: Label,

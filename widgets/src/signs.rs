@@ -18,16 +18,16 @@ use crate::theme::{Theme, Tone};
 /// Content of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sign {
-    /// Nothing is here.
+    /// The cell is empty.
     #[default]
     None,
-    /// There can be nothing here.
+    /// The cell cannot have a number.
     Never,
-    /// So many stay.
+    /// Number that stays.
     Keep(u32),
-    /// This number is added; some may be kept as well.
+    /// Number that is added; others may stay as well.
     Add(u32),
-    /// So many go.
+    /// Number that is removed.
     Remove(u32),
     /// A plain number on a step of heat, 0 to 7.
     Count(u32, u8),
@@ -38,7 +38,7 @@ pub enum Sign {
 /// State of a cell in the edit layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SignFlag {
-    /// As it was.
+    /// Unchanged.
     #[default]
     Plain,
     /// Changed by hand and not yet kept: `*`.

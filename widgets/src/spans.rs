@@ -83,9 +83,10 @@ pub struct SpanLanes<'a> {
     words: &'a str,
 }
 
-/// Minimum number of columns of the intervals; first words after the lanes, then letters of names are omitted for them.
+/// Minimum number of columns of the intervals. If room is short, first the words after the lanes are omitted, then the
+/// names are shortened.
 const LEAST: i32 = 24;
-/// Letters of a name that stay.
+/// Minimum number of letters of a shortened name.
 const NAME: i32 = 6;
 /// Minimum number of columns between ticks of the axis.
 const TICK: i32 = 12;

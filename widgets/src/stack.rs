@@ -71,12 +71,12 @@ pub struct Stack<'a> {
 /// Scale from amounts to rows.
 #[derive(Clone, Copy)]
 struct Rows {
-    /// Rows of the plot, without the one above the limit.
+    /// Rows of the plot, without the row above the limit.
     count: i32,
     per_unit: f64,
 }
 
-/// Content of one cell: the layer in its lower part, the one above, and the eighths of the lower part.
+/// Content of one cell: the layer in its lower part, the layer above, and the height of the lower part in eighths.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Split {
     lower: Option<usize>,
@@ -169,7 +169,8 @@ impl<'a> Stack<'a> {
         Rows { count: rows, per_unit }
     }
 
-    /// The cap and the row whose lower edge it is; `None` if it falls on the ground.
+    /// The maximum of one layer, and the row at whose lower edge its line is drawn; `None` if the line falls on the
+    /// axis.
     fn cap_row(&self, rows: Rows) -> Option<(f64, i32)> {
         let cap = self.cap.filter(|cap| cap.is_finite() && *cap > 0.0)?;
         let up = (cap * rows.per_unit).round() as i32;

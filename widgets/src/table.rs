@@ -29,7 +29,7 @@ pub struct Column {
     pub title: Label,
     /// Width of the column, which is fixed so that the layout does not change with the values.
     pub width: u16,
-    /// Side.
+    /// Alignment of its cells.
     pub align: Align,
     /// Order of omission when space is short: higher values are omitted earlier, 0 never.
     pub priority: u8,

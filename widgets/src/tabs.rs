@@ -18,7 +18,7 @@ pub struct Tab {
     pub name: Label,
     /// A shorter name for narrow terminals; empty if there is none.
     pub short: Label,
-    /// Reported when it is hit.
+    /// Reported when the tab is clicked.
     pub id: u32,
 }
 

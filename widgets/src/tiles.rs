@@ -133,7 +133,7 @@ impl<'a> Tiles<'a> {
         self
     }
 
-    /// Returns `true` if headings are drawn.
+    /// Draws the headings, or not.
     #[must_use]
     pub const fn headings(mut self, headings: bool) -> Self {
         self.headings = headings;
@@ -159,7 +159,7 @@ impl<'a> Tiles<'a> {
         u16::from(!self.groups.is_empty()) + u16::from(!self.heads.is_empty())
     }
 
-    /// Columns of the names, from one tile to the next, between groups, and of the digits.
+    /// Computes the number of columns of the names, from one tile to the next, between groups, and of the digits.
     fn places(&self, width: i32) -> TilePlaces {
         let glyphs = self.theme.glyphs;
         let names = self.rows.iter().map(|name| i32::from(text::width(name, glyphs))).max().unwrap_or(0);

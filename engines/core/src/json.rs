@@ -111,8 +111,7 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// serde_json silently writes NaN as `null`; this serialiser writes nothing and finds such numbers first. Calls a macro
-/// with the methods of a formatter that write a number, a boolean or null.
+/// Calls a macro with the methods of a formatter that write a number, a boolean or null.
 macro_rules! scalar_methods {
     ($make:ident) => {
         $make!(

@@ -97,7 +97,7 @@ pub enum SolverEvent {
 /// Answer of a listener: continue or stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
-    /// Go on.
+    /// Continue the solve.
     Continue,
     /// Stop as soon as the solver can.
     Stop,

@@ -263,7 +263,7 @@ fn spell(words: &[String], letter: char) -> Vec<Name> {
 }
 
 impl NameMap {
-    /// Position of each name of a column in the file.
+    /// Position of each column, by the name of the column in the file.
     fn columns_by_name(&self) -> HashMap<&str, u32> {
         self.columns.iter().enumerate().map(|(column, name)| (name.file.as_str(), column as u32)).collect()
     }

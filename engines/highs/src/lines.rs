@@ -115,7 +115,7 @@ fn whole(word: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(factor)
 }
 
-/// `rows 12(-3); columns 8(-2); nonzeros 33(-4) - Reduced`.
+/// Reads the size in `rows 12(-3); columns 8(-2); nonzeros 33(-4) - Reduced`.
 fn reductions(rest: &str) -> Option<Size> {
     let left = |name: &str| -> Option<u32> {
         let from = rest.find(name)? + name.len();
@@ -124,7 +124,8 @@ fn reductions(rest: &str) -> Option<Size> {
     Some(Size { rows: left("rows ")?, columns: left("columns ")?, nonzeros: left("nonzeros ")?, integers: 0 })
 }
 
-/// `31 rows`, `40 cols (20 binary, 3 integer, 1 implied int., 16 continuous, 0 domain fixed)`, `120 nonzeros`.
+/// Reads a line such as `31 rows`, `40 cols (20 binary, 3 integer, 1 implied int., 16 continuous, 0 domain fixed)` or
+/// `120 nonzeros`.
 fn part_of_size(words: &str) -> Option<Line> {
     let (number, rest) = words.split_once(' ')?;
     let number: u32 = number.parse().ok()?;

@@ -305,7 +305,7 @@ fn drawn(subject: Subject<'_>) -> Result<Option<Vec<u8>>, Problems> {
 /// Characters of a value that are shown.
 const MOST_VALUE: usize = 80;
 
-/// The knobs of a scenario with their values, and the parameters of the method.
+/// Writes the knobs of a scenario with their values, and the parameters of the method.
 fn question(document: &mut Document, scenario: &AnyScenario, plan: Option<&Header>) {
     document.heading(2, "What was asked");
     let shown = |text: String| {
@@ -343,7 +343,7 @@ fn question(document: &mut Document, scenario: &AnyScenario, plan: Option<&Heade
     });
 }
 
-/// Objective, bound and metrics of a plan, and its origin.
+/// Writes objective, bound and metrics of a plan, and its origin.
 fn figures(document: &mut Document, plan: &AnyPlan) {
     let header = plan.header();
     let claimed = plan.claimed();

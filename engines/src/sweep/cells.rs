@@ -54,7 +54,7 @@ impl Sweep {
         self.values() * self.scenarios.len() * self.requests.len()
     }
 
-    /// Returns `true` if there are none.
+    /// Returns `true` if there are no cells.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

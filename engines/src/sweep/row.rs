@@ -125,7 +125,7 @@ impl SweepRow {
         }
     }
 
-    /// Returns `true` without a plan, or if the status of the run means failure.
+    /// Returns `true` if the cell has no plan, or if the status of its run means failure.
     pub const fn failed(&self) -> bool {
         self.value.is_none() || fails(self.status)
     }

@@ -51,7 +51,8 @@ impl CellSink {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Forgets the last cell. A stop applies to all remaining cells.
+    /// Prepares the sink for a cell: removes the data of the previous cell, but keeps a stop request, which applies to
+    /// all remaining cells.
     fn begin(&self, cell: usize) {
         let mut heard = self.lock();
         *heard = CellReport { cell, stop: heard.stop, ..CellReport::default() };

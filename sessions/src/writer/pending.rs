@@ -56,7 +56,7 @@ pub(super) struct Batch {
 pub(super) struct Written {
     stamps: Vec<u64>,
     flushes: u64,
-    /// The requester of the move to the present place.
+    /// Channel to the requester of the move to the present place.
     moved: Option<Sender<Result<Place, String>>>,
 }
 

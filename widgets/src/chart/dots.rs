@@ -61,7 +61,7 @@ impl<'p, 'b> Dots<'p, 'b> {
         self.set == GlyphSet::Block
     }
 
-    /// A step curve through cells, each of which is constant until the next; `None` is a gap.
+    /// Draws a step curve through cells: it keeps the row of a cell until the next cell; `None` is a gap.
     pub fn steps(&mut self, points: impl Iterator<Item = Option<(i32, i32)>>, ink: Ink) {
         // The current column: its number, the row at which the line enters (if it does), the first row and the last
         // row.
@@ -108,14 +108,14 @@ impl<'p, 'b> Dots<'p, 'b> {
         self.stroke(x, from.max(last), lower, ink.style);
     }
 
-    /// A piece of a line; two lines in one row are drawn as a double one.
+    /// Draws a piece of a line; where two lines share a row, draws a double line.
     fn stroke(&mut self, x: i32, y: i32, glyph: &'static str, style: Style) {
         let Some(cell) = self.pen.cell(x, y) else { return };
         let both = glyph == "─" && matches!(cell.symbol(), "─" | "═");
         cell.set_symbol(if both { "═" } else { glyph }).set_style(style);
     }
 
-    /// One dot for every column of dots, at the mean of its points, and faint lines over their range.
+    /// Draws one dot for every column of dots, at the mean of its points, and a faint line over their range.
     pub fn scatter(&mut self, points: impl Iterator<Item = Option<(i32, i32)>>, ink: Ink) {
         let mut before: Option<(i32, i32)> = None;
         // The current column, the sum of its heights, and the number of heights.
@@ -175,7 +175,7 @@ impl<'p, 'b> Dots<'p, 'b> {
         cell.set_style(ink.style);
     }
 
-    /// All dots of a column between two heights.
+    /// Draws all dots of a column between two heights.
     pub fn vertical(&mut self, x: i32, from: i32, to: i32, ink: Ink) {
         for y in from..=to {
             // The dots of a jump are never omitted.
@@ -183,14 +183,14 @@ impl<'p, 'b> Dots<'p, 'b> {
         }
     }
 
-    /// All dots of a row after `from` up to `to`.
+    /// Draws all dots of a row after `from` up to `to`.
     pub fn horizontal(&mut self, from: i32, to: i32, y: i32, ink: Ink) {
         for x in from..=to {
             self.dot(x, y, ink);
         }
     }
 
-    /// A straight line (Bresenham).
+    /// Draws a straight line (Bresenham).
     pub fn line(&mut self, from: (i32, i32), to: (i32, i32), ink: Ink) {
         let (dx, dy) = ((to.0 - from.0).abs(), -(to.1 - from.1).abs());
         let (step_x, step_y) = ((to.0 - from.0).signum(), (to.1 - from.1).signum());

@@ -38,7 +38,7 @@ const fn hex(value: u32) -> Color {
 const INK: Color = hex(0x101418);
 const PAPER: Color = hex(0xFFFFFF);
 
-/// cividis in eight steps: even in lightness, so it survives grey and print.
+/// cividis in eight steps of equal lightness difference, which stay distinct in grey and in print.
 const CIVIDIS: [Area; 8] = [
     (hex(0x00224E), PAPER),
     (hex(0x253F6C), PAPER),

@@ -252,7 +252,7 @@ impl Timeline<'_> {
         self.lanes.get(item.lane).map_or(0, |lane| lane.id)
     }
 
-    /// Items from `first` on that fall into the same cell of the same row.
+    /// Number of items from `first` on that fall into the same cell of the same row.
     fn same_cell(&self, first: usize, places: &[(i32, i32)]) -> usize {
         let Some(item) = self.items.get(first) else { return 0 };
         let x = self.moment(places, item.start_s);

@@ -92,7 +92,7 @@ impl Formatter for Indented {
     }
 }
 
-/// Passes on the closing bracket alone.
+/// A writer that passes on only the closing bracket.
 struct Bracket<'a, W: ?Sized>(&'a mut W);
 
 impl<W: Write + ?Sized> Write for Bracket<'_, W> {

@@ -123,7 +123,8 @@ pub(super) fn needs_constant(model: &Model) -> bool {
     model.offset != 0.0 || model.columns() == 0 || rows(model).next().is_none()
 }
 
-/// The quadratic part: half of a sum over the whole matrix, of which the model stores the lower triangle.
+/// Writes the quadratic part: half of the sum over all entries of the matrix, of which the model stores only the lower
+/// triangle.
 fn quadratic<'n>(model: &Model, column: impl Fn(usize) -> &'n str, out: &mut WrappedText) {
     let Some(part) = &model.quadratic else { return };
     out.word(" + [");
@@ -188,7 +189,7 @@ impl WrappedText {
         self.begun = !text.ends_with('[');
     }
 
-    /// A term with its sign; a leading plus is omitted.
+    /// Writes a term with its sign; a leading plus is omitted.
     fn term(&mut self, factor: f64, name: &str) {
         if self.text.len() - self.start > WIDTH {
             self.text.push_str("\n  ");

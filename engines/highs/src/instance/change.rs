@@ -33,8 +33,8 @@ impl Instance {
     }
 
     /// Adds many continuous columns with the same bounds at once, each with its cost and its coefficients in existing
-    /// rows; a column names each row at most once. Returns the first. One call of HiGHS is much faster than one call
-    /// for each column.
+    /// rows; a column names each row at most once. Returns the first new column. One call of HiGHS is much faster than
+    /// one call for each column.
     ///
     /// # Errors
     /// If a row is missing or named twice, or a number is NaN.

@@ -27,7 +27,7 @@ pub(super) const LIMIT_BYTES: usize = 1 << 30;
 /// Request to a solver process. A process serves only one job.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum HelperRequest<'m> {
-    /// Work.
+    /// The job to solve.
     Solve(Box<SolveJob<'m>>),
     /// Stop as soon as the solver can.
     Interrupt,
@@ -47,7 +47,7 @@ pub(super) struct SolveJob<'m> {
 /// Task of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum SolveQuestion {
-    /// Its best point.
+    /// Find the best point of the model.
     Solution,
     /// Find the reason that the model is infeasible, within about this number of seconds.
     Conflict(f64),
