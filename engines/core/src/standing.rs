@@ -69,7 +69,7 @@ pub struct Standing {
     objective: ObjectiveInfo,
     value: f64,
     method: String,
-    /// The problem that its method solves, if that differs from the objective.
+    /// The problem that its method solves, if the goal of the method differs from the objective.
     other_question: Option<&'static str>,
     status: Option<Status>,
     limit: Option<Limit>,
@@ -169,8 +169,8 @@ impl Standing {
         self.bounds.sort_by_key(|bound| (!bound.is_verified(), !bound.is_on_all));
     }
 
-    /// Sets the problem that its method solves, if that differs from the objective. Bounds of other methods then do not
-    /// apply to the plan, and its own bounds do not prove it optimal.
+    /// Returns the problem that the method of the plan solves, if its goal differs from the objective. Bounds of other
+    /// methods then do not apply to the plan, and its own bounds do not prove it optimal.
     pub const fn other_question(&self) -> Option<&'static str> {
         self.other_question
     }

@@ -158,19 +158,19 @@ macro_rules! identifier {
 }
 
 identifier!(
-    /// A pod: GPUs joined by a local electrical network. Dense, from 0.
+    /// A pod: GPUs joined by a local electrical network. Numbered from 0 without gaps.
     PodId
 );
 identifier!(
-    /// An unordered pair of pods that may get circuits. Dense, from 0.
+    /// An unordered pair of pods that may get circuits. Numbered from 0 without gaps.
     LinkId
 );
 identifier!(
-    /// A task of a dependency graph. Dense, from 0.
+    /// A task of a dependency graph. Numbered from 0 without gaps.
     TaskId
 );
 identifier!(
-    /// A chip of a torus pod. Dense, from 0.
+    /// A chip of a torus pod. Numbered from 0 without gaps.
     ChipId
 );
 

@@ -88,11 +88,11 @@ impl CollectiveOp {
 /// Chunks in the buffers of one rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct BufferSizes {
-    /// Chunks put in.
+    /// Chunks of the input buffer.
     pub input: u32,
-    /// Chunks got out.
+    /// Chunks of the output buffer.
     pub output: u32,
-    /// Chunks of room.
+    /// Chunks of scratch space.
     pub scratch: u32,
 }
 

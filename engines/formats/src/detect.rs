@@ -371,7 +371,7 @@ pub fn detect(head: &[u8]) -> Format {
     foreign::text(text).map_or(Format::Unknown, Format::Foreign)
 }
 
-/// Counts of tokens by expert in a table or a log.
+/// Recognises counts of tokens by expert in a table or a log.
 fn loads(text: &str) -> Option<Format> {
     let header: Vec<&str> = text.lines().next()?.split([',', ';', '\t']).map(str::trim).collect();
     let has = |name: &str| header.iter().any(|known| known.eq_ignore_ascii_case(name));
@@ -382,7 +382,7 @@ fn loads(text: &str) -> Option<Format> {
     is_counted.then_some(Format::ExpertLoads)
 }
 
-/// Tables of pods, switches, ports and cables.
+/// Recognises tables of pods, switches, ports and cables.
 fn hall(text: &str) -> Option<Format> {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let header: Vec<String> = lines.next()?.split(',').map(|name| name.trim().to_ascii_lowercase()).collect();
@@ -403,7 +403,7 @@ fn hall(text: &str) -> Option<Format> {
     (cables || matrix || sizes).then_some(Format::Hall)
 }
 
-/// A table of cross-connects as the command line of SONiC prints it.
+/// Returns `true` for a table of cross-connects as the command line of SONiC prints it.
 fn is_sonic_table(text: &str) -> bool {
     let header = |line: &str| {
         let line = line.to_ascii_lowercase().replace('_', " ");
@@ -413,7 +413,7 @@ fn is_sonic_table(text: &str) -> bool {
     lines.next().is_some() && lines.next().is_some_and(|line| line.starts_with("--"))
 }
 
-/// The reply of a switch over TL1: a line `M TAG COMPLD`, followed by quoted lines.
+/// Recognises the reply of a switch over TL1: a line `M TAG COMPLD`, followed by quoted lines.
 fn tl1(text: &str) -> Option<SwitchState> {
     let completed = |line: &str| {
         let mut words = line.split_whitespace();
@@ -429,7 +429,7 @@ fn tl1(text: &str) -> Option<SwitchState> {
     Some(if calient { SwitchState::CalientTl1 } else { SwitchState::PolatisTl1 })
 }
 
-/// MPS or the LP format.
+/// Returns `true` for MPS or the LP format.
 fn is_model(text: &str) -> bool {
     let mut lines =
         text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['*', '\\']));

@@ -29,7 +29,7 @@ impl<T> Imported<T> {
         self.notes.push(sentence.into());
     }
 
-    /// Adds the assumptions and remarks of another record.
+    /// Converts the record and keeps the assumptions and remarks.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Imported<U> {
         Imported { value: change(self.value), assumed: self.assumed, notes: self.notes }
     }

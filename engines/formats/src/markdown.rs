@@ -33,17 +33,17 @@ impl Document {
         }
     }
 
-    /// A heading; level 1 is the highest.
+    /// Adds a heading; level 1 is the highest.
     pub fn heading(&mut self, level: usize, words: &str) {
         self.block(&format!("{} {words}", "#".repeat(level.clamp(1, 6))));
     }
 
-    /// A paragraph.
+    /// Adds a paragraph.
     pub fn paragraph(&mut self, words: &str) {
         self.block(words);
     }
 
-    /// Text that is shown unchanged, such as commands: an indented block, which nothing inside can end.
+    /// Adds text that is shown unchanged, such as commands: an indented block, which nothing inside can end.
     pub fn code(&mut self, text: &str) {
         let lines: String = text.lines().fold(String::new(), |mut lines, line| {
             let _ = writeln!(lines, "    {line}");
@@ -52,7 +52,7 @@ impl Document {
         self.block(&lines);
     }
 
-    /// A list of points.
+    /// Adds a list of points.
     pub fn list(&mut self, points: &[String]) {
         let lines: String = points.iter().fold(String::new(), |mut lines, point| {
             let _ = writeln!(lines, "- {point}");
@@ -61,7 +61,7 @@ impl Document {
         self.block(&lines);
     }
 
-    /// A table; a column name that begins with `>` marks a column of numbers.
+    /// Adds a table; a column name that begins with `>` marks a column of numbers.
     pub fn table(&mut self, columns: &[&str], rows: &[Vec<String>]) {
         let mut table = String::new();
         let names: Vec<&str> = columns.iter().map(|name| name.trim_start_matches('>')).collect();
@@ -76,12 +76,12 @@ impl Document {
         self.block(&table);
     }
 
-    /// A picture in a separate file next to the document.
+    /// Adds a picture in a separate file next to the document.
     pub fn picture(&mut self, words: &str, file: &str) {
         self.block(&format!("![{}](<{}>)", text(words), file.replace(['<', '>', '\n'], "_")));
     }
 
-    /// A picture embedded in the document. Its content is at the end, where it does not disturb the reader.
+    /// Adds a picture embedded in the document. Its content is at the end, where it does not disturb the reader.
     pub fn embedded_picture(&mut self, words: &str, media_type: &str, bytes: &[u8]) {
         let number = self.references.lines().count() + 1;
         self.block(&format!("![{}][picture-{number}]", text(words)));

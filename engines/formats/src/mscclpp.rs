@@ -170,7 +170,7 @@ pub struct PlanOperation {
     pub destinations: Vec<Span>,
     /// Type of its channels, and of the channels through which it accesses buffers of other GPUs.
     pub sort: Option<ChannelSort>,
-    /// Its channels, by their positions among those of the GPU.
+    /// Its channels, by their positions among the channels of the GPU.
     pub channels: Vec<u32>,
     /// Number of a barrier, and number of the thread blocks that synchronise there.
     pub barrier: Option<(u32, u32)>,

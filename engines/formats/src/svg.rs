@@ -190,7 +190,7 @@ impl Drawing {
         };
     }
 
-    /// A rectangle; `about` is the tooltip in viewers.
+    /// Draws a rectangle; `about` is the tooltip in viewers.
     pub fn rectangle(&mut self, area: Area, fill: Fill, stroke: Stroke, about: &str) {
         self.fills.insert(fill);
         let Area { x, y, width, height } = area;
@@ -202,7 +202,7 @@ impl Drawing {
         self.element(&element, about);
     }
 
-    /// A circle.
+    /// Draws a circle.
     pub fn circle(&mut self, centre: (f64, f64), radius: f64, fill: Fill, stroke: Stroke, about: &str) {
         self.fills.insert(fill);
         let [x, y, radius] = [centre.0, centre.1, radius].map(number);
@@ -213,14 +213,14 @@ impl Drawing {
         );
     }
 
-    /// A straight line.
+    /// Draws a straight line.
     pub fn line(&mut self, from: (f64, f64), to: (f64, f64), stroke: Stroke) {
         let [x1, y1, x2, y2] = [from.0, from.1, to.0, to.1].map(number);
         let stroke = stroke.attributes();
         self.element(&format!("line x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\" {stroke}"), "");
     }
 
-    /// Text on a baseline.
+    /// Draws text on a baseline.
     pub fn text(&mut self, at: (f64, f64), font: Font, text: &str) {
         let [x, y, size] = [at.0, at.1, font.size].map(number);
         let anchor = match font.anchor {

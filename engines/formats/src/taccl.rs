@@ -54,7 +54,7 @@ fn numbers(value: &Value, path: &str, problems: &mut Problems) -> Option<Vec<f64
     (found.len() == list.len()).then_some(found)
 }
 
-/// A square matrix of such numbers.
+/// A square matrix of finite numbers, 0 or more.
 fn matrix(value: &Value, path: &str, problems: &mut Problems) -> Option<Vec<Vec<f64>>> {
     let list = lightbay_core::read::list_at(value, path, problems)?;
     if list.len() > MOST_RANKS {

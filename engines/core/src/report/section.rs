@@ -251,7 +251,7 @@ impl Section {
         self
     }
 
-    /// One sentence on all of it.
+    /// One sentence on the whole section.
     #[must_use]
     pub fn sentence(mut self, sentence: impl Into<Phrase>) -> Self {
         self.sentence = sentence.into();
@@ -394,11 +394,12 @@ pub struct Matrix {
     pub shaded: bool,
     /// Headings over groups of columns of equal size; empty for none.
     pub groups: Vec<String>,
-    /// One for each cell, or none; the selection skips cells without an item.
+    /// Item and words of each cell; empty for a matrix without items. The selection skips cells without an item.
     pub about: Vec<About>,
-    /// One for each cell, or none: a screen draws it in place of the text, and numbers rows and columns.
+    /// Sign of each cell; empty for a matrix without signs. A screen draws the signs instead of the texts, and numbers
+    /// rows and columns.
     pub signs: Vec<CellSign>,
-    /// Words after each row, or none.
+    /// Words after each row; empty for a matrix without words.
     pub words: Vec<Phrase>,
     /// Positions of the rows, as fractions of width and height from the upper left corner, for matrices whose rows and
     /// columns are the same nodes: a screen can draw the cells as links between these nodes. Empty for other matrices.

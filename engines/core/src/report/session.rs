@@ -44,11 +44,11 @@ pub struct PlanBeside {
     pub value: f64,
     /// Figures for comparison.
     pub metrics: BTreeMap<String, f64>,
-    /// Its status; `None` while its run is running.
+    /// Its status; `None` while its run is active.
     pub status: Option<Status>,
     /// Best bound that holds for every plan of its scenario, verified or claimed.
     pub bound: Option<f64>,
-    /// The bounds on the objective of the plan, and who confirms them; `None` if no bounds are known.
+    /// The bounds on the objective of the plan, and whether the checker proved them; `None` if no bounds are known.
     pub standing: Option<Standing>,
     /// If the plan meets a bound that covers only some plans: those plans, in words, such as `this event order only`.
     pub partial: Option<String>,
@@ -64,7 +64,7 @@ pub struct PlanBeside {
     pub is_rival: bool,
     /// `true` if its scenario differs from the current one.
     pub is_stale: bool,
-    /// `true` if its scenario is the one that the run of the session works on.
+    /// `true` if its scenario is the scenario of the session's run.
     pub is_of_run: bool,
     /// The plan itself, if it is in memory.
     pub plan: Option<SharedPlan>,
@@ -146,7 +146,7 @@ pub struct RunSearch {
     pub stage: Option<(f64, String)>,
     /// Kind of process that the solver runs in: `solver process`.
     pub process: Option<String>,
-    /// Sizes of its model after each step; if there are several models, of the newest one.
+    /// Sizes of its model after each step; if there are several models, the sizes of the newest one.
     pub models: Vec<ModelSize>,
     /// Best bound so far that covers only some plans, with those plans.
     pub partial: Option<Bound>,

@@ -92,7 +92,7 @@ fn with_note(mut text: String, cell: &Cell) -> String {
 pub struct Grid {
     /// Headings with units.
     pub heads: Vec<String>,
-    /// Columns of numbers.
+    /// `true` for each column of numbers.
     pub right: Vec<bool>,
     /// Cells as text.
     pub rows: Vec<Vec<String>>,

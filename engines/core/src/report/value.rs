@@ -169,7 +169,7 @@ pub enum Tone {
     Muted,
     /// The answer that the section is about.
     Answer,
-    /// As wanted.
+    /// As intended.
     Good,
     /// Needs attention.
     Warn,

@@ -15,7 +15,7 @@ use std::time::Duration;
 pub enum RunState {
     /// Waits for the running run of its method to stop.
     Queued,
-    /// Works.
+    /// Is active.
     Running,
     /// Is paused, or will be at its next checkpoint.
     Paused,

@@ -75,7 +75,7 @@ impl Origin {
         std::iter::successors(Some(self), |origin| origin.before.as_deref())
     }
 
-    /// The assumption on a parameter as a phrase, from the latest import that assumed its value.
+    /// The assumption on a parameter, from the latest import that assumed its value.
     pub fn assumed_of(&self, param: &str) -> Option<&Assumed> {
         self.all().find_map(|origin| origin.assumed.iter().find(|assumed| assumed.is_set_with(param)))
     }

@@ -38,8 +38,8 @@ pub struct FoundBound {
 }
 
 impl Standing {
-    /// Findings of the checker on the plan, which is for the scenario with this hash; `None` if the checker found
-    /// nothing.
+    /// Findings of the checker on the plan, which is for the scenario with this hash; `None` if the checker proved no
+    /// bound and ran no slow checks.
     pub fn findings(&self, scenario_sha256: &str) -> Option<Findings> {
         let verified = self.bounds.iter().filter(|bound| bound.is_verified());
         let bounds: Vec<FoundBound> =

@@ -317,7 +317,8 @@ const fn group_of(group: Option<CallGroup>) -> Option<Group> {
     }
 }
 
-/// In every forward pass of a layer, two row-parallel matrices (attention and MLP) end with one call each.
+/// Derives the number of layers per stage from the calls: in every forward pass of a layer, two row-parallel matrices
+/// (attention and MLP) end with one call each.
 fn layers_per_stage(
     calls: &Calls,
     rows: &[Call],
@@ -344,8 +345,8 @@ fn layers_per_stage(
     layers
 }
 
-/// A block's backward pass takes twice as long as its forward pass; the first stage has the embedding lookup, the last
-/// stage the logits.
+/// Forward and backward time of a stage. A block's backward pass takes twice as long as its forward pass; the first
+/// stage has the embedding lookup, the last stage the logits.
 fn from_kernels(kernels: &KernelTimes, layers: u64, place: CallPlace) -> [f64; 2] {
     let mut forward = layers as f64 * (kernels.attention_s() + kernels.mlp_s());
     let mut backward = 2.0 * forward;

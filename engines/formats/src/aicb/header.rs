@@ -106,7 +106,7 @@ pub(crate) fn parse(line: &str, problems: &mut Problems) -> SimaiHeader {
     header
 }
 
-/// `key:value` without a space becomes two tokens.
+/// Splits `key:value` without a space into two tokens.
 fn split_glued(token: &str) -> impl Iterator<Item = &str> {
     let cut = token.find(':').filter(|at| at + 1 < token.len());
     let (head, tail) = cut.map_or((token, None), |at| (&token[..=at], Some(&token[at + 1..])));

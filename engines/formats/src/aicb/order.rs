@@ -188,7 +188,8 @@ impl Numbered {
     }
 }
 
-/// A new micro-batch begins when the pass changes, or after a transfer of the same pass.
+/// The order of one stage from its work rows. A new micro-batch begins when the pass changes, or after a transfer of
+/// the same pass.
 fn order_by_work(rows: &[Call]) -> Vec<Slot> {
     let mut order = Numbered::default();
     let mut current: Option<Pass> = None;
@@ -213,7 +214,7 @@ fn order_by_work(rows: &[Call]) -> Vec<Slot> {
     order.slots
 }
 
-/// Activations go to the next stage, gradients to the previous one.
+/// The pass to which a transfer belongs: activations go to the next stage, gradients to the previous one.
 const fn pass_of(kind: CallKind, peer: Peer) -> Pass {
     match (kind, peer) {
         (CallKind::Send(_), Peer::Next) | (CallKind::Receive(_), Peer::Previous) => Pass::Forward,

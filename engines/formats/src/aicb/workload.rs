@@ -74,7 +74,7 @@ pub struct StageWorkload {
     /// Bytes that one GPU sends for the data-parallel collectives on flat rings over their groups: 2(n-1)/n of the size
     /// of an all-reduce, (n-1)/n of a reduce-scatter or an all-gather.
     pub dp_bytes_per_gpu: u64,
-    /// The literal order; `None` if the file does not contain it.
+    /// The order of the passes as the file lists them; `None` if the file does not contain it.
     pub order: Option<Vec<Slot>>,
 }
 
@@ -207,7 +207,8 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// World sizes from the file and from the user must agree, and must be a multiple of TP x PP.
+    /// Derives the sizes of all groups. World sizes from the file and from the user must agree, and must be a multiple
+    /// of TP x PP.
     pub(super) fn new(
         [tp, ep, pp]: [u64; 3],
         in_file: Option<u64>,

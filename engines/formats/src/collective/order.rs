@@ -64,7 +64,7 @@ impl Order {
         (block as u32, time)
     }
 
-    /// A block reads a slot. Returns the last write to the slot if it is not ordered before this read.
+    /// Records that a block reads a slot. Returns the last write to the slot if it is not ordered before this read.
     pub fn read(&mut self, block: usize, slot: usize) -> Option<Moment> {
         let now = self.moment(block);
         let clash = self.writes.get(slot).copied().flatten().filter(|write| !self.before(*write, block));
@@ -76,7 +76,8 @@ impl Order {
         clash
     }
 
-    /// A block writes to a slot. Returns an earlier access to the slot that is not ordered before this write.
+    /// Records that a block writes to a slot. Returns an earlier access to the slot that is not ordered before this
+    /// write.
     pub fn write(&mut self, block: usize, slot: usize) -> Option<Moment> {
         let now = self.moment(block);
         let reads = self.reads.get_mut(slot).map(std::mem::take).unwrap_or_default();

@@ -19,7 +19,7 @@ pub enum ForeignFile {
     JobList,
     /// hwloc: the parts of one machine.
     Hwloc,
-    /// SONiC: a change, not a state.
+    /// SONiC: a change of the configuration, not the configuration itself.
     SwitchChange,
     /// A YANG module.
     Yang,
@@ -161,7 +161,7 @@ impl ForeignFile {
     }
 }
 
-/// Files recognised by their first bytes.
+/// Recognises files by their first bytes.
 pub(super) fn binary(head: &[u8]) -> Option<ForeignFile> {
     const MAGIC: [(&[u8], ForeignFile); 13] = [
         (b"%PDF-", Pdf),
@@ -198,7 +198,7 @@ pub(super) fn binary(head: &[u8]) -> Option<ForeignFile> {
     size.filter(|size| (4 + 2 * 8..=4 + 2 * 16).contains(size)).map(|_| TaskGraph)
 }
 
-/// Files recognised by a key of their JSON.
+/// Recognises files by a key of their JSON.
 pub(super) fn json(text: &str) -> Option<ForeignFile> {
     const MARKS: [(&str, ForeignFile); 8] = [
         ("lightbay.demand/", CollectivePart),
@@ -220,14 +220,14 @@ pub(super) fn json(text: &str) -> Option<ForeignFile> {
     groups(text).then_some(CommunicationGroups)
 }
 
-/// `{"0": [0, 1], …}`: names of groups with lists of ranks, without other keys.
+/// Returns `true` for `{"0": [0, 1], …}`: names of groups with lists of ranks, without other keys.
 fn groups(text: &str) -> bool {
     let signs = |sign: char| sign.is_ascii_digit() || sign.is_whitespace() || "\"{}[],:".contains(sign);
     let compact: String = text.chars().take(64).filter(|sign| !sign.is_whitespace()).collect();
     compact.starts_with("{\"") && compact.contains("\":[") && text.chars().all(signs)
 }
 
-/// Files recognised by their text.
+/// Recognises files by their text.
 pub(super) fn text(text: &str) -> Option<ForeignFile> {
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines().next().unwrap_or_default();
@@ -279,7 +279,7 @@ pub(super) fn text(text: &str) -> Option<ForeignFile> {
     None
 }
 
-/// Many words, most of which consist of letters.
+/// Returns `true` for a text of many words, most of which consist of letters.
 fn is_prose(text: &str) -> bool {
     let words: Vec<&str> = text.split_whitespace().take(200).collect();
     let letters = |word: &&&str| {

@@ -103,7 +103,7 @@ fn sizes(keys: &mut Keys<'_>) -> Option<ModelSizes> {
     })
 }
 
-/// Sizes of the layout, and the parts of the execution that a job cannot represent.
+/// Reads the sizes of the layout, and notes the parts of the execution that a job cannot represent.
 fn execution(map: &Map<String, Value>, made: &mut Imported<DescribedJob>) -> Result<(), Problems> {
     let mut keys = Keys { map, problems: Problems::new() };
     let names = ["num_procs", "tensor_par", "pipeline_par", "data_par", "batch_size", "microbatch_size"];
@@ -163,7 +163,7 @@ fn execution(map: &Map<String, Value>, made: &mut Imported<DescribedJob>) -> Res
     Ok(())
 }
 
-/// Rate of the matrix units, and of the network between groups.
+/// Reads the rate of the matrix units, and of the network between groups.
 fn rates(
     map: &Map<String, Value>,
     network: Option<u64>,

@@ -229,7 +229,7 @@ impl Arguments<'_> {
         })
     }
 
-    /// The layout, the batch and the GPUs, if the arguments set them.
+    /// Reads the layout, the batch and the number of GPUs, if the arguments set them.
     fn run(&mut self, layers: u64, made: &mut Imported<DescribedJob>) {
         let one = |size: Option<u64>| size.filter(|size| *size > 0).unwrap_or(1);
         let tp = self.given(&["tensor_model_parallel_size"]);

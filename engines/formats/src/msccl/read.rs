@@ -78,7 +78,8 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<Imported<Algorithm>
     problems.into_result(imported)
 }
 
-/// An in-place all-reduce or all-to-all has a single buffer, so a file may omit the number of output chunks.
+/// Completes the number of output chunks, which a file may omit for an in-place all-reduce or all-to-all, because input
+/// and output are a single buffer.
 fn one_buffer(algorithm: &mut Algorithm) {
     if algorithm.in_place && matches!(algorithm.collective, CollectiveOp::AllReduce | CollectiveOp::AllToAll)
     {
@@ -167,7 +168,7 @@ fn known(node: Node<'_, '_>, names: &[&str], problems: &mut Problems) -> bool {
     false
 }
 
-/// The number of an element must equal its position.
+/// Adds a problem if the number of an element differs from its position.
 fn in_order(node: Node<'_, '_>, name: &str, place: usize, problems: &mut Problems) {
     let attributes = Attributes::of(node);
     if let Some(id) = attributes.number::<u32>(name, 0, MOST_PARTS, problems)

@@ -277,7 +277,7 @@ impl<'a> PlanRun<'a> {
         true
     }
 
-    /// The threads of a block are synchronised: their writes and clocks apply to all of them.
+    /// Synchronises the threads of a block: their writes and clocks then apply to all of them.
     fn together(&mut self, block: usize) {
         let running = &mut self.blocks[block];
         running.read.clear();

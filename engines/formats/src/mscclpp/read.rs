@@ -111,7 +111,7 @@ fn plan(value: &Value, problems: &mut Problems) -> Option<Imported<ExecutionPlan
 struct BlockTables<'a> {
     /// Remote buffers of the GPU.
     remotes: &'a [(u32, Buffer)],
-    /// Channels of the thread block, by their positions among those of the GPU.
+    /// Channels of the thread block, by their positions among the channels of the GPU.
     channels: [Vec<u32>; 2],
     /// Remote buffers of the thread block, by type of channel.
     references: [Vec<u32>; 2],

@@ -275,7 +275,7 @@ fn islands_in_words(island: &[usize]) -> Option<String> {
     (words.len() < island.len() && words.len() <= 8).then(|| words.join(", "))
 }
 
-/// Links in the file.
+/// Adds the links in the file.
 fn own_links(
     topology: &NcclTopology,
     gpus: &[GpuPlace],

@@ -185,7 +185,7 @@ impl Reading {
         class
     }
 
-    /// `16 GT/s`, `16.0 GT/s PCIe`, empty or `Unknown speed`.
+    /// Reads a rate: `16 GT/s`, `16.0 GT/s PCIe`, empty or `Unknown speed`.
     fn rate(&mut self, attributes: &Attributes<'_, '_>) -> Option<f64> {
         let text = attributes.optional("link_speed")?.trim();
         if text.is_empty() || text.to_ascii_lowercase().starts_with("unknown") {

@@ -76,7 +76,7 @@ fn is_figure(text: &str) -> bool {
     named && words.next().is_some_and(|value| value.parse::<f64>().is_ok()) && words.next().is_none()
 }
 
-/// `name value`, in sparse style `name value index`.
+/// Reads lines `name value`, in sparse style `name value index`.
 fn columns(
     lines: &mut Lines<impl BufRead>,
     count: u64,

@@ -4,7 +4,7 @@ use lightbay_core::problem::Problems;
 
 use super::{SolutionFile, Stated, strange};
 
-/// `# Objective value = 12.5`, then `name value`.
+/// Reads a line of a Gurobi file: `# Objective value = 12.5`, then `name value`.
 pub(super) fn gurobi(number: usize, text: &str, file: &mut SolutionFile, problems: &mut Problems) {
     if let Some(comment) = text.strip_prefix('#') {
         if let Some((what, token)) = comment.split_once('=')
@@ -19,7 +19,7 @@ pub(super) fn gurobi(number: usize, text: &str, file: &mut SolutionFile, problem
     }
 }
 
-/// `solution status: …`, `objective value: …`, then `name value (obj:cost)`.
+/// Reads a line of a SCIP file: `solution status: …`, `objective value: …`, then `name value (obj:cost)`.
 pub(super) fn scip(number: usize, text: &str, file: &mut SolutionFile, problems: &mut Problems) {
     if text.starts_with('#') {
         return;
@@ -37,7 +37,7 @@ pub(super) fn scip(number: usize, text: &str, file: &mut SolutionFile, problems:
     }
 }
 
-/// A name and its value on a line.
+/// Reads a name and its value from a line.
 fn pair(number: usize, text: &str, named: &str, file: &mut SolutionFile, problems: &mut Problems) {
     match named.rsplit_once(char::is_whitespace) {
         Some((name, token)) => file.gives(name.trim(), token, number, problems),

@@ -91,7 +91,7 @@ impl Matrix {
     }
 }
 
-/// White background below text on a pattern.
+/// Draws a white background for text on a pattern.
 fn plate(drawing: &mut Drawing, middle: (f64, f64), font: Font, text: &str, fill: Fill) {
     if matches!(fill, Fill::None | Fill::White | Fill::Light) {
         return;

@@ -15,7 +15,7 @@ pub struct TacclSketch {
     pub nodes: u32,
     /// Strategy inside a node: `none`, `switch`, `minmax` and others.
     pub intra_strategy: String,
-    /// GPUs behind each switch inside a node.
+    /// GPUs that are connected to each switch inside a node.
     pub switches: Vec<Vec<u32>>,
     /// Strategy of each switch, such as `uc-min`.
     pub switch_strategies: Vec<String>,

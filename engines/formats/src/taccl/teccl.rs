@@ -42,7 +42,7 @@ pub struct TecclInput {
     pub chunks: u32,
     /// Length of an epoch.
     pub epoch: TecclEpoch,
-    /// Factor of the length of an epoch.
+    /// Factor by which the length of an epoch is multiplied.
     pub epoch_multiplier: u32,
     /// Number of epochs, if given.
     pub epochs: Option<u32>,
