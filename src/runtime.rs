@@ -46,7 +46,7 @@ use tokio::sync::Notify;
 /// Subject that the workbench shows first.
 #[derive(Debug)]
 pub enum First {
-    /// Something that is still to be read.
+    /// A source that is still to be read.
     Source(Source),
     /// A scenario and its source.
     Scenario(AnyScenario, String),

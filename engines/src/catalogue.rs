@@ -25,7 +25,7 @@ pub struct KindInfo {
     pub help: &'static str,
     /// Description of the objective.
     pub objective: ObjectiveInfo,
-    /// Method used when none is named and the scenario suggests no other one.
+    /// Method that is used if no method is named, unless the scenario suggests another method.
     pub default_method: &'static str,
     /// Quick method whose plan screens show before the first solve; empty for none.
     pub preview_method: &'static str,

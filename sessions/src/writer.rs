@@ -81,11 +81,11 @@ pub struct SaveStatus {
 /// Outcome of a writer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// Everything was saved in its place.
+    /// Everything was saved in the folder of the session.
     Saved(Place),
-    /// Everything that could not be saved in its place was saved elsewhere.
+    /// The data that could not be saved in the folder of the session was saved in another folder.
     Rescued {
-        /// Reason that it could not be saved in its place.
+        /// Reason that the data could not be saved in the folder of the session.
         why: String,
         /// Place of the saved files.
         place: Place,

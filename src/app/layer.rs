@@ -207,7 +207,7 @@ pub struct ListView {
     pub offset: usize,
 }
 
-/// Something above the panes.
+/// A layer above the panes.
 #[derive(Clone, Debug)]
 pub enum Layer {
     /// See [`LayerKind::Help`].

@@ -117,8 +117,8 @@ pub fn lines(app: &App, query: &str) -> Vec<Line> {
         .collect()
 }
 
-/// Values of an action whose names match, as separate lines: `slack` goes to the pane as `pane Slack` does, and
-/// `bandwidth` begins `set bandwidth_gbps=`.
+/// Values of an action whose names match, as separate lines: `slack` offers `pane Slack`, and `bandwidth` offers `set
+/// bandwidth_gbps=`.
 fn offered(app: &App, query: &str, action: &str) -> Vec<Line> {
     /// Minimum number of letters for a search in names.
     const LEAST: usize = 3;

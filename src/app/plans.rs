@@ -49,8 +49,8 @@ pub struct PlanEntry {
     pub status: Option<Status>,
     /// The bounds on it by its own checker and method; see [`crate::app::state::App::standing_of`].
     pub standing: Standing,
-    /// The problem that its method solves, if it differs from the problem of the objective; such a plan can be chosen,
-    /// but is never the best one.
+    /// The problem that its method solves, if it differs from the problem of the objective; a plan for another problem
+    /// can be displayed, but never counts as the best plan.
     pub other_question: Option<&'static str>,
     /// Hash of its scenario.
     pub scenario_sha256: String,
@@ -228,8 +228,8 @@ impl PlanTable {
         self.best_of(&self.scenario_sha256)
     }
 
-    /// The best plan of the scenario with a given hash. Ties go to the older plan; within a run, to the newer one,
-    /// which may contain more information about the same design.
+    /// The best plan of the scenario with a given hash. In a tie, the older plan is the best; within one run the newer
+    /// plan, which may contain more information about the same design.
     pub fn best_of(&self, scenario_sha256: &str) -> Option<&PlanEntry> {
         let mut best: Option<&PlanEntry> = None;
         let of_scenario = self.entries.iter().filter(|entry| entry.scenario_sha256 == scenario_sha256);

@@ -102,8 +102,8 @@ pub struct Run {
     pub best: Option<BestSeen>,
     /// Best bound on all plans of the scenario so far.
     pub bound: Option<f64>,
-    /// Best bound so far on some plans, such as those of certain windows, with the plans that it covers. Kept separate
-    /// from the bound on all plans, because neither implies the other.
+    /// Best bound so far that covers only some plans, such as the plans within certain index windows, with a
+    /// description of these plans. Kept separate from the bound on all plans, because neither implies the other.
     pub partial: Option<Bound>,
     /// Newest search figures.
     pub solver: Option<SolverStats>,

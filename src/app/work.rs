@@ -458,7 +458,7 @@ impl Work {
         true
     }
 
-    /// Changes since `before` that an active method accepts, apart from those of the scenario.
+    /// Changes since `before` that an active method accepts, apart from changes of the scenario.
     pub fn live_changes(&self, before: &Setup) -> Vec<KnobChange> {
         let change = |section, info: &ParamInfo, old: Option<ParamValue>, new: Option<ParamValue>| {
             let new = new.filter(|new| old.as_ref() != Some(new))?;

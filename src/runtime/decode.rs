@@ -10,7 +10,7 @@ const PASTE_LIMIT: usize = 1 << 20;
 /// Maximum length of a sequence whose content is kept; longer ones are ignored.
 const SEQUENCE_LIMIT: usize = 4096;
 
-/// Something the terminal sent.
+/// Input from the terminal.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TerminalInput {
     /// A key.

@@ -10,8 +10,8 @@ use tracing_subscriber::layer::SubscriberExt;
 /// Days that are kept.
 const KEPT: usize = 7;
 
-/// Starts logging below `folder`; `LIGHTBAY_LOG` chooses what (`info` if unset). The guard flushes the log when it is
-/// dropped. Without a writable folder nothing is logged.
+/// Starts logging below `folder`; `LIGHTBAY_LOG` selects what is logged (default: `info`). The guard flushes the log
+/// when it is dropped. Without a writable folder nothing is logged.
 pub fn start(folder: &Path) -> Option<WorkerGuard> {
     lightbay_sessions::make_folders(folder).ok()?;
     // The files of the appender follow the umask; the folder restricts them to their owner.

@@ -33,9 +33,9 @@
 //! ```
 //!
 //! The numbers are the homes of the panes; a kind may give its panes other homes than their numbers. A pane that gets
-//! the focus moves to the large place, and the pane whose home is the large place moves to the free place, so that all
-//! other panes stay in place. In the wide form only a pane without a home moves. There are two blank columns between
-//! panes, and one blank row above a title.
+//! the focus moves to the large place, and the pane whose home is the large place moves to the home of the focused
+//! pane, so that all other panes stay in place. In the wide form only a pane without a home moves. There are two blank
+//! columns between panes, and one blank row above a title.
 
 use crate::app::pane::{PaneId, PaneInfo, SizeClass};
 use crate::app::state::App;

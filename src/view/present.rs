@@ -1,9 +1,9 @@
 //! Converts engine data to widget data; only this module depends on both.
 //!
 //! Each kind has a folder here and a row in [`KINDS`]: its panes as data, and the code that draws them ([`KindPanes`]).
-//! Each screen has its own instance of the drawing code. It keeps results for a plan (made on a helper thread if they
-//! take more than two milliseconds) and refills its vectors when plan, run or selection change; drawing only reads
-//! them.
+//! Each screen has its own instance of the drawing code. This instance keeps results for a plan (computed on a helper
+//! thread if this takes more than two milliseconds), and refills its rows and curves when plan, run or selection
+//! change; drawing only reads them.
 
 mod crossconnect;
 mod explained;

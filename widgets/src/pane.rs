@@ -23,7 +23,7 @@ pub enum PaneState<'a> {
     Ready,
     /// Nothing yet: the missing content and the remedy (`no plan yet`, `press r`).
     Empty {
-        /// Sentence about the missing thing.
+        /// Sentence that names the missing content.
         what: &'a str,
         /// Sentence about the remedy.
         remedy: &'a str,

@@ -2,7 +2,7 @@
 //! item.
 //!
 //! The time axis has parts: spans drawn to scale and folds that represent a steady state, with a count per lane. An
-//! item shorter than a column still has one cell; items in the same cell are counted there.
+//! item shorter than a column still has one cell; if several items share a cell, the cell shows their number.
 
 use std::ops::Range;
 

@@ -43,12 +43,12 @@ pub struct SecondSubject {
 pub struct FormatInfo {
     /// Name after `--to` or `import`.
     pub name: &'static str,
-    /// Content and readers, in one sentence.
+    /// Content of the file and the programs that read it, in one sentence.
     pub help: &'static str,
     /// Subject that is exported, or that the import produces.
     pub of: SubjectSort,
-    /// Parts of the subject that are not in the file (exporters), or of the file that are not in the result
-    /// (importers); empty if everything is preserved.
+    /// Omitted parts: of the subject, which the file does not contain (exporters), or of the file, which the result
+    /// does not contain (importers); empty if everything is preserved.
     pub leaves_out: &'static [&'static str],
     /// The second subject that the format accepts (exporters); `null` for most.
     pub against: Option<SecondSubject>,

@@ -213,7 +213,7 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     }
 
     /// The problem that a method solves, if its goal differs from the objective. Plans of a method with another goal
-    /// are listed and shown, but neither ranked among the others nor offered to other runs.
+    /// are listed and shown, but excluded from the ranking and from offers to other runs.
     fn other_question(_method: &str) -> Option<&'static str> {
         None
     }

@@ -129,8 +129,8 @@ pub trait Listed: Kind {
         Vec::new()
     }
 
-    /// The plans that review reports describe: the plan itself, or the parts that it is split into, each with the part
-    /// of its proof that the checker can repeat.
+    /// The plans for which review reports are written: the plan itself, or the plans into which it is split. Each of
+    /// them contains the part of the proof that the checker can repeat.
     ///
     /// # Errors
     /// A plan that cannot be split.

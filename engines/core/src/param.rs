@@ -113,7 +113,8 @@ pub enum Domain {
         /// Largest entry.
         max: i64,
     },
-    /// A whole number for all positions, or a list with one entry for each; single entries as `name[2]=6`.
+    /// One whole number for all positions (such as pods), or a list with one entry per position; single entries as
+    /// `name[2]=6`.
     IntOrList {
         /// Smallest entry.
         min: i64,

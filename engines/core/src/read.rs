@@ -257,7 +257,7 @@ pub fn text_at<'v>(value: &'v Value, place: impl Display, problems: &mut Problem
     Some(text)
 }
 
-/// One of several names, each given with its meaning, read from the value at `place`.
+/// One of several names, each given with the value that it represents, read from the value at `place`.
 pub fn choice_at<T: Clone>(
     value: &Value,
     place: impl Display,
@@ -415,7 +415,7 @@ impl<'v> Fields<'v> {
         text_at(value, self.place(key), problems)
     }
 
-    /// One of several names, given with what each represents.
+    /// One of several names, each given with the value that it represents.
     pub fn choice<T: Clone>(
         &mut self,
         key: &'static str,

@@ -73,7 +73,7 @@ pub struct LatentSizes {
     pub v: u32,
 }
 
-/// Maximum size of a description, bytes: real ones have a few thousand.
+/// Maximum size of a description, bytes: real descriptions have a few thousand bytes.
 const MAX_BYTES: u64 = 4 << 20;
 /// Maximum number of layers, so that lists of them stay small.
 const MAX_LAYERS: u32 = 1 << 16;
@@ -277,7 +277,7 @@ impl Config<'_> {
         None
     }
 
-    /// Layers with experts: a list or a step; the first such layer differs between families.
+    /// Layers with experts: a list or a step; the first layer with experts differs between families.
     fn expert_layers(&mut self, layers: u32) -> Option<Vec<u32>> {
         let list = |value: &Value| -> Option<Vec<u32>> {
             value.as_array()?.iter().map(|layer| u32::try_from(layer.as_u64()?).ok()).collect()

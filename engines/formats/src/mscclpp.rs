@@ -1,6 +1,6 @@
 //! Execution plans of MSCCL++, as JSON.
 //!
-//! Every GPU has a program of thread blocks that read and write their own buffers and those of others. There are no
+//! Every GPU has a program of thread blocks that read and write the buffers of this GPU and of other GPUs. There are no
 //! receives: the GPU that writes into the buffer of another GPU signals on a channel, and the other GPU waits for the
 //! signal. The k-th channel of a type from GPU A to GPU B is the counterpart of the k-th channel of that type from B to
 //! A. [`read`] resolves the indices of a file, which lead from an operation through its thread block to its GPU;
@@ -77,11 +77,11 @@ pub enum PlanAction {
     Copy,
     /// Reduces sources.
     Reduce,
-    /// Reduces sources and writes the sum into buffers of this GPU and of others.
+    /// Reduces sources and writes the sum into buffers of this GPU and of other GPUs.
     ReduceSend,
-    /// Reduces its own sources and those of others.
+    /// Reduces sources of this GPU and of other GPUs.
     ReadReduce,
-    /// Reduces as [`Self::ReadReduce`], and writes the sum into buffers of this GPU and of others.
+    /// Reduces as [`Self::ReadReduce`], and writes the sum into buffers of this GPU and of other GPUs.
     ReadReduceSend,
     /// Signals to the other end of channels that data has arrived.
     Signal,

@@ -75,9 +75,9 @@ pub struct Solution {
     pub objective: Option<f64>,
     /// Bound that no point can beat; for a linear program solved to the end, this is the objective.
     pub bound: Option<f64>,
-    /// Dual value of each row; for a linear program with duals.
+    /// Dual value of each row; empty unless the model is a linear program and the solver returned duals.
     pub row_duals: Vec<f64>,
-    /// Reduced cost of each column; for a linear program with duals.
+    /// Reduced cost of each column; empty unless the model is a linear program and the solver returned duals.
     pub column_duals: Vec<f64>,
     /// Value of each row at the point.
     pub row_values: Vec<f64>,

@@ -215,7 +215,7 @@ fn csv(subject: Subject<'_>, table: &str) -> Result<Vec<Artifact>, Problems> {
     Ok(files)
 }
 
-/// The reports of a subject: one, and another one for each part of a plan that is reviewed separately.
+/// The reports of a subject: one report, and a further report for each part of a plan that is reviewed separately.
 fn markdown(subject: Subject<'_>, params: &Params, asked: bool) -> Result<Vec<Artifact>, Problems> {
     let Subject::Plan(plan) = subject else { return review(subject, params, asked) };
     let mut files = Vec::new();

@@ -62,7 +62,7 @@ impl Axis {
         }
     }
 
-    /// Returns `true` if the run for one value may start from the plan for another, which the knob itself declares.
+    /// Returns `true` if the run for one value may start from the plan for another value, as the knob declares.
     pub fn hands_on(&self) -> bool {
         self.turns == AxisOf::Scenario && self.info.effect != Effect::Cold
     }

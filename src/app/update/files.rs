@@ -228,7 +228,8 @@ impl App {
         (knobs, rest)
     }
 
-    /// The method for a model export: that of the plan, else the chosen one, else the first method that has a model.
+    /// The method for a model export: the method of the plan, else the chosen method, else the first method that has a
+    /// model.
     pub(crate) fn model_method(&self, plan: Option<u64>) -> Option<ModelledMethod> {
         let work = self.work.as_ref()?;
         let all = lightbay_engines::modelled(work.kind);

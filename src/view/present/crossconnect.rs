@@ -213,7 +213,7 @@ impl Crossconnects {
     }
 }
 
-/// The displayed switch: the one chosen in pane 1, else the one with the most changes.
+/// The displayed switch: the switch chosen in pane 1, else the switch with the most changes.
 fn chosen_switch(app: &App, facts: &ChangeFacts) -> usize {
     let chosen = app.pane(SWITCHES).selected.map(|id| id as usize);
     chosen.filter(|switch| *switch < facts.switches.len()).unwrap_or_else(|| facts.usual_switch())

@@ -260,7 +260,7 @@ impl SectionView {
         }
     }
 
-    /// The sentence about an item; about the first item until one is chosen.
+    /// The sentence about the chosen item; about the first item until the user chooses an item.
     fn sentence(&self, section: &Section, chosen: Option<ItemId>) -> Vec<Piece> {
         if chosen.is_none() && !section.sentence.is_empty() {
             return pieces(&section.sentence);

@@ -85,7 +85,7 @@ impl ChartedFigure {
     }
 }
 
-/// Key of the state for which the curves were made.
+/// Key of the state for which the curves were computed.
 #[derive(Clone, Debug, PartialEq)]
 struct Key {
     sweep: u64,

@@ -106,8 +106,8 @@ impl HeaderLine {
         self.add(false, &headline);
     }
 
-    /// The gap with the prover of its bound, a smaller claimed gap, and the plans for which it holds. A gap that is not
-    /// verified for all plans is marked at every size.
+    /// Adds the gap with the prover of its bound, a smaller claimed gap, and the plans that the bound covers. A gap
+    /// that is not verified for all plans is marked at every size.
     fn add_proof(&mut self, standing: &Standing) {
         if standing.other_question().is_some() {
             self.segments.push(Segment::new("", "different problem").plain().priority(1));
@@ -140,7 +140,8 @@ impl HeaderLine {
     }
 }
 
-/// The run of the header: an active run, else a waiting one, else one of another process, else the one that ended last.
+/// The run that the header shows: an active run, else a waiting run, else a run of another process, else the run that
+/// ended last.
 pub fn leading(app: &App) -> Option<&Run> {
     let working = |run: &&Run| matches!(run.state, RunState::Running | RunState::Stopping);
     let newest = || app.runs.iter().rev();

@@ -62,7 +62,7 @@ impl NoteParts {
     }
 }
 
-/// Returns the reason that a run did not give what was requested, as the run reported it.
+/// Returns the reason that a run failed, ended without a plan or had numerical trouble, in the words of the run.
 pub fn failure(run: &Run) -> Option<&str> {
     let done = run.done.as_ref()?;
     let failed = matches!(

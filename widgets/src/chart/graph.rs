@@ -55,7 +55,7 @@ pub struct NetworkGraph<'a> {
 }
 
 impl<'a> NetworkGraph<'a> {
-    /// Nodes and the links between them, the most important ones last, which are on top.
+    /// Nodes and the links between them, the most important links last: later links are drawn on top.
     pub const fn new(theme: &'a Theme, nodes: &'a [GraphNode], edges: &'a [GraphEdge]) -> Self {
         Self { theme, nodes, edges, selected: None }
     }

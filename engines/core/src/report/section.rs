@@ -181,7 +181,8 @@ pub struct Block {
     pub title: String,
     /// `true` if the block repeats other blocks in a form for screens; written sections omit it.
     pub on_screens: bool,
-    /// Forms in which a screen shows it in addition to the block of the form; empty for all forms.
+    /// Forms in which a screen shows this block in addition to the block that is named like the form; empty if the
+    /// block is shown in every form.
     pub only_in: &'static [&'static str],
     /// Content.
     pub body: Body,

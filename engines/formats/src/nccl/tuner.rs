@@ -2,7 +2,7 @@
 //! sizes.
 //!
 //! A row is `collective,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks[,numPipeOps[,regBuff]]`; the
-//! first matching row counts. The plug-in takes unknown words for other words, and a line of 256 characters for two
+//! first matching row counts. The plug-in misreads unknown words as other words, and a line of 256 characters as two
 //! lines, so the writer emits only what the plug-in reads correctly.
 
 use lightbay_core::problem::{Problems, printable};

@@ -4,7 +4,7 @@ use super::{Anchor, Area, Drawing, Fill, Font, Stroke};
 
 /// Maximum side of a cell.
 const MOST_CELL: f64 = 34.0;
-/// Minimum side of a cell in which a count is written; in smaller ones it would hide the fill.
+/// Minimum side of a cell in which a count is written; in a smaller cell the count would hide the fill.
 const COUNTED_CELL: f64 = 12.0;
 /// Space between names and cells.
 const GAP: f64 = 6.0;

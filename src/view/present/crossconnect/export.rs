@@ -12,7 +12,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
 
-/// The formats that `v` cycles through: those of the kind, without the plan itself.
+/// The formats that `v` cycles through: the formats of the kind, except the plan file itself.
 pub const FORMATS: &[&str] = &exports::NAMES;
 
 /// Number of lines of a file that are kept for the preview: the rows of the tallest screen.

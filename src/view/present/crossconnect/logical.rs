@@ -32,7 +32,7 @@ const EDIT_LIMIT_S: f64 = 1.0;
 /// Number of rows below which differences are listed instead of drawn.
 const ROWS: u16 = 7;
 
-/// Key of the state for which the vectors were filled.
+/// Key of the state for which the data of the pane was computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Key {
     plan: u64,
@@ -52,7 +52,7 @@ pub struct LogicalPane {
     items_of: usize,
     /// Pairs that differ, largest first.
     differences: Vec<(usize, usize, i64)>,
-    /// Number of circuits that pairs lose, and that they gain.
+    /// Total number of circuits that pairs lose, and total number that pairs gain.
     moved: (u64, u64),
     columns: Vec<Column>,
     degrees: Vec<TableRow>,

@@ -103,7 +103,7 @@ impl CurvesView {
         self.charts.iter().flat_map(|chart| &chart.series).all(|series| series.points.is_empty())
     }
 
-    /// Draws as many charts as have room, the first ones first.
+    /// Draws as many charts as have room, in their order.
     pub fn draw(&self, input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) {
         let shown = usize::from(area.height / ROWS).clamp(1, self.charts.len().max(1));
         let height = area.height / shown as u16;

@@ -142,7 +142,7 @@ impl MatrixView {
         }
     }
 
-    /// The same matrix in one of the forms of its section; as a network if it has places.
+    /// The same matrix in a form of its section; the form [`DRAWN`] shows a matrix with places as a network.
     pub fn in_form(mut self, form: &str) -> Self {
         self.graph = if form == DRAWN { GraphView::of(&self.matrix) } else { None };
         self

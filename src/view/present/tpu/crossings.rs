@@ -37,7 +37,7 @@ enum CrossingsForm {
 const TALL: u16 = 4;
 const ABOUT: u16 = 16;
 
-/// Key of the state for which the vectors were filled.
+/// Key of the state for which the data of the pane was computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Key {
     plan: u64,

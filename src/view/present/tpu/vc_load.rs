@@ -136,7 +136,7 @@ impl VcPane {
         items.into()
     }
 
-    /// The chosen channel, or the most loaded one of the plan.
+    /// The chosen channel, or the most loaded channel of the plan.
     fn selected(&self, input: &PaneInput<'_>) -> Option<(usize, usize)> {
         let chosen = input.state.selected.map(|id| ((id / STRIDE) as usize, (id % STRIDE) as usize));
         let exists =

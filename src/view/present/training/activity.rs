@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// Rows of names and times above the grid.
 const HEADS: u16 = 2;
 
-/// Key of the state for which the rows were filled.
+/// Key of the state for which the rows were computed.
 #[derive(Debug, Clone, PartialEq, Default)]
 struct Key {
     plan: u64,
@@ -169,7 +169,7 @@ impl ActivityPane {
         (columns, scale)
     }
 
-    /// Tasks active in the columns: those of the pipeline by start, then the gradients link by link.
+    /// Fills in the tasks that are active in the columns: pipeline tasks by start, then gradients link by link.
     fn fill(
         &mut self,
         facts: &Explained,

@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// Number of tasks from which the steady state is folded; smaller graphs are shown completely.
 const FOLD_FROM: usize = 40;
 
-/// Key of the state that the vectors were filled for.
+/// Key of the state for which the data of the pane was computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Key {
     plan: u64,

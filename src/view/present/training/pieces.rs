@@ -17,8 +17,8 @@ pub const fn tone(kind: TaskKind) -> Tone {
     }
 }
 
-/// `critical path 51 of 198`: how many tasks are on it. Critical means: no slack if everything after it runs as
-/// planned, as in [`lightbay_engines::training::analysis::TaskFacts::critical`].
+/// `critical path 51 of 198`: how many tasks are on it. A task is critical if it has no slack when everything after it
+/// runs as planned, see [`lightbay_engines::training::analysis::TaskFacts::critical`].
 pub fn critical(facts: &Explained) -> String {
     let on_path = facts.analysis.tasks.iter().filter(|task| task.critical).count();
     format!("critical path {on_path} of {}", facts.analysis.tasks.len())

@@ -24,7 +24,7 @@ const STRIDE: ItemId = 4096;
 /// Width from which the table of links has full headings and all columns.
 const WIDE: u16 = 68;
 
-/// Key of the state for which the vectors were filled.
+/// Key of the state for which the data of the pane was computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Key {
     plan: u64,
@@ -44,7 +44,7 @@ pub struct PortsPane {
     /// Link of each cell.
     link_of: Vec<Option<u32>>,
     sums: Vec<RowSum>,
-    /// The cell shown until the user chooses one: the link with the least slack.
+    /// The cell that is shown until the user chooses a cell: the cell of the link with the least slack.
     usual: Option<(usize, usize)>,
     items: Arc<[Item]>,
     editing: Option<Arc<CellEditing>>,

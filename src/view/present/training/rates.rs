@@ -33,7 +33,7 @@ const TABLE: (u16, u16) = (16, 9);
 /// and some time around it.
 const SHORT: f64 = 0.02;
 
-/// Key of the state for which the vectors were filled.
+/// Key of the state for which the data of the pane was computed.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Key {
     plan: u64,

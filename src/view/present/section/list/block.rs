@@ -22,7 +22,7 @@ const WORDS: u16 = 44;
 /// this many columns do not fit.
 const SENTENCE: u16 = 12;
 
-/// Columns of this priority or a higher one give way to the picture next to the rows.
+/// Columns of this or a higher priority number are omitted to make room for the picture next to the rows.
 const OPTIONAL: u8 = 3;
 
 /// Columns in front of a table: selection and marks.
@@ -48,7 +48,7 @@ pub struct ListBlock {
     order: &'static str,
     /// `true` if its items are plans of the session.
     pub(super) of_plans: bool,
-    /// `true` if its last rows are shown until one is chosen.
+    /// `true` if its last rows are shown until the user chooses a row.
     pub(super) newest_last: bool,
     /// Index of the column whose words are aligned in separate columns.
     aligned: Option<usize>,
@@ -113,7 +113,7 @@ impl ListBlock {
         self.beside.is_some()
     }
 
-    /// Number of columns of the table next to its picture, without the columns that give way to it.
+    /// Number of columns of the table next to its picture, without the columns that are omitted for the picture.
     fn beside_picture(&self, room: u16) -> u16 {
         let mut kept: Vec<Column> = self.columns.clone();
         while room < PREFIX + width(&kept) + 2 + self.beside.wanted() {
