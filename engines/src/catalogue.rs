@@ -160,8 +160,8 @@ pub fn bound_text(kind: &str, bound: f64) -> String {
     self::kind(kind).map_or_else(|| quantity::number(bound), |kind| kind.objective.bound_with_unit(bound))
 }
 
-/// The standing of a plan of which only the envelope is known, with the earlier results of its checker; without those,
-/// none of its claims is verified.
+/// The standing of a plan of which only the envelope is known, with the earlier results of its checker; without these
+/// results, all its bounds count as claimed.
 pub fn saved_standing(header: &Header, findings: Option<&Findings>) -> Option<Standing> {
     named_kind!(&*header.kind, K => Some(Standing::saved::<K>(header, findings)), None)
 }

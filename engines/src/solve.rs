@@ -207,7 +207,7 @@ pub(crate) fn parse_param(param: &ParamInfo, setting: &Setting) -> Result<ParamV
     }
 }
 
-/// The problem with a method that a kind does not have.
+/// The problem that reports a method that the kind does not have.
 pub fn unknown_method(kind: &str, name: &str) -> Problem {
     let all = methods(kind);
     let names: Vec<&str> = all.iter().map(|method| method.name).collect();

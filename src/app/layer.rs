@@ -89,7 +89,7 @@ pub struct Preview {
     pub plan: Result<PlanRef, String>,
 }
 
-/// Entries of the displayed plan during an edit.
+/// An edit of the displayed plan: the changed entries and their effect.
 #[derive(Clone, Debug)]
 pub struct CellEdit {
     /// Pane of the edit.

@@ -171,7 +171,7 @@ impl SizeClass {
         }
     }
 
-    /// The word shown in line 1.
+    /// The word for this size class in line 1 of the screen.
     pub const fn word(self) -> &'static str {
         match self {
             Self::TooSmall => "too small",

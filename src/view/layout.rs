@@ -57,7 +57,7 @@ pub enum LayoutForm {
 }
 
 impl LayoutForm {
-    /// The word in line 1.
+    /// The word for this form in line 1 of the screen.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Start => "",

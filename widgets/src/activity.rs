@@ -155,7 +155,7 @@ impl<'a> Activity<'a> {
     /// Below this size only the selected task is named.
     pub const MIN_HEIGHT: u16 = 3;
 
-    /// Intervals in order of time and rows in order.
+    /// Draws these intervals, in order of time, in these rows, from top to bottom.
     pub const fn new(theme: &'a Theme, intervals: &'a [Interval], rows: &'a [ActivityRow]) -> Self {
         Self { theme, intervals, rows, scale: ActivityScale::Equal, windows: false }
     }

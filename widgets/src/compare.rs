@@ -71,7 +71,7 @@ impl<'a> PairedBars<'a> {
         self
     }
 
-    /// Meaning of the new bars; the old ones are grey.
+    /// Sets the tone of the new bars; the old bars are grey.
     #[must_use]
     pub const fn tone(mut self, tone: Tone) -> Self {
         self.tone = tone;

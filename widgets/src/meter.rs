@@ -61,7 +61,7 @@ impl<'a> Meter<'a> {
         self
     }
 
-    /// Shows where the scale ends.
+    /// Sets whether the rest of the scale is drawn too, so that its end is visible.
     #[must_use]
     pub const fn track(mut self, track: bool) -> Self {
         self.track = track;

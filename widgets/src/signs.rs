@@ -210,7 +210,7 @@ impl<'a> Signs<'a> {
         }
     }
 
-    /// Names of the rows where they are not their numbers.
+    /// Sets names of rows; a row without a name shows its number.
     #[must_use]
     pub const fn names(mut self, names: &'a [Label]) -> Self {
         self.names = names;

@@ -130,7 +130,7 @@ pub struct Theme {
     pub depth: ColorDepth,
     /// Background of the terminal.
     pub background: Background,
-    /// The characters drawn with.
+    /// The characters to draw with.
     pub glyphs: &'static Glyphs,
     colours: Colours,
 }

@@ -264,7 +264,7 @@ pub fn together(
     Ok(noted(loads, notes))
 }
 
-/// Reads expert loads of any of the forms, compressed or not, without changes.
+/// Reads expert loads of any of the forms, compressed or not, exactly as the file states them.
 ///
 /// # Errors
 /// Every problem of the file: counts that are negative or no numbers, rows of different lengths, missing or double

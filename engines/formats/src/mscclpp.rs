@@ -32,7 +32,7 @@ pub const MOST_BARRIERS: u32 = 16;
 pub enum PlanProtocol {
     /// Data, followed by signals.
     Simple,
-    /// Data with flags in between.
+    /// Data with flags between the words.
     LowLatency,
 }
 

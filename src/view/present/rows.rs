@@ -23,7 +23,7 @@ pub fn beside(area: Rect, columns: u16, gap: u16) -> (Rect, Rect) {
     (Rect { width: columns, ..area }, Rect { x: area.x + right, width: area.width - right, ..area })
 }
 
-/// Even columns with gaps between.
+/// Columns of equal width with gaps between them.
 pub fn columns(area: Rect, count: u16, gap: u16) -> impl Iterator<Item = Rect> {
     let width = area.width.saturating_sub(gap * count.saturating_sub(1)) / count.max(1);
     (0..count).map(move |at| Rect { x: area.x + at * (width + gap), width, ..area })

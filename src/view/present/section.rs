@@ -357,7 +357,7 @@ pub const fn tone(meaning: Meaning) -> Tone {
     }
 }
 
-/// Ids of items without an own id: from block and row.
+/// Makes the id of an item that has no id of its own, from its block and row.
 const fn item_id(block: usize, row: usize) -> ItemId {
     ((block as u32 + 1) << 20) | row as u32
 }

@@ -239,9 +239,9 @@ struct SessionColumns {
     kind: Option<i32>,
     method: Option<i32>,
     status: Option<i32>,
-    /// Last columns of value and NCT.
+    /// Last column of the value of the objective.
     value: i32,
-    /// Last column of the figure that represents the objective in fewer columns.
+    /// Last column of the figure that [`spoken`] returns.
     spoken: i32,
 }
 
@@ -337,7 +337,7 @@ impl StartRow {
     }
 }
 
-/// The figure of a session's best plan that represents the objective in fewer columns.
+/// The figure of a session's best plan that a table of plans never drops, such as NCT, with its value.
 fn spoken(recent: &Recent) -> Option<(&'static MetricInfo, f64)> {
     let info =
         metrics(&recent.kind).iter().find(|info| info.table.is_some_and(|table| table.priority == 0))?;

@@ -68,7 +68,7 @@ struct Known {
 }
 
 impl Gathered {
-    /// The surroundings of the plan with this number, with a run of this type.
+    /// Returns the plans and the run of this type that sections about the plan `explained` use, with their key.
     pub fn of(&mut self, app: &App, explained: u64, sort: RunSort) -> (SessionKey, Arc<Surroundings>) {
         let key = SessionKey::of(app, explained, sort);
         let now_s = run_of(app, sort).map_or(0.0, |run| app.elapsed_s(run));

@@ -268,7 +268,7 @@ impl SectionContent {
         self.items.iter().find(|item| item.row == row).map(|item| item.id)
     }
 
-    /// Draws the content without selectable items; long lists continue in further columns.
+    /// Draws the content so that no item can be selected; a list that is too long continues in further columns.
     pub fn draw_still(&mut self, input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) {
         let still = PaneInput { state: PaneState::default(), focused: false, ..input.clone() };
         let mut nobody = Drawn::default();

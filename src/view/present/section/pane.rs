@@ -25,7 +25,7 @@ const LONGER: u32 = 4;
 /// Number of sections that stay in memory, for plans displayed before.
 const KEPT: usize = 6;
 
-/// Offset of the job type of a pane for jobs about its items.
+/// Added to the job type of a pane, gives the type of its jobs about single items.
 const DETAIL: u64 = 1 << 33;
 
 /// A computed section, or the reason that it is missing.
