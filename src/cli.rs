@@ -85,7 +85,7 @@ fn slip(arguments: &[OsString]) -> Option<Failure> {
     ))
 }
 
-/// Help and version are results; every other message of clap is wrong usage.
+/// Writes a message of clap: help and version are results, and every other message is a usage error.
 fn answer(error: &clap::Error, console: &mut Console) -> Result<Exit, Failure> {
     let text = error.render();
     if error.use_stderr() {

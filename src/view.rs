@@ -40,7 +40,7 @@ pub struct ViewCache {
 }
 
 impl ViewCache {
-    /// Nothing drawn yet.
+    /// The cache before the first frame.
     pub fn new() -> Self {
         Self { presenter: Presenter::new(), ..Self::default() }
     }
@@ -61,8 +61,8 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     out
 }
 
-/// Terminal multiplexers drop blanks at the end of a row, including their colour, when they copy or restore a screen.
-/// They keep a no-break space, so the last painted blank of a row becomes one.
+/// Replaces the last painted blank of each row by a no-break space. Terminal multiplexers drop blanks at the end of a
+/// row, including their colour, when they copy or restore a screen, but they keep a no-break space.
 fn keep_ends(buf: &mut Buffer) {
     let width = usize::from(buf.area.width).max(1);
     for row in buf.content.chunks_mut(width) {
@@ -103,7 +103,7 @@ pub fn draw_into(app: &App, cache: &mut ViewCache, area: Rect, buf: &mut Buffer)
     out
 }
 
-/// One pane: of the shell or of the kind.
+/// Draws one pane, of the shell or of the kind.
 fn region(app: &App, cache: &mut ViewCache, placed: &Placed, buf: &mut Buffer, out: &mut Drawn) {
     let shell = &mut cache.shell;
     match placed.pane {

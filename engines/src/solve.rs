@@ -27,7 +27,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// The method with its defaults and seed 1.
+    /// A request for a method with its defaults and seed 1.
     pub fn of(method: impl Into<String>) -> Self {
         Self { method: method.into(), settings: Vec::new(), common: Common::default(), hot_start: None }
     }

@@ -23,7 +23,7 @@ pub struct LockHolder {
 }
 
 impl LockHolder {
-    /// This process.
+    /// Describes this process as the holder of a lock.
     pub fn here(since: &str) -> Self {
         Self { pid: std::process::id(), host: host(), since: since.to_owned() }
     }

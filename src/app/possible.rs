@@ -24,7 +24,7 @@ impl Possible {
     }
 }
 
-/// Always.
+/// Possible at any time.
 pub const fn always(_: &App) -> Possible {
     Possible::Yes
 }

@@ -20,7 +20,7 @@ pub enum Between {
 }
 
 impl Between {
-    /// From the environment.
+    /// Finds out from environment variables whether a terminal multiplexer runs between lightbay and the terminal.
     pub fn of(env: impl Fn(&str) -> Option<std::ffi::OsString>) -> Self {
         if env("TMUX").is_some() {
             Self::Tmux

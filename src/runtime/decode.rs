@@ -282,7 +282,7 @@ fn unicode_key(character: char, modifiers: u32) -> Option<Key> {
 /// Event number of a key release in the keyboard protocol of kitty; 1 is a press, 2 a repeat.
 const RELEASE: u32 = 3;
 
-/// The event in `…;modifiers:event`.
+/// The number of the key event (such as press or release) in parameters of the form `…;modifiers:event`.
 fn event(parameters: &[u8]) -> Option<u32> {
     let modifiers = parameters.split(|byte| *byte == b';').nth(1)?;
     std::str::from_utf8(modifiers.split(|byte| *byte == b':').nth(1)?).ok()?.parse().ok()

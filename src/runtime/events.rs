@@ -109,7 +109,7 @@ impl WaitingEvents {
         gone
     }
 
-    /// Newer lines replace older ones.
+    /// Adds a line of a log; newer lines replace older ones.
     fn add_line(&mut self, arrived: u64, event: Event) -> Option<(u64, Event)> {
         let queue = self.lines.entry(event.run).or_default();
         let gone = if queue.len() >= LINES { queue.pop_front() } else { None };

@@ -79,7 +79,7 @@ impl std::fmt::Debug for Helpers {
 }
 
 impl Helpers {
-    /// Helpers, and the receiver of their results.
+    /// Starts the helpers; returns them with the receiver of their results.
     ///
     /// # Errors
     /// If no thread can be started.
@@ -133,7 +133,7 @@ impl Helpers {
         wake.notify_all();
     }
 
-    /// A result for the view has arrived, so the same work may be requested again.
+    /// Records that a result for the view has arrived, so that the same work may be requested again.
     pub fn arrived(&mut self, key: JobKey) {
         self.asked.remove(&key);
     }
@@ -150,7 +150,7 @@ impl Drop for Helpers {
     }
 }
 
-/// A panic in helper work becomes a message and does not end the program.
+/// Does the work of a helper; a panic in it becomes a message and does not end the program.
 fn guarded(work: impl FnOnce() -> Finished) -> Finished {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic

@@ -137,7 +137,7 @@ impl Screen {
         rustix::termios::tcgetwinsize(&self.out).map_or((0, 0), |size| (size.ws_col, size.ws_row))
     }
 
-    /// The next frame writes every cell.
+    /// Makes the next frame write every cell.
     pub const fn repaint(&mut self) {
         self.repaint = true;
     }

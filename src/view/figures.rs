@@ -73,7 +73,7 @@ pub struct Goal {
 }
 
 impl Goal {
-    /// From the description of a kind.
+    /// The goal that a kind describes.
     pub const fn of(info: ObjectiveInfo) -> Self {
         Self { name: info.label, unit: info.unit, sense: info.sense }
     }

@@ -348,14 +348,14 @@ fn side_width(app: &App, usual: u16, width: u16) -> u16 {
     usual.saturating_add_signed(app.focus.side).clamp(SIDE_RANGE.0, most)
 }
 
-/// The upper rows, a blank row, and the rest.
+/// Splits an area into its upper `rows` rows and the rest, with a blank row between them.
 fn split(area: Rect, rows: u16) -> [Rect; 2] {
     let rows = rows.min(area.height);
     let below = (rows + 1).min(area.height);
     [Rect { height: rows, ..area }, Rect { y: area.y + below, height: area.height - below, ..area }]
 }
 
-/// The left columns, a gap, and the rest.
+/// Splits an area into its left `columns` columns and the rest, with a gap between them.
 fn beside(area: Rect, columns: u16) -> (Rect, Rect) {
     let columns = columns.min(area.width);
     let right = (columns + GAP).min(area.width);

@@ -110,7 +110,8 @@ impl ActivityState {
     }
 }
 
-/// Width of the names: one column in front for the selection, and one after them for the mark of the critical path.
+/// Width of the names, including one column in front for the selection and one after them for the mark of the critical
+/// path.
 fn names_width(longest: i32, width: i32) -> i32 {
     (longest + 2).max(10).min(width / 3)
 }
@@ -155,7 +156,7 @@ impl<'a> Activity<'a> {
     /// Below this size only the selected task is named.
     pub const MIN_HEIGHT: u16 = 3;
 
-    /// Draws these intervals, in order of time, in these rows, from top to bottom.
+    /// A chart of these intervals, in order of time, in these rows, from top to bottom.
     pub const fn new(theme: &'a Theme, intervals: &'a [Interval], rows: &'a [ActivityRow]) -> Self {
         Self { theme, intervals, rows, scale: ActivityScale::Equal, windows: false }
     }

@@ -74,7 +74,7 @@ impl Series {
         self
     }
 
-    /// Label in bold.
+    /// Draws the label in bold.
     #[must_use]
     pub const fn bold(mut self) -> Self {
         self.bold = true;
@@ -225,12 +225,12 @@ impl<'a> Chart<'a> {
     /// Minimum height at which there is an axis below.
     pub const AXIS_HEIGHT: u16 = 6;
 
-    /// Curves, the most important one first; it is drawn on top.
+    /// A chart of these curves. The first one is the most important one and is drawn on top.
     pub const fn new(theme: &'a Theme, series: &'a [Series], x: Axis<'a>, y: Axis<'a>) -> Self {
         Self { theme, series, baselines: &[], events: &[], x, y }
     }
 
-    /// Values to compare with.
+    /// Sets values to compare the curves with.
     #[must_use]
     pub const fn baselines(mut self, baselines: &'a [Baseline]) -> Self {
         self.baselines = baselines;
@@ -445,7 +445,7 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// Names of the events, in front of the curves.
+    /// Draws the names of the events, in front of the curves.
     fn draw_event_names(&self, pen: &mut Pen<'_>, x: Range, left: i32, width: i32, rows: i32) {
         let glyphs = pen.glyphs();
         for (event, at, next) in self.event_places(x, left, width) {

@@ -75,19 +75,20 @@ impl<'a> Columns<'a> {
     /// Below this height there is no axis.
     pub const MIN_HEIGHT: u16 = 3;
 
-    /// A distribution, and the amount that fills the height. In ASCII columns are drawn with `letter`.
+    /// A chart of a distribution, in which a column of the amount `top` fills the height. In ASCII, columns are drawn
+    /// with `letter`.
     pub const fn new(theme: &'a Theme, spread: &'a Spread, top: f64, tone: Tone, letter: char) -> Self {
         Self { theme, spread, top, tone, letter, ticks: &[], unit: "" }
     }
 
-    /// Values written below the axis.
+    /// Sets the values that are written below the axis.
     #[must_use]
     pub const fn ticks(mut self, ticks: &'a [(f64, Label)]) -> Self {
         self.ticks = ticks;
         self
     }
 
-    /// Unit of the amounts, written with amounts beyond the scale.
+    /// Sets the unit of the amounts, which is written with amounts beyond the scale.
     #[must_use]
     pub const fn unit(mut self, unit: &'static str) -> Self {
         self.unit = unit;

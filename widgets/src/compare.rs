@@ -64,7 +64,7 @@ impl<'a> PairedBars<'a> {
         self
     }
 
-    /// Heading of the differences (`end ms` by default).
+    /// Sets the heading of the differences (`end ms` by default).
     #[must_use]
     pub const fn unit(mut self, unit: &'a str) -> Self {
         self.unit = unit;

@@ -46,7 +46,7 @@ impl<'a> Confirm<'a> {
         self
     }
 
-    /// The answer that Enter selects.
+    /// Sets the answer that Enter selects.
     #[must_use]
     pub const fn chosen(mut self, index: usize) -> Self {
         self.chosen = index;

@@ -57,7 +57,7 @@ impl FormRow {
         Self { kind: FormKind::Heading, name: name.into(), ..Self::default() }
     }
 
-    /// Words.
+    /// A row of explaining words.
     pub fn note(words: impl Into<Label>) -> Self {
         Self { kind: FormKind::Note, name: words.into(), ..Self::default() }
     }

@@ -46,7 +46,7 @@ impl Segment {
         self
     }
 
-    /// The value is ordinary text, not bold.
+    /// Makes the value ordinary text instead of bold text.
     #[must_use]
     pub const fn plain(mut self) -> Self {
         self.plain = true;
@@ -100,7 +100,7 @@ impl<'a> Header<'a> {
         Self { theme, brand: "", segments, state }
     }
 
-    /// Name of the program, in grey at the left end.
+    /// Adds the name of the program, in grey at the left end.
     #[must_use]
     pub const fn brand(mut self, brand: &'a str) -> Self {
         self.brand = brand;

@@ -34,7 +34,7 @@ impl<'a> Input<'a> {
     /// Below this width the prompt is left out.
     pub const MIN_WIDTH: u16 = 8;
 
-    /// The text typed so far and the number of graphemes in front of the cursor.
+    /// A field with the text typed so far; `cursor` is the number of graphemes in front of the cursor.
     pub const fn new(theme: &'a Theme, text: &'a str, cursor: usize) -> Self {
         Self { theme, prompt: "", text, cursor, hint: "", problem: "" }
     }

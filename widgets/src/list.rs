@@ -58,7 +58,7 @@ impl ListItem {
         self
     }
 
-    /// Matched graphemes.
+    /// Sets the positions of the graphemes that match the search text.
     #[must_use]
     pub fn matches(mut self, matches: Vec<u32>) -> Self {
         self.matches = matches;

@@ -142,7 +142,7 @@ impl<'a> Matrix<'a> {
     /// Below this size only the sums of rows are drawn.
     pub const MIN_WIDTH: u16 = 14;
 
-    /// Names of rows and columns and the cells row by row.
+    /// A matrix with names of its rows and columns, and with its cells row by row.
     pub const fn new(
         theme: &'a Theme,
         rows: &'a [Label],
@@ -152,7 +152,7 @@ impl<'a> Matrix<'a> {
         Self { theme, rows, columns, cells, sums: &[], editing: false }
     }
 
-    /// Used and limit of each row, at the right end.
+    /// Adds the used amount and the limit of each row, at the right end.
     #[must_use]
     pub const fn sums(mut self, sums: &'a [RowSum]) -> Self {
         self.sums = sums;
@@ -333,7 +333,7 @@ impl<'a> Matrix<'a> {
         }
     }
 
-    /// The sums alone, for areas too small for the matrix.
+    /// Draws only the sums, for areas that are too small for the matrix.
     fn draw_headline(&self, pen: &mut Pen<'_>) {
         let used: u64 = self.sums.iter().map(|sum| u64::from(sum.used)).sum();
         let limit: u64 = self.sums.iter().map(|sum| u64::from(sum.limit)).sum();

@@ -54,7 +54,7 @@ impl<'a> Meter<'a> {
         Self { theme, parts, full, start: 0.0, track: false, spaced: false, limit: None }
     }
 
-    /// The value at which the first part begins, drawn to a whole cell.
+    /// Sets the value at which the first part begins, drawn to a whole cell.
     #[must_use]
     pub const fn start(mut self, start: f64) -> Self {
         self.start = start;

@@ -73,7 +73,7 @@ impl<'a> Pane<'a> {
         Self { theme, number: None, name, context: &[], value: &[], focused: false, state: PaneState::Ready }
     }
 
-    /// The key that opens the pane, 1 to 9.
+    /// Sets the key that opens the pane, 1 to 9.
     #[must_use]
     pub const fn number(mut self, number: u8) -> Self {
         self.number = Some(number);

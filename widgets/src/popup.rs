@@ -39,7 +39,7 @@ impl<'a> Popup<'a> {
         Self { theme, title, value: &[] }
     }
 
-    /// The most important number, at the right end of the title.
+    /// Adds the most important number, at the right end of the title.
     #[must_use]
     pub const fn value(mut self, value: &'a [Piece]) -> Self {
         self.value = value;

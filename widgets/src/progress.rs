@@ -218,7 +218,7 @@ impl<'a> SolveStrip<'a> {
         self
     }
 
-    /// The bar.
+    /// Sets the bar.
     #[must_use]
     pub const fn bar(mut self, bar: GapBar<'a>) -> Self {
         self.bar = Some(bar);
@@ -315,7 +315,7 @@ impl<'a> SolveStrip<'a> {
         }
     }
 
-    /// One line per method with its own best value; the first line also has the bar, which is for all methods.
+    /// Draws one line per method with its own best value; the first line also has the bar, which is for all methods.
     fn draw_flat(&self, pen: &mut Pen<'_>, hits: &mut Hits) {
         let width = pen.width();
         let glyphs = pen.glyphs();

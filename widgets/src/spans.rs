@@ -92,7 +92,7 @@ const NAME: i32 = 6;
 const TICK: i32 = 12;
 
 impl<'a> SpanLanes<'a> {
-    /// Lanes, and the part of the axis that is shown with its unit.
+    /// A chart of these lanes that shows the part `window` of the axis, whose numbers have the unit `unit`.
     pub const fn new(theme: &'a Theme, lanes: &'a [SpanLane], window: (f64, f64), unit: &'a str) -> Self {
         Self { theme, lanes, window, unit, words: "" }
     }

@@ -90,7 +90,8 @@ impl<'a> Stack<'a> {
     /// Below this size only the limit is written.
     pub const MIN_HEIGHT: u16 = 4;
 
-    /// Ends of intervals (one more than intervals, ascending) and the layers.
+    /// A chart of these layers. `times_s` has the ends of the intervals in ascending order, one more than there are
+    /// intervals.
     pub const fn new(theme: &'a Theme, times_s: &'a [f64], layers: &'a [StackLayer]) -> Self {
         Self {
             theme,
@@ -140,7 +141,7 @@ impl<'a> Stack<'a> {
         self
     }
 
-    /// The layer whose name is bold.
+    /// Sets the layer whose name is bold.
     #[must_use]
     pub const fn selected(mut self, layer: Option<usize>) -> Self {
         self.selected = layer;

@@ -34,7 +34,8 @@ pub struct Strip<'a> {
 }
 
 impl<'a> Strip<'a> {
-    /// One fraction of the capacity per column; negative values, and values that are not finite, count as zero.
+    /// A strip with one fraction of the capacity per column; negative values, and values that are not finite, count as
+    /// zero.
     pub const fn new(theme: &'a Theme, shares: &'a [f64]) -> Self {
         Self { theme, shares }
     }

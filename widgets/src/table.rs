@@ -75,14 +75,14 @@ impl Column {
         self
     }
 
-    /// Blank columns in front of it.
+    /// Sets the number of blank columns in front of it.
     #[must_use]
     pub const fn gap(mut self, gap: u16) -> Self {
         self.gap = gap;
         self
     }
 
-    /// The width that it keeps when space is short.
+    /// The minimum width, which it keeps when space is short.
     fn least(&self) -> i32 {
         let width = i32::from(self.width);
         if self.align == Align::Left { width.min(LEAST_NAME) } else { width }
@@ -144,7 +144,7 @@ impl TableRow {
         Self { kind: RowKind::Gap, ..Self::default() }
     }
 
-    /// A letter in front.
+    /// Adds a letter in front of the row.
     #[must_use]
     pub fn mark(mut self, mark: impl Into<Label>) -> Self {
         self.mark = mark.into();

@@ -28,7 +28,7 @@ impl Tab {
         Self { key: key.into(), name: name.into(), short: Label::default(), id }
     }
 
-    /// A shorter name.
+    /// Sets a shorter name, for narrow screens.
     #[must_use]
     pub fn short(mut self, short: impl Into<Label>) -> Self {
         self.short = short.into();
@@ -70,7 +70,7 @@ impl<'a> Tabs<'a> {
     /// Below this width only the focused tab is drawn.
     pub const MIN_WIDTH: u16 = 20;
 
-    /// The panes in order.
+    /// A line with these tabs in order.
     pub const fn new(theme: &'a Theme, tabs: &'a [Tab]) -> Self {
         Self { theme, items: tabs, focused: None, right: &[] }
     }

@@ -89,7 +89,7 @@ struct TilePlaces {
 }
 
 impl<'a> Tiles<'a> {
-    /// Names of the rows, the number of columns, and the tiles row by row.
+    /// A grid of tiles, given row by row, with names of the rows.
     pub const fn new(theme: &'a Theme, rows: &'a [Label], columns: usize, tiles: &'a [Tile]) -> Self {
         Self {
             theme,

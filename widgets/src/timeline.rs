@@ -174,7 +174,8 @@ impl<'a> Timeline<'a> {
     /// Below this size only the selected item is named.
     pub const MIN_HEIGHT: u16 = 2;
 
-    /// Axis, lanes from the top, and items sorted by lane, row and start.
+    /// A timeline with the parts of its axis, its lanes from the top, and its items, which must be sorted by lane, row
+    /// and start.
     pub const fn new(
         theme: &'a Theme,
         parts: &'a [AxisPart],
@@ -184,7 +185,7 @@ impl<'a> Timeline<'a> {
         Self { theme, parts, lanes, items, edges: &[], pinned: 0 }
     }
 
-    /// The edges of the selected item.
+    /// Sets the edges of the selected item.
     #[must_use]
     pub const fn edges(mut self, edges: &'a [Edge]) -> Self {
         self.edges = edges;

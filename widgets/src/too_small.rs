@@ -33,7 +33,7 @@ impl<'a> TooSmall<'a> {
     /// Minimum readable size.
     pub const MIN_WIDTH: u16 = 8;
 
-    /// The size a layout needs.
+    /// A message that names the size that the layout needs.
     pub const fn new(theme: &'a Theme, need_width: u16, need_height: u16) -> Self {
         Self { theme, need_width, need_height, state: "", hint: "" }
     }

@@ -159,7 +159,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// No rule is broken; the bound, if any, is only claimed by the method.
+    /// A verdict without violations; the bound, if any, is only claimed by the method.
     pub const fn clean() -> Self {
         Self {
             violations: Vec::new(),

@@ -333,7 +333,7 @@ impl<K: Kind> Plan<K> {
         json::sha256_of(&(header, &self.derived_from, &self.notes, &self.result))
     }
 
-    /// As a JSON tree in file order.
+    /// The plan as a JSON tree in file order.
     ///
     /// # Errors
     /// [`WriteError`] for numbers that are not finite.

@@ -47,7 +47,7 @@ impl<K: Kind> Scenario<K> {
         Self { name, body, provenance: None }
     }
 
-    /// As a JSON tree in file order.
+    /// The scenario as a JSON tree in file order.
     ///
     /// # Errors
     /// [`WriteError`] for numbers that are not finite.
@@ -65,7 +65,7 @@ impl<K: Kind> Scenario<K> {
         Ok(Value::Object(map))
     }
 
-    /// As file content.
+    /// The scenario as file content.
     ///
     /// # Errors
     /// [`WriteError`] for numbers that are not finite.

@@ -21,7 +21,7 @@ impl Term {
         Self { word, also: &[], sentence, formula: "", source: "" }
     }
 
-    /// Other words for the same thing.
+    /// Sets other words for the same thing.
     #[must_use]
     pub const fn also(self, also: &'static [&'static str]) -> Self {
         Self { also, ..self }
@@ -33,7 +33,7 @@ impl Term {
         Self { formula, ..self }
     }
 
-    /// Paper and section.
+    /// Sets the source: paper and section.
     #[must_use]
     pub const fn source(self, source: &'static str) -> Self {
         Self { source, ..self }

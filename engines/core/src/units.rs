@@ -115,7 +115,7 @@ quantity!(
 );
 
 impl Gbps {
-    /// One gigabit per second is 1.25e8 bytes per second.
+    /// The rate in bytes per second; one gigabit per second is 1.25e8 bytes per second.
     pub fn bytes_per_second(self) -> f64 {
         self.0 * 1.25e8
     }

@@ -188,7 +188,7 @@ fn place(line: usize) -> String {
     format!("line {line}")
 }
 
-/// A line that does not fit the format.
+/// The problem of a line that does not fit the format.
 fn strange(line: usize, text: &str, expected: &str) -> Problem {
     let shown: String = text.trim().chars().take(40).collect();
     Problem::new(place(line), format!("'{shown}' cannot be read"), format!("the reader expects {expected}"))

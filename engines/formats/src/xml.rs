@@ -159,7 +159,7 @@ impl<'a, 'd> Attributes<'a, 'd> {
         found
     }
 
-    /// 0 or 1.
+    /// A flag, written as 0 or 1.
     pub(crate) fn flag(&self, name: &str, default: Option<bool>, problems: &mut Problems) -> Option<bool> {
         match (self.optional(name), default) {
             (None, Some(default)) => Some(default),

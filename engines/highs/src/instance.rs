@@ -90,7 +90,8 @@ impl Instance {
         self.interrupt.clone()
     }
 
-    /// Solves. A later run of an LP continues from the last basis; an integer model keeps nothing except a given start.
+    /// Solves the model. A later run of an LP continues from the last basis; an integer model keeps nothing except a
+    /// given start.
     ///
     /// # Errors
     /// If HiGHS fails or the watch panics. The instance can be used again.

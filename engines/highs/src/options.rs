@@ -44,13 +44,14 @@ impl Options {
         self.0.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value)
     }
 
-    /// Relative gap at which a tree search ends (HiGHS: 1e-4).
+    /// Sets the relative gap at which a tree search ends (default of HiGHS: 1e-4).
     #[must_use]
     pub fn relative_gap(self, gap: f64) -> Self {
         self.set("mip_rel_gap", gap)
     }
 
-    /// Seconds after which a run ends: the only limit that works in every stage of a solver that runs inside lightbay.
+    /// Sets the time after which a run ends: the only limit that works in every stage of a solver that runs inside
+    /// lightbay.
     #[must_use]
     pub fn time_limit_s(self, seconds: f64) -> Self {
         self.set("time_limit", seconds)

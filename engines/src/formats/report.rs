@@ -92,7 +92,7 @@ pub(super) fn exporters(kind: &str, own: &mut Vec<FormatInfo>) {
     });
 }
 
-/// The knob of reports of kinds that draw pictures.
+/// The parameter that sets the place of the picture in a report, for kinds that draw pictures.
 fn picture(places: &[&'static str]) -> ParamInfo {
     ParamInfo::choice(
         PICTURE,

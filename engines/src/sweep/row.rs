@@ -156,7 +156,7 @@ impl SweepRow {
         cells
     }
 
-    /// As a JSON object with the columns of the table as keys.
+    /// The row as a JSON object with the columns of the table as keys.
     pub fn to_value(&self, sweep: &Sweep) -> Value {
         Value::Object(sweep.columns().into_iter().zip(self.cells(sweep)).collect::<Map<_, _>>())
     }

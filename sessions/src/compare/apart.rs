@@ -35,7 +35,7 @@ pub struct NotRanked {
 }
 
 impl NotRanked {
-    /// One sentence.
+    /// Plan and reason as one sentence.
     pub fn sentence(&self) -> String {
         format!("{} is not ranked: {}.", self.label, self.because)
     }

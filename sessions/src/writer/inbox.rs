@@ -166,7 +166,7 @@ impl Inbox {
         wake
     }
 
-    /// Limits the waiting data.
+    /// If too many events of one type are waiting, drops about half of them.
     fn thin(&mut self) {
         let is_bound = |waiting: &Waiting| matches!(waiting.event.body, EventBody::Bound(_));
         if self.progress > MOST_PROGRESS {

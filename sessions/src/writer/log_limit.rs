@@ -36,7 +36,7 @@ struct Window {
     held: u64,
 }
 
-/// The value of a point for the lowest and the highest; `None` if only the newest point is kept.
+/// The value by which the lowest and the highest point are found; `None` if only the newest point is kept.
 fn value(body: &EventBody) -> Option<f64> {
     match body {
         EventBody::Generation(stats) => Some(stats.mean),

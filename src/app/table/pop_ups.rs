@@ -4,7 +4,7 @@ use super::{ActionInfo, TableGroup, TablePlace};
 use crate::app::action::{Command, LayerCommand};
 use crate::app::layer::LayerKind;
 
-/// All of them.
+/// All actions of this table.
 pub(super) fn actions() -> Vec<ActionInfo> {
     use ActionInfo as A;
     use LayerKind as L;

@@ -156,7 +156,8 @@ impl App {
         }
     }
 
-    /// A pasted text is a single edit of the top text field; elsewhere it must not trigger single-key commands.
+    /// Inserts a pasted text into the top text field as a single edit. Without a text field the text is ignored, so
+    /// that its letters do not trigger commands.
     pub(super) fn paste(&mut self, text: &str) {
         self.touch();
         let Some(field) = self.layers.last_mut().and_then(Layer::field) else {

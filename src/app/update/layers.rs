@@ -139,7 +139,7 @@ impl App {
         }
     }
 
-    /// A line was chosen with the mouse.
+    /// Selects a line of the top layer after a click.
     pub(super) fn select_line(&mut self, line: usize) {
         self.touch();
         let rows = self.layer_rows();

@@ -136,7 +136,7 @@ impl App {
         }
     }
 
-    /// An item was chosen with the mouse.
+    /// Moves the focus to a pane after a click, and chooses the clicked item.
     pub(super) fn select(&mut self, pane: PaneId, item: Option<ItemId>, effects: &mut Effects) {
         self.focus(pane);
         if item.is_some() {

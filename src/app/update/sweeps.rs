@@ -151,7 +151,7 @@ impl App {
         self.say(Severity::Info, "stopping the sweep; its points are kept");
     }
 
-    /// A cell was solved.
+    /// Adds the row of a cell that was solved.
     pub(super) fn sweep_row(&mut self, key: u64, row: SweepRow) {
         if let Some(run) = self.sweeps.get_mut(key) {
             run.rows.push(row);
@@ -179,7 +179,7 @@ impl App {
         }
     }
 
-    /// The sweep has ended.
+    /// Records that a sweep ended, and reports its outcome.
     pub(super) fn sweep_ended(&mut self, key: u64, outcome: Result<Walked, String>) {
         let Some(run) = self.sweeps.get_mut(key) else { return };
         let (knob, rows, all) = (run.knob(), run.rows.len(), run.sweep.len());

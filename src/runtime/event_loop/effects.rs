@@ -182,7 +182,7 @@ impl<V: View> Shell<V> {
     }
 }
 
-/// A path that begins with `~` is below the home folder.
+/// Replaces a `~` at the beginning of a path by the home folder.
 fn at_home(path: PathBuf) -> PathBuf {
     match (path.strip_prefix("~"), std::env::var_os("HOME")) {
         (Ok(rest), Some(home)) => PathBuf::from(home).join(rest),

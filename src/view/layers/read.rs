@@ -13,7 +13,7 @@ use ratatui::layout::Rect;
 use ratatui::widgets::{StatefulWidget, Widget};
 
 impl Layers {
-    /// The log, newest line first, with the selected line in full below.
+    /// Draws the log, newest line first, with the selected line in full below.
     pub(super) fn log(&mut self, app: &App, view: &ListView, area: Rect, buf: &mut Buffer, out: &mut Drawn) {
         let count = [Piece::answer(format!("{} lines", app.log.total()))];
         let inner = popup(app, "Log, newest first", &count, (140, area.height.min(40)), area, buf);
@@ -64,7 +64,7 @@ impl Layers {
     }
 }
 
-/// Text, long lines wrapped.
+/// Draws a text; long lines are wrapped.
 pub fn text(app: &App, view: &TextView, area: Rect, buf: &mut Buffer, out: &mut Drawn) {
     let theme = &app.look.theme;
     let longest = view.lines.iter().map(|line| words::width(line, theme.glyphs)).max().unwrap_or(0);

@@ -165,7 +165,8 @@ impl Explain for ExplainedChange {
         Ok(Self { key, plan, facts, switches, editing })
     }
 
-    /// A plan that only orders phases changes no switch, so the best plan that changes switches is explained instead.
+    /// The plan to be explained: the displayed plan, or the best plan that changes switches if the displayed plan only
+    /// orders phases.
     fn shown(app: &App) -> Option<(u64, &AnyPlan)> {
         let shown = app.shown_plan()?;
         if changes_of(shown).is_some() {

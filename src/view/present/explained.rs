@@ -42,7 +42,7 @@ enum Lookup<E> {
     Failed(String),
 }
 
-/// The message for a part of a plan that could not be computed.
+/// Draws the message that a part of a plan could not be computed.
 pub fn fail(input: &PaneInput<'_>, why: &str, area: Rect, buf: &mut Buffer) {
     let state = Shown::Failed { what: why, remedy: "press V to check the plan" };
     frame(input, &Title::default(), state, area, buf);

@@ -20,7 +20,7 @@ pub struct JobResults<K, T> {
 }
 
 impl<K: Clone + PartialEq + Send + Sync + 'static, T: Send + Sync + 'static> JobResults<K, T> {
-    /// Maximum number of stored results.
+    /// A store for at most `keep` results of jobs of the type `sort`.
     pub const fn new(sort: u64, keep: usize) -> Self {
         Self { sort, made: Vec::new(), keep }
     }
@@ -77,7 +77,7 @@ impl<K: Clone + PartialEq + Send + Sync + 'static, T: Send + Sync + 'static> Job
     }
 }
 
-/// A panic in the work of a pane makes the pane show a failure instead of waiting forever.
+/// Does the work of a pane. A panic becomes an error, so that the pane shows a failure instead of waiting forever.
 fn guarded<T>(work: impl Fn() -> Result<T, String>) -> Result<T, String> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());

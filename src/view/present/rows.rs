@@ -5,18 +5,18 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
 
-/// One row of an area, empty below its end.
+/// Row `at` of an area, counted from 0; an empty rectangle if the area has fewer rows.
 pub fn row(area: Rect, at: u16) -> Rect {
     Rect { y: area.y.saturating_add(at), height: u16::from(at < area.height), ..area }
 }
 
-/// The rows from a given row on.
+/// The rows of an area from row `at` on.
 pub fn from(area: Rect, at: u16) -> Rect {
     let at = at.min(area.height);
     Rect { y: area.y + at, height: area.height - at, ..area }
 }
 
-/// The first columns, a gap, and the rest.
+/// Splits an area into its first `columns` columns and the rest, with a gap between them.
 pub fn beside(area: Rect, columns: u16, gap: u16) -> (Rect, Rect) {
     let columns = columns.min(area.width);
     let right = (columns + gap).min(area.width);

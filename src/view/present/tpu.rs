@@ -153,7 +153,7 @@ fn remedy(app: &App, plan: &ExplainedPod, needs: &[(&str, &str, &str)]) -> Strin
     format!("{why}; press r")
 }
 
-/// The message for a plan without routes.
+/// Draws the message that a plan has no routes.
 fn no_routes(input: &PaneInput<'_>, plan: &ExplainedPod, area: Rect, buf: &mut Buffer) {
     let what = match &plan.facts.stated {
         None => format!("the {} chips of this plan were not routed", plan.facts.chips()),

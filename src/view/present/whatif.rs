@@ -364,7 +364,7 @@ impl WhatIfPane {
     }
 }
 
-/// `12 of 25`, `25 points`, `stopped at 12 of 25`.
+/// The progress of a sweep: `12 of 25`, `25 points`, `stopped at 12 of 25`.
 fn progress(run: &SweepRun) -> String {
     let (rows, all) = (run.rows.len(), run.sweep.len());
     match &run.state {
@@ -394,7 +394,7 @@ fn present(input: &PaneInput<'_>, run: &SweepRun) -> Option<f64> {
     (places().any(|at| at <= now) && places().any(|at| at >= now)).then_some(now)
 }
 
-/// Word in the table instead of a figure.
+/// Word that the table shows for a row without a figure.
 const fn short_of(row: &SweepRow) -> &'static str {
     match row.status {
         EndStatus::Invalid => "invalid",

@@ -174,7 +174,7 @@ impl Plans {
         }
     }
 
-    /// The row of the ideal network, which no plan can improve on.
+    /// Adds the row of the ideal network, whose objective no plan can improve on.
     fn ideal(&mut self, kind: &str, goal: &Goal, entry: Option<&PlanEntry>, figures: &[MetricColumn]) {
         let Some(ideal) = entry.and_then(|entry| ideal_objective(metrics(kind), &entry.metrics)) else {
             return;

@@ -309,7 +309,7 @@ fn hot_start(run: &Run, goal: &Goal, roomy: bool) -> Option<Vec<Piece>> {
     Some(pieces)
 }
 
-/// `threads 1 of 2  limit 10:00  gap 0.01 %`.
+/// The limits of a solve: `threads 1 of 2  limit 10:00  gap 0.01 %`.
 fn limits(app: &App) -> Vec<Piece> {
     let (threads, all) = app.options.threads;
     let mut pieces = vec![Piece::muted("threads "), Piece::text(format!("{threads} of {all}"))];
@@ -327,7 +327,7 @@ fn limits(app: &App) -> Vec<Piece> {
     pieces
 }
 
-/// `checked plan 6 ✓  events dropped 0`, and problems of the session.
+/// The last check and the dropped events, `checked plan 6 ✓  events dropped 0`, or a problem with saving.
 fn health(app: &App) -> Vec<Piece> {
     let mut pieces = Vec::new();
     if let Some(why) = &app.session.failing {

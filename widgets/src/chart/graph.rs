@@ -60,7 +60,7 @@ impl<'a> NetworkGraph<'a> {
         Self { theme, nodes, edges, selected: None }
     }
 
-    /// Ends of the link that is selected.
+    /// Sets the ends of the selected link.
     #[must_use]
     pub const fn selected(mut self, ends: Option<[usize; 2]>) -> Self {
         self.selected = ends;

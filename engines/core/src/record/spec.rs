@@ -63,7 +63,7 @@ pub fn list<T>() -> Spec<Vec<T>> {
 }
 
 impl<T: FieldType + Clone + PartialEq> Spec<T> {
-    /// The value of an omitted field.
+    /// Sets the value of an omitted field.
     #[must_use]
     pub fn or(mut self, usual: T) -> Self {
         self.usual = Some(usual);

@@ -20,7 +20,7 @@ pub struct Phrase {
 }
 
 impl Phrase {
-    /// No words yet.
+    /// An empty phrase.
     pub const fn new() -> Self {
         Self { words: Vec::new() }
     }

@@ -333,7 +333,7 @@ pub struct Fact {
 }
 
 impl Facts {
-    /// No figures yet.
+    /// An empty list of facts.
     pub fn new() -> Self {
         Self::default()
     }

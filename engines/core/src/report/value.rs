@@ -182,7 +182,7 @@ pub enum Tone {
 pub struct Cell {
     /// The content.
     pub value: Value,
-    /// Meaning, for its colour.
+    /// Meaning, which decides the colour.
     pub tone: Tone,
     /// Words after the value: `claimed, not checked`; empty for most.
     pub note: String,
@@ -199,7 +199,7 @@ impl Cell {
         Self { value: Value::None, tone: Tone::Muted, note: String::new() }
     }
 
-    /// Meaning, for its colour.
+    /// Sets the meaning of the cell, which decides its colour.
     #[must_use]
     pub const fn tone(mut self, tone: Tone) -> Self {
         self.tone = tone;

@@ -42,22 +42,22 @@ impl KernelTimes {
         kernel.avg_us.map(|us| us * 1e-6)
     }
 
-    /// Forward pass of one attention block: normalisation, projections and attention itself.
+    /// Time of the forward pass of one attention block: normalisation, projections and attention itself.
     pub fn attention_s(&self) -> f64 {
         self.sum_s(|name| name == "layernorm" || name.contains("atten"))
     }
 
-    /// Forward pass of one MLP block: normalisation, both matrices and the activation.
+    /// Time of the forward pass of one MLP block: normalisation, both matrices and the activation.
     pub fn mlp_s(&self) -> f64 {
         self.sum_s(|name| name == "layernorm2" || name.contains("mlp"))
     }
 
-    /// Embedding look-up.
+    /// Time of the embedding look-up.
     pub fn embedding_s(&self) -> f64 {
         self.average_s("Emb").unwrap_or(0.0)
     }
 
-    /// Final normalisation and logits.
+    /// Time of the final normalisation and the logits.
     pub fn logits_s(&self) -> f64 {
         self.sum_s(|name| name == "layernorm_post" || name == "logit_time")
     }

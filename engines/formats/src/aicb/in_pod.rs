@@ -17,7 +17,7 @@ impl Groups {
         }
     }
 
-    /// A call in one of the groups; `None`, with a note, if it sends nothing.
+    /// A call in one of the groups. `None` if it has no bytes, or, with a note, if its group has only one rank.
     pub(super) fn call(
         &self,
         kind: CollectiveKind,

@@ -108,7 +108,7 @@ pub fn find(file: &SimaiText) -> Period {
     }
 }
 
-/// The same layer with the same collectives; the times may differ.
+/// Returns `true` if both rows are the same layer with the same collectives; the times may differ.
 fn same_work(a: &SimaiRow, b: &SimaiRow) -> bool {
     a.name == b.name
         && a.cells

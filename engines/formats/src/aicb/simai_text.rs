@@ -86,7 +86,7 @@ impl Cell {
         })
     }
 
-    /// `ALLTOALL_EP`, `NONE`, ...
+    /// The collective as the file names it, such as `ALLTOALL_EP` or `NONE`.
     pub fn label(&self) -> String {
         match self.collective {
             None => "NONE".to_owned(),

@@ -134,7 +134,7 @@ const TOLD: [(ForeignFile, &str, &str); 19] = [
 ];
 
 impl ForeignFile {
-    /// All of them.
+    /// All formats that lightbay knows but does not read.
     pub fn all() -> impl Iterator<Item = Self> {
         TOLD.iter().map(|(file, ..)| *file)
     }
@@ -155,7 +155,7 @@ impl ForeignFile {
         self.told().0
     }
 
-    /// What to do instead.
+    /// What the user can do instead.
     pub const fn advice(self) -> &'static str {
         self.told().1
     }

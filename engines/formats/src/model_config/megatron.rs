@@ -199,7 +199,8 @@ impl Arguments<'_> {
         Some(ExpertSizes { experts, top_k, width, shared, layers: which })
     }
 
-    /// `moe_layer_freq`: every n-th layer, counted from 0, or a list such as `([0]*3+[1]*58)`.
+    /// The layers with experts, from `moe_layer_freq`: every n-th layer, counted from 0, or a list such as
+    /// `([0]*3+[1]*58)`.
     fn expert_layers(&mut self, layers: u32) -> Option<Vec<u32>> {
         let Some((name, text)) = self.text(&["moe_layer_freq"]) else { return Some((0..layers).collect()) };
         if let Ok(every) = text.parse::<u32>()
@@ -286,7 +287,7 @@ impl Arguments<'_> {
     }
 }
 
-/// `[0]*3+[1]*58` or `[0, 1, 1]`, with or without brackets.
+/// Parses a list of flags such as `[0]*3+[1]*58` or `[0, 1, 1]`, with or without brackets.
 fn pattern(text: &str) -> Option<Vec<bool>> {
     let compact: String =
         text.chars().filter(|sign| !sign.is_whitespace() && !matches!(sign, '(' | ')')).collect();

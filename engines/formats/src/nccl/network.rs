@@ -265,7 +265,7 @@ fn islands(network: &ChassisNetwork, gpus: usize) -> Vec<usize> {
     (0..gpus).map(|gpu| root(&island, gpu)).collect()
 }
 
-/// `ranks 0 1 and ranks 2 3`, if there are few islands and some contain several GPUs.
+/// The islands in words, such as `ranks 0 1 and ranks 2 3`, if there are few islands and some contain several GPUs.
 fn islands_in_words(island: &[usize]) -> Option<String> {
     let mut groups: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     for (rank, of) in island.iter().enumerate() {
@@ -374,7 +374,7 @@ fn fewer_links(topology: &NcclTopology, gpus: &[GpuPlace], made: &mut Imported<C
     }
 }
 
-/// The remark on divided devices.
+/// Returns the remark on devices that are divided into several GPUs, if there are any.
 fn divided(topology: &NcclTopology, gpus: &[GpuPlace]) -> Option<String> {
     let parts = gpus.iter().filter(|gpu| topology.devices[gpu.device].gpus.len() > 1);
     let (mut devices, count): (Vec<usize>, usize) =

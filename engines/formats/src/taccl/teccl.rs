@@ -223,7 +223,7 @@ pub fn read_result(reader: impl BufRead, limits: &Limits) -> Result<TecclResult,
     })
 }
 
-/// `Chunk 0 from 4 traveled over 4->3 in epoch 0 via switches 0`.
+/// Parses a send such as `Chunk 0 from 4 traveled over 4->3 in epoch 0 via switches 0`.
 fn send(text: &str) -> Option<TecclSend> {
     let rest = text.strip_prefix("Chunk ")?;
     let (chunk, rest) = rest.split_once(" from ")?;

@@ -14,7 +14,7 @@ pub fn pod(instance: &Instance, pod: usize) -> String {
     }
 }
 
-/// `p0–p1` for a link.
+/// Name of a link: `p0–p1`.
 pub fn link(instance: &Instance, link: usize) -> String {
     instance.links.get(link).map_or_else(String::new, |link| {
         format!("{}–{}", pod(instance, link.pod_a.index()), pod(instance, link.pod_b.index()))
@@ -26,7 +26,7 @@ fn between(instance: &Instance, from: usize, to: usize) -> String {
     format!("{}→{}", pod(instance, from), pod(instance, to))
 }
 
-/// `p0→p1` for the directed link of a task.
+/// Name of the directed link of a task: `p0→p1`.
 pub fn route(instance: &Instance, task: u32) -> String {
     instance
         .tasks
@@ -34,7 +34,7 @@ pub fn route(instance: &Instance, task: u32) -> String {
         .map_or_else(String::new, |task| between(instance, task.src_pod.index(), task.dst_pod.index()))
 }
 
-/// `p0→p1` for a directed link.
+/// Name of a directed link: `p0→p1`.
 pub fn way(instance: &Instance, direction: u32) -> String {
     instance.links.get(direction as usize / 2).map_or_else(String::new, |link| {
         let ends = [link.pod_a.index(), link.pod_b.index()];

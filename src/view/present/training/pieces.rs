@@ -51,7 +51,7 @@ pub fn task_number(task: &Task) -> String {
     }
 }
 
-/// `1 circuit`, `6 circuits`.
+/// A number of circuits with its noun: `1 circuit`, `6 circuits`.
 pub fn circuits(count: u32) -> String {
     format!("{count} circuit{}", if count == 1 { "" } else { "s" })
 }

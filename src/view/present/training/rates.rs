@@ -313,7 +313,7 @@ fn verdict(later_s: f64) -> Tone {
     }
 }
 
-/// The area of a layer; two layers use every other shade, because these are easier to distinguish.
+/// The shade of a layer. Two layers do not get adjacent shades, because these are hard to distinguish.
 const fn shade(place: usize, count: usize) -> u8 {
     (if count == 2 { 2 * place } else { place % 4 }) as u8
 }
