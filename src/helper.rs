@@ -1,5 +1,5 @@
-//! Runs this program as its own helper process: a solver that cannot be interrupted runs in a second process, so that
-//! it can be killed at any time.
+//! Runs this program a second time as a solver process: a solver that cannot be interrupted runs in a second process,
+//! so that it can be killed at any time.
 
 use crate::cli::exit::Exit;
 use lightbay_highs::worker::{self, ServeError};
@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// The first argument of a helper process. Users do not type it, so the help does not mention it.
+/// The first argument of a solver process. Users do not type it, so the help does not mention it.
 const ARGUMENT: &str = "__solve-in-helper";
 
 /// Path of the running program; if the system supports it, also after a newer version replaced the file.
 const MYSELF: &str = "/proc/self/exe";
 
-/// Serves as a helper process if the arguments request it. Must be called before everything else.
+/// Serves as a solver process if the arguments request it. Must be called before everything else.
 pub fn serve_if_asked(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
     let argument = arguments.into_iter().nth(1)?;
     (argument == ARGUMENT).then(|| match worker::serve() {
@@ -31,17 +31,17 @@ pub fn serve_if_asked(arguments: impl IntoIterator<Item = OsString>) -> Option<E
     })
 }
 
-/// Process group of helper processes, which decides who handles the keyboard's signals.
+/// Process group of solver processes, which decides who handles the keyboard's signals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessGroup {
-    /// The shell: helpers stop and continue with the job to which they belong.
+    /// The shell handles them: solver processes stop and continue with the job to which they belong.
     Shared,
-    /// The workbench, which reads the keys itself and pauses its runs before it stops.
+    /// The workbench handles them: it reads the keys itself and pauses its runs before it stops.
     Own,
 }
 
-/// Starts this program as a helper process. Helpers print to descriptor 2, so redirect it to the log before a run
-/// begins.
+/// Starts this program as a solver process. Solver processes print to descriptor 2, so redirect it to the log before a
+/// run begins.
 pub fn launcher(group: ProcessGroup) -> Option<Arc<dyn lightbay_core::worker::Launcher>> {
     let program =
         if Path::new(MYSELF).exists() { PathBuf::from(MYSELF) } else { std::env::current_exe().ok()? };

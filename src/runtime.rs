@@ -67,7 +67,7 @@ pub struct Opening {
     pub solve: Option<String>,
     /// Threads for all runs together.
     pub threads: usize,
-    /// Starts helper processes of runs.
+    /// Starts solver processes of runs.
     pub launcher: Option<Arc<dyn Launcher>>,
     /// Colours and characters.
     pub theme: Theme,

@@ -18,7 +18,7 @@ pub(crate) use import::origin;
 pub use import::{ImportReport, Product, import, importers, recognised};
 pub use lightbay_core::format::{Artifact, FormatInfo, Input, SecondSubject, SubjectSort};
 
-/// The scenario or plan itself.
+/// Name of the format that writes the scenario or plan itself.
 const JSON: &str = "json";
 
 /// Scenario or plan to be exported.

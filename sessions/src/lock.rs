@@ -51,7 +51,7 @@ pub struct Lock {
 pub enum Locked {
     /// This process holds the lock.
     Here(Lock),
-    /// This file system has no locks, so we continue without one.
+    /// This file system has no locks, so the session is opened without one.
     Unsupported(Lock),
     /// Another process holds the lock.
     Elsewhere(LockHolder),

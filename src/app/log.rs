@@ -3,7 +3,7 @@
 use lightbay_core::event::{RunId, Severity};
 use std::collections::VecDeque;
 
-/// Entries kept.
+/// Maximum number of entries that are kept.
 pub const CAPACITY: usize = 2000;
 
 /// One line of the log.

@@ -7,7 +7,7 @@ use crate::app::state::App;
 /// Possibility of an action: possible, or the reason that it is not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Possible {
-    /// Yes.
+    /// Possible.
     Yes,
     /// Not possible, with the reason and the remedy in one sentence.
     No(&'static str),

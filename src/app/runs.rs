@@ -111,7 +111,7 @@ pub struct Run {
     pub stage_since_s: f64,
     /// Seconds of silence of the solver at the run's last event.
     pub silent_s: f64,
-    /// Kind of process in which its solver runs, such as `helper process`; `None` until it is known.
+    /// Kind of process in which its solver runs, such as `solver process`; `None` until it is known.
     pub process: Option<String>,
     /// Sizes of its model after each step; if there are several models, the sizes of the newest one.
     pub models: Vec<ModelSize>,

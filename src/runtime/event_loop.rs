@@ -33,7 +33,7 @@ use tokio::sync::{Notify, mpsc};
 
 mod effects;
 
-/// A SIGCONT within this time after our own resumption belongs to the same stop.
+/// A SIGCONT within this time after the program resumed is part of the same resumption.
 const SAME_CONTINUE: Duration = Duration::from_secs(1);
 
 /// Maximum time that opening waits for the previous scenario to close.

@@ -204,7 +204,7 @@ impl OpenScenario {
         self.runs.edit(run, name, value);
     }
 
-    /// Pauses all active runs and helper processes while the process is suspended. Returns the runs to resume.
+    /// Pauses all active runs and their solver processes before this process is suspended. Returns the runs to resume.
     pub fn pause_all(&self) -> Vec<RunId> {
         let running = self
             .runs

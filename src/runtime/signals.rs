@@ -21,7 +21,7 @@ pub enum Sign {
     Report,
 }
 
-/// All of them.
+/// The streams of all signals that the workbench handles.
 #[derive(Debug)]
 pub struct Signals {
     hangup: Signal,

@@ -7,7 +7,7 @@ use tracing_appender::rolling::{RollingFileAppender, Rotation};
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 
-/// Days that are kept.
+/// Number of days whose logs are kept.
 const KEPT: usize = 7;
 
 /// Starts logging below `folder`; `LIGHTBAY_LOG` selects what is logged (default: `info`). The guard flushes the log

@@ -5,7 +5,7 @@ use crate::number::{self, Num};
 /// Scale of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scale {
-    /// Evenly.
+    /// Values are spaced evenly.
     #[default]
     Linear,
     /// Logarithmic; values that are not positive are gaps.

@@ -70,7 +70,7 @@ pub struct ConvertedScenario<K: Kind> {
 /// Plans that give the switch and port of every circuit, so that switch commands can be written from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lays {
-    /// None do.
+    /// No plans of the kind do.
     Nothing,
     /// One set of circuits.
     Once,

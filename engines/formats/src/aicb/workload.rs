@@ -124,7 +124,8 @@ pub struct Merged {
 ///
 /// # Errors
 /// No workload or more than one, two tables of the same kind, and everything that keeps the workload from being
-/// complete: missing world size or pipeline bytes, sizes that do not divide, transfers that do not match.
+/// complete: missing world size or pipeline bytes, sizes that are not multiples of other sizes as required, transfers
+/// that do not match.
 pub fn merge(inputs: &[AicbInput], options: &MergeOptions) -> Result<Merged, Problems> {
     let mut problems = Problems::new();
     let mut workload: Option<&AicbInput> = None;

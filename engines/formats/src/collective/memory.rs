@@ -14,7 +14,7 @@ const MOST_TERMS: usize = 1 << 25;
 
 /// A sum of contributions.
 pub type SumId = u32;
-/// The slot has not been written.
+/// Content of a slot that has not been written.
 const EMPTY: SumId = SumId::MAX;
 
 /// The buffers of all ranks.

@@ -12,7 +12,7 @@ pub const MOST_BLOCKS: usize = 4096;
 /// A step that has been executed: thread block and time on the block's clock.
 pub type Moment = (u32, u32);
 
-/// Last steps of all other thread blocks that certainly happened before.
+/// For each thread block, its last step that certainly happened before a given moment.
 pub type Clock = Rc<[u32]>;
 
 /// Clocks of all thread blocks, and the last accesses of all slots.

@@ -26,7 +26,7 @@ struct Arguments<'t> {
 /// Reads the arguments.
 ///
 /// # Errors
-/// Sizes that are missing, are not numbers, or do not divide.
+/// Sizes that are missing, are not numbers, or are not multiples of other sizes as required.
 pub fn read(content: impl BufRead, limits: &Limits) -> Result<Imported<DescribedJob>, Problems> {
     let text = gz::text(content, limits, MAX_BYTES)?;
     let mut arguments = Arguments { values: values(&text), problems: Problems::new() };

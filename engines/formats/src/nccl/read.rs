@@ -9,7 +9,7 @@ use roxmltree::Node;
 use std::collections::{BTreeMap, HashMap};
 use std::io::BufRead;
 
-/// Largest file, bytes. Maximum size of a topology: dumps of the largest machines have some hundred kilobytes.
+/// Maximum size of a file, bytes: dumps of the largest machines have some hundred kilobytes.
 const MOST_BYTES: u64 = 16 << 20;
 /// Rate of a NIC without a rate in the file, Mb/s.
 const UNKNOWN_MBPS: u64 = 10_000;

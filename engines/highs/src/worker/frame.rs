@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// message.
 const MARK: [u8; 4] = *b"LBH\x01";
 
-/// Size of magic number and length.
+/// Size of the head of a frame: the mark and the length of the record.
 const HEAD_BYTES: usize = 8;
 
 /// Maximum size of a record: a model of about thirty million entries.

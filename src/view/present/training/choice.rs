@@ -9,7 +9,7 @@ use crate::app::state::App;
 const TASKS: [PaneId; 5] =
     [PaneId::Kind(1), PaneId::Kind(2), PaneId::Kind(PATH), PaneId::Kind(RATES), PaneId::Kind(SLACK)];
 
-/// Panes whose items are links: cells of circuits, and directed links.
+/// The two panes whose items are links: one shows cells of circuits, the other directed links.
 const PORTS: PaneId = PaneId::Kind(3);
 const WAYS: PaneId = PaneId::Kind(CONTENTION);
 
