@@ -28,7 +28,8 @@ const SORT: u64 = 1 << 32;
 /// The scenario or plan of a section.
 #[derive(Clone, Debug)]
 enum SectionSubject {
-    /// A plan in memory, because plan numbers restart when another scenario is opened.
+    /// A plan, identified by its number and by its object in memory, because plan numbers restart when another scenario
+    /// is opened.
     Plan(u64, PlanRef),
     /// A scenario with its hash.
     Scenario(String, AnyScenario),
