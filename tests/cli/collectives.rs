@@ -216,7 +216,7 @@ fn a_collective_runs_on_cross_connects_and_on_a_pod() {
     // Six ports of every chip, one link each.
     assert_eq!(made["topology"]["links"].as_array().unwrap().len(), 768);
     let wrong = ["new", "collective", "--set", "from=pod.plan.json", "--set", "circuit_gbps=9"];
-    place.run(&wrong).exit(2).says(&["circuit_gbps", "the plan gives its nodes and links"]);
+    place.run(&wrong).exit(2).says(&["circuit_gbps", "the plan contains the nodes, the links"]);
 }
 
 #[test]

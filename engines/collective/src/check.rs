@@ -191,7 +191,7 @@ fn trust(
     let trust = match (envelope.bound, proven) {
         (claimed, _) if envelope.bound_covers.is_some() != claimed.is_some() || is_other => {
             found.add_with(code::BOUND, || {
-                format!("a bound of this plan covers only {covers}, and 'bound_covers' must say so")
+                format!("a bound of this plan covers only {covers}; 'bound_covers' must be this text")
             });
             BoundTrust::None
         }

@@ -143,7 +143,7 @@ fn programs_of_ranges(
     params: &Params,
 ) -> Result<Vec<Artifact>, Problems> {
     let given = ["min_bytes", "max_bytes"].into_iter().filter(|knob| params.int(knob).is_some());
-    let why = "on a plan of several sizes, because its ranges set it";
+    let why = "on a plan of several sizes, because each range of the plan sets this limit";
     let mut problems = Problems::new();
     without_effect(given, why, "leave it out").for_each(|problem| problems.push(problem));
     problems.into_result(())?;

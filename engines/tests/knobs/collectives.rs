@@ -379,7 +379,10 @@ fn a_collective_from_a_region_says_which_layer_and_demand_it_takes() {
     assert!(!told.contains("all_gather") && !told.contains("demand: "), "{told}");
     assert!(told.contains("assumed: the buffer has 1000000000 bytes"), "{told}");
     assert!(
-        told.contains("missing from the scenario but present in the plan: its bytes (demand=traffic)"),
+        told.contains(
+            "missing from the scenario but present in the plan: bytes between nodes \
+             (demand=traffic keeps them)"
+        ),
         "{told}"
     );
     assert_eq!(exchange.scenario.knob("collective").unwrap().to_string(), "all_to_all");

@@ -54,7 +54,7 @@ pub(super) fn prove(
         if let Some(right) = words::wrong(scenario, &proof, claim, turned, whole) {
             found.add_with(code::BOUND, || {
                 format!(
-                    "'{}' does not prove a bound of {} epochs: this needs {right}",
+                    "'{}' does not prove a bound of {} epochs; a proof needs {right}",
                     claim.because, claim.epochs
                 )
             });

@@ -312,7 +312,7 @@ impl Checker<'_> {
             if most == 0 && !starts.is_empty() || over.is_some() {
                 let at = over.map_or(0, |at| starts[at]);
                 let text = format!(
-                    "capacity: link {}->{} starts more than its capacity at epoch {at}",
+                    "capacity: link {}->{} starts more pieces than its capacity allows at epoch {at}",
                     record.from, record.to
                 );
                 self.found.push(text);
@@ -320,7 +320,7 @@ impl Checker<'_> {
             let room = 1000.0 * self.rate(link) * self.plan.epoch_us;
             if share * self.piece_bytes() > room * (1.0 + TOLERANCE) {
                 let text = format!(
-                    "capacity: link {}->{} carries more than its capacity in an epoch",
+                    "capacity: link {}->{} carries more data in an epoch than its capacity allows",
                     record.from, record.to
                 );
                 self.found.push(text);

@@ -24,7 +24,8 @@ pub(super) fn time(scenario: &CollectiveScenario, result: &CollectiveResult, fou
     if time.pieces_per_chunk == 0 || (time.pieces_per_chunk > 1 && time.discipline == Discipline::Fluid) {
         found.add_with(code::TIME, || {
             format!(
-                "'pieces_per_chunk' is {}, but must be at least 1, and exactly 1 for parts of chunks",
+                "'pieces_per_chunk' is {}; it must be at least 1, and exactly 1 if the plan sends parts of \
+                 chunks",
                 time.pieces_per_chunk
             )
         });
@@ -98,7 +99,9 @@ pub(super) fn compare(
         load.iter().map(|(link, bytes)| bytes / links.links[*link as usize].bytes_per_us).fold(0.0, f64::max);
     if busiest > finish_us * (1.0 + TOLERANCE) {
         found.add_with(code::CAPACITY, || {
-            format!("the busiest link needs {busiest} us for its data, but the plan ends after {finish_us}")
+            format!(
+                "the busiest link needs {busiest} us for its data, but the plan ends after {finish_us} us"
+            )
         });
     }
     let exactly = |name, value| Figure::exactly(name, code::CLAIM, value);

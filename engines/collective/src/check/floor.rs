@@ -34,7 +34,9 @@ pub(super) fn check(
         }
     }
     if claim.with_latency.floor_us < claim.without_latency.floor_us {
-        found.add_with(code::CLAIM, || "the floor with latencies is below the one without".to_owned());
+        found.add_with(code::CLAIM, || {
+            "the floor with latencies is below the floor without latencies".to_owned()
+        });
     }
     beside(result, claim, found);
     holds.then(|| claim.under_finish(result.time.alpha_threshold).floor_us)

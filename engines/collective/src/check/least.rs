@@ -36,7 +36,11 @@ pub(super) fn check(
                     None => format!("group {}", least.part),
                 };
                 let way = if least.enters { "into" } else { "out of" };
-                format!("{name} is {said}, but the links {way} {part} need {} us for its data", least.us)
+                format!(
+                    "{name} is {said}, but the links {way} {part} need {} us for the data that must \
+                     cross them",
+                    least.us
+                )
             });
         }
     }

@@ -45,7 +45,9 @@ impl PieceParts {
         let mut parts = Vec::with_capacity(result.pieces.len());
         for (index, piece) in result.pieces.iter().enumerate() {
             if piece.id as usize != index {
-                found.add_with(code::PIECE, || format!("pieces[{index}] has id {}", piece.id));
+                found.add_with(code::PIECE, || {
+                    format!("pieces[{index}] has id {}, must have id {index}", piece.id)
+                });
             }
             if piece.chunk as usize >= chunks.len() {
                 found.add_with(code::PIECE, || {

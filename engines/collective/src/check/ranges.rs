@@ -15,13 +15,20 @@ pub(super) fn check(scenario: &CollectiveScenario, result: &CollectiveResult, fo
     // A stopped run has planned only the first sizes: see `remark`.
     if !wanted.starts_with(&planned) {
         found.add_with(code::RANGE, || {
-            format!("the sizes {planned:?} are not the first sizes of the scenario, each once and ascending")
+            format!(
+                "the sizes {planned:?} must be the first sizes of the scenario, each once, in ascending order"
+            )
         });
     }
     let floors = result.ranges.iter().flat_map(|range| &range.points).filter(|point| point.floor.is_some());
     let with_floor = floors.count();
     if with_floor != 0 && with_floor != planned.len() {
-        found.add_with(code::RANGE, || format!("{with_floor} of {} sizes have a floor", planned.len()));
+        found.add_with(code::RANGE, || {
+            format!(
+                "{with_floor} of {} sizes have a floor; either all sizes or no size must have a floor",
+                planned.len()
+            )
+        });
     }
     for (at, range) in result.ranges.iter().enumerate() {
         let before = at.checked_sub(1).map(|before| &result.ranges[before]);
@@ -39,7 +46,10 @@ pub(super) fn check(scenario: &CollectiveScenario, result: &CollectiveResult, fo
         }
         if range.planned_for_bytes == 0 {
             found.add_with(code::RANGE, || {
-                format!("ranges[{at}] contains no size for which its schedule is planned")
+                format!(
+                    "ranges[{at}] does not give the size for which its schedule is planned \
+                     (planned_for_bytes)"
+                )
             });
             continue;
         }
@@ -66,7 +76,10 @@ pub(super) fn remark(scenario: &CollectiveScenario, result: &CollectiveResult) -
     let planned: usize = result.ranges.iter().map(|range| range.points.len()).sum();
     let first = wanted.get(planned)?;
     let left = wanted.len() - planned;
-    Some(format!("{left} of {} sizes have no schedule in the plan, starting at {first} bytes", wanted.len()))
+    Some(format!(
+        "{left} of {} sizes have no schedule in the plan; the smallest of them is {first} bytes",
+        wanted.len()
+    ))
 }
 
 /// Checks that a schedule takes over from the previous one at the size from which it is faster.
@@ -87,7 +100,9 @@ fn takes_over(
         // sizes.
         let middle = ((from as f64 * to as f64).sqrt() as u64).clamp(from, to.saturating_sub(1).max(from));
         if max != middle {
-            found.add_with(code::RANGE, || format!("ranges[{at}] begins after {max} bytes, not {middle}"));
+            found.add_with(code::RANGE, || {
+                format!("ranges[{at}] begins after {max} bytes, must begin after {middle} bytes")
+            });
         }
         return;
     }

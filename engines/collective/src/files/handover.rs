@@ -89,7 +89,7 @@ pub(crate) fn conversion() -> Conversion {
                 1e-3,
                 1e6,
                 USUAL_GBPS,
-                "Rate of a circuit in each direction. Default: that of the plan, or 400.",
+                "Rate of a circuit in each direction. Default: the rate in the plan, or 400.",
             )
             .unit("Gb/s")
             .derived(),
@@ -161,7 +161,9 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Collecti
     let is_named = DEMANDED.iter().any(|name| sources.value(name).is_some());
     if is_named && wants_traffic(sources) {
         let name = DEMANDED.into_iter().find(|name| sources.value(name).is_some()).unwrap_or_default();
-        let message = format!("has no effect with {DEMAND}={TRAFFIC}: the plan says which bytes are sent");
+        let message = format!(
+            "has no effect with {DEMAND}={TRAFFIC}, because the plan determines which bytes are sent"
+        );
         return Err(Problem::new(name, message, "omit one of the two").into());
     }
     let demand = match (sources.value(DEMAND), traffic) {
@@ -177,7 +179,8 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Collecti
         (_, traffic) => {
             if traffic.is_some() && has_graph {
                 notes.push(format!(
-                    "missing from the scenario but present in the plan: its bytes ({DEMAND}={TRAFFIC})"
+                    "missing from the scenario but present in the plan: bytes between nodes \
+                     ({DEMAND}={TRAFFIC} keeps them)"
                 ));
             }
             all_gather(sources, &mut notes)
@@ -268,8 +271,8 @@ fn of_traffic(topology: &Topology, bytes: &[Vec<f64>], notes: &mut Vec<String>) 
         (pairs().map(amount).sum(), pairs().map(chunks).sum::<f64>() * chunk_bytes);
     let off = pairs().map(|pair| (chunks(pair) * chunk_bytes - amount(pair)).abs()).fold(0.0, f64::max);
     notes.push(format!(
-        "demand: {wanted:.0} bytes between {} GPUs as chunks of {chunk_bytes:.0} bytes; the total differs \
-         by {:+.2} %, a pair by at most {off:.0} bytes",
+        "demand: {wanted:.0} bytes between {} GPUs as chunks of {chunk_bytes:.0} bytes; rounding to chunks \
+         changes the total by {:+.2} %, and a pair of GPUs by at most {off:.0} bytes",
         topology.gpus().count(),
         100.0 * (sent / wanted - 1.0),
     ));
@@ -284,7 +287,7 @@ fn given_rates(sources: Sources<'_>) -> Result<(), Problems> {
         if sources.value(name).is_some() {
             problems.add(
                 name,
-                "has no effect: the plan gives its nodes and links with their rates",
+                "has no effect, because the plan contains the nodes, the links and their rates",
                 "leave it out",
             );
         }
@@ -337,9 +340,9 @@ fn of_graph(name: &str, graph: &Graph) -> Result<(Topology, Vec<String>), Proble
     )];
     let several = joined.values().filter(|link| link.count > 1).count() as u64;
     if several > 0 {
-        let links = counted(several, "link stands", "links stand");
+        let links = counted(several, "link replaces", "links replace");
         notes.push(format!(
-            "{links} for several between the same nodes: rates are added, and the maximum latency counts"
+            "{links} parallel links between the same nodes: rates are added, and the maximum latency is used"
         ));
     }
     if loops > 0 {
@@ -362,7 +365,7 @@ fn of_circuits(
         return Err(Problem::new(POD_GBYTE_PER_S, message, format!("omit it, or set {GPUS_PER_POD}")).into());
     }
     if u64::from(pods) * (u64::from(gpus) + 1) > crate::scenario::MAX_NODES as u64 {
-        let message = format!("gives {pods} pods of {gpus} GPUs");
+        let message = format!("gives {pods} pods of {gpus} GPUs, too many for a collective");
         return Err(Problem::new(GPUS_PER_POD, message, "give fewer GPUs").into());
     }
     let mut notes = vec![format!(

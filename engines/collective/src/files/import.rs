@@ -142,7 +142,7 @@ pub(crate) fn import(
         if let [input] = inputs {
             return Ok(input);
         }
-        let message = format!("{} files are given", inputs.len());
+        let message = format!("{} files are given, but this format is read from one", inputs.len());
         Err(Problems::from(Problem::new("", message, "give one file")))
     };
     let named = |input: &Input| scenario_name(&input.name, format);
@@ -210,7 +210,7 @@ fn refuse_assumed<T>(made: &Imported<T>, strict: bool) -> Result<(), Problems> {
     for assumed in made.assumed.iter().filter(|_| strict) {
         problems.add(
             assumed.what.as_str(),
-            format!("is not in the file; it would be assumed to be {}", assumed.value),
+            format!("is not in the file; the import would assume {}", assumed.value),
             format!("set {}, or leave out --strict", assumed.set_with),
         );
     }

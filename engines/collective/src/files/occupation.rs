@@ -254,14 +254,14 @@ pub(super) fn advice(
         }
     };
     let why = if load.binding {
-        "its links enter the cut that proves the bound"
+        "the links between them enter the cut that proves the bound, and are busy"
     } else {
-        "no cut proves the bound, and its links are busy longest"
+        "no cut proves the bound, and the links between them are busy longest,"
     };
     let finish_us = result.claims.finish_us;
     let share = if finish_us > 0.0 { 100.0 * load.busy_us() / finish_us } else { 0.0 };
     Some(format!(
-        "the next circuit belongs between {} and {}: {why}, {share:.0} % of the time",
+        "the next circuit belongs between {} and {}: {why} {share:.0} % of the time",
         name(pair.0),
         name(pair.1)
     ))

@@ -123,7 +123,9 @@ fn lines(
     )];
     if let Some(bound) = claims.lower_bound_epochs {
         let bound_us = f64::from(bound) * result.time.epoch_us;
-        lines.push(format!("No schedule of these chunks in these epochs ends before {bound_us:.3} µs."));
+        lines.push(format!(
+            "No schedule with these chunks and this epoch length ends before {bound_us:.3} µs."
+        ));
     }
     lines.extend(advice(scenario, result, totals).map(|text| {
         let mut letters = text.chars();

@@ -45,9 +45,10 @@ pub(super) fn format() -> FormatInfo {
             0,
             i64::from(MOST_CHANNELS),
             0,
-            "Maximum number of channels of every row; 0 leaves the number to NCCL (-1 would make it 1).",
+            "Maximum number of channels in every row; 0: NCCL chooses the number (-1 would mean one \
+             channel).",
         )
-        .hint("the plug-in takes -1 for one channel; 0 leaves the number to NCCL"),
+        .hint("the plug-in reads -1 as one channel; with 0, NCCL chooses the number"),
     ])
 }
 
@@ -68,8 +69,8 @@ pub(super) fn remark(scenario: &CollectiveScenario) -> String {
     let own = word_of(scenario.demand.collective);
     let others: Vec<&str> = COLLECTIVES.iter().copied().filter(|word| Some(*word) != own).collect();
     format!(
-        "while the plug-in is loaded, NCCL runs every collective without a row on one channel: {}; unload \
-         it for jobs that depend on these collectives",
+        "while the plug-in is loaded, NCCL uses one channel for each collective that has no row: {}; unload \
+         the plug-in for jobs that depend on these collectives",
         others.join(", ")
     )
 }
@@ -89,7 +90,9 @@ pub fn table(scenario: &CollectiveScenario, params: &Params) -> Result<String, P
     let ranks = scenario.demand.rank_nodes(&scenario.topology);
     if ranks.len() > MOST_RANKS {
         let message = format!("has {} ranks", ranks.len());
-        return Err(Problem::new("to", message, format!("algorithms are compared up to {MOST_RANKS}")).into());
+        return Err(
+            Problem::new("to", message, format!("export a scenario of at most {MOST_RANKS} ranks")).into()
+        );
     }
     let tasks = CollectiveTasks::of(scenario, None)?;
     // The library has trees only for AllReduce.

@@ -247,7 +247,8 @@ pub(super) fn ask_all(
             .saturating_mul(u64::from(top) + 1);
         if columns > asking.most_columns || !fits(task, top) {
             let text = format!(
-                "skipped the integer program: its {columns} columns or their entries exceed the limit"
+                "skipped the integer program: the number of its columns ({columns}) or of its entries \
+                 exceeds the limit"
             );
             cx.note(Severity::Warning, text);
             continue;

@@ -63,7 +63,7 @@ impl Method<Collective> for RoundsMethod {
                     Severity::Warning,
                     format!(
                         "rounds of {wanted} epochs are too short for some link or path through switches; \
-                         uses {epochs}"
+                         rounds of {epochs} epochs are used"
                     ),
                 );
             }

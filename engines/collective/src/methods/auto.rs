@@ -418,7 +418,7 @@ fn improve(
 }
 
 /// The best known plan, with the data for its bound.
-#[expect(clippy::large_enum_variant, reason = "a run keeps a plan")]
+#[expect(clippy::large_enum_variant, reason = "a run keeps one value of this type")]
 enum KeptSchedule {
     /// Whole chunks, and the number of epochs that all of them are proven to take.
     Whole { session: EpochSession, finish: u32, proven: u32 },

@@ -68,8 +68,9 @@ fn columns_of(task: &CollectiveTask, epochs: u32) -> u64 {
 
 impl Method<Collective> for FluidMethod {
     fn info(&self) -> MethodInfo {
-        let coarsest = "Initial epoch length as a multiple of the epoch; finer ones follow while they may complete \
-             earlier.";
+        let coarsest = "Initial epoch length as a multiple of the epoch; shorter epochs follow as long as \
+                        they may \
+             give an earlier completion.";
         let mut params = vec![
             restarts(RESTARTS),
             question_s(QUESTION_S),

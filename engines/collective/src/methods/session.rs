@@ -249,7 +249,7 @@ fn too_fine(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -> Option<Pr
     let digit = 10_f64.powf(least.log10().floor() - 1.0);
     let least = (least / digit).ceil() * digit;
     let message = format!(
-        "makes epochs of {} us, in which links are occupied for {occupied:.0} epochs in total; the maximum \
+        "makes epochs of {} us, so links are occupied for {occupied:.0} epochs in total; the maximum \
          is {MOST_OCCUPIED}",
         tasks.epoch_us
     );
@@ -258,7 +258,8 @@ fn too_fine(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -> Option<Pr
 
 /// The error for a buffer limit of 0: GPUs then cannot relay, but some chunk has no path without relays.
 fn no_room() -> MethodError {
-    let message = "is 0, but a chunk reaches a destination only through a GPU that does not need it";
+    let message =
+        "is 0, but some chunk can reach a destination only through a GPU that does not need the chunk";
     MethodError::Invalid(Problem::new("buffer_limit_chunks", message, "set it to at least 1").into())
 }
 
@@ -268,7 +269,7 @@ pub(super) fn never(task: Option<&CollectiveTask>) -> MethodError {
     if let Some(why) = task.and_then(out_of_reach) {
         return MethodError::Infeasible(why);
     }
-    let why = "in these epochs, some chunk cannot reach a destination while the links are up";
+    let why = "with this epoch length, some chunk cannot reach a destination while the links are up";
     MethodError::Failed(format!("{why}: lengthen 'up_us', or set shorter epochs"))
 }
 

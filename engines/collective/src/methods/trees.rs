@@ -61,8 +61,12 @@ impl Method<Collective> for TreesMethod {
 
     fn idle(&self, _scenario: &CollectiveScenario, _params: &Params) -> Vec<Problem> {
         let names = ["epoch", "epoch_us", "epoch_multiplier", "alpha_threshold"];
-        without_effect(names, "for trees, which choose the epoch length for their pieces", "leave it out")
-            .collect()
+        without_effect(
+            names,
+            "with the method trees, which chooses the epoch length for its pieces",
+            "leave it out",
+        )
+        .collect()
     }
 
     fn solve(
@@ -83,7 +87,7 @@ impl Method<Collective> for TreesMethod {
         }
         let tasks = CollectiveTasks::in_pieces(scenario, None, 1, 0.0)?;
         let floor = floors_of(scenario, &tasks).map_or(0.0, |floors| floors.with_latency.floor_us);
-        cx.note(Severity::Info, format!("no schedule of any number of chunks ends before {floor:.3} us"));
+        cx.note(Severity::Info, format!("no schedule, for any chunking, ends before {floor:.3} us"));
         let effort = TreeEffort {
             min_piece_bytes: params.float("min_piece_bytes").unwrap_or(MIN_PIECE_BYTES),
             most_pieces: params.count("most_pieces") as u32,
@@ -98,7 +102,10 @@ impl Method<Collective> for TreesMethod {
             return Err(super::session::never(tasks.tasks.first()));
         };
         for library in parts.libraries().iter().filter(|library| !library.variants().is_empty()) {
-            cx.note(Severity::Info, format!("trees send {:.6} GB/s of data of every rank", library.rate()));
+            cx.note(
+                Severity::Info,
+                format!("the trees carry {:.6} GB/s of the data of every rank", library.rate()),
+            );
         }
         let made = schedule(scenario, &parts, &plan, params.count("most_sends") as u64)?;
         let candidate = made.candidate(scenario)?;

@@ -75,7 +75,7 @@ pub fn epoch_us(time: &TimeRule, network: &LinkNetwork, chunk_bytes: f64) -> (f6
     if least.is_finite() && least > wanted {
         let why = format!(
             "epochs of {wanted} us would divide latencies into more than {MOST_EPOCHS_OF_ALPHA} epochs; \
-             uses {least} us"
+             epochs of {least} us are used"
         );
         return (least, Some(why));
     }

@@ -110,7 +110,7 @@ impl LinkNetwork {
             let Some(capacity) = exact.filter(|_| inside) else {
                 problems.add(
                     format!("topology.links[{index}]"),
-                    "has no capacity that can be represented exactly, or no nodes",
+                    "has a capacity that cannot be represented exactly, or a node that does not exist",
                     "use a rate with fewer digits, and nodes that exist",
                 );
                 continue;
@@ -137,7 +137,7 @@ impl LinkNetwork {
                 Err(why) => problems.push(Problem::new(
                     format!("topology.symmetry_generators[{index}]"),
                     why,
-                    "correct or omit it, because proofs depend on it",
+                    "correct or omit the symmetry, because proofs depend on it",
                 )),
             }
         }

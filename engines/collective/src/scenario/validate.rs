@@ -73,7 +73,7 @@ impl CollectiveScenario {
             problems.add(
                 "family",
                 format!(
-                    "is {} {size}, but its nodes and links differ from those in 'topology'",
+                    "is {} {size}, but this family has other nodes and links than 'topology'",
                     family.network.word()
                 ),
                 "remove 'family', or set the family to which the topology belongs",

@@ -114,7 +114,10 @@ fn copies_need_switches_that_copy() {
         violations_for(&topology, &plan, demand)
     };
     assert_eq!(told(1.0, true), [] as [&str; 0]);
-    assert_eq!(told(1.0, false), ["capacity: link 0->3 starts more than its capacity at epoch 0"]);
+    assert_eq!(
+        told(1.0, false),
+        ["capacity: link 0->3 starts more pieces than its capacity allows at epoch 0"]
+    );
     // Twice the rate is room for both.
     assert_eq!(told(2.0, false), [] as [&str; 0]);
 }

@@ -81,7 +81,8 @@ fn graphs_keep_their_links_and_join_parallel_ones() {
     );
     let told = notes.join("\n");
     assert!(
-        told.contains("1 link stands for several") && told.contains("1 link from a node to itself omitted"),
+        told.contains("1 link replaces parallel links")
+            && told.contains("1 link from a node to itself omitted"),
         "{told}"
     );
     let values = [(CIRCUIT_GBPS.to_owned(), ParamValue::Float(80.0))];
@@ -109,7 +110,10 @@ fn bytes_between_nodes_become_chunks_of_one_size() {
     let mut notes = Vec::new();
     let demand = of_traffic(&topology, &bytes, &mut notes);
     assert_eq!((demand.matrix.clone(), demand.chunk_bytes), (vec![vec![0, 9], vec![24, 0]], Some(10.0)));
-    assert!(notes[0].contains("the total differs by -1.20 %, a pair by at most 4 bytes"), "{notes:?}");
+    assert!(
+        notes[0].contains("changes the total by -1.20 %, and a pair of GPUs by at most 4 bytes"),
+        "{notes:?}"
+    );
     // A pair with next to nothing still has a chunk.
     let bytes = placed(&topology, &traffic(vec![(0, 1, 240.0), (1, 0, 0.1)])).unwrap();
     assert_eq!(of_traffic(&topology, &bytes, &mut notes).matrix[0][1], 1);

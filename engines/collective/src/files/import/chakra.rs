@@ -115,7 +115,7 @@ pub(super) fn read(
         traces.push(trace.nodes.iter().filter_map(TracedCollective::of).collect::<Vec<_>>());
     }
     let (Some(first), Some(input)) = (traces.first(), inputs.first()) else {
-        return Err(Problem::new("", "no files", "pass the trace of a rank").into());
+        return Err(Problem::new("", "no files", "pass the trace of at least one rank").into());
     };
     let chosen = chosen(first, params).map_err(|problem| Problems::from(problem).named(&input.name))?;
     let collective = &first[chosen];
@@ -195,7 +195,9 @@ fn chosen(found: &[TracedCollective], params: &Params) -> Result<usize, Problem>
             Err(Problem::new("node", format!("is {node}, but the trace has {all}"), "use a smaller number"))
         }
         None if count == 1 => Ok(0),
-        None if count == 0 => Err(Problem::new("", "has no collective", "pass a trace that contains one")),
+        None if count == 0 => {
+            Err(Problem::new("", "has no collective", "pass a trace that contains a collective"))
+        }
         None => {
             let mut kinds: BTreeMap<String, (usize, usize)> = BTreeMap::new();
             for (at, collective) in found.iter().enumerate() {
@@ -236,7 +238,7 @@ fn members(
         match of_group.nth(before) {
             Some(other) if (other.sort, other.size) == (wanted.sort, wanted.size) => {}
             other => {
-                let has = other.map_or_else(|| "no such one".to_owned(), TracedCollective::words);
+                let has = other.map_or_else(|| "nothing".to_owned(), TracedCollective::words);
                 let message = format!(
                     "has {has} as collective {before} of group '{}', but {} has {}",
                     printable(&wanted.group),

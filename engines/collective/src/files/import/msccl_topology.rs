@@ -28,7 +28,7 @@ pub(super) fn format() -> FormatInfo {
         SubjectSort::Scenario,
         "json",
     )
-    .leaving_out(&["the rounds in terms of which its bandwidths count chunks"])
+    .leaving_out(&["the rounds of the file (a bandwidth is a number of chunks per round)"])
     .with(vec![
         super::collective(),
         super::buffer(),
@@ -74,7 +74,9 @@ pub(super) fn read(
         made.assume("latency of every link", format!("{} us", super::ALPHA_US), "alpha_us=");
     }
     if switches {
-        made.note("switches in the file are what links share: they neither copy nor reduce");
+        made.note(
+            "switches in the file only limit the links that share them; switches neither copy nor reduce",
+        );
         if given_sort(params).reduces() {
             made.assume("sums in switches", "none", "switch_reduce= of the scenario");
         }
@@ -179,11 +181,14 @@ fn shares(given: &MscclTopology) -> Result<BTreeMap<(u32, u32), SharedBy>, Probl
         for (from, to) in pairs.filter(|(from, to)| from != to) {
             let Some(SharedBy(by)) = shared.get_mut(&(from, to)) else {
                 if place(switch) == 1 {
-                    let message = format!("'{name}' joins {from} to {to}, which no link joins");
+                    let message = format!(
+                        "'{name}' joins source {from} to destination {to}, but no link connects them"
+                    );
                     problems.add(
                         &*path,
                         message,
-                        "split it into switches whose sources all link to their destinations",
+                        "split the switch, so that every source of a switch has a link to each of its \
+                         destinations",
                     );
                 }
                 continue;
@@ -192,8 +197,8 @@ fn shares(given: &MscclTopology) -> Result<BTreeMap<(u32, u32), SharedBy>, Probl
             let own = given.links[to as usize][from as usize];
             if place(switch) == 1 && own < switch.bandwidth {
                 let message = format!(
-                    "'{name}' carries {} at a time, but its link from {from} to {to} {own}: no node can \
-                     represent both limits",
+                    "'{name}' carries {} chunks at a time, but its link from {from} to {to} only {own}: no \
+                     node can represent both limits",
                     switch.bandwidth
                 );
                 problems.add(&*path, message, "give the link at least the bandwidth of the switch");

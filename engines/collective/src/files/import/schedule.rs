@@ -151,7 +151,7 @@ pub(super) fn played(
         schedules.push(given.schedule);
     }
     if detours > 0 {
-        let sends = counted(detours as u64, "send goes", "sends go");
+        let sends = counted(detours as u64, "send is", "sends are");
         changed.push(format!(
             "{sends} routed through other GPUs, because no link or chain of switches joins their ends"
         ));
@@ -201,7 +201,7 @@ fn fitting(scenario: &CollectiveScenario, outside: &OutsideSchedule) -> Result<u
         problems.add(
             "",
             format!("the schedule has {ranks} ranks, but the scenario has {asked}"),
-            "use a scenario with as many ranks, or list its ranks",
+            "use a scenario with the same number of ranks, or list the ranks of the schedule in `ranks`",
         );
     }
     let BufferSizes { input, output, .. } = outside.sizes.first().copied().unwrap_or_default();
@@ -227,7 +227,7 @@ fn fitting(scenario: &CollectiveScenario, outside: &OutsideSchedule) -> Result<u
         let remedy = format!("use a scenario with collective={}", sort.word());
         problems.add("demand.collective", message, remedy);
     } else if !scenario.demand.copy && sort != CollectiveSort::AllToAll {
-        let message = "is false, but a schedule copies chunks when ranks forward what they received";
+        let message = "is false, but ranks that forward a received chunk keep a copy of it";
         problems.add("demand.copy", message, "use a scenario with copy=true");
     }
     let per_rank = per_rank.filter(|chunks| (1..=1 << 16).contains(chunks));
@@ -302,14 +302,14 @@ impl ChunkNames {
                     format!("chunk {chunk}"),
                     "is not reduced along one tree to one rank (in a ReduceScatter, to the rank that owns \
                      the chunk)",
-                    "use a schedule whose ranks each send their part of a sum once, such as a ring",
+                    "use a schedule in which each rank sends its part of a sum once, such as a ring",
                 ),
             }
         }
         if problems.is_empty()
             && let Some(rank) = of_rank.iter().position(|count| *count != self.per_rank)
         {
-            let message = format!("rank {rank} reduces {} chunks of {all}", of_rank[rank]);
+            let message = format!("rank {rank} reduces {} of the {all} chunks", of_rank[rank]);
             problems.add("", message, "use a schedule in which every rank reduces the same number of chunks");
         }
         problems.into_result(roots)

@@ -316,5 +316,5 @@ fn topologies_of_msccl_become_networks() {
     }
     let told = read(&msccl([[0, 0, 1], [1, 0, 1], [1, 1, 0]], "[[[0, 1], [0, 2], 1, \"x\"]]"), &[], false)
         .unwrap_err();
-    assert!(told.contains("joins 1 to 0, which no link joins"), "{told}");
+    assert!(told.contains("joins source 1 to destination 0, but no link connects them"), "{told}");
 }

@@ -126,12 +126,12 @@ fn changed_ranges_are_found() {
         let range = ranges.iter_mut().find(|range| range.points.len() > 1).unwrap();
         range.points.pop();
     });
-    has("are not the first sizes", &|ranges| drop(ranges.remove(0)));
+    has("must be the first sizes", &|ranges| drop(ranges.remove(0)));
     has("of 21 sizes have a floor", &|ranges| ranges[0].points[0].floor = None);
     has("of 21 sizes have no schedule in the plan", &|ranges| {
         ranges.pop();
         let last = ranges.last_mut().unwrap();
         last.max_bytes = last.points.last().unwrap().output_buffer_bytes;
     });
-    has("21 of 21 sizes have no schedule in the plan, starting at 1000 bytes", &Vec::clear);
+    has("21 of 21 sizes have no schedule in the plan; the smallest of them is 1000 bytes", &Vec::clear);
 }

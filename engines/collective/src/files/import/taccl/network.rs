@@ -47,7 +47,7 @@ impl TacclNetwork<'_> {
         let given = self.given;
         let gpus = given.gpus_per_node;
         if u64::from(gpus) * u64::from(self.count) > crate::scenario::MAX_NODES as u64 {
-            let message = format!("gives {} nodes of {gpus} GPUs", self.count);
+            let message = format!("gives {} nodes of {gpus} GPUs, too many for a collective", self.count);
             return Err(Problem::new("nodes", message, "give fewer nodes").into());
         }
         for group in 0..self.count {
@@ -108,7 +108,8 @@ impl TacclNetwork<'_> {
         }
         if several {
             self.notes.push(
-                "entries of links other than 1 count as 1: the inverse bandwidth applies to the whole pair"
+                "entries of `links` other than 1 count as 1: the inverse bandwidth applies to all links of \
+                 a pair together"
                     .to_owned(),
             );
         }
@@ -122,7 +123,7 @@ impl TacclNetwork<'_> {
         let name = printable(&given.name);
         if given.gpus_per_node != gpus {
             let message = format!("is {}", given.gpus_per_node);
-            problems.add("gpus_per_node", message, format!("a node of {name} has {gpus}"));
+            problems.add("gpus_per_node", message, format!("a node of {name} has {gpus} GPUs"));
         }
         let costs = &given.invbws_us_per_mb;
         if costs.len() != classes {
@@ -191,7 +192,11 @@ impl TacclNetwork<'_> {
         for gpu in connections.keys().chain(connections.values().flatten()) {
             if *gpu >= given.gpus_per_node {
                 let message = format!("names GPU {gpu}");
-                problems.add("connections", message, format!("a node has {}", given.gpus_per_node));
+                problems.add(
+                    "connections",
+                    message,
+                    format!("a node has {} GPUs, numbered from 0", given.gpus_per_node),
+                );
             }
         }
         problems.into_result(())?;
@@ -214,8 +219,9 @@ impl TacclNetwork<'_> {
             return Ok(());
         }
         self.notes.push(
-            "switches join GPUs if they share a NIC or there are more than two nodes: a NIC carries its \
-             rate in each direction"
+            "switches join the GPUs that connect the nodes, because GPUs share a NIC or there are more than \
+             two \
+             nodes; a NIC carries its rate in each direction"
                 .to_owned(),
         );
         for part in self.parts(&pairs) {
