@@ -283,10 +283,10 @@ fn scenarios_that_are_wrong_are_refused_with_a_remedy() {
 fn a_pod_is_carried_to_its_switches_port_by_port() {
     let place = Place::new();
     solve(&place, &["preset:pt-4x4x8", "--set", "routing=none"], "pod.json");
-    place
-        .run(&["new", "crossconnect", "--set", "from=pod.json", "-o", "hall.json"])
-        .done()
-        .says(&["96 circuits on 48 switches keep switch and ports", "dropped from the plan: the routes"]);
+    place.run(&["new", "crossconnect", "--set", "from=pod.json", "-o", "hall.json"]).done().says(&[
+        "96 circuits on 48 switches keep their switches and ports",
+        "dropped from the plan: the routes",
+    ]);
     let hall = place.json("hall.json");
     assert_eq!((&hall["ocs_count"], hall["placed"].as_array().unwrap().len()), (&json!(48), 96));
     let plan = solve(&place, &["hall.json"], "laid.json");

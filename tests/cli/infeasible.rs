@@ -70,7 +70,7 @@ fn a_region_without_packet_switches_names_the_parameter() {
         for method in ["auto", "mfabric-exact", "static"] {
             place.run(&["solve", "preset:moe-small", "--method", method, "--set", setting]).exit(4).says(&[
                 &format!("infeasible: the exchange of gradients between the replicas and {why}"),
-                &format!("cannot both hold; {remedy}"),
+                &format!("exclude each other; {remedy}"),
             ]);
         }
     }

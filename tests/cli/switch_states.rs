@@ -272,7 +272,7 @@ fn a_stale_pair_in_the_way_goes_and_unknown_ports_stay_refused() {
     let again = table(&["2A-3B", "3A-2B", "2A-3B"]);
     import(&place, "sonic_ocs", &again, &[]).exit(2).says(&["repeats the id 2A-3B"]);
     let cut = &config[..config.len() - 4];
-    import(&place, "sonic_ocs", cut, &[]).exit(2).says(&["line 10: is '1A-8B  1A'; rows have an id"]);
+    import(&place, "sonic_ocs", cut, &[]).exit(2).says(&["line 10: is '1A-8B  1A'; give rows with id"]);
     import(&place, "sonic_ocs", "hello\n", &[]).exit(2).says(&["holds neither JSON nor a table"]);
     // An id of its own is no name that our commands use.
     let named = config.replace("2A-3B  2A        3B", "ring-1  2A        3B");

@@ -200,7 +200,7 @@ pub(super) fn compare_totals(
             ),
         ),
         (Some(_), None) => {
-            found.add(code::TOTALS, "'totals.forced_removed_circuits' is there, but no port failed");
+            found.add(code::TOTALS, "'totals.forced_removed_circuits' is present, but no port failed");
         }
         (None, None) => {}
     }
@@ -359,7 +359,7 @@ pub(super) fn bound(
     if !confirmed && let Some(claimed) = envelope.bound {
         let within = depth.not_within("the bound").map_or_else(String::new, |words| format!("{words}: "));
         remarks.push(format!(
-            "{within}bound {claimed} claimed by {}; the checker's own integer program proves only {}",
+            "{within}the bound {claimed} is claimed by {}; the checker's own integer program proves only {}",
             envelope.method,
             proof.bound.max(counted)
         ));

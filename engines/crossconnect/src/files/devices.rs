@@ -368,7 +368,7 @@ impl Device {
         if let Some((first, second)) = wanted.filter(|&sides| sides != (from.0, to.0)) {
             let word = |side: Side| side.word().to_uppercase();
             return Err((
-                format!("joins {} and {}", lane.ingress, lane.egress),
+                format!("joins {} and {}, which are ports of the wrong sides", lane.ingress, lane.egress),
                 format!(
                     "switch {} joins ports of side {} to ports of side {}",
                     self.id,

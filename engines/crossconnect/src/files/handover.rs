@@ -85,7 +85,10 @@ pub fn scenario(matrix: &CircuitMatrix, hall: SwitchHall) -> Result<Handed, Prob
         if i >= pods || j >= pods || i == j {
             problems.add(
                 "from",
-                format!("has {} between pods {a} and {b}", counted(count.into(), "circuit", "circuits")),
+                format!(
+                    "has {} between pods {a} and {b}, not between two pods of the plan",
+                    counted(count.into(), "circuit", "circuits")
+                ),
                 format!("give a plan whose circuits join different pods, 0 to {}", pods.saturating_sub(1)),
             );
             continue;
@@ -205,7 +208,7 @@ pub fn placed(matrix: &CircuitMatrix, places: &CircuitPlaces, hall: SwitchHall) 
     scenario.validate()?;
     let loops = places.circuits.iter().filter(|placed| placed.pod_a == placed.pod_b).count() as u64;
     let mut notes = vec![format!(
-        "{} on {} keep switch and ports{}",
+        "{} on {} keep their switches and ports{}",
         counted(places.circuits.len() as u64, "circuit", "circuits"),
         counted(u64::from(hall.ocs_count), "switch", "switches"),
         if places.single_sided {
@@ -216,13 +219,14 @@ pub fn placed(matrix: &CircuitMatrix, places: &CircuitPlaces, hall: SwitchHall) 
     )];
     if loops > 0 {
         notes.push(format!(
-            "{} a pod to itself: switches list such circuits, the matrix of circuits between pods does not",
-            counted(loops, "of them joins", "of them join")
+            "{} a pod to itself: the switches list these circuits, but the matrix of circuits between pods \
+             does not",
+            counted(loops, "of these circuits joins", "of these circuits join")
         ));
     }
     if !scenario.failed_ports.is_empty() {
         notes.push(format!(
-            "{} failed in the plan: {} there cannot be set",
+            "{} failed in the plan, so {} at failed ports cannot be set",
             counted(scenario.failed_ports.len() as u64, "port is", "ports are"),
             counted(dead_circuits(&scenario), "circuit", "circuits")
         ));

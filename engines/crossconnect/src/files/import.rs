@@ -179,7 +179,7 @@ pub fn installed(
     params: &Params,
 ) -> Result<Imported, Problems> {
     if files.is_empty() {
-        return Err(Problem::new("", "there is no file", "name at least one").into());
+        return Err(Problem::new("", "no file is given", "name at least one file").into());
     }
     if format == csv_table::NAME {
         return csv::read(files, scenario, params.text("state") == Some("before"));
@@ -236,7 +236,7 @@ pub fn installed(
             let count = counted(foreign.len() as u64, "connection", "connections");
             let named = foreign.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
             lines.push(format!(
-                "{}: {count} between ports that belong to no pod: the plan does not touch them: {named}",
+                "{}: {count} between ports that belong to no pod, which the plan does not change: {named}",
                 file.name
             ));
         }
@@ -285,10 +285,13 @@ fn listing(format: &str, text: &str) -> Result<Listing, Problems> {
 /// The ports that a connection joins.
 fn joint(device: &Device, naming: &Naming, found: &Connection) -> Result<Joint, Problem> {
     if let Some(both_ways) = found.both_ways.filter(|both| *both != naming.numbers.bidirectional) {
-        let (is, remedy) = if both_ways { ("both ways", "true") } else { ("one way", "false") };
+        let (is, remedy) = if both_ways { ("bidirectional", "true") } else { ("one-way", "false") };
         return Err(Problem::new(
             "",
-            format!("the connection of {} and {} is {is}", found.ingress, found.egress),
+            format!(
+                "the connection of {} and {} is {is}, which the import does not expect",
+                found.ingress, found.egress
+            ),
             format!("set bidirectional={remedy}, or read the state of the right switch"),
         ));
     }

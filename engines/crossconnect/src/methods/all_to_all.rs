@@ -40,8 +40,9 @@ impl Method<Crossconnect> for AllToAll {
                     "phase_rule",
                     &PhaseRule::ALL.map(|(name, _)| name),
                     "corrected",
-                    "Order as printed in the paper, which is correct only if the number of pods equals \
-                     the GPUs per pod, or corrected for any number.",
+                    "Order of the phases: as printed in the paper (printed), which is correct only if the \
+                     number of \
+                     pods equals the GPUs per pod, or corrected for any number of pods (corrected).",
                 ),
             ],
         }
@@ -69,7 +70,7 @@ impl Method<Crossconnect> for AllToAll {
             return Err(Problems::from(Problem::new(
                 "gpus_per_pod",
                 format!(
-                    "is {gpus}: with {} that is more than {MAX_GPUS} GPUs",
+                    "is {gpus}, which with {} gives more than {MAX_GPUS} GPUs",
                     counted(pods.into(), "pod", "pods")
                 ),
                 format!("give at most {most}"),

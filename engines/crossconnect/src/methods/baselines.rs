@@ -55,7 +55,8 @@ impl Method<Crossconnect> for BaselineMethod {
             Err(NoStart::Ended(error)) => return Err(error),
             Err(NoStart::Impossible(stuck)) => return Ok(finish::impossible(&stuck)),
             Err(NoStart::Stuck(stuck)) => {
-                let why = "uses halving alone, which is certain to succeed only if every pod has the same ports on all switches";
+                let why = "uses halving alone, which is certain to succeed only if every pod has the same \
+                           number of ports on all switches";
                 let message = format!("'{}' {why}; in this scenario {}", self.info().name, stuck.words());
                 return Err(MethodError::Invalid(Problem::new("method", message, "use 'auto'").into()));
             }

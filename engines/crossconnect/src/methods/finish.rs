@@ -39,7 +39,9 @@ pub(super) fn bipartition() -> ParamInfo {
         "bipartition",
         &BIPARTITIONS.map(|(name, ..)| name),
         "best",
-        "Split of a group of switches in two: the best of several splits, every other switch (as in the paper), first and second half, by equal ports, or random.",
+        "Split of a group of switches in two: the best of several splits (best), every other switch as in \
+         the paper (even_odd), first and second half (contiguous), switches with equal ports together \
+         (similar), or random (random).",
     )
 }
 
@@ -162,7 +164,7 @@ fn elsewhere(
     stuck: &Stuck,
     cx: &mut Context<'_, Crossconnect>,
 ) -> Result<First, MethodError> {
-    let why = "found no solution, which can happen if ports differ between switches";
+    let why = "found no solution, which can happen if a pod has different numbers of ports on the switches";
     cx.note(Severity::Warning, format!("{method} {why}: {}", stuck.words()));
     if let Some(start) = otherwise(session, cx)? {
         return Ok(First::Found(start));

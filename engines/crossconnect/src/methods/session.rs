@@ -103,7 +103,7 @@ impl TaskSession {
             result => {
                 carried = Crossconnect::carry(result, body, &self.scenario)?;
                 let changes = carried.candidate.result.changes();
-                (changes.ok_or("it is an order of phases, not of circuits")?, &self.scenario)
+                (changes.ok_or("the plan is an order of phases, not a change of circuits")?, &self.scenario)
             }
         };
         let found = self.task.trimmed(self.task.part(&assemble::target(body, changes)));
@@ -125,7 +125,12 @@ impl TaskSession {
             Ok(plan) => {
                 let removed = self.task.removed(&plan);
                 let fate = if hot.same_scenario { HotStartFate::Accepted } else { HotStartFate::Repaired };
-                cx.hot_start_fate(fate, "the search starts from its circuits", before, Some(removed as f64));
+                cx.hot_start_fate(
+                    fate,
+                    "the search starts from the circuits of the plan",
+                    before,
+                    Some(removed as f64),
+                );
                 self.offer(cx, removed, &plan, "hot start")?;
                 Ok(Some(FirstPlan { plan, removed, source: "hot start" }))
             }
@@ -210,7 +215,7 @@ fn said<T>(
         Ok(found) => Ok(Some(found)),
         Err(Failure::Ended(error)) => Err(error),
         Err(Failure::Stuck(stuck)) => {
-            cx.note(Severity::Warning, format!("{by} found nothing: {}", stuck.words()));
+            cx.note(Severity::Warning, format!("{by} found no solution: {}", stuck.words()));
             Ok(None)
         }
     }

@@ -168,7 +168,7 @@ pub fn cut_off(scenario: &CrossconnectScenario, changes: &Changes) -> Option<Str
                 left => format!("cuts {left} off, because they have too few circuits"),
             };
             format!(
-                "; min_pair_share={GENTLER_SHARE} {left}, in {}",
+                "; with min_pair_share={GENTLER_SHARE}, the change {left}, in {}",
                 counted(batches as u64, "batch", "batches")
             )
         },

@@ -254,8 +254,8 @@ impl CrossconnectScenario {
         let ports = self.ports(side, pod as usize, ocs);
         if port >= ports {
             let has = match ports {
-                0 => format!("pod {pod} has no port there"),
-                ports => format!("pod {pod} has ports 0 to {} there", ports - 1),
+                0 => format!("pod {pod} has no port on this switch"),
+                ports => format!("pod {pod} has ports 0 to {} on this switch", ports - 1),
             };
             problems.add(path, format!("names {} of switch {ocs}", named(side, port, self.wiring)), has);
             return false;

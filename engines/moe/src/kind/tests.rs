@@ -193,7 +193,7 @@ fn a_region_without_packet_switches_has_no_plan() {
             body.validate().unwrap();
             let done = Ask::of(&all(), method, body).run().sound().done;
             assert!(done.plan.is_none() && done.message.contains(why), "{}", done.message);
-            assert!(done.message.ends_with(&format!("cannot both hold; {remedy}")), "{}", done.message);
+            assert!(done.message.ends_with(&format!("exclude each other; {remedy}")), "{}", done.message);
         }
     }
 }

@@ -28,7 +28,7 @@ impl NoPlan {
         let exchange = "the exchange of gradients between the replicas";
         Self(match (fabric, scenario.region.no_packets()) {
             (FabricKind::Mfabric, Some(because)) => {
-                format!("{exchange} and {because} cannot both hold; {}", because.remedy())
+                format!("{exchange} and {because} exclude each other; {}", because.remedy())
             }
             _ => format!("no NIC is left for {exchange}; give the servers more NICs"),
         })

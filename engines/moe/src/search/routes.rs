@@ -31,7 +31,8 @@ impl fmt::Display for Unreachable {
         let Self { from, to, because } = self;
         write!(
             f,
-            "the bytes from server {from} to server {to}, which have no circuit, and {because} cannot both hold; {}",
+            "the bytes from server {from} to server {to}, which have no circuit, and {because} exclude each \
+             other; {}",
             because.remedy()
         )
     }

@@ -101,7 +101,7 @@ fn checked(scenario: Scenario<Crossconnect>) -> Result<Checked<Crossconnect>, Pr
         for violation in rejected.violations {
             problems.add(
                 "",
-                format!("the change breaks {violation}"),
+                format!("the change is invalid: {violation}"),
                 "create a scenario of kind crossconnect from the plan",
             );
         }

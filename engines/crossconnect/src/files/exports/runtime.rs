@@ -91,7 +91,8 @@ pub fn texts(
     if !scenario.strays.is_empty() {
         let problem = Problem::new(
             "strays",
-            "are connections that make no circuit; a change that is repeated cannot delete them",
+            "are connections that make no circuit; a reconfiguration repeats in every iteration and cannot \
+             delete them",
             "delete them first, and create the scenario again",
         );
         return Err(problem.into());
@@ -103,7 +104,8 @@ pub fn texts(
         let problem = Problem::new(
             "removed_circuits",
             format!(
-                "{circuits} moved to other ports and dark during the change, but the plan of the iteration uses them then"
+                "{circuits} moved to other ports and dark during the change, but the iteration uses these \
+                 circuits at that time"
             ),
             "use the method `lumos-exact`, or another ocs_count",
         );

@@ -35,8 +35,11 @@ const MOST_LAYERS: i64 = 1 << 20;
 pub(crate) fn conversion() -> Conversion {
     Conversion {
         plans: vec![
-            ParamInfo::text(FROM, "Plan whose circuits become the target: for a training job, the circuits of \
-                 all replicas."),
+            ParamInfo::text(
+                FROM,
+                "Plan whose circuits become the target: for a training job, those of all \
+                 replicas.",
+            ),
             ParamInfo::text(
                 INSTALLED_FROM,
                 "Plan of kind crossconnect that has been implemented; its kept and added circuits count as \
@@ -49,7 +52,8 @@ pub(crate) fn conversion() -> Conversion {
                 1,
                 MAX_OCS as i64,
                 1,
-                "Number of switches; the ports of every pod are spread evenly over them. Default: those of 'installed_from', or the \
+                "Number of switches; the ports of every pod are spread evenly over them. Default: the \
+                 number in 'installed_from', or the \
                  largest number up to 16 that divides the ports.",
             )
             .derived(),
@@ -58,8 +62,8 @@ pub(crate) fn conversion() -> Conversion {
                 0,
                 MOST_LAYERS,
                 0,
-                "For a plan with new circuits per layer, such as one of a region: the layer whose \
-                 circuits become the target. Default: the one whose all-to-all takes longest.",
+                "For a plan with new circuits per layer, such as the plan of a region: the layer whose \
+                 circuits become the target. Default: the layer whose all-to-all takes longest.",
             )
             .derived(),
             ParamInfo::int(
@@ -67,8 +71,9 @@ pub(crate) fn conversion() -> Conversion {
                 1,
                 MOST_LAYERS,
                 1,
-                "For a plan whose circuits move within an iteration (required there): number of the \
-                 change, from 1, whose circuits become the target.",
+                "For a plan whose circuits change within an iteration (required for such a plan): number of \
+                 the \
+                 reconfiguration, from 1, whose circuits become the target.",
             )
             .derived(),
             ParamInfo::bool(
@@ -93,7 +98,8 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Crosscon
         let problem = Problem::new(
             FROM,
             "is missing",
-            "give the plan whose circuits become the target, such as one of a training job: --set from=PLAN",
+            "give the plan whose circuits become the target, such as the plan of a training job: --set \
+             from=PLAN",
         );
         return Err(problem.into());
     };
@@ -113,7 +119,8 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Crosscon
             let problem = Problem::new(
                 PHASE,
                 "is missing: the circuits of the plan change within the iteration",
-                "give the number of a change, from 1; `lightbay show PLAN --section switchings` lists them",
+                "give the number of a reconfiguration, from 1; `lightbay show PLAN --section switchings` \
+                 lists them",
             );
             return Err(problem.into());
         }
@@ -214,7 +221,7 @@ fn of_phase(from: &SharedPlan, phase: u32) -> Result<(CircuitMatrix, Switching),
             ),
             _ => Problem::new(
                 PHASE,
-                format!("is {phase}, but the plan has no such change"),
+                format!("is {phase}, but the plan has no reconfiguration with this number"),
                 format!("give a number from 1 to {last}"),
             ),
         }
@@ -226,7 +233,7 @@ fn places(matrix: &CircuitMatrix, asked: Option<bool>) -> Result<Option<&Circuit
     match (&matrix.places, asked) {
         (None, Some(true)) => Err(Problem::new(
             KEEP_PORTS,
-            "is true, but the plan gives only the pods that its circuits join, not their switches and ports",
+            "is true, but the plan names only the pods of each circuit, not its switch and ports",
             "leave it out, or give a plan of a TPU pod or of two-sided switches",
         )),
         (Some(places), asked) if asked.unwrap_or(places.fixed) => Ok(Some(places)),
@@ -242,11 +249,11 @@ fn left_out(matrix: &CircuitMatrix, kept: bool) -> Vec<String> {
         let loops = if inside == 0 {
             String::new()
         } else {
-            format!(", and {} a pod to itself left out", counted(inside, "circuit of", "circuits of"))
+            format!(" (left out: {} from a pod to itself)", counted(inside, "circuit", "circuits"))
         };
         notes.push(format!(
-            "switch and ports of the {} in the plan are not kept{loops}: methods choose them again; \
-             {KEEP_PORTS}=true keeps them",
+            "the switches and ports of the {} in the plan are not kept{loops}: methods choose new ones; \
+             {KEEP_PORTS}=true keeps the switches and ports of the plan",
             counted(places.circuits.len() as u64, "circuit", "circuits")
         ));
     }

@@ -162,7 +162,10 @@ fn occupy(
             return Err(Problem::new(
                 "",
                 format!("names port {port} of pod {pod}"),
-                format!("it has {} on switch {ocs}, counted from 0", counted(ports.into(), "port", "ports")),
+                format!(
+                    "this pod has {} on switch {ocs}, numbered from 0",
+                    counted(ports.into(), "port", "ports")
+                ),
             ));
         }
     }

@@ -76,7 +76,8 @@ pub(super) fn formats() -> Vec<FormatInfo> {
                 1,
                 MOST_PORTS,
                 1,
-                "Ports of every switch of a list of cables; those without a cable are spare. Default: the largest number in use.",
+                "Number of ports of every switch in a list of cables; ports without a cable are spare. \
+                 Default: the largest port number in use.",
             )
             .derived(),
         ]),
@@ -184,7 +185,7 @@ pub(super) fn import(
     if strict {
         let mut problems = Problems::new();
         for line in &built.assumed {
-            problems.add("", line.clone(), "add a file that states it, or leave out --strict");
+            problems.add("", line.clone(), "add a file with this information, or leave out --strict");
         }
         problems.into_result(())?;
     }

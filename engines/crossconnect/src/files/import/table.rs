@@ -95,7 +95,11 @@ fn row(listing: &mut Listing, columns: &[String], line: &str, place: String, pro
     let words: Vec<&str> = line.split_whitespace().collect();
     let [id, ingress, egress, ..] = words.as_slice() else {
         let message = format!("is '{}'", printable(line.trim()));
-        problems.add(place, message, "rows have an id, an a side and a b side; was the table cut off?");
+        problems.add(
+            place,
+            message,
+            "give rows with id, a_side and b_side; check that the table was not cut off",
+        );
         return;
     };
     if words.len() > columns.len() {

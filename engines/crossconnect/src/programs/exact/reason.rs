@@ -58,7 +58,10 @@ fn apart(task: &Task, orientation: Orientation<'_>) -> Option<String> {
         let most: u64 = (0..task.ocs_count).map(carried).sum();
         (most < u64::from(cell.count)).then(|| {
             let circuits = circuits_of(cell.count, a, b);
-            format!("{circuits} and the ports of both pods cannot all hold, because the switches on which both have ports can carry {most}")
+            format!(
+                "{circuits} cannot be placed, because the switches on which both pods have ports can \
+                 carry only {most}"
+            )
         })
     })
 }

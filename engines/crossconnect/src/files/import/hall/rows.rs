@@ -200,12 +200,12 @@ fn row<'l>(cell: impl Fn(usize) -> &'l str, (file, line): (&str, usize)) -> Resu
     }
     if row.to.is_some() && (row.pod.is_none() || row.reserved) {
         let remedy = "give the pod of the port; lightbay does not plan circuits of ports without a pod";
-        return wrong(6, format!("is '{}' at a port of no pod", printable(cell(6))), remedy);
+        return wrong(6, format!("is '{}' at a port without a pod", printable(cell(6))), remedy);
     }
     if row.pod.is_none() && row.failed {
         return wrong(
             6,
-            format!("is '{}' at a port of no pod", printable(cell(6))),
+            format!("is '{}' at a port without a pod", printable(cell(6))),
             "leave it empty, or give reserved",
         );
     }

@@ -210,7 +210,7 @@ fn port_maps_that_are_wrong_are_refused_with_the_line() {
         ("s,1,a,a,,,to 2\ns,2,a,b,,,to 1\n", "of the same side"),
         ("s,1,,a,,,to 1\n", "which is the port itself"),
         ("s,1,,a,,,broken\n", "line 2: state is 'broken'"),
-        ("s,1,,,,,to 2\ns,2,,b,,,to 1\n", "line 2: state is 'to 2' at a port of no pod"),
+        ("s,1,,,,,to 2\ns,2,,b,,,to 1\n", "line 2: state is 'to 2' at a port without a pod"),
         ("s,1,,a,,,,x\n", "line 2: has 8 fields, but the header has 7"),
         ("", "has no ports"),
     ] {

@@ -126,7 +126,7 @@ fn other_answers_are_refused() {
         (
             "calient_tl1",
             "M 1 COMPLD\n\"SRCPORT=1.1.1,DSTPORT=1.1.6,CONNTYPE=2WAY\"\n;\n",
-            "is both ways; set bidirectional=true",
+            "is bidirectional, which the import does not expect; set bidirectional=true",
         ),
         (
             "calient_tl1",
