@@ -74,7 +74,8 @@ fn others(
             found.add(
                 code::CIRCUIT,
                 format!(
-                    "{name}: the circuits are those of the layer, so this exchange needs no entry of its own"
+                    "{name}: the circuits equal the circuits of the layer, so this exchange must have no \
+                     separate entry"
                 ),
             );
         }
@@ -155,7 +156,7 @@ pub(super) fn walk(result: &MoeResult, found: &mut Findings, remarks: &mut Vec<S
                     let whole = phase == LayerPhase::A2a1 && change.window == "none";
                     if now == installed && !whole {
                         let text = format!(
-                            "layer {}: lists a change before {}, but no circuit changes there",
+                            "layer {}: lists a change before {} that changes no circuit",
                             layer.layer,
                             phase.word()
                         );
@@ -183,8 +184,8 @@ pub(super) fn walk(result: &MoeResult, found: &mut Findings, remarks: &mut Vec<S
     // A dispatch without circuits, such as the dispatch of a layer without tokens, does not wait.
     let bare = |layer: &LayerPlan| of(layer, LayerPhase::A2a1).is_empty();
     if free > 0 && !result.layers.iter().all(|layer| charged(layer) || bare(layer)) {
-        let text =
-            "changes may be free of charge only if every dispatch with circuits is charged the whole delay";
+        let text = "changes may be free of charge only if the whole delay is charged to every dispatch with \
+                    circuits";
         found.add(code::CHANGE, text);
     }
     if free > 0 {
@@ -192,7 +193,8 @@ pub(super) fn walk(result: &MoeResult, found: &mut Findings, remarks: &mut Vec<S
     }
     if early > 0 {
         remarks.push(format!(
-            "the plan claims that the circuits of {early} dispatches are known before the gate: predicted circuits, or circuits of an earlier layer"
+            "the plan claims that the circuits of {early} dispatches are known before the gate, because \
+             they are predicted or come from an earlier layer"
         ));
     }
 }

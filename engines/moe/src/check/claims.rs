@@ -61,7 +61,7 @@ pub(super) fn check(result: &MoeResult, envelope: &RegionEnvelope<'_>, found: &m
     let wanted = of_method.map_or(FabricKind::Mfabric, |(_, fabric)| *fabric);
     if fabric != wanted {
         let text = format!(
-            "{} plans '{}', but the network of the plan is '{}'",
+            "the method {} plans the network '{}', but the network of the plan is '{}'",
             printable(method),
             wanted.word(),
             fabric.word()
@@ -75,7 +75,7 @@ pub(super) fn check(result: &MoeResult, envelope: &RegionEnvelope<'_>, found: &m
     let is_placed = result.layers.iter().any(|layer| layer.placement.is_some());
     if is_placed && !PLACING.contains(&method) || !is_placed && method == "mfabric-placed" {
         let does = if is_placed { "leaves experts in blocks" } else { "places experts" };
-        found.add(code::METHOD, format!("{} {does}, but the plan does not", printable(method)));
+        found.add(code::METHOD, format!("the method {} {does}, but the plan does not", printable(method)));
     }
     if is_strict(envelope) {
         strict(result, found);
@@ -144,7 +144,7 @@ fn changes(result: &MoeResult, policy: &str, found: &mut Findings) {
                     wrong(format!("all exchanges of layer {number} must run on the same circuits"));
                 }
                 if !is_charged && !own.is_empty() {
-                    wrong(format!("the dispatch of layer {number} must be charged the whole delay"));
+                    wrong(format!("the whole delay must be charged to the dispatch of layer {number}"));
                 }
                 if policy == "paper" && listed.iter().any(|change| change.before != LayerPhase::A2a1) {
                     wrong(format!("only the change before the dispatch of layer {number} may be charged"));
@@ -152,16 +152,18 @@ fn changes(result: &MoeResult, policy: &str, found: &mut Findings) {
             }
             "reuse" if !is_reused || !is_alike(&back) => {
                 wrong(format!(
-                    "the dispatch of layer {number} must run on the circuits of the previous layer, its other exchanges on its own circuits"
+                    "the dispatch of layer {number} must run on the circuits of the previous layer; the \
+                     other exchanges must run on the layer's own circuits"
                 ));
             }
             "best" if !(is_reused || is_alike(&[LayerPhase::A2a1])) || !is_alike(&back) => {
                 wrong(format!(
-                    "the dispatch of layer {number} must run on its own circuits or those of the previous layer, its other exchanges on its own circuits"
+                    "the dispatch of layer {number} must run on the circuits of the layer or of the \
+                     previous layer; the other exchanges must run on the layer's own circuits"
                 ));
             }
             "never" if !is_alike(&[LayerPhase::A2a1]) || !is_alike(&back) || before != own => {
-                wrong(format!("circuits must not change, but those of layer {number} do"));
+                wrong(format!("circuits must not change, but the circuits of layer {number} do"));
             }
             _ => {}
         }

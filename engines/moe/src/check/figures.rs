@@ -130,7 +130,10 @@ pub(super) fn check(
         compare_figure(found, code::ITERATION, name, claimed, exact);
     }
     if plan.fabric != FabricKind::Mfabric && plan.free_changes != 0 {
-        found.add(code::CHANGE, format!("free_changes is {}, but nothing changes", plan.free_changes));
+        found.add(
+            code::CHANGE,
+            format!("free_changes is {}, but this network changes no circuits", plan.free_changes),
+        );
     }
     let fat_tree = elsewhere(scenario, sizes, FabricKind::FatTree, demands)?;
     costs(scenario, result, fat_tree, found);
@@ -151,10 +154,7 @@ fn bound(result: &MoeResult, envelope: &RegionEnvelope<'_>, floors: &Floors, fou
     let Some(bound) = envelope.bound else { return };
     if floors.on_circuits.is_none() || envelope.bound_covers != Some(claims::covered(envelope)) {
         let covers = envelope.bound_covers.unwrap_or("all plans");
-        let text = format!(
-            "the bound covers '{}', but a bound of this plan cannot cover these plans",
-            printable(covers)
-        );
+        let text = format!("the bound covers '{}', which no bound of this plan can cover", printable(covers));
         found.add(code::BOUND, text);
     }
     let limit = match floors.on_circuits {

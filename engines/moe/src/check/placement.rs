@@ -21,7 +21,7 @@ pub(super) fn check(scenario: &MoeScenario, sizes: &Sizes, result: &MoeResult, f
     if placed < result.layers.len() || result.iteration.fabric != FabricKind::Mfabric {
         found.add(
             code::PLACEMENT,
-            "only some layers place experts, or the network has no circuits of a region",
+            "all layers or none must place experts, and only if the network has circuits of a region",
         );
         return;
     }
@@ -78,7 +78,10 @@ fn of_layer(
             (0..slots.len()).filter(of).map(|slot| slot * sizes.servers / slots.len()).collect()
         };
         for group in (0..groups).filter(|group| homes(*group).len() > 1) {
-            let text = format!("layer {layer}: group {group} is spread over {} servers", homes(group).len());
+            let text = format!(
+                "layer {layer}: expert group {group} must be on one server, but is on {} servers",
+                homes(group).len()
+            );
             found.add(code::PLACEMENT, text);
         }
     }

@@ -15,8 +15,13 @@ pub(super) fn check(sizes: &Sizes, layers: usize, layer: &LayerPlan, found: &mut
     }
     // Changes are in the order of the exchanges, at most one per exchange.
     if changes.windows(2).any(|pair| pair[0].before >= pair[1].before) {
-        found
-            .add(code::CHANGE, format!("{name}: changes are not in order, or two precede the same exchange"));
+        found.add(
+            code::CHANGE,
+            format!(
+                "{name}: changes are not in the order of the exchanges, or two \
+                 changes precede the same exchange"
+            ),
+        );
     }
     let mut wanted: Vec<(String, f64)> = Vec::new();
     for (word, phase) in LayerPhase::ALL {

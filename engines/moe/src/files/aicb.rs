@@ -108,7 +108,7 @@ pub fn import(inputs: &[Input], params: &Params, strict: bool) -> Result<Importe
     let measured = text.and_then(|text| measured(text, &calls, workload.micro_batches)).unwrap_or_default();
     let mut assumed = vec![
         format!(
-            "widths, {} experts and {} choices per token of {} (model=)",
+            "widths, {} experts and {} experts per token of the model {} (model=)",
             shape.experts,
             shape.top_k,
             preset.word()
@@ -181,7 +181,7 @@ fn calls(workload: &AicbWorkload) -> Result<ExpertCalls, Problem> {
         return Err(Problem::new(
             "",
             message,
-            "give a workload of a model whose layers with experts are all alike",
+            "give a workload of a model in which all layers with experts have the same size",
         ));
     };
     let each = 2 * workload.micro_batches.max(1);
@@ -224,7 +224,8 @@ fn shape(workload: &AicbWorkload, calls: &ExpertCalls, model: MoeModel) -> Resul
         return Err(Problem::new(
             "model",
             format!(
-                "sends {copy} bytes per token, but the {rank} bytes of a rank are not a multiple of that"
+                "sends {copy} bytes per token, but the {rank} bytes of a rank are not a multiple of this \
+                 number"
             ),
             "name the model that the workload was made for",
         ));

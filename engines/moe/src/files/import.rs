@@ -49,14 +49,16 @@ pub fn formats() -> Vec<FormatInfo> {
                 "axis",
                 &["file", "layers", "iterations"],
                 "file",
-                "Rows of a table of numbers alone: layers of one iteration, or iterations of one layer.",
+                "Meaning of the rows of a table that has only numbers: layers of one iteration, iterations \
+                 of one layer, or as the file states (file).",
             ),
             ParamInfo::int(
                 "layers",
                 0,
                 MOST_LAYERS,
                 0,
-                "Number of layers that consecutive log lines without layer numbers cycle through; 0: every line has a layer number.",
+                "Number of layers through which consecutive log lines without layer numbers cycle; 0: every \
+                 line has a layer number.",
             ),
             ParamInfo::int(
                 STAGE,
@@ -192,7 +194,9 @@ fn scenario(
     for &iteration in &loads.iterations {
         let Ok(number) = u32::try_from(iteration) else {
             let message = format!("has iteration {iteration}");
-            return Err(Problem::new("", message, format!("count them from 0 to {}", u32::MAX)).into());
+            return Err(
+                Problem::new("", message, format!("number the iterations from 0 to {}", u32::MAX)).into()
+            );
         };
         iterations.push(number);
     }
@@ -233,7 +237,8 @@ fn scenario(
         return Err(Problem::new("", message, "give a number of ranks that divides the experts").into());
     }
     assumed.push(format!(
-        "widths, sequence length and tensor-parallel GPUs of {} (model=), with {} and {} in a stage",
+        "widths, sequence length and tensor-parallel GPUs of the model {} (model=), with {} and {} in a \
+         stage",
         preset.word(),
         counted(shape.ep.into(), "rank", "ranks"),
         counted(layers.len() as u64, "layer", "layers")

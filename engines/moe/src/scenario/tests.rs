@@ -71,7 +71,7 @@ fn contradictions_are_named_with_a_remedy() {
     let text = wrong(|scenario| scenario.region.ocs_nics[0] = 3);
     assert!(text.contains("repeats NIC 3"), "{text}");
     let text = wrong(|scenario| scenario.region.eps_nics.truncate(1));
-    assert!(text.contains("leave out NIC 7"), "{text}");
+    assert!(text.contains("does not name NIC 7"), "{text}");
     let text = wrong(|scenario| scenario.region.servers = 5);
     assert!(text.contains("region.servers: is 5") && text.contains("give 4"), "{text}");
     let text = wrong(|scenario| scenario.cluster.servers = 100);
@@ -90,7 +90,7 @@ fn counts_that_do_not_fit_are_named() {
         })
     };
     assert!(counts(vec![vec![1.0; 7]]).contains("has 7 entries; give one for each of 8 experts"));
-    assert!(counts(vec![vec![1.0; 8]; 3]).contains("has 3 rows; give one for each of 8 ranks"));
+    assert!(counts(vec![vec![1.0; 8]; 3]).contains("has 3 rows; give one row for each of 8 ranks"));
     assert!(counts(vec![vec![-1.0; 8]]).contains("has a negative"));
     let missing = wrong(|scenario| {
         scenario.trace = GateTrace::Counts(CountedTrace { iteration: 4, counts: Vec::new() });

@@ -61,7 +61,7 @@ impl MoeScenario {
             problems.add(
                 "model.ep",
                 format!("times 'tp' is {wanted} GPUs, which do not fill whole servers of {gpus} GPUs"),
-                "give a multiple of 'gpus_per_server'",
+                "give an 'ep' that makes the product a multiple of 'gpus_per_server'",
             );
         } else if wanted.div_ceil(u64::from(gpus.max(1))) != u64::from(self.region.servers) {
             problems.add(
@@ -121,7 +121,7 @@ impl MoeScenario {
         if !missing.is_empty() && problems.is_empty() {
             problems.add(
                 "region.eps_nics",
-                format!("and 'ocs_nics' leave out NIC {}", missing.join(", ")),
+                format!("does not name NIC {}, and neither does 'ocs_nics'", missing.join(", ")),
                 "name every NIC in one of the two lists",
             );
         }
@@ -195,7 +195,7 @@ impl MoeScenario {
             problems.add(
                 "prices.rates",
                 format!("has no prices of parts for {} Gb/s", self.region.link_gbps),
-                format!("add them, or set link_gbps to one of {}", known.join(", ")),
+                format!("add these prices, or set link_gbps to one of {}", known.join(", ")),
             );
         }
     }
@@ -220,7 +220,8 @@ impl MoeScenario {
             }
             let rows = count.tokens.len();
             if rows != 1 && rows != ranks {
-                let remedy = format!("give one for each of {ranks} ranks, or one for all of them together");
+                let remedy =
+                    format!("give one row for each of {ranks} ranks, or one row for all ranks together");
                 problems.add(format!("{path}.tokens"), format!("has {rows} rows"), remedy);
             }
             for (number, row) in count.tokens.iter().enumerate().filter(|(_, row)| row.len() != experts) {
