@@ -152,7 +152,10 @@ fn routes_that_were_left_out_are_spoken_of() {
     let plan =
         solve(&place, &["preset:tpu-128", "--method", "random", "--set", "with_routes=false"], "plan.json");
     assert_eq!(plan["result"]["routing"]["routes"], json!([]));
-    place.run(&["check", "plan.json"]).done().prints(&["0 violations", "the routes are not in the plan"]);
+    place
+        .run(&["check", "plan.json"])
+        .done()
+        .prints(&["0 violations", "the plan does not contain the routes"]);
     let shown = place.run(&["show", "plan.json"]).done();
     shown.prints(&["Claimed, not checked: the routes are not in the plan."]);
     let claimed = place.run(&["show", "plan.json", "--json"]).done().json()["claimed"].clone();

@@ -250,7 +250,7 @@ impl TopologyChoice {
 fn wrong_order(group: &str, cubes: usize) -> Problem {
     Problem::new(
         "group",
-        format!("{group} does not have as many elements as there are cubes, {cubes}"),
+        format!("{group} does not have exactly one element for each of the {cubes} cubes"),
         format!(
             "give a group of order {cubes}, such as '{}', or leave it out",
             Group::most_square(cubes).name()

@@ -108,7 +108,7 @@ pub fn import(inputs: &[Input], params: &Params, strict: bool) -> Result<Importe
     let measured = text.and_then(|text| measured(text, &calls, workload.micro_batches)).unwrap_or_default();
     let mut assumed = vec![
         format!(
-            "widths, {} experts and {} experts per token of the model {} (model=)",
+            "widths, {} experts and {} of them per token, as in the model {} (model=)",
             shape.experts,
             shape.top_k,
             preset.word()

@@ -55,7 +55,10 @@ pub(super) fn check(
             "distances in the universal cover prove"
         };
         let within = depth.not_within("the bound").map_or_else(String::new, |words| format!("{words}: "));
-        remarks.push(format!("{within}{claimed} is claimed by {}; {how} {proven}", envelope.method));
+        remarks.push(format!(
+            "{within}the bound {claimed} is claimed by {}; {how} only {proven}",
+            envelope.method
+        ));
     }
     proven
 }

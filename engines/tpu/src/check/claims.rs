@@ -165,7 +165,7 @@ pub(super) fn mcf(
             "'mcf_upper' {upper} is claimed: the paths of {} chips without symmetry were not \
              measured{}; the hop counts prove {}",
             wiring.nodes(),
-            if depth.is_exact() { " within the time" } else { " (--exact does)" },
+            if depth.is_exact() { " within the time" } else { " (--exact measures them)" },
             proven.1
         ));
     } else if upper < proven.1 * (1.0 - EXACT) {
@@ -178,7 +178,7 @@ pub(super) fn mcf(
             found.add(
                 code::MCF,
                 format!(
-                    "routes of load {} carry {rate}, but 'mcf_upper' is {upper}",
+                    "routes with max channel load {} carry {rate}, but 'mcf_upper' is {upper}",
                     routing.claims.max_channel_load
                 ),
             );

@@ -59,7 +59,7 @@ pub(super) fn check(
             // Without the links of a switch, a pod cannot carry more than with all links.
             if 1.0 / load.max(1) as f64 > result.claims.mcf_upper * (1.0 + EXACT) {
                 fault(format!(
-                    "a load of {load} is more than 'mcf_upper' {} allows",
+                    "routes with max channel load {load} carry more than 'mcf_upper' {} allows",
                     result.claims.mcf_upper
                 ));
             }
@@ -122,12 +122,14 @@ pub(super) fn check(
     }
     if !unreachable.is_empty() {
         let ids: Vec<String> = unreachable.iter().map(ToString::to_string).collect();
-        remarks.push(format!("without switch {} some pairs have no route", ids.join(" or ")));
+        remarks.push(format!("if switch {} fails, some pairs have no route", ids.join(" or ")));
     }
     if scenario.tolerated_ocs_faults > 0 {
         let missing = seen.iter().filter(|seen| !**seen).count();
         if missing > 0 {
-            remarks.push(format!("{missing} of the 48 failures to be tolerated were not examined"));
+            remarks.push(format!(
+                "{missing} of the 48 switch failures that the pod must tolerate were not examined"
+            ));
         }
     }
 }

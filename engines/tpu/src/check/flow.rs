@@ -92,7 +92,8 @@ pub(super) fn check(
     } else {
         let why = if own.stopped { "within the time" } else { "again" };
         remarks.push(format!(
-            "'mcf_lower' {lower} is claimed: the checker found a flow of {} {why} and proved that none exceeds {}",
+            "'mcf_lower' {lower} is claimed: the checker found a flow of {} {why} and proved that no flow \
+             exceeds {}",
             own.lower, own.upper
         ));
     }

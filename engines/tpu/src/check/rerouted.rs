@@ -48,12 +48,14 @@ pub(super) fn check(
     };
     if unlisted {
         remarks.push(format!(
-            "loads and hops of the routes are claimed: the routes are not in the plan (with_routes=true); {why}"
+            "loads and hops of the routes are claimed, because the plan does not contain the routes \
+             (with_routes=true includes them); {why}"
         ));
     }
     if routing.unbalanced.is_some() {
         remarks.push(format!(
-            "the hops on each virtual channel before balancing are claimed, only their sums are verified; {why}"
+            "the hops on each virtual channel before balancing are claimed; only their sums are verified; \
+             {why}"
         ));
     }
 }

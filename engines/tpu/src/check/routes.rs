@@ -101,7 +101,8 @@ pub(super) fn check(
         found.add(
             code::MCF,
             format!(
-                "{place}: one route for each pair at load {max_load} is more than 'mcf_upper' {mcf_upper}"
+                "{place}: routes with max channel load {max_load} carry more than 'mcf_upper' {mcf_upper} \
+                 allows"
             ),
         );
     }
@@ -128,7 +129,8 @@ fn unlisted(
     let hops: u64 = claims.vc_hops.iter().fold(0, |sum, &hops| sum.saturating_add(hops));
     if claims.vc_hops.len() != usize::from(routing.vc_count) || hops != claims.route_hop_sum {
         fault(format!(
-            "'vc_hops' {:?} do not add up to 'route_hop_sum' {} over {} virtual channels",
+            "'vc_hops' {:?} must add up to 'route_hop_sum' {}, with one number for each of {} virtual \
+             channels",
             claims.vc_hops, claims.route_hop_sum, routing.vc_count
         ));
     }
@@ -147,7 +149,7 @@ fn unlisted(
     }
     if claims.max_channel_load > 0 && 1.0 / claims.max_channel_load as f64 > mcf_upper * (1.0 + EXACT) {
         fault(format!(
-            "a load of {} carries more than 'mcf_upper' {mcf_upper} allows",
+            "routes with max channel load {} carry more than 'mcf_upper' {mcf_upper} allows",
             claims.max_channel_load
         ));
     }
@@ -174,7 +176,8 @@ fn unlisted(
     let (fullest, sum) = (0..listed).map(load).fold((0, 0), |(most, sum), load| (most.max(load), sum + load));
     if fullest != claims.max_channel_load || copies * sum != claims.route_hop_sum {
         fault(format!(
-            "'unbalanced' has a load of {fullest} and {} hops, but balancing changes virtual channels, not paths",
+            "'unbalanced' has max channel load {fullest} and {} hops, unlike the routes, but balancing \
+             changes only virtual channels",
             copies * sum
         ));
     }
@@ -252,7 +255,7 @@ impl Tally {
             return;
         }
         if let Some(port) = route.ports.iter().find(|&&port| usize::from(port) >= PORTS) {
-            fault(code::ROUTE, format!("leaves by port {port}, ports are 0 to 5"));
+            fault(code::ROUTE, format!("uses port {port}, but ports are 0 to 5"));
             return;
         }
         if let Some(vc) = route.vcs.iter().find(|&&vc| usize::from(vc) >= self.vc_hops.len()) {
@@ -406,7 +409,8 @@ fn before_balancing(routing: &Routing, tally: &Tally, copies: u64, place: &str, 
     });
     if let Some(arc) = differs {
         fault(format!(
-            "has another load on port {} of chip {} than the routes, but balancing changes virtual channels, not paths",
+            "has another load on port {} of chip {} than the routes, but balancing changes only virtual \
+             channels",
             arc % PORTS,
             arc / PORTS
         ));

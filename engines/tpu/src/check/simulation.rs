@@ -25,7 +25,7 @@ pub(super) fn asked(
     if is_whole {
         found.add(code::SIMULATION, text);
     } else {
-        remarks.push(format!("{text}: its run ended before the simulation"));
+        remarks.push(format!("{text}, because the run ended before the simulation"));
     }
 }
 
@@ -68,13 +68,16 @@ pub(super) fn check(
     if let Some(claimed) = &result.simulation {
         match result.routing.as_ref().filter(|routing| !routing.routes.is_empty()) {
             None => remarks.push(
-                "figures of the simulator are claimed: the routes are not in the plan (with_routes=true)"
+                "figures of the simulator are claimed, because the plan does not contain the routes \
+                 (with_routes=true includes them)"
                     .to_owned(),
             ),
             Some(routing) => match simulator(routing, depth) {
                 Err(why) => {
-                    remarks
-                        .push(format!("figures of the simulator are claimed, it was not run again: {why}"));
+                    remarks.push(format!(
+                        "figures of the simulator are claimed, because the simulator was not \
+                         run again: {why}"
+                    ));
                 }
                 Ok(own) if own == *claimed => {
                     remarks.push("the simulator was run again and found the same figures".to_owned());
@@ -100,8 +103,9 @@ pub(super) fn check(
     }
     if open > 0 {
         remarks.push(format!(
-            "the saturation of {open} failed switches is claimed: their routes are not in the plan \
-             (with_faults=true), or the time limit was reached"
+            "the saturation of {open} failed switches is claimed, because the plan does not contain the \
+             routes \
+             (with_faults=true includes them) or the time limit was reached"
         ));
     }
 }

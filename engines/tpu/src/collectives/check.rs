@@ -92,7 +92,10 @@ impl State {
         };
         let early = |send: &Send| {
             let node = send.arc as usize / PORTS;
-            wrong(format!("lets {node} send shard {} in epoch {} without holding it", send.shard, send.epoch))
+            wrong(format!(
+                "lets chip {node} send shard {} in epoch {} before the chip has received the shard",
+                send.shard, send.epoch
+            ))
         };
         match self {
             Self::Gathering { nodes, held } => {
@@ -119,7 +122,7 @@ impl State {
                     let sum = &mut parts[ends(send).1 * *nodes + send.shard as usize];
                     if *sum == GONE {
                         return Err(wrong(format!(
-                            "adds to shard {} at {} after the partial sum was sent on",
+                            "adds to shard {} at chip {} after the partial sum was sent on",
                             send.shard,
                             ends(send).1
                         )));
@@ -148,7 +151,7 @@ impl State {
         match (0..*nodes).find(|&node| usize::from(parts[node * nodes + node]) != *nodes) {
             None => Ok(()),
             Some(node) => Err(wrong(format!(
-                "ends with {} of {nodes} contributions at {node}",
+                "ends with {} of {nodes} contributions at chip {node}",
                 parts[node * nodes + node]
             ))),
         }
@@ -170,7 +173,7 @@ impl State {
                 match at.iter().enumerate().find(|&(pair, &at)| at as usize != pair % nodes) {
                     None => Ok(()),
                     Some((pair, at)) => Err(wrong(format!(
-                        "leaves the shard from {} to {} at {at}",
+                        "leaves the shard from chip {} to chip {} at chip {at}",
                         pair / nodes,
                         pair % nodes
                     ))),

@@ -96,7 +96,7 @@ fn the_checker_finds_what_is_wrong() {
     let wrong = |change: &dyn Fn(&mut Schedule)| spoil(&whole, change);
     assert!(wrong(&|s| s.sends.truncate(s.sends.len() - 1)).contains("does not deliver shard"));
     assert!(wrong(&|s| s.sends[1].arc = s.sends[0].arc).contains("twice"));
-    assert!(wrong(&|s| s.sends[0].shard = (s.sends[0].shard + 64) % 128).contains("without holding"));
+    assert!(wrong(&|s| s.sends[0].shard = (s.sends[0].shard + 64) % 128).contains("before the chip"));
     assert!(wrong(&|s| s.epochs -= 1).contains("in epoch 21 of 21"));
     assert!(wrong(&|s| s.sends.reverse()).contains("order of epochs"));
     assert!(wrong(&|s| s.sends[0].arc = 6 * 128).contains("arc 768"));
@@ -109,7 +109,7 @@ fn the_checker_finds_what_is_wrong() {
         s.sends[last] = Send { epoch: far.epoch, ..first };
     });
     assert!(
-        early.contains("without holding") || early.contains("twice") || early.contains("after"),
+        early.contains("before the chip") || early.contains("twice") || early.contains("after"),
         "{early}"
     );
     let translated = Schedule { expand: Expansion::Translation, ..whole.clone() };

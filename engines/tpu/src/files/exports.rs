@@ -97,7 +97,11 @@ pub fn formats() -> Vec<FormatInfo> {
         ),
         format(
             "circuits",
-            "The circuits of all switches as CSV, for their controllers: port_in is the + port of cube_a (its number + 1), port_out the - port of cube_b (cubes + its number + 1), as in the port map and in the files for every vendor; ocs is 16 * dimension + u + 4 * v, where (u, v) is the face position; side and index name the same ports on the faces of the cubes.",
+            "The circuits of all switches as CSV, for their controllers: port_in is the + port of cube_a \
+             (number of cube_a + 1), port_out the - port of cube_b (number of cubes + number of cube_b + \
+             1), as in the port map and in the files for every vendor; ocs is 16 * dimension + u + 4 * v, \
+             where (u, v) is the face position; side and index name the same ports on the faces of the \
+             cubes.",
             false,
             "csv",
             Vec::new(),
@@ -278,10 +282,12 @@ pub fn write(format: &str, subject: &PodSubject<'_>, params: &Params) -> Result<
         "svg" => alone(picture::svg(subject)),
         "msccl" => alone(msccl::text(subject, params)?),
         "curve" => alone(curve(subject)?),
-        _ => {
-            Err(Problem::new("to", format!("'{format}' is not a format of pods"), "see the list of formats")
-                .into())
-        }
+        _ => Err(Problem::new(
+            "to",
+            format!("'{format}' is not an export format of kind tpu"),
+            "see the list of formats",
+        )
+        .into()),
     }
 }
 

@@ -181,7 +181,7 @@ impl TopologyRecord {
         if let Some(switch) = other {
             return Err(Problem::new(
                 format!("ocs[{switch}].to"),
-                format!("is not what voltage {} of the symmetry gives", voltage[switch]),
+                format!("differs from the state that voltage {} of the symmetry gives", voltage[switch]),
                 "make 'to' and 'symmetry' agree, or give null as symmetry",
             ));
         }

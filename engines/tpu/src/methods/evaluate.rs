@@ -132,10 +132,11 @@ fn of_plan(scenario: &TpuScenario, cx: &mut Context<'_, Tpu>) -> Result<Chosen, 
         return Err(begin::invalid(Problem::new(
             "topology",
             "is 'design', and there is no plan to start from",
-            "set the topology to 'pt', 'pdtt' or that of a plan, or start from a plan with the same number of cubes",
+            "set the topology to 'pt', 'pdtt' or the topology of a plan, or start from a plan with the same \
+             number of cubes",
         )));
     };
-    cx.hot_start_fate(HotStartFate::Accepted, "its topology is evaluated", Some(hot.value), None);
+    cx.hot_start_fate(HotStartFate::Accepted, "the topology of the plan is evaluated", Some(hot.value), None);
     Ok(Chosen { lengths: hot.lengths, ..Chosen::new(hot.topology, "hot start") })
 }
 

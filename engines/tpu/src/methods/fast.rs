@@ -75,7 +75,8 @@ impl Method<Tpu> for Fast {
                 0,
                 1000,
                 2,
-                "Maximum number of rounds of cuts after the tournament, each from the best design. \
+                "Maximum number of rounds after the tournament; each round adds a cut and anneals from the \
+                 best design. \
                  Default: depends on the size.",
             )
             .derived(),
@@ -83,9 +84,11 @@ impl Method<Tpu> for Fast {
                 "symmetry",
                 &["any", "free", "diagonal", "centre", "mirror", "half_turn"],
                 "any",
-                "Symmetry of the cube that designs must have: a third of a turn about a diagonal, an \
-                 exchange of chips across the centre, a mirror across X, half a turn about Z, none (free), \
-                 or the best of all (any).",
+                "Symmetry of the cube that designs must have: a third of a turn about a diagonal \
+                 (diagonal), an \
+                 exchange of chips across the centre (centre), a mirror across X (mirror), half a turn \
+                 about Z \
+                 (half_turn), none (free), or the best of all (any).",
             ),
             ParamInfo::float(
                 "hot",
@@ -135,7 +138,7 @@ impl Method<Tpu> for Fast {
         let mut idle = idle::finishing(scenario, params);
         idle.extend(idle::without_torus("tons-fast", scenario));
         if scenario.cubes <= 2 {
-            let why = "on pods of up to 2 cubes, because all of those are symmetric";
+            let why = "on pods of up to 2 cubes, because all of these pods are symmetric";
             let remedy = "leave it at 0, or design more cubes";
             idle.extend(without_effect(["general_steps"], why, remedy));
         }
@@ -277,14 +280,21 @@ impl<'s, 'a> FastSearch<'s, 'a> {
     fn hot_start(&mut self, scenario: &TpuScenario) -> Result<(), MethodError> {
         let Some(hot) = begin::hot_start(scenario, self.cx) else { return Ok(()) };
         let Some(hops) = metrics::hops(&hot.topology) else {
-            self.cx.hot_start_fate(HotStartFate::Rejected, "its pod is not connected", Some(hot.value), None);
+            self.cx.hot_start_fate(
+                HotStartFate::Rejected,
+                "the pod of the plan is not connected",
+                Some(hot.value),
+                None,
+            );
             return Ok(());
         };
         let certificate = self.certify(&hot.topology, hops, hot.lengths.as_deref(), "hot start", self.gap)?;
         let entry = self.entry_of(&hot.topology);
         let why = match &entry {
-            Some(entry) => format!("the search also continues from its voltages in {}", entry.family.name),
-            None => "it has no symmetry, so symmetric designs are searched too".to_owned(),
+            Some(entry) => {
+                format!("the search also continues from the voltages of the plan in {}", entry.family.name)
+            }
+            None => "the plan has no symmetry, so symmetric designs are searched too".to_owned(),
         };
         self.cx.hot_start_fate(HotStartFate::Accepted, why, Some(hot.value), Some(certificate.lower));
         self.best = Some(BestPod { pod: hot.topology, entry, certificate, source: "hot start".to_owned() });

@@ -50,8 +50,8 @@ impl ModelMethod for Relaxation {
                 1,
                 1000,
                 2,
-                "Number of drawn pods, those with the best metrics, \
-                 that are certified.",
+                "Number of drawn pods that are certified: \
+                 the pods with the best metrics.",
             )
             .effect(Effect::Warm),
         ];

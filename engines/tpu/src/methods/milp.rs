@@ -112,8 +112,10 @@ impl ModelMethod for Milp {
         let solution = solve::run(asked, &mut reading, cx)?;
         if reading.best.is_none() && solution.status == Ending::Infeasible {
             return Ok(Outcome::Infeasible(format!(
-                "no pod that is symmetric under {} reaches the throughput of {:.6} flits per cycle and pair of chips \
-                 that surviving any {} failed switches needs; lower tolerated_ocs_faults or set another group",
+                "no pod that is symmetric under {} reaches {:.6} flits per cycle and pair of chips, the \
+                 throughput \
+                 that a pod needs to survive any {} failed switches; lower tolerated_ocs_faults or set \
+                 another group",
                 group.name(),
                 reading.program.least_throughput(),
                 body.tolerated_ocs_faults
@@ -137,7 +139,7 @@ fn started(body: &TpuScenario, group: &Group, cx: &mut Context<'_, Tpu>) -> Opti
         if hot.topology.symmetry().is_some_and(|symmetry| symmetry.group.rows() == group.rows()) {
             cx.hot_start_fate(
                 HotStartFate::Accepted,
-                "the search starts from its circuits",
+                "the search starts from the circuits of the plan",
                 Some(hot.value),
                 None,
             );
@@ -251,7 +253,8 @@ impl Modelled<Tpu> for PodModel {
         let columns = program.model().columns();
         if values.len() != columns {
             return Err(MethodError::Failed(format!(
-                "the point has {} values, the model {columns} columns; give a point of the model as it was exported",
+                "the point has {} values, but the model has {columns} columns; give a point of the exported \
+                 model",
                 values.len()
             )));
         }

@@ -90,7 +90,7 @@ pub(super) fn sweep(
     wanted: &FinishSteps,
     cx: &mut Context<'_, Tpu>,
 ) -> Result<(), MethodError> {
-    cx.phase("faults", format!("{} chips without each of 48 switches", parts.topology.nodes()));
+    cx.phase("faults", format!("{} chips, each of 48 switches failed in turn", parts.topology.nodes()));
     let pod = &parts.topology;
     let found = match found {
         Some(found) => found,
@@ -118,7 +118,7 @@ pub(super) fn sweep(
         .map(|case| case.failed_ocs.to_string())
         .collect();
     if !cut.is_empty() {
-        cx.note(Severity::Warning, format!("without switch {} some pairs have no route", cut.join(" or ")));
+        cx.note(Severity::Warning, format!("if switch {} fails, some pairs have no route", cut.join(" or ")));
     }
     parts.faults = cases;
     Ok(())

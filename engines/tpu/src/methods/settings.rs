@@ -44,7 +44,7 @@ pub fn params(torus: bool) -> Vec<ParamInfo> {
             "routing",
             &["at", "dor", "none"],
             if torus { "dor" } else { "at" },
-            "Routes: allowed turns, dimension order with datelines (tori only), or none.",
+            "Routes: by allowed turns (at), in dimension order with datelines (dor, tori only), or none.",
         ),
         ParamInfo::int("route_passes", 1, 1000, 12, "Maximum number of passes of the route selection \
              over all pairs."),
@@ -52,7 +52,7 @@ pub fn params(torus: bool) -> Vec<ParamInfo> {
             "route_selection",
             &["prices", "ilp"],
             "prices",
-            "Selection of routes: by prices that grow with the load (prices), or then improved by an \
+            "Selection of routes: by prices that grow with the load (prices), or by prices and then by an \
              exact integer program (ilp).",
         ),
         ParamInfo::bool("balance", true, "If true, balances the load over the virtual channels; if \
@@ -176,7 +176,7 @@ impl FinishSteps {
             return Err(invalid(Problem::new(
                 "routing",
                 format!("is 'none', but {what} need routes"),
-                "give 'at' or 'dor', or leave them out",
+                "give 'at' or 'dor', or omit what needs routes",
             )));
         }
         let large = chosen.topology.nodes() > WRITTEN_UP_TO && routing == RouteKind::DimensionOrder;

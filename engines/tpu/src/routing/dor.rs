@@ -98,7 +98,7 @@ fn routed(
         Estimate::new(nodes, nodes, 1, lattice.diameter())
             .within(
                 settings.memory_limit_bytes,
-                "ask for no routes (with_routes = false) or for turn-based routes of cube 0 (routing = at)",
+                "set with_routes=false, or list only the routes of cube 0 with routing=at",
             )
             .map_err(RouteError::Invalid)?;
     }

@@ -74,9 +74,9 @@ fn words(bytes: u64) -> String {
 /// The memory needed, with a remedy.
 pub fn check(frame: &Frame, settings: &RoutingSettings) -> Result<(), Problem> {
     let remedy = if frame.is_symmetric() {
-        "allow more memory, or route a smaller pod"
+        "route a smaller pod"
     } else {
-        "route a symmetric pod, which needs the routes of 64 sources only, or allow more memory"
+        "route a symmetric pod, which needs the routes of 64 sources only, or a smaller pod"
     };
     of(frame, settings).within(settings.memory_limit_bytes, remedy)
 }

@@ -58,7 +58,8 @@ impl TpuScenario {
         if self.slack_hops == Some(1) {
             problems.add(
                 "slack_hops",
-                "is 1, but every pod is bipartite: the lengths of two routes of a pair differ by an even number",
+                "is 1, but the lengths of two routes of a pair differ by an even number of hops, because \
+                 every pod is bipartite",
                 "give 0 or 2",
             );
         }
@@ -79,7 +80,7 @@ impl TpuScenario {
                     "cannot be combined with a topology that is not designed ('{}')",
                     self.topology.word()
                 ),
-                "leave it out: tori and given pods have their own",
+                "leave it out: tori and given pods have their own groups",
             );
         } else if let Err(problem) = self.group() {
             problems.push(problem);
@@ -109,7 +110,10 @@ impl TpuScenario {
         if simulate.escape_vc_count > simulate.vc_count {
             add(
                 "escape_vc_count",
-                format!("is {}, but there are {} channels", simulate.escape_vc_count, simulate.vc_count),
+                format!(
+                    "is {}, but there are {} virtual channels",
+                    simulate.escape_vc_count, simulate.vc_count
+                ),
                 "give at most vc_count".to_owned(),
             );
         }

@@ -151,7 +151,7 @@ impl SimulatedPod {
             let (mut at, mut last) = (route.source, 0);
             for (&port, &label) in route.ports.iter().zip(&route.vcs) {
                 if usize::from(port) >= PORTS {
-                    return Err(refuse(format!("leaves by port {port}")));
+                    return Err(refuse(format!("uses port {port}, which does not exist")));
                 }
                 if usize::from(label) >= MAX_LABELS {
                     return Err(Problem::new(
@@ -344,7 +344,7 @@ fn check(settings: &SimulationSettings, nodes: usize) -> Result<(), Problem> {
         return refuse(
             "measure_cycles",
             format!("makes the run {cycles} cycles long"),
-            format!("stay below {MAX_CYCLES}"),
+            format!("keep warm-up and measurement below {MAX_CYCLES} cycles in total"),
         );
     }
     let flits =

@@ -469,7 +469,11 @@ fn figures_of_the_simulator_are_claimed_until_it_has_run_again() {
         routing(case).routes.clear();
         case.with_routes = Some(false);
     });
-    says(&unlisted, Depth::EXACT, "figures of the simulator are claimed: the routes are not in the plan");
+    says(
+        &unlisted,
+        Depth::EXACT,
+        "figures of the simulator are claimed, because the plan does not contain the routes",
+    );
 }
 
 #[test]

@@ -41,7 +41,9 @@ fn damaged_records_are_refused_by_place() {
     assert!(symmetry(&|s| s.table.truncate(2)).starts_with("symmetry.table: has 2 rows"));
     assert!(symmetry(&|s| s.voltage.truncate(9)).starts_with("symmetry.voltage: has 9"));
     assert!(symmetry(&|s| s.voltage[4] = 4).starts_with("symmetry.voltage[4]: is 4"));
-    assert!(symmetry(&|s| s.voltage[40] = 1).starts_with("ocs[40].to: is not what voltage 1"));
+    assert!(
+        symmetry(&|s| s.voltage[40] = 1).starts_with("ocs[40].to: differs from the state that voltage 1")
+    );
 }
 
 #[test]

@@ -54,8 +54,10 @@ impl FastSearch<'_, '_> {
         }
         let Some(mut best) = self.best.clone() else { return Ok(()) };
         if self.cubes <= 2 {
-            let text =
-                format!("general_steps: every pod of {} cubes is symmetric, all were searched", self.cubes);
+            let text = format!(
+                "general_steps has no effect: every pod of {} cubes is symmetric, and all were searched",
+                self.cubes
+            );
             self.cx.note(Severity::Info, text);
             return Ok(());
         }
@@ -93,8 +95,8 @@ impl FastSearch<'_, '_> {
             let found = designs.into_iter().next();
             let Some(design) = found.filter(|design| design.bound > best.certificate.upper * (1.0 + WORTH))
             else {
-                let text =
-                    "the search found no design without symmetry whose metrics allow more than the best pod";
+                let text = "the search found no design without symmetry whose metrics allow a higher \
+                            throughput than the best pod";
                 self.cx.note(Severity::Info, text);
                 return Ok(());
             };
