@@ -77,7 +77,7 @@ pub(crate) fn unfounded<K: Variants>(checked: &Checked<K>) -> Option<Violation> 
         Violation::new(
             "objective",
             format!(
-                "a bound is given, but {} proves none, and the checker cannot confirm it",
+                "a bound is given, but {} proves no bound, and the checker cannot confirm the given bound",
                 printable(&plan.method)
             ),
         )

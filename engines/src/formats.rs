@@ -118,7 +118,9 @@ pub fn export_against(
             SubjectSort::Plan => ("a plan", "solve the scenario first and export the plan"),
             _ => ("a scenario", "export the scenario instead"),
         };
-        return Err(Problem::new("to", format!("'{format}' is written from {wanted}"), remedy).into());
+        return Err(
+            Problem::new("to", format!("format '{format}' is exported only from {wanted}"), remedy).into()
+        );
     }
     if let Some(against) = &against {
         check_second(info, &formats, &subject, against, settings)?;
@@ -247,7 +249,7 @@ fn check_second(
     }
     let twice = second.replaces.filter(|knob| settings.iter().any(|setting| setting.name == *knob));
     match twice {
-        Some(knob) => Err(Problem::new(knob, "is given by --against already", "give one of the two")),
+        Some(knob) => Err(Problem::new(knob, "is already given by --against", "give one of the two")),
         None => Ok(()),
     }
 }

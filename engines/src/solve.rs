@@ -221,7 +221,7 @@ fn unknown_setting(kind: &str, method: &str, name: &str, knobs: &[ParamInfo], ow
         return Problem::new(
             name,
             format!("is not a parameter of {method}"),
-            format!("it belongs to {}; `lightbay methods {kind}` lists all", other.name),
+            format!("it belongs to {}; `lightbay methods {kind}` lists all parameters", other.name),
         );
     }
     let names: Vec<&str> = knobs.iter().chain(own).map(|info| info.name.as_ref()).collect();

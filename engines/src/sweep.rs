@@ -60,11 +60,11 @@ impl Sweep {
     pub fn of(scenarios: Vec<AnyScenario>) -> Result<Self, Problem> {
         let first = scenarios.first().and_then(|scenario| kind(scenario.kind()));
         let Some(kind) = first else {
-            return Err(Problem::new("", "there is no scenario", "give at least one"));
+            return Err(Problem::new("", "there is no scenario", "give at least one scenario"));
         };
         if let Some(other) = scenarios.iter().find(|scenario| scenario.kind() != kind.name) {
             let message = format!(
-                "'{}' is of kind {}, but the first is of kind {}",
+                "'{}' is of kind {}, but the first scenario is of kind {}",
                 other.name(),
                 other.kind(),
                 kind.name
@@ -153,8 +153,8 @@ impl Sweep {
             return Err(problems);
         }
         if self.len() > MAX_CELLS {
-            let message = format!("{} cells are more than {MAX_CELLS}", self.len());
-            return Err(Problem::new("", message, "take fewer values, or sweep in parts").into());
+            let message = format!("the sweep has {} cells, but the maximum is {MAX_CELLS}", self.len());
+            return Err(Problem::new("", message, "give fewer values, or sweep in parts").into());
         }
         self.check_effects().into_result(self)
     }
@@ -299,7 +299,7 @@ impl Sweep {
         if self.changes.iter().any(|(other, index, _)| other == name && *index == setting.index)
             || self.requests.iter().any(|request| request.settings.iter().any(|(other, _)| other == name))
         {
-            return Err(Problem::new(name, "is set for all cells too", "give it once"));
+            return Err(Problem::new(name, "is also set for all cells", "give it once"));
         }
         let column = row::FIXED.contains(&name) || crate::catalogue::metric(self.kind.name, name).is_some();
         if column {
@@ -329,7 +329,11 @@ impl Sweep {
                 Some(param) => found = Some(param),
                 None if self.known_to_any(name) => {
                     let message = format!("is not a parameter of {}", info.name);
-                    return Err(Problem::new(name, message, "sweep over it with methods that have it"));
+                    return Err(Problem::new(
+                        name,
+                        message,
+                        "sweep only over methods that have this parameter",
+                    ));
                 }
                 None => return Err(self.unknown(name)),
             }

@@ -109,8 +109,8 @@ impl<R: BufRead> LogReader<R> {
         if length > MAX_LINE_BYTES {
             return Ok(Some(LogLine::Broken(Problem::new(
                 format!("line {}", self.line),
-                format!("is {length} bytes long"),
-                "it is skipped",
+                format!("is {length} bytes long, but the maximum is {MAX_LINE_BYTES}"),
+                "the line is skipped",
             ))));
         }
         Ok(Some(parse(&self.buffer, self.line)))
@@ -148,12 +148,12 @@ fn parse(line: &[u8], number: u64) -> LogLine {
         }
         Ok(record) => broken(
             format!("has schema '{}', expected '{SCHEMA}'", printable(&record.record.schema)),
-            "it is skipped; open the session with the version of lightbay that wrote it",
+            "the line is skipped; open the session with the version of lightbay that wrote it",
         ),
         Err(error) => {
             let message = error.to_string();
             let message = message.split(" at line ").next().unwrap_or_default();
-            broken(format!("is not an event record: {message}"), "it is skipped")
+            broken(format!("is not an event record: {message}"), "the line is skipped")
         }
     }
 }

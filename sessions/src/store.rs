@@ -244,7 +244,7 @@ impl Store {
         let names = self.names()?;
         let remedy = match nearest(name, names.iter().map(String::as_str)) {
             Some(near) => format!("did you mean '{near}'?"),
-            None if names.is_empty() => "none is saved yet".to_owned(),
+            None if names.is_empty() => "no session is saved yet".to_owned(),
             None => "`lightbay sessions` lists them".to_owned(),
         };
         Err(SessionError::NoSession { name: name.to_owned(), remedy })

@@ -254,7 +254,7 @@ fn plans() -> Vec<ActionInfo> {
             )
             .when(possible::plan),
             A::with("show_plan", &[], arguments::PLAN, "show a plan by its number").when(possible::plan),
-            A::new("follow_best", &["Space b"], Command::FollowBest, "show the best plan, whichever it is")
+            A::new("follow_best", &["Space b"], Command::FollowBest, "always show the best plan")
                 .when(possible::plan),
             A::new(
                 "write",

@@ -46,7 +46,7 @@ fn held_against(
 ) -> Result<(Vec<Violation>, Option<String>), Failure> {
     const RULE: &str = "scenario";
     if own.kind() != asked.kind() {
-        let message = format!("the plan is of kind {}, {name} of kind {}", own.kind(), asked.kind());
+        let message = format!("the plan is of kind {}, but {name} is of kind {}", own.kind(), asked.kind());
         return Ok((vec![Violation::new(RULE, message)], None));
     }
     let found = ScenarioDifferences::of(own, asked)?;
@@ -54,7 +54,7 @@ fn held_against(
         return Ok((Vec::new(), Some(format!("the plan is for the scenario of {name}"))));
     }
     let violation = |(field, [own, asked]): &Difference| {
-        Violation::new(RULE, format!("{field} is {own} in the plan, {asked} in {name}"))
+        Violation::new(RULE, format!("{field} is {own} in the plan, but {asked} in {name}"))
     };
     let violations = found.asked().map(violation).collect();
     Ok((violations, None))

@@ -114,7 +114,10 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         (None, Some(target @ Target::Stdout), [one]) => {
             target.write(&one.bytes, console)?;
             for artifact in beside {
-                console.say(&format!("{} was not written; name a file with -o to get both", artifact.name));
+                console.say(&format!(
+                    "{} was not written; name a file with -o to get both files",
+                    artifact.name
+                ));
             }
         }
         (None, _, several) => {

@@ -91,11 +91,7 @@ fn converted(
             list.push(setting.clone());
         } else if setting.index.is_some() || sources.iter().any(|(name, _)| *name == setting.name) {
             let remedy = format!("write {}=PLAN once", setting.name);
-            return Err(Failure::input(
-                setting.to_string(),
-                "names a second plan, or a plan by an index",
-                remedy,
-            ));
+            return Err(Failure::input(setting.to_string(), "gives a second plan, or has an index", remedy));
         } else {
             sources.push((setting.name.clone(), Source::of(setting.text.clone().into())));
         }

@@ -153,7 +153,7 @@ fn read(source: &Source) -> Result<Shown, Failure> {
             let Some(scenario) = file.scenario() else {
                 return Err(Failure::input(
                     source.to_string(),
-                    "its result cannot be read",
+                    "the result of the plan cannot be read",
                     "see `lightbay check`",
                 ));
             };

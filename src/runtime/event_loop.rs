@@ -343,9 +343,10 @@ impl<V: View> Shell<V> {
             let closed = current.close(Stop::Requested, plans);
             drop(done);
             Finished::Fact(match closed.ending {
-                None => Fact::Note(Severity::Info, "nothing to save before".to_owned()),
+                None => Fact::Note(Severity::Info, "there was nothing to save".to_owned()),
                 Some(Ending::Saved(place)) => {
-                    let text = format!("what was open before is saved in session '{}'", place.name());
+                    let text =
+                        format!("the scenario that was open before is saved in session '{}'", place.name());
                     Fact::Note(Severity::Info, text)
                 }
                 Some(unsaved) => Fact::Failed(troubled(&unsaved)),
@@ -391,7 +392,7 @@ fn troubled(ending: &Ending) -> String {
     match ending {
         Ending::Saved(_) => String::new(),
         Ending::Rescued { why, place } => {
-            format!("{why}; everything was put into {} instead, {}", shown(place), again(place))
+            format!("{why}; everything was saved in {} instead; {}", shown(place), again(place))
         }
         Ending::Lost { why } => {
             format!("{why}; no other folder could be written either, and what was not saved is lost")
@@ -406,7 +407,7 @@ fn parting(closed: &Closed, code: u8, plans: bool, usual: &Path) -> Option<Strin
         unsaved => return Some(troubled(unsaved)),
     };
     let what = if plans { "the best plan is saved" } else { "no plan was found" };
-    let late = if closed.stopped { "" } else { " (a run did not stop in time; what it found is saved)" };
+    let late = if closed.stopped { "" } else { " (a run did not stop in time; its plans are saved)" };
     let is_usual = place.folder.as_deref().and_then(Path::parent) == Some(usual);
     match code {
         0 if !plans => None,

@@ -109,8 +109,8 @@ impl Helpers {
             .stack_size(STACK_BYTES)
             .spawn(move || drop(sender.blocking_send(guarded(work))));
         if let Err(error) = spawned {
-            let text = format!("no thread could be started for this: {error}; try again in a moment");
-            // If the channel is full, this message is dropped, because the waiting messages are more important.
+            let text = format!("no thread could be started for this action: {error}; try again in a moment");
+            // If the channel is full, this message is dropped, because the waiting ones are more important.
             let _ = self.sender.try_send(Finished::Fact(Fact::Failed(text)));
         }
     }
@@ -158,7 +158,7 @@ fn guarded(work: impl FnOnce() -> Finished) -> Finished {
             .map(|text| (*text).to_owned())
             .or_else(|| panic.downcast_ref::<String>().cloned())
             .unwrap_or_else(|| "no message".to_owned());
-        Finished::Fact(Fact::Failed(format!("this computation crashed: {text}; the log has details")))
+        Finished::Fact(Fact::Failed(format!("an internal task crashed: {text}; the log has more details")))
     })
 }
 

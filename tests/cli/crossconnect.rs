@@ -192,7 +192,7 @@ fn training_plans_are_laid_on_switches_one_after_the_other() {
     let other = new(&["from=a.json", "ocs_count=3", "installed_from=pa.json"], "x.json").exit(2);
     other.says(&["--set: installed_from: is for", "but 'ocs_count' is 3"]);
     new(&["ocs_count=3"], "x.json").exit(2).says(&["from: is missing"]);
-    new(&["from=a.json", "from=b.json"], "x.json").exit(2).says(&["names a second plan"]);
+    new(&["from=a.json", "from=b.json"], "x.json").exit(2).says(&["gives a second plan"]);
     new(&["from=a.json", "installed_from=b.json"], "x.json").exit(2).says(&["is a plan of kind training"]);
     new(&["from=sa.json"], "x.json").exit(2).says(&["is a scenario, not a plan"]);
     new(&["from=a.json", "ocs_count=0"], "x.json").exit(2).says(&["ocs_count: '0' is not valid"]);

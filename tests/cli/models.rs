@@ -192,7 +192,7 @@ fn solutions_that_do_not_fit_are_refused_with_file_line_and_value() {
     place
         .run(&[&names[..], &["--set", "tp=2"]].concat())
         .exit(2)
-        .says(&["is in tiny4.mps.names.json already"]);
+        .says(&["is already in tiny4.mps.names.json"]);
     place
         .run(&[&names[..], &["preset:tiny4"]].concat())
         .exit(2)

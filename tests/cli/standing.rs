@@ -125,12 +125,12 @@ fn a_plan_is_held_against_the_scenario_that_was_asked_for() {
     assert_eq!(ran.code, Some(1));
     assert_eq!(
         ran.out,
-        "scenario: bandwidth_gbps is 400 Gb/s in the plan, 800 Gb/s in fast.json\n1 violation\n"
+        "scenario: bandwidth_gbps is 400 Gb/s in the plan, but 800 Gb/s in fast.json\n1 violation\n"
     );
     let ran = place.run(&["check", "plan.json", "--scenario", "preset:moe-small"]);
     assert_eq!(ran.code, Some(1));
     assert!(
-        ran.out.contains("scenario: the plan is of kind training, preset:moe-small of kind moe"),
+        ran.out.contains("scenario: the plan is of kind training, but preset:moe-small is of kind moe"),
         "{}",
         ran.out
     );
@@ -143,7 +143,8 @@ fn a_plan_is_held_against_the_scenario_that_was_asked_for() {
             "auto",
             "/logical_circuits",
             json!([[0, 1, 0, 3], [1, 0, 3, 0], [0, 3, 0, 1], [3, 0, 1, 0]]),
-            "logical_circuits is 16 values, sum 16 in the plan, 16 values, 8 differ, sum 16 in other.json",
+            "logical_circuits is 16 values, sum 16 in the plan, but 16 values, 8 differ, sum 16 in \
+             other.json",
         ),
         (
             "ring8-allgather-1mb",

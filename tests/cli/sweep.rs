@@ -218,7 +218,7 @@ fn the_table_of_another_sweep_is_refused() {
     sweep("seq=1024,2048", &[]).done();
     let before = place.read("t.csv");
     sweep("mfu=0.4", &["--resume"]).exit(2).says(&["t.csv: line 1: has the columns of another sweep"]);
-    sweep("seq=1024,4096", &["--resume"]).exit(2).says(&["t.csv: line 2: is of sweep '"]);
+    sweep("seq=1024,4096", &["--resume"]).exit(2).says(&["t.csv: line 2: belongs to sweep '"]);
     assert_eq!(place.read("t.csv"), before);
     sweep("mfu=0.4", &["--force"]).done();
     assert_eq!(rows(&place, "t.csv"), 1);

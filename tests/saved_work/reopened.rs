@@ -137,7 +137,7 @@ fn a_second_window_looks_and_does_not_write() {
 
     let mut second = place.open(&[&name]);
     let beside = format!("{SESSION}-2");
-    let said = format!("what is found here is saved in session '{beside}'");
+    let said = format!("plans found here are saved in session '{beside}'");
     second.until_shown(&["plan 2 delta-fast", &said]);
     second.keys("L");
     second.until_shown(&[&format!("the session is open in process {pid} on ")]);

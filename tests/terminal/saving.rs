@@ -43,7 +43,7 @@ fn said(ended: &Ended) -> String {
 #[track_caller]
 fn rescued_in(ended: &Ended) -> Store {
     let text = said(ended);
-    let (_, rest) = text.split_once("everything was put into ").unwrap_or_else(|| panic!("{text}"));
+    let (_, rest) = text.split_once("everything was saved in ").unwrap_or_else(|| panic!("{text}"));
     let (folder, _) = rest.split_once(" instead").unwrap_or_else(|| panic!("{text}"));
     Store::at(Path::new(folder).parent().unwrap())
 }

@@ -47,7 +47,7 @@ pub(crate) fn no_import(content: &[u8]) -> Problem {
             Problem::new("", format!("this is {}, which needs no import", format.describe()), format.advice())
         }
         _ => {
-            let remedy = "put the format before the files: `lightbay methods --formats` lists them";
+            let remedy = "put the format before the files; `lightbay methods --formats` lists the formats";
             Problem::new("", "has a format that lightbay does not recognise", remedy)
         }
     }

@@ -225,7 +225,7 @@ fn checked<K: Variants>(
         for violation in rejected.violations {
             problems.add(
                 "",
-                format!("on this scenario the plan breaks {violation}"),
+                format!("the plan is invalid for this scenario: {violation}"),
                 "give another scenario",
             );
         }
@@ -251,7 +251,9 @@ fn own(info: &FormatInfo, inputs: &[Input], params: &Params, strict: bool) -> Re
             K::import(name, inputs, params, strict).and_then(|made| ImportReport::of(made, info, inputs))
         })
     }
-    let unread =
-        || Err(Problem::new("", format!("no kind reads '{}'", info.name), "choose another format").into());
+    let unread = || {
+        Err(Problem::new("", format!("no kind imports the format '{}'", info.name), "choose another format")
+            .into())
+    };
     all_kinds!(K => of::<K>(info, inputs, params, strict)).into_iter().flatten().next().unwrap_or_else(unread)
 }

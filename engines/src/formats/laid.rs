@@ -118,7 +118,7 @@ fn by_layer(plan: &SharedPlan, format: &str, params: &Params) -> Result<Vec<Arti
         }
     }
     if artifacts.is_empty() {
-        let remedy = "set layer= and full=true for the state of one";
+        let remedy = "set layer= and full=true for the state of one layer";
         return Err(Problem::new("", "no layer changes a circuit", remedy).into());
     }
     Ok(artifacts)

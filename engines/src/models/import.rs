@@ -152,7 +152,7 @@ fn asked(beside: &Input, settings: &[Setting]) -> Result<ModelSource, Problems> 
         for setting in settings {
             problems.add(
                 setting.name.clone(),
-                format!("is in {} already", beside.name),
+                format!("is already in {}", beside.name),
                 "leave it out, or give the scenario instead of the names",
             );
         }
@@ -243,7 +243,10 @@ fn lines(
     let solver = file.dialect.solver();
     let mut lines = Vec::new();
     let status = file.status.as_ref().map_or_else(String::new, |status| format!(", '{}'", status.what));
-    lines.push(format!("solution of {solver}{status}: objective {}, as its values give", point.objective));
+    lines.push(format!(
+        "solution of {solver}{status}: objective {}, computed from its values",
+        point.objective
+    ));
     let columns = counted(model.columns() as u64, "column", "columns");
     lines.push(match point.left_out {
         0 => format!("{columns} of the model of {}, all in the file", question.method),

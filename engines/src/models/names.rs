@@ -154,7 +154,7 @@ impl NameFile {
                 }
                 None if here.len() != there.len() => {
                     format!(
-                        "has {} {what}, the model as this version builds it has {}",
+                        "has {} {what}, but the model as this version builds it has {}",
                         here.len(),
                         there.len()
                     )
@@ -162,7 +162,8 @@ impl NameFile {
                 None => continue,
             };
             let remedy = format!(
-                "lightbay {} wrote the names, this is {}; export the model again and solve that",
+                "lightbay {} wrote the names, but this is version {}; export the model again and solve the \
+                 new file",
                 self.version,
                 env!("CARGO_PKG_VERSION")
             );

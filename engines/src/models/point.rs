@@ -61,7 +61,7 @@ pub(super) fn point(
         return Err(Problem::new(
             format!("line {}", none.line),
             format!("{} says '{}', so the file has no feasible point", file.dialect.solver(), none.what),
-            "give the solver more time, or ask `lightbay solve` why there is no plan",
+            "give the solver more time, or run `lightbay solve` to see why there is no plan",
         )
         .into());
     }
@@ -87,7 +87,9 @@ pub(super) fn point(
             }
             _ => "check that the file is a solution of this model, solved with tolerances of 1e-6",
         };
-        return Err(Problem::new("", format!("the point breaks the model: {broken}"), remedy).into());
+        return Err(
+            Problem::new("", format!("the point does not satisfy the model: {broken}"), remedy).into()
+        );
     }
     let objective = model.objective(&values);
     if let Some(claimed) = &file.objective {
@@ -140,7 +142,7 @@ fn assigned(file: &SolutionFile, names: &PointNames<'_>) -> Result<Vec<Option<f6
                     names.columns[column],
                     ParamValue::Float(entry.value)
                 ),
-                format!("line {} gives the first; let the solver write the file again", lines[column]),
+                format!("line {} gives the first value; let the solver write the file again", lines[column]),
             );
         }
         values[column] = Some(entry.value);
@@ -193,6 +195,6 @@ fn agree(claimed: f64, line: usize, objective: f64, tolerance: f64) -> Result<()
     Err(Problem::new(
         format!("line {line}"),
         format!("the file claims the objective {claimed}, but its values give {objective}"),
-        "check that it is the complete solution of this model",
+        "check that the file is the complete solution of this model",
     ))
 }

@@ -256,7 +256,11 @@ impl TableForm {
                 Self::Csv => {
                     let fields = cells::fields(line.trim_end());
                     if fields.len() != columns.len() {
-                        return Err(other(format!("has {} fields of {}", fields.len(), columns.len())));
+                        return Err(other(format!(
+                            "has {} fields, must have {}",
+                            fields.len(),
+                            columns.len()
+                        )));
                     }
                     let fields = fields.into_iter().map(Cow::into_owned);
                     columns.iter().map(String::as_str).zip(fields).collect::<BTreeMap<_, _>>()
@@ -277,16 +281,16 @@ impl TableForm {
             let get = |name: &str| found.get(name).map_or("", String::as_str);
             if get("sweep") != id {
                 return Err(other(format!(
-                    "is of sweep '{}', but this one is '{id}'",
+                    "belongs to sweep '{}', but this sweep is '{id}'",
                     printable(get("sweep"))
                 )));
             }
             let cell = get("cell").parse().ok().filter(|cell| (1..=sweep.len()).contains(cell));
             let Some(cell) = cell else {
-                return Err(other(format!("has the cell '{}'", printable(get("cell")))));
+                return Err(other(format!("has the unknown cell '{}'", printable(get("cell")))));
             };
             let Ok(status) = serde_json::from_value(json!(get("status"))) else {
-                return Err(other(format!("has the status '{}'", printable(get("status")))));
+                return Err(other(format!("has the unknown status '{}'", printable(get("status")))));
             };
             rows.push(FoundRow { cell, status, has_plan: !get("value").is_empty() });
         }

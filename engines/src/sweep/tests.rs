@@ -66,7 +66,7 @@ fn what_no_axis_can_be_is_refused_with_the_remedy() {
         (&["mfu=0.1..0.5"], &[], "add the step: first..last..step"),
         (&["mfu=0.1..0.5..0"], &[], "a step above 0"),
         (&["seq=1..1000000"], &[], "take a larger step"),
-        (&["seq=1..1000", "micro_batches=1..1000"], &[], "cells are more than"),
+        (&["seq=1..1000", "micro_batches=1..1000"], &[], "cells, but the maximum is"),
         (&["seq=1", "seq=2"], &[], "give all its values at once"),
         (&["gap=0.1,0.2"], &[], "is a column of every table"),
         (&["generations=1,2"], &["delta-fast", "prop-alloc"], "is not a parameter of prop-alloc"),
@@ -80,7 +80,7 @@ fn what_no_axis_can_be_is_refused_with_the_remedy() {
     let scenario = || Sweep::of(vec![preset("tiny4").unwrap()]).unwrap();
     assert!(scenario().methods(&names(&["auto", "auto"])).is_err());
     let set = scenario().methods(&[]).unwrap().set(&settings(&["seq=1024"])).unwrap();
-    assert!(set.over(&settings(&["seq=1,2"])).unwrap_err().to_string().contains("is set for all cells too"));
+    assert!(set.over(&settings(&["seq=1,2"])).unwrap_err().to_string().contains("is also set for all cells"));
 }
 
 #[test]

@@ -58,7 +58,7 @@ impl Session {
                 Access::Write(Arc::new(lock))
             }
             Locked::Refused => {
-                Access::ReadOnly { note: "read only: the session's folder refuses writing".to_owned() }
+                Access::ReadOnly { note: "read only: the folder of the session is not writable".to_owned() }
             }
             Locked::Elsewhere(holder) => {
                 Access::ReadOnly { note: format!("read only: the session is open in {holder}") }

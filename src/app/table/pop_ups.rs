@@ -42,7 +42,13 @@ pub(super) fn actions() -> Vec<ActionInfo> {
             .footer(9, "accept"),
         layer(TYPED, "next_choice", &["Down"], LayerCommand::Next, "choose the next line, name or format")
             .footer(6, "next"),
-        layer(TYPED, "previous_choice", &["Up"], LayerCommand::Previous, "choose the previous one"),
+        layer(
+            TYPED,
+            "previous_choice",
+            &["Up"],
+            LayerCommand::Previous,
+            "choose the previous line, name or format",
+        ),
         layer(
             &[L::Palette],
             "complete",

@@ -44,7 +44,7 @@ impl App {
         let Some(present) = present.and_then(|value| value.as_f64()) else { return };
         let Some(next) = slider.next(present, by > 0) else {
             let end = if by > 0 { "largest" } else { "smallest" };
-            self.say(Severity::Info, format!("{} {present} is the {end} step of the slider", slider.knob));
+            self.say(Severity::Info, format!("{} {present} is the {end} value of the slider", slider.knob));
             return;
         };
         let setting = Setting { name: slider.knob.to_owned(), index: None, text: next.to_string() };
@@ -90,7 +90,7 @@ impl App {
         let entry = change.index.map_or_else(String::new, |index| format!("[{index}]"));
         let what = format!("{}{entry} {old} → {}", change.name, change.new);
         if change.name == name_param().name {
-            self.say(Severity::Info, format!("{what}; exports and new plans use it"));
+            self.say(Severity::Info, format!("{what}; exports and new plans use the new name"));
             return;
         }
         let names = self.reach(change, effects);

@@ -39,7 +39,7 @@ impl App {
             let ended = matches!(heard.event.body, EventBody::Done(_));
             self.event(heard);
             if ended {
-                let text = format!("run {run} ended; open its session again to see the plans it found since");
+                let text = format!("run {run} ended; open its session again to see the plans that it found");
                 self.say(Severity::Info, text);
             }
         }
@@ -49,7 +49,7 @@ impl App {
             let left: Vec<RunId> = left.map(|run| run.id).collect();
             for id in left {
                 self.set_state(id, RunState::CutOff);
-                let text = format!("run {id} was cut off when the process that worked on it ended");
+                let text = format!("run {id} was cut off when the process that executed it ended");
                 self.say(Severity::Warning, text);
             }
         }

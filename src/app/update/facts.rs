@@ -155,10 +155,11 @@ impl App {
             let own =
                 if name.is_empty() { "a session of its own".to_owned() } else { format!("session '{name}'") };
             let other = other.trim_start_matches("read only: ");
-            self.say(Severity::Warning, format!("what is found here is saved in {own}; {other}"));
+            self.say(Severity::Warning, format!("plans found here are saved in {own}; {other}"));
         }
         if let Some(problem) = &self.session.failing {
-            let text = format!("{problem}; tried again every second, :save_to FOLDER saves elsewhere");
+            let text =
+                format!("{problem}; saving is tried again every second; :save_to FOLDER saves elsewhere");
             self.say(Severity::Error, text);
         }
         for (severity, text) in opened.notes {
@@ -505,7 +506,7 @@ fn sentence(
         }
         EventBody::Edit(edit) => (Severity::Info, format!("{} is now {}", edit.name, edit.new)),
         EventBody::Paused(paused) => {
-            (Severity::Info, if paused.paused { "paused" } else { "going on" }.to_owned())
+            (Severity::Info, if paused.paused { "paused" } else { "resumed" }.to_owned())
         }
         EventBody::Note(note) => (note.severity, note.text.clone()),
         EventBody::Done(done) => ending(done, stopping, said),
@@ -531,7 +532,7 @@ fn before_and_after(report: &HotStartReport, said: impl Fn(f64) -> String) -> St
     match (report.before, report.after) {
         // The two values rate the same plan, so neither is an improvement.
         (Some(before), Some(after)) if before != after => {
-            format!(" (it had {}; under the rules of this run it has {})", said(before), said(after))
+            format!(" (the plan had {}; under the rules of this run it has {})", said(before), said(after))
         }
         (_, Some(value)) => format!(" (at {})", said(value)),
         _ => String::new(),

@@ -19,7 +19,7 @@ impl App {
         match (&before, self.session.failing.clone()) {
             (None, Some(problem)) => self.say(
                 Severity::Error,
-                format!("{problem}; tried again every second, :save_to FOLDER saves elsewhere"),
+                format!("{problem}; saving is tried again every second; :save_to FOLDER saves elsewhere"),
             ),
             (Some(_), None) => self.say(Severity::Info, "the session is saved again"),
             _ => {}

@@ -169,7 +169,7 @@ impl App {
             }
             effects.push(Effect::PauseRun { run: id, paused });
         }
-        self.say(Severity::Info, if paused { "paused; p resumes" } else { "going on" });
+        self.say(Severity::Info, if paused { "paused; p resumes" } else { "resumed" });
     }
 
     /// Stops active runs; the second time, quits. Quits at once if no run is active.
@@ -193,7 +193,11 @@ impl App {
     pub(super) fn toggle_auto(&mut self) {
         self.auto = !self.auto;
         self.auto_at = None;
-        let text = if self.auto { "every change is solved after 0.3 s" } else { "changes wait for r again" };
+        let text = if self.auto {
+            "every change is solved after 0.3 s"
+        } else {
+            "changes are solved when you press r"
+        };
         self.say(Severity::Info, text);
     }
 }

@@ -20,7 +20,7 @@ impl App {
     /// Starts a sweep as typed: `knob=values`, and perhaps methods.
     pub(super) fn sweep(&mut self, text: &str, effects: &mut Effects) {
         let Some((info, offered)) = self.sweep_pane() else {
-            self.say(Severity::Warning, "this kind has no pane for it; `lightbay sweep` works without one");
+            self.say(Severity::Warning, "this kind has no pane for sweeps; use the command `lightbay sweep`");
             return;
         };
         if let Some(run) = self.sweeps.active() {

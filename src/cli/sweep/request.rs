@@ -35,7 +35,7 @@ pub fn prepare(arguments: &Arguments, console: &mut Console) -> Result<PreparedS
     let sweep = Arc::new(sweep(arguments)?);
     if arguments.limits.gap.is_some() && !sweep.heeds_gap() {
         let message = "has no effect: none of the methods proves a bound";
-        return Err(Failure::input("--gap", message, "leave it out, or add a method that proves one"));
+        return Err(Failure::input("--gap", message, "leave it out, or add a method that proves a bound"));
     }
     let threads = arguments.limits.thread_budget(console)?;
     let (resume, force) = (arguments.resume, arguments.force);
