@@ -172,7 +172,7 @@ pub enum Command {
 
 /// Movement of the selection in a pane or list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "named by where it leads")]
+#[expect(missing_docs, reason = "each motion is named by its target")]
 pub enum Motion {
     Left,
     Right,

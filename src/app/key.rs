@@ -109,7 +109,7 @@ impl fmt::Display for Key {
 /// Error for a text that does not name a key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "'{0}' is not a key; write a character, a name such as Tab or PgUp, or one with C-, A- or S- before it"
+    "'{0}' is not a key; write a character, a name such as Tab or PgUp, or a key with C-, A- or S- before it"
 )]
 pub struct NoKey(pub String);
 

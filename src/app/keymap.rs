@@ -31,7 +31,7 @@ pub enum Node {
 
 /// Two actions with the same keys in the same place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{keys}' is bound to '{first}' and '{second}'; give one of them other keys")]
+#[error("'{keys}' is bound to '{first}' and '{second}'; change the keys of one of these actions")]
 pub struct Conflict {
     /// The keys.
     pub keys: String,

@@ -179,7 +179,7 @@ fn values(app: &App, action: ActionIndex, info: &ActionInfo, argument: &str) -> 
 pub fn choose(query: &str, line: Option<&Line>) -> Chosen {
     let Some(line) = line else {
         return Chosen::Refuse(format!(
-            "no action is called '{}'; clear the line to see all of them",
+            "no action is called '{}'; clear the line to see all actions",
             query.trim()
         ));
     };

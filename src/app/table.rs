@@ -23,7 +23,7 @@ pub enum TablePlace {
 
 /// Blocks of the help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "named by what they hold")]
+#[expect(missing_docs, reason = "each block is named by its content")]
 pub enum TableGroup {
     Solve,
     Plans,
@@ -425,13 +425,8 @@ fn files() -> Vec<ActionInfo> {
         vec![
             A::new("save_session", &["s"], Command::SaveSession, "write everything to disk now")
                 .when(possible::open),
-            A::with(
-                "save_to",
-                &[],
-                arguments::FOLDER,
-                "continue saving in another folder, with everything saved so far",
-            )
-            .when(possible::open),
+            A::with("save_to", &[], arguments::FOLDER, "move the session to another folder and save there")
+                .when(possible::open),
             A::new("show_start", &["Space s"], Command::ShowStart, "go back to the start screen")
                 .when(possible::open),
         ],

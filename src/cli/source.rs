@@ -169,7 +169,7 @@ pub fn stdin_at_most_once<'a>(sources: impl IntoIterator<Item = &'a Source>) -> 
         return Err(Failure::input(
             "-",
             "standard input can be read once only",
-            "give a file for the others",
+            "give files for the other inputs",
         ));
     }
     Ok(())

@@ -136,7 +136,7 @@ fn progress_is_told_from_what_the_switches_say() {
         "Down meanwhile",
         "capacity left",
         "DLT-PATCH::",
-        "Go back to",
+        "return to",
     ] {
         assert!(sheet.contains(part), "{part} in {sheet}");
     }

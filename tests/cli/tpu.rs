@@ -257,7 +257,7 @@ fn methods_refuse_what_they_do_not_make() {
     let failed = format!("failed_ocs={}", all.join(","));
     refused(
         &["preset:tpu-128", "--method", "random", "--set", &failed],
-        &["failed_ocs: contain all 48 switches, so that no switch joins the 2 cubes"],
+        &["failed_ocs: contains all 48 switches, so that no switch joins the 2 cubes"],
     );
 }
 

@@ -37,7 +37,10 @@ pub(crate) fn importer() -> Option<FormatInfo> {
              GLPK. Also pass the file of names that was written with the model, or the scenario or plan \
              from which it was written.",
         of: SubjectSort::Plan,
-        leaves_out: &["the bound and the gap of the other solver", "its times and its log"],
+        leaves_out: &[
+            "the bound and the gap of the other solver",
+            "the times and the log of the other solver",
+        ],
         against: None,
         extension: SOL,
         folder: false,

@@ -118,7 +118,7 @@ fn expand(part: &str, setting: &Setting, info: &ParamInfo) -> Result<Vec<ParamVa
     // A last value that only a rounding error excludes belongs to the range.
     let count = ((last - first) / step + 1e-9).floor() + 1.0;
     if count > MAX_VALUES as f64 {
-        return Err(refuse(&format!("it has {count} values; take a larger step")));
+        return Err(refuse(&format!("it has {count} values; give a larger step")));
     }
     (0..count as usize)
         .map(|at| {

@@ -65,7 +65,7 @@ fn what_no_axis_can_be_is_refused_with_the_remedy() {
         (&["seq=8..4"], &[], "'8..4' is not a range"),
         (&["mfu=0.1..0.5"], &[], "add the step: first..last..step"),
         (&["mfu=0.1..0.5..0"], &[], "a step above 0"),
-        (&["seq=1..1000000"], &[], "take a larger step"),
+        (&["seq=1..1000000"], &[], "give a larger step"),
         (&["seq=1..1000", "micro_batches=1..1000"], &[], "cells, but the maximum is"),
         (&["seq=1", "seq=2"], &[], "give all its values at once"),
         (&["gap=0.1,0.2"], &[], "is a column of every table"),

@@ -64,7 +64,7 @@ struct OpenFolder {
     folder: Folder,
     path: PathBuf,
     // Only held.
-    #[allow(dead_code, reason = "held until the folder is left")]
+    #[allow(dead_code, reason = "the lock is held while the session uses the folder")]
     lock: Arc<Lock>,
 }
 

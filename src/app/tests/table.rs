@@ -22,11 +22,9 @@ fn a_conflict_is_reported_with_both_names() {
     actions[twice].keys = &["r", "g"];
     let conflicts = Keymap::new(&actions).unwrap_err();
     let told: Vec<String> = conflicts.iter().map(ToString::to_string).collect();
-    assert!(
-        told.contains(
-            &"'r' is bound to 'solve_warm' and 'stop_solve'; give one of them other keys".to_owned()
-        )
-    );
+    assert!(told.contains(
+        &"'r' is bound to 'solve_warm' and 'stop_solve'; change the keys of one of these actions".to_owned()
+    ));
     assert!(
         told.iter().any(|text| text.starts_with("'g g' is bound to 'stop_solve' and 'go_first'")),
         "{told:?}"

@@ -187,7 +187,7 @@ impl App {
         let formats = self.formats(plan.is_some());
         if !formats.contains(&format) {
             let remedy = suggestion(format, &formats);
-            self.say(Severity::Error, format!("'{format}' is not a format for this; {remedy}"));
+            self.say(Severity::Error, format!("'{format}' is not an export format here; {remedy}"));
             return;
         }
         let path = match path.trim() {

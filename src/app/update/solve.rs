@@ -13,8 +13,9 @@ impl App {
     pub(super) fn solve(&mut self, method: Option<&str>, warm: bool, effects: &mut Effects) {
         self.auto_at = None;
         if let Some(refused) = self.refused.take() {
-            let text =
-                format!("'{refused}' was refused, so it is not in the scenario; r again solves without it");
+            let text = format!(
+                "'{refused}' was refused, so it is not in the scenario; press r again to solve without it"
+            );
             self.say(Severity::Warning, text);
             return;
         }

@@ -63,7 +63,8 @@ impl App {
             .collect::<Result<_, _>>()?;
         if axes.len() != 1 {
             return Err(
-                "give one parameter with its values, such as seq=2048,4096; `lightbay sweep` takes several"
+                "give one parameter with its values, such as seq=2048,4096; the command `lightbay sweep` \
+                 accepts several"
                     .to_owned(),
             );
         }

@@ -74,7 +74,7 @@ pub(super) fn follow(
                     found.add_with(code::BUFFER, || {
                         format!(
                             "node {node} holds {now} pieces of chunks for others in epoch {epoch}, but \
-                             its buffer holds {limit} chunks"
+                             its buffer holds at most {limit} chunks"
                         )
                     });
                     break;

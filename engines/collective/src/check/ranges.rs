@@ -33,7 +33,7 @@ pub(super) fn check(scenario: &CollectiveScenario, result: &CollectiveResult, fo
     for (at, range) in result.ranges.iter().enumerate() {
         let before = at.checked_sub(1).map(|before| &result.ranges[before]);
         if before.is_some_and(|before| before.max_bytes.checked_add(1) != Some(range.min_bytes)) {
-            found.add_with(code::RANGE, || format!("ranges[{at}] does not begin after the previous one"));
+            found.add_with(code::RANGE, || format!("ranges[{at}] does not begin after the previous range"));
         }
         let inside = |bytes: u64| (range.min_bytes..=range.max_bytes).contains(&bytes);
         let within = wanted.iter().filter(|bytes| inside(**bytes)).count();
@@ -41,8 +41,9 @@ pub(super) fn check(scenario: &CollectiveScenario, result: &CollectiveResult, fo
             || within != range.points.len()
             || range.points.iter().any(|point| !inside(point.output_buffer_bytes))
         {
-            found
-                .add_with(code::RANGE, || format!("ranges[{at}] does not list the {within} sizes inside it"));
+            found.add_with(code::RANGE, || {
+                format!("ranges[{at}] does not list the {within} sizes between min_bytes and max_bytes")
+            });
         }
         if range.planned_for_bytes == 0 {
             found.add_with(code::RANGE, || {
@@ -113,7 +114,7 @@ fn takes_over(
         found.add_with(code::RANGE, || {
             format!(
                 "ranges[{at}] does not begin at the size from which its schedule is faster than the \
-                 previous one"
+                 schedule of the previous range"
             )
         });
     }

@@ -37,7 +37,7 @@ pub(super) fn follow(
         } else if let Some(first) = departure.insert(hop.from, *hop) {
             found.add_with(code::USELESS, || {
                 format!(
-                    "node {} sends its part of piece {piece} in epochs {} and {}",
+                    "node {} sends its part of piece {piece} twice, in epochs {} and {}",
                     hop.from, first.epoch, hop.epoch
                 )
             });

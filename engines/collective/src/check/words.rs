@@ -30,7 +30,7 @@ pub(super) fn wrong(
             _ => is_path(scenario, proof, claim, turned, proves),
         };
         return (!right)
-            .then_some("a path of that length, or a sum over all links that gives the same value");
+            .then_some("a path of this length, or a sum over all links that gives the same value");
     }
     let into = if turned { "cut out of " } else { "cut into " };
     let rest = text.strip_prefix(into).and_then(|rest| rest.strip_prefix(&set_name(scenario, &claim.inside)));
@@ -43,7 +43,7 @@ pub(super) fn wrong(
         proof.items(&claim.inside).iter().filter(|item| item.head >= head && item.tail >= tail).count()
             == chunks
     });
-    (!right).then_some("the nodes inside the cut, and the chunks that cross it with that head and tail")
+    (!right).then_some("the nodes inside the cut, and the chunks that cross the cut with this head and tail")
 }
 
 fn is_path(

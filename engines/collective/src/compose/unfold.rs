@@ -33,7 +33,7 @@ pub fn unfolded(
         elements.push(group);
     }
     if sends > most {
-        return Err(format!("its trees represent {sends} sends, but at most {most} are listed"));
+        return Err(format!("the trees represent {sends} sends, but at most {most} are listed"));
     }
     for (part, elements) in parts.iter().zip(&elements) {
         part.list(elements, &mut listed)?;
@@ -57,7 +57,8 @@ pub(super) fn unfoldings<'u>(
         let times = (adds, begin);
         parts.push(Unfolding::new(&network, &chunks, part, times, result.time.alpha_threshold));
         let epochs = u32::try_from(part.finish_epochs).ok();
-        begin = epochs.and_then(|epochs| begin.checked_add(epochs)).ok_or("it has too many epochs")?;
+        begin =
+            epochs.and_then(|epochs| begin.checked_add(epochs)).ok_or("the schedule has too many epochs")?;
     }
     Ok(parts)
 }
@@ -184,7 +185,8 @@ impl<'u> Unfolding<'u> {
                 return Err("a piece of a tree spans two chunks".to_owned());
             }
             let chunk = *of_root.get(place).ok_or("the trees of a root carry more data than the root has")?;
-            let id = u32::try_from(listed.pieces.len()).map_err(|_| "it has too many pieces".to_owned())?;
+            let id = u32::try_from(listed.pieces.len())
+                .map_err(|_| "the schedule has too many pieces".to_owned())?;
             listed.pieces.push(ChunkPiece {
                 id,
                 chunk,

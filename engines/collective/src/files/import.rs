@@ -73,7 +73,7 @@ pub(crate) fn formats() -> Vec<FormatInfo> {
         SubjectSort::Scenario,
         "json",
     )
-    .leaving_out(&["limits of its solver"]);
+    .leaving_out(&["limits of the solver"]);
     vec![
         nccl,
         teccl,
@@ -124,7 +124,7 @@ fn add_demand<T>(made: &mut Imported<T>, params: &Params) {
         made.assume("collective", USUAL.0, "collective=");
     }
     if params.float("output_buffer_bytes").is_none() {
-        made.assume("size of its buffer", format!("{USUAL_BYTES} bytes"), "output_buffer_bytes=");
+        made.assume("size of the output buffer", format!("{USUAL_BYTES} bytes"), "output_buffer_bytes=");
     }
 }
 

@@ -80,7 +80,7 @@ fn unsuited(name: &str, found: &[Violation]) -> MethodError {
 
 /// The error for fixed paths over links that are down when they are needed.
 fn late() -> MethodError {
-    let message = "makes a link available too early or too briefly for fixed paths";
+    let message = "makes a link unavailable when the fixed paths need it";
     let remedy = "lengthen it, or solve with auto, which chooses other paths";
     MethodError::Invalid(Problem::new("topology.links.up_us", message, remedy).into())
 }

@@ -99,7 +99,10 @@ impl Growth<'_> {
     }
 
     /// Offers the neighbours of a node that `at` reaches.
-    #[expect(clippy::too_many_arguments, reason = "the state of one search, borrowed piece by piece")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the arguments are parts of one search, borrowed separately"
+    )]
     fn relax(
         &self,
         node: u32,

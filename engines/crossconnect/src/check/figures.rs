@@ -301,7 +301,7 @@ pub(super) fn covers(envelope: &Envelope<'_>, found: &mut Findings) -> Covers {
         Some(other) => {
             found.add(
                 code::BOUND,
-                format!("the bound covers '{other}', this kind supports only '{SAME_ORIENTATION}'"),
+                format!("the bound covers '{other}', but this kind supports only '{SAME_ORIENTATION}'"),
             );
             Covers::All
         }

@@ -118,7 +118,7 @@ fn placed(scenario: &CrossconnectScenario, ocs: usize, switch: &[Judged], found:
             found.add(
                 code::PLACED,
                 format!(
-                    "{} sets {}, which the scenario does not place there",
+                    "{} sets {}, which the scenario does not place on this switch",
                     named(ocs, index),
                     shown(ends)
                 ),
@@ -130,7 +130,7 @@ fn placed(scenario: &CrossconnectScenario, ocs: usize, switch: &[Judged], found:
     for circuit in missing {
         found.add(
             code::PLACED,
-            format!("ocs[{ocs}] lacks {}, which the scenario places there", shown(circuit)),
+            format!("ocs[{ocs}] lacks {}, which the scenario places on this switch", shown(circuit)),
         );
     }
 }

@@ -86,7 +86,7 @@ pub fn scenario(matrix: &CircuitMatrix, hall: SwitchHall) -> Result<Handed, Prob
             problems.add(
                 "from",
                 format!(
-                    "has {} between pods {a} and {b}, not between two pods of the plan",
+                    "has {} between pods {a} and {b}, which are not two different pods of the plan",
                     counted(count.into(), "circuit", "circuits")
                 ),
                 format!("give a plan whose circuits join different pods, 0 to {}", pods.saturating_sub(1)),

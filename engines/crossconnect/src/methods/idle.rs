@@ -25,7 +25,7 @@ pub(super) fn annealing(scenario: &CrossconnectScenario, params: &Params) -> Vec
 /// Parameters of neighbourhoods of circuits that are skipped.
 pub(super) fn freeing(params: &Params) -> Vec<Problem> {
     let names = (params.int("free_patience") == Some(0)).then_some(["free_share", "free_nodes"]);
-    let why = "with free_patience=0, which skips that search";
+    let why = "with free_patience=0, which skips the search that frees circuits";
     without_effect(names.into_iter().flatten(), why, "raise `free_patience`").collect()
 }
 

@@ -142,7 +142,8 @@ pub(super) fn free() -> Vec<ParamInfo> {
             0.01,
             1.0,
             usual.share,
-            "Fraction of the kept circuits that the first try frees, in addition to all new circuits; later tries adapt it.",
+            "Fraction of the kept circuits that the first try frees, in addition to all new circuits; later \
+             tries adapt this fraction.",
         ),
         ParamInfo::int(
             "free_patience",

@@ -117,7 +117,7 @@ pub(super) fn free(
     stream: u64,
     cx: &mut Context<'_, Crossconnect>,
 ) -> Result<(), MethodError> {
-    cx.phase("lns", format!("new circuits and some kept ones; removals at the start: {}", best.removed));
+    cx.phase("lns", format!("new circuits and some kept circuits; removals at the start: {}", best.removed));
     cx.solver(lightbay_highs::solve::solver_name());
     let mut stream = cx.stream(stream);
     let bound = best_bound(cx);

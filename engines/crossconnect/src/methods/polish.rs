@@ -27,7 +27,8 @@ impl Method<Crossconnect> for Polish {
             "polish_start",
             &["halving", "repair", "both"],
             "halving",
-            "Solution to polish: the one of halving, the one of repair, or both; a hot start is polished \
+            "Start of polishing: the solution of halving, the solution of repair, or both; a hot start is \
+             polished \
              as well.",
         ));
         params.push(ParamInfo::bool(

@@ -49,7 +49,7 @@ impl TaskSession {
                 Severity::Warning,
                 format!(
                     "{lost} of {} target circuits cannot be set because {} failed; the plan sets the \
-                     others",
+                     other target circuits",
                     session.scenario.wanted_circuits(),
                     counted(session.scenario.failed_ports.len() as u64, "port", "ports")
                 ),

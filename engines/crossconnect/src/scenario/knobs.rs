@@ -14,8 +14,9 @@ const ANEW: &str =
 /// Word for an empty list.
 const NONE: &str = "none";
 /// Remedy for a pin that cannot be read.
-const PIN_REMEDY: &str = "give switch:pod.port-pod.port, such as '0:1.0-2.0', switch:port-port by the numbers of a panel, or 'none'";
-/// Maximum number of pairs of pods that the parameter of the target circuits lists.
+const PIN_REMEDY: &str = "give switch:pod.port-pod.port, such as '0:1.0-2.0', switch:port-port with the \
+                          port numbers of a panel, or 'none'";
+/// Maximum number of pairs of pods that the parameter for their circuits lists.
 const MOST_LISTED: usize = 64;
 
 /// The parameters of a scenario.
@@ -195,7 +196,7 @@ impl CrossconnectScenario {
                     self.pod_names.as_ref().map_or_else(|| pod.to_string(), |_| self.pod_name(pod))
                 });
                 let remedy = format!(
-                    "give pairs of different pods, 0 to {} or by name, such as '{one}-{other}:4'",
+                    "give pairs of different pods, by number (0 to {}) or by name, such as '{one}-{other}:4'",
                     self.pods - 1
                 );
                 return Err(wrong("circuits", entry, remedy));

@@ -44,7 +44,7 @@ impl CrossconnectScenario {
         ] {
             if table.len() != pods && !table.is_empty() {
                 let message = format!("has {} rows", table.len());
-                problems.add(key, message, format!("give one for each pod, {pods}"));
+                problems.add(key, message, format!("give one row for each of the {pods} pods"));
             }
             for (pod, row) in table.iter().enumerate().filter(|(_, row)| row.len() != columns) {
                 let message = format!("has {} entries", row.len());
@@ -319,7 +319,7 @@ impl CrossconnectScenario {
                     problems.add(
                         path,
                         "is not among the circuits of 'placed'",
-                        "unpin it, or place it there",
+                        "unpin the circuit, or add it to 'placed'",
                     );
                 }
                 continue;

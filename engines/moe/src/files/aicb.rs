@@ -36,7 +36,7 @@ pub fn formats() -> Vec<FormatInfo> {
     vec![
         info.leaving_out(&[
             "tensor-parallel calls, if they differ from those of the model",
-            "backward times (twice the forward ones)",
+            "backward times (twice the forward times)",
             "pipeline and data-parallel bytes",
         ])
         .with(vec![

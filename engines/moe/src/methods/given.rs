@@ -30,7 +30,7 @@ impl Method<Moe> for StaticCircuits {
                     "static_circuits",
                     &["mean", "circulant"],
                     "mean",
-                    "Circuits that do not change: the best ones for the mean demand, or a circulant \
+                    "Circuits that do not change: the best circuits for the mean demand, or a circulant \
                      graph.",
                 ),
             ],

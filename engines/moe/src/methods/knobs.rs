@@ -31,7 +31,7 @@ pub(super) fn policy(usual: SwitchPolicy) -> ParamInfo {
         usual.word(),
         "When circuits change: before every dispatch, with a stall (paper; window also charges the other \
          changes); never before a dispatch, which uses the previous layer's circuits (reuse); the cheaper \
-         of both per layer (best); or the cheapest over all layers (exact).",
+         of paper and reuse for each layer (best); or the cheapest over all layers (exact).",
     )
 }
 
@@ -57,7 +57,7 @@ pub(super) fn prediction() -> Vec<ParamInfo> {
             0.0,
             1.0,
             usual.gamma,
-            "Weight of an iteration relative to the one after it.",
+            "Weight of an iteration relative to the next iteration.",
         ),
         ParamInfo::float(
             "predict_ridge",

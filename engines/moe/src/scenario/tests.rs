@@ -89,7 +89,7 @@ fn counts_that_do_not_fit_are_named() {
             scenario.trace = GateTrace::Counts(CountedTrace { iteration: 0, counts });
         })
     };
-    assert!(counts(vec![vec![1.0; 7]]).contains("has 7 entries; give one for each of 8 experts"));
+    assert!(counts(vec![vec![1.0; 7]]).contains("has 7 entries; give one count for each of 8 experts"));
     assert!(counts(vec![vec![1.0; 8]; 3]).contains("has 3 rows; give one row for each of 8 ranks"));
     assert!(counts(vec![vec![-1.0; 8]]).contains("has a negative"));
     let missing = wrong(|scenario| {

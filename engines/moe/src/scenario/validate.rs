@@ -127,7 +127,11 @@ impl MoeScenario {
         }
         if region.numa_of_nic.len() != nics as usize {
             let message = format!("has {} entries", region.numa_of_nic.len());
-            problems.add("region.numa_of_nic", message, format!("give one for each NIC, {nics}"));
+            problems.add(
+                "region.numa_of_nic",
+                message,
+                format!("give one entry for each of the {nics} NICs"),
+            );
         }
         for (index, node) in region.numa_of_nic.iter().enumerate().filter(|(_, node)| **node > 1) {
             let path = format!("region.numa_of_nic[{index}]");
@@ -229,7 +233,7 @@ impl MoeScenario {
                 problems.add(
                     path,
                     format!("has {} entries", row.len()),
-                    format!("give one for each of {experts} experts"),
+                    format!("give one count for each of {experts} experts"),
                 );
             }
         }
@@ -239,7 +243,7 @@ impl MoeScenario {
             problems.add(
                 "trace.counts",
                 format!("has no counts of layer {} in iteration {}", missing.join(", "), trace.iteration),
-                "add them, set 'iteration' to one that is counted, or lower 'layers' of the model",
+                "add these counts, set 'iteration' to a counted iteration, or lower 'layers' of the model",
             );
         }
     }

@@ -37,7 +37,10 @@ pub(super) fn check(
     if claimed < torus * (1.0 - EXACT) {
         found.add(
             code::BOUND,
-            format!("the bound over all pods is {claimed}, but the most even torus carries {torus}"),
+            format!(
+                "the bound over all pods is {claimed}, but the torus with the most equal sides carries \
+                 {torus}"
+            ),
         );
     }
     if claimed >= cover * (1.0 - EXACT) || !found.is_empty() {

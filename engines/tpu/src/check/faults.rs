@@ -19,7 +19,7 @@ pub(super) fn check(
         found.add(
             code::FAULTS,
             format!(
-                "the failure of switch {} is listed after that of {}",
+                "the failure of switch {} is listed after the failure of switch {}",
                 two[1].failed_ocs, two[0].failed_ocs
             ),
         );

@@ -201,7 +201,7 @@ fn pairs(wiring: &Wiring, routing: &Routing, sources: usize, place: &str, found:
         let (source, target) = order(late);
         found.add(
             code::PAIR,
-            format!("{place}: the route from {source} to {target} is listed after a later one"),
+            format!("{place}: the route from {source} to {target} is listed after a later route"),
         );
     }
     for source in 0..sources {

@@ -62,7 +62,7 @@ pub(super) fn check(
         return;
     }
     if !depth.is_exact() {
-        remarks.push("figures of the simulator are claimed: --exact runs it again".to_owned());
+        remarks.push("figures of the simulator are claimed: --exact runs the simulator again".to_owned());
         return;
     }
     if let Some(claimed) = &result.simulation {
@@ -150,7 +150,7 @@ fn possible(scenario: &TpuScenario, result: &TpuResult, simulation: &Simulation,
             code::SIMULATION,
             format!(
                 "saturation at {saturation} flits per cycle and chip is not possible: the curve \
-                 has no run at that rate or none {step} above it"
+                 has no run at this rate or no run {step} above this rate"
             ),
         );
     }

@@ -96,7 +96,7 @@ fn edited(chosen: Chosen, voltages: &[i64]) -> Result<Chosen, Problem> {
     if voltages.len() != SWITCHES {
         return Err(refuse(
             format!("has {} entries", voltages.len()),
-            "give one for each of the 48 switches",
+            "give one entry for each of the 48 switches",
         ));
     }
     for (switch, (to, &given)) in voltage.iter_mut().zip(voltages).enumerate() {

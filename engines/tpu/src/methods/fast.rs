@@ -119,7 +119,7 @@ impl Method<Tpu> for Fast {
                 0.0,
                 1.0,
                 0.1,
-                "Weight of the mean of the metrics, added to the worst one in the score.",
+                "Weight of the mean of the metrics, which is added to the worst metric in the score.",
             ),
             general::knob(),
         ];

@@ -176,7 +176,7 @@ impl FinishSteps {
             return Err(invalid(Problem::new(
                 "routing",
                 format!("is 'none', but {what} need routes"),
-                "give 'at' or 'dor', or omit what needs routes",
+                "give 'at' or 'dor', or omit the settings that need routes",
             )));
         }
         let large = chosen.topology.nodes() > WRITTEN_UP_TO && routing == RouteKind::DimensionOrder;

@@ -50,7 +50,10 @@ impl Finder {
     /// The cheapest route from `source` to `target` at a price for each arc class, as out ports. The route passes no
     /// node twice. It is at most `slack` hops longer than the shortest allowed walk, unless no route of this length
     /// passes every node at most once. `None` if there is no route.
-    #[allow(clippy::too_many_arguments, reason = "one pair, seen from everywhere")]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "the arguments describe one pair of chips and its surroundings"
+    )]
     pub fn cheapest(
         &mut self,
         frame: &Frame,

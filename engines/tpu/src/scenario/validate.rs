@@ -90,7 +90,7 @@ impl TpuScenario {
     fn validate_faults(&self, problems: &mut Problems) {
         let mut seen = [false; SWITCHES];
         if self.cubes > 1 && self.failed_ocs.len() >= SWITCHES {
-            let what = format!("contain all 48 switches, so that no switch joins the {} cubes", self.cubes);
+            let what = format!("contains all 48 switches, so that no switch joins the {} cubes", self.cubes);
             problems.add("failed_ocs", what, "name fewer failed switches");
         }
         for (index, &id) in self.failed_ocs.iter().enumerate() {

@@ -45,7 +45,7 @@ impl Checker<'_> {
                 if now > most + self.piece_bytes() * TOLERANCE {
                     self.found.push(format!(
                         "buffer: GPU {gpu} holds {now} bytes for others in epoch {epoch}, but its buffer \
-                         holds {most}"
+                         holds at most {most} bytes"
                     ));
                     break;
                 }

@@ -208,7 +208,7 @@ fn shares(given: &MscclTopology) -> Result<BTreeMap<(u32, u32), SharedBy>, Probl
                     "'{name}' limits the link from {from} to {to} in the same way as '{}'",
                     printable(&given.switches[before].name)
                 );
-                problems.add(&*path, message, "keep only the one with the smaller bandwidth");
+                problems.add(&*path, message, "keep only the switch with the smaller bandwidth");
             }
         }
         if !used {

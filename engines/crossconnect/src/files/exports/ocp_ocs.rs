@@ -94,7 +94,10 @@ pub(super) fn text(job: &BoxJob, naming: &Naming, modules: &Modules) -> Script {
             modules.connection
         );
         comment(&mut text, names);
-        comment(&mut text, "full=true replaces the list of connections, whatever their names.".to_owned());
+        comment(
+            &mut text,
+            "full=true replaces the list of connections, including connections with other names.".to_owned(),
+        );
     }
     let login = "gnmic --address <switch> --username <user> --password <password>";
     comment(&mut text, format!("{login} set --request-file <this file>"));

@@ -180,7 +180,8 @@ fn switches(drawing: &mut Drawing, changes: &Changes, y: f64) -> f64 {
     if rows.len() > MOST_SWITCHES {
         let rest = rows.len() - MOST_SWITCHES;
         let more = format!(
-            "{rest} more switches are not shown; none of them changes more circuits than the last one above."
+            "{rest} more switches are not shown; none of them changes more circuits than the last switch \
+             above."
         );
         drawing.text((left, at + 10.0), BODY, &more);
         at += step;

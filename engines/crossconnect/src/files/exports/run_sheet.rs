@@ -219,6 +219,6 @@ fn after(
     };
     document.list(&[
         verify,
-        format!("Go back to {back} with {file}; undo the steps one by one, the last one first."),
+        format!("To roll back, return to {back} with {file}; undo the steps one by one, the last one first."),
     ]);
 }

@@ -10,7 +10,9 @@ use serde::Serialize;
 /// Name of the format.
 pub const NAME: &str = "runtime";
 /// Its description.
-pub const HELP: &str = "One change within an iteration for a controller: its time, the dark time, and for each switch the cross-connects to delete and then to add; a second file reverses it.";
+pub const HELP: &str = "One reconfiguration within an iteration, for a controller: its time, the dark time, \
+                        and for each switch the cross-connects to delete and then to add; a second file \
+                        reverses it.";
 /// Parts of a plan that the file omits.
 pub const LEAVES_OUT: &[&str] = &["circuits that stay", "the bound of the removals"];
 /// Suffix of the file that restores the previous circuits.
@@ -83,7 +85,7 @@ pub fn texts(
         let batches = counted(changes.batches.len() as u64, "batch", "batches");
         let problem = Problem::new(
             "batches",
-            format!("the changes are made in {batches}, not at one time of the iteration"),
+            format!("the changes need {batches}, but a reconfiguration makes all changes at the same time"),
             "solve the scenario without limits on the rollout",
         );
         return Err(problem.into());

@@ -120,7 +120,7 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Crosscon
                 PHASE,
                 "is missing: the circuits of the plan change within the iteration",
                 "give the number of a reconfiguration, from 1; `lightbay show PLAN --section switchings` \
-                 lists them",
+                 lists the reconfigurations",
             );
             return Err(problem.into());
         }
@@ -129,8 +129,12 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Crosscon
     let matrix = laid.ok_or_else(|| {
         Problem::new(
             FROM,
-            format!("is a plan of kind {}, which has no circuits between the pods of all replicas", header.kind),
-            "give a plan that sets circuits, such as one for a training job (not for an instance with mirrors)",
+            format!(
+                "is a plan of kind {}, which has no circuits between the pods of all replicas",
+                header.kind
+            ),
+            "give a plan that sets circuits, such as the plan of a training job (not for an instance with \
+             mirrors)",
         )
     })?;
     let installed = match sources.plan(INSTALLED_FROM) {

@@ -198,7 +198,7 @@ fn without_rows(switches: &[Vec<Circuit>]) -> Option<String> {
     }
     let word = if dark.len() == 1 { "switch" } else { "switches" };
     Some(format!(
-        "the table lists no circuit on {word} {}, so the import assumes that none is installed there",
+        "the table lists no circuit on {word} {}, so the import assumes that no circuit is installed there",
         names.join(", ")
     ))
 }

@@ -144,7 +144,8 @@ pub(super) fn connections(text: &str) -> Result<Listing, Problems> {
                         Some(between) => drop(templates.insert(between.to_owned(), (place.clone(), name.to_owned()))),
                         None => listing.notes.push(format!(
                             "{place}: connection {ingress}_{egress} has the name '{}'; exported requests delete connections by port names and \
-                             would not delete this one; rename the connection first, or export with full=true, which replaces the whole list",
+                             would not delete this connection; rename the connection first, or export with \
+                             full=true, which replaces the whole list",
                             printable(name)
                         )),
                     }
@@ -157,7 +158,7 @@ pub(super) fn connections(text: &str) -> Result<Listing, Problems> {
         let (between, name) = (printable(&between), printable(&name));
         listing.notes.push(format!(
             "{place}: connections have names like '{name}'; export with connection_name={{input}}{between}{{output}}, because otherwise \
-             requests would not delete them"
+             requests would not delete the connections"
         ));
     }
     problems.into_result(listing)

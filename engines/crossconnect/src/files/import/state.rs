@@ -43,7 +43,7 @@ pub(crate) fn import(
     if strict {
         let mut problems = Problems::new();
         for line in &read.assumed {
-            problems.add("", line.clone(), "add files that state it, or leave out --strict");
+            problems.add("", line.clone(), "add files with this information, or leave out --strict");
         }
         problems.into_result(())?;
     }

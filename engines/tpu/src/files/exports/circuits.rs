@@ -92,7 +92,11 @@ pub fn changes(
     {
         return Err(Problem::new(
             "against",
-            format!("a pod of {} cubes cannot be changed into one of {}", before.cubes(), after.cubes()),
+            format!(
+                "a pod of {} cubes cannot be changed into a pod of {} cubes",
+                before.cubes(),
+                after.cubes()
+            ),
             "use two pods of the same size",
         ));
     }

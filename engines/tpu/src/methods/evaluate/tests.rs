@@ -123,5 +123,5 @@ fn switches_that_leave_the_pod_in_parts_are_named() {
     assert!(done.plan.is_none() && done.message.contains("failed_ocs: disconnect the pod"), "{done:?}");
     let all: Vec<u8> = (0..48).collect();
     let refused = torus(2, &all).validate().unwrap_err().to_string();
-    assert!(refused.contains("contain all 48 switches, so that no switch joins the 2 cubes"), "{refused}");
+    assert!(refused.contains("contains all 48 switches, so that no switch joins the 2 cubes"), "{refused}");
 }

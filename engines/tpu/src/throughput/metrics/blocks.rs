@@ -8,7 +8,7 @@
 //! most 32 sources, one pass is enough.
 #![allow(
     clippy::inline_always,
-    reason = "vector instructions are only used in what is inlined into the dispatcher"
+    reason = "vector instructions are used only in functions that are inlined into the dispatcher"
 )]
 
 mod unit;

@@ -6,7 +6,7 @@
 //! need look-ups of lanes.
 #![allow(
     clippy::inline_always,
-    reason = "vector instructions are only used in what is inlined into the dispatcher"
+    reason = "vector instructions are used only in functions that are inlined into the dispatcher"
 )]
 
 use super::Lengths;

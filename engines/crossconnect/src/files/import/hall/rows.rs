@@ -243,14 +243,15 @@ fn circuits(rows: &PortRows) -> Result<(), Problems> {
                 problems.add(
                     format!("{}, line {}", row.place.0, row.place.1),
                     format!("joins port {number} of {} to port {to}, {what}", printable(switch)),
-                    "such a connection makes no circuit: import the reply of the switch instead, so that the plan deletes the connection",
+                    "this connection makes no circuit; import the reply of the switch instead, so that the \
+                     plan deletes the connection",
                 );
             }
             if ends.get(&to) != Some(&number) || number == to {
                 let other = match ports.get(&to).map(|row| row.to) {
                     _ if number == to => "which is the port itself".to_owned(),
                     None => "which the switch does not have".to_owned(),
-                    Some(None) => "which is not joined to it".to_owned(),
+                    Some(None) => "which is not joined to the first port".to_owned(),
                     Some(Some(third)) => format!("which is joined to port {third}"),
                 };
                 problems.add(

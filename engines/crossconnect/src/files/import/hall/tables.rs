@@ -216,7 +216,7 @@ pub(super) fn spread(pods: &Pods, switches: &[Sized], params: &Params) -> Result
             problems.add(
                 "",
                 format!("the list of pods has a column '{}', which is not a switch", printable(name)),
-                "name the switches as in their list",
+                "name the switches as in the list of switches",
             );
         }
         for (switch, _) in switches.iter().zip(&order).filter(|(_, at)| at.is_none()) {

@@ -204,7 +204,10 @@ fn port_maps_that_are_wrong_are_refused_with_the_line() {
         ("s,1,,\"a,b\",,,\n", "line 2: pod 'a,b' has the character ','"),
         ("s,1,,a\u{7},,,\n", "line 2: pod"),
         ("s:1,1,,a,,,\n", "line 2: switch 's:1' has the character ':'"),
-        ("s,1,,a,,,to 2\ns,2,,b,,,free\n", "line 2: joins port 1 of s to port 2, which is not joined to it"),
+        (
+            "s,1,,a,,,to 2\ns,2,,b,,,free\n",
+            "line 2: joins port 1 of s to port 2, which is not joined to the first port",
+        ),
         ("s,1,,a,,,to 9\n", "joins port 1 of s to port 9, which the switch does not have"),
         ("s,1,,a,,,to 2\ns,2,,a,,,to 1\n", "of the same pod"),
         ("s,1,a,a,,,to 2\ns,2,a,b,,,to 1\n", "of the same side"),

@@ -229,7 +229,7 @@ fn tables_of_changes_alone_are_told_from_states() {
     assert!(read.lines[1].contains("full=true"), "{:?}", read.lines);
     assert_eq!(
         read.lines[2],
-        "the table lists no circuit on switch 0, so the import assumes that none is installed there"
+        "the table lists no circuit on switch 0, so the import assumes that no circuit is installed there"
     );
 }
 

@@ -1,7 +1,7 @@
 //! Vectors of 16 words, and their operations on each instruction set.
 #![allow(
     clippy::inline_always,
-    reason = "vector instructions are only used in what is inlined into the dispatcher"
+    reason = "vector instructions are used only in functions that are inlined into the dispatcher"
 )]
 
 use super::{BLOCK, WORDS};
