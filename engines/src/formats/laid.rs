@@ -78,7 +78,7 @@ fn once(
         before.and_then(|before| before.places.as_ref()).map(|places| places.circuits.as_slice());
     if let Some(before) = before.filter(|before| before.pods.len() != matrix.pods.len()) {
         let message = format!("has {} pods, but the plan has {}", before.pods.len(), matrix.pods.len());
-        return Err(Problem::new("against", message, "give a plan of the same pods").into());
+        return Err(Problem::new("against", message, "give a plan for the same pods").into());
     }
     laid::export(&plan.header().name, &matrix, installed, from(plan)?, format, params)
 }

@@ -287,6 +287,6 @@ fn one_plan_or_two_kinds_are_refused() {
     let (a, b) = (subject("a", &a, &[]), subject("b", &b, &[]));
     let message = |subjects: &[ComparedPlan<'_>]| compare(subjects, TOLERANCE, &[]).unwrap_err().to_string();
     assert_eq!(message(&[a]), "1 plan was given; give at least two plans to compare");
-    assert_eq!(message(&[a, a, b]), "'a' is of kind toy, 'b' of kind tpu; compare plans of one kind");
+    assert_eq!(message(&[a, a, b]), "'a' is of kind toy, but 'b' is of kind tpu; compare plans of one kind");
     assert!(message(&[]).contains("at least two"));
 }

@@ -17,8 +17,11 @@ impl App {
         let Some(number) = self.meant_plan().map(|entry| entry.number) else { return };
         let Some(entry) = self.plans.get_mut(number) else { return };
         entry.marked = !entry.marked;
-        let text =
-            if entry.marked { "marked; it stays in the table, c compares" } else { "no longer marked" };
+        let text = if entry.marked {
+            "marked; the plan stays in the table; press c to compare"
+        } else {
+            "no longer marked"
+        };
         if entry.marked
             && let Some(plan) = entry.plan.clone()
         {

@@ -169,7 +169,7 @@ impl<V: View> Shell<V> {
                 let fact = match clipboard::to_file(text, self.opener.places.state()) {
                     Ok(path) => {
                         let text = format!(
-                            "too long for the clipboard of a terminal, written to {}",
+                            "too long for the clipboard of a terminal, so the text was written to {}",
                             path.display()
                         );
                         Fact::Note(Severity::Info, text)

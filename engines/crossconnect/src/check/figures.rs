@@ -43,7 +43,7 @@ pub(super) fn demand(
                 found.add(
                     code::DEMAND,
                     format!(
-                        "{} and {} get {} circuits, {} are required, and switch {ocs} has working ports \
+                        "{} and {} get {} circuits, but {} are required, and switch {ocs} has working ports \
                          for one more",
                         scenario.pod_name(i as usize),
                         scenario.pod_name(j as usize),
@@ -57,7 +57,7 @@ pub(super) fn demand(
         found.add(
             code::DEMAND,
             format!(
-                "{} and {} get {} circuits, {} are required",
+                "{} and {} get {} circuits, but {} are required",
                 scenario.pod_name(i as usize),
                 scenario.pod_name(j as usize),
                 pair.new,

@@ -130,7 +130,10 @@ fn receivers(order: &PhaseOrder, found: &mut Findings) -> u64 {
         contended += u64::from(others.iter().any(|&count| count > 1));
         if order.rule == PhaseRule::Corrected {
             for (gpu, &count) in senders.iter().enumerate().filter(|&(_, &count)| count != 1) {
-                found.add(code::RECEIVER, format!("phases[{phase}]: GPU {gpu} receives from {count} GPUs"));
+                found.add(
+                    code::RECEIVER,
+                    format!("phases[{phase}]: GPU {gpu} receives from {count} GPUs, must receive from 1"),
+                );
             }
         }
     }

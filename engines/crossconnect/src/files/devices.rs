@@ -306,13 +306,13 @@ impl Device {
         }
         let Some(from) = from else {
             return Err((
-                format!("names ingress port {}", lane.ingress),
+                format!("names ingress port {}, which does not exist", lane.ingress),
                 format!("ingress ports of switch {} are {}", self.id, self.ingress.shown()),
             ));
         };
         let Some(to) = to else {
             return Err((
-                format!("names egress port {}", lane.egress),
+                format!("names egress port {}, which does not exist", lane.egress),
                 format!("egress ports of switch {} are {}", self.id, self.egress.shown()),
             ));
         };

@@ -159,7 +159,7 @@ impl CrossconnectScenario {
                 Some(_) if port.reserved => {
                     problems.add(
                         path,
-                        "is reserved and has an index",
+                        "is reserved, but has an index",
                         "leave 'port_index' or 'reserved' out",
                     );
                     continue;
@@ -188,7 +188,7 @@ impl CrossconnectScenario {
             |(_, side)| (0..self.pods as usize).map(move |pod| u64::from(self.ports(side, pod, ocs)));
         let ports: u64 = Side::ALL.into_iter().flat_map(ports_of).sum();
         if listed != ports && problems.is_empty() {
-            let message = format!("lists {listed} of the {ports} ports of the pods on this switch");
+            let message = format!("lists only {listed} of the {ports} ports of the pods on this switch");
             problems.add(path, message, "list every port that 'ports_a' and 'ports_b' count");
         }
     }

@@ -233,7 +233,7 @@ fn sound(lengths: &[f64], expected: usize, name: &str, found: &mut Findings) -> 
     if !sound {
         found.add(
             code::CERTIFICATE,
-            format!("'{name}' must be {expected} lengths of at least 0, {} are given", lengths.len()),
+            format!("'{name}' must have {expected} lengths of at least 0, but has {}", lengths.len()),
         );
     }
     sound

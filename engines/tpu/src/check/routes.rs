@@ -259,7 +259,10 @@ impl Tally {
             return;
         }
         if let Some(vc) = route.vcs.iter().find(|&&vc| usize::from(vc) >= self.vc_hops.len()) {
-            fault(code::ROUTE, format!("uses virtual channel {vc} of {}", self.vc_hops.len()));
+            fault(
+                code::ROUTE,
+                format!("uses virtual channel {vc}, but there are only {}", self.vc_hops.len()),
+            );
             return;
         }
         let mut visited = vec![source];

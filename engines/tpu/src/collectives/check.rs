@@ -29,7 +29,7 @@ pub fn check(pod: &Topology, schedule: &Schedule) -> Result<(), Problem> {
     for epoch in schedule.sends.chunk_by(|a, b| a.epoch == b.epoch) {
         let now = epoch[0].epoch;
         if now >= schedule.epochs {
-            return Err(wrong(format!("sends in epoch {now} of {}", schedule.epochs)));
+            return Err(wrong(format!("sends in epoch {now}, but has only {} epochs", schedule.epochs)));
         }
         if !reduced && now >= schedule.epochs / 2 {
             state.finish_reduction()?;

@@ -97,7 +97,7 @@ fn the_checker_finds_what_is_wrong() {
     assert!(wrong(&|s| s.sends.truncate(s.sends.len() - 1)).contains("does not deliver shard"));
     assert!(wrong(&|s| s.sends[1].arc = s.sends[0].arc).contains("twice"));
     assert!(wrong(&|s| s.sends[0].shard = (s.sends[0].shard + 64) % 128).contains("before the chip"));
-    assert!(wrong(&|s| s.epochs -= 1).contains("in epoch 21 of 21"));
+    assert!(wrong(&|s| s.epochs -= 1).contains("in epoch 21, but has only 21 epochs"));
     assert!(wrong(&|s| s.sends.reverse()).contains("order of epochs"));
     assert!(wrong(&|s| s.sends[0].arc = 6 * 128).contains("arc 768"));
     let scatter = whole.reversed(&pod).unwrap();

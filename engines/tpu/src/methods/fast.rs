@@ -481,7 +481,8 @@ impl<'s, 'a> FastSearch<'s, 'a> {
             self.cx.note(
                 Severity::Info,
                 format!(
-                    "{new} new cuts: the metrics allow a flow of {:.4e}, the certificate at most {:.4e}",
+                    "{new} new cuts: the metrics allow a flow of {:.4e}, but the certificate allows at most \
+                     {:.4e}",
                     entry.design.bound, best.certificate.upper
                 ),
             );

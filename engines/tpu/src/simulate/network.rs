@@ -302,7 +302,7 @@ fn check(settings: &SimulationSettings, nodes: usize) -> Result<(), Problem> {
     if !(1..=labels).contains(&settings.escape_vc_count) {
         return refuse(
             "escape_vc_count",
-            format!("is {} of {} virtual channels", settings.escape_vc_count, settings.vc_count),
+            format!("is {}, but there are {} virtual channels", settings.escape_vc_count, settings.vc_count),
             format!("give 1 to {labels}"),
         );
     }

@@ -44,7 +44,7 @@ impl Checker<'_> {
             }
             let dests = self.receivers.len() - usize::from(self.receivers.contains(&root));
             if self.each && of_root.len() != dests {
-                let text = format!("demand: root {root} has data for {} of {dests} GPUs", of_root.len());
+                let text = format!("demand: root {root} has data for only {} of {dests} GPUs", of_root.len());
                 self.found.push(text);
             }
             match self.orbits.gpus.get(root as usize) {

@@ -40,7 +40,7 @@ pub(super) fn schedule(input: &Input, root: Option<u32>) -> Result<Imported<Outs
             counted(u64::from(algorithm.channels()), "channel", "channels"),
         ),
         format!(
-            "executed: {} output chunks contain what {} requires",
+            "executed: {} output chunks contain the data that {} requires",
             done.compared,
             algorithm.collective.name()
         ),

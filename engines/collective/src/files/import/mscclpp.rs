@@ -53,7 +53,11 @@ pub(super) fn schedule(input: &Input, root: Option<u32>) -> Result<Imported<Outs
             counted(done.passages.len() as u64, "put", "puts"),
             counted(done.signals.len() as u64, "signal", "signals"),
         ),
-        format!("executed: {} output chunks contain what {} requires", done.compared, plan.collective.name()),
+        format!(
+            "executed: {} output chunks contain the data that {} requires",
+            done.compared,
+            plan.collective.name()
+        ),
     ];
     let sizes = plan.gpus.iter().map(|gpu| BufferSizes {
         input: gpu.input_chunks,

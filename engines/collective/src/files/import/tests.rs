@@ -304,7 +304,7 @@ fn topologies_of_msccl_become_networks() {
     assert_eq!((shared.nodes.len(), shared.links.len()), (5, 7));
     assert!(shared.links.iter().all(|link| link.capacity_gbyte_per_s == 1.0));
     for (switches, said) in [
-        ("[[[0, 1, 2], [0, 1, 2], 2, \"core\"]]", "from 2 to 0 1: no node can represent both limits"),
+        ("[[[0, 1, 2], [0, 1, 2], 2, \"core\"]]", "from 2 to 0 only 1: no node can represent both limits"),
         ("[[[0], [0], 1, \"self\"]]", "'self' limits no link"),
         (
             "[[[0], [1, 2], 1, \"a\"], [[0], [1], 1, \"b\"]]",

@@ -161,7 +161,7 @@ fn occupy(
         if port >= ports {
             return Err(Problem::new(
                 "",
-                format!("names port {port} of pod {pod}"),
+                format!("names port {port} of pod {pod}, which does not exist"),
                 format!(
                     "this pod has {} on switch {ocs}, numbered from 0",
                     counted(ports.into(), "port", "ports")

@@ -48,7 +48,7 @@ pub(super) fn of<'a>(
         if devices.iter().all(|device| device.id != id) {
             problems.add(
                 file.name,
-                format!("belongs to switch {id}"),
+                format!("belongs to switch {id}, which does not exist"),
                 format!("the scenario has switches 0 to {last}; check that the state belongs to them"),
             );
         } else if let Some(first) = by_id.insert(id, file) {

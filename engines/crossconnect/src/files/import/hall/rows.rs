@@ -90,7 +90,7 @@ pub(super) fn read(file: &HallFile<'_>, base: Option<&CrossconnectScenario>) -> 
             Some(column) => at[column] = Some(position),
             None => problems.add(
                 "line 1",
-                format!("has the column '{}'", printable(name)),
+                format!("has the unknown column '{}'", printable(name)),
                 format!("use only the columns {}", COLUMNS.join(",")),
             ),
         }

@@ -32,7 +32,7 @@ fn the_switches_have_to_be_those_of_the_scenario() {
     assert!(of(&["ocs-0"], &[]).contains("no file belongs to switch 1"));
     assert!(
         of(&["ocs-0", "ocs-1", "ocs-2"], &[])
-            .contains("ocs-2: belongs to switch 2; the scenario has switches 0 to 1")
+            .contains("ocs-2: belongs to switch 2, which does not exist; the scenario has switches 0 to 1")
     );
     assert!(of(&["ocs-0", "x/ocs-00"], &[]).contains("x/ocs-00: belongs to switch 0, but so does ocs-0"));
     assert!(of(&["ocs-0", "other"], &[]).contains("other: does not name its switch"));
@@ -57,7 +57,11 @@ fn the_switches_have_to_be_those_of_the_scenario() {
 #[test]
 fn connections_have_to_fit_the_ports() {
     for (lines, expected) in [
-        ("\"9,1\"\n", "a/ocs-0.txt, line 3: names ingress port 9; ingress ports of switch 0 are 1 to 8"),
+        (
+            "\"9,1\"\n",
+            "a/ocs-0.txt, line 3: names ingress port 9, which does not exist; ingress ports of switch 0 are \
+             1 to 8",
+        ),
         ("\"1,8\"\n", "line 3: names egress port 8; egress ports of switch 0 are 9 to 16"),
         ("\"1,14\"\n\"1,14\"\n", "line 4: is listed a second time, after a/ocs-0.txt, line 3"),
         ("\"1;14\"\n", "line 3: is '1;14'; lines look like"),
@@ -205,7 +209,7 @@ fn rows_have_to_fit_the_scenario() {
         ("0,kept,0,0,1,0\n", "action is 'kept'; did you mean 'keep'?"),
         ("0,keep,0,0,1,x\n", "port_b is 'x'"),
         ("0,keep,0,0,4,0\n", "names pod 4"),
-        ("0,keep,0,1,1,0\n", "names port 1 of pod 0; it has 1 port on switch 0"),
+        ("0,keep,0,1,1,0\n", "names port 1 of pod 0, which does not exist; this pod has 1 port on switch 0"),
         ("0,keep,2,0,2,0\n", "joins pod 2 to itself"),
         (
             "# batch\n0,keep,0,0,1,0\n0,add,2,0,1,0\n",
