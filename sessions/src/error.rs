@@ -123,7 +123,10 @@ pub enum SessionError {
         variables: &'static str,
     },
     /// Plans of different kinds were to be compared.
-    #[error("'{}' is of kind {kind}, but '{}' is of kind {other_kind}; compare plans of one kind", printable(.label), printable(.other))]
+    #[error(
+        "'{}' is of kind {kind}, but '{}' is of kind {other_kind}; compare plans of one kind",
+        printable(.label), printable(.other)
+    )]
     Kinds {
         /// The first plan.
         label: String,
