@@ -217,7 +217,7 @@ impl Checker<'_> {
             (tree.dests.iter().filter(|gpu| !reached.contains_key(gpu)).count(), tree.dests.len())
         };
         if missed > 0 {
-            self.found.push(format!("demand: trees[{place}] reaches {} of {all} GPUs", all - missed));
+            self.found.push(format!("demand: trees[{place}] reaches only {} of {all} GPUs", all - missed));
             return;
         }
         match self.plan.discipline {

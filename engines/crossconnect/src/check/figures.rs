@@ -233,7 +233,7 @@ pub(super) fn unmet(exact: &Totals, pairs: &PairCounts, remarks: &mut Vec<String
         };
         let rest = if unmet == least { String::new() } else { format!(" {least} cannot be set") };
         remarks.push(format!("{unmet} of {wanted} target circuits are not set: {word}{rest}"));
-        remarks.push("the bound covers plans that set the same circuits".to_owned());
+        remarks.push("the bound covers plans that set the same target circuits as this plan".to_owned());
     }
 }
 

@@ -138,7 +138,9 @@ impl SimulatedPod {
                 |what: String| Problem::new(format!("routing.routes[{index}]"), what, "route the pod again");
             let (source, target) = (route.source as usize, route.target as usize);
             if source >= self.sources || target >= self.nodes || source == target {
-                return Err(refuse(format!("leads from {source} to {target}")));
+                return Err(refuse(format!(
+                    "leads from {source} to {target}, which are not two different chips"
+                )));
             }
             if route.ports.is_empty() || route.ports.len() != route.vcs.len() {
                 return Err(refuse("does not name one virtual channel for each of its hops".to_owned()));

@@ -24,7 +24,8 @@ pub(super) fn text(job: &BoxJob) -> Script {
     if job.whole.is_none() {
         text.push(
             LineSort::Comment,
-            "# One lab reports that a connection set by POST disappeared after seconds and one set by PUT stayed. full=true writes a PUT of the whole list.",
+            "# One lab reports that a connection set by POST disappeared after seconds and a connection set \
+             by PUT stayed. full=true writes a PUT of the whole list.",
         );
     }
     text.push(LineSort::Other, restconf_requests("/api/data"));
