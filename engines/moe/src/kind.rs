@@ -128,7 +128,7 @@ impl Kind for Moe {
         }
         if iteration.free_changes > 0 {
             return Some(format!(
-                "{} changes of circuits in a micro-batch are not charged, as in the paper",
+                "the delay of {} changes of circuits in a micro-batch is ignored, as in the paper",
                 iteration.free_changes
             ));
         }

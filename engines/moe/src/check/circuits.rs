@@ -172,7 +172,7 @@ pub(super) fn walk(result: &MoeResult, found: &mut Findings, remarks: &mut Vec<S
     }
     if free != result.iteration.free_changes {
         let text = format!(
-            "{free} changes of circuits are not charged, but free_changes is {}",
+            "the delay of {free} changes of circuits is ignored, but free_changes is {}",
             result.iteration.free_changes
         );
         found.add(code::CHANGE, text);
@@ -184,12 +184,15 @@ pub(super) fn walk(result: &MoeResult, found: &mut Findings, remarks: &mut Vec<S
     // A dispatch without circuits, such as the dispatch of a layer without tokens, does not wait.
     let bare = |layer: &LayerPlan| of(layer, LayerPhase::A2a1).is_empty();
     if free > 0 && !result.layers.iter().all(|layer| charged(layer) || bare(layer)) {
-        let text = "changes may be free of charge only if the whole delay is charged to every dispatch with \
-                    circuits";
+        let text = "the delay of a change may be ignored only if every dispatch with circuits waits for the \
+                    whole \
+                    delay";
         found.add(code::CHANGE, text);
     }
     if free > 0 {
-        remarks.push(format!("{free} changes of circuits in a micro-batch are not charged, as in the paper"));
+        remarks.push(format!(
+            "the delay of {free} changes of circuits in a micro-batch is ignored, as in the paper"
+        ));
     }
     if early > 0 {
         remarks.push(format!(

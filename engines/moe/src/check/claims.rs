@@ -124,7 +124,7 @@ fn changes(result: &MoeResult, policy: &str, found: &mut Findings) {
     let mut wrong = |text: String| found.add(code::METHOD, format!("policy {}: {text}", printable(policy)));
     let free = result.iteration.free_changes;
     if free > 0 && policy != "paper" {
-        wrong(format!("every change must be charged, but {free} are free"));
+        wrong(format!("the delay of every change must count, but free_changes is {free}"));
     }
     let mut above: Option<&LayerPlan> = None;
     for layer in &result.layers {
@@ -144,10 +144,10 @@ fn changes(result: &MoeResult, policy: &str, found: &mut Findings) {
                     wrong(format!("all exchanges of layer {number} must run on the same circuits"));
                 }
                 if !is_charged && !own.is_empty() {
-                    wrong(format!("the whole delay must be charged to the dispatch of layer {number}"));
+                    wrong(format!("the dispatch of layer {number} must wait for the whole delay"));
                 }
                 if policy == "paper" && listed.iter().any(|change| change.before != LayerPhase::A2a1) {
-                    wrong(format!("only the change before the dispatch of layer {number} may be charged"));
+                    wrong(format!("only the change before the dispatch of layer {number} may have a delay"));
                 }
             }
             "reuse" if !is_reused || !is_alike(&back) => {

@@ -29,9 +29,10 @@ pub(super) fn policy(usual: SwitchPolicy) -> ParamInfo {
         "policy",
         &["paper", "window", "reuse", "best", "exact"],
         usual.word(),
-        "When circuits change: before every dispatch, with a stall (paper; window also charges the other \
-         changes); never before a dispatch, which uses the previous layer's circuits (reuse); the cheaper \
-         of paper and reuse for each layer (best); or the cheapest over all layers (exact).",
+        "When circuits change: before every dispatch, with a stall (paper: the other changes add no stall; \
+         window: they also add stalls); never before a dispatch, which uses the previous layer's circuits \
+         (reuse); for each layer the cheaper of its own circuits after the whole delay and reuse (best); or \
+         the cheapest choice over all layers (exact).",
     )
 }
 

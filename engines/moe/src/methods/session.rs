@@ -158,8 +158,8 @@ pub(super) fn hand_over(
 /// Adds warnings about a schedule.
 fn warn(stage: &StageModel, schedule: &SwitchSchedule, cx: &mut Context<'_, Moe>) {
     if schedule.free {
-        let text =
-            "the policy 'paper' charges only the change before the dispatch; the other changes count as free";
+        let text = "the policy 'paper' counts only the delay before the dispatch and ignores the delays of \
+                    the other changes";
         cx.note(Severity::Warning, text);
     }
     let compute = stage.layers() as f64 * stage.times.compute_ms();
