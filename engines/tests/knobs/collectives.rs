@@ -380,8 +380,8 @@ fn a_collective_from_a_region_says_which_layer_and_demand_it_takes() {
     assert!(told.contains("assumed: the buffer has 1000000000 bytes"), "{told}");
     assert!(
         told.contains(
-            "missing from the scenario but present in the plan: bytes between nodes \
-             (demand=traffic keeps them)"
+            "missing from the scenario but present in the plan: bytes between nodes (demand=traffic keeps \
+             them)"
         ),
         "{told}"
     );

@@ -184,8 +184,8 @@ fn routes_note(scenario: &TpuScenario, result: &TpuResult) -> Option<String> {
         "try more passes (route_passes) or another turn_priority"
     };
     Some(format!(
-        "the routes carry {routed:.6} flits per cycle and pair{below}, but an ideal flow carries {flow:.6}: the most \
-         loaded link has {load} routes, {:.2} times the ideal load; {remedy}",
+        "the routes carry {routed:.6} flits per cycle and pair{below}, but an ideal flow carries {flow:.6}: \
+         the most loaded link has {load} routes, {:.2} times the ideal load; {remedy}",
         load * flow
     ))
 }

@@ -73,8 +73,8 @@ pub(super) fn follow(
                 if i64::from(now) > i64::from(limit) * i64::from(result.time.pieces_per_chunk) {
                     found.add_with(code::BUFFER, || {
                         format!(
-                            "node {node} holds {now} pieces of chunks for others in epoch {epoch}, but \
-                             its buffer holds at most {limit} chunks"
+                            "node {node} holds {now} pieces of chunks for others in epoch {epoch}, but its \
+                             buffer holds at most {limit} chunks"
                         )
                     });
                     break;

@@ -37,8 +37,8 @@ pub(super) fn check(
                 };
                 let way = if least.enters { "into" } else { "out of" };
                 format!(
-                    "{name} is {said}, but the links {way} {part} need {} us for the data that must \
-                     cross them",
+                    "{name} is {said}, but the links {way} {part} need {} us for the data that must cross \
+                     them",
                     least.us
                 )
             });

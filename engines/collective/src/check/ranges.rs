@@ -113,8 +113,8 @@ fn takes_over(
     if !holds {
         found.add_with(code::RANGE, || {
             format!(
-                "ranges[{at}] does not begin at the size from which its schedule is faster than the \
-                 schedule of the previous range"
+                "ranges[{at}] does not begin at the size from which its schedule is faster than the schedule \
+                 of the previous range"
             )
         });
     }

@@ -249,8 +249,8 @@ fn too_fine(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -> Option<Pr
     let digit = 10_f64.powf(least.log10().floor() - 1.0);
     let least = (least / digit).ceil() * digit;
     let message = format!(
-        "makes epochs of {} us, so links are occupied for {occupied:.0} epochs in total; the maximum \
-         is {MOST_OCCUPIED}",
+        "makes epochs of {} us, so links are occupied for {occupied:.0} epochs in total; the maximum is \
+         {MOST_OCCUPIED}",
         tasks.epoch_us
     );
     Some(Problem::new(format!("time.{name}"), message, format!("set {name} to at least {least:e}")))

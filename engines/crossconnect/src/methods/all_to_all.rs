@@ -41,8 +41,8 @@ impl Method<Crossconnect> for AllToAll {
                     &PhaseRule::ALL.map(|(name, _)| name),
                     "corrected",
                     "Order of the phases: as printed in the paper (printed), which is correct only if the \
-                     number of \
-                     pods equals the GPUs per pod, or corrected for any number of pods (corrected).",
+                     number of pods equals the GPUs per pod, or corrected for any number of pods \
+                     (corrected).",
                 ),
             ],
         }

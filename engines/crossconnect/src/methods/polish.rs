@@ -28,8 +28,7 @@ impl Method<Crossconnect> for Polish {
             &["halving", "repair", "both"],
             "halving",
             "Start of polishing: the solution of halving, the solution of repair, or both; a hot start is \
-             polished \
-             as well.",
+             polished as well.",
         ));
         params.push(ParamInfo::bool(
             "reorient",

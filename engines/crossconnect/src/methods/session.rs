@@ -48,8 +48,8 @@ impl TaskSession {
             cx.note(
                 Severity::Warning,
                 format!(
-                    "{lost} of {} target circuits cannot be set because {} failed; the plan sets the \
-                     other target circuits",
+                    "{lost} of {} target circuits cannot be set because {} failed; the plan sets the other \
+                     target circuits",
                     session.scenario.wanted_circuits(),
                     counted(session.scenario.failed_ports.len() as u64, "port", "ports")
                 ),

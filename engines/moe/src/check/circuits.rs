@@ -196,8 +196,8 @@ pub(super) fn walk(result: &MoeResult, found: &mut Findings, remarks: &mut Vec<S
     }
     if early > 0 {
         remarks.push(format!(
-            "the plan claims that the circuits of {early} dispatches are known before the gate, because \
-             they are predicted or come from an earlier layer"
+            "the plan claims that the circuits of {early} dispatches are known before the gate, because they \
+             are predicted or come from an earlier layer"
         ));
     }
 }

@@ -158,8 +158,8 @@ fn changes(result: &MoeResult, policy: &str, found: &mut Findings) {
             }
             "best" if !(is_reused || is_alike(&[LayerPhase::A2a1])) || !is_alike(&back) => {
                 wrong(format!(
-                    "the dispatch of layer {number} must run on the circuits of the layer or of the \
-                     previous layer; the other exchanges must run on the layer's own circuits"
+                    "the dispatch of layer {number} must run on the circuits of the layer or of the previous \
+                     layer; the other exchanges must run on the layer's own circuits"
                 ));
             }
             "never" if !is_alike(&[LayerPhase::A2a1]) || !is_alike(&back) || before != own => {

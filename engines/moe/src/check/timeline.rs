@@ -18,8 +18,8 @@ pub(super) fn check(sizes: &Sizes, layers: usize, layer: &LayerPlan, found: &mut
         found.add(
             code::CHANGE,
             format!(
-                "{name}: changes are not in the order of the exchanges, or two \
-                 changes precede the same exchange"
+                "{name}: changes are not in the order of the exchanges, or two changes precede the same \
+                 exchange"
             ),
         );
     }

@@ -75,8 +75,8 @@ pub(super) fn check(
             Some(routing) => match simulator(routing, depth) {
                 Err(why) => {
                     remarks.push(format!(
-                        "figures of the simulator are claimed, because the simulator was not \
-                         run again: {why}"
+                        "figures of the simulator are claimed, because the simulator was not run again: \
+                         {why}"
                     ));
                 }
                 Ok(own) if own == *claimed => {
@@ -104,8 +104,7 @@ pub(super) fn check(
     if open > 0 {
         remarks.push(format!(
             "the saturation of {open} failed switches is claimed, because the plan does not contain the \
-             routes \
-             (with_faults=true includes them) or the time limit was reached"
+             routes (with_faults=true includes them) or the time limit was reached"
         ));
     }
 }
@@ -149,8 +148,8 @@ fn possible(scenario: &TpuScenario, result: &TpuResult, simulation: &Simulation,
         found.add(
             code::SIMULATION,
             format!(
-                "saturation at {saturation} flits per cycle and chip is not possible: the curve \
-                 has no run at this rate or no run {step} above this rate"
+                "saturation at {saturation} flits per cycle and chip is not possible: the curve has no run \
+                 at this rate or no run {step} above this rate"
             ),
         );
     }

@@ -98,10 +98,9 @@ pub fn formats() -> Vec<FormatInfo> {
         format(
             "circuits",
             "The circuits of all switches as CSV, for their controllers: port_in is the + port of cube_a \
-             (number of cube_a + 1), port_out the - port of cube_b (number of cubes + number of cube_b + \
-             1), as in the port map and in the files for every vendor; ocs is 16 * dimension + u + 4 * v, \
-             where (u, v) is the face position; side and index name the same ports on the faces of the \
-             cubes.",
+             (number of cube_a + 1), port_out the - port of cube_b (number of cubes + number of cube_b + 1), \
+             as in the port map and in the files for every vendor; ocs is 16 * dimension + u + 4 * v, where \
+             (u, v) is the face position; side and index name the same ports on the faces of the cubes.",
             false,
             "csv",
             Vec::new(),

@@ -76,19 +76,16 @@ impl Method<Tpu> for Fast {
                 1000,
                 2,
                 "Maximum number of rounds after the tournament; each round adds a cut and anneals from the \
-                 best design. \
-                 Default: depends on the size.",
+                 best design. Default: depends on the size.",
             )
             .derived(),
             ParamInfo::choice(
                 "symmetry",
                 &["any", "free", "diagonal", "centre", "mirror", "half_turn"],
                 "any",
-                "Symmetry of the cube that designs must have: a third of a turn about a diagonal \
-                 (diagonal), an \
-                 exchange of chips across the centre (centre), a mirror across X (mirror), half a turn \
-                 about Z \
-                 (half_turn), none (free), or the best of all (any).",
+                "Symmetry of the cube that designs must have: a third of a turn about a diagonal (diagonal), \
+                 an exchange of chips across the centre (centre), a mirror across X (mirror), half a turn \
+                 about Z (half_turn), none (free), or the best of all (any).",
             ),
             ParamInfo::float(
                 "hot",
@@ -280,19 +277,14 @@ impl<'s, 'a> FastSearch<'s, 'a> {
     fn hot_start(&mut self, scenario: &TpuScenario) -> Result<(), MethodError> {
         let Some(hot) = begin::hot_start(scenario, self.cx) else { return Ok(()) };
         let Some(hops) = metrics::hops(&hot.topology) else {
-            self.cx.hot_start_fate(
-                HotStartFate::Rejected,
-                "the pod of the plan is not connected",
-                Some(hot.value),
-                None,
-            );
+            self.cx.hot_start_fate(HotStartFate::Rejected, "the pod is not connected", Some(hot.value), None);
             return Ok(());
         };
         let certificate = self.certify(&hot.topology, hops, hot.lengths.as_deref(), "hot start", self.gap)?;
         let entry = self.entry_of(&hot.topology);
         let why = match &entry {
             Some(entry) => {
-                format!("the search also continues from the voltages of the plan in {}", entry.family.name)
+                format!("the search also uses the plan's voltages in {}", entry.family.name)
             }
             None => "the plan has no symmetry, so symmetric designs are searched too".to_owned(),
         };
@@ -481,8 +473,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
             self.cx.note(
                 Severity::Info,
                 format!(
-                    "{new} new cuts: the metrics allow a flow of {:.4e}, but the certificate allows at most \
-                     {:.4e}",
+                    "{new} new cuts: the metrics allow a flow of {:.4e}, the certificate only {:.4e}",
                     entry.design.bound, best.certificate.upper
                 ),
             );

@@ -50,8 +50,7 @@ impl ModelMethod for Relaxation {
                 1,
                 1000,
                 2,
-                "Number of drawn pods that are certified: \
-                 the pods with the best metrics.",
+                "Number of drawn pods that are certified: the pods with the best metrics.",
             )
             .effect(Effect::Warm),
         ];

@@ -113,9 +113,8 @@ impl ModelMethod for Milp {
         if reading.best.is_none() && solution.status == Ending::Infeasible {
             return Ok(Outcome::Infeasible(format!(
                 "no pod that is symmetric under {} reaches {:.6} flits per cycle and pair of chips, the \
-                 throughput \
-                 that a pod needs to survive any {} failed switches; lower tolerated_ocs_faults or set \
-                 another group",
+                 throughput that a pod needs to survive any {} failed switches; lower tolerated_ocs_faults \
+                 or set another group",
                 group.name(),
                 reading.program.least_throughput(),
                 body.tolerated_ocs_faults

@@ -198,8 +198,8 @@ fn after(
     let format = commands.unwrap_or("FORMAT");
     let verify = format!(
         "Verify: save the state of every switch in a file named after the switch and run `lightbay import \
-         {format} PLAN FILES… -o now.json`: \
-         it prints \"step {number} of {count} done\" and names the ports that differ. Changed in this step: {}.",
+         {format} PLAN FILES… -o now.json`: it prints \"step {number} of {count} done\" and names the ports \
+         that differ. Changed in this step: {}.",
         safe(&names(subject, step))
     );
     let back = if number == 1 {

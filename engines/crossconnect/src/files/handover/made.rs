@@ -37,8 +37,7 @@ pub(crate) fn conversion() -> Conversion {
         plans: vec![
             ParamInfo::text(
                 FROM,
-                "Plan whose circuits become the target: for a training job, those of all \
-                 replicas.",
+                "Plan whose circuits become the target: for a training job, those of all replicas.",
             ),
             ParamInfo::text(
                 INSTALLED_FROM,
@@ -52,9 +51,8 @@ pub(crate) fn conversion() -> Conversion {
                 1,
                 MAX_OCS as i64,
                 1,
-                "Number of switches; the ports of every pod are spread evenly over them. Default: the \
-                 number in 'installed_from', or the \
-                 largest number up to 16 that divides the ports.",
+                "Number of switches; the ports of every pod are spread evenly over them. Default: the number \
+                 in 'installed_from', or the largest number up to 16 that divides the ports.",
             )
             .derived(),
             ParamInfo::int(
@@ -72,8 +70,7 @@ pub(crate) fn conversion() -> Conversion {
                 MOST_LAYERS,
                 1,
                 "For a plan whose circuits change within an iteration (required for such a plan): number of \
-                 the \
-                 reconfiguration, from 1, whose circuits become the target.",
+                 the reconfiguration, from 1, whose circuits become the target.",
             )
             .derived(),
             ParamInfo::bool(

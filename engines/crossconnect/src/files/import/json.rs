@@ -141,11 +141,13 @@ pub(super) fn connections(text: &str) -> Result<Listing, Problems> {
                 if let Some(name) = name.filter(|name| *name != format!("{ingress}_{egress}")) {
                     let between = name.strip_prefix(&*ingress).and_then(|rest| rest.strip_suffix(&*egress));
                     match between {
-                        Some(between) => drop(templates.insert(between.to_owned(), (place.clone(), name.to_owned()))),
+                        Some(between) => {
+                            drop(templates.insert(between.to_owned(), (place.clone(), name.to_owned())))
+                        }
                         None => listing.notes.push(format!(
-                            "{place}: connection {ingress}_{egress} has the name '{}'; exported requests delete connections by port names and \
-                             would not delete this connection; rename the connection first, or export with \
-                             full=true, which replaces the whole list",
+                            "{place}: connection {ingress}_{egress} has the name '{}'; exported requests \
+                             delete connections by port names and would not delete this connection; rename \
+                             the connection first, or export with full=true, which replaces the whole list",
                             printable(name)
                         )),
                     }
@@ -157,8 +159,9 @@ pub(super) fn connections(text: &str) -> Result<Listing, Problems> {
     for (between, (place, name)) in templates {
         let (between, name) = (printable(&between), printable(&name));
         listing.notes.push(format!(
-            "{place}: connections have names like '{name}'; export with connection_name={{input}}{between}{{output}}, because otherwise \
-             requests would not delete the connections"
+            "{place}: connections have names like '{name}'; export with \
+             connection_name={{input}}{between}{{output}}, because otherwise requests would not delete the \
+             connections"
         ));
     }
     problems.into_result(listing)

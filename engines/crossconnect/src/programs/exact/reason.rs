@@ -59,8 +59,8 @@ fn apart(task: &Task, orientation: Orientation<'_>) -> Option<String> {
         (most < u64::from(cell.count)).then(|| {
             let circuits = circuits_of(cell.count, a, b);
             format!(
-                "{circuits} cannot be placed, because the switches on which both pods have ports can \
-                 carry only {most}"
+                "{circuits} cannot be placed, because the switches on which both pods have ports can carry \
+                 only {most}"
             )
         })
     })

@@ -63,8 +63,8 @@ fn lines(subject: &PodSubject<'_>) -> Vec<String> {
     if let Some(result) = subject.result {
         let claims = &result.claims;
         lines.push(format!(
-            "All ordered pairs of chips get {:.6} flits per cycle each, at the same time; no routing of \
-             this pod reaches more than {:.6}.",
+            "All ordered pairs of chips get {:.6} flits per cycle each, at the same time; no routing of this \
+             pod reaches more than {:.6}.",
             claims.mcf_lower, claims.mcf_upper
         ));
         lines.push(format!(

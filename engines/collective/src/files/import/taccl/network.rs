@@ -108,8 +108,8 @@ impl TacclNetwork<'_> {
         }
         if several {
             self.notes.push(
-                "entries of `links` other than 1 count as 1: the inverse bandwidth applies to all links of \
-                 a pair together"
+                "entries of `links` other than 1 count as 1: the inverse bandwidth applies to all links of a \
+                 pair together"
                     .to_owned(),
             );
         }
@@ -220,8 +220,7 @@ impl TacclNetwork<'_> {
         }
         self.notes.push(
             "switches join the GPUs that connect the nodes, because GPUs share a NIC or there are more than \
-             two \
-             nodes; a NIC carries its rate in each direction"
+             two nodes; a NIC carries its rate in each direction"
                 .to_owned(),
         );
         for part in self.parts(&pairs) {
