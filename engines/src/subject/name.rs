@@ -49,7 +49,7 @@ fn valid(text: &str) -> Result<&str, Problem> {
         0 => wrong("is empty".to_owned()),
         count if count > MOST => wrong(format!("has {count} characters")),
         _ if text.chars().any(|sign| sign.is_control() || is_deceptive(sign)) => {
-            wrong("has a character that does not show".to_owned())
+            wrong("has an invisible character".to_owned())
         }
         _ => Ok(text),
     }
@@ -93,8 +93,8 @@ mod tests {
         for (name, wrong) in [
             ("", "name: is empty"),
             ("  ", "name: is empty"),
-            ("a\u{1b}[2J", "name: has a character that does not show"),
-            ("a\u{202e}b", "name: has a character that does not show"),
+            ("a\u{1b}[2J", "name: has an invisible character"),
+            ("a\u{202e}b", "name: has an invisible character"),
             (&*"ä".repeat(201), "name: has 201 characters"),
         ] {
             let problem = valid(name).unwrap_err().to_string();
