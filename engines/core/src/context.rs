@@ -545,13 +545,13 @@ impl<'a, K: Kind> Context<'a, K> {
     /// end; it is `None` if the method ended by itself. A stop request that came too late has no influence.
     pub(crate) fn not_reproducible_after(&self, early: Option<Early>) -> Option<String> {
         if let Some(from) = &self.fed_by {
-            return Some(format!("it took a plan from {from}, which ran at the same time"));
+            return Some(format!("the run took a plan from {from}, which ran at the same time"));
         }
         if let Some(from) = &self.bounded_by {
-            return Some(format!("its bound was proved by {from}, which ran at the same time"));
+            return Some(format!("the bound was proved by {from}, which ran at the same time"));
         }
         if self.edited {
-            return Some("a parameter was changed while it ran".to_owned());
+            return Some("a parameter was changed during the run".to_owned());
         }
         let why = match early {
             None | Some(Early::Stop(Stop::Gap | Stop::Proven)) => return None,

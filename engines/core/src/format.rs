@@ -261,7 +261,7 @@ pub fn file_stem(name: &str) -> String {
 pub fn needs_plan(format: &str) -> Problem {
     Problem::new(
         "to",
-        format!("'{format}' is written from a plan"),
+        format!("'{format}' can be written only from a plan"),
         "solve the scenario first and export the plan",
     )
 }

@@ -121,7 +121,7 @@ pub trait Listed: Kind {
         format: &str,
         _params: &Params,
     ) -> Result<Vec<Artifact>, Problems> {
-        Err(Problem::new("to", format!("'{format}' is not written"), "see the list of formats").into())
+        Err(Problem::new("to", format!("'{format}' cannot be exported"), "see the list of formats").into())
     }
 
     /// Remarks for a person on a file in one of [`Self::exporters`] that depend on the subject, one sentence each.
@@ -163,7 +163,7 @@ pub trait Listed: Kind {
         _params: &Params,
         _strict: bool,
     ) -> Result<ImportedScenario<Self>, Problems> {
-        Err(Problem::new("", format!("'{format}' is not read"), "see the list of formats").into())
+        Err(Problem::new("", format!("'{format}' cannot be imported"), "see the list of formats").into())
     }
 
     /// Makes a plan from files in a format of [`Self::importers`] that produces plans. `params` contains all values,
@@ -177,7 +177,7 @@ pub trait Listed: Kind {
         _params: &Params,
         _strict: bool,
     ) -> Result<ImportedPlan<Self>, Problems> {
-        Err(Problem::new("", format!("'{format}' is not read"), "see the list of formats").into())
+        Err(Problem::new("", format!("'{format}' cannot be imported"), "see the list of formats").into())
     }
 
     /// Inputs for a scenario of this kind that is made from plans; `None` if that is not possible.

@@ -390,7 +390,7 @@ impl std::str::FromStr for Setting {
             Problem::new(
                 "",
                 format!("'{text}' is not a setting"),
-                "write name=value, for one entry of a list name[3]=value",
+                "write name=value, or name[3]=value for one entry of a list",
             )
         };
         let (key, value) = text.split_once('=').ok_or_else(malformed)?;

@@ -69,8 +69,8 @@ impl Limit {
     /// The limit as the subject of a sentence.
     pub const fn words(self) -> &'static str {
         match self {
-            Self::Time => "the clock",
-            Self::Work => "a count of work",
+            Self::Time => "the time limit",
+            Self::Work => "a work limit",
             Self::Stall => "a lack of progress",
         }
     }

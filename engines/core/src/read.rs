@@ -167,9 +167,9 @@ pub fn check_readable(text: &[u8], stored: u64) -> Result<(), Problem> {
         return Ok(());
     }
     let message =
-        format!("holds so many values that reading it back takes more than {} MiB of memory", limit >> 20);
+        format!("contains too many values: reading the file takes more than {} MiB of memory", limit >> 20);
     let remedy = if stored < size {
-        "write it uncompressed, because the limit grows with the size of the file"
+        "write the file uncompressed, because the limit grows with the size of the file"
     } else {
         "solve for fewer nodes, or with a method that keeps plans small"
     };

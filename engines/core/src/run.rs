@@ -249,7 +249,7 @@ impl<K: Kind> Job for TypedJob<K> {
 fn say_in_vain<K: Kind>(cx: &mut Context<'_, K>, infos: &[ParamInfo]) {
     let names: Vec<String> = cx.params().in_vain(infos).into_iter().map(|name| format!("`{name}`")).collect();
     if !names.is_empty() {
-        let they = if names.len() == 1 { "it steers" } else { "they steer" };
+        let they = if names.len() == 1 { "this parameter controls" } else { "these parameters control" };
         let text = format!(
             "{} had no effect: the run did not use the part of the method that {they}",
             names.join(", ")
@@ -314,7 +314,9 @@ fn conclude<K: Kind>(cx: &mut Context<'_, K>, control: &Control, ended: Ended) -
         _ => stated,
     };
     if let (Some(value), Some(stated), None) = (best, stated, bound) {
-        message = format!("the bound {stated} of the run is wrong: its own plan of {value} beats it");
+        message = format!(
+            "the bound {stated} of the run is wrong, because the plan of the same run has the better value {value}"
+        );
         violations.push(Violation::new("bound", message.clone()));
         status = EndStatus::Failed;
     }

@@ -210,7 +210,7 @@ fn a_run_ends_when_a_bound_of_another_run_meets_its_best_plan() {
     let header = end.plan.unwrap().header();
     assert_eq!((header.status, header.objective.gap), (Status::Optimal, Some(0.0)));
     let why = header.provenance.not_reproducible_because.unwrap();
-    assert_eq!(why, "its bound was proved by strong, which ran at the same time");
+    assert_eq!(why, "the bound was proved by strong, which ran at the same time");
     let said = recorder.events();
     assert!(said.iter().any(|event| matches!(&event.body,
         EventBody::Note(note) if note.text == "no better plan exists: strong proved the bound 3")));
@@ -242,7 +242,7 @@ fn a_bound_of_another_run_ends_a_search_at_its_checkpoints_and_counts_for_the_ga
     let header = end.plan.unwrap().header();
     assert_eq!((header.status, header.objective.gap), (Status::GapReached, Some(0.25)));
     let why = header.provenance.not_reproducible_because.unwrap();
-    assert_eq!(why, "its bound was proved by weak, which ran at the same time");
+    assert_eq!(why, "the bound was proved by weak, which ran at the same time");
     let ended = |run| recorder.events().iter().any(|e| e.run == run && matches!(e.body, EventBody::Done(_)));
     assert!(!ended(seeker.run) && !ended(close.run));
 

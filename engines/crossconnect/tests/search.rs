@@ -263,7 +263,7 @@ fn a_search_ends_when_the_bound_of_another_run_meets_its_plan() {
         assert!(told, "{method}: {said:?}");
         let header = done.plan.unwrap().header();
         let because = header.provenance.not_reproducible_because;
-        assert_eq!(because.as_deref(), Some("its bound was proved by auto, which ran at the same time"));
+        assert_eq!(because.as_deref(), Some("the bound was proved by auto, which ran at the same time"));
     }
 }
 

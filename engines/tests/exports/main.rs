@@ -306,7 +306,7 @@ fn pods_are_written_for_other_programs() {
             assert_eq!(names(Subject::Scenario(&scenario), format), [name]);
         } else {
             let refusal = export(Subject::Scenario(&scenario), format, &[]).unwrap_err().to_string();
-            assert!(refusal.contains("is exported only from a plan"), "{refusal}");
+            assert!(refusal.contains("can be written only from a plan"), "{refusal}");
         }
     }
     let refusal = export(Subject::Plan(&plan), "curve", &[]).unwrap_err().to_string();

@@ -62,7 +62,7 @@ fn objective<K: Kind>(plan: &Plan<K>, found: &mut Vec<Violation>) {
             let expected = gap(objective.value, bound);
             let difference = (claimed - expected).abs();
             if difference.is_nan() || difference > SAME_GAP * expected {
-                wrong(format!("gap is {claimed}, value and bound give {expected}"));
+                wrong(format!("the gap is {claimed}, but value and bound give {expected}"));
             }
             let slack = PASSED * objective.value.abs();
             let passed = match objective.sense {
@@ -123,7 +123,7 @@ fn status<K: Kind>(plan: &Plan<K>, found: &mut Vec<Violation>) {
     }
     if limit == Some(Limit::Time) && (status != Status::Stopped || because.is_none()) {
         wrong(format!(
-            "'limit' says that the clock ended the run, so the plan must be 'stopped' and \
+            "'limit' says that the time limit ended the run, so the plan must be 'stopped' and \
              not reproducible, but its status is '{word}'"
         ));
     }
@@ -141,7 +141,7 @@ fn scenario<K: Kind>(plan: &Plan<K>, found: &mut Vec<Violation>) {
         found.push(Violation::new(
             "name",
             format!(
-                "the plan is called '{}', its scenario '{}'",
+                "the name of the plan is '{}', but the name of its scenario is '{}'",
                 printable(&plan.name),
                 printable(&plan.scenario.name)
             ),
@@ -151,10 +151,10 @@ fn scenario<K: Kind>(plan: &Plan<K>, found: &mut Vec<Violation>) {
     let wrong = match sha256_of(&plan.scenario) {
         Ok(sha) if **claimed == *sha => return,
         Ok(sha) if claimed.is_empty() => {
-            format!("'provenance.scenario_sha256' is missing, the SHA-256 of the embedded scenario is {sha}")
+            format!("'provenance.scenario_sha256' is missing; the SHA-256 of the embedded scenario is {sha}")
         }
         Ok(sha) => format!(
-            "scenario_sha256 is {}, the SHA-256 of the embedded scenario is {sha}",
+            "scenario_sha256 is {}, but the SHA-256 of the embedded scenario is {sha}",
             printable(claimed)
         ),
         Err(error) => error.to_string(),
@@ -165,7 +165,7 @@ fn scenario<K: Kind>(plan: &Plan<K>, found: &mut Vec<Violation>) {
 fn provenance(provenance: &Provenance, bounded: bool, found: &mut Vec<Violation>) {
     let mut wrong = |message: String| found.push(Violation::new("provenance", message));
     if !(provenance.elapsed_s >= 0.0 && provenance.elapsed_s.is_finite()) {
-        wrong(format!("'elapsed_s' is {}, must be 0 or more", provenance.elapsed_s));
+        wrong(format!("'elapsed_s' is {}, but must be 0 or more", provenance.elapsed_s));
     }
     match (provenance.reproducible, provenance.not_reproducible_because.as_deref()) {
         (true, Some(because)) => {
@@ -183,7 +183,7 @@ fn provenance(provenance: &Provenance, bounded: bool, found: &mut Vec<Violation>
         None => {}
         Some(Value::String(_)) if bounded => {}
         Some(Value::String(_)) => wrong("'bound_covers' is given, but there is no bound".to_owned()),
-        Some(other) => wrong(format!("'bound_covers' is {}, must be text", crate::read::brief(other))),
+        Some(other) => wrong(format!("'bound_covers' is {}, but must be text", crate::read::brief(other))),
     }
 }
 
@@ -191,7 +191,8 @@ fn derivation(derived: &DerivedFrom, found: &mut Vec<Violation>) {
     let hashes = [("scenario_sha256", &derived.scenario_sha256), ("plan_sha256", &derived.plan_sha256)];
     for (name, hash) in hashes {
         if hash.len() != 64 || !hash.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            let text = format!("'{name}' is '{}', must be the 64 hex digits of a SHA-256", printable(hash));
+            let text =
+                format!("'{name}' is '{}', but must be the 64 hex digits of a SHA-256", printable(hash));
             found.push(Violation::new("derived_from", text));
         }
     }

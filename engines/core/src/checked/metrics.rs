@@ -40,17 +40,17 @@ pub fn compare_metrics(metrics: &BTreeMap<String, f64>, expected: &[Figure]) -> 
     for figure in expected {
         let (least, most) = (figure.least, figure.most);
         let right =
-            if same(least, most) { format!("is {least}") } else { format!("is from {least} to {most}") };
+            if same(least, most) { format!("is {least}") } else { format!("is between {least} and {most}") };
         match metrics.get(figure.name) {
             None => found.push(Violation::new(
                 figure.code,
-                format!("metric '{}' is missing, it {right}", figure.name),
+                format!("metric '{}' is missing; its correct value {right}", figure.name),
             )),
             Some(claimed)
                 if (least..=most).contains(claimed) || same(*claimed, least) || same(*claimed, most) => {}
             Some(claimed) => found.push(Violation::new(
                 figure.code,
-                format!("metric '{}' is given as {claimed}, it {right}", figure.name),
+                format!("metric '{}' is given as {claimed}, but its correct value {right}", figure.name),
             )),
         }
     }

@@ -286,10 +286,10 @@ fn unreadable(bytes: &[u8], error: &serde_json::Error, limit: u64) -> Problem {
         return Problem::new(
             "",
             format!(
-                "holds so many values that reading it takes more than {} MiB of memory; the limit was passed at {path}",
+                "contains too many values: reading the file takes more than {} MiB of memory; the limit was reached at {path}",
                 limit >> 20
             ),
-            "check that this is the file you meant; if it is, unpack it first, because the limit grows with the size of \
+            "check that this is the file you meant; if so, unpack the file first, because the limit grows with the size of \
              the file",
         );
     }

@@ -92,7 +92,7 @@ macro_rules! whole {
             fn read(value: &Value, place: &Place<'_>, range: NumberRange, problems: &mut Problems) -> Option<Self> {
                 let (min, max) = limits::<Self>(range);
                 if range == NumberRange::Index && value.is_f64() {
-                    let remedy = "give a whole number, without a point";
+                    let remedy = "give a whole number without a decimal point";
                     problems.add(place.to_string(), format!("is {}", brief(value)), remedy);
                     return None;
                 }
