@@ -34,7 +34,7 @@ fn a_machine_with_a_lame_port_is_told_and_waited_for() {
     let file = machine("cut-through/lame-port.xml");
     let set = ["--set", "output_buffer_bytes=4000000", "--set", "collective=broadcast"];
     let told = place.run(&[&["import", "nccl", &file, "-o", "m.json"], &set[..]].concat()).done();
-    let line = "rank 2 (host 0x51, 0000:43:00.0) lists 2 links, but the others 18";
+    let line = "rank 2 (host 0x51, 0000:43:00.0) lists 2 links, but the other GPUs list 18";
     assert!(told.out.contains(line) || told.err.contains(line), "{}{}", told.out, told.err);
     place.run(&["show", "m.json"]).done().prints(&[line]);
     place.run(&["solve", "m.json", "-o", "p.json"]).done();
@@ -54,7 +54,7 @@ fn dumps_of_machines_have_the_floors_of_their_links() {
             6e6,
             "",
             5e6 / 360_900.0,
-            "rank 2 (host 0x3a52, 0004:01:00.0) lists 9 links, but the others 18",
+            "rank 2 (host 0x3a52, 0004:01:00.0) lists 9 links, but the other GPUs list 18",
         ),
         ("socket-nics.xml", 4e6, "", 3e6 / 370_800.0, "4 GPUs, 1 switch, 8 links"),
         ("halves.xml", 4e6, "", 3e6 / 360_900.0, "4 GPUs are halves of 2 devices"),

@@ -140,23 +140,32 @@ pub fn for_each_wanted(
         if fits {
             return Ok(());
         }
-        let message = format!("{} of {ranks} ranks with {input} input and {output} output chunks", op.name());
-        Err(Problem::new("", message, format!("it takes {rule}")))
+        let message = format!("{} of {ranks} ranks has {input} input and {output} output chunks", op.name());
+        Err(Problem::new("", message, rule))
     };
     let by_ranks = |chunks: u32| u64::from(chunks) * u64::from(ranks);
     match op {
         CollectiveOp::AllGather => {
-            expect(u64::from(output) == by_ranks(input), "an output of as many inputs as there are ranks")?;
+            expect(
+                u64::from(output) == by_ranks(input),
+                "give each rank as many output chunks as the input chunks of all ranks together",
+            )?;
         }
         CollectiveOp::ReduceScatter => {
-            expect(u64::from(input) == by_ranks(output), "an input of as many outputs as there are ranks")?;
+            expect(
+                u64::from(input) == by_ranks(output),
+                "give each rank as many input chunks as the output chunks of all ranks together",
+            )?;
         }
         CollectiveOp::AllToAll => {
             let divides = ranks > 0 && input.is_multiple_of(ranks);
-            expect(input == output && divides, "input and output of equal size that the ranks divide")?;
+            expect(
+                input == output && divides,
+                "give equal numbers of input and output chunks, a multiple of the number of ranks",
+            )?;
         }
         CollectiveOp::AllReduce | CollectiveOp::Broadcast => {
-            expect(input == output, "input and output of equal size")?;
+            expect(input == output, "give equal numbers of input and output chunks")?;
         }
         CollectiveOp::Custom => {
             return Err(Problem::new(

@@ -134,7 +134,7 @@ impl ExpertLoads {
             let shape = (&file.iterations, &file.layers, file.experts);
             if shape != (&first.iterations, &first.layers, first.experts) {
                 let message = format!(
-                    "has {} iterations, {} layers and {} experts; their numbers differ from those of rank 0",
+                    "has {} iterations, {} layers and {} experts, which differ from the file of rank 0",
                     file.iterations.len(),
                     file.layers.len(),
                     file.experts
@@ -243,10 +243,10 @@ pub fn together(
     let own = files.iter().filter(|file| file.own_experts.is_some()).count();
     if own > 0 {
         if own < files.len() {
-            let remedy = "use files of one form";
+            let remedy = "do not mix the two types of files";
             return Err(Problem::new(
                 "",
-                "some files count the experts of one rank, others those of all ranks",
+                "some files count the experts of one rank, other files count the experts of all ranks",
                 remedy,
             )
             .into());

@@ -115,7 +115,7 @@ fn json_of(content: impl BufRead, limits: &Limits) -> Result<Map<String, Value>,
     read.map_err(|error| Problems::one(gz::io_problem("", &error)))?;
     let remedy = "use the description of a model";
     if bytes.len() as u64 > MAX_BYTES {
-        return Err(Problem::new("", "is larger than a description of a model can be", remedy).into());
+        return Err(Problem::new("", format!("is larger than {MAX_BYTES} bytes"), remedy).into());
     }
     let value: Value = serde_json::from_slice(&bytes)
         .map_err(|error| Problem::new("", format!("is not valid JSON: {error}"), remedy))?;
@@ -173,7 +173,7 @@ impl Config<'_> {
         let head_dim = self.given(&["head_dim"], 1).or_else(|| self.head_dim(hidden?, heads?));
         if layers.is_some_and(|layers| layers > MAX_LAYERS) {
             let remedy = format!("use at most {MAX_LAYERS}");
-            self.problems.add("num_hidden_layers", "has more layers than models have", remedy);
+            self.problems.add("num_hidden_layers", "has too many layers", remedy);
             return None;
         }
         let gated = self.gated(notes);
@@ -190,8 +190,8 @@ impl Config<'_> {
         let latent = self.latent();
         if self.keys.get("tie_word_embeddings") == Some(&Value::Bool(true)) {
             notes.push(
-                "the token embedding is tied: it counts at both ends, because the pipeline stores a copy \
-                 on each"
+                "the token embedding is tied; the import counts it in the first and in the last stage, because \
+                 the pipeline stores a copy in each"
                     .to_owned(),
             );
         }

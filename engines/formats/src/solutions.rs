@@ -268,7 +268,7 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<SolutionFile, Probl
         Dialect::Cplex => cplex::read(&mut lines, &mut file, &mut problems),
     }?;
     if file.entries.len() > limits.rows {
-        let message = format!("has more than {} values, but the model has fewer", limits.rows);
+        let message = format!("has more than {} values, which is more than the model has", limits.rows);
         problems.add("", message, "check that the file is a solution of this model");
     }
     if file.no_point.is_some() {

@@ -41,7 +41,7 @@ pub(crate) fn parse(text: &str) -> Result<Document<'_>, Problem> {
     let options = ParsingOptions { nodes_limit: MAX_NODES, ..ParsingOptions::default() };
     let document = Document::parse_with_options(text, options).map_err(|error| match error {
         Error::NodesLimitReached => {
-            Problem::new("", format!("has more than {MAX_NODES} elements and texts"), REMEDY)
+            Problem::new("", format!("has more than {MAX_NODES} elements and text nodes"), REMEDY)
         }
         Error::DtdDetected => Problem::new(
             "",

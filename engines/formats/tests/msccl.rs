@@ -74,12 +74,12 @@ fn in_place_one_buffer_is_counted_once() {
     for rank in 0..3 {
         assert!(told.contains(&format!("gpu {rank}")), "{told}");
     }
-    assert!(!told.contains("equal size"), "{told}");
+    assert!(!told.contains("give equal numbers"), "{told}");
     // Out of place the output is missing, and a part of it is missing in place.
     let told = compared(&apart.replace("o_chunks=\"3\"", "o_chunks=\"0\"")).unwrap_err().to_string();
     assert!(told.contains("of buffer o, which has 0"), "{told}");
     let told = compared(&ring.replace("o_chunks=\"0\"", "o_chunks=\"2\"")).unwrap_err().to_string();
-    assert!(told.contains("it takes input and output of equal size"), "{told}");
+    assert!(told.contains("give equal numbers of input and output chunks"), "{told}");
 }
 
 #[test]

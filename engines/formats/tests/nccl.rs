@@ -125,7 +125,7 @@ fn switches_take_all_links() {
     let three = gpu("0:0", 0, switch) + &gpu("0:1", 1, &lame) + &gpu("0:2", 2, switch);
     let three = format!("<system><cpu>{three}</cpu></system>").replace("link_width=\"\"", "link_width=\"0\"");
     let told = network_of(&three).notes;
-    assert!(told.contains(&"rank 1 (0:1) lists 2 links, but the others 18".to_owned()), "{told:?}");
+    assert!(told.contains(&"rank 1 (0:1) lists 2 links, but the other GPUs list 18".to_owned()), "{told:?}");
 }
 
 /// Rates of the links that enter a GPU, and the number of switches and links.
@@ -144,7 +144,7 @@ fn hosts_of_one_nvlink_domain_meet_in_its_switch() {
     }
     let hosts: Vec<Option<usize>> = made.value.nodes.iter().map(|node| node.host).collect();
     assert_eq!(hosts, [Some(0), Some(0), Some(1), Some(1), Some(2), Some(2), None]);
-    let told = "rank 2 (host 0x3a52, 0004:01:00.0) lists 9 links, but the others 18";
+    let told = "rank 2 (host 0x3a52, 0004:01:00.0) lists 9 links, but the other GPUs list 18";
     assert!(made.notes.iter().any(|note| note == told), "{:?}", made.notes);
     // The same id twice on one host is a mistake of the file.
     let told = wrong(&text.replace("0x3a52", "0x3a51"));

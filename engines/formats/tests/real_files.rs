@@ -277,7 +277,7 @@ fn a_removed_receive_is_refused() {
     let inputs = [AicbInput { name: "cut.csv".to_owned(), compressed: false, content: Content::Calls(file) }];
     let error = merge(&inputs, &MergeOptions::default()).unwrap_err().to_string();
     assert!(
-        error.contains("cut.csv: stage 3 to stage 4: '8' rows send_next, but '7' rows recv_prev"),
+        error.contains("cut.csv: stage 3 to stage 4: '8' rows with send_next, but '7' rows with recv_prev"),
         "{error}"
     );
 }
@@ -337,7 +337,7 @@ fn the_summary_reads_well() {
     for part in [
         "gen_megatron177B_tp8_pp6_dp8_ga48_seq4096.txt.gz: SimAI text workload, gzip, 3226 rows\n",
         "384 GPUs: TP 8, EP 1, PP 6, DP 8; 48 micro-batches\n",
-        "rows: 3 before, 67 per micro-batch, 7 after\n",
+        "rows: 3 before the micro-batches, 67 per micro-batch, 7 after the micro-batches\n",
         "compute (none): not known\n",
         "  wg REDUCESCATTER: 1 call, 16271278080 bytes\n",
     ] {

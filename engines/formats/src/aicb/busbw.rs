@@ -160,7 +160,7 @@ impl BusBandwidthReading {
             Ok(_) => {
                 problems.add(
                     format!("{place}, {group} {key}"),
-                    "a bandwidth of '0' would never finish",
+                    "'0' is not a bandwidth, because a collective would never end",
                     "write GB/s, or null if it was not measured",
                 );
             }
@@ -184,7 +184,7 @@ mod tests {
         let all = read(text.as_bytes(), &Limits::default()).unwrap_err().to_string();
         for part in [
             "line 2: 'allreduce' is before the first group",
-            "line 4, TP allreduce: a bandwidth of '0' would never finish",
+            "line 4, TP allreduce: '0' is not a bandwidth, because a collective would never end",
             "line 5: 'allgater' is not a key of TP; did you mean 'allgather'?",
             "line 6, TP alltoall: '-1' is negative",
             "line 7: 'alltoall' of TP is given twice",

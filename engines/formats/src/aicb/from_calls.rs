@@ -146,8 +146,8 @@ fn group_sizes(
     });
     if !contiguous {
         summary.notes.push(
-            "the ranks of the stages are not numbered one stage after the other; the import places them as \
-             if they were"
+            "the ranks of the stages are not numbered one stage after the other; the import places the \
+             ranks as if they were numbered like this"
                 .to_owned(),
         );
     }

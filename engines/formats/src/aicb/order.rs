@@ -113,7 +113,7 @@ fn match_transfers(stages: &[&[Call]], problems: &mut Problems) -> (u64, Option<
                 problems.add(
                     format!("stage {from} to stage {to}"),
                     format!(
-                        "'{}' rows {send_name}, but '{}' rows {receive_name}",
+                        "'{}' rows with {send_name}, but '{}' rows with {receive_name}",
                         sent.len(),
                         received.len()
                     ),
@@ -146,7 +146,7 @@ fn match_transfers(stages: &[&[Call]], problems: &mut Problems) -> (u64, Option<
         if let Some(call) = stray {
             problems.add(
                 format!("line {}, additional", call.line),
-                format!("'{name}' is on stage {stage}, which has no such neighbour"),
+                format!("'{name}' is on stage {stage}, which has no neighbour in this direction"),
                 "interleaved (virtual) pipelines are not supported; use a file without them",
             );
         }
@@ -270,7 +270,7 @@ fn agree(orders: &[Vec<Slot>], problems: &mut Problems) -> u32 {
     if expected == 0 {
         problems.add(
             "stage 0",
-            "shows no forward pass",
+            "has no forward pass",
             "rows of an iteration have stages such as 'forward_step' and 'backward_step'",
         );
         return 0;

@@ -94,7 +94,7 @@ pub fn find(file: &SimaiText) -> Period {
     }
     if rows[end..closing].iter().any(|row| in_model[row.name as usize]) {
         return one(format!(
-            "{} rows of {length} do not cover the layers, so the file counts as one micro-batch",
+            "rows of layers follow after {} micro-batches of {length} rows, so the file counts as one micro-batch",
             starts.len()
         ));
     }

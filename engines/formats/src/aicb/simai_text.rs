@@ -326,7 +326,11 @@ impl SimaiReading {
         let mut cells = [Cell { ns: 0, collective: None, written_bytes: 0 }; 3];
         let before = problems.total();
         if fields[1].parse::<i64>().is_err() {
-            problems.add(place("dep"), format!("'{}' is not a row number", fields[1]), "write -1 for none");
+            problems.add(
+                place("dep"),
+                format!("'{}' is not a row number", fields[1]),
+                "write a row number, or -1 for no dependency",
+            );
         }
         for (cell, (column, field)) in
             cells.iter_mut().zip(Column::ALL.into_iter().zip(fields[2..].chunks(3)))
@@ -397,7 +401,7 @@ fn parse_collective(token: &str) -> Result<Option<(CollectiveKind, Suffix)>, Str
     }
     let names: Vec<&str> =
         std::iter::once("NONE").chain(CollectiveKind::SIMAI.map(|(name, _)| name)).collect();
-    Err(format!("{}, with the suffix _EP or _DP_EP", suggestion(stem, &names)))
+    Err(format!("{} (the suffix _EP or _DP_EP may follow)", suggestion(stem, &names)))
 }
 
 #[cfg(test)]

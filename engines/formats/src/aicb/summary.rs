@@ -189,7 +189,10 @@ impl ImportSummary {
             counted(g.micro_batches, "micro-batch", "micro-batches")
         ));
         let r = &self.rows;
-        line(format!("rows: {} before, {} per micro-batch, {} after", r.before, r.per_micro_batch, r.after));
+        line(format!(
+            "rows: {} before the micro-batches, {} per micro-batch, {} after the micro-batches",
+            r.before, r.per_micro_batch, r.after
+        ));
         let b = &self.bytes;
         line(format!("bytes per rank and iteration: TP {}, EP {}, DP {}, PP {}", b.tp, b.ep, b.dp, b.pp));
         let times = match (self.compute.forward_s, self.compute.backward_s) {

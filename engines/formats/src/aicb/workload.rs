@@ -221,7 +221,7 @@ impl Groups {
                 problems.add(
                     "gpus",
                     format!("is '{given}', but the file says '{file}'"),
-                    "omit it, or use the file of that job",
+                    "omit it, or use the file of a job with that number of GPUs",
                 );
                 file
             }

@@ -107,19 +107,19 @@ const TOLD: [(ForeignFile, &str, &str); 19] = [
     (
         CollectivePart,
         "a demand or schedule of a collective without its network",
-        "combine topology and demand in one scenario: `lightbay new collective -o scenario.json` shows the \
-         form",
+        "combine topology and demand in one scenario: `lightbay new collective -o scenario.json` writes an \
+         example",
     ),
-    (Pdf, "a PDF", "use the file that the document describes"),
+    (Pdf, "a PDF", "use a data file instead of the document"),
     (
         Archive,
         "an archive",
-        "unpack it and use the file inside; a PyTorch file (.pt) is such an archive: write its tensors as \
-         JSON or CSV",
+        "unpack it and use the file inside; for a PyTorch file (.pt), which is also an archive, write its \
+         tensors as JSON or CSV",
     ),
     (LfsPointer, "a pointer of Git LFS, not the file itself", "fetch the file: `git lfs pull`"),
     (Program, "a program or library", "use a data file"),
-    (Picture, "a picture", "use the data that it shows"),
+    (Picture, "a picture", "use a file with the data that the picture shows"),
     (Prose, "a page of text", "use a data file"),
     (
         OtherYaml,

@@ -34,7 +34,8 @@ impl Grids {
     pub(super) fn push(&mut self, grid: LoadGrid) -> Result<(), Problem> {
         self.held += MATRIX + grid.rows.iter().map(|row| ROW + row.len()).sum::<usize>();
         if self.held > MOST_COUNTS {
-            let message = format!("has more than {MOST_COUNTS} counts, including the overhead of their rows");
+            let message =
+                format!("needs memory for more than {MOST_COUNTS} counts, including the overhead of rows");
             return Err(Problem::new("", message, "give fewer iterations"));
         }
         self.list.push(grid);
@@ -128,7 +129,9 @@ pub(super) fn remarks(loads: &ExpertLoads) -> Vec<String> {
         let Some(usual) = row.iter().find(|sum| **sum > 0.0) else { continue };
         for (layer, sum) in loads.layers.iter().zip(row) {
             if *sum > 0.0 && (sum - usual).abs() > 1e-9 * usual {
-                uneven.push(format!("layer {layer} of iteration {iteration} has {sum} instead of {usual}"));
+                uneven.push(format!(
+                    "layer {layer} of iteration {iteration} has {sum} tokens instead of {usual}"
+                ));
             }
         }
     }

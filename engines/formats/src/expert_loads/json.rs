@@ -207,7 +207,7 @@ fn whole<T: TryFrom<u64>>(value: &Value, key: &str, place: &str, problems: &mut 
     let found = value.get(key).and_then(Value::as_u64).and_then(|number| T::try_from(number).ok());
     if found.is_none() {
         let what = value.get(key).map_or_else(|| "missing".to_owned(), brief);
-        problems.add(format!("{place}, {key}"), format!("is {what}"), "use an integer from 0");
+        problems.add(format!("{place}, {key}"), format!("is {what}"), "use an integer, 0 or more");
     }
     found
 }
@@ -303,7 +303,7 @@ pub(super) fn megatron(file: &StoredText, options: &LoadOptions) -> ReadLoads {
                 (next / u64::from(layers), next % u64::from(layers))
             }
             _ => {
-                let remedy = "print 'iteration N layer M' before it, or set the number of consecutive \
+                let remedy = "print 'iteration N layer M' before the list, or set the number of consecutive \
                      layers: layers=";
                 problems.add(place, "does not name its layer", remedy);
                 continue;

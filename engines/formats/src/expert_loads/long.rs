@@ -109,7 +109,7 @@ pub(super) fn read<'a>(
             let found = index(cells[column]);
             if found.is_none() {
                 let path = format!("{place}, {}", printable(header[column]));
-                problems.add(path, format!("is '{}'", printable(cells[column])), "use an integer from 0");
+                problems.add(path, format!("is '{}'", printable(cells[column])), "use an integer, 0 or more");
             }
             found
         };
@@ -195,7 +195,7 @@ pub(super) fn experts(files: &[&SparseLoads], model: Option<u32>) -> Result<u32,
             "has counts for {} of {highest} experts: expert {first} has no row{of_model}",
             named.len()
         );
-        let remedy = "set the model (model=), add a row for every expert, or check the numbers";
+        let remedy = "set the model (model=), add a row for every expert, or correct the expert numbers";
         return Err(Problem::new("", message, remedy));
     }
     Ok(highest)
@@ -204,6 +204,6 @@ pub(super) fn experts(files: &[&SparseLoads], model: Option<u32>) -> Result<u32,
 /// A remark on pairs that a file omits.
 pub(super) fn filled_note(filled: usize) -> Option<String> {
     let pairs = counted(filled as u64, "pair", "pairs");
-    let are = if filled == 1 { "is" } else { "are" };
-    (filled > 0).then(|| format!("{pairs} of layer and expert without a row {are} assumed to be 0"))
+    let have = if filled == 1 { "has" } else { "have" };
+    (filled > 0).then(|| format!("{pairs} of layer and expert {have} no row; the import assumes 0 tokens"))
 }

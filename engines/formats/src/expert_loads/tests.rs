@@ -48,7 +48,7 @@ fn the_example_of_eplb_is_a_tensor_of_layers() {
     assert_eq!(sums, [1033.0, 1156.0]);
     assert_eq!(
         found.notes[0],
-        "tokens differ between layers: layer 1 of iteration 0 has 1156 instead of 1033"
+        "tokens differ between layers: layer 1 of iteration 0 has 1156 tokens instead of 1033"
     );
 }
 

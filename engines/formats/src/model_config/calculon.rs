@@ -26,7 +26,7 @@ pub fn read(files: &[(&str, &[u8])], limits: &Limits) -> Result<Imported<Describ
             return Err(Problems::one(Problem::new("", message, "leave it out")).named(*name));
         };
         if let Some((other, _)) = &parts[part] {
-            let message = format!("describes the same thing as {other}");
+            let message = format!("describes the same part of the job as {other}");
             return Err(Problems::one(Problem::new("", message, "use only one of them")).named(*name));
         }
         parts[part] = Some((name, keys));
@@ -113,7 +113,7 @@ fn execution(map: &Map<String, Value>, made: &mut Imported<DescribedJob>) -> Res
     let product = tensor.checked_mul(pipeline).and_then(|ranks| ranks.checked_mul(data));
     if product != Some(procs) {
         let message = format!(
-            "is {procs}, but tensor_par {tensor}, pipeline_par {pipeline} and data_par {data} give another \
+            "is {procs}, but tensor_par {tensor} times pipeline_par {pipeline} times data_par {data} is another \
              number"
         );
         return Err(Problem::new("num_procs", message, "correct one of them").into());

@@ -117,7 +117,7 @@ impl Arguments<'_> {
         }
         let size = self.given(names)?;
         if size == 0 {
-            self.problems.add(names[0], "is 0", "use an integer from 1");
+            self.problems.add(names[0], "is 0", "use an integer, 1 or more");
             return None;
         }
         u32::try_from(size).ok()
@@ -133,11 +133,7 @@ impl Arguments<'_> {
         let hidden = self.size(&["hidden_size"]);
         let heads = self.size(&["num_attention_heads"]);
         if layers.is_some_and(|layers| layers > MAX_LAYERS) {
-            self.problems.add(
-                "num_layers",
-                "has more layers than models have",
-                format!("use at most {MAX_LAYERS}"),
-            );
+            self.problems.add("num_layers", "has too many layers", format!("use at most {MAX_LAYERS}"));
             return None;
         }
         let gated = self.flag("swiglu")
@@ -185,7 +181,9 @@ impl Arguments<'_> {
     fn experts(&mut self, layers: u32, ffn: Option<u32>, notes: &mut Vec<String>) -> Option<ExpertSizes> {
         let experts = self.small(&["num_experts", "num_moe_experts"])?;
         let top_k = self.small(&["moe_router_topk"]).unwrap_or_else(|| {
-            notes.push("moe_router_topk is not set: 2, the default of Megatron-LM".to_owned());
+            notes.push(
+                "moe_router_topk is not set; the import assumes 2, the default of Megatron-LM".to_owned(),
+            );
             2
         });
         let width = self.small(&["moe_ffn_hidden_size"]).or(ffn)?;
@@ -212,7 +210,7 @@ impl Arguments<'_> {
         if pattern.is_none() {
             let message = format!("is '{}'", printable(&text));
             let remedy = format!(
-                "use an integer, or a list of {layers} such as [0]*1+[1]*{}",
+                "use an integer, or a list with {layers} entries, such as [0]*1+[1]*{}",
                 layers.saturating_sub(1)
             );
             self.problems.add(name, message, remedy);
@@ -255,8 +253,9 @@ impl Arguments<'_> {
         made.value.set("seq", seq);
         let ranks = one(tp).saturating_mul(one(pp)).saturating_mul(one(cp));
         if let Some(gpus) = gpus.filter(|gpus| !gpus.is_multiple_of(ranks)) {
-            let message =
-                format!("are {gpus}, which is not a multiple of the {ranks} of a replica (TP x PP x CP)");
+            let message = format!(
+                "the number {gpus} is not a multiple of the {ranks} GPUs of a replica (TP x PP x CP)"
+            );
             self.problems.add("GPUs", message, "correct the nodes or the layout");
         } else if let (Some(gpus), Some(global)) = (gpus, global) {
             let step = (gpus / ranks).saturating_mul(one(micro));
@@ -264,7 +263,7 @@ impl Arguments<'_> {
                 made.value.set("micro_batches", Some(global / step));
             } else {
                 let message = format!(
-                    "is {global}, which is not a multiple of {step}: replicas times micro_batch_size"
+                    "is {global}, which is not a multiple of {step} (replicas times micro_batch_size)"
                 );
                 self.problems.add("global_batch_size", message, "correct one of them");
             }

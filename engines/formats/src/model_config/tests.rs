@@ -88,7 +88,7 @@ fn files_of_calculon_are_one_job() {
     assert_eq!(run_of(&read(&[GPT3]).unwrap().value), ["seq=2048"]);
     for (files, said) in [
         (&[RUN][..], "none of the files is a model"),
-        (&[GPT3, GPT3], "describes the same thing as f.json"),
+        (&[GPT3, GPT3], "describes the same part of the job as f.json"),
         (&[GPT3, &RUN.replace("3072, \"tensor", "3000, \"tensor")], "num_procs: is 3000"),
         (&[GPT3, &RUN.replace("\"batch_size\": 3072", "\"batch_size\": 100")], "batch_size: is 100"),
         (&[GPT3, &RUN.replace("true", "false")], "training: is false"),

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub fn check(algorithm: &Algorithm) -> Result<(), Problems> {
     let mut problems = Problems::new();
     if algorithm.gpus.is_empty() {
-        problems.add("", "has no ranks", "add one <gpu> for each");
+        problems.add("", "has no ranks", "add one <gpu> for each rank");
     }
     if !algorithm.in_place && !algorithm.out_of_place {
         problems.add("", "is neither for in-place nor for out-of-place buffers", "set inplace or outofplace");
@@ -166,7 +166,7 @@ pub fn limits(algorithm: &Algorithm) -> Vec<String> {
     let mut found = Vec::new();
     let name = algorithm.name.chars().count();
     if name > MOST_NAME {
-        found.push(format!("the name has {name} characters, but only {MOST_NAME} are written"));
+        found.push(format!("the name has {name} characters, but only the first {MOST_NAME} are written"));
     }
     let blocks = || {
         algorithm.gpus.iter().enumerate().flat_map(|(rank, gpu)| {

@@ -89,7 +89,7 @@ pub fn execute(algorithm: &Algorithm, options: &ExecuteOptions) -> Result<Execut
         return Err(Problem::new(
             "",
             format!("{what} of the schedule is 0"),
-            "run it with the other setting",
+            "run the schedule with the other of inplace and outofplace",
         )
         .into());
     }
@@ -99,7 +99,9 @@ pub fn execute(algorithm: &Algorithm, options: &ExecuteOptions) -> Result<Execut
     let compared = run.compare(options, &mut notes)?;
     let ordered = run.order.is_some();
     if !ordered {
-        notes.push("has too many thread blocks for the check of the order of accesses".to_owned());
+        notes.push(
+            "the schedule has too many thread blocks, so the order of accesses was not checked".to_owned(),
+        );
     }
     Ok(Execution { steps: run.steps, passages: run.passages, memory: run.memory, compared, ordered, notes })
 }
@@ -458,7 +460,7 @@ impl<'a> Run<'a> {
             text.push(format!("{} more", circle.len() - MOST));
         }
         let place = circle.first().map_or_else(String::new, |(block, _)| self.place(*block));
-        let message = format!("never runs, because these wait for each other: {}", text.join("; "));
+        let message = format!("never runs, because these steps wait for each other: {}", text.join("; "));
         let full = self.in_flight < usize::MAX
             && circle.iter().any(|(block, _)| matches!(self.obstacle(*block), Some(Obstacle::Full(_))));
         let remedy = if full {

@@ -57,7 +57,7 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<Imported<Algorithm>
         let declared = attributes.optional("ngpus").unwrap_or_default();
         attributes.problem(
             "ngpus",
-            format!("is '{}', but the file has {ranks} <gpu>", printable(declared)),
+            format!("is '{}', but the file has {ranks} <gpu> elements", printable(declared)),
             "was the file cut off?",
             &mut problems,
         );
@@ -72,7 +72,7 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<Imported<Algorithm>
                 &mut problems,
             );
         } else if declared > used {
-            imported.note(format!("declares {declared} channels but uses {used}"));
+            imported.note(format!("the schedule declares {declared} channels but uses {used}"));
         }
     }
     problems.into_result(imported)
@@ -132,7 +132,10 @@ fn head(root: Node<'_, '_>, problems: &mut Problems) -> Option<Imported<Algorith
         );
     }
     if let Some(reduction) = attributes.optional("redop").filter(|name| !["nop", "sum"].contains(name)) {
-        imported.note(format!("reduces by '{}'; the execution treats it as a sum", printable(reduction)));
+        imported.note(format!(
+            "the schedule reduces by '{}'; the execution treats this operation as a sum",
+            printable(reduction)
+        ));
     }
     Some(imported)
 }

@@ -324,7 +324,7 @@ impl<'a> PlanRun<'a> {
     fn signal(&mut self, block: usize, operation: &PlanOperation) {
         if self.blocks[block].stores && operation.action != PlanAction::RelaxedSignal {
             let message = "signals while other threads of its block may still be storing";
-            self.problems.add(self.named(block), message, "put a nop before it");
+            self.problems.add(self.named(block), message, "put a nop before the signal");
         }
         let by = self.place(block);
         let rank = self.blocks[block].rank;
@@ -401,7 +401,7 @@ impl<'a> PlanRun<'a> {
             }
             let Some(sum) = self.memory.get(slot) else {
                 let message = format!("reads {what}, which has not been written");
-                self.problems.add(self.named(block), message, "wait for the signal after the data");
+                self.problems.add(self.named(block), message, "wait for the signal that follows the data");
                 return None;
             };
             self.blocks[block].read.insert(slot);
@@ -459,7 +459,11 @@ fn ends(plan: &ExecutionPlan) -> Result<Vec<Vec<(usize, usize)>>, Problems> {
                 Some(end) => of_rank.push((one.peer as usize, *end)),
                 None => problems.add(
                     format!("gpu {rank}, channel {channel}"),
-                    format!("of type {} to rank {} has no channel back", one.sort.name(), one.peer),
+                    format!(
+                        "has type {} and leads to rank {}, but no channel leads back",
+                        one.sort.name(),
+                        one.peer
+                    ),
                     "use the same number of channels of a type in both directions",
                 ),
             }

@@ -202,7 +202,7 @@ fn gpu(
             let own = &mut tables.channels[place(sort)];
             if own.len() > MOST_CHANNELS {
                 let message = format!("has {} channels of type {}", own.len(), sort.name());
-                problems.add(&*path, message, format!("executors take {MOST_CHANNELS}"));
+                problems.add(&*path, message, format!("use at most {MOST_CHANNELS}"));
             }
             if let Some(id) = own.iter().find(|id| **id >= counts[place(sort)]) {
                 let message = format!("has channel {id} of type {}", sort.name());

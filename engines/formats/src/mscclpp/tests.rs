@@ -128,7 +128,7 @@ fn plans_that_break_a_rule_are_told() {
     let message = told(&|plan| drop(plan.gpus[1].blocks[0].remove(0)));
     assert!(message.contains("is not enforced") || message.contains("have no wait"), "{message}");
     let message = told(&|plan| plan.gpus[1].channels[0].peer = 1);
-    assert!(message.contains("has no channel back"), "{message}");
+    assert!(message.contains("but no channel leads back"), "{message}");
     let message = told(&|plan| plan.gpus[0].blocks[0][1].destinations[0].index = 1);
     assert!(message.contains("uses chunk 1 of buffer s of rank 1"), "{message}");
     let message = told(&|plan| plan.gpus[1].blocks[0][2].sources[0].buffer = Buffer::Output);

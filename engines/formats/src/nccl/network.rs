@@ -368,9 +368,9 @@ fn fewer_links(topology: &NcclTopology, gpus: &[GpuPlace], made: &mut Imported<C
     for (number, (gpu, count)) in
         gpus.iter().zip(&counts).enumerate().filter(|(_, (_, count))| **count < usual)
     {
-        let others = if gpus_with(usual) + 1 == counts.len() { "the others" } else { "most others" };
+        let others = if gpus_with(usual) + 1 == counts.len() { "the other GPUs" } else { "most other GPUs" };
         let words = gpu.words(topology, number);
-        made.note(format!("{words} lists {count} links, but {others} {usual}"));
+        made.note(format!("{words} lists {count} links, but {others} list {usual}"));
     }
 }
 

@@ -92,7 +92,7 @@ pub(super) fn add(topology: &NcclTopology, gpus: &[GpuPlace], made: &mut Importe
     if unknown > 0 {
         made.assume(
             format!("PCI link of {unknown} devices"),
-            "PCIe 3.0 (8 GT/s) and 16 lanes if the file does not contain it",
+            "PCIe 3.0 (8 GT/s) and 16 lanes where the file lacks the speed or the width",
             "link_speed and link_width of the file",
         );
     }

@@ -97,7 +97,7 @@ impl Reading {
                 "gpu" => {
                     let gpu = self.gpu(node);
                     if parent.is_none() {
-                        let remedy = "put it into the <pci> of its device";
+                        let remedy = "put the <gpu> into the <pci> of its device";
                         self.problems.add(xml::place(node), "has <gpu> outside a <pci>", remedy);
                     }
                     if let Some(device) = parent.and_then(|at| self.found.devices.get_mut(at)) {

@@ -229,7 +229,7 @@ pub(super) fn read(text: &str) -> Result<Builder, Problems> {
         }
         if default && facts != LinkFacts::default() {
             let message = format!("sets a rate or latency for every '{}' after it", printable(first));
-            builder.problems.add(line.as_str(), message, "set it for each edge");
+            builder.problems.add(line.as_str(), message, "set the attribute for each edge");
         }
         for pair in chain.windows(2) {
             builder.link(pair[0], pair[1], facts, both_ways, &line);

@@ -42,7 +42,7 @@ impl LinkFacts {
             }
             "latency" | "delay" | "alpha" => {
                 let given = time_us(value).ok_or_else(|| {
-                    wrong("a time with its unit, such as 500ns (as a plain number name it latency_us or latency_ns)")
+                    wrong("a time with its unit, such as 500ns (for a plain number, use the name latency_us or latency_ns)")
                 })?;
                 self.latency = Some(FileLatency::Us(given));
             }

@@ -27,7 +27,7 @@ pub(super) fn read(text: &str) -> Result<Builder, Problems> {
     let mut builder = Builder::default();
     let list = |key: &str| whole.get(key).and_then(Value::as_array).map(Vec::as_slice);
     let (Some(nodes), Some(links)) = (list("nodes"), list("links").or_else(|| list("edges"))) else {
-        let message = "has no list of nodes, or none of links (or edges)";
+        let message = "has no list 'nodes', or no list 'links' (or 'edges')";
         builder.problems.add("", message, "write it with networkx.node_link_data");
         return Ok(builder);
     };

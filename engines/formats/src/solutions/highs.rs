@@ -89,7 +89,7 @@ fn columns(
         let Some((number, text)) = lines.next_line()? else {
             problems.add(
                 "",
-                format!("announces {count} columns but ends {left} before the last"),
+                format!("announces {count} columns, but the last {left} are missing"),
                 "the file is cut off; copy it again",
             );
             return Ok(());

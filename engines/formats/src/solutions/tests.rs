@@ -42,7 +42,10 @@ fn numbers_that_are_none_are_named_with_their_line() {
 fn a_file_cut_short_says_so() {
     let highs = "Model status\nOptimal\n\n# Primal solution values\nFeasible\nObjective 1\n";
     assert!(refused(highs).contains("no section '# Columns'"));
-    assert!(refused(&format!("{highs}# Columns 3\nx 1\n")).contains("announces 3 columns but ends 2 before"));
+    assert!(
+        refused(&format!("{highs}# Columns 3\nx 1\n"))
+            .contains("announces 3 columns, but the last 2 are missing")
+    );
     assert!(refused("s mip 1 1 o 1\nj 1 1\n").contains("without 'e o f'"));
     let cplex = "<CPLEXSolution><variables><variable name=\"x\" value=\"1\"/>\n";
     assert!(refused(cplex).contains("ends without '</CPLEXSolution>'"));

@@ -171,7 +171,11 @@ fn taccl(value: &Value, problems: &mut Problems) -> Option<Imported<TacclTopolog
     found.assume("megabyte of the costs", "1e6 bytes", "mb=");
     if found.value.links.is_none() {
         let name = found.value.name.clone();
-        found.assume("wiring inside a node", format!("that of {name} in the program"), "links of the file");
+        found.assume(
+            "wiring inside a node",
+            format!("the wiring of {name} in the TACCL program"),
+            "links of the file",
+        );
     }
     Some(found)
 }

@@ -109,7 +109,7 @@ fn layers_without_tokens_are_dense() {
 fn sums_that_differ_are_named() {
     let lines =
         read(&["1,1,1,1,1,1,1,1\n2,2,2,2,2,2,2,2\n"], &["axis=layers"], false).unwrap().lines.join("\n");
-    assert!(lines.contains("layer 1 of iteration 0 has 16 instead of 8"), "{lines}");
+    assert!(lines.contains("layer 1 of iteration 0 has 16 tokens instead of 8"), "{lines}");
 }
 
 #[test]
@@ -248,7 +248,7 @@ fn weights_of_eplb_are_read() {
                    [20, 107, 104, 64, 19, 197, 187, 157, 172, 86, 16, 27]]}";
     let imported = read(&[weights], &["model=llama_moe"], false).unwrap();
     let lines = imported.lines.join("\n");
-    assert!(lines.contains("layer 1 of iteration 0 has 1156 instead of 1033"), "{lines}");
+    assert!(lines.contains("layer 1 of iteration 0 has 1156 tokens instead of 1033"), "{lines}");
     let shape = imported.scenario.body.shape();
     assert_eq!((shape.experts, shape.ep), (12, 6));
 }
@@ -319,7 +319,7 @@ fn experts_that_were_never_hit_are_those_of_the_model() {
             "2 layers (1, 2), 8 experts",
             "layer 1: the busiest expert has 1.600 times the mean",
             "layer 2: the busiest expert has 1.750 times the mean",
-            "4 pairs of layer and expert without a row are assumed to be 0",
+            "4 pairs of layer and expert have no row; the import assumes 0 tokens",
         ],
     );
     assert_eq!((body.shape().experts, matrix(&body, 0, 0)[0][7]), (8, 0.0));
@@ -330,7 +330,7 @@ fn experts_that_were_never_hit_are_those_of_the_model() {
             "8 experts",
             "layer 1: the busiest expert has 1.300 times the mean",
             "layer 2: the busiest expert has 1.650 times the mean",
-            "1 pair of layer and expert without a row is assumed to be 0",
+            "1 pair of layer and expert has no row; the import assumes 0 tokens",
         ],
     );
     told(
@@ -338,7 +338,7 @@ fn experts_that_were_never_hit_are_those_of_the_model() {
         "deepseek_v3",
         &[
             "256 experts",
-            "500 pairs of layer and expert without a row are assumed to be 0",
+            "500 pairs of layer and expert have no row; the import assumes 0 tokens",
             "layer 1: the busiest expert has 51.200 times the mean",
             "layer 2: the busiest expert has 56.000 times the mean",
         ],

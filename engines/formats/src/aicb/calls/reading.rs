@@ -270,7 +270,7 @@ impl Reading {
         if count > 1 && matches!(kind, CallKind::Send(_) | CallKind::Receive(_)) {
             return Err(wrong(
                 "count",
-                format!("'{count}' on a pipeline transfer"),
+                format!("is '{count}', but must be 1 for a pipeline transfer"),
                 "write one row for each transfer, in the order of the transfers".into(),
             ));
         }

@@ -63,7 +63,7 @@ fn every_rejection_names_line_column_value_and_remedy() {
         "line 8, comm_group_size: '4' differs from '2' in line 7",
         "line 9, msg_size: is empty",
         "line 10, additional: 'recv_next' has no direction; a row 'isend' needs send_next or send_prev",
-        "line 11, count: '2' on a pipeline transfer",
+        "line 11, count: is '2', but must be 1 for a pipeline transfer",
         "line 12, comm_group: is empty in a row 'all_reduce'",
         "line 13, _elapsed_time: 'soon' is not a number",
         "line 14, count: '0' is too small",

@@ -84,18 +84,20 @@ fn transfers_are_counted_and_sized() {
 fn what_does_not_match_is_refused_with_both_counts() {
     let cut = FIRST.trim_end_matches("rn b b");
     assert!(
-        problems(&[cut, LAST]).contains("stage 1 to stage 0: '3' rows send_prev, but '2' rows recv_next"),
+        problems(&[cut, LAST])
+            .contains("stage 1 to stage 0: '3' rows with send_prev, but '2' rows with recv_next"),
     );
     let lost = LAST.replacen("rp ", "", 1);
     assert!(
-        problems(&[FIRST, &lost]).contains("stage 0 to stage 1: '3' rows send_next, but '2' rows recv_prev")
+        problems(&[FIRST, &lost])
+            .contains("stage 0 to stage 1: '3' rows with send_next, but '2' rows with recv_prev")
     );
     assert!(
         problems(&["f sn b rn", "rp f sn b sp"])
-            .contains("'send_next' is on stage 1, which has no such neighbour")
+            .contains("'send_next' is on stage 1, which has no neighbour in this direction")
     );
     assert!(problems(&["f f"]).contains("stage 0: has '1' forward and '0' backward passes"));
-    assert!(problems(&["b"]).contains("shows no forward pass"));
+    assert!(problems(&["b"]).contains("has no forward pass"));
 }
 
 #[test]

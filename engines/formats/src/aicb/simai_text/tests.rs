@@ -70,7 +70,7 @@ fn every_rejection_names_line_row_field_value_and_remedy() {
     for part in [
         "line 3 (row 1): has '11' fields instead of '12'; a row is name dep fwd_ns",
         "line 4 (row 2): has '13' fields instead of '12'",
-        "line 5 (row 3), dep: 'x' is not a row number; write -1 for none",
+        "line 5 (row 3), dep: 'x' is not a row number; write a row number, or -1 for no dependency",
         "line 6 (row 4), fwd_ns: '-5' is negative; write a time in ns",
         "line 7 (row 5), ig_ns: 'nan' is not a finite number",
         "line 8 (row 6), ig_comm: 'ALREDUCE' is not a collective; did you mean 'ALLREDUCE'?",
@@ -159,5 +159,5 @@ fn a_file_without_clear_periods_is_one_micro_batch_and_says_so() {
     let short = periodic(&["embedding_layer", "mlp", "embedding_layer", "cross_entropy1"]);
     assert!(short.note.contains("fewer rows than the first"), "{}", short.note);
     let long = periodic(&["embedding_layer", "mlp", "embedding_layer", "mlp", "mlp"]);
-    assert!(long.note.contains("do not cover the layers"), "{}", long.note);
+    assert!(long.note.contains("rows of layers follow after"), "{}", long.note);
 }
