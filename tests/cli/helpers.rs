@@ -10,7 +10,7 @@ fn a_person_who_starts_a_helper_is_told_what_it_is() {
     let place = Place::new();
     let ran = place.run(&[HIDDEN]).exit(2);
     assert_eq!(ran.out, "");
-    ran.says(&["lightbay calls this command itself", "not for use by hand"]);
+    ran.says(&["lightbay runs this command itself", "do not run the command by hand"]);
     let ran = place.feed(&[HIDDEN], b"hello").exit(2);
     assert_eq!(ran.out, "");
     ran.says(&["the job could not be read"]);

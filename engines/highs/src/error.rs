@@ -25,7 +25,7 @@ pub enum Error {
         wanted: usize,
     },
     /// A column or row that the model does not have.
-    #[error("there is no {what} {index}, but the model has {count}")]
+    #[error("{what} {index} does not exist; the model has {count}")]
     Missing {
         /// `column` or `row`.
         what: String,
@@ -61,7 +61,7 @@ pub enum Error {
         said: String,
     },
     /// The listener of the run panicked; the run was ended, and the instance can be used again.
-    #[error("the watcher of the run panicked: {0}")]
+    #[error("the listener of the run panicked: {0}")]
     SolverListener(String),
     /// A model file could not be written or read.
     #[error("model file: {0}")]

@@ -121,7 +121,7 @@ pub fn write(model: &Model, format: ModelFormat) -> Result<ModelFile, Error> {
         .ok_or_else(|| Error::File("the path of the temporary folder is not valid UTF-8".to_owned()))?;
     if !highs.write_model(path)? && model.rows() > 0 && model.columns() > 0 {
         // A warning means that HiGHS replaced our names by its own, or that a model without rows has no names.
-        return Err(Error::File("the solver would not write these names".to_owned()));
+        return Err(Error::File("the solver cannot write the names of this model".to_owned()));
     }
     let text = std::fs::read(file.path()).map_err(|error| Error::File(error.to_string()))?;
     Ok(ModelFile { text, names })

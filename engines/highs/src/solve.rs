@@ -99,7 +99,7 @@ pub fn run<K: Kind>(
     let helper = ask.isolated.then(|| cx.launcher().cloned()).flatten();
     let mut bridge = Bridge::new(reader, cx, ask.model.maximise, helper.is_some());
     if let Some(launcher) = helper {
-        bridge.cx.note(Severity::Info, format!("{name} solves in a solver process"));
+        bridge.cx.note(Severity::Info, format!("{name} runs in a solver process"));
         match worker::solve(launcher.as_ref(), ask.model, &ask.options, &ask.start, &mut bridge) {
             Ok(ending) => {
                 let accident = ending.accident.map(|how| bridge.cut_short(&how));
@@ -126,7 +126,7 @@ pub fn run<K: Kind>(
             Err(error) => return Err(bridge.failed(error.to_string())),
         }
     } else {
-        bridge.cx.note(Severity::Info, format!("{name} solves inside lightbay"));
+        bridge.cx.note(Severity::Info, format!("{name} runs inside lightbay"));
     }
     let (options, limited) =
         within(ask.options, bridge.cx.control().time_left().map(|left| left.as_secs_f64()));

@@ -67,7 +67,7 @@ pub fn prepare(model: &Model, start: &Start, min_share: f64) -> Result<Option<Gi
     };
     if integers > 0 && (named as f64) < min_share * integers as f64 {
         return Err(format!(
-            "it gives whole values to {named} of {integers} integer columns, at least {:.0} are required",
+            "it gives whole values to {named} of {integers} integer columns, but at least {:.0} are required",
             (min_share * integers as f64).ceil()
         ));
     }
@@ -77,7 +77,7 @@ pub fn prepare(model: &Model, start: &Start, min_share: f64) -> Result<Option<Gi
 fn check(model: &Model, mut values: impl Iterator<Item = (usize, f64)>) -> Result<(), String> {
     let wrong = values.find_map(|(column, value)| {
         let Some(name) = model.column_names.get(column) else {
-            return Some(format!("it names column {column}, but the model has {}", model.columns()));
+            return Some(format!("it names column {column}, but the model has {} columns", model.columns()));
         };
         if !value.is_finite() {
             return Some(format!("'{name}' is {value}"));

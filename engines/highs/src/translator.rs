@@ -129,7 +129,7 @@ impl<'w> EventTranslator<'w> {
         }
         self.flush(' ');
         if !matches!(self.start, StartState::None | StartState::Known) && !self.stopped() {
-            self.reject("the solver ended without using it");
+            self.reject("the solver ended without using the point");
         }
     }
 

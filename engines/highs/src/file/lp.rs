@@ -28,7 +28,7 @@ pub(super) fn text(model: &Model, names: &NameMap) -> Result<String, Error> {
         let (name, values) = (
             &model.column_names[column],
             if model.domains[column] == Domain::SemiInteger {
-                "zero or whole"
+                "zero or a whole number"
             } else {
                 "zero or between its bounds"
             },

@@ -49,7 +49,9 @@ impl Model {
             for entry in start..end {
                 let (column, value) = (self.indices[entry] as usize, self.values[entry]);
                 let Some(last) = seen.get_mut(column) else {
-                    return Err(Error::Model(format!("'{name}' names column {column} of {columns}")));
+                    return Err(Error::Model(format!(
+                        "'{name}' names column {column}, but the model has {columns} columns"
+                    )));
                 };
                 if *last == row + 1 {
                     let column = &self.column_names[column];
@@ -75,7 +77,7 @@ impl Model {
         Error::length("entries of the quadratic part", part.values.len(), part.indices.len())?;
         if self.is_mip() {
             return Err(Error::Quadratic(
-                "a model with integer columns cannot have one; make the objective linear".to_owned(),
+                "a model with integer columns must have a linear objective".to_owned(),
             ));
         }
         let ends = part.starts.iter().skip(1).map(|end| *end as usize).chain([part.indices.len()]);

@@ -236,7 +236,7 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
             // If the model has another goal, such as fewer ports, the search continues.
             if !self.closed && self.reader.meaning(0.0).is_some() && self.cx.closed() {
                 self.closed = true;
-                let text = "the best plan meets the bound: the solver has nothing left to find";
+                let text = "the best plan meets the bound, so the solver stops";
                 self.cx.note(Severity::Info, text);
             }
         }

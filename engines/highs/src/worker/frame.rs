@@ -85,7 +85,7 @@ pub enum FrameError {
     #[error("the message has {0} bytes, more than the maximum of {LIMIT_BYTES}")]
     TooLarge(usize),
     /// The other process does not use this protocol.
-    #[error("the other process is not lightbay, or is another version of it")]
+    #[error("the other process is not lightbay, or is another version of lightbay")]
     Stranger,
     /// The record cannot be read.
     #[error("the message cannot be read: {0}")]

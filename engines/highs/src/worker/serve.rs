@@ -20,9 +20,7 @@ const STACK_BYTES: usize = 16 << 20;
 #[non_exhaustive]
 pub enum ServeError {
     /// A person started the solver process by hand.
-    #[error(
-        "lightbay calls this command itself to run a solver in a second process; it is not for use by hand"
-    )]
+    #[error("lightbay runs this command itself to start a solver process; do not run the command by hand")]
     ByHand,
     /// The input is not a job.
     #[error("the job could not be read: {0}")]

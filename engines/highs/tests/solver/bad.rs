@@ -34,7 +34,9 @@ fn arrays_that_do_not_fit_are_named() {
     assert!(refused(|model| model.lower.clear()).contains("'lower bounds of columns' has 0 values"));
     assert!(refused(|model| model.row_names.clear()).contains("'names of rows' has 0 values"));
     assert!(refused(|model| model.values.clear()).contains("'entries'"));
-    assert!(refused(|model| model.indices[0] = 9).contains("'hours' names column 9 of 2"));
+    assert!(
+        refused(|model| model.indices[0] = 9).contains("'hours' names column 9, but the model has 2 columns")
+    );
     assert!(refused(|model| model.indices[1] = 0).contains("'hours' names 'x' twice"));
     assert!(refused(|model| model.starts[1] = 99).contains("end before they begin"));
     assert!(refused(|model| model.starts[0] = 1).contains("first row"));

@@ -97,7 +97,7 @@ pub fn closed() {
     assert_eq!(done.bound, done.value);
     let header = done.plan.unwrap().header();
     assert!(header.status == Status::Optimal && header.provenance.reproducible);
-    let told = "I the best plan meets the bound: the solver has nothing left to find";
+    let told = "I the best plan meets the bound, so the solver stops";
     assert!(running.notes().iter().any(|note| note == told), "{:?}", running.notes());
     assert!(is_dead(spy.last()));
 }
