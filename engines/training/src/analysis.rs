@@ -50,7 +50,7 @@ pub enum AnalysisError {
     )]
     Moves,
     /// The result belongs to another scenario.
-    #[error("the plan has {tasks} tasks and {links} links, which are not the numbers of the scenario")]
+    #[error("the plan has {tasks} tasks and {links} links, but the numbers in the scenario are different")]
     Mismatch {
         /// Tasks of the result.
         tasks: usize,

@@ -265,7 +265,10 @@ fn examine(
 ) -> Examined {
     sanity::instance(&case.net, &mut found);
     if !result.jobs.is_empty() {
-        found.add(code::JOBS, format!("{} jobs are listed, but the scenario has one", result.jobs.len()));
+        found.add(
+            code::JOBS,
+            format!("the plan lists {} jobs, but the scenario has one job", result.jobs.len()),
+        );
     }
     if found.is_empty() {
         finite(result, claims, &mut found);
@@ -327,7 +330,7 @@ fn examine(
 fn finite(result: &TrainingResult, claims: &Claims<'_>, found: &mut Findings) {
     let mut number = |name: &str, value: f64| {
         if !value.is_finite() {
-            found.add(code::SCHEMA, format!("'{name}' is {value}, must be a finite number"));
+            found.add(code::SCHEMA, format!("'{name}' is {value}, but must be a finite number"));
         }
     };
     number("objective.value", claims.makespan_s);

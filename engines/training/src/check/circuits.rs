@@ -65,7 +65,7 @@ pub(super) fn ports(
         if *used > u64::from(pod.ports) {
             found.add(
                 code::PORTS,
-                format!("{} uses {used} ports of {}", case.pod_label(pod.id.index()), pod.ports),
+                format!("{} uses {used} ports, but has {}", case.pod_label(pod.id.index()), pod.ports),
             );
         }
     }

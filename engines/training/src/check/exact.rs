@@ -93,7 +93,7 @@ pub(super) fn bound(
         found.add(
             code::BOUND,
             format!(
-                "bound {bound_s:.9} s is wrong: circuits {:?} allow {:.9} s",
+                "bound {bound_s:.9} s is wrong: circuits {:?} allow an iteration of {:.9} s",
                 best.circuits, best.value_s
             ),
         );
@@ -110,7 +110,7 @@ pub(super) fn bound(
                     found.add(
                         code::BOUND,
                         format!(
-                            "bound {bound_s:.9} s is wrong: circuits {circuits:?} give {fair_s:.9} s at max-min fair rates"
+                            "bound {bound_s:.9} s is wrong: circuits {circuits:?} allow an iteration of {fair_s:.9} s at max-min fair rates"
                         ),
                     );
                     return NONE;
@@ -136,7 +136,8 @@ fn moving(
     if let (Some(bound_s), Some(stay_s)) = (claims.bound_s, stay)
         && exceeds(bound_s, stay_s)
     {
-        let text = format!("bound {bound_s:.9} s is wrong: static circuits allow {stay_s:.9} s");
+        let text =
+            format!("bound {bound_s:.9} s is wrong: static circuits allow an iteration of {stay_s:.9} s");
         found.add(code::BOUND, text);
         return (BoundTrust::None, None);
     }
@@ -147,7 +148,7 @@ fn moving(
     let mut value_s = stay.filter(|_| stays).unwrap_or_else(|| full_speed_s(ask.case));
     if ask.depth.is_exact() {
         if let Some(stay_s) = stay {
-            remarks.push(format!("static circuits take at least {stay_s:.9} s"));
+            remarks.push(format!("with static circuits, an iteration takes at least {stay_s:.9} s"));
         }
         if let Some(bound_s) = claims.bound_s.filter(|bound_s| most == 1 && exceeds(*bound_s, value_s)) {
             value_s = one_switching(ask, delay_s, bound_s, value_s, remarks);
@@ -168,7 +169,7 @@ const FIRST_BOXES: usize = 40_000;
 fn one_switching(ask: &Ask<'_>, delay_s: f64, bound_s: f64, ideal_s: f64, remarks: &mut Vec<String>) -> f64 {
     const WHAT: &str = "the bound on plans with one reconfiguration";
     let Some(contention) = Contention::of(ask.case, ask.nics, MOST_VISITS) else {
-        remarks.push(format!("{WHAT} is not verified: too many transfers"));
+        remarks.push(format!("{WHAT} is not verified, because the scenario has too many transfers"));
         return ideal_s;
     };
     let nearly_s = bound_s - NEARLY * (bound_s - ideal_s);
@@ -191,7 +192,7 @@ fn one_switching(ask: &Ask<'_>, delay_s: f64, bound_s: f64, ideal_s: f64, remark
         }
     }
     remarks.push(format!(
-        "{WHAT} is not verified: its proof needs more boxes of states and instants than the checker tries"
+        "{WHAT} is not verified, because its proof needs more boxes of states and instants than the checker tries"
     ));
     ideal_s
 }
@@ -213,7 +214,7 @@ pub(super) fn judge(
         Some(bound_s) if !exceeds(bound_s, floor_s) => (BoundTrust::Verified, verified),
         Some(bound_s) => {
             remarks.push(format!(
-                "bound {bound_s:.9} s is claimed by '{}'; the checker itself proves {floor_s:.9} s",
+                "bound {bound_s:.9} s is claimed by '{}'; the checker itself proves a bound of {floor_s:.9} s",
                 claims.method
             ));
             (BoundTrust::Claimed, verified)
@@ -267,9 +268,9 @@ impl GivenUp {
     fn remark(self, what: &str, depth: Depth) -> Option<String> {
         match self {
             Self::OutOfTime => depth.not_within(what),
-            Self::TooMany if depth.is_exact() => {
-                Some(format!("{what} is not verified: more than {MOST_VECTORS} circuit allocations"))
-            }
+            Self::TooMany if depth.is_exact() => Some(format!(
+                "{what} is not verified, because there are more than {MOST_VECTORS} circuit allocations"
+            )),
             Self::TooMany => None,
         }
     }
@@ -278,7 +279,9 @@ impl GivenUp {
 fn search_remark(best: &Result<Best, GivenUp>, depth: Depth, end_s: Option<f64>) -> String {
     match best {
         Err(GivenUp::TooMany) => {
-            format!("optimality was not examined: more than {MOST_VECTORS} circuit allocations")
+            format!(
+                "optimality was not examined, because there are more than {MOST_VECTORS} circuit allocations"
+            )
         }
         Err(why) => why.remark("the least possible makespan", depth).unwrap_or_default(),
         Ok(best) if best.reached => {

@@ -19,7 +19,10 @@ pub(super) fn ideal(
     found: &mut Findings,
 ) {
     let Some(run) = replay(case, nics, None) else {
-        found.add(code::SCENARIO, "the ideal network cannot be simulated: times leave the range of numbers");
+        found.add(
+            code::SCENARIO,
+            "the ideal network cannot be simulated, because times exceed the range of numbers",
+        );
         return;
     };
     let ideal_s = run.makespan_s;
@@ -27,7 +30,7 @@ pub(super) fn ideal(
         found.add(
             code::NCT,
             format!(
-                "'ideal_makespan_s' is {:.9}, but NICs alone allow {ideal_s:.9} s",
+                "'ideal_makespan_s' is {:.9}, but the ideal network gives {ideal_s:.9} s",
                 result.ideal_makespan_s
             ),
         );
@@ -46,9 +49,9 @@ pub(super) fn ideal(
     let error = nct_error(slack, communication_s);
     figures.push(about("nct", nct, error));
     match result.nct {
-        None => found.add(code::NCT, format!("'nct' is missing, but the schedule has {nct:.9}")),
+        None => found.add(code::NCT, format!("'nct' is missing, but the schedule gives {nct:.9}")),
         Some(claimed) if (claimed - nct).abs() > error => {
-            found.add(code::NCT, format!("'nct' is {claimed:.9}, but the schedule has {nct:.9}"));
+            found.add(code::NCT, format!("'nct' is {claimed:.9}, but the schedule gives {nct:.9}"));
         }
         Some(_) => {}
     }

@@ -33,7 +33,7 @@ pub(super) fn case(job: &Job, found: &mut Findings) -> Option<Case<'static>> {
     if load.stages.len() != shape.stages as usize {
         found.add(
             code::SCENARIO,
-            format!("the job has {} stages but figures for {}", shape.stages, load.stages.len()),
+            format!("the job has {} stages, but figures for {} stages", shape.stages, load.stages.len()),
         );
         return None;
     }
@@ -41,7 +41,7 @@ pub(super) fn case(job: &Job, found: &mut Findings) -> Option<Case<'static>> {
     if let Some(odd) =
         figures.chain([load.pp_volume_bytes]).find(|value| !(*value >= 0.0 && value.is_finite()))
     {
-        found.add(code::SCENARIO, format!("a time or volume of the job is {odd}, must be 0 or more"));
+        found.add(code::SCENARIO, format!("a time or volume of the job is {odd}, but must be 0 or more"));
         return None;
     }
     let orders = orders::orders(job, &shape, found)?;
@@ -76,7 +76,7 @@ pub(super) fn shape(job: &Job) -> Result<Shape, String> {
     match laid(job)? {
         (shape, None) => Ok(shape),
         (_, Some(_)) => {
-            Err("'pods' of replicas that are not alike cannot be shared with other jobs".to_owned())
+            Err("a job whose 'pods' differ between replicas cannot share pods with other jobs".to_owned())
         }
     }
 }
@@ -97,7 +97,7 @@ fn laid(job: &Job) -> Result<(Shape, Option<ListedPods>), String> {
         ("dp_buckets", run.dp_buckets),
     ];
     if let Some((name, _)) = sizes.iter().find(|(_, value)| *value == 0) {
-        return Err(format!("'{name}' is 0, must be 1 or more"));
+        return Err(format!("'{name}' is 0, but must be 1 or more"));
     }
     let parts = u64::from(run.pp) * u64::from(run.virtual_stages);
     if parts.saturating_mul(run.micro_batches.into()) > MOST_COMPUTES {
@@ -113,7 +113,7 @@ fn laid(job: &Job) -> Result<(Shape, Option<ListedPods>), String> {
     let stage_gpus = alone * together;
     if run.cp > 1 && job.measured.is_none() && !run.seq.is_multiple_of(2 * run.cp) {
         return Err(format!(
-            "'cp' is {}, but twice that number does not divide the {} tokens of a sequence",
+            "'cp' is {}, but 2 x cp does not divide the {} tokens of a sequence",
             run.cp, run.seq
         ));
     }
@@ -229,7 +229,7 @@ fn sharing(job: &Job, alone: u64) -> Result<(u64, u64), String> {
     let column = u64::from(run.gpus) / u64::from(run.pp);
     let replicas = column / alone;
     if replicas == 0 || replicas * alone != column || pod == 0 {
-        return Err(format!("the {column} GPUs of a stage are not a multiple of groups of {alone}"));
+        return Err(format!("the {column} GPUs of a stage cannot be divided into groups of {alone}"));
     }
     match (pod.is_multiple_of(column), column.is_multiple_of(pod) && pod.is_multiple_of(alone)) {
         (true, _) => Ok((replicas, pod / replicas)),

@@ -38,7 +38,7 @@ impl<'a> Course<'a> {
         };
         let delay_s = group.delay_s;
         if !(delay_s >= 0.0 && delay_s.is_finite()) {
-            found.add(code::SCENARIO, format!("'delay_s' is {delay_s}, must be 0 or more"));
+            found.add(code::SCENARIO, format!("'delay_s' is {delay_s}, but must be 0 or more"));
         }
         if !result.topology.is_empty() {
             found.add(code::TOPOLOGY, "'topology' must be empty if 'phases' is given");
@@ -89,8 +89,10 @@ fn form(case: &Case<'_>, phases: &Phases, period_s: f64, found: &mut Findings) {
     }
     for (index, event) in phases.events.iter().enumerate() {
         if !(event.time_s >= 0.0 && event.time_s < period_s) {
-            let text =
-                format!("events[{index}] is at {} s, must be from 0 to below {period_s} s", event.time_s);
+            let text = format!(
+                "events[{index}] is at {} s, but must be at 0 s or later and before {period_s} s",
+                event.time_s
+            );
             found.add(code::PHASES, text);
         }
         let (has, links) = (event.circuits.len(), case.net.links.len());
@@ -120,7 +122,7 @@ fn switchings(phases: &Phases, most: u32, found: &mut Findings) {
     let set_up = (0..count).filter(rises).count().saturating_sub(1);
     if set_up != phases.switchings as usize {
         let text = format!(
-            "'switchings' is {}, but the events have {set_up}, not counting the return",
+            "'switchings' is {}, but the events contain {set_up} reconfigurations, not counting the return",
             phases.switchings
         );
         found.add(code::PHASES, text);
@@ -152,7 +154,10 @@ pub(super) fn ports(
             if used[index] > u64::from(pod.ports) {
                 let label = case.pod_label(index);
                 let (used, ports, from_s) = (used[index], pod.ports, event.time_s);
-                found.add(code::PORTS, format!("{label} uses {used} ports of {ports} from {from_s:.9} s"));
+                found.add(
+                    code::PORTS,
+                    format!("{label} uses {used} ports, but has {ports} (from {from_s:.9} s on)"),
+                );
             }
         }
     }
@@ -171,7 +176,8 @@ pub(super) fn ports(
 /// Checks that every finish, with the work after it, lies within the period, after which the circuits repeat.
 pub(super) fn within_period(end_s: f64, claims: &Claims<'_>, slack: Slack, found: &mut Findings) {
     if end_s > claims.makespan_s + slack.time_s {
-        let text = format!("the schedule ends at {end_s:.9} s, the period at {:.9} s", claims.makespan_s);
+        let text =
+            format!("the schedule ends at {end_s:.9} s, but the period ends at {:.9} s", claims.makespan_s);
         found.add(code::MAKESPAN, text);
     }
 }

@@ -35,7 +35,7 @@ pub(super) fn figures(
     let wrong = |message: String| Violation::new(code::NCT, message);
     let variants = scenario
         .variants(text)
-        .map_err(|problem| wrong(format!("parameter 'robust' names no configurations: {problem}")))?;
+        .map_err(|problem| wrong(format!("parameter 'robust' is invalid: {problem}")))?;
     let circuits = result.circuits();
     let mut found = Findings::default();
     let (mut least, mut most) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
@@ -52,7 +52,10 @@ pub(super) fn figures(
             .filter(|case| case.net.links.len() == circuits.len())
             .and_then(|case| range(&case, &circuits));
         let Some(RateRange { nct: (low, high), makespan_s }) = range else {
-            return Err(wrong(format!("the circuits cannot be simulated with {}", variant.name)));
+            return Err(wrong(format!(
+                "the circuits cannot be simulated in the configuration {}",
+                variant.name
+            )));
         };
         (least, most) = (least.max(low), most.max(high));
         (least_s, most_s) = (least_s + share * makespan_s.0, most_s + share * makespan_s.1);
@@ -63,7 +66,7 @@ pub(super) fn figures(
     ];
     let remark = (most - least > 2.0 * CHECK_RELATIVE * most).then(|| {
         format!(
-            "metric '{WORST_NCT}' is claimed by '{}'; the checker itself finds {least:.6} to {most:.6}",
+            "metric '{WORST_NCT}' is claimed by '{}'; the checker itself finds a value between {least:.6} and {most:.6}",
             claims.method
         )
     });

@@ -14,7 +14,7 @@ pub(super) fn instance(net: &Instance, found: &mut Findings) {
     let bandwidth = net.nic_bandwidth_gbps;
     // Beyond 1e12 Gb/s products of rates and times leave the range in which they can be compared.
     if !(bandwidth > 0.0 && bandwidth <= 1e12) {
-        fault(format!("'nic_bandwidth_gbps' is {bandwidth}, must be above 0 and at most 1e12"));
+        fault(format!("'nic_bandwidth_gbps' is {bandwidth}, but must be above 0 and at most 1e12"));
     }
     for (index, pod) in net.pods.iter().enumerate() {
         if pod.id.index() != index {
@@ -45,7 +45,7 @@ pub(super) fn instance(net: &Instance, found: &mut Findings) {
         }
         let pair = (task.src_pod.0.min(task.dst_pod.0), task.src_pod.0.max(task.dst_pod.0));
         if task.src_pod == task.dst_pod {
-            fault(format!("{name} stays in pod {}", task.src_pod));
+            fault(format!("{name} sends to its own pod {}", task.src_pod));
         } else if !pairs.contains_key(&pair) {
             fault(format!(
                 "{name} goes from pod {} to pod {}, which no link joins",
@@ -62,13 +62,13 @@ pub(super) fn instance(net: &Instance, found: &mut Findings) {
         }
         if !(task.volume_bytes >= LEAST_BYTES && task.volume_bytes.is_finite()) {
             fault(format!(
-                "{name} has a volume of {} bytes, must be at least {LEAST_BYTES}",
+                "{name} has a volume of {} bytes, but must have at least {LEAST_BYTES}",
                 task.volume_bytes
             ));
         }
         for (key, value) in [("release_s", task.release_s), ("tail_s", task.tail_s)] {
             if !(value >= 0.0 && value.is_finite()) {
-                fault(format!("{name} has '{key}' {value}, must be 0 or more"));
+                fault(format!("{name} has '{key}' {value}, but must have 0 or more"));
             }
         }
     }
@@ -82,12 +82,12 @@ pub(super) fn instance(net: &Instance, found: &mut Findings) {
             fault(format!("edges[{index}] makes task {} follow itself", edge.pred));
         }
         if !(edge.delay_s >= 0.0 && edge.delay_s.is_finite()) {
-            fault(format!("edges[{index}] has 'delay_s' {}, must be 0 or more", edge.delay_s));
+            fault(format!("edges[{index}] has 'delay_s' {}, but must have 0 or more", edge.delay_s));
         }
     }
     let compute_s = net.provenance.as_ref().and_then(|origin| origin.compute_s).unwrap_or(0.0);
     if !(compute_s >= 0.0 && compute_s.is_finite()) {
-        fault(format!("'provenance.compute_s' is {compute_s}, must be 0 or more"));
+        fault(format!("'provenance.compute_s' is {compute_s}, but must be 0 or more"));
     }
     if found.is_empty() {
         ports(net, found);

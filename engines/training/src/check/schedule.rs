@@ -83,13 +83,16 @@ fn segments(label: &str, schedule: &TaskSchedule, slack: Slack, found: &mut Find
         if to_s < from_s || (to_s == from_s && segment.volume_bytes != 0.0) {
             found.add(
                 code::SEGMENTS,
-                format!("{label}: segment {index} starts at {from_s:.9} s and ends at {to_s:.9} s, but it must have a length"),
+                format!("{label}: segment {index} starts at {from_s:.9} s and ends at {to_s:.9} s, but must end after its start"),
             );
         }
         if segment.volume_bytes < 0.0 {
             found.add(
                 code::SEGMENTS,
-                format!("{label}: segment {index} has {} bytes, must be 0 or more", segment.volume_bytes),
+                format!(
+                    "{label}: segment {index} has {} bytes, but must have 0 or more",
+                    segment.volume_bytes
+                ),
             );
         }
     }
@@ -107,7 +110,7 @@ fn segments(label: &str, schedule: &TaskSchedule, slack: Slack, found: &mut Find
             found.add(
                 code::CONTIGUITY,
                 format!(
-                    "{label}: nothing is planned from {end_s:.9} s to {next_s:.9} s, write idle time as a segment of 0 bytes"
+                    "{label}: nothing is planned from {end_s:.9} s to {next_s:.9} s; write idle time as a segment of 0 bytes"
                 ),
             );
         }
@@ -120,7 +123,7 @@ fn segments(label: &str, schedule: &TaskSchedule, slack: Slack, found: &mut Find
         found.add(
             code::CONTIGUITY,
             format!(
-                "{label} starts at {:.9} s, its first segment at {:.9} s",
+                "{label} starts at {:.9} s, but its first segment starts at {:.9} s",
                 schedule.start_s, first.start_s
             ),
         );
@@ -129,7 +132,7 @@ fn segments(label: &str, schedule: &TaskSchedule, slack: Slack, found: &mut Find
         found.add(
             code::CONTIGUITY,
             format!(
-                "{label} finishes at {:.9} s, its last segment at {:.9} s",
+                "{label} finishes at {:.9} s, but its last segment ends at {:.9} s",
                 schedule.finish_s, last.end_s
             ),
         );

@@ -56,7 +56,7 @@ pub(super) fn examine(
             found.add(
                 code::WORSE,
                 format!(
-                    "job '{}' takes {after:.9} s, but {before:.9} s on the ports that it brought",
+                    "job '{}' takes {after:.9} s with traded ports, but {before:.9} s on its own ports",
                     job.name
                 ),
             );
@@ -87,11 +87,14 @@ fn pods(shared: &SharedPods, found: &mut Findings) -> Option<Pods> {
             Err(why) => fault(format!("job '{}': {why}", placed.name)),
         }
         if placed.weight == 0 {
-            fault(format!("job '{}' has weight 0, must be 1 or more", placed.name));
+            fault(format!("job '{}' has weight 0, but must have 1 or more", placed.name));
         }
     }
     if shared.jobs.len() < 2 {
-        fault(format!("{} jobs share the pods, must be 2 or more", shared.jobs.len()));
+        fault(format!(
+            "the number of jobs that share the pods is {}, but must be 2 or more",
+            shared.jobs.len()
+        ));
     }
     let names: BTreeSet<&str> = shared.jobs.iter().map(|placed| placed.name.as_str()).collect();
     if names.len() < shared.jobs.len() {
@@ -121,7 +124,7 @@ fn pods(shared: &SharedPods, found: &mut Findings) -> Option<Pods> {
         Some(PortsPerPod::ByPosition(ports)) => ports.iter().copied().map(u64::from).collect(),
     };
     if budget.len() != count || budget.iter().zip(&brought).any(|(budget, brought)| budget < brought) {
-        found.add(code::SCENARIO, format!("pods have {budget:?} ports, but the jobs bring {brought:?}"));
+        found.add(code::SCENARIO, format!("pods have {budget:?} ports, but the jobs define {brought:?}"));
         return None;
     }
     Some(Pods { budget, first, own })
@@ -132,20 +135,20 @@ fn listed(shared: &SharedPods, result: &TrainingResult, claims: &Claims<'_>, fou
     let names: Vec<&str> = shared.jobs.iter().map(|placed| placed.name.as_str()).collect();
     let given: Vec<&str> = result.jobs.iter().map(|job| job.name.as_str()).collect();
     if names != given {
-        found.add(code::JOBS, format!("jobs {given:?} are listed, but the scenario has {names:?}"));
+        found.add(code::JOBS, format!("the plan lists jobs {given:?}, but the scenario has {names:?}"));
     }
     if !result.topology.is_empty() {
-        found.add(code::TOPOLOGY, "'topology' is not empty, but each of several jobs has its own");
+        found.add(
+            code::TOPOLOGY,
+            "'topology' is not empty, but each of the several jobs has its own topology",
+        );
     }
     if !result.tasks.is_empty() {
-        found.add(code::TASK, "'tasks' is not empty, but each of several jobs has its own");
+        found.add(code::TASK, "'tasks' is not empty, but each of the several jobs has its own tasks");
     }
     for job in &result.jobs {
         if [&job.alone, &job.shared].iter().any(|plan| plan.result.rate_control != result.rate_control) {
-            found.add(
-                code::JOBS,
-                format!("job '{}' has a rate control that differs from that of the plan", job.name),
-            );
+            found.add(code::JOBS, format!("job '{}' has another rate control than the plan", job.name));
         }
     }
     let figures = [
@@ -156,7 +159,7 @@ fn listed(shared: &SharedPods, result: &TrainingResult, claims: &Claims<'_>, fou
     ];
     let metrics = claims.metrics.into_iter().flatten().map(|(name, value)| (name.as_str(), *value));
     for (name, value) in figures.into_iter().chain(metrics).filter(|(_, value)| !value.is_finite()) {
-        found.add(code::SCHEMA, format!("'{name}' is {value}, must be a finite number"));
+        found.add(code::SCHEMA, format!("'{name}' is {value}, but must be a finite number"));
     }
 }
 
@@ -165,7 +168,10 @@ fn account(job: &JobResult, own: &[u32], found: &mut Findings) -> bool {
     let lengths = [job.ports_per_pod.len(), job.given.len(), job.taken.len()];
     if lengths.iter().any(|length| *length != own.len()) {
         let (name, pods) = (&job.name, own.len());
-        found.add(code::TRADED, format!("job '{name}' lists ports of {lengths:?} pods, but covers {pods}"));
+        found.add(
+            code::TRADED,
+            format!("job '{name}' lists ports of {lengths:?} pods, but covers {pods} pods"),
+        );
         return false;
     }
     let before = found.count();
@@ -173,13 +179,13 @@ fn account(job: &JobResult, own: &[u32], found: &mut Findings) -> bool {
         let (given, taken) = (job.given[pod], job.taken[pod]);
         let name = &job.name;
         if given > 0 && taken > 0 {
-            let text = format!("job '{name}' gives {given} ports of its pod {pod} and takes {taken}");
+            let text = format!("job '{name}' gives {given} ports of its pod {pod}, but also takes {taken}");
             found.add(code::TRADED, text);
         }
         let left = i64::from(own) - i64::from(given) + i64::from(taken);
         if i64::from(ports) != left {
             let text = format!(
-                "job '{name}' may use {ports} ports of its pod {pod}: {own} brought - {given} given + {taken} taken are {left}"
+                "job '{name}' may use {ports} ports of its pod {pod}, but {own} own - {given} given + {taken} taken ports are {left}"
             );
             found.add(code::TRADED, text);
         }
@@ -199,13 +205,13 @@ fn budgets(pods: &Pods, result: &TrainingResult, found: &mut Findings) {
             taken += u64::from(job.taken[at]);
         }
         if allotted > budget {
-            let text = format!("shared pod {pod} has {budget} ports, the jobs may use {allotted}");
+            let text = format!("shared pod {pod} has {budget} ports, but the jobs may use {allotted}");
             found.add(code::PORTS, text);
         }
         let spare = budget.saturating_sub(brought);
         if taken > given + spare || given > taken {
             let text =
-                format!("shared pod {pod}: jobs take {taken} ports, give {given}, and {spare} are spare");
+                format!("shared pod {pod}: jobs take {taken} ports, but give {given}, and {spare} are spare");
             found.add(code::TRADED, text);
         }
     }
@@ -362,7 +368,7 @@ fn bound(
             result.jobs.iter().map(|job| job.alone.makespan_s * (1.0 + SAME_LENGTH)).collect();
         let Some(joint) = joint::optimum(&members, &pods.budget, rates, &limits_s, depth) else {
             remarks.push(format!(
-                "bound {bound_s:.9} s was not examined: the jobs can divide their ports in too many ways"
+                "bound {bound_s:.9} s was not examined, because the jobs can divide their ports in too many ways"
             ));
             return exact::judge(&floor, claims, remarks);
         };
@@ -370,7 +376,7 @@ fn bound(
         floor.covers = rates.bound_covers();
         if let Some(best) = joint.reached.filter(|best| exact::exceeds(bound_s, best.sum_s / weights)) {
             let text = format!(
-                "bound {bound_s:.9} s is wrong: circuits {:?} of the jobs allow {:.9} s",
+                "bound {bound_s:.9} s is wrong: circuits {:?} of the jobs allow a weighted mean of {:.9} s",
                 best.circuits,
                 best.sum_s / weights
             );

@@ -45,7 +45,7 @@ pub(super) fn precedence(
 
 fn too_early(case: &Case<'_>, schedules: &[&TaskSchedule], task: usize, earliest: Earliest) -> String {
     let start = format!(
-        "{} starts at {:.9} s, but its predecessors allow {:.9} s",
+        "{} starts at {:.9} s, but its predecessors allow a start at {:.9} s",
         case.task_label(task),
         schedules[task].start_s,
         earliest.at_s
@@ -54,7 +54,7 @@ fn too_early(case: &Case<'_>, schedules: &[&TaskSchedule], task: usize, earliest
         Some(pred) => {
             let finish_s = schedules[pred].finish_s;
             format!(
-                "{start} ({} finishes at {finish_s:.9} s, {:.9} s of work lie between)",
+                "{start} ({} finishes at {finish_s:.9} s, and {:.9} s of work lie between)",
                 case.task_label(pred),
                 earliest.at_s - finish_s
             )
@@ -74,7 +74,7 @@ pub(super) fn fair(
     found: &mut Findings,
 ) {
     let Some(run) = replay(case, nics, Some(circuits)) else {
-        found.add(code::RESIM, "the plan cannot be replayed: times leave the range of numbers");
+        found.add(code::RESIM, "the plan cannot be replayed, because times exceed the range of numbers");
         return;
     };
     if !slack.same_end(claims.makespan_s, run.makespan_s) {

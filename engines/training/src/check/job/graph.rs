@@ -148,7 +148,7 @@ impl<'a> Builder<'a> {
         match (0..stages).find(|stage| done[*stage] < orders[*stage].len()) {
             None => Ok(()),
             Some(stage) => Err(format!(
-                "the order of the stages cannot be executed: stage {} waits forever before {}",
+                "the order of the stages cannot be executed: stage {} waits forever before step {}",
                 stage + 1,
                 orders[stage][done[stage]].label(self.shape.virtual_stages)
             )),

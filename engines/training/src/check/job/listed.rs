@@ -65,7 +65,7 @@ impl ListedPods {
         let mut assign = |first: u64, last: u64, pod: u32| {
             for rank in first..=last {
                 match pod_of.get_mut(rank as usize) {
-                    None => return Err(format!("'pods' name rank {rank}, but the job has {gpus}")),
+                    None => return Err(format!("'pods' name rank {rank}, but the job has {gpus} ranks")),
                     Some(Some(_)) => return Err(format!("'pods' name rank {rank} twice")),
                     Some(free) => *free = Some(pod),
                 }
@@ -108,7 +108,10 @@ impl ListedPods {
             if rank % g as usize == 0 {
                 at[replica][stage] = pod;
             } else if at[replica][stage] != pod {
-                return Err(format!("'pods' cut the {g} GPUs of stage {} of replica {replica}", stage + 1));
+                return Err(format!(
+                    "'pods' separate the {g} GPUs of stage {} of replica {replica}",
+                    stage + 1
+                ));
             }
         }
         let mut groups: Vec<Vec<u32>> = Vec::new();
@@ -129,7 +132,10 @@ impl ListedPods {
             }
             Some(PortsPerPod::ByPosition(list)) => {
                 let Some(positions) = positions.filter(|positions| positions[0].len() == list.len()) else {
-                    return Err(format!("'ports_per_pod' has {} entries", list.len()));
+                    return Err(format!(
+                        "'ports_per_pod' has {} entries, which is not the number of pods",
+                        list.len()
+                    ));
                 };
                 for (pod, ports) in positions.iter().flat_map(|copy| copy.iter().zip(list)) {
                     listed.ports[*pod as usize] = *ports;
@@ -156,7 +162,10 @@ impl ListedPods {
         for (at, failed) in job.failed_ports.iter().enumerate() {
             let pod = self.names.iter().position(|name| *name == failed.pod);
             let Some(pod) = pod.filter(|pod| failed.port > 0 && failed.port <= all[*pod]) else {
-                return Err(format!("'failed_ports' name port {} of '{}'", failed.port, failed.pod));
+                return Err(format!(
+                    "'failed_ports' name port {} of '{}', which does not exist",
+                    failed.port, failed.pod
+                ));
             };
             if job.failed_ports[..at].contains(failed) {
                 return Err(format!("'failed_ports' name port {} of '{}' twice", failed.port, failed.pod));

@@ -42,7 +42,10 @@ pub(super) fn orders(job: &Job, shape: &Shape, found: &mut Findings) -> Option<V
         return Some((0..stages).map(of).collect());
     };
     if shape.virtual_stages > 1 {
-        found.add(code::SCENARIO, "the order lists micro-batches, but a stage holds several chunks");
+        found.add(
+            code::SCENARIO,
+            "the order lists micro-batches without chunks, but a stage has several chunks",
+        );
         return None;
     }
     if lists.len() != stages as usize {

@@ -61,7 +61,7 @@ fn a_bound_that_a_better_plan_beats_is_wrong() {
     plan.bound_s = Some(0.035);
     plan.assert_codes(&[code::BOUND]);
     let message = &plan.check().violations[0].message;
-    assert_eq!(message, "bound 0.035000000 s is wrong: circuits [3] allow 0.030000000 s");
+    assert_eq!(message, "bound 0.035000000 s is wrong: circuits [3] allow an iteration of 0.030000000 s");
     plan.bound_s = Some(0.03);
     assert_eq!(plan.check().bound, BoundTrust::Verified);
 }

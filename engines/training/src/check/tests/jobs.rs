@@ -302,7 +302,7 @@ fn jobs_that_cannot_be_interleaved_have_no_case() {
             measured.order = Order::Lists(vec![order(&["F1", "F2", "B1", "B2"]); 2]);
         }
     });
-    assert!(literal.contains("holds several chunks"), "{literal}");
+    assert!(literal.contains("has several chunks"), "{literal}");
     let mut uneven = tiny4();
     uneven.run.virtual_stages = 3;
     let mut found = crate::check::Findings::default();

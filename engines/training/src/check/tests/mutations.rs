@@ -65,7 +65,7 @@ fn more_circuits_than_ports() {
     plan.result.topology[1].circuits = 2;
     plan.result.ports_used = 6;
     plan.assert_codes(&[code::PORTS]);
-    assert_eq!(message(&plan, code::PORTS), "pod 1 'p1' uses 4 ports of 3");
+    assert_eq!(message(&plan, code::PORTS), "pod 1 'p1' uses 4 ports, but has 3");
     // The largest count does not overflow.
     plan.result.topology[1].circuits = u32::MAX;
     assert!(plan.codes().contains(code::PORTS));
@@ -134,8 +134,8 @@ fn before_the_predecessor_allows() {
     plan.assert_codes(&[code::PRECEDENCE]);
     assert_eq!(
         message(&plan, code::PRECEDENCE),
-        "task 2 'D' starts at 0.000000000 s, but its predecessors allow 0.010000000 s \
-         (task 0 'A' finishes at 0.010000000 s, 0.000000000 s of work lie between)"
+        "task 2 'D' starts at 0.000000000 s, but its predecessors allow a start at 0.010000000 s \
+         (task 0 'A' finishes at 0.010000000 s, and 0.000000000 s of work lie between)"
     );
 }
 
