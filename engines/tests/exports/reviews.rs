@@ -173,7 +173,7 @@ fn tables_of_a_scenario_are_those_that_need_no_plan() {
         files(Subject::Scenario(&scenario), "csv", "").into_iter().map(|file| file.name).collect();
     assert_eq!(names, ["tiny4.tasks.csv", "tiny4.traffic.csv", "tiny4.traffic_dense.csv"]);
     let refusal = export(Subject::Scenario(&scenario), "csv", &settings("table=circuits")).unwrap_err();
-    assert!(refusal.to_string().contains("is a table of a plan"), "{refusal}");
+    assert!(refusal.to_string().contains("exists only for a plan"), "{refusal}");
     let plan = solve(&scenario, "delta-joint", "");
     let names: Vec<String> =
         files(Subject::Plan(&plan), "csv", "").into_iter().map(|file| file.name).collect();

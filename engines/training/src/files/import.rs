@@ -135,8 +135,8 @@ fn job_of(
     }
     if let Some(stage) = stages.iter().find(|stage| stage.dp_bytes_per_micro_batch > 0.0) {
         summary.notes.push(format!(
-            "every micro-batch exchanges gradients or parameters, {} bytes per GPU between replicas: `micro_batches` \
-             changes their sum",
+            "replicas exchange gradients or parameters in every micro-batch, {} bytes per GPU: `micro_batches` \
+             changes the total",
             stage.dp_bytes_per_micro_batch.round()
         ));
     }
@@ -237,7 +237,7 @@ fn order(workload: &AicbWorkload, params: &Params, summary: &mut ImportSummary) 
     if params.text("order") == Some("1f1b") {
         if workload.stages.iter().any(|stage| stage.order.is_some()) {
             summary.skip("literal order", workload.pp, 0, "1F1B was requested");
-            summary.notes.retain(|note| !note.starts_with("the literal order is kept"));
+            summary.notes.retain(|note| !note.starts_with("the order in the file is used"));
         }
         return Order::OneForwardOneBackward;
     }
@@ -265,7 +265,7 @@ fn workload_file(inputs: &[AicbInput]) -> Option<&AicbInput> {
 /// A `u32` field of the run; a larger value is a problem of that field.
 fn narrow(name: &str, value: u64, problems: &mut Problems) -> u32 {
     u32::try_from(value).unwrap_or_else(|_| {
-        problems.add(name, format!("'{value}' is too large"), format!("at most {} are possible", u32::MAX));
+        problems.add(name, format!("'{value}' is too large"), format!("give at most {}", u32::MAX));
         0
     })
 }

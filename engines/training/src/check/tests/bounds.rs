@@ -34,7 +34,7 @@ fn what_the_time_does_not_suffice_for_is_said() {
         [
             "the least possible makespan is not verified within 0 s",
             "the best plan at max-min fair rates is not verified within 0 s",
-            "bound 0.033300000 s is claimed by 'by-hand'; the checker itself proves 0.030000000 s"
+            "bound 0.033300000 s is claimed by 'by-hand'; the checker itself proves a bound of 0.030000000 s"
         ]
     );
 }
@@ -74,7 +74,7 @@ fn fair_bounds_need_a_thorough_check() {
     assert_eq!((verdict.bound, verdict.violations.len()), (BoundTrust::Claimed, 0));
     assert_eq!(
         verdict.remarks,
-        ["bound 0.033300000 s is claimed by 'by-hand'; the checker itself proves 0.030000000 s"]
+        ["bound 0.033300000 s is claimed by 'by-hand'; the checker itself proves a bound of 0.030000000 s"]
     );
     assert_eq!(plan.check_at(Depth::EXACT).bound, BoundTrust::Verified);
     // With two circuits 40 ms, with three 33.3: a bound between is wrong.

@@ -56,7 +56,7 @@ pub(super) fn single(plan: &Plan<Training>) -> Result<Vec<Checked<Training>>, Pr
         let checked = Checked::verify(single, Depth::Usual).map_err(|rejected| {
             let mut problems = Problems::new();
             for violation in rejected.violations {
-                let text = format!("the plan of one job breaks {violation}");
+                let text = format!("the plan of one job is invalid: {violation}");
                 problems.push(Problem::new("", text, "please report this"));
             }
             problems

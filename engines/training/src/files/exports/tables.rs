@@ -36,7 +36,7 @@ pub(super) fn files(facts: &Facts, asked: &str) -> Result<Vec<(&'static str, Str
     all.push((TRAFFIC_DENSE, traffic_dense(facts)));
     all.retain(|(name, _)| asked == ALL || asked == *name);
     if all.is_empty() {
-        let message = format!("'{asked}' is a table of a plan");
+        let message = format!("table '{asked}' exists only for a plan");
         return Err(Problem::new("table", message, "solve the scenario first and export the plan").into());
     }
     Ok(all)

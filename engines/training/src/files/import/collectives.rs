@@ -113,8 +113,8 @@ impl<'a> Coster<'a> {
         for missing in &self.missing {
             problems.add(
                 "collectives",
-                format!("there is no {missing}"),
-                "set collectives=auto, or give a bus-bandwidth table that has it",
+                format!("the files contain no {missing}"),
+                "set collectives=auto, or give a bus-bandwidth table that contains it",
             );
         }
         if self.modelled {
@@ -136,7 +136,11 @@ impl<'a> Coster<'a> {
             }
         }
         let stages = workload.stages.len().max(1) as f64;
-        let parts = ["measured", "by the bus-bandwidth table", "by latency and rate"];
+        let parts = [
+            "measured in the file",
+            "computed from the bus-bandwidth table",
+            "computed from latency and rate",
+        ];
         for (seconds, part) in self.seconds.into_iter().zip(parts) {
             if seconds > 0.0 {
                 summary.notes.push(format!(

@@ -62,7 +62,7 @@ fn from_flops(
     else {
         problems.add(
             "model",
-            "is missing, 'tflops=' needs it",
+            "is missing, but 'tflops=' needs a model",
             format!("name one of {}", presets::model_names().join(", ")),
         );
         return Vec::new();
@@ -70,7 +70,7 @@ fn from_flops(
     if u64::from(model.layers) < workload.pp {
         problems.add(
             "model",
-            format!("'{name}' has '{}' layers for '{}' stages", model.layers, workload.pp),
+            format!("'{name}' has '{}' layers, but the workload has '{}' stages", model.layers, workload.pp),
             "name the model of the workload",
         );
         return Vec::new();
@@ -79,7 +79,7 @@ fn from_flops(
     run.peak_tflops = tflops;
     match params.float("mfu") {
         Some(given) => run.mfu = given,
-        None => summary.assume("share of the peak that is reached", run.mfu.to_string(), "mfu="),
+        None => summary.assume("reached share of the peak FLOP/s", run.mfu.to_string(), "mfu="),
     }
     // Data-parallel GPUs of a stage that share a pod process different micro-batches; each of them has the tokens of
     // one micro-batch.
@@ -94,7 +94,7 @@ fn from_flops(
         (Some(seq), _) => run.seq = seq,
         (None, Some(tokens)) => {
             run.seq = tokens;
-            summary.notes.push(format!("{tokens} tokens per micro-batch follow from the pipeline bytes"));
+            summary.notes.push(format!("{tokens} tokens per micro-batch, computed from the pipeline bytes"));
         }
         (None, None) => summary.assume("tokens of one micro-batch", run.seq.to_string(), "seq="),
     }

@@ -75,7 +75,7 @@ pub fn aicb_knobs() -> Vec<ParamInfo> {
         choice(
             "collectives",
             &["auto", "measured", "busbw", "alpha_beta", "zero"],
-            "Time of tensor- and expert-parallel collectives: zero, measured (in the file), from a bus-bandwidth table (busbw), from latency and rate (alpha_beta), or the first of the last three that is available (auto).",
+            "Time of tensor- and expert-parallel collectives: zero, measured (in the file), from a bus-bandwidth table (busbw), from latency and rate (alpha_beta), or the first available of measured, busbw and alpha_beta (auto).",
         ),
         rate(
             "collective_gbps",

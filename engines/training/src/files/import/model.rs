@@ -124,7 +124,7 @@ pub(crate) fn scenario(
     if strict {
         let mut problems = Problems::new();
         for assumed in &assumed {
-            let message = format!("{} would be assumed", assumed.value);
+            let message = format!("is not in the file; {} would be assumed", assumed.value);
             problems.add(
                 assumed.what.clone(),
                 message,

@@ -64,7 +64,7 @@ pub(super) fn run(
     let expert_ranks = if ep == 1 && in_stage == tp { 1 } else { in_stage / split };
     if expert_ranks != ep {
         summary.notes.push(format!(
-            "`ep` of the job is {expert_ranks}: {in_stage} GPUs of a stage share a pod and reduce their gradients in it"
+            "`ep` of the job is {expert_ranks}: {in_stage} GPUs of a stage share a pod and reduce their gradients inside the pod"
         ));
     }
     let mut narrow = |name, value| narrow(name, value, problems);
@@ -122,9 +122,9 @@ fn linear(
 ) -> Option<(u64, u64)> {
     if per_pod.is_multiple_of(all_ranks) {
         if all_ranks > stage {
-            summary
-                .notes
-                .push("all data-parallel ranks of a stage share a pod; no gradient crosses".to_owned());
+            summary.notes.push(
+                "all data-parallel ranks of a stage share a pod, so no gradients cross pods".to_owned(),
+            );
         }
         return Some((all_ranks, per_pod));
     }
@@ -133,7 +133,7 @@ fn linear(
     }
     problems.add(
         PER_POD,
-        format!("'{per_pod}' does not divide the '{all_ranks}' GPUs of a stage into parts of whole groups of '{stage}'"),
+        format!("'{per_pod}' does not divide the '{all_ranks}' GPUs of a stage into pods with whole groups of '{stage}'"),
         format!("give a divisor of {all_ranks} that is a multiple of {stage}, a multiple of {all_ranks}, or '{PER_REPLICA}='"),
     );
     None

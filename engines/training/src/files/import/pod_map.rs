@@ -35,7 +35,7 @@ pub(crate) fn format() -> FormatInfo {
 /// Every problem of the files and of the job.
 pub(crate) fn scenario(inputs: &[Input], strict: bool) -> Result<ImportedScenario<Training>, Problems> {
     if strict {
-        let message = "has no effect: files of format pod_map leave nothing open";
+        let message = "has no effect, because an import of format pod_map assumes nothing";
         return Err(Problem::new("--strict", message, "leave it out").into());
     }
     let is_json = |input: &&Input| input.bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
@@ -51,7 +51,7 @@ pub(crate) fn scenario(inputs: &[Input], strict: bool) -> Result<ImportedScenari
     let mut scenario = job_in(job).map_err(|problems| problems.named(&job.name))?;
     let ranges = rows(&table.bytes).map_err(|problems| problems.named(&table.name))?;
     let TrainingScenario::Job(body) = &mut scenario.body else {
-        let problem = Problem::new("", "is not one job", "give a scenario with `job`");
+        let problem = Problem::new("", "the scenario is not a single job", "give a scenario with `job`");
         return Err(Problems::from(problem).named(&job.name));
     };
     let replaced = set(body, ranges);
@@ -66,9 +66,11 @@ pub(crate) fn scenario(inputs: &[Input], strict: bool) -> Result<ImportedScenari
     };
     let alike = match (&shape.places, groups) {
         (Some(_), 1) => "all replicas have the same pods".to_owned(),
-        (Some(_), _) => format!("replicas have different pods or ports: {groups} groups are planned"),
+        (Some(_), _) => format!("replicas have different pods or ports, so {groups} groups are planned"),
         (None, 1) => "all replicas have the same pods".to_owned(),
-        (None, _) => format!("one of {groups} copies is planned: they have the same pods and ports"),
+        (None, _) => {
+            format!("one of {groups} copies is planned, because all copies have the same pods and ports")
+        }
     };
     let mut lines = vec![format!("{} for {} GPUs", counted(pods as u64, "pod", "pods"), gpus), alike];
     lines.extend(replaced);
@@ -144,7 +146,7 @@ fn rows(bytes: &[u8]) -> Result<Vec<PodRange>, Problems> {
             _ => problems.add(
                 format!("line {number}"),
                 format!("has the ranks '{}' and '{}'", printable(first), printable(last)),
-                "give whole numbers from 0",
+                "give whole numbers, 0 or more",
             ),
         }
     }

@@ -198,9 +198,9 @@ fn experts_stay_in_the_pod_and_their_gradients_cross_less() {
     assert!(table.summary.assumed.iter().all(|a| a.set_with != "collective_gbps="));
     assert!(
         refused(&[ANALYTICAL], &["collectives=busbw"])
-            .contains("there is no bus bandwidth of ALLGATHER in TP")
+            .contains("the files contain no bus bandwidth of ALLGATHER in TP")
     );
-    assert!(refused(&[ANALYTICAL], &["collectives=measured"]).contains("there is no measured time"));
+    assert!(refused(&[ANALYTICAL], &["collectives=measured"]).contains("the files contain no measured time"));
 }
 
 #[test]
@@ -215,6 +215,7 @@ fn literal_order_and_matched_transfers() {
     let usual = import(&[L65B], &["compute=zero", "gpus_per_pod_per_replica=4", "order=1f1b"]);
     assert_eq!(measured(&usual).order, Order::OneForwardOneBackward);
     assert!(usual.summary.skipped.iter().any(|skipped| skipped.what == "literal order"));
+    assert!(!usual.summary.notes.iter().any(|note| note.starts_with("the order in the file is used")));
     let (instance, _) = collapsed(&imported.job, Dominance::AtBandwidth).unwrap();
     let literal = Evaluator::new(&instance).unwrap().ideal.makespan();
     // All forward passes first has the same bubble as 1F1B; only transfers wait differently.
@@ -260,7 +261,7 @@ fn pods_filled_rank_by_rank() {
     assert_eq!(run.replicas(), 2);
     // Two ranks share each gradient in the pod, and half of a share crosses.
     assert_eq!(measured(&half).stages[0].dp_bytes_per_gpu, ((3_136_880_640_u64 + 6_273_761_280) / 4) as f64);
-    assert!(half.summary.notes.iter().any(|note| note.contains("reduce their gradients in it")));
+    assert!(half.summary.notes.iter().any(|note| note.contains("reduce their gradients inside the pod")));
 
     let whole = import(&[GPT22B], &["gpus_per_pod=32"]);
     assert_eq!(whole.job.run.replicas(), 1);

@@ -23,7 +23,8 @@ pub(super) fn draw(
 ) -> f64 {
     let pods = &facts.instance().pods;
     if pods.len() > MOST_PODS {
-        let words = format!("{} pods are more than fit here; `--to csv` lists all circuits.", pods.len());
+        let words =
+            format!("{} pods do not fit into a matrix here; `--to csv` lists all circuits.", pods.len());
         drawing.text((at.0, at.1 + 14.0), BODY, &words);
         return at.1 + 20.0;
     }

@@ -94,7 +94,7 @@ fn a_run_that_is_not_given_is_asked_for() {
     let assumed: Vec<&str> = imported.assumed.iter().map(|one| one.what.as_str()).collect();
     assert!(assumed.contains(&"gpus_per_pod_per_replica") && assumed.contains(&"mfu"), "{assumed:?}");
     let strict = scenario(HF_CONFIG, &[config!("config-dense.json")], &run, true).unwrap_err().to_string();
-    assert!(strict.contains("mfu: 0.4 would be assumed; set 'mfu='"), "{strict}");
+    assert!(strict.contains("mfu: is not in the file; 0.4 would be assumed; set 'mfu='"), "{strict}");
 }
 
 /// The model and run that the files of a format give.
