@@ -105,7 +105,7 @@ fn search(
     if status == Status::Optimal {
         session.cx.note(
             Severity::Info,
-            "the plan is proven the best by the search over orders of competing transfers",
+            "the plan is proven optimal by the search over orders of competing transfers",
         );
     }
     Ok((status, limit))
@@ -128,7 +128,7 @@ pub(super) fn widest(session: &mut Session<'_, '_>, start: &start::Start) -> Opt
 fn closed(session: &mut Session<'_, '_>, start: &start::Start) -> bool {
     let closed = session.cx.best_bound().is_some_and(|bound| gap(start.best.makespan, bound) <= CLOSED);
     if closed {
-        let text = "the plan is proven the best by the bound that gives every link the maximum number of circuits that \
+        let text = "the plan is proven optimal by the bound that gives every link the maximum number of circuits that \
              its pods allow";
         session.cx.note(Severity::Info, text);
     }

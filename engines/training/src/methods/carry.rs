@@ -24,7 +24,10 @@ pub fn carry(
     let budget = &evaluator.network.budget;
     let before = budget.total(&x);
     if fit(&evaluator, &mut x)? {
-        repairs.push(format!("{} of {before} ports were dropped to fit the pods", before - budget.total(&x)));
+        repairs.push(format!(
+            "circuits on {} of {before} ports were removed to fit the pods",
+            before - budget.total(&x)
+        ));
     }
     let rates = match result.rate_control {
         RateControl::Fair => Rates::Fair,

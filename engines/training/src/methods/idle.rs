@@ -21,7 +21,7 @@ pub(super) fn nothing_to_plan(scenario: &TrainingScenario, info: &MethodInfo) ->
         if nothing { info.params.iter().map(|param| param.name.as_ref()).collect() } else { vec![] };
     without_effect(
         names,
-        "if nothing crosses pods, because only one plan exists",
+        "because nothing crosses pods, so only one plan exists",
         "leave it out, or change the scenario so that something crosses pods",
     )
     .collect()
@@ -109,11 +109,11 @@ pub(super) fn orders(params: &Params) -> Vec<Problem> {
 pub(super) fn intervals(params: &Params) -> Vec<Problem> {
     let mut idle = Vec::new();
     if params.text("windows") != Some("anchored") {
-        let why = "unless windows are centred at a schedule";
+        let why = "unless windows lie around a schedule";
         idle.extend(without_effect(["margin", "anchor"], why, "set windows=anchored, or leave it out"));
     }
     if params.ints("circuits").is_some() {
-        let why = "with `circuits`, which fixes them";
+        let why = "with `circuits`, which fixes the circuits";
         idle.extend(without_effect(["start_generations", "min_ports"], why, "leave one of them out"));
     }
     idle

@@ -99,7 +99,10 @@ impl SessionMethod for IntervalMethod {
         }
         let Some((shaped, ending, limit_s)) = last else { return Ok(Outcome::done(Status::Feasible)) };
         if params.bool("min_ports") {
-            session.cx.phase("ports", format!("fewest ports at {limit_s:.6} s, from {}", best.ports));
+            session.cx.phase(
+                "ports",
+                format!("fewest ports at {limit_s:.6} s, starting from {} ports", best.ports),
+            );
             fewest_ports(session.cx, params, &shaped, &evaluator, rates, &mut best, &mut trace)?;
         }
         let wanted = params.float("mip_gap").unwrap_or(0.0).max(1e-9);
@@ -177,7 +180,7 @@ fn announce(
             "{tasks} tasks in {k} intervals, {} activities of {} without windows{}",
             shaped.windows.cells(),
             tasks as u64 * u64::from(k),
-            if round > 0 { format!("; around a better schedule, {round}") } else { String::new() },
+            if round > 0 { format!("; round {round}, around a better schedule") } else { String::new() },
         ),
     );
     if let (Pruning::Anchored(asked), Some(margin)) = (shape.pruning, shaped.margin)
@@ -185,7 +188,9 @@ fn announce(
     {
         cx.note(
             Severity::Info,
-            format!("windows have a margin of {margin}: the schedule to start from needs it"),
+            format!(
+                "windows have a margin of {margin}, because the schedule to start from needs this margin"
+            ),
         );
     }
     if round == 0 {
@@ -234,9 +239,9 @@ fn fewest_ports(
     reading.goal = ModelGoal::Ports(limit_s);
     let ending = run(cx, params, &model, point, &mut reading)?;
     if ending != Ending::Optimal {
-        cx.note(Severity::Info, "fewer ports may be possible: the solver was not finished");
+        cx.note(Severity::Info, "fewer ports may be possible, because the solver did not finish");
     } else if best.ports == had {
-        cx.note(Severity::Info, "no fewer ports in this model");
+        cx.note(Severity::Info, "in this model, no plan has fewer ports");
     }
     Ok(())
 }

@@ -66,7 +66,9 @@ pub(super) fn contended(
     evolved: bool,
 ) -> Result<(Status, Option<Limit>), MethodError> {
     if let Some(reason) = session.evaluator.contention.loose.first() {
-        let text = format!("not tail-exact, so the order of competing transfers is searched: {reason}");
+        let text = format!(
+            "the scenario is not tail-exact ({reason}), so the order of competing transfers is searched"
+        );
         session.cx.note(Severity::Info, text);
     }
     // The relaxation gives the lower bound of the search over orders.

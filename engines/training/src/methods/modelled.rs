@@ -106,7 +106,7 @@ impl<P: WrittenProgram> Modelled<Training> for ProgramOf<P> {
         let columns = model.columns();
         if values.len() != columns {
             return Err(MethodError::Failed(format!(
-                "the point has {} values, the model {columns} columns; give a point of the model as it was exported",
+                "the point has {} values, but the model has {columns} columns; use a point of the exported model",
                 values.len()
             )));
         }

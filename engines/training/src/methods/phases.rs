@@ -138,7 +138,7 @@ impl SessionMethod for MovingCircuits {
         let resting = stay(session, &start)?;
         if group.most_switchings == 0 {
             session.cx.bound(resting.bound_s);
-            let why = "most_switchings is 0: plans the best static circuits";
+            let why = "most_switchings is 0, so the method plans the best static circuits";
             session.cx.note(Severity::Info, why);
             hot::refuse(session, why);
             return Ok(resting.ending());
@@ -263,22 +263,22 @@ fn told_of_one(
     let (delay_s, stay_s) = (group.delay_s, resting.makespan_s);
     match best {
         Some(best) if best.switchings() <= 1 => format!(
-            "one reconfiguration of {delay_s} s takes {:.6} s instead of {stay_s:.6} s, {:.3} % less{}",
+            "with one reconfiguration of {delay_s} s, an iteration takes {:.6} s instead of {stay_s:.6} s, {:.3} % less{}",
             best.period_s,
             100.0 * (1.0 - best.period_s / stay_s),
-            if proof.complete { ", proven the best with one reconfiguration" } else { "" }
+            if proof.complete { " (proven optimal for one reconfiguration)" } else { "" }
         ),
         Some(best) => format!(
-            "no schedule with one reconfiguration of {delay_s} s is shorter than the {:.6} s of the plan given{}",
+            "no schedule with one reconfiguration of {delay_s} s is shorter than the {:.6} s of the given plan{}",
             best.period_s,
-            if proof.complete { " (proven)" } else { ", as far as searched" }
+            if proof.complete { " (proven)" } else { ", as far as the search went" }
         ),
         None if proof.complete => format!(
-            "no schedule with one reconfiguration of {delay_s} s is shorter than the static {stay_s:.6} s (proven)"
+            "no schedule with one reconfiguration of {delay_s} s is shorter than the {stay_s:.6} s with static circuits (proven)"
         ),
         None => format!(
-            "found no schedule with one reconfiguration of {delay_s} s that is shorter than the static {stay_s:.6} s; none \
-             is shorter than {:.6} s",
+            "found no schedule with one reconfiguration of {delay_s} s that is shorter than the {stay_s:.6} s with \
+             static circuits; lower bound: {:.6} s",
             proof.bound
         ),
     }

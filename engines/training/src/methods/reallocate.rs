@@ -247,7 +247,7 @@ impl ReallocationRun<'_, '_> {
             Ok(ports) => counted(ports, "more port", "more ports"),
             Err(_) => counted(trade.ports.unsigned_abs(), "fewer port", "fewer ports"),
         };
-        let text = format!("'{}' goes from {nct} with {ports}", member.name);
+        let text = format!("'{}' changes from {nct} with {ports}", member.name);
         let name = format!("{} (s)", member.name);
         self.cx.note(Severity::Info, text);
         self.cx.report(EventBody::Series(SeriesPoint { name, x: number as f64, y: after }));

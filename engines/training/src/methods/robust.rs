@@ -69,7 +69,7 @@ pub(super) fn run(session: &mut Session<'_, '_>, params: &Params) -> Result<Opti
     // Plan and bound meet within rounding.
     let proven = served.worst_nct <= served.bound + PROVEN;
     let text = if proven {
-        format!("no circuits have a worst NCT below {:.4}: proven", served.bound)
+        format!("no circuits have a worst NCT below {:.4} (proven)", served.bound)
     } else {
         format!(
             "no circuits have a worst NCT below {:.4}; this plan has {:.4}",

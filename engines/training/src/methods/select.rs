@@ -49,9 +49,10 @@ impl SessionMethod for Select {
 
     fn run(&self, session: &mut Session<'_, '_>, params: &Params) -> Result<Outcome, MethodError> {
         if let Some(reason) = session.evaluator.contention.loose.first() {
-            session
-                .cx
-                .note(Severity::Warning, format!("not tail-exact, so the bound is a relaxation: {reason}"));
+            session.cx.note(
+                Severity::Warning,
+                format!("the scenario is not tail-exact ({reason}), so the bound is only a relaxation"),
+            );
         }
         let start = start::start(session)?;
         // A good plan bounds the program from above.
@@ -90,7 +91,7 @@ pub(super) fn prove(
     best: &mut Circuits,
     caps: &[u32],
 ) -> Result<Proven, MethodError> {
-    let detail = format!("numbers of circuits by an integer program, from {:.6} s", best.makespan);
+    let detail = format!("numbers of circuits by an integer program, starting from {:.6} s", best.makespan);
     session.cx.phase("selection", detail);
     let writing = knobs::writing_of(params);
     // Plans slightly longer than the best one stay in the model, so that the solver has a start.
@@ -146,7 +147,9 @@ pub(super) fn fewest_ports(
     {
         return Ok(false);
     }
-    session.cx.phase("ports", format!("fewest ports by an integer program, from {}", best.ports));
+    session
+        .cx
+        .phase("ports", format!("fewest ports by an integer program, starting from {} ports", best.ports));
     let evaluator = Arc::clone(&session.evaluator);
     let writing = Writing::Reduced;
     let instance = &session.instance;

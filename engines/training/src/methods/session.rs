@@ -124,7 +124,10 @@ impl<'c, 'a> Session<'c, 'a> {
         if !self.cx.params().bool("min_ports") {
             return Ok(());
         }
-        self.cx.phase("ports", format!("fewest ports at {:.6} s, from {}", best.makespan, best.ports));
+        self.cx.phase(
+            "ports",
+            format!("fewest ports at {:.6} s, starting from {} ports", best.makespan, best.ports),
+        );
         let limit = best.makespan * (1.0 + ports::TOLERANCE);
         let evaluator = Arc::clone(&self.evaluator);
         let task = allocations::VectorTask::new(&evaluator, self.rates, caps);
@@ -137,7 +140,10 @@ impl<'c, 'a> Session<'c, 'a> {
             })?;
         }
         if !fewest.proven && !select::fewest_ports(self, best, caps, limit)? {
-            self.cx.note(Severity::Info, "fewer ports may be possible: circuits were dropped one at a time");
+            self.cx.note(
+                Severity::Info,
+                "fewer ports may be possible, because circuits were removed only one at a time",
+            );
         }
         Ok(())
     }

@@ -86,7 +86,7 @@ fn hot_start(session: &mut Session<'_, '_>) -> Result<Option<Circuits>, MethodEr
     let had = session.evaluator.network.budget.total(&x);
     if session.repair(&mut x) {
         let has = session.evaluator.network.budget.total(&x);
-        remarks.push(format!("{has} of {had} ports kept to fit the pods"));
+        remarks.push(format!("circuits on {has} of {had} ports were kept to fit the pods"));
     }
     let makespan = session.evaluator.makespan(&x, session.rates, &mut Scratch::default());
     let (fate, why) = if remarks.is_empty() {

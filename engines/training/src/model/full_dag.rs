@@ -168,7 +168,11 @@ fn check_lists(lists: &[Vec<Step>], stages: u32, micro_batches: u32) -> Result<(
                 continue;
             }
             if step.backward && !seen[0][micro_batch] {
-                problems.add(path, format!("is '{step}' before its forward"), "move it after the forward");
+                problems.add(
+                    path,
+                    format!("is '{step}' before the forward pass of this micro-batch"),
+                    "move this step after the forward pass",
+                );
             } else if seen[usize::from(step.backward)][micro_batch] {
                 problems.add(path, format!("is '{step}' for the second time"), "name every step once");
                 continue;
@@ -183,7 +187,7 @@ fn check_lists(lists: &[Vec<Step>], stages: u32, micro_batches: u32) -> Result<(
                 problems.add(
                     format!("job.measured.order[{stage}]"),
                     format!("lacks '{step}'{more}"),
-                    "name every forward and backward of the stage once",
+                    "name every forward and backward pass of the stage once",
                 );
             }
         }

@@ -19,7 +19,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum NetworkError {
     /// The edges contain a cycle.
-    #[error("the edges form a cycle through task {0}; remove one edge of it")]
+    #[error("the edges form a cycle through task {0}; remove one edge of the cycle")]
     Cycle(TaskId),
     /// An edge names a task that does not exist.
     #[error("edge {0} names a task that does not exist")]
@@ -28,7 +28,7 @@ pub enum NetworkError {
     #[error("link {0} names a pod that does not exist")]
     UnknownPod(usize),
     /// The pods of a task have no link.
-    #[error("task {0} joins two pods that no link joins")]
+    #[error("task {0} sends between two pods that no link joins")]
     NoLink(TaskId),
     /// A task without flows or volume, or a number that is not finite.
     #[error("task {0} has no flows, no volume or a number that is not finite")]

@@ -41,7 +41,7 @@ pub(crate) fn translated(
         return Err(format!("the plan is for {} pods, but the scenario has {}", old.len(), new.len()));
     }
     if old != new {
-        return Err("the pods of the plan have other names than those of the scenario".to_owned());
+        return Err("the pods of the plan and the pods of the scenario have different names".to_owned());
     }
     let name = |instance: &Instance, link: &Link| {
         let pod = |id: lightbay_core::units::PodId| {

@@ -44,7 +44,7 @@ impl fmt::Display for Loose {
             }
             Self::ContendedBeforeTail { link, task, other } => write!(
                 f,
-                "task {task}, which others wait for, may share link {link} with task {other} at the same time"
+                "task {task}, for which other tasks wait, may share link {link} with task {other} at the same time"
             ),
             Self::UnequalTails { link } => {
                 write!(f, "work of different length follows the last transfers of link {link}")

@@ -83,21 +83,23 @@ pub(super) fn ports(
     };
     let bound = proof.bound.ceil();
     let moved = match (found, proof.complete) {
-        (Some(ports), true) => format!("one reconfiguration of {} s needs {ports} (proven)", group.delay_s),
+        (Some(ports), true) => {
+            format!("with one reconfiguration of {} s, a plan needs {ports} ports (proven)", group.delay_s)
+        }
         (Some(ports), false) => {
-            format!("one reconfiguration of {} s needs {bound} to {ports}", group.delay_s)
+            format!("with one reconfiguration of {} s, a plan needs {bound} to {ports} ports", group.delay_s)
         }
         (None, true) => format!(
             "no schedule with one reconfiguration of {} s needs fewer ports{} (proven)",
             group.delay_s,
-            hot.map_or_else(String::new, |ports| format!(" than the {ports} of the given plan"))
+            hot.map_or_else(String::new, |ports| format!(" than the {ports} ports of the given plan"))
         ),
         (None, false) => format!(
             "found no schedule with fewer ports and one reconfiguration of {} s; lower bound: {bound} ports",
             group.delay_s
         ),
     };
-    session.cx.note(Severity::Info, format!("for {target_s:.6} s {stay}; {moved}"));
+    session.cx.note(Severity::Info, format!("for a target of {target_s:.6} s: {stay}; {moved}"));
     let watch = &mut MovingSession { session, states_bound: false, supersedes: true };
     let any = phases::least_ports::<Stepped, _>(task, limit_s, watch)?;
     if let Some(any) = any {

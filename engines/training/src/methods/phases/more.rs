@@ -22,7 +22,7 @@ pub(super) fn shorter(
     let found = searched(session, task, Some(from), most, one)?;
     let text = match &found {
         Some(found) => format!(
-            "{} of {} s: {:.6} s instead of {:.6} s",
+            "with {} of {} s, an iteration takes {:.6} s instead of {:.6} s",
             counted(found.switchings().into(), "reconfiguration", "reconfigurations"),
             task.delay_s,
             found.period_s,
@@ -53,7 +53,7 @@ pub(super) fn fewer(
     let ports = found.as_ref().map(|found| found.ports(task.evaluator));
     let text = match &found {
         Some(found) => format!(
-            "{} of {} s: {} ports",
+            "with {} of {} s, a plan needs {} ports",
             counted(found.switchings().into(), "reconfiguration", "reconfigurations"),
             task.delay_s,
             found.ports(task.evaluator)
@@ -109,7 +109,7 @@ fn searched(
     // If the best plan now has another form, splitting it can give plans that the earlier split and shift did not
     // reach.
     if let Some(own) = best.clone().filter(|_| from.is_some() && is_new) {
-        session.cx.phase("more reconfigurations", "the best plan of these, split and shifted again");
+        session.cx.phase("more reconfigurations", "the best of these plans, split and shifted again");
         let watch = &mut MovingSession { session, states_bound: false, supersedes };
         best = phases::search_more(task, &own, most, watch)?.or(best);
     }

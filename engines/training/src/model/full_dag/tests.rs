@@ -126,8 +126,13 @@ fn orders_that_cannot_be_followed_are_refused() {
     };
     assert!(refused(&|lists| lists.truncate(3)).contains("has 3 lists for 4 stages"));
     let lacks = refused(&|lists| lists[1].truncate(3));
-    assert_eq!(lacks, "job.measured.order[1]: lacks 'B2'; name every forward and backward of the stage once");
-    assert!(refused(&|lists| lists[0].swap(0, 2)).contains("'B1' before its forward"));
+    assert_eq!(
+        lacks,
+        "job.measured.order[1]: lacks 'B2'; name every forward and backward pass of the stage once"
+    );
+    assert!(
+        refused(&|lists| lists[0].swap(0, 2)).contains("'B1' before the forward pass of this micro-batch")
+    );
     let twice = refused(&|lists| lists[3][2] = lists[3][0]);
     assert!(twice.contains("'F1' for the second time") && twice.contains("lacks 'F2'"), "{twice}");
     // Stage 1 wants its first gradient before it sends the second micro-batch that stage 2 waits for.
@@ -136,7 +141,10 @@ fn orders_that_cannot_be_followed_are_refused() {
         lists[1] = ["F1", "F2", "B1", "B2"].map(|step| step.parse().unwrap()).to_vec();
         lists[2] = ["F1", "F2", "B1", "B2"].map(|step| step.parse().unwrap()).to_vec();
     });
-    assert!(waits.contains("job.measured.order[0][1]: is 'B1', which stage 2 never reaches"), "{waits}");
+    assert!(
+        waits.contains("job.measured.order[0][1]: is 'B1', but stage 2 never reaches this step"),
+        "{waits}"
+    );
 }
 
 #[test]

@@ -260,8 +260,9 @@ impl StageWalk<'_> {
                 let from = if step.backward { stage + 2 } else { stage };
                 problems.add(
                     format!("job.measured.order[{stage}][{place}]"),
-                    format!("is '{step}', which stage {from} never reaches"),
-                    "the stages wait for each other; put the step later or the other stage's earlier",
+                    format!("is '{step}', but stage {from} never reaches this step"),
+                    "the stages wait for each other; move this step to a later place, or the step of the other \
+                     stage to an earlier place",
                 );
             }
         }

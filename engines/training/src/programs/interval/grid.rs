@@ -65,7 +65,7 @@ impl Grid {
         for task in (0..n).filter(|task| counted[*task]) {
             let (from, to) = (at(trace.start[task]), at(trace.finish[task]));
             if to <= from {
-                return Err(format!("task {task} is over within a nanosecond and fills no interval"));
+                return Err(format!("task {task} ends within a nanosecond and fills no interval"));
             }
             grid.first[task] = from as u32 + 1;
             grid.sent[task] = vec![0.0; to - from];

@@ -20,7 +20,7 @@ impl IntervalModel {
         let (windows, columns) = (&self.windows, &self.columns);
         let k = windows.intervals as usize;
         if grid.intervals as usize > k {
-            return Err(format!("it has {} intervals, the model {k}", grid.intervals));
+            return Err(format!("it has {} intervals, but the model has {k}", grid.intervals));
         }
         let mut point = vec![0.0; self.model.columns()];
         let mut put = |column: Column, value: f64| point[column.index()] = value;

@@ -64,7 +64,10 @@ impl Team {
             if fits && plan.found.makespan < member.alone.found.makespan {
                 member.now = plan;
             } else if !fits && had != member.used(&member.alone) {
-                repairs.push(format!("'{}' loses ports of other jobs that are not free now", member.name));
+                repairs.push(format!(
+                    "'{}' loses ports that it took from other jobs, because these ports are not free now",
+                    member.name
+                ));
             }
         }
         Ok(repairs)
