@@ -23,7 +23,7 @@ const BAD_SCENARIOS: [(&str, &[&str]); 26] = [
     ("escapes_in_names.json", &["form a cycle", "\\u{1b}]0;owned\\u{7}"]),
     ("gpus_do_not_divide.json", &["job.run.gpus: is '15'", "give 8 or 16"]),
     ("gpus_do_not_match_flows.json", &["tasks[0].src_gpus: has 1 entries for 2 flows", "one GPU per flow"]),
-    ("ids_out_of_order.json", &["tasks[1].id: is '2'", "ids are dense and in order"]),
+    ("ids_out_of_order.json", &["tasks[1].id: is '2'", "ids are consecutive and start at 0"]),
     ("job_and_instance.json", &["job: cannot be combined with 'instance'", "give one of the two"]),
     ("job_too_few_ports.json", &["job.ports_per_pod", "pod 'p0' has 1 port,", "give it at least 2 ports"]),
     ("nan.json", &["line 6, column", "not valid JSON"]),

@@ -98,7 +98,7 @@ fn jobs_that_do_not_go_together_are_named() {
     place
         .run(&["solve", "preset:tiny4_pair", "--set", "ports_per_pod=7"])
         .exit(2)
-        .says(&["ports_per_pod[0]: is '7', but the jobs bring 8 ports"]);
+        .says(&["ports_per_pod[0]: is '7', but the jobs on this pod define 8 ports"]);
     let weighted = solve(&place, &["preset:tiny4_pair", "--set", "weights[1]=3"], "weighted.json");
     assert_eq!(weighted["scenario"]["jobs"][1]["weight"], 3);
 }

@@ -193,8 +193,8 @@ fn lists_that_do_not_fit_are_refused_with_the_numbers() {
     let said = refused(&of(&[8, 4]));
     assert!(said.contains("job.pods: lists 2 pods of 12 GPUs in total, but the job has 16"), "{said}");
     let said = refused(&of(&[3, 13]));
-    assert!(said.contains("cuts ranks 2 to 3 apart, which are the 2 GPUs of stage 1 of replica 1"), "{said}");
-    assert!(said.contains("cut pods at multiples of 2"), "{said}");
+    assert!(said.contains("separates ranks 2 to 3, which are the 2 GPUs of stage 1 of replica 1"), "{said}");
+    assert!(said.contains("let pods begin at multiples of 2"), "{said}");
     let range = |rank_first, rank_last, pod: &str| PodRange { rank_first, rank_last, pod: pod.to_owned() };
     let ranged = |ranges: &[PodRange]| refused(&job(run, Some(PodMap::Ranges(ranges.to_vec()))));
     let said = ranged(&[range(0, 7, "a"), range(10, 15, "b")]);
@@ -273,7 +273,7 @@ fn a_pod_that_cannot_serve_its_links_is_refused() {
     let mut job = job(RunConfig::of(2, 4, 16, 4, 4), None);
     job.failed_ports = FailedPort::list("r0p1:1,r0p1:2,r0p1:3").unwrap();
     let said = refused(&job);
-    assert!(said.contains("leave pod 'r0p1' 1 port, one circuit on each of its links takes 2"), "{said}");
+    assert!(said.contains("leave pod 'r0p1' 1 port, but one circuit on each of its links needs 2"), "{said}");
     assert!(said.contains("repair 1 of them"), "{said}");
     for (ports, expected) in [
         ("p1:1", "names 'p1', but no pod has that name; give one of the 4 pods, 'r0p0' to 'r1p1'"),

@@ -31,7 +31,7 @@ pub fn check_instance(instance: &Instance, path: &str) -> Problems {
         [("tasks", instance.tasks.len(), MAX_TASKS as usize), ("edges", instance.edges.len(), MAX_EDGES)]
     {
         if count > most {
-            problems.add(at(key), format!("has {count} entries"), format!("at most {most} are possible"));
+            problems.add(at(key), format!("has {count} entries"), format!("give at most {most}"));
         }
     }
     check_ids(instance, &at, &mut problems);
@@ -81,7 +81,7 @@ fn check_ids(instance: &Instance, at: &impl Fn(&str) -> String, problems: &mut P
             problems.add(
                 at(&format!("{key}[{place}].id")),
                 format!("is '{id}'"),
-                format!("give {place}: ids are dense and in order"),
+                format!("give {place}: ids are consecutive and start at 0"),
             );
         }
     };
@@ -123,7 +123,7 @@ fn check_links(instance: &Instance, at: &impl Fn(&str) -> String, problems: &mut
             problems.add(
                 path,
                 format!("joins pods {} and {}, as links[{first}] does", link.pod_a, link.pod_b),
-                "keep one link per pod pair, of kind 'mixed' if it carries both",
+                "keep one link per pod pair; its kind is 'mixed' if it carries both kinds of traffic",
             );
         } else {
             pairs.insert(pair(link.pod_a, link.pod_b), place);

@@ -107,7 +107,7 @@ fn check_model(job: &Job, problems: &mut Problems) {
             problems.add(
                 "job.model",
                 "is missing",
-                "name a model, give the sizes of one, or give `measured`",
+                "name a model, give the sizes of a model, or give `measured`",
             );
         }
         Some(ModelChoice::Preset(name)) if presets::model(name).is_none() => {
@@ -141,7 +141,7 @@ fn check_model(job: &Job, problems: &mut Problems) {
     if let Some(layers) = &model.moe_layers {
         let ascending = layers.windows(2).all(|pair| pair[0] < pair[1]);
         if !ascending || layers.last().is_none_or(|last| *last >= model.layers) {
-            let remedy = format!("give layers from 0 to {}, each once, in their order", model.layers - 1);
+            let remedy = format!("give layers from 0 to {}, each once, in ascending order", model.layers - 1);
             problems.add("job.model.moe_layers", "does not name layers of the model", remedy);
         }
         if model.dense_layers.is_some_and(|dense| dense > 0) {
@@ -193,7 +193,9 @@ fn check_grouping(job: &Job, problems: &mut Problems) -> Option<Shape> {
         let (key, other) = if alone == tp { ("cp", "tp") } else { ("ep", "etp") };
         problems.add(
             format!("job.run.{key}"),
-            format!("times {other} gives {g} GPUs per stage, but the maximum is {MAX_GPUS_PER_STAGE}"),
+            format!(
+                "multiplied by {other} gives {g} GPUs per stage, but the maximum is {MAX_GPUS_PER_STAGE}"
+            ),
             format!("lower `{key}` or `{other}`"),
         );
         return None;
@@ -211,7 +213,7 @@ fn check_grouping(job: &Job, problems: &mut Problems) -> Option<Shape> {
     if !g.is_multiple_of(tp) {
         problems.add(
             "job.run.ep",
-            format!("times etp gives {g} GPUs per stage, which is not a multiple of {width}"),
+            format!("multiplied by etp gives {g} GPUs per stage, which is not a multiple of {width}"),
             format!("make ep x etp a multiple of {tp}"),
         );
     }
@@ -236,14 +238,14 @@ fn check_grouping(job: &Job, problems: &mut Problems) -> Option<Shape> {
         problems.add(
             "job.run.gpus_per_pod_per_replica",
             format!("is '{per_pod}', but a replica has {per_replica} GPUs ({g} per stage x {pp} stages)"),
-            format!("give at most {per_replica}, which lays all stages into one pod"),
+            format!("give at most {per_replica}, which puts all stages into one pod"),
         );
     }
     if g.is_multiple_of(tp) && !g.is_multiple_of(expert_group) {
         problems.add(
             "job.run.ep",
             format!(
-                "times etp gives groups of {expert_group} GPUs, which do not divide the {g} GPUs of a stage"
+                "multiplied by etp gives groups of {expert_group} GPUs, which do not divide the {g} GPUs of a stage"
             ),
             format!("make ep x etp a divisor of {g} or a multiple of {tp}"),
         );
@@ -314,7 +316,8 @@ fn check_measured(measured: &Measured, micro_batches: u32, shape: &Shape, proble
                 "gives {} replicas, but a single replica was measured, so the bytes of the gradient exchange are unknown",
                 shape.replicas
             ),
-            "import the workload with that number of GPUs, or give `dp_bytes_per_gpu` and the `replicas` it holds for",
+            "import the workload with that number of GPUs, or give `dp_bytes_per_gpu` and the `replicas` for which \
+             it holds",
         );
     }
     let mut within = |path: String, value: f64, min: f64, max: f64| {
@@ -380,7 +383,7 @@ fn set_ports(job: &Job, shape: &mut Shape, problems: &mut Problems) -> bool {
                 problems.add(
                     "job.ports_per_pod",
                     format!("has {} entries, but a replica has {pods} pods", ports.len()),
-                    format!("give one number or {pods}"),
+                    format!("give one number or {pods} numbers"),
                 );
             }
             ports.clone()
@@ -413,10 +416,10 @@ fn check_ports(job: &Job, shape: &Shape, problems: &mut Problems) {
             problems.add(
                 "job.failed_ports",
                 format!(
-                    "leave pod '{name}' {}, one circuit on each of its links takes {needed}",
+                    "leave pod '{name}' {}, but one circuit on each of its links needs {needed}",
                     counted(ports.into(), "port", "ports")
                 ),
-                format!("repair {} of them, or move the stages of the pod", needed - ports),
+                format!("repair {} of the failed ports, or move the stages to other pods", needed - ports),
             );
         } else if ports < needed {
             problems.add(
@@ -486,7 +489,7 @@ fn check_load(job: &Job, shape: &Shape, problems: &mut Problems) {
         problems.add(
             "job",
             format!("gives exchanges of {bytes:e} bytes per GPU, but the minimum is {MIN_BYTES}"),
-            "raise `grad_bytes` or `dp_bytes_per_gpu`, which may be 0 too, or take fewer `dp_buckets`",
+            "raise `grad_bytes` or `dp_bytes_per_gpu`, set them to 0, or lower `dp_buckets`",
         );
     }
     let volume = workload.pp_volume_bytes.max(g * dp_bytes);
@@ -501,7 +504,7 @@ fn check_load(job: &Job, shape: &Shape, problems: &mut Problems) {
         problems.add(
             "job",
             format!("gives an iteration of about {iteration_s:.3e} s, but the maximum is {MAX_SECONDS:e}"),
-            "are the units right? raise `bandwidth_gbps` or `peak_tflops`, or lower the sizes",
+            "check the units; raise `bandwidth_gbps` or `peak_tflops`, or lower the sizes",
         );
     }
 }

@@ -61,7 +61,7 @@ pub(super) fn place(job: &Job, map: &PodMap, shape: &mut Shape, problems: &mut P
             problems.add(
                 "job.ports_per_pod",
                 format!("has {} entries, but the job has {listed} pods", ports.len()),
-                format!("give one number or {listed}"),
+                format!("give one number or {listed} numbers"),
             );
             return;
         }
@@ -178,7 +178,7 @@ fn parts(map: &PodMap, gpus: u64, problems: &mut Problems) -> Option<(Vec<String
                 problems.add(
                     "job.pods",
                     format!("lists {has} of {total} GPUs in total, but the job has {gpus}"),
-                    format!("give sizes from 1 that add up to {gpus}, or change `gpus`"),
+                    format!("give sizes of at least 1 that add up to {gpus}, or change `gpus`"),
                 );
             }
             ((0..sizes.len()).map(|pod| format!("p{pod}")).collect(), parts)
@@ -268,11 +268,11 @@ fn pods_of_replicas(
                 problems.push(Problem::new(
                     "job.pods",
                     format!(
-                        "cuts ranks {first} to {last} apart, which are the {g} GPUs of stage {} of replica {replica}: \
-                         rank {} is in '{}', rank {first} in '{}'",
+                        "separates ranks {first} to {last}, which are the {g} GPUs of stage {} of replica {replica}: \
+                         rank {} is in '{}', but rank {first} is in '{}'",
                         stage + 1, other.first, names[other.pod as usize], names[pod as usize]
                     ),
-                    format!("cut pods at multiples of {g}: these GPUs exchange activations inside a pod"),
+                    format!("let pods begin at multiples of {g}, because these GPUs exchange activations inside a pod"),
                 ));
                 return None;
             }

@@ -13,7 +13,7 @@ pub(super) fn check_virtual_stages(job: &Job, problems: &mut Problems) {
     }
     if pp == 1 {
         let message = format!("is '{chunks}', but a pipeline of 1 stage cannot be interleaved");
-        problems.add(FIELD, message, "give 1, or a `pp` from 2");
+        problems.add(FIELD, message, "give 1, or a `pp` of at least 2");
         return;
     }
     if !n.is_multiple_of(pp) {
@@ -29,7 +29,7 @@ pub(super) fn check_virtual_stages(job: &Job, problems: &mut Problems) {
         if matches!(measured.order, Order::Lists(_)) {
             problems.add(
                 FIELD,
-                format!("is '{chunks}', but the steps of a literal order name micro-batches and no chunks"),
+                format!("is '{chunks}', but the steps of a literal order name micro-batches but no chunks"),
                 "give 1, or the order '1f1b', which is interleaved",
             );
         }

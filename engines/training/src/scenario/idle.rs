@@ -103,14 +103,17 @@ impl TrainingScenario {
                     let remedy = "give several jobs under `jobs` to use it".to_owned();
                     refuse(
                         info,
-                        "belongs to several jobs on one set of pods, but the scenario has one",
+                        "belongs to several jobs on one set of pods, but the scenario has one job",
                         remedy,
                     )
                 })
                 .collect(),
             Self::Instance(_) => {
                 let names: Vec<&str> = own.iter().map(|info| info.name.as_ref()).collect();
-                let remedy = format!("change the job it came from; here {} can be set", names.join(" and "));
+                let remedy = format!(
+                    "change the job from which the instance was made; in the instance, you can set {}",
+                    names.join(" and ")
+                );
                 let of_jobs = job_knobs().iter().filter(lacks).map(|info| {
                     refuse(info, "belongs to jobs, but the scenario is an explicit instance", remedy.clone())
                 });
@@ -132,7 +135,7 @@ impl TrainingScenario {
                 .filter(lacks)
                 .map(|info| {
                     let remedy = "change it in the file, under `jobs`".to_owned();
-                    refuse(info, "belongs to one job, but the scenario has several", remedy)
+                    refuse(info, "belongs to one job, but the scenario has several jobs", remedy)
                 })
                 .collect(),
         }
@@ -251,7 +254,7 @@ fn of_job(job: &Job) -> Vec<Problem> {
         }
         if model.moe_layers.is_some() {
             let remedy = "change `moe_layers`".to_owned();
-            add("dense_layers", "has no effect with the list of layers with experts", remedy);
+            add("dense_layers", "has no effect, because `moe_layers` lists the layers with experts", remedy);
         }
         if model.mla.is_some() {
             for name in ["kv_heads", "head_dim"] {
@@ -283,11 +286,15 @@ fn of_job(job: &Job) -> Vec<Problem> {
         }
     } else if !exchanges {
         let remedy = "give `dp_bytes_per_gpu` of the stages in the file".to_owned();
-        add("dp_buckets", "has no effect: by the measured volumes no stage exchanges gradients", remedy);
+        add(
+            "dp_buckets",
+            "has no effect: according to the measured volumes, no stage exchanges gradients",
+            remedy,
+        );
     }
     if job.run.zero == 0 {
         let remedy = "raise `zero`".to_owned();
-        add("gather_bytes", "has no effect without ZeRO: gradients are reduced and sent as such", remedy);
+        add("gather_bytes", "has no effect without ZeRO, because replicas gather no parameters", remedy);
     }
     if shape.stages == 1 {
         for name in ["act_bytes", "blocking_p2p", "intra_pod_gbps", "balance"] {
@@ -302,7 +309,11 @@ fn of_job(job: &Job) -> Vec<Problem> {
         );
     } else if measured.is_some_and(|measured| measured.pp_bytes_per_rank <= 0.0) {
         let remedy = "give `pp_bytes_per_rank` in the file".to_owned();
-        add("intra_pod_gbps", "has no effect: by the measured volumes stages send nothing", remedy);
+        add(
+            "intra_pod_gbps",
+            "has no effect: according to the measured volumes, stages send nothing",
+            remedy,
+        );
     }
     if job.pods.is_some() {
         let remedy = "list the pods of the stages in another order".to_owned();

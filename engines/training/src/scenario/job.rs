@@ -279,7 +279,7 @@ impl RunConfig {
             }
         }
         let message = format!(
-            "is '{given}', which does not cut the {ranks} ranks of a stage into parts of whole groups of {stage}"
+            "is '{given}', which does not divide the {ranks} ranks of a stage into pods with whole groups of {stage}"
         );
         let remedy = format!(
             "give a multiple of {stage} that divides {ranks}, a multiple of {ranks} up to {}, or \

@@ -58,7 +58,7 @@ fn each<T>(
     let entries = fields.list(key, problems)?.len();
     if entries > most {
         let path = fields.path_of(key);
-        problems.add(path, format!("has {entries} entries"), format!("at most {most} are possible"));
+        problems.add(path, format!("has {entries} entries"), format!("give at most {most}"));
         return None;
     }
     fields.each(key, problems, read)

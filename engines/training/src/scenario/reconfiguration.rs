@@ -71,7 +71,7 @@ const DELAYS: NumberRange = NumberRange::Float(0.0, MAX_DELAY_S);
 fn delay(value: &Value, place: &Place<'_>, problems: &mut Problems) -> Option<f64> {
     let delay_s = value.as_f64().filter(|delay_s| (0.0..=MAX_DELAY_S).contains(delay_s));
     if delay_s.is_none() {
-        let remedy = format!("give seconds from 0 to {MAX_DELAY_S}: is the unit right?");
+        let remedy = format!("give seconds from 0 to {MAX_DELAY_S}, and check the unit");
         problems.add(place.to_string(), format!("is {}", brief(value)), remedy);
     }
     delay_s

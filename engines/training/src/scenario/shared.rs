@@ -136,7 +136,7 @@ impl SharedPods {
             if placed.name.trim().is_empty() {
                 problems.add(path("name"), "is empty", "give the job a name");
             } else if let Some(other) = seen.insert(&placed.name, index) {
-                let message = format!("is '{}', the name of jobs[{other}]", placed.name);
+                let message = format!("is '{}', which is also the name of jobs[{other}]", placed.name);
                 problems.add(path("name"), message, "give every job a name of its own");
             }
             if !(1..=MAX_WEIGHT).contains(&placed.weight) {
@@ -164,7 +164,7 @@ impl SharedPods {
                         "gives {}, but '{name}' has {wanted}",
                         counted(has.into(), "replica", "replicas")
                     ),
-                    format!("every pod hosts a replica of each job: give it {wanted} replicas too"),
+                    format!("every pod hosts a replica of each job: give this job {wanted} replicas too"),
                 );
             }
             let (rate, wanted) = (placed.job.run.bandwidth_gbps, first.job.run.bandwidth_gbps);
@@ -172,7 +172,7 @@ impl SharedPods {
                 problems.add(
                     path("job.run.bandwidth_gbps"),
                     format!("is '{rate}', but '{name}' has {wanted}"),
-                    "give all jobs one bandwidth: a traded port keeps its rate",
+                    "give all jobs one bandwidth, because a port keeps its rate when another job takes it",
                 );
             }
             if !placed.job.failed_ports.is_empty() {
@@ -193,7 +193,7 @@ impl SharedPods {
                 problems.add(
                     path("job.reconfiguration"),
                     "changes circuits within an iteration on pods that several jobs share, which is not supported",
-                    "leave it out, or plan the job alone as `job`",
+                    "leave `reconfiguration` out, or plan the job alone as `job`",
                 );
             }
             if other.pods_per_replica == 1 && !other.exchanging.contains(&true) {
@@ -201,13 +201,13 @@ impl SharedPods {
                 problems.add(
                     path("job"),
                     "has nothing to send between pods",
-                    format!("leave it out and add its {ports} ports to `ports_per_pod`"),
+                    format!("leave the job out and add its {ports} ports to `ports_per_pod`"),
                 );
             }
             let end = placed.first_pod.saturating_add(other.pods_per_replica);
             if end > MAX_PODS {
                 let message = format!("is '{}', so the job would end in shared pod {end}", placed.first_pod);
-                problems.add(path("first_pod"), message, format!("keep within {MAX_PODS} pods"));
+                problems.add(path("first_pod"), message, format!("keep the job within {MAX_PODS} pods"));
             }
         }
         let covers = |pod: u32| {
@@ -237,7 +237,7 @@ impl SharedPods {
         let pods = brought.len();
         if given.len() != pods {
             let message = format!("has {} entries, but the jobs cover {pods} pods", given.len());
-            problems.add("ports_per_pod", message, format!("give one number or {pods}"));
+            problems.add("ports_per_pod", message, format!("give one number or {pods} numbers"));
             return given;
         }
         for (pod, (ports, brought)) in given.iter().zip(brought).enumerate() {
@@ -245,10 +245,10 @@ impl SharedPods {
                 problems.add(
                     format!("ports_per_pod[{pod}]"),
                     format!(
-                        "is '{ports}', but the jobs bring {}",
+                        "is '{ports}', but the jobs on this pod define {}",
                         counted((*brought).into(), "port", "ports")
                     ),
-                    format!("give at least {brought}, or lower `ports_per_pod` of a job there"),
+                    format!("give at least {brought}, or lower `ports_per_pod` of a job on this pod"),
                 );
             } else if *ports > MAX_PORTS {
                 let remedy = format!("give at most {MAX_PORTS}");
@@ -271,8 +271,8 @@ fn brought(shapes: &[Shape], first: &[usize], problems: &mut Problems) -> Vec<u3
     if let Some(pod) = brought.iter().position(|ports| *ports > MAX_PORTS) {
         problems.add(
             "jobs",
-            format!("bring {} ports to shared pod {pod}, but the maximum is {MAX_PORTS}", brought[pod]),
-            "lower `ports_per_pod` of a job there",
+            format!("define {} ports for shared pod {pod}, but the maximum is {MAX_PORTS}", brought[pod]),
+            "lower `ports_per_pod` of a job on this pod",
         );
     }
     brought

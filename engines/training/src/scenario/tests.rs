@@ -216,7 +216,7 @@ fn damaged_instances_are_refused_by_place_and_remedy() {
         ),
         ("/tasks/0/volume_bytes", json!(1e300), "tasks[0].volume_bytes: is '1e+300'"),
         ("/tasks/0/flows", json!(0), "tasks[0].flows: is '0'; give at least 1"),
-        ("/tasks/1/id", json!(2), "tasks[1].id: is '2'; give 1: ids are dense and in order"),
+        ("/tasks/1/id", json!(2), "tasks[1].id: is '2'; give 1: ids are consecutive and start at 0"),
         ("/tasks/0/src_gpus", json!([0]), "tasks[0].src_gpus: has 1 entries for 2 flows"),
         ("/tasks/0/dst_pod", json!(0), "tasks[0].dst_pod: is '0', which is also the sending pod"),
         (
@@ -537,7 +537,7 @@ fn interleaving_asks_for_whole_groups_and_even_chunks() {
     );
     assert_eq!(
         refused(&|job| (job.run.pp, job.run.gpus, job.run.gpus_per_pod_per_replica) = (1, 4, 2)),
-        "job.run.virtual_stages: is '2', but a pipeline of 1 stage cannot be interleaved; give 1, or a `pp` from 2"
+        "job.run.virtual_stages: is '2', but a pipeline of 1 stage cannot be interleaved; give 1, or a `pp` of at least 2"
     );
     assert!(refused(&|job| job.run.virtual_stages = 0).contains("job.run.virtual_stages: is '0'; give"));
     let three = refused(&|job| (job.run.pp, job.run.gpus, job.run.micro_batches) = (3, 12, 3));
@@ -556,7 +556,7 @@ fn measured_times_are_interleaved_but_a_literal_order_is_not() {
     let text = problems(&job);
     assert_eq!(
         text,
-        "job.run.virtual_stages: is '2', but the steps of a literal order name micro-batches and no chunks; \
+        "job.run.virtual_stages: is '2', but the steps of a literal order name micro-batches but no chunks; \
          give 1, or the order '1f1b', which is interleaved"
     );
 }

@@ -59,7 +59,7 @@ impl TrainingScenario {
         if variants.iter().any(|variant| variant.name.is_empty()) {
             return Err(Problem::new(
                 "robust",
-                "names no knob",
+                "names no parameter",
                 "write a parameter and its values, such as seq=2048,8192",
             ));
         }
@@ -113,7 +113,7 @@ mod tests {
         let scenario = TrainingScenario::Job(presets::job("tiny4").unwrap().job());
         let wrong = |text: &str| scenario.variants(text).unwrap_err().to_string();
         assert!(wrong("seq").contains("without '='"));
-        assert!(wrong(";").contains("names no knob"));
+        assert!(wrong(";").contains("names no parameter"));
         assert!(wrong("sequence=4").contains("not a parameter of this scenario"));
         assert!(wrong("seq=many").contains("seq"));
         let many: Vec<String> = (1..100).map(|n| (n * 128).to_string()).collect();

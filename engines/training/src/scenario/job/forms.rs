@@ -53,7 +53,7 @@ impl FieldType for PortsPerPod {
             Value::Number(_) => u32::read(value, place, PORTS, problems).map(Self::Same),
             _ => {
                 let remedy = format!(
-                    "give a whole number from 1 to {MAX_PORTS}, or a list with one for every pod position"
+                    "give a whole number from 1 to {MAX_PORTS}, or a list with one number for every pod position"
                 );
                 problems.add(place.to_string(), format!("is {}", brief(value)), remedy);
                 None

@@ -121,7 +121,9 @@ impl Serialize for Step {
 
 /// A text that is not `F` or `B` followed by a micro-batch number of at least 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a step of a stage: write 'F' or 'B' and the micro-batch from 1, such as 'F1'")]
+#[error(
+    "not a step of a stage: write 'F' or 'B' and the number of the micro-batch (1 or more), such as 'F1'"
+)]
 pub struct NotAStep;
 
 impl FromStr for Step {
@@ -145,7 +147,7 @@ impl FieldType for Step {
     fn read(value: &Value, place: &Place<'_>, _range: NumberRange, problems: &mut Problems) -> Option<Self> {
         let step = value.as_str().and_then(|text| text.parse().ok());
         if step.is_none() {
-            let remedy = "write 'F' or 'B' and the micro-batch from 1, such as 'F1'";
+            let remedy = "write 'F' or 'B' and the number of the micro-batch (1 or more), such as 'F1'";
             problems.add(place.to_string(), format!("is {}", brief(value)), remedy);
         }
         step

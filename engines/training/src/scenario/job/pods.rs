@@ -47,7 +47,7 @@ impl FailedPort {
         };
         let wrong = |part: &str| {
             let message = format!("'{}' names no port", printable(part));
-            Problem::new("failed_ports", message, "give POD:PORT with ports from 1, such as p2:1")
+            Problem::new("failed_ports", message, "give POD:PORT, where PORT is 1 or more, such as p2:1")
         };
         parts.map(|part| port(part).ok_or_else(|| wrong(part))).collect()
     }
@@ -81,8 +81,8 @@ impl FieldType for PodMap {
                 Vec::read(value, place, GPUS, problems).map(Self::Sizes)
             }
             _ => {
-                let remedy = "give a list with the GPUs of each pod, or of objects with `rank_first`, \
-                              `rank_last` and `pod`";
+                let remedy = "give a list with the number of GPUs of each pod, or a list of objects with \
+                              `rank_first`, `rank_last` and `pod`";
                 problems.add(place.to_string(), format!("is {}", brief(value)), remedy);
                 None
             }

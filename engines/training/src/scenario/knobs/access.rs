@@ -270,7 +270,11 @@ fn set_instance(
             (None, Some(PortsPerPod::ByPosition(values))) if values.len() == ports.len() => ports = values,
             (None, _) => {
                 let message = format!("'{value}' is not one number per pod");
-                return Err(Problem::new(PORTS, message, format!("give one number or {}", ports.len())));
+                return Err(Problem::new(
+                    PORTS,
+                    message,
+                    format!("give one number or {} numbers", ports.len()),
+                ));
             }
         }
         for (pod, ports) in instance.pods.iter_mut().filter(|pod| !pod.mirror).zip(ports) {

@@ -133,7 +133,7 @@ fn changed(
         (None, Some(PortsPerPod::ByPosition(values))) if values.len() == list.len() => list = values,
         (None, _) => {
             let message = format!("'{value}' is not one number per {what}");
-            return Err(Problem::new(name, message, format!("give one number or {}", list.len())));
+            return Err(Problem::new(name, message, format!("give one number or {} numbers", list.len())));
         }
     }
     Ok(list)

@@ -81,7 +81,10 @@ fn every_problem_of_a_file_is_named() {
         ],
     );
     refused(&json!({"jobs": [tiny("a")]}), &["jobs: has 1 entry; give at least two jobs, or one as `job`"]);
-    refused(&json!({"jobs": [tiny("a"), tiny("a")]}), &["jobs[1].name: is 'a', the name of jobs[0]"]);
+    refused(
+        &json!({"jobs": [tiny("a"), tiny("a")]}),
+        &["jobs[1].name: is 'a', which is also the name of jobs[0]"],
+    );
     refused(&json!({"jobs": [], "job": {}}), &["job: cannot be combined with 'jobs'; give one of the two"]);
     refused(&json!({"jobs": [], "instance": {}}), &["instance: cannot be combined with 'jobs'"]);
 }
@@ -108,7 +111,7 @@ fn jobs_that_do_not_go_together_are_refused() {
     );
     refused(
         &json!({"jobs": [tiny("a"), tiny("b")], "ports_per_pod": [8, 7]}),
-        &["ports_per_pod[1]: is '7', but the jobs bring 8 ports; give at least 8"],
+        &["ports_per_pod[1]: is '7', but the jobs on this pod define 8 ports; give at least 8"],
     );
     refused(
         &json!({"jobs": [tiny("a"), tiny("b")], "ports_per_pod": [8, 8, 8]}),

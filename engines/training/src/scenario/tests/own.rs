@@ -30,7 +30,7 @@ fn a_model_of_ones_own_is_set_size_by_size() {
     for text in ["dense_layers=0", "moe_layers=3,1"] {
         set(text).unwrap();
     }
-    assert!(scenario.validate().unwrap_err().to_string().contains("each once, in their order"));
+    assert!(scenario.validate().unwrap_err().to_string().contains("each once, in ascending order"));
 }
 
 /// 512 GPUs of 8 replicas with 8 stages on pods of 128: two stages of all replicas in a pod, whose gradients stay
@@ -86,7 +86,7 @@ fn circuits_may_move_if_the_scenario_says_how() {
     let negative = said(json!(-1.0));
     assert!(negative.contains("job.reconfiguration.delay_s: is"), "{negative}");
     assert!(negative.contains("give seconds from 0 to 3600"), "{negative}");
-    assert!(said(json!(25_000)).contains("is the unit right?"));
+    assert!(said(json!(25_000)).contains("and check the unit"));
     assert!(said(json!("25 ms")).contains("give seconds"));
     given["job"]["reconfiguration"] = json!({"delay_s": 0.025, "most_switchings": 1.5});
     assert!(problems(&given).contains("job.reconfiguration.most_switchings: is"));
