@@ -489,7 +489,7 @@ fn check_load(job: &Job, shape: &Shape, problems: &mut Problems) {
         problems.add(
             "job",
             format!("gives exchanges of {bytes:e} bytes per GPU, but the minimum is {MIN_BYTES}"),
-            "raise `grad_bytes` or `dp_bytes_per_gpu`, set them to 0, or lower `dp_buckets`",
+            "raise `grad_bytes`, raise `dp_bytes_per_gpu` or set it to 0, or lower `dp_buckets`",
         );
     }
     let volume = workload.pp_volume_bytes.max(g * dp_bytes);
