@@ -250,7 +250,7 @@ impl FixedStep {
             terms.extend(slot.checked_sub(1).and_then(|s| self.runs(task, s)).map(|column| (column, -1.0)));
             terms.extend(self.begins(task, slot).map(|column| (column, -1.0)));
             terms.extend(self.over(task, slot).map(|column| (column, 1.0)));
-            self.model.equal(format!("{name} from slot to slot {slot}"), 0.0, terms);
+            self.model.equal(format!("activity of {name} at the start of slot {slot}"), 0.0, terms);
         }
         // Eq. 26: a task may send more than its volume, because rates are constant over a slot.
         let volume = network.flows[task] * network.tau[task] / self.slot_s;

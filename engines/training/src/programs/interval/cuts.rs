@@ -81,7 +81,7 @@ impl Writer<'_> {
                         (from..=interval).map(|k| (self.begins(next, k), 1.0)).collect();
                     terms.push((self.active(task, interval), 1.0));
                     let names = &self.ask.scope.names.tasks;
-                    let row = format!("{} over before {} in interval {interval}", names[task], names[next]);
+                    let row = format!("{} ends before {} in interval {interval}", names[task], names[next]);
                     self.at_most(row, 1.0, &terms)?;
                 }
             }

@@ -50,7 +50,7 @@ impl Writer<'_> {
             let parts = self.columns.parts[link].clone();
             let mut terms = vec![(self.columns.circuits[link], 1.0)];
             terms.extend(parts.iter().map(|&(count, part)| (part, -f64::from(count))));
-            self.equal(format!("circuits as parts {}", names.links[link]), 0.0, &terms)?;
+            self.equal(format!("circuits {} as a sum of parts", names.links[link]), 0.0, &terms)?;
             // With cuts a part represents one count of circuits, so exactly one is chosen; without cuts, parts are the
             // bits of Eq. 7 and add up.
             if self.ask.form.cuts {
@@ -135,17 +135,17 @@ impl Writer<'_> {
                 let row = format!("interval {interval} only with {count} circuits {name}");
                 self.at_most(row, 0.0, &[(length, 1.0), (part, -most)])?;
             }
-            self.equal(format!("interval {interval} with some count {name}"), 0.0, &terms)?;
+            self.equal(format!("length of interval {interval} split by circuits {name}"), 0.0, &terms)?;
             return Ok(());
         }
         // Eq. 8 as printed: the product of a bit and a length, by three rows with a large constant.
         for (place, &(count, part)) in parts.iter().enumerate() {
             let length = Column(first.0 + place as u32);
             let row = |what: &str| format!("interval {interval} with {count} circuits {name}, {what}");
-            self.at_most(row("zero without them"), 0.0, &[(length, 1.0), (part, -most)])?;
+            self.at_most(row("zero without these circuits"), 0.0, &[(length, 1.0), (part, -most)])?;
             self.at_most(row("at most its length"), 0.0, &[(length, 1.0), (begin, 1.0), (end, -1.0)])?;
             let terms = [(length, 1.0), (begin, 1.0), (end, -1.0), (part, -most)];
-            self.at_least(row("no less with them"), -most, &terms)?;
+            self.at_least(row("full length with these circuits"), -most, &terms)?;
         }
         Ok(())
     }
@@ -173,7 +173,7 @@ impl Writer<'_> {
                 if interval > self.ask.windows.first[task] {
                     terms.push((self.active(task, interval - 1), 1.0));
                 }
-                self.at_least(format!("{name} begins if active from interval {interval}"), 0.0, &terms)?;
+                self.at_least(format!("{name} begins if first active in interval {interval}"), 0.0, &terms)?;
             }
             let terms: Vec<_> = self.window(task).map(|k| (self.begins(task, k), 1.0)).collect();
             self.equal(format!("{name} begins once"), 1.0, &terms)?;
@@ -245,7 +245,7 @@ impl Writer<'_> {
                     let (active, volume) = (self.active(task, interval), self.volume(task, interval));
                     let share = 1.0 / network.flows[task];
                     let name = &self.ask.scope.names.tasks[task];
-                    let row = |side| format!("{name} fair in interval {interval}, {side}");
+                    let row = |side| format!("{name} at the fair share in interval {interval}, {side}");
                     let terms = [(volume, share), (per_flow, -1.0), (active, most)];
                     self.at_most(row("not above"), most, &terms)?;
                     let terms = [(per_flow, 1.0), (volume, -share), (active, most)];

@@ -134,7 +134,7 @@ impl<'a> Builder<'a> {
                 let column = self.model.binary(format!("at least {circuits} circuits {name}"), cost);
                 self.recipes.push(Recipe::Reach { link: link as u32, circuits });
                 if circuits > self.range.low[link] + 1 {
-                    let row = format!("{circuits} circuits {name} only beyond {}", circuits - 1);
+                    let row = format!("{circuits} circuits {name} imply {}", circuits - 1);
                     self.model.at_least(row, 0.0, [(Column(column.0 - 1), 1.0), (column, -1.0)]);
                 }
             }

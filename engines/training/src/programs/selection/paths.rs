@@ -164,7 +164,7 @@ impl Builder<'_> {
                 continue;
             }
             let row = value.plus(sum, -1.0);
-            let name = format!("{} by way {number}", self.model.column_names[column.index()]);
+            let name = format!("{} by path {number}", self.model.column_names[column.index()]);
             row.at_least_zero(&mut self.model, || name);
         }
         self.recipes.push(Recipe::Largest { sums, base: value.constant });

@@ -144,7 +144,8 @@ impl Share {
                     let first =
                         group.iter().map(|member| member.task).min_by(|a, b| late(*a).total_cmp(&late(*b)));
                     let task = first.unwrap_or(group[0].task);
-                    let name = format!("first start of {} tasks from {} on", group.len(), group[0].task);
+                    let name =
+                        format!("first start of {} tasks, such as task {}", group.len(), group[0].task);
                     builder.start_column(name, task, sums)
                 }
             };
@@ -320,7 +321,9 @@ impl Share {
             let (least, most) = (length.least(&builder.model).max(0.0), length.greatest(&builder.model));
             // Releases are in order, so no piece has a negative length.
             if length.least(&builder.model) < 0.0 {
-                length.at_least_zero(&mut builder.model, || format!("piece {piece} of {link} in order"));
+                length.at_least_zero(&mut builder.model, || {
+                    format!("length of piece {piece} of {link} not negative")
+                });
             }
             if buckets.len() == 1 {
                 pieces.push(vec![length.clone()]);
@@ -343,7 +346,7 @@ impl Share {
                 if builder.sums() > 0 && least > 0.0 {
                     let shortest = part.plus(&chosen, -least);
                     shortest.at_least_zero(&mut builder.model, || {
-                        format!("piece {piece} of {link} at its shortest with {words} circuits")
+                        format!("minimum length of piece {piece} of {link} with {words} circuits")
                     });
                 }
                 whole.add(&part, 1.0);
