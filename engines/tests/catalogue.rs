@@ -95,7 +95,7 @@ fn settings_go_where_they_belong() {
 #[test]
 fn files_that_are_not_ours_are_named_as_such() {
     for (content, expected) in [
-        ("[1, 2]", "a list of 2"),
+        ("[1, 2]", "a list of length 2"),
         ("{}", "schema: is missing"),
         (r#"{"schema": "lightbay.plan/2"}"#, "reads 'lightbay.plan/1'"),
         (r#"{"schema": "lightbay.scenario/1", "kind": "trainin"}"#, "did you mean 'training'?"),

@@ -29,7 +29,7 @@ const BAD_SCENARIOS: [(&str, &[&str]); 26] = [
     ("nan.json", &["line 6, column", "not valid JSON"]),
     ("negative_delay.json", &["edges[0].delay_s: is '-1'", "give a number from 0"]),
     ("newer_schema.json", &["schema: is version '2' of lightbay.scenario", "reads 'lightbay.scenario/1'"]),
-    ("no_object.json", &["holds a list of 3", "is an object"]),
+    ("no_object.json", &["holds a list of length 3", "is an object"]),
     ("no_schema.json", &["schema: is missing", "lightbay.scenario/1"]),
     ("not_json.json", &["is neither a scenario or plan", "nor a format that lightbay knows"]),
     ("sends_to_itself.json", &["tasks[0].dst_pod: is '0', which is also the sending pod"]),

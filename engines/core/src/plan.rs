@@ -122,15 +122,15 @@ pub mod not_reproducible {
     /// Its run was cut off at a time limit.
     pub const CLOCK: &str = "stopped by the time limit";
     /// Its run was cut off by a person.
-    pub const PERSON: &str = "it was stopped by a person";
+    pub const PERSON: &str = "a person stopped the run";
     /// Its run was cut off by a signal.
-    pub const SIGNAL: &str = "it was ended by a signal";
+    pub const SIGNAL: &str = "a signal ended the run";
     /// Its run was cut off because its solver process ended.
-    pub const CUT_SHORT: &str = "it was cut short from outside";
+    pub const CUT_SHORT: &str = "the solver process ended during the run";
     /// Its run failed.
-    pub const FAILURE: &str = "its run failed";
+    pub const FAILURE: &str = "the run failed";
     /// The run was still active when the plan was written.
-    pub const UNFINISHED: &str = "its run was not over";
+    pub const UNFINISHED: &str = "the run was still active";
 
     /// Returns `true` if a sentence states that the run ended before its method finished.
     pub fn is_cut_off(because: &str) -> bool {

@@ -181,7 +181,7 @@ pub fn brief(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
         Value::Object(map) => format!("an object with {} keys", map.len()),
-        Value::Array(list) => format!("a list of {}", list.len()),
+        Value::Array(list) => format!("a list of length {}", list.len()),
         Value::String(text) if text.chars().count() > 40 => {
             format!("'{}…'", text.chars().take(40).collect::<String>())
         }

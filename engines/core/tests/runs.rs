@@ -35,7 +35,7 @@ fn a_finished_run_ends_with_its_best_plan_and_proof() {
         _ => None,
     });
     let on_the_way = first.unwrap().header().provenance;
-    assert_eq!(on_the_way.not_reproducible_because.as_deref(), Some("its run was not over"));
+    assert_eq!(on_the_way.not_reproducible_because.as_deref(), Some("the run was still active"));
     assert!(matches!(events.first().unwrap().body, EventBody::Started(_)));
     assert!(
         events.iter().enumerate().all(|(index, event)| event.seq == index as u64),
@@ -72,7 +72,7 @@ fn stopping_keeps_the_best_plan_and_says_why_it_is_not_reproducible() {
     let header = done.plan.unwrap().header();
     assert_eq!(header.status, Status::Stopped);
     assert!(!header.provenance.reproducible);
-    assert!(header.provenance.not_reproducible_because.unwrap().contains("by a person"));
+    assert!(header.provenance.not_reproducible_because.unwrap().contains("a person stopped"));
     assert!(runs.wait_idle(Duration::from_secs(10)));
 }
 

@@ -170,7 +170,7 @@ pub fn for_each_wanted(
         CollectiveOp::Custom => {
             return Err(Problem::new(
                 "",
-                "a custom collective",
+                "a custom collective has no fixed result",
                 "state the required content of every slot of its outputs",
             ));
         }
@@ -178,7 +178,7 @@ pub fn for_each_wanted(
     let root = match (op, root) {
         (CollectiveOp::Broadcast, Some(root)) if root < ranks => root,
         (CollectiveOp::Broadcast, _) => {
-            return Err(Problem::new("", "a broadcast with an unknown root", "name its root"));
+            return Err(Problem::new("", "the root of the broadcast is unknown", "name the root"));
         }
         _ => 0,
     };

@@ -131,10 +131,10 @@ impl Kind for Training {
                 crate::search::reallocate::carry(result, from, to)
             }
             (TrainingScenario::Shared(_), _) => {
-                Err("the plan is for several jobs, but the scenario has one".to_owned())
+                Err("the plan is for several jobs, but the scenario has one job".to_owned())
             }
             (_, TrainingScenario::Shared(_)) => {
-                Err("the plan is for one job, but the scenario has several".to_owned())
+                Err("the plan is for one job, but the scenario has several jobs".to_owned())
             }
             _ => crate::methods::carry(result, from, to),
         }

@@ -87,7 +87,7 @@ fn status<K: Kind>(plan: &Plan<K>, found: &mut Vec<Violation>) {
     match status {
         Status::Optimal => {
             if gap.is_none_or(|gap| gap > OPTIMAL_GAP) {
-                wrong("'optimal' needs a bound within 1e-7 of the value".to_owned());
+                wrong("status 'optimal' needs a bound within 1e-7 of the value".to_owned());
             }
             if let Some(limit) = limit {
                 wrong(format!(
@@ -98,7 +98,7 @@ fn status<K: Kind>(plan: &Plan<K>, found: &mut Vec<Violation>) {
         }
         Status::GapReached => {
             if gap.is_none() {
-                wrong("'gap_reached' needs a bound".to_owned());
+                wrong("status 'gap_reached' needs a bound".to_owned());
             }
             if let Some(limit) = limit {
                 wrong(format!(

@@ -60,7 +60,9 @@ pub(super) fn workload(
     summary.bytes.dp = bytes_of([&crossing], |_| true);
     summary.bytes.pp = pp_bytes.saturating_mul(2 * (pp - 1)).saturating_mul(micro_batches);
     if pp > 1 {
-        summary.notes.push(format!("the file describes one stage; all {pp} stages are assumed to equal it"));
+        summary
+            .notes
+            .push(format!("the file describes one stage; all {pp} stages are assumed to equal this stage"));
     }
     let stage = StageWorkload {
         forward_s,
@@ -300,7 +302,7 @@ fn compute(
         let backward = sum(Column::Ig) + sum(Column::Wg);
         if start_s > 1e-6 {
             summary.notes.push(format!(
-                "{:.3} ms of the backward time of a micro-batch (mean) are weight gradients of 'embedding_layer', \
+                "{:.3} ms of the mean backward time of a micro-batch are weight-gradient times of 'embedding_layer', \
                  where the generator writes the time of its optimizer or of another layer",
                 start_s * 1e3
             ));

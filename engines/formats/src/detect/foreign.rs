@@ -86,8 +86,8 @@ const TOLD: [(ForeignFile, &str, &str); 19] = [
     (
         JobList,
         "a list of jobs of LumosCore",
-        "lightbay plans a fixed set of jobs, not their arrival; describe one with `lightbay new training \
-         --set gpus=…`",
+        "lightbay plans a fixed set of jobs without arrival times; describe one job with \
+         `lightbay new training --set gpus=…`",
     ),
     (
         Hwloc,
@@ -97,12 +97,12 @@ const TOLD: [(ForeignFile, &str, &str); 19] = [
     (
         SwitchChange,
         "a change for an optical switch, not its state",
-        "read the state of the switch and import that: `lightbay methods --formats crossconnect` lists its forms",
+        "read the state of the switch and import it; `lightbay methods --formats crossconnect` lists the formats",
     ),
     (
         Yang,
         "a YANG module, the model of a device's data",
-        "import data of the device: the reply to a query of its cross-connections",
+        "query the cross-connections of the device, and import its reply",
     ),
     (
         CollectivePart,

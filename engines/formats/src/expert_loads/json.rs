@@ -272,8 +272,7 @@ fn of_own_experts(file: &StoredText) -> ReadLoads {
         .into_iter()
         .map(|(block, count)| format!("{} of block {block} omitted", counted(count, "line", "lines")))
         .collect();
-    notes
-        .push("layers are counted within a pipeline stage, and the file does not say which stage".to_owned());
+    notes.push("layers are counted within a pipeline stage, and the file does not name the stage".to_owned());
     problems.into_result(LoadFile::of_own_experts(grids.list, notes))
 }
 

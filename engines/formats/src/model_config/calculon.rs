@@ -116,13 +116,13 @@ fn execution(map: &Map<String, Value>, made: &mut Imported<DescribedJob>) -> Res
             "is {procs}, but tensor_par {tensor} times pipeline_par {pipeline} times data_par {data} is another \
              number"
         );
-        return Err(Problem::new("num_procs", message, "correct one of them").into());
+        return Err(Problem::new("num_procs", message, "correct one of the numbers").into());
     }
     let step = data.saturating_mul(micro);
     if !batch.is_multiple_of(step) {
         let message =
             format!("is {batch}, which is not a multiple of data_par {data} times microbatch_size {micro}");
-        return Err(Problem::new("batch_size", message, "correct one of them").into());
+        return Err(Problem::new("batch_size", message, "correct one of the numbers").into());
     }
     let job = &mut made.value;
     for (name, value) in [

@@ -265,7 +265,7 @@ impl Arguments<'_> {
                 let message = format!(
                     "is {global}, which is not a multiple of {step} (replicas times micro_batch_size)"
                 );
-                self.problems.add("global_batch_size", message, "correct one of them");
+                self.problems.add("global_batch_size", message, "correct one of the numbers");
             }
         }
         let chunk = self.given(&["num_layers_per_virtual_pipeline_stage"]).filter(|chunk| *chunk > 0);

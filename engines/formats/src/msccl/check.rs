@@ -31,8 +31,9 @@ fn check_gpu(rank: usize, gpu: &Gpu, ranks: usize, problems: &mut Problems) {
     let mut outputs = BTreeSet::new();
     for (input, output) in &gpu.copies {
         if *input >= gpu.input_chunks || *output >= gpu.output_chunks {
-            let message =
-                format!("copies input chunk {input} to output chunk {output}, which does not exist");
+            let message = format!(
+                "copies input chunk {input} to output chunk {output}, but one of the two does not exist"
+            );
             problems.add(format!("gpu {rank}"), message, "correct the <copy> or the number of chunks");
         }
         if !outputs.insert(*output) {
@@ -52,7 +53,7 @@ fn check_gpu(rank: usize, gpu: &Gpu, ranks: usize, problems: &mut Problems) {
             if !ends.insert((what, peer, block.channel)) {
                 let message =
                     format!("{what} rank {peer} on channel {} as another thread block does", block.channel);
-                problems.add(&*place, message, "use another channel for one of them");
+                problems.add(&*place, message, "use another channel for one of the two blocks");
             }
         }
         for (index, step) in block.steps.iter().enumerate() {
@@ -82,7 +83,7 @@ fn check_step(place: &str, step: &Step, block: &Block, gpu: &Gpu, problems: &mut
         };
         if u64::from(at.offset) + u64::from(step.count) > u64::from(room) {
             let message = format!(
-                "{what} {} chunks at {} of buffer {}, which has {room}",
+                "{what} {} chunks at {} of buffer {}, which has {room} chunks",
                 step.count,
                 at.offset,
                 at.buffer.letter()

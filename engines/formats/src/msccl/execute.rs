@@ -416,7 +416,7 @@ impl<'a> Run<'a> {
             other.number,
             other.rank
         );
-        self.problems.add(self.place(block), message, "add a dependency between them");
+        self.problems.add(self.place(block), message, "add a dependency between the two steps");
     }
 
     fn place(&self, block: usize) -> String {

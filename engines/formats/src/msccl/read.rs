@@ -68,7 +68,7 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<Imported<Algorithm>
             attributes.problem(
                 "nchannels",
                 format!("is {declared}, but thread blocks use channel {}", used - 1),
-                "declare them all",
+                "declare all channels",
                 &mut problems,
             );
         } else if declared > used {
@@ -180,7 +180,7 @@ fn in_order(node: Node<'_, '_>, name: &str, place: usize, problems: &mut Problem
         attributes.problem(
             name,
             format!("is {id}, but its position is {place}"),
-            "number them in order, from 0",
+            "number the elements in order, from 0",
             problems,
         );
     }

@@ -231,7 +231,8 @@ impl<'a> PlanRun<'a> {
             text.push(format!("{} more", stuck.len() - MOST));
         }
         if !stuck.is_empty() {
-            let message = format!("never run, because they wait for each other: {}", text.join("; "));
+            let message =
+                format!("some operations never run, because they wait for each other: {}", text.join("; "));
             self.problems.add(
                 "",
                 message,
@@ -429,7 +430,10 @@ impl<'a> PlanRun<'a> {
 
     fn unordered(&mut self, block: usize, own: bool, what: &str) {
         let (message, remedy) = if own {
-            (format!("{what}, but an operation before it writes the same chunk"), "put a nop between them")
+            (
+                format!("{what}, but an operation before it writes the same chunk"),
+                "put a nop between the two operations",
+            )
         } else {
             let message = format!("{what}, but its order with another access to that chunk is not enforced");
             (message, "signal, wait and put a nop after the wait, or use a barrier")

@@ -160,7 +160,7 @@ impl Reading {
         let bus = attributes.text("busid", &mut self.problems)?.to_ascii_lowercase();
         if self.found.devices.len() >= MOST_DEVICES {
             let message = format!("exceeds the maximum of {MOST_DEVICES} devices");
-            self.problems.add(xml::place(node), message, "no machine has so large a number");
+            self.problems.add(xml::place(node), message, "no machine has this number of devices");
             return None;
         }
         let class = self.class(&attributes, "class");

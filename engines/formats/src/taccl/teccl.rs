@@ -116,7 +116,7 @@ fn input(value: &Value, problems: &mut Problems) -> Option<Imported<TecclInput>>
         (2, _) => TecclEpoch::SlowestLink,
         (_, duration) if duration > 0.0 => TecclEpoch::Fixed(duration * 1e6),
         (_, duration) => {
-            let message = format!("is {duration} with epoch_type 3");
+            let message = format!("is {duration}, but must be above 0 for epoch_type 3");
             problems.add("InstanceParams.epoch_duration", message, "set the length of an epoch, s");
             return None;
         }

@@ -61,7 +61,7 @@ fn inputs_and_results_of_teccl() {
         told.contains("TopologyParams.chunk_size") && told.contains("InstanceParams.collective"),
         "{told}"
     );
-    assert!(told.contains("epoch_duration: is -1 with epoch_type 3"), "{told}");
+    assert!(told.contains("epoch_duration: is -1, but must be above 0 for epoch_type 3"), "{told}");
     let text = r#"{"1-Epoch_Duration": 3.5e-09, "3-Epochs_Required": 1182, "4-Collective_Finish_Time": 4.137e-06,
         "5-Algo_Bandwidth": 0.2417, "6-Demand_Met": {}, "7-Flows": ["Chunk 0 from 14 traveled over 14->13 in epoch 0",
         "Chunk 1 from 4 traveled over 4->3 in epoch 7 via switches 0"]}"#;

@@ -148,7 +148,7 @@ pub fn killed() {
     assert!(done.message.contains("signal 9") && done.message.contains("is kept"), "{}", done.message);
     let header = done.plan.unwrap().header();
     assert_eq!(header.status, Status::Stopped);
-    assert!(header.provenance.not_reproducible_because.unwrap().contains("from outside"));
+    assert!(header.provenance.not_reproducible_because.unwrap().contains("solver process ended"));
     let warning = running.notes().pop().unwrap();
     assert!(warning.starts_with("W ") && warning.contains("signal 9"), "{warning}");
 }

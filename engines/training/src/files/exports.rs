@@ -76,7 +76,7 @@ pub(crate) fn exporters() -> Vec<FormatInfo> {
         ),
         format(
             TRACE,
-            "Timeline for ui.perfetto.dev and chrome://tracing: a slice for every segment of every task, and compute.",
+            "Timeline for ui.perfetto.dev and chrome://tracing: a slice for every segment of every task and for every compute step.",
             SubjectSort::Plan,
             "json",
             Vec::new(),

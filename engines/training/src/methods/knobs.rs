@@ -151,7 +151,7 @@ pub(super) fn event_orders() -> Vec<ParamInfo> {
         count(
             "swaps",
             defaults.swaps,
-            "Number of event moves in a row without improvement that triggers a restart.",
+            "Number of consecutive event moves without improvement after which the search restarts.",
         ),
         count("restarts", defaults.restarts, "Number of restarts, each from a perturbed event order.")
             .effect(Effect::Live),

@@ -60,7 +60,7 @@ impl Method<Training> for Reallocate {
             return Err(MethodError::Invalid(
                 Problem::new(
                     "jobs",
-                    "is missing: `reallocate` plans several jobs that share pods, but the scenario has one",
+                    "is missing: `reallocate` plans several jobs that share pods, but the scenario has one job",
                     "give at least two jobs as `jobs`, or use another method, such as `auto`",
                 )
                 .into(),
@@ -155,7 +155,7 @@ impl ReallocationRun<'_, '_> {
             _ if hot.same_scenario => team.adopt(&plan.result, shared),
             TrainingScenario::Shared(from) => team.adopt(&plan.result, from),
             TrainingScenario::Job(_) | TrainingScenario::Instance(_) => {
-                Err("the plan is for one job, but the scenario has several".to_owned())
+                Err("the plan is for one job, but the scenario has several jobs".to_owned())
             }
         };
         match adopted {

@@ -338,7 +338,7 @@ impl Reading {
                 problems.add(
                     format!("stage {stage}"),
                     format!("has '{}' iterations, but stage 0 has '{iterations}'", section.iterations.len()),
-                    "all stages must have the same iterations; the file may be cut off",
+                    "all stages must have the same number of iterations; the file may be cut off",
                 );
             }
         }

@@ -93,7 +93,7 @@ pub fn aicb_knobs() -> Vec<ParamInfo> {
         choice(
             "parameter_gather",
             &["dp", "column"],
-            "Group of the all-gather that shares a row with the reduce-scatter of the gradients: data parallel (dp), or the group in its column (column).",
+            "Group of the all-gather that shares a row with the reduce-scatter of the gradients: data parallel (dp), or the group that its column states (column).",
         )
         .derived(),
         choice(

@@ -28,7 +28,7 @@ pub(super) fn run(
     {
         problems.add(
             "ep",
-            format!("'{ep}' expert-parallel ranks and '{tp}' tensor-parallel ranks do not tile a stage of '{}' GPUs", tp * dp),
+            format!("'{ep}' expert-parallel ranks and '{tp}' tensor-parallel ranks cannot evenly fill a stage of '{}' GPUs", tp * dp),
             "correct the sizes in the file; one must be a multiple of the other",
         );
         return None;
