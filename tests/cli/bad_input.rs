@@ -10,7 +10,10 @@ fn inputs() -> PathBuf {
 
 /// Every scenario file in `inputs/bad` with what its report has to say.
 const BAD_SCENARIOS: [(&str, &[&str]); 26] = [
-    ("cycle.json", &["instance.edges: form a cycle: 0 'A' -> 1 'B' -> 0 'A'", "remove one of its edges"]),
+    (
+        "cycle.json",
+        &["instance.edges: form a cycle: 0 'A' -> 1 'B' -> 0 'A'", "remove one edge of the cycle"],
+    ),
     (
         "dangling_ids.json",
         &["links[1].pod_b: is '7'", "a pod from 0 to 2", "edges[2].succ: is '9'", "a task from 0 to 2"],
@@ -25,7 +28,10 @@ const BAD_SCENARIOS: [(&str, &[&str]); 26] = [
     ("gpus_do_not_match_flows.json", &["tasks[0].src_gpus: has 1 entries for 2 flows", "one GPU per flow"]),
     ("ids_out_of_order.json", &["tasks[1].id: is '2'", "ids are consecutive and start at 0"]),
     ("job_and_instance.json", &["job: cannot be combined with 'instance'", "give one of the two"]),
-    ("job_too_few_ports.json", &["job.ports_per_pod", "pod 'p0' has 1 port,", "give it at least 2 ports"]),
+    (
+        "job_too_few_ports.json",
+        &["job.ports_per_pod", "pod 'p0' has 1 port,", "give the pod at least 2 ports"],
+    ),
     ("nan.json", &["line 6, column", "not valid JSON"]),
     ("negative_delay.json", &["edges[0].delay_s: is '-1'", "give a number from 0"]),
     ("newer_schema.json", &["schema: is version '2' of lightbay.scenario", "reads 'lightbay.scenario/1'"]),
@@ -33,7 +39,7 @@ const BAD_SCENARIOS: [(&str, &[&str]); 26] = [
     ("no_schema.json", &["schema: is missing", "lightbay.scenario/1"]),
     ("not_json.json", &["is neither a scenario or plan", "nor a format that lightbay knows"]),
     ("sends_to_itself.json", &["tasks[0].dst_pod: is '0', which is also the sending pod"]),
-    ("too_few_ports.json", &["pods[1].ports: pod 'p1' has 1 port,", "give it at least 2 ports"]),
+    ("too_few_ports.json", &["pods[1].ports: pod 'p1' has 1 port,", "give the pod at least 2 ports"]),
     ("too_large_number.json", &["line 6, column", "number out of range"]),
     ("truncated.json", &["the file ends too early; check whether it was cut off"]),
     (
@@ -211,10 +217,7 @@ fn imports_that_would_invent_something_are_refused() {
     let place = Place::new();
     for (name, messages) in [
         ("placeholder_times.txt", &["placeholder_times.txt", "the placeholder of 1 ns", "compute=zero"][..]),
-        (
-            "unmatched_sends.csv",
-            &["unmatched_sends.csv", "stage 0 to stage 1", "every send needs its receive"],
-        ),
+        ("unmatched_sends.csv", &["unmatched_sends.csv", "stage 0 to stage 1", "every send needs a receive"]),
     ] {
         fs::copy(inputs().join("bad").join(name), place.path(name)).unwrap();
         let arguments = ["import", "aicb", name, "--set", "gpus_per_pod_per_replica=2", "-o", "out.json"];

@@ -234,7 +234,7 @@ fn strict_imports_take_nothing_for_granted_in_any_format() {
         (&["import", "aicb_moe", "experts.txt.gz"], "shares of the experts", "leave out --strict"),
         (
             &["import", "taccl", "topo-ndv2-1MB.json"],
-            "megabyte of the costs is 1e6 bytes",
+            "size of a megabyte in the costs is 1e6 bytes",
             "leave out --strict",
         ),
         (

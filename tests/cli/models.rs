@@ -179,7 +179,7 @@ fn solutions_that_do_not_fit_are_refused_with_file_line_and_value() {
     import("hello")
         .exit(2)
         .says(&["bad.sol: this is none of the known formats", "HiGHS, Gurobi, CPLEX, SCIP, CBC or GLPK"]);
-    import(&place.read("tiny4.mps")).exit(2).says(&["this is a model for a solver", "solve it first"]);
+    import(&place.read("tiny4.mps")).exit(2).says(&["this is a model for a solver", "solve the model first"]);
     assert!(!place.path("plan.json").exists());
 
     place.write("good.sol", &good);

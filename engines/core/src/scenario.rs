@@ -134,7 +134,7 @@ pub fn check_schema(value: &Value, expected: &str) -> Option<Result<(), Problem>
     };
     let (name, _) = expected.split_once('/')?;
     Some(match map.get("schema") {
-        None => Err(Problem::new("schema", "is missing", format!("set it to \"{expected}\""))),
+        None => Err(Problem::new("schema", "is missing", format!("set the schema to \"{expected}\""))),
         Some(Value::String(found)) if found == expected => Ok(()),
         Some(Value::String(found)) => match found.split_once('/') {
             Some((found_name, version)) if found_name == name => Err(Problem::new(

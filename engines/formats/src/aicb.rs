@@ -91,7 +91,9 @@ pub fn read(reader: impl BufRead, name: &str, limits: &Limits) -> Result<AicbInp
                               or a bus-bandwidth table"
                 .to_owned();
             match other.importer() {
-                Some(importer) => remedy = format!("read it with `lightbay import {importer}`; {remedy}"),
+                Some(importer) => {
+                    remedy = format!("read the file with `lightbay import {importer}`; {remedy}")
+                }
                 None if !other.advice().is_empty() => remedy = format!("{}; {remedy}", other.advice()),
                 None => {}
             }

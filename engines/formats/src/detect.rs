@@ -245,8 +245,8 @@ impl Format {
             }
             Self::SolutionReport => "write the raw form instead: `glpsol -w FILE`, or style 0 of HiGHS",
             Self::Html => "download the raw file instead of the page that shows it",
-            Self::Scenario | Self::Plan => "open it or solve it directly, without an import",
-            Self::Model => "solve it with its solver; `lightbay import sol` then reads the solution",
+            Self::Scenario | Self::Plan => "open or solve the file directly, without an import",
+            Self::Model => "solve the model with its solver; `lightbay import sol` then reads the solution",
             Self::Empty => "use a file with content",
             Self::Foreign(file) => file.advice(),
             _ => "",

@@ -240,8 +240,8 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<SolutionFile, Probl
         let mut remedy =
             "use a solution file of HiGHS, Gurobi, CPLEX, SCIP, CBC or GLPK (glpsol -w)".to_owned();
         match opened.format.importer() {
-            Some(importer) => remedy = format!("read it with `lightbay import {importer}`; {remedy}"),
-            None if opened.format == Format::Model => remedy = format!("solve it first; {remedy}"),
+            Some(importer) => remedy = format!("read the file with `lightbay import {importer}`; {remedy}"),
+            None if opened.format == Format::Model => remedy = format!("solve the model first; {remedy}"),
             None if !opened.format.advice().is_empty() => {
                 remedy = format!("{}; {remedy}", opened.format.advice());
             }

@@ -126,9 +126,9 @@ impl fmt::Display for Broken {
         if self.fractional {
             write!(f, "{} is {}, not a whole number", self.name, self.value)
         } else if self.value < self.lower {
-            write!(f, "{} is {}, below {}", self.name, self.value, self.lower)
+            write!(f, "{} is {}, below its lower bound {}", self.name, self.value, self.lower)
         } else {
-            write!(f, "{} is {}, above {}", self.name, self.value, self.upper)
+            write!(f, "{} is {}, above its upper bound {}", self.name, self.value, self.upper)
         }
     }
 }

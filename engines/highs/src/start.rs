@@ -87,9 +87,9 @@ fn check(model: &Model, mut values: impl Iterator<Item = (usize, f64)>) -> Resul
         if zero {
             None
         } else if value < model.lower[column] - TOLERANCE {
-            Some(format!("'{name}' is {value}, below {}", model.lower[column]))
+            Some(format!("'{name}' is {value}, below its lower bound {}", model.lower[column]))
         } else if value > model.upper[column] + TOLERANCE {
-            Some(format!("'{name}' is {value}, above {}", model.upper[column]))
+            Some(format!("'{name}' is {value}, above its upper bound {}", model.upper[column]))
         } else {
             None
         }

@@ -74,8 +74,8 @@ fn what_does_not_belong_together_is_said_with_line_and_value() {
             "has no value for 1 column, the first of them 'c3' (spare circuits)",
         ),
         ("c1 1\nc2 2.2\nc3 0\nt4 0.6\n".to_owned(), "long circuits is 2.2, not a whole number"),
-        ("c1 1\nc2 2\nc3 0\nt4 0.5\n".to_owned(), "need of pod 2 is 5.25, below 5.3"),
-        ("c1 4\nc2 2\nc3 0\nt4 0.6\n".to_owned(), "short circuits is 4, above 3"),
+        ("c1 1\nc2 2\nc3 0\nt4 0.5\n".to_owned(), "need of pod 2 is 5.25, below its lower bound 5.3"),
+        ("c1 4\nc2 2\nc3 0\nt4 0.6\n".to_owned(), "short circuits is 4, above its upper bound 3"),
     ] {
         let problems = refused(&text);
         assert!(problems.contains(words), "{text}\n{problems}");

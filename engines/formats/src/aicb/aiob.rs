@@ -124,7 +124,7 @@ fn line(number: usize, text: &str, times: &mut KernelTimes, problems: &mut Probl
         }
     } else if key.starts_with("time_gpu_") {
         let Some(kernel) = times.kernels.last_mut() else {
-            problems.add(place(key), "is before the first kernel", "write 'kernel:' above it");
+            problems.add(place(key), "is before the first kernel", "write 'kernel:' above this line");
             return;
         };
         let slot = match key {
@@ -147,7 +147,7 @@ fn line(number: usize, text: &str, times: &mut KernelTimes, problems: &mut Probl
         }
     } else if value.is_empty() {
         if times.kernels.iter().any(|kernel| kernel.name == key) {
-            problems.add(place(key), "is given twice", "keep only one of them");
+            problems.add(place(key), "is given twice", "keep only one of the entries");
         }
         times.kernels.push(Kernel { name: key.to_owned(), ..Kernel::default() });
     } else {

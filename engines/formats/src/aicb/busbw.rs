@@ -125,7 +125,7 @@ impl BusBandwidthReading {
             return;
         }
         let Some(group) = self.group.clone() else {
-            problems.add(place, format!("'{key}' is before the first group"), "write 'TP:' above it");
+            problems.add(place, format!("'{key}' is before the first group"), "write 'TP:' above this line");
             return;
         };
         let slot = if group == "PP" {
@@ -145,7 +145,7 @@ impl BusBandwidthReading {
         };
         let id = (group.clone(), key.to_owned());
         if self.seen.contains(&id) {
-            problems.add(place, format!("'{key}' of {group} is given twice"), "keep only one of them");
+            problems.add(place, format!("'{key}' of {group} is given twice"), "keep only one of the entries");
             return;
         }
         self.seen.push(id);

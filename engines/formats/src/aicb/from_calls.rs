@@ -25,7 +25,7 @@ pub(super) fn workload(
             "iterations",
             last as u64,
             0,
-            "only the last one is imported, because earlier ones warm up",
+            "only the last iteration is imported, because earlier iterations are warm-up",
         );
     }
     if calls.init_rows > 0 {

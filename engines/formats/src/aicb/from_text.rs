@@ -113,9 +113,10 @@ fn describe(text: &SimaiText, period: &Period, summary: &mut ImportSummary) {
         .filter_map(|(key, value)| value.is_none().then_some(key))
         .collect();
     if !missing.is_empty() {
-        summary
-            .notes
-            .push(format!("the header does not contain {}; they are assumed to be 1", missing.join(", ")));
+        summary.notes.push(format!(
+            "the header does not contain {}; the import assumes 1 for each",
+            missing.join(", ")
+        ));
     }
     if !header.unknown.is_empty() {
         let keys = format!("header keys '{}'", header.unknown.join("', '"));
@@ -131,8 +132,8 @@ fn describe(text: &SimaiText, period: &Period, summary: &mut ImportSummary) {
         .count();
     if silent > 0 {
         summary.notes.push(format!(
-            "{silent} rows send bytes forward but none in their input gradients (ig-bytes = 0); the \
-             generator omits them in some of its modes, and the import does not add them"
+            "{silent} rows send bytes forward but none in their input gradients (ig-bytes = 0); some \
+             modes of the generator omit these bytes, and the import does not add them"
         ));
     }
 }
@@ -358,7 +359,7 @@ fn from_kernels(
         format!("rows '{}'{more}", shown.join("', '"))
     };
     if !norms.is_empty() {
-        summary.skip(names(&norms), count(&norms), 0, "the kernel times do not contain them");
+        summary.skip(names(&norms), count(&norms), 0, "the kernel times do not contain these rows");
     }
     if !layers.is_empty() {
         let what = format!("compute time of {} {}", count(&layers), names(&layers));

@@ -71,7 +71,7 @@ pub(crate) fn parse(line: &str, problems: &mut Problems) -> SimaiHeader {
         let canonical = if key == "expert_parallel_npu_group" { "ep" } else { key };
         if KEYS.contains(&key) {
             if seen.contains(&canonical) {
-                problems.add(place(key), "is given twice", "keep only one of them");
+                problems.add(place(key), "is given twice", "keep only one of the entries");
             }
             seen.push(canonical);
         }
@@ -244,7 +244,7 @@ mod tests {
             "line 1, ep: has no value; write 'ep: N'",
             "line 1, pp: '0' is too small; write 1 to 4096",
             "line 1, ga: 'x' is not a number",
-            "line 1, ga: is given twice; keep only one of them",
+            "line 1, ga: is given twice; keep only one of the entries",
             "line 1, pp_comm: '1.5' is not a whole number",
             "line 1, checkpoints: announces '3' layers, but '2' follow",
             "line 1, all_gpus: '99999999999' is too large",

@@ -117,7 +117,7 @@ fn match_transfers(stages: &[&[Call]], problems: &mut Problems) -> (u64, Option<
                         sent.len(),
                         received.len()
                     ),
-                    "every send needs its receive; the file may be cut off or edited",
+                    "every send needs a receive; the file may be cut off or edited",
                 );
                 continue;
             }
@@ -147,7 +147,7 @@ fn match_transfers(stages: &[&[Call]], problems: &mut Problems) -> (u64, Option<
             problems.add(
                 format!("line {}, additional", call.line),
                 format!("'{name}' is on stage {stage}, which has no neighbour in this direction"),
-                "interleaved (virtual) pipelines are not supported; use a file without them",
+                "interleaved (virtual) pipelines are not supported; use a file without interleaving",
             );
         }
     }

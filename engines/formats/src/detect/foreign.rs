@@ -54,13 +54,13 @@ const TOLD: [(ForeignFile, &str, &str); 19] = [
     (
         AstraSystem,
         "a system file of ASTRA-sim, which sets its scheduling and collective algorithms",
-        "lightbay finds schedules itself; import the network file that belongs to it: `lightbay import \
+        "lightbay finds schedules itself; import the network file that belongs to this system file: `lightbay import \
          network FILE.yml -o scenario.json`",
     ),
     (
         BooksimConfig,
         "a configuration of BookSim",
-        "import the network that it names (network_file): `lightbay import network anynet_file -o scenario.json`",
+        "import the network that the configuration names (network_file): `lightbay import network anynet_file -o scenario.json`",
     ),
     (
         CommunicationGroups,
@@ -70,7 +70,7 @@ const TOLD: [(ForeignFile, &str, &str); 19] = [
     (
         FaultTrace,
         "a trace of failures of a cluster",
-        "lightbay plans for a given set of failures: set them with failed_ocs=, failed_ports= or \
+        "lightbay plans for a given set of failures: set the failures with failed_ocs=, failed_ports= or \
          failed_links=, and compare cases with `lightbay sweep`",
     ),
     (
@@ -114,7 +114,7 @@ const TOLD: [(ForeignFile, &str, &str); 19] = [
     (
         Archive,
         "an archive",
-        "unpack it and use the file inside; for a PyTorch file (.pt), which is also an archive, write its \
+        "unpack the archive and use the file inside; for a PyTorch file (.pt), which is also an archive, write its \
          tensors as JSON or CSV",
     ),
     (LfsPointer, "a pointer of Git LFS, not the file itself", "fetch the file: `git lfs pull`"),

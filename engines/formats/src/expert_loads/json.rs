@@ -82,7 +82,7 @@ fn tensor(path: &str, value: &Value, options: &LoadOptions) -> ReadLoads {
 /// The problem of a table whose rows may be layers or iterations.
 pub(super) fn ambiguous(rows: usize) -> Problems {
     let message = format!("has {rows} rows, which may be layers or iterations");
-    Problem::new("", message, "set their meaning: axis=layers or axis=iterations").into()
+    Problem::new("", message, "set the meaning of the rows: axis=layers or axis=iterations").into()
 }
 
 /// Interprets rows, which were read as layers, according to the axis.
@@ -288,7 +288,11 @@ pub(super) fn megatron(file: &StoredText, options: &LoadOptions) -> ReadLoads {
         let list = after.find('[').zip(after.rfind(']')).filter(|(from, to)| from < to);
         let parsed = list.map(|(from, to)| file.json(&after[from..=to]));
         let Some(Ok(value)) = parsed else {
-            problems.add(place, format!("has no list after {NAME}"), "print it as a list: tensor.tolist()");
+            problems.add(
+                place,
+                format!("has no list after {NAME}"),
+                "print the counts as a list: tensor.tolist()",
+            );
             continue;
         };
         let iteration = number_after(before, "iteration").or_else(|| number_after(before, "step"));

@@ -43,7 +43,7 @@ pub(super) fn read(text: &str, limits: &Limits, options: &LoadOptions) -> Result
             return Err(Problem::new(
                 "",
                 message,
-                "import them as joint counts, together with counts of single layers",
+                "import the table as joint counts, together with counts of single layers",
             )
             .into());
         }

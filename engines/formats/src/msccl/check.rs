@@ -108,7 +108,7 @@ fn check_step(place: &str, step: &Step, block: &Block, gpu: &Gpu, problems: &mut
             problems.add(
                 place,
                 message,
-                "set hasdep of that step to 1; otherwise it does not signal that it is done",
+                "set hasdep of that step to 1; otherwise the step does not signal its end",
             );
         }
         Some(_) => {}

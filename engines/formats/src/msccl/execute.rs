@@ -85,13 +85,12 @@ pub fn execute(algorithm: &Algorithm, options: &ExecuteOptions) -> Result<Execut
     }
     let in_place = options.in_place.unwrap_or(algorithm.in_place);
     if !(if in_place { algorithm.in_place } else { algorithm.out_of_place }) {
-        let what = if in_place { "inplace" } else { "outofplace" };
-        return Err(Problem::new(
-            "",
-            format!("{what} of the schedule is 0"),
-            "run the schedule with the other of inplace and outofplace",
-        )
-        .into());
+        let (what, remedy) = if in_place {
+            ("inplace", "run the schedule out of place")
+        } else {
+            ("outofplace", "run the schedule in place")
+        };
+        return Err(Problem::new("", format!("{what} of the schedule is 0"), remedy).into());
     }
     let mut run = Run::new(algorithm, in_place, options.in_flight)?;
     run.go()?;
@@ -410,8 +409,8 @@ impl<'a> Run<'a> {
         let Some((other, time)) = clash else { return };
         let other = &self.blocks[other as usize];
         let message = format!(
-            "{what}, but its order with step {} of tb {} of gpu {}, which uses the same chunk, is not \
-             enforced",
+            "{what}, but nothing enforces the order with step {} of tb {} of gpu {}, which uses the same \
+             chunk",
             time.saturating_sub(1),
             other.number,
             other.rank

@@ -256,7 +256,7 @@ fn step(node: Node<'_, '_>, problems: &mut Problems) -> Option<Step> {
         (block, step) if block >= 0 && step >= 0 => Some((block as u32, step as u32)),
         (block, step) => {
             let message = format!("is {block}, but deps is {step}");
-            attributes.problem("depid", message, "set both, or -1 for both", problems);
+            attributes.problem("depid", message, "set depid and deps, or set both to -1", problems);
             return None;
         }
     };

@@ -236,7 +236,7 @@ impl<'a> PlanRun<'a> {
             self.problems.add(
                 "",
                 message,
-                "signal before others wait, and let all blocks of a barrier reach it",
+                "signal before other blocks wait, and let all blocks of a barrier reach the barrier",
             );
         }
     }
@@ -435,7 +435,7 @@ impl<'a> PlanRun<'a> {
                 "put a nop between the two operations",
             )
         } else {
-            let message = format!("{what}, but its order with another access to that chunk is not enforced");
+            let message = format!("{what}, but nothing enforces the order with another access to this chunk");
             (message, "signal, wait and put a nop after the wait, or use a barrier")
         };
         self.problems.add(self.named(block), message, remedy);

@@ -206,7 +206,7 @@ fn gpu(
             }
             if let Some(id) = own.iter().find(|id| **id >= counts[place(sort)]) {
                 let message = format!("has channel {id} of type {}", sort.name());
-                problems.add(&*path, message, format!("the GPU has {}", counts[place(sort)]));
+                problems.add(&*path, message, format!("the GPU has {} of this type", counts[place(sort)]));
                 own.clear();
             }
             // Memory channels come first in the list of the GPU.
@@ -346,7 +346,7 @@ fn shape(operation: &PlanOperation, path: &str) -> Option<Problem> {
     };
     if !sized {
         let message = format!("'{}' combines chunks of different sizes", action.name());
-        return Some(Problem::new(path, message, "use the same size for all of them"));
+        return Some(Problem::new(path, message, "use the same size for all chunks"));
     }
     let needs = (action.signals() || action.waits()) && operation.channels.is_empty();
     needs.then(|| Problem::new(path, format!("'{}' has no channel", action.name()), "give channel_ids"))

@@ -138,7 +138,7 @@ pub fn network(
         }
         None if gpus.len() > 1 => {
             let message = "the file lists no links between GPUs";
-            let remedy = "set them: intra=nvswitch:300 (GB/s of each GPU), intra=mesh:50 (of each pair) or \
+            let remedy = "set the links: intra=nvswitch:300 (GB/s of each GPU), intra=mesh:50 (of each pair) or \
                  intra=pcie (only PCI Express, with the rates of the file)";
             return Err(Problem::new("intra", message, remedy));
         }
@@ -241,7 +241,7 @@ fn join_islands(
     lost.map_or(Ok(()), |lost| {
         let (one, other) = (gpus[0].words(topology, 0), gpus[lost].words(topology, lost));
         let message = format!(
-            "no links lead from {one} to {other}: they are in different hosts, which are connected through \
+            "no links lead from {one} to {other}: these GPUs are in different hosts, which are connected through \
              their NICs"
         );
         let remedy = "use the dump of one host; the network between hosts is not in the file";
@@ -415,7 +415,7 @@ fn rate(sort: GpuLinkSort, gpu: Option<&NcclGpu>, options: &NetworkOptions) -> (
     let row = XGMI_GBYTE_PER_S.iter().find(|(own, _)| *own == short);
     let what = format!("an Infinity Fabric link of a GPU of gcn {}", printable(name));
     row.map_or_else(
-        || (48.0, format!("{what}, which is not in the table")),
+        || (48.0, format!("{what}, which is not in RCCL's table of rates")),
         |(_, rate)| (*rate, what.clone()),
     )
 }

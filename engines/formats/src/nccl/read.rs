@@ -149,7 +149,7 @@ impl Reading {
             parts.sort_unstable();
             if parts.len() > 1 && (parts[0].is_none() || parts.windows(2).any(|pair| pair[0] == pair[1])) {
                 let message = "has a second <gpu> of one device";
-                let remedy = "omit one, or number the parts of a device differently in mlopart";
+                let remedy = "omit one <gpu>, or number the parts of a device differently in mlopart";
                 self.problems.add(place.clone(), message, remedy);
             }
         }

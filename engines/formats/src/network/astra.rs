@@ -104,7 +104,7 @@ fn dimensions(text: &str, problems: &mut Problems) -> Vec<Dimension> {
             "topology, npus_count, bandwidth and latency have {lengths:?} entries, but must have one for \
              each dimension"
         );
-        problems.add("", message, "use the same length for all of them");
+        problems.add("", message, "use the same length for all four lists");
         return Vec::new();
     }
     let mut wrong = |(line, entry): (usize, &str), dimension: usize, what: &str, valid: &str| {

@@ -180,7 +180,7 @@ impl Builder {
         }
         if parallel > 0 {
             made.note(format!(
-                "{} merged with others between the same nodes",
+                "{} merged with other links between the same nodes",
                 counted(parallel, "link was", "links were")
             ));
         }

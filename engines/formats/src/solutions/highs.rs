@@ -48,7 +48,7 @@ pub(super) fn raw(
             let token = token.trim();
             let plain = token.strip_suffix("sparse").map(str::trim_end);
             let Ok(count) = plain.unwrap_or(token).parse::<i64>() else {
-                problems.push(strange(number, text, "'# Columns' and their number"));
+                problems.push(strange(number, text, "'# Columns' and the number of columns"));
                 return Ok(());
             };
             let sparse = plain.is_some() || count < 0;

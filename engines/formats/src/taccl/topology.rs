@@ -147,7 +147,7 @@ fn taccl(value: &Value, problems: &mut Problems) -> Option<Imported<TacclTopolog
         && betas.len() != invbws.len()
     {
         let message = format!("has {} classes, but node_invbws_list has {}", betas.len(), invbws.len());
-        problems.add("node_betas_list", message, "write both for every class of links");
+        problems.add("node_betas_list", message, "write a beta and an invbw for every class of links");
     }
     for (key, list) in [("node_invbws_list", &invbws), ("node_betas_list", &betas)] {
         for (at, number) in list.iter().flatten().enumerate().filter(|(_, number)| **number <= 0.0) {
@@ -168,7 +168,7 @@ fn taccl(value: &Value, problems: &mut Problems) -> Option<Imported<TacclTopolog
         link_betas_us_per_mb: link_betas?,
         link_invbws_us_per_mb: link_invbws?,
     });
-    found.assume("megabyte of the costs", "1e6 bytes", "mb=");
+    found.assume("size of a megabyte in the costs", "1e6 bytes", "mb=");
     if found.value.links.is_none() {
         let name = found.value.name.clone();
         found.assume(
@@ -259,7 +259,11 @@ fn msccl(value: &Value, problems: &mut Problems) -> Option<MscclTopology> {
             let path = format!("{path}[{place}]");
             let found: Option<Vec<u32>> = whole_numbers(value, &path, problems);
             if let Some(rank) = found.iter().flatten().find(|rank| **rank as usize >= links.len()) {
-                problems.add(path, format!("has node {rank}"), format!("there are {} nodes", links.len()));
+                problems.add(
+                    path,
+                    format!("has node {rank}"),
+                    format!("the topology has {} nodes", links.len()),
+                );
             }
             found
         };

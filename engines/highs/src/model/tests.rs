@@ -32,7 +32,7 @@ fn the_first_broken_thing_is_named() {
     let broken = model.first_broken(&[2.5, 0.0], 1e-6).expect("fractional");
     assert_eq!(broken.to_string(), "x is 2.5, not a whole number");
     let broken = model.first_broken(&[3.0, 1.0], 1e-6).expect("too much");
-    assert_eq!(broken.to_string(), "both is 7, above 5");
+    assert_eq!(broken.to_string(), "both is 7, above its upper bound 5");
     assert!(model.first_broken(&[f64::NAN, 0.0], 1e-6).is_some());
 }
 

@@ -20,7 +20,7 @@ impl Helper {
         let helper = Self { child, ended: None };
         match pipes {
             (Some(input), Some(output)) => Ok((helper, input, output)),
-            _ => Err(io::Error::other("it was started without pipes")),
+            _ => Err(io::Error::other("its pipes are missing")),
         }
     }
 

@@ -121,7 +121,7 @@ fn an_unfit_start_is_turned_away_with_a_reason() {
     };
     let mut instance = Instance::new(&model).unwrap();
     assert!(matches!(instance.start(&Start::Full(vec![0.0; 3])), Err(Error::Length { .. })));
-    case(Start::Partial(vec![(0, 2.0)]), "'open 0' is 2, above 1");
+    case(Start::Partial(vec![(0, 2.0)]), "'open 0' is 2, above its upper bound 1");
     case(Start::Partial(vec![(0, f64::NAN)]), "'open 0' is NaN");
     case(Start::Partial(vec![(900, 1.0)]), "names column 900");
     case(Start::Partial(vec![(1, 1.0), (1, 0.0)]), "names 'open 1' twice");

@@ -117,7 +117,7 @@ fn what_is_wrong_is_named_with_its_place() {
     for (text, said) in [
         ("1,2,-3\n", "line 1, column 3: is '-3'"),
         ("1,2,3\n1,2,nan\n", "line 2, column 3: is 'nan'"),
-        ("1,2,3\n1,2,3\n", "may be layers or iterations; set their meaning: axis=layers"),
+        ("1,2,3\n1,2,3\n", "may be layers or iterations; set the meaning of the rows: axis=layers"),
         ("layer,expert,share\n0,0,1\n", "has the columns layer, expert, share"),
         ("layer,expert,count\n0,0,1\n0,0,2\n", "line 3: is for the same expert as line 2"),
         ("layer,expert,count\n0,0\n", "line 2: has 2 fields, but the header has 3"),

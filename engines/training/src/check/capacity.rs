@@ -70,7 +70,7 @@ pub(super) fn links(
             found.add(
                 code::CIRCUIT,
                 format!(
-                    "link {link} from {} to {} carries {:.3} Gb/s from {:.9} s to {:.9} s, but its {} circuits can carry {:.3} ({})",
+                    "link {link} from {} to {} carries {:.3} Gb/s from {:.9} s to {:.9} s, but its {} circuits can carry {:.3} Gb/s ({})",
                     case.pod_label(from.index()),
                     case.pod_label(to.index()),
                     worst.rate / 1.25e8,
@@ -109,7 +109,7 @@ pub(super) fn nics(
             found.add(
                 code,
                 format!(
-                    "GPU {} {verb} {:.3} Gb/s from {:.9} s to {:.9} s, but its NIC can carry {:.3} ({})",
+                    "GPU {} {verb} {:.3} Gb/s from {:.9} s to {:.9} s, but its NIC can carry {:.3} Gb/s ({})",
                     group.gpu,
                     worst.rate / 1.25e8,
                     worst.start_s,

@@ -77,14 +77,14 @@ pub(super) fn joint(params: &Params, info: &MethodInfo) -> Vec<Problem> {
         let used = ["robust", "listed_vectors", "min_ports"];
         let names = info.params.iter().map(|param| param.name.as_ref()).filter(|name| !used.contains(name));
         let why = "with `robust`, which has its own search";
-        idle.extend(without_effect(names, why, "leave one of them out"));
+        idle.extend(without_effect(names, why, "leave one of the two out"));
     }
     if params.text("proof") == Some("outer") && !params.bool("min_ports") {
         let why = "with proof=outer, which solves no integer program";
         idle.extend(without_effect(
             ["mip_gap", "solver_process"],
             why,
-            "choose another proof, or leave it out",
+            "choose another proof, or leave this parameter out",
         ));
     }
     idle.extend(orders(params));
@@ -114,7 +114,7 @@ pub(super) fn intervals(params: &Params) -> Vec<Problem> {
     }
     if params.ints("circuits").is_some() {
         let why = "with `circuits`, which fixes the circuits";
-        idle.extend(without_effect(["start_generations", "min_ports"], why, "leave one of them out"));
+        idle.extend(without_effect(["start_generations", "min_ports"], why, "leave one of the two out"));
     }
     idle
 }

@@ -104,7 +104,7 @@ impl SessionMethod for MovingCircuits {
             return without_effect(targets, "without `fewest_ports`", "set fewest_ports=true").collect();
         }
         let names = params.float(TARGET).is_some().then_some(OVER);
-        without_effect(names, "with `target_s`, which sets the target itself", "leave one of them out")
+        without_effect(names, "with `target_s`, which sets the target itself", "leave one of the two out")
             .collect()
     }
 

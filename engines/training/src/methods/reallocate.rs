@@ -162,7 +162,7 @@ impl ReallocationRun<'_, '_> {
             Ok(repairs) => {
                 self.team = team;
                 let (fate, why) = if repairs.is_empty() {
-                    (HotStartFate::Accepted, "its circuits fit as they are".to_owned())
+                    (HotStartFate::Accepted, "the circuits of the plan fit without changes".to_owned())
                 } else {
                     (HotStartFate::Repaired, repairs.join("; "))
                 };

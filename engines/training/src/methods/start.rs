@@ -90,7 +90,7 @@ fn hot_start(session: &mut Session<'_, '_>) -> Result<Option<Circuits>, MethodEr
     }
     let makespan = session.evaluator.makespan(&x, session.rates, &mut Scratch::default());
     let (fate, why) = if remarks.is_empty() {
-        (HotStartFate::Accepted, "its circuits fit as they are".to_owned())
+        (HotStartFate::Accepted, "the circuits of the plan fit without changes".to_owned())
     } else {
         (HotStartFate::Repaired, remarks.join("; "))
     };

@@ -165,7 +165,7 @@ impl FixedStep {
             }
             self.over.push(self.model.columns() as u32);
             for slot in from + least..=to {
-                self.model.binary(format!("{name} is over in slot {slot}"), 0.0);
+                self.model.binary(format!("{name} ends in slot {slot}"), 0.0);
             }
         }
         self.end = self.model.column("end of the iteration", 0.0, f64::from(ask.horizon), 1.0);
@@ -242,7 +242,7 @@ impl FixedStep {
         let over: Vec<_> = (from..=to).filter_map(|slot| Some((self.over(task, slot)?, slot))).collect();
         // Eq. 24: exactly one begin and one end.
         self.model.equal(format!("{name} begins once"), 1.0, begins.iter().map(|(column, _)| (*column, 1.0)));
-        self.model.equal(format!("{name} is over once"), 1.0, over.iter().map(|(column, _)| (*column, 1.0)));
+        self.model.equal(format!("{name} ends once"), 1.0, over.iter().map(|(column, _)| (*column, 1.0)));
         for slot in from..=to {
             // Eq. 25: activity changes only at the begin or the end.
             let mut terms = Vec::new();

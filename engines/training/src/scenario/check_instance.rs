@@ -45,7 +45,7 @@ pub fn check_instance(instance: &Instance, path: &str) -> Problems {
         problems.add(
             at("edges"),
             format!("form a cycle: {}", describe(instance, &cycle)),
-            "remove one of its edges",
+            "remove one edge of the cycle",
         );
     }
     if problems.is_empty() {
@@ -268,7 +268,7 @@ fn check_ports(instance: &Instance, path: &str) -> Problems {
                     pod.name,
                     counted(pod.ports.into(), "port", "ports")
                 ),
-                format!("give it at least {sum} ports"),
+                format!("give the pod at least {sum} ports"),
             );
         }
     }

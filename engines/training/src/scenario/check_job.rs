@@ -430,9 +430,9 @@ fn check_ports(job: &Job, shape: &Shape, problems: &mut Problems) {
                     counted(ports.into(), "port", "ports")
                 ),
                 match job.ports_per_pod {
-                    Some(_) => format!("give it at least {needed} ports"),
+                    Some(_) => format!("give the pod at least {needed} ports"),
                     None => format!(
-                        "a pod has a port for each of its GPUs: raise `gpus_per_pod_per_replica`, or give it at least {needed} ports"
+                        "a pod has a port for each of its GPUs: raise `gpus_per_pod_per_replica`, or give the pod at least {needed} ports"
                     ),
                 },
             );
@@ -454,7 +454,10 @@ fn check_size(job: &Job, shape: &Shape, problems: &mut Problems) {
             problems.add(
                 "job.run.micro_batches",
                 format!("is '{n}', which gives {count} {what} per replica, but the maximum is {most}"),
-                format!("lower it to about {}, or lower `pp`", (u64::from(n) * most / count).max(1)),
+                format!(
+                    "lower `micro_batches` to about {}, or lower `pp`",
+                    (u64::from(n) * most / count).max(1)
+                ),
             );
         }
     }

@@ -83,7 +83,7 @@ fn differ(variants: &[Variant], knobs: &[&str]) -> Result<(), Problem> {
             return Err(Problem::new(
                 "robust",
                 format!("names {other} and {name}, which give the same plans"),
-                "leave one of them out",
+                "leave one of the two out",
             ));
         }
     }

@@ -49,7 +49,7 @@ fn published_topologies_of_taccl_become_networks() {
     assert_eq!((link(ndv2, 1, 8), link(ndv2, 0, 5)), (None, None));
     let told = read.lines.join("\n");
     for said in [
-        "megabyte of the costs is 1e6 bytes (mb=)",
+        "size of a megabyte in the costs is 1e6 bytes (mb=)",
         "wiring inside a node",
         "collective is all_gather",
         "symmetry_offsets",

@@ -247,7 +247,7 @@ fn more_than_the_circuits_carry() {
     plan.assert_codes(&[code::CIRCUIT]);
     assert_eq!(
         message(&plan, code::CIRCUIT),
-        "link 0 from pod 0 'p0' to pod 1 'p1' carries 1600.000 Gb/s from 0.010000000 s to 0.020000000 s, but its 3 circuits can carry 1200.000 (task 0 'a', task 1 'b')"
+        "link 0 from pod 0 'p0' to pod 1 'p1' carries 1600.000 Gb/s from 0.010000000 s to 0.020000000 s, but its 3 circuits can carry 1200.000 Gb/s (task 0 'a', task 1 'b')"
     );
     // The other direction has a capacity of its own.
     let instance = plan.instance();

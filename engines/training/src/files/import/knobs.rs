@@ -70,7 +70,7 @@ pub fn aicb_knobs() -> Vec<ParamInfo> {
             "layers",
             1 << 16,
             "Number of layers per stage, for kernel times with a per-call CSV that \
-             does not show them.",
+             does not show the layers.",
         ),
         choice(
             "collectives",

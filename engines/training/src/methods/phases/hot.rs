@@ -46,12 +46,12 @@ pub(super) fn take(
     };
     let given = course(&events, plan.objective.value, task.delay_s);
     let Some(found) = phases::revalued(task, &given, most) else {
-        let why = "it does not improve on static circuits, or has too many reconfigurations".to_owned();
+        let why = "the plan does not improve on static circuits, or has too many reconfigurations".to_owned();
         session.cx.hot_start_fate(HotStartFate::Rejected, why, before, None);
         return Ok(None);
     };
     let (fate, why) = if remarks.is_empty() {
-        (HotStartFate::Accepted, "its reconfigurations fit as they are".to_owned())
+        (HotStartFate::Accepted, "the reconfigurations of the plan fit without changes".to_owned())
     } else {
         (HotStartFate::Repaired, remarks.join("; "))
     };

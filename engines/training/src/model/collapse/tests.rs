@@ -141,8 +141,8 @@ fn too_few_ports_name_the_pod() {
     let text = collapsed(&job, Dominance::AtBandwidth).unwrap_err().to_string();
     assert_eq!(
         text,
-        "job.ports_per_pod[1]: pod 'p1' has 3 ports, but one circuit on each of its links needs 4; give it at least 4 ports\n\
-         job.ports_per_pod[3]: pod 'p3' has 2 ports, but one circuit on each of its links needs 3; give it at least 3 ports"
+        "job.ports_per_pod[1]: pod 'p1' has 3 ports, but one circuit on each of its links needs 4; give the pod at least 4 ports\n\
+         job.ports_per_pod[3]: pod 'p3' has 2 ports, but one circuit on each of its links needs 3; give the pod at least 3 ports"
     );
 }
 

@@ -241,7 +241,10 @@ fn runs_that_do_not_fit_are_refused_with_the_row() {
         anchor: &case.trace,
     };
     let broken = shape.write(subject, &mut |_| Ok(())).unwrap().point.unwrap_err();
-    assert!(broken.starts_with(&format!("circuits {} is 1, below 2", case.names.links[0])), "{broken}");
+    assert!(
+        broken.starts_with(&format!("circuits {} is 1, below its lower bound 2", case.names.links[0])),
+        "{broken}"
+    );
     let ports = ShapeSubject { scope: case.scope(None), circuits: &[2, 3, 3], ..subject };
     let broken = shape.write(ports, &mut |_| Ok(())).unwrap().point.unwrap_err();
     assert!(broken.contains("ports of pod"), "{broken}");
