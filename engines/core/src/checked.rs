@@ -131,10 +131,10 @@ impl VerifiedBound {
     /// Returns a violation if the objective of a covered plan beats the bound: the checker or the plan is wrong.
     fn beaten_by(&self, sense: Sense, objective: f64) -> Option<Violation> {
         let is_beaten = standing_bound(sense, objective, self.value).is_none();
-        let of = self.covers.as_deref().map_or_else(String::new, |covers| format!(" of {covers}"));
+        let of = self.covers.as_deref().map_or_else(String::new, |covers| format!(" for {covers}"));
         is_beaten.then(|| {
             let text = format!(
-                "the checker proves that no plan{of} beats {}, but the objective is {objective}: \
+                "the checker proves{of} that no plan beats {}, but the objective is {objective}: \
                  one of the two values is wrong",
                 self.value
             );

@@ -152,8 +152,9 @@ pub fn parse_stored_json(bytes: &[u8], stored: u64) -> Result<Value, Problem> {
 pub fn check_readable(text: &[u8], stored: u64) -> Result<(), Problem> {
     let mib = |bytes: u64| bytes.div_ceil(1 << 20);
     let too_large = |bytes: u64, most: u64| {
-        let message = format!("takes {} MiB, but lightbay opens at most {} MiB", mib(bytes), mib(most));
-        Problem::new("", message, "solve for fewer nodes, or with a method that keeps plans small")
+        let message =
+            format!("the file takes {} MiB, but lightbay opens at most {} MiB", mib(bytes), mib(most));
+        Problem::new("", message, "use a scenario with fewer nodes, or a method with smaller plans")
     };
     if stored > MAX_FILE_BYTES {
         return Err(too_large(stored, MAX_FILE_BYTES));
@@ -171,7 +172,7 @@ pub fn check_readable(text: &[u8], stored: u64) -> Result<(), Problem> {
     let remedy = if stored < size {
         "write the file uncompressed, because the limit grows with the size of the file"
     } else {
-        "solve for fewer nodes, or with a method that keeps plans small"
+        "use a scenario with fewer nodes, or a method with smaller plans"
     };
     Err(Problem::new("", message, remedy))
 }

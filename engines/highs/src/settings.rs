@@ -57,7 +57,7 @@ impl Settings {
             return Err(wrong("false, because the screen of lightbay uses the terminal"));
         }
         if name.ends_with("_file") && *value != OptionValue::Text(String::new()) {
-            return Err(wrong("the empty text, because the solver writes no files here"));
+            return Err(wrong("the empty text, because the solver must not write files"));
         }
         let Some(info) = highs.option_info(name) else {
             let mut names = highs.option_names();

@@ -161,13 +161,13 @@ impl BusBandwidthReading {
                 problems.add(
                     format!("{place}, {group} {key}"),
                     "'0' is not a bandwidth, because a collective would never end",
-                    "write GB/s, or null if it was not measured",
+                    "write GB/s, or null if the bandwidth was not measured",
                 );
             }
             Err(wrong) => problems.add(
                 format!("{place}, {group} {key}"),
                 format!("'{value}' {wrong}"),
-                "write GB/s, or null if it was not measured",
+                "write GB/s, or null if the bandwidth was not measured",
             ),
         }
     }

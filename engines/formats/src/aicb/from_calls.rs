@@ -227,7 +227,7 @@ fn stage(
                     format!("{} calls once per iteration", group.name()),
                     repeats,
                     call.bytes.saturating_mul(repeats),
-                    "they stay in the pod and do not belong to a micro-batch",
+                    "these calls stay in the pod and do not belong to a micro-batch",
                 ),
                 (Some(_), None) => {}
                 (None, _) => summary.skip(

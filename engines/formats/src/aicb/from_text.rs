@@ -192,7 +192,7 @@ fn sort_once(
                     format!("{} calls once per iteration", group.name()),
                     1,
                     call.bytes,
-                    "they stay in the pod and do not belong to a micro-batch",
+                    "these calls stay in the pod and do not belong to a micro-batch",
                 );
             }
         }

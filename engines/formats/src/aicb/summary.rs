@@ -203,7 +203,7 @@ impl ImportSummary {
         };
         line(format!("compute ({}): {times}", self.compute.source));
         if self.matched_transfers > 0 {
-            line(format!("pipeline transfers: {} matched", self.matched_transfers));
+            line(format!("pipeline transfers: {} sends matched with receives", self.matched_transfers));
         }
         for total in &self.totals {
             line(format!(

@@ -276,7 +276,7 @@ pub(super) fn ring_bytes(
                 format!("data-parallel {} calls", kind.name()),
                 calls,
                 bytes.saturating_mul(calls),
-                "they do not run on a ring",
+                "these calls do not run on a ring",
             ),
         }
     }

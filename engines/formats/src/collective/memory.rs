@@ -53,7 +53,7 @@ impl Memory {
             return Err(Problem::new(
                 "",
                 message,
-                "programs of this size cannot be executed here; use fewer chunks",
+                "lightbay cannot execute programs of this size; use fewer chunks",
             ));
         }
         let mut first = Vec::with_capacity(sizes.len());

@@ -102,7 +102,7 @@ const TOLD: [(ForeignFile, &str, &str); 19] = [
     (
         Yang,
         "a YANG module, the model of a device's data",
-        "query the cross-connections of the device, and import its reply",
+        "query the cross-connections of the device, and import the reply",
     ),
     (
         CollectivePart,

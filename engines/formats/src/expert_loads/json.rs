@@ -42,7 +42,7 @@ fn object(map: &Map<String, Value>, options: &LoadOptions) -> ReadLoads {
     }
     if map.contains_key("global_physical_count") {
         let message = "counts the replicas of experts, not the experts";
-        let remedy = "record logical_count, or sum the replicas by the placement of the run";
+        let remedy = "record logical_count, or add up the counts of the replicas of each expert";
         return Err(Problem::new("global_physical_count", message, remedy).into());
     }
     let keys: Vec<String> = map.keys().take(6).map(|key| printable(key)).collect();

@@ -81,7 +81,7 @@ pub fn execute(algorithm: &Algorithm, options: &ExecuteOptions) -> Result<Execut
         blocks_of(algorithm).flat_map(|block| &block.steps).map(|step| u64::from(step.count)).sum();
     if moves > MOST_MOVES {
         let message = format!("moves {moves} chunks; the maximum is {MOST_MOVES}");
-        return Err(Problem::new("", message, "schedules of this size cannot be executed here").into());
+        return Err(Problem::new("", message, "lightbay cannot execute schedules of this size").into());
     }
     let in_place = options.in_place.unwrap_or(algorithm.in_place);
     if !(if in_place { algorithm.in_place } else { algorithm.out_of_place }) {
@@ -443,7 +443,7 @@ impl<'a> Run<'a> {
                 Obstacle::Full(at) => (
                     self.connections[at].receiver,
                     format!(
-                        "waits for rank {} to receive one of {} messages",
+                        "waits for rank {} to receive one of {} messages under way",
                         self.peers[at].1, self.in_flight
                     ),
                 ),

@@ -206,7 +206,11 @@ fn gpu(node: Node<'_, '_>, problems: &mut Problems) -> Gpu {
         }
         let attributes = Attributes::of(child);
         if !gpu.blocks.is_empty() {
-            problems.add(xml::place(child), "is a <copy> after a <tb>", "put it before all <tb>");
+            problems.add(
+                xml::place(child),
+                "is a <copy> after a <tb>",
+                "put the <copy> before all <tb> elements",
+            );
         }
         let mut offset = |name: &str| attributes.number(name, 0, MOST_PARTS, problems);
         if let (Some(input), Some(output)) = (offset("i_off"), offset("o_off")) {

@@ -66,7 +66,7 @@ pub fn execute(
     let moves: u64 = operations().flat_map(|one| &one.destinations).map(|span| u64::from(span.size)).sum();
     if moves > MOST_MOVES {
         let message = format!("moves {moves} chunks; the maximum is {MOST_MOVES}");
-        return Err(Problem::new("", message, "plans of this size cannot be executed here").into());
+        return Err(Problem::new("", message, "lightbay cannot execute plans of this size").into());
     }
     let mut run = PlanRun::new(plan)?;
     run.go()?;

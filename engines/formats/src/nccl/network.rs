@@ -385,8 +385,8 @@ fn divided(topology: &NcclTopology, gpus: &[GpuPlace]) -> Option<String> {
     let word = if halves { "halves" } else { "parts" };
     (count > 0).then(|| {
         format!(
-            "{count} GPUs are {word} of {} devices and share their links evenly; the links between {word} \
-             of a device, with {PART_GBYTE_PER_S} GB/s in NCCL's model, are omitted",
+            "{count} GPUs are {word} of {} devices and share their links evenly; the import omits the links \
+             between {word} of a device, which have {PART_GBYTE_PER_S} GB/s in NCCL's model",
             devices.len()
         )
     })

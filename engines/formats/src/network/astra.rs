@@ -125,7 +125,7 @@ fn dimensions(text: &str, problems: &mut Problems) -> Vec<Dimension> {
         }
         let count = counts[at].1.parse::<usize>().ok().filter(|count| (2..=MOST_NODES).contains(count));
         if count.is_none() {
-            wrong(counts[at], at + 1, "npus_count", "use an integer from 2");
+            wrong(counts[at], at + 1, "npus_count", "use an integer, 2 or more");
         }
         let positive =
             |entry: &str| entry.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);

@@ -138,7 +138,7 @@ impl Builder {
             _ => {
                 let name = |node: u32| printable(&self.nodes[node as usize].name);
                 let message = format!(
-                    "is parallel to another link from {} to {}, but only one of them has a rate, or the \
+                    "is parallel to another link from {} to {}, but only one of the two has a rate, or the \
                      units differ",
                     name(from),
                     name(to)

@@ -66,7 +66,11 @@ pub(super) fn read(text: &str) -> Builder {
                     printable(word),
                     nodes.saturating_sub(1)
                 );
-                builder.problems.add(place.as_str(), message, "correct the counts of line 1 or the number");
+                builder.problems.add(
+                    place.as_str(),
+                    message,
+                    "correct the counts of line 1 or the number of the switch",
+                );
             }
         }
     }
@@ -78,8 +82,10 @@ pub(super) fn read(text: &str) -> Builder {
                 builder.link(from as u32, to as u32, facts, true, &place);
             }
             Some((from, to, _)) => {
-                let message =
-                    format!("connects {from} and {to}, but nodes are 0 to {}", nodes.saturating_sub(1));
+                let message = format!(
+                    "connects {from} and {to}, but the nodes are numbered 0 to {}",
+                    nodes.saturating_sub(1)
+                );
                 builder.problems.add(place, message, "correct the number");
             }
             None => {

@@ -62,7 +62,7 @@ fn directions_chains_and_parallel_links() {
     assert_eq!(found, ["a>b x2 0.5 us", "b>c x1 0.5 us", "c>a b x1"]);
     let (_, found, _) = links("# u v rate us\n0 1 25 0.5\n0 1 25 0.7\n1 1\n", Some(true));
     assert_eq!(found, ["0>1 50? 0.7 us"]);
-    assert!(refused("0 1 25\n0 1\n").contains("only one of them has a rate"));
+    assert!(refused("0 1 25\n0 1\n").contains("only one of the two has a rate"));
     assert!(refused("source,target,rate\na,b,-3\n").contains("must be a rate"));
 }
 
@@ -106,7 +106,9 @@ fn topologies_of_ns3_number_gpus_before_switches() {
     assert!(
         refused("4 2 1 0 4 H100\n3\n0 3 400Gbps 0.0005ms 0\n").contains("announces 4 links, but 1 follow")
     );
-    assert!(refused("4 2 1 0 1 H100\n2\n0 9 400Gbps 0.0005ms 0\n").contains("but nodes are 0 to 3"));
+    assert!(
+        refused("4 2 1 0 1 H100\n2\n0 9 400Gbps 0.0005ms 0\n").contains("but the nodes are numbered 0 to 3")
+    );
 }
 
 #[test]

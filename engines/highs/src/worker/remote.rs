@@ -46,7 +46,7 @@ pub enum HelperError {
     #[error("communication with the solver process failed: {0}")]
     Frame(#[from] FrameError),
     /// The solver process ended early, without a point.
-    #[error("the solver process {0} before it found anything")]
+    #[error("the solver process {0} before it found a point")]
     Died(String),
 }
 

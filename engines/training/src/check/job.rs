@@ -281,7 +281,7 @@ fn interleavable(job: &Job) -> Result<(), String> {
         return Ok(());
     }
     if run.pp < 2 {
-        return Err(format!("'virtual_stages' is {chunks}, but there is one stage"));
+        return Err(format!("'virtual_stages' is {chunks}, but the job has one stage"));
     }
     if !run.micro_batches.is_multiple_of(run.pp) {
         return Err(format!(
@@ -292,7 +292,7 @@ fn interleavable(job: &Job) -> Result<(), String> {
     let parts = u64::from(run.pp) * u64::from(chunks);
     match job.resolved_model() {
         Some(model) if job.measured.is_none() && !u64::from(model.layers).is_multiple_of(parts) => {
-            Err(format!("{} layers are not a multiple of {parts} parts of the model", model.layers))
+            Err(format!("{} layers cannot be divided into {parts} equal parts of the model", model.layers))
         }
         _ => Ok(()),
     }

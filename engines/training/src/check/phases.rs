@@ -32,7 +32,7 @@ impl<'a> Course<'a> {
         let Some(group) = case.net.reconfiguration else {
             found.add(
                 code::PHASES,
-                "circuits change within the iteration, but the scenario does not allow it",
+                "circuits change within the iteration, but the scenario allows no reconfigurations",
             );
             return None;
         };
@@ -122,7 +122,7 @@ fn switchings(phases: &Phases, most: u32, found: &mut Findings) {
     let set_up = (0..count).filter(rises).count().saturating_sub(1);
     if set_up != phases.switchings as usize {
         let text = format!(
-            "'switchings' is {}, but the events contain {set_up} reconfigurations, not counting the return",
+            "'switchings' is {}, but the events contain {set_up} reconfigurations, not counting the return to the first circuits",
             phases.switchings
         );
         found.add(code::PHASES, text);

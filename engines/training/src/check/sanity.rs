@@ -48,7 +48,7 @@ pub(super) fn instance(net: &Instance, found: &mut Findings) {
             fault(format!("{name} sends to its own pod {}", task.src_pod));
         } else if !pairs.contains_key(&pair) {
             fault(format!(
-                "{name} goes from pod {} to pod {}, which no link joins",
+                "{name} sends from pod {} to pod {}, but no link joins these pods",
                 task.src_pod, task.dst_pod
             ));
         }

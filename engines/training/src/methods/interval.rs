@@ -157,7 +157,7 @@ fn covers(
     } else if !shaped.complete {
         Some("these intervals and windows only")
     } else if shape.form.fair && !evaluator.network.nic_groups.is_empty() {
-        Some("equal volumes per flow on every link")
+        Some("plans with equal volumes per flow on every link")
     } else {
         None
     }

@@ -228,7 +228,9 @@ fn shortest(
     // If several reconfigurations are allowed, a proof for one reconfiguration does not cover all plans, so this proof
     // gets fewer boxes.
     let boxes = if group.most_switchings == 1 { task.boxes } else { task.boxes.div_ceil(SHARE_OF_ONE) };
-    session.cx.phase("one reconfiguration", "boxes of states and instants by their lower bounds");
+    session
+        .cx
+        .phase("one reconfiguration", "boxes of states and instants in the order of their lower bounds");
     let only_one = group.most_switchings == 1;
     let watch = &mut MovingSession { session, states_bound: only_one, supersedes: false };
     let proof = phases::search(MoveTask { known, boxes, ..task }, watch)?;

@@ -97,9 +97,9 @@ pub(super) fn prove(
     session.cx.phase(
         "outer search",
         if few {
-            "circuit allocations by their lower bounds"
+            "circuit allocations in the order of their lower bounds"
         } else {
-            "boxes of allocations by their lower bounds"
+            "boxes of allocations in the order of their lower bounds"
         },
     );
     let proof = allocations::search(task, Some(&start.best), session)?;

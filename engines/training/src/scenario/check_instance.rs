@@ -158,7 +158,7 @@ fn check_task(task: &Task, path: &str, pods: usize, links: &Pairs, problems: &mu
         problems.add(
             path,
             format!(
-                "task '{}' goes from pod {} to pod {}, which no link joins",
+                "task '{}' sends from pod {} to pod {}, but no link joins these pods",
                 task.name, task.src_pod, task.dst_pod
             ),
             "add the link",

@@ -22,14 +22,14 @@ pub(super) fn check_virtual_stages(job: &Job, problems: &mut Problems) {
         problems.add(
             "job.run.micro_batches",
             format!("is '{n}', but virtual stages need a multiple of pp {pp}"),
-            format!("give {choices}, or `virtual_stages` 1"),
+            format!("give {choices}, or set `virtual_stages` to 1"),
         );
     }
     if let Some(measured) = &job.measured {
         if matches!(measured.order, Order::Lists(_)) {
             problems.add(
                 FIELD,
-                format!("is '{chunks}', but the steps of a literal order name micro-batches but no chunks"),
+                format!("is '{chunks}', but the steps of a literal order name micro-batches without chunks"),
                 "give 1, or the order '1f1b', which is interleaved",
             );
         }

@@ -227,7 +227,7 @@ fn damaged_instances_are_refused_by_place_and_remedy() {
         (
             "/tasks/0/dst_pod",
             json!(2),
-            "task 'A' goes from pod 0 to pod 2, which no link joins; add the link",
+            "task 'A' sends from pod 0 to pod 2, but no link joins these pods; add the link",
         ),
         ("/tasks/0/kind", json!("pp"), "tasks[0].kind: is 'pp'"),
         ("/tasks/0/release_s", json!(-0.5), "tasks[0].release_s: is '-0.5'"),
@@ -528,7 +528,7 @@ fn interleaving_asks_for_whole_groups_and_even_chunks() {
     assert_eq!(
         refused(&|job| job.run.micro_batches = 6),
         "job.run.micro_batches: is '6', but virtual stages need a multiple of pp 4; \
-         give 4 or 8, or `virtual_stages` 1"
+         give 4 or 8, or set `virtual_stages` to 1"
     );
     assert_eq!(
         refused(&|job| job.run.virtual_stages = 3),
@@ -556,7 +556,7 @@ fn measured_times_are_interleaved_but_a_literal_order_is_not() {
     let text = problems(&job);
     assert_eq!(
         text,
-        "job.run.virtual_stages: is '2', but the steps of a literal order name micro-batches but no chunks; \
+        "job.run.virtual_stages: is '2', but the steps of a literal order name micro-batches without chunks; \
          give 1, or the order '1f1b', which is interleaved"
     );
 }

@@ -307,7 +307,7 @@ fn jobs_that_cannot_be_interleaved_have_no_case() {
     uneven.run.virtual_stages = 3;
     let mut found = crate::check::Findings::default();
     assert!(crate::check::job::case(&uneven, &mut found).is_none());
-    assert!(found.finish()[0].message.contains("32 layers are not a multiple of 12 parts"));
+    assert!(found.finish()[0].message.contains("32 layers cannot be divided into 12 equal parts"));
 }
 
 /// Two stages, one micro-batch, gradients in two halves of half a second each.
