@@ -37,7 +37,7 @@ fn a_wrong_value_is_named_with_what_is_valid() {
     assert!(refuse("output_flag", "on").contains("true or false"));
     assert!(refuse("solver", "guess").contains("ipx"));
     assert!(refuse("log_to_console", true).contains("terminal"));
-    assert!(refuse("log_file", "solver.log").contains("no files"));
+    assert!(refuse("log_file", "solver.log").contains("not write files"));
     assert!(refuse("min_start_share", 3.0).contains("0 to 1"));
 }
 
