@@ -27,7 +27,7 @@ pub(super) fn prove(
         Prover::Fastest => {
             let few = allocations::can_list(topo::task(&evaluator, session.rates, params, &caps), session)?;
             let text = if few {
-                "circuit allocations are few enough to list, which is the fastest proof".to_owned()
+                "the proof lists all circuit allocations, because they are few and listing is the fastest proof".to_owned()
             } else {
                 format!(
                     "{} links have too many circuit allocations to list, so an integer program computes the proof",

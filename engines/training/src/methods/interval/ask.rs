@@ -29,7 +29,7 @@ pub(super) fn shape_knobs() -> Vec<ParamInfo> {
             "windows",
             &["none", "dag", "anchored"],
             "anchored",
-            "Intervals in which a task may be active: all (none), those that the DAG allows (dag), or those near its intervals in a schedule (anchored).",
+            "Intervals in which a task may be active: all intervals (none), the intervals that the DAG allows (dag), or intervals near its place in a schedule (anchored).",
         ),
         ParamInfo::choice(
             "anchor",
