@@ -142,7 +142,7 @@ fn check_model(job: &Job, problems: &mut Problems) {
         let ascending = layers.windows(2).all(|pair| pair[0] < pair[1]);
         if !ascending || layers.last().is_none_or(|last| *last >= model.layers) {
             let remedy = format!("give layers from 0 to {}, each once, in ascending order", model.layers - 1);
-            problems.add("job.model.moe_layers", "does not name layers of the model", remedy);
+            problems.add("job.model.moe_layers", "is not an ascending list of layers of the model", remedy);
         }
         if model.dense_layers.is_some_and(|dense| dense > 0) {
             problems.add(
@@ -184,7 +184,11 @@ fn check_grouping(job: &Job, problems: &mut Problems) -> Option<Shape> {
             "give one of the two",
         );
     } else if run.gpus_per_pod.is_none() && run.gpus_per_pod_per_replica == 0 {
-        problems.add("job.run.gpus_per_pod_per_replica", "is missing", "add it, `gpus_per_pod` or `pods`");
+        problems.add(
+            "job.run.gpus_per_pod_per_replica",
+            "is missing",
+            "give `gpus_per_pod_per_replica`, `gpus_per_pod` or `pods`",
+        );
         return None;
     }
     // Ranks of several replicas that share a pod are one stage: they reduce their gradients among themselves first.
