@@ -102,7 +102,7 @@ pub fn improve<W: Watch<Proposal>>(
     watch: &mut W,
 ) -> Result<Improved, MethodError> {
     let Some(shortest) = starts.iter().min_by(|a, b| a.makespan.total_cmp(&b.makespan)) else {
-        return Err(MethodError::Failed("there is no schedule to start from".to_owned()));
+        return Err(MethodError::Failed("no schedule was given to start from".to_owned()));
     };
     let best = Arc::new(shortest.clone());
     // Only contended tasks can gain from another order; the others have fixed durations.
