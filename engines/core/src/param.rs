@@ -247,7 +247,10 @@ impl ParamInfo {
                 format!("whole numbers from {}, separated by commas", list(min, max))
             }
             Domain::IntOrList { min, max } => {
-                format!("a whole number from {} or a list of them, separated by commas", list(min, max))
+                format!(
+                    "a whole number from {} or a list of whole numbers from this range, separated by commas",
+                    list(min, max)
+                )
             }
         }
     }

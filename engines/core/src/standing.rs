@@ -292,7 +292,10 @@ impl Standing {
                 (Prover::Checker, 0) => format!("verified bound{on} {label}{value}{left}"),
                 (Prover::Checker, _) => format!("verified {value}{left}"),
                 (Prover::Method(name), 0) => {
-                    format!("no bound is verified; claimed by {}: {label}{value}{left}", printable(name))
+                    format!(
+                        "no bound is verified; bound claimed by {}: {label}{value}{left}",
+                        printable(name)
+                    )
                 }
                 (Prover::Method(name), _) => {
                     format!("claimed by {}, {}: {value}{left}", printable(name), self.unverified())

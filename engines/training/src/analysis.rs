@@ -50,7 +50,9 @@ pub enum AnalysisError {
     )]
     Moves,
     /// The result belongs to another scenario.
-    #[error("the plan has {tasks} tasks and {links} links, but the numbers in the scenario are different")]
+    #[error(
+        "the plan has {tasks} tasks and {links} links, but the scenario has other numbers of tasks and links"
+    )]
     Mismatch {
         /// Tasks of the result.
         tasks: usize,

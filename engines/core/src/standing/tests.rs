@@ -31,7 +31,7 @@ fn one_standing_has_one_set_of_words() {
             vec![(36.0, None, "auto")],
             "0.00 % claimed",
             "optimal, claimed and not yet verified",
-            "no bound is verified; claimed by auto: 36, gap 0.00 %",
+            "no bound is verified; bound claimed by auto: 36, gap 0.00 %",
         ),
         (
             vec![(36.0, Some("fair plans"), ""), (27.0, None, "")],
@@ -43,7 +43,7 @@ fn one_standing_has_one_set_of_words() {
             vec![(36.0, Some("fair plans"), "auto")],
             "0.00 % claimed in part",
             "optimal for fair plans, claimed and not yet verified",
-            "no bound is verified; claimed by auto: 36 for fair plans, gap 0.00 %",
+            "no bound is verified; bound claimed by auto: 36 for fair plans, gap 0.00 %",
         ),
     ] {
         let standing = standing(&bounds);
