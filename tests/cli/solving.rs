@@ -323,7 +323,7 @@ fn pods_of_a_job_come_from_a_table() {
     // 100 GPUs cut a stage of 64 ranks within a replica's 8.
     place.write("cut.csv", "rank_first,rank_last,pod\n0,99,a\n100,511,b\n");
     place.run(&["import", "pod_map", "job.json", "cut.csv", "-o", "cut.json"]).exit(2).says(&[
-        "cuts ranks 96 to 103 apart",
+        "separates ranks 96 to 103",
         "stage 2 of replica 4",
         "multiples of 8",
     ]);

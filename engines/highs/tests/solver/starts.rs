@@ -125,7 +125,7 @@ fn an_unfit_start_is_turned_away_with_a_reason() {
     case(Start::Partial(vec![(0, f64::NAN)]), "'open 0' is NaN");
     case(Start::Partial(vec![(900, 1.0)]), "names column 900");
     case(Start::Partial(vec![(1, 1.0), (1, 0.0)]), "names 'open 1' twice");
-    case(Start::Partial(vec![(1, 1.0)]), "1 of 8 integer columns, at least 2");
+    case(Start::Partial(vec![(1, 1.0)]), "1 of 8 integer columns, but at least 2");
     // Fractional values count as not given.
     case(Start::Partial((0..8).map(|site| (site, 0.5)).collect()), "0 of 8 integer columns");
     // The rule is an option.
