@@ -110,7 +110,7 @@ impl Helpers {
             .spawn(move || drop(sender.blocking_send(guarded(work))));
         if let Err(error) = spawned {
             let text = format!("no thread could be started for this action: {error}; try again in a moment");
-            // If the channel is full, this message is dropped, because the waiting ones are more important.
+            // If the channel is full, this message is dropped, because the waiting messages are more important.
             let _ = self.sender.try_send(Finished::Fact(Fact::Failed(text)));
         }
     }

@@ -37,7 +37,7 @@ pub(crate) fn conversion() -> Conversion {
         plans: vec![
             ParamInfo::text(
                 FROM,
-                "Plan whose circuits become the target: for a training job, those of all replicas.",
+                "Plan whose circuits become the target: for a training job, the circuits of all replicas.",
             ),
             ParamInfo::text(
                 INSTALLED_FROM,

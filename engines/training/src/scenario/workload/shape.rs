@@ -127,7 +127,7 @@ impl Shape {
     /// The ring of a stage of a job whose pods are listed rank by rank.
     ///
     /// # Panics
-    /// If they are not, or the stage does not exist.
+    /// If the pods are not listed rank by rank, or if the stage does not exist.
     #[expect(clippy::expect_used, reason = "only jobs with listed pods have rings of stages")]
     pub fn ring(&self, stage: u32) -> Ring {
         let places = self.places.as_ref().expect("the pods are listed");
