@@ -130,9 +130,14 @@ fn progress_is_told_from_what_the_switches_say() {
     drift.prints(&["ports differ: s:"]);
     let sheet =
         place.run(&["export", "plan.json", "--to", "run_sheet", "--set", "commands=polatis_tl1"]).done().out;
-    for part in
-        ["# Run sheet of ring", "## Step 1 of", "Down meanwhile", "capacity left", "DLT-PATCH::", "return to"]
-    {
+    for part in [
+        "# Run sheet of ring",
+        "## Step 1 of",
+        "Circuits in service during the step",
+        "capacity left",
+        "DLT-PATCH::",
+        "return to",
+    ] {
         assert!(sheet.contains(part), "{part} in {sheet}");
     }
     let page = place.run(&["export", "plan.json", "--to", "run_sheet", "--set", "form=html"]).done().out;

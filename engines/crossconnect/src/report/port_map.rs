@@ -12,11 +12,11 @@ pub(super) fn section(scenario: &CrossconnectScenario, changes: Option<&Changes>
     let columns = vec![
         Column::words("switch", "switch"),
         Column::counts("port", "port"),
-        Column::words("side", "side").priority(3),
+        Column::words("state", "state"),
         Column::words("pod", "pod"),
         Column::words("pod_port", "port of pod").priority(1),
+        Column::words("side", "side").priority(3),
         Column::words("label", "label").priority(2),
-        Column::words("state", "state"),
     ];
     let mut table = Table::new(["port", "ports"], columns).overview(OVERVIEW);
     let (mut spare, mut failed, mut count) = (0u64, 0u64, 0u64);
@@ -24,15 +24,20 @@ pub(super) fn section(scenario: &CrossconnectScenario, changes: Option<&Changes>
         count += 1;
         spare += u64::from(pod.is_empty());
         failed += u64::from(state.starts_with("failed"));
-        let tone = if state.starts_with("failed") { Tone::Bad } else { Tone::Text };
+        let tone = match state.as_str() {
+            failed if failed.starts_with("failed") => Tone::Bad,
+            "free" | "" => Tone::Muted,
+            _ => Tone::Text,
+        };
+        let state = if pod.is_empty() && state.is_empty() { "spare".to_owned() } else { state };
         table.row(vec![
             Cell::new(switch),
             Cell::new(port.parse::<u32>().unwrap_or_default()),
-            Cell::new(side),
+            Cell::new(state).tone(tone),
             Cell::new(pod),
             Cell::new(pod_port),
+            Cell::new(side),
             Cell::new(label),
-            Cell::new(state).tone(tone),
         ]);
     }
     let answer = Phrase::new()
@@ -40,6 +45,6 @@ pub(super) fn section(scenario: &CrossconnectScenario, changes: Option<&Changes>
         .muted(format!(", {spare} without a pod, {failed} failed"));
     let when = if changes.is_some() { "after the plan" } else { "as installed" };
     Section::new("Port map", table).answer(answer).remark(format!(
-        "State {when}: `to N` is a circuit to port N of the same switch; `--to port_map` writes this table, `import port_map` reads it."
+        "State {when}: `to N` is a circuit to port N of the same switch; `spare` is a port without a pod. `--to port_map` writes this table, `import port_map` reads it."
     ))
 }

@@ -97,16 +97,21 @@ pub(super) fn detail(
         for entry in entries {
             let (word, tone) =
                 if entry.action == Action::Remove { ("down", Tone::Bad) } else { ("up", Tone::Good) };
-            let end = |side, pod: u32, index| {
-                format!("{} {}", words::port(side, pod, index), scenario.pod_name(pod as usize))
+            let end = |side, pod: u32, index, number: u32| {
+                let name = scenario.pod_name(pod as usize);
+                match named_port(scenario, *ocs, number) {
+                    Some(port) => format!("{name} {port}"),
+                    None => format!("{} {name}", words::port(side, pod, index)),
+                }
             };
+            let (number_a, number_b) = (entry.switch_port_a, entry.switch_port_b);
             ports.row(vec![
                 Cell::new(scenario.ocs_name(*ocs)),
                 Cell::new(word).tone(tone),
-                Cell::new(entry.switch_port_a),
-                Cell::new(end(a, entry.pod_a, entry.port_a_index)),
-                Cell::new(entry.switch_port_b),
-                Cell::new(end(b, entry.pod_b, entry.port_b_index)),
+                Cell::new(number_a),
+                Cell::new(end(a, entry.pod_a, entry.port_a_index, number_a)),
+                Cell::new(number_b),
+                Cell::new(end(b, entry.pod_b, entry.port_b_index, number_b)),
             ]);
         }
     }
@@ -115,13 +120,26 @@ pub(super) fn detail(
         (format!("{} and {}", scenario.pod_name(*a as usize), scenario.pod_name(*b as usize)), *live)
     });
     let (pods, pairs) = (down(["pod", "pods"], pods), down(["pair", "pairs"], pairs));
-    let section = Section::empty(format!("step {number}"))
+    let mut section = Section::empty(format!("step {number}"))
         .context(Phrase::new().muted(format!("circuits in service during the step: {}", left(step.all))))
-        .block("ports", "Ports", ports)
-        .block("pods", "Pods during the step", pods)
-        .block("pairs", "Pairs of pods during the step", pairs);
+        .block("ports", "Ports", ports);
+    if pods.rows.is_empty() {
+        section = section.remark("No pod loses a circuit during this step.");
+    } else {
+        section = section.block("pods", "Pods during the step", pods).block(
+            "pairs",
+            "Pairs of pods during the step",
+            pairs,
+        );
+    }
     let first = step.switches.keys().next().copied().unwrap_or(0);
     Ok(words::port_legend(scenario, first).into_iter().fold(section, Section::remark))
+}
+
+/// The pod's name of the port with this number on the panel of a switch.
+fn named_port(scenario: &CrossconnectScenario, ocs: u32, number: u32) -> Option<&str> {
+    let ports = &scenario.panel(ocs)?.ports;
+    ports.iter().find(|port| port.number == number)?.pod_port.as_deref()
 }
 
 /// Entries that lose circuits, smallest fraction first.

@@ -150,9 +150,13 @@ fn one(
         document.heading(3, &safe(&file.name));
         document.code(file.text());
     }
-    document.heading(3, "Down meanwhile");
+    document.heading(3, "Circuits in service during the step");
     document.paragraph(&format!("{} of all circuits stay in service.", left(step.all)));
     let mut pods: Vec<_> = step.pods.iter().filter(|(_, live)| live.during < live.before).collect();
+    if pods.is_empty() {
+        document.paragraph("No pod loses a circuit during this step.");
+        return;
+    }
     pods.sort_by(|a, b| a.1.share().total_cmp(&b.1.share()));
     let pods: Vec<Vec<String>> =
         pods.iter().map(|(pod, live)| figures(&scenario.pod_name(**pod as usize), **live)).collect();
