@@ -22,10 +22,7 @@ extern "C" fn look() {
 // The only unsafe attribute of the program. The system's loader calls the functions listed in this section before
 // `main`, and the language has no safe way to add one. It is sound: the entry is a function of the type that the loader
 // calls, and `look` needs nothing that the runtime has yet to set up.
-#[allow(
-    unsafe_code,
-    reason = "no safe attribute places a function in the section that the loader runs first"
-)]
+#[allow(unsafe_code, reason = "no safe attribute places a function in the section that the loader runs")]
 #[used]
 #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
 #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]

@@ -119,7 +119,7 @@ pub fn export_against(
             _ => ("a scenario", "export the scenario instead"),
         };
         return Err(
-            Problem::new("to", format!("format '{format}' is exported only from {wanted}"), remedy).into()
+            Problem::new("to", format!("'{format}' can be written only from {wanted}"), remedy).into()
         );
     }
     if let Some(against) = &against {

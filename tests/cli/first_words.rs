@@ -265,7 +265,7 @@ fn strict_imports_take_nothing_for_granted_in_any_format() {
         let Some((arguments, told, refused)) = table.iter().find(|(arguments, ..)| arguments[1] == name)
         else {
             // A format that leaves nothing open refuses the flag.
-            let told = ["--strict: has no effect: files of format", name];
+            let told = ["--strict: has no effect, because files of format", name];
             place.run(&["import", name, "switches.json", "table.csv", "--strict"]).exit(2).says(&told);
             continue;
         };

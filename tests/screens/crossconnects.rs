@@ -566,7 +566,7 @@ fn a_bound_that_is_only_claimed_is_not_the_gap_of_the_header() {
 fn after_a_change_nothing_is_called_optimal_before_there_is_a_plan_of_it() {
     let mut bench = Bench::switches(Style::Colour);
     bench.fact(Fact::Kept { number: 1, plan: claimed_to_be_optimal(), source: "a file".to_owned() });
-    has(&bench.alone("crossconnect", 3, 100, 30), "is optimal");
+    has(&bench.alone("crossconnect", 3, 100, 30), "is claimed optimal");
     bench.set("failed_ocs=3");
     let screen = bench.alone("crossconnect", 3, 100, 30);
     assert!(!screen.contains("optimal"), "{screen}");

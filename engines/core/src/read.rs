@@ -152,8 +152,7 @@ pub fn parse_stored_json(bytes: &[u8], stored: u64) -> Result<Value, Problem> {
 pub fn check_readable(text: &[u8], stored: u64) -> Result<(), Problem> {
     let mib = |bytes: u64| bytes.div_ceil(1 << 20);
     let too_large = |bytes: u64, most: u64| {
-        let message =
-            format!("the file takes {} MiB, but lightbay opens at most {} MiB", mib(bytes), mib(most));
+        let message = format!("takes {} MiB, but lightbay opens at most {} MiB", mib(bytes), mib(most));
         Problem::new("", message, "use a scenario with fewer nodes, or a method with smaller plans")
     };
     if stored > MAX_FILE_BYTES {
@@ -535,7 +534,7 @@ mod tests {
         }
         let told =
             check_readable(many.as_bytes(), pack(&many).len() as u64).expect_err("compressed").to_string();
-        assert!(told.contains("more than 192 MiB of memory; write it uncompressed"), "{told}");
+        assert!(told.contains("more than 192 MiB of memory; write the file uncompressed"), "{told}");
         let told = check_readable(b"{}", MAX_FILE_BYTES + 1).expect_err("large").to_string();
         assert!(told.contains("takes 65 MiB, but lightbay opens at most 64 MiB"), "{told}");
     }

@@ -34,7 +34,7 @@ fn a_slider_moves_its_knob_and_the_plan_follows() {
     // At its end it stays and says so.
     bench.keys("> >");
     assert_eq!(bandwidth(&bench), Some(1000.0));
-    assert!(bench.last_message().contains("largest step"), "{}", bench.last_message());
+    assert!(bench.last_message().contains("largest value"), "{}", bench.last_message());
     // Elsewhere the same keys are those of the side bar.
     let side = bench.app.focus.side;
     bench.keys("1 >");

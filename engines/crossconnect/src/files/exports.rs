@@ -160,7 +160,7 @@ pub fn formats() -> Vec<FormatInfo> {
                 ),
             ],
         ),
-        format(sonic_ocs::NAME, sonic_ocs::HELP, "sh", vec![sonic_ocs::Form::param()]),
+        format(sonic_ocs::NAME, sonic_ocs::HELP, "sh", vec![sonic_ocs::SonicInterface::param()]),
         format(csv::NAME, csv::HELP, "csv", Vec::new()),
     ]
 }
@@ -284,7 +284,7 @@ pub fn write(format: &str, subject: &Subject<'_>, params: &Params) -> Result<Vec
     let told =
         Told { scenario, name: subject.name, remarks: &remarks, by_ingress: is_keyed_by_ingress(format) };
     let extension = match format {
-        sonic_ocs::NAME => sonic_ocs::Form::of(params).extension(),
+        sonic_ocs::NAME => sonic_ocs::SonicInterface::of(params).extension(),
         _ => known.extension,
     };
     let full = full.then_some(means);
@@ -354,7 +354,7 @@ fn writer<'a>(format: &str, naming: &'a Naming, params: &'a Params) -> Result<Bo
             Box::new(move |job| ocp_ocs::text(job, naming, &modules))
         }
         _ => {
-            let form = sonic_ocs::Form::of(params);
+            let form = sonic_ocs::SonicInterface::of(params);
             Box::new(move |job| sonic_ocs::text(job, naming, form))
         }
     })

@@ -78,7 +78,7 @@ fn contradictions_are_named() {
 fn installed_circuits_have_to_fit_the_ports() {
     let circuit = |pod_a: u32, port: u32, pod_b: u32| json!({"pod_a": pod_a, "port_a_index": port, "pod_b": pod_b, "port_b_index": 0});
     for (bad, expected) in [
-        (circuit(0, 1, 1), "names A port 1 of switch 0; pod 0 has ports 0 to 0 there"),
+        (circuit(0, 1, 1), "names A port 1 of switch 0; pod 0 has ports 0 to 0 on this switch"),
         (circuit(7, 0, 1), "names pod 7"),
         (circuit(2, 0, 2), "joins pod 2 to itself"),
         (circuit(0, 0, 3), "uses A port 0 of pod 0, which cross_connects[0] already uses"),

@@ -83,8 +83,8 @@ pub(super) fn text(job: &BoxJob, naming: &Naming, modules: &Modules) -> Script {
         comment(&mut text, line);
     }
     let needs = format!(
-        "These requests need '/{}:optical-switch/state/bidirectional' to be {}. The switch marks connections \
-         that it cannot make as INVALID or FAILED.",
+        "The requests need '/{}:optical-switch/state/bidirectional' to be {}. A connection that the switch \
+         cannot make becomes INVALID or FAILED.",
         modules.switch, job.bidirectional
     );
     comment(&mut text, needs);

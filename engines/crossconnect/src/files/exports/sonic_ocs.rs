@@ -16,7 +16,7 @@ pub const HELP: &str = "Changes of the table OCS_CROSS_CONNECT for switches with
 
 /// Interface of SONiC that a file is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum SonicInterface {
     /// Shell commands of the SONiC design text.
     DesignCommands,
     /// Shell commands generated from the YANG model.
@@ -32,10 +32,10 @@ pub(super) enum Form {
 /// Parameter of the interface.
 const FORM: &str = "form";
 
-/// Values of [`FORM`], in the order of [`Form`]. A test compares the two.
+/// Values of [`FORM`], in the order of [`SonicInterface`]. A test compares the two.
 const NAMES: [&str; 5] = ["cli1", "cli2", "restconf", "patch", "bulk"];
 
-impl Form {
+impl SonicInterface {
     /// All interfaces, in the order of their values.
     const ALL: [Self; 5] =
         [Self::DesignCommands, Self::GeneratedCommands, Self::Restconf, Self::Patch, Self::Bulk];
@@ -70,14 +70,14 @@ impl Form {
 }
 
 /// A connection by the names of its ports. SONiC names connections `A-B` by convention.
-struct Connection<'a> {
+struct NamedConnection<'a> {
     id: String,
     a: String,
     b: String,
     label: &'a str,
 }
 
-impl Connection<'_> {
+impl NamedConnection<'_> {
     /// Returns the entry of the connection in a list of the model.
     fn entry(&self) -> Value {
         json!({ "cross_connect_id": self.id, "a_side": self.a, "b_side": self.b })
@@ -85,41 +85,46 @@ impl Connection<'_> {
 }
 
 /// Writes the changes of one device.
-pub(super) fn text(job: &BoxJob, naming: &Naming, form: Form) -> Script {
+pub(super) fn text(job: &BoxJob, naming: &Naming, form: SonicInterface) -> Script {
     let connection = |lane: &Lane| {
         let a = naming.template.name(Role::Ingress, lane.ingress);
         let b = naming.template.name(Role::Egress, lane.egress);
-        Connection { id: format!("{a}-{b}"), a, b, label: job.label(lane) }
+        NamedConnection { id: format!("{a}-{b}"), a, b, label: job.label(lane) }
     };
-    let removes: Vec<Connection<'_>> = job.removes.iter().map(connection).collect();
-    let adds: Vec<Connection<'_>> = job.adds.iter().map(connection).collect();
+    let removes: Vec<NamedConnection<'_>> = job.removes.iter().map(connection).collect();
+    let adds: Vec<NamedConnection<'_>> = job.adds.iter().map(connection).collect();
     match form {
-        Form::Patch => patch(&removes, &adds, job.starts_empty),
-        Form::Bulk => bulk(&removes, &adds),
-        Form::DesignCommands | Form::GeneratedCommands | Form::Restconf => {
+        SonicInterface::Patch => patch(&removes, &adds, job.starts_empty),
+        SonicInterface::Bulk => bulk(&removes, &adds),
+        SonicInterface::DesignCommands | SonicInterface::GeneratedCommands | SonicInterface::Restconf => {
             let mut text = Script::plain("#!/bin/sh");
             text.push(LineSort::Comment, format!("# {}", job.title()));
             for line in job.advice() {
                 text.push(LineSort::Comment, format!("# {line}"));
             }
-            if form == Form::Restconf {
+            if form == SonicInterface::Restconf {
                 requests(&mut text, &removes, &adds);
             } else {
-                commands(&mut text, &removes, &adds, form == Form::GeneratedCommands);
+                commands(&mut text, &removes, &adds, form == SonicInterface::GeneratedCommands);
             }
             text
         }
     }
 }
 
-fn commands(text: &mut Script, removes: &[Connection<'_>], adds: &[Connection<'_>], generated: bool) {
+fn commands(
+    text: &mut Script,
+    removes: &[NamedConnection<'_>],
+    adds: &[NamedConnection<'_>],
+    generated: bool,
+) {
     let command = if generated { "ocs-cross-connect" } else { "ocs cross-connect" };
     text.push(LineSort::Other, "set -eu");
-    for Connection { id, label, .. } in removes {
+    for NamedConnection { id, label, .. } in removes {
         text.push(LineSort::Comment, format!("# {label}"));
         text.push(LineSort::Remove, format!("config {command} delete {id}"));
     }
-    for Connection { id, a, b, label } in adds {
+    for NamedConnection { id, a, b, label } in adds {
         text.push(LineSort::Comment, format!("# {label}"));
         // Without `safe` the switch silently takes ports from other circuits.
         let ports = if generated { format!("--a-side {a} --b-side {b}") } else { "safe".to_owned() };
@@ -136,13 +141,13 @@ const LIST: &str = "OCS_CROSS_CONNECT_LIST";
 
 /// Deletions are single requests before the additions, because a port serves one connection. All additions are one
 /// `PATCH`, which merges them into the list.
-fn requests(text: &mut Script, removes: &[Connection<'_>], adds: &[Connection<'_>]) {
+fn requests(text: &mut Script, removes: &[NamedConnection<'_>], adds: &[NamedConnection<'_>]) {
     text.push(LineSort::Other, restconf_requests("/restconf/data"));
-    for Connection { id, label, .. } in removes {
+    for NamedConnection { id, label, .. } in removes {
         text.push(LineSort::Comment, format!("# {label}"));
         text.push(LineSort::Remove, format!("request DELETE '{MODEL}/{TABLE}/{LIST}={}'", percent(id)));
     }
-    for Connection { id, label, .. } in adds {
+    for NamedConnection { id, label, .. } in adds {
         text.push(LineSort::Comment, format!("# {id}: {label}"));
     }
     if !adds.is_empty() {
@@ -156,7 +161,7 @@ fn requests(text: &mut Script, removes: &[Connection<'_>], adds: &[Connection<'_
 }
 
 /// Writes the entries of a list of additions, a line each.
-fn entries(text: &mut Script, indent: &str, adds: &[Connection<'_>]) {
+fn entries(text: &mut Script, indent: &str, adds: &[NamedConnection<'_>]) {
     for (at, connection) in adds.iter().enumerate() {
         let comma = if at + 1 < adds.len() { "," } else { "" };
         text.push(LineSort::Add, format!("{indent}{}{comma}", connection.entry()));
@@ -173,17 +178,17 @@ fn percent(key: &str) -> String {
 
 /// One operation per line. A patch adds a value only to a parent that exists, so a connection is an empty object first,
 /// and a switch without connections gets the table first: SONiC does not keep an empty table.
-fn patch(removes: &[Connection<'_>], adds: &[Connection<'_>], starts_empty: bool) -> Script {
+fn patch(removes: &[NamedConnection<'_>], adds: &[NamedConnection<'_>], starts_empty: bool) -> Script {
     // RFC 6901, section 3: `~` and `/` have escapes in the steps of a path.
     let path = |id: &str| format!("/{TABLE}/{}", id.replace('~', "~0").replace('/', "~1"));
     let mut operations: Vec<(LineSort, Value)> = Vec::new();
     if starts_empty && !adds.is_empty() {
         operations.push((LineSort::Other, json!({ "op": "add", "path": format!("/{TABLE}"), "value": {} })));
     }
-    for Connection { id, .. } in removes {
+    for NamedConnection { id, .. } in removes {
         operations.push((LineSort::Remove, json!({ "op": "remove", "path": path(id) })));
     }
-    for Connection { id, a, b, .. } in adds {
+    for NamedConnection { id, a, b, .. } in adds {
         let path = path(id);
         let add = |path: String, value: Value| json!({ "op": "add", "path": path, "value": value });
         let values = [
@@ -203,9 +208,9 @@ fn patch(removes: &[Connection<'_>], adds: &[Connection<'_>], starts_empty: bool
 }
 
 /// The switch deletes before it adds, in one transaction.
-fn bulk(removes: &[Connection<'_>], adds: &[Connection<'_>]) -> Script {
+fn bulk(removes: &[NamedConnection<'_>], adds: &[NamedConnection<'_>]) -> Script {
     let mut text = Script::plain("{\n  \"sonic-ocs:input\": {\n    \"delete\": [");
-    for (at, Connection { id, .. }) in removes.iter().enumerate() {
+    for (at, NamedConnection { id, .. }) in removes.iter().enumerate() {
         let comma = if at + 1 < removes.len() { "," } else { "" };
         text.push(LineSort::Remove, format!("      {}{comma}", json!(id)));
     }

@@ -34,8 +34,9 @@ pub(crate) fn import(
         return hall::import(format, inputs, params, strict);
     }
     if strict && !may_assume(format) {
-        let message =
-            format!("has no effect: files of format {format} contain everything that the import needs");
+        let message = format!(
+            "has no effect, because files of format {format} contain everything that the import needs"
+        );
         return Err(Problem::new("--strict", message, "leave it out").into());
     }
     let (mut scenario, change, files) = sorted(format, inputs)?;

@@ -35,7 +35,8 @@ pub(crate) fn format() -> FormatInfo {
 /// Every problem of the files and of the job.
 pub(crate) fn scenario(inputs: &[Input], strict: bool) -> Result<ImportedScenario<Training>, Problems> {
     if strict {
-        let message = "has no effect, because an import of format pod_map assumes nothing";
+        let message =
+            "has no effect, because files of format pod_map contain everything that the import needs";
         return Err(Problem::new("--strict", message, "leave it out").into());
     }
     let is_json = |input: &&Input| input.bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');

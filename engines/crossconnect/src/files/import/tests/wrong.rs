@@ -62,7 +62,10 @@ fn connections_have_to_fit_the_ports() {
             "a/ocs-0.txt, line 3: names ingress port 9, which does not exist; ingress ports of switch 0 are \
              1 to 8",
         ),
-        ("\"1,8\"\n", "line 3: names egress port 8; egress ports of switch 0 are 9 to 16"),
+        (
+            "\"1,8\"\n",
+            "line 3: names egress port 8, which does not exist; egress ports of switch 0 are 9 to 16",
+        ),
         ("\"1,14\"\n\"1,14\"\n", "line 4: is listed a second time, after a/ocs-0.txt, line 3"),
         ("\"1;14\"\n", "line 3: is '1;14'; lines look like"),
         ("\"-1,14\"\n", "line 3: is '-1,14'"),
