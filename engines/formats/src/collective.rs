@@ -233,7 +233,7 @@ mod tests {
         let sizes = [BufferSizes { input: 1, output: 3, scratch: 0 }; 2];
         let wrong = |op| for_each_wanted(op, &sizes, None, |_| {}).unwrap_err().to_string();
         assert!(
-            wrong(CollectiveOp::AllGather).contains("allgather of 2 ranks with 1 input and 3 output chunks")
+            wrong(CollectiveOp::AllGather).contains("allgather of 2 ranks has 1 input and 3 output chunks")
         );
         assert!(wrong(CollectiveOp::Custom).contains("content of every slot"));
         let even = [BufferSizes { input: 1, output: 1, scratch: 0 }; 2];

@@ -196,7 +196,7 @@ fn every_choice_of_the_importer_can_be_made() {
             .unwrap_or_else(|problems| panic!("{given}: {problems}"));
     }
     let measured = import("aicb", &read(&[ANALYTICAL]), &settings("collectives=measured"), false);
-    assert!(measured.unwrap_err().to_string().contains("there is no measured time"));
+    assert!(measured.unwrap_err().to_string().contains("the files contain no measured time"));
 }
 
 /// A value other than the default for every knob of the exporters of training plans for people and other programs.

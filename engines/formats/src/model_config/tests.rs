@@ -148,7 +148,7 @@ fn arguments_of_megatron_are_one_job() {
         ("--num-layers 32", "--num-layers $L", "num_layers: is '$L'; replace the variable by a number"),
         ("--hidden-size 4096", "", "hidden_size: is missing"),
         ("--global-batch-size 128", "--global-batch-size 130", "global_batch_size: is 130"),
-        ("--nnodes 16", "--nnodes 15", "not a multiple of the 32 of a replica"),
+        ("--nnodes 16", "--nnodes 15", "not a multiple of the 32 GPUs of a replica"),
     ] {
         let told = read(&ARGUMENTS.replace(old, new)).unwrap_err();
         assert!(told.contains(said), "{said}: {told}");

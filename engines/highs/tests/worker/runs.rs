@@ -55,7 +55,7 @@ pub fn told() {
         let running = Running::start(small(isolated), Some(&spy), None);
         let done = running.done();
         assert_eq!(done.status, EndStatus::Optimal, "{}", done.message);
-        assert_eq!(running.notes()[0], format!("I {} solves {where_to}", solver_name()));
+        assert_eq!(running.notes()[0], format!("I {} runs {where_to}", solver_name()));
         assert!(solver_name().starts_with("HiGHS 1."), "{}", solver_name());
         let header = done.plan.unwrap().header();
         assert_eq!(header.provenance.solver, Some(solver_name()));
