@@ -274,7 +274,7 @@ fn a_pod_that_cannot_serve_its_links_is_refused() {
     job.failed_ports = FailedPort::list("r0p1:1,r0p1:2,r0p1:3").unwrap();
     let said = refused(&job);
     assert!(said.contains("leave pod 'r0p1' 1 port, but one circuit on each of its links needs 2"), "{said}");
-    assert!(said.contains("repair 1 of them"), "{said}");
+    assert!(said.contains("repair 1 of the failed ports"), "{said}");
     for (ports, expected) in [
         ("p1:1", "names 'p1', but no pod has that name; give one of the 4 pods, 'r0p0' to 'r1p1'"),
         ("r0p1:5", "is port 5 of 'r0p1', which has 4"),

@@ -193,7 +193,7 @@ fn a_point_of_the_exported_model_is_a_plan() {
         // A point of something else is refused by the name of what it breaks, one of another length too.
         values[0] = 7.0;
         let error = model.plan(&scenario, &params, &values).unwrap_err().to_string();
-        assert!(error.contains("at least") && error.contains("above 1"), "{error}");
+        assert!(error.contains("at least") && error.contains("above its upper bound 1"), "{error}");
         values.pop();
         assert!(model.plan(&scenario, &params, &values).unwrap_err().to_string().contains("columns"));
     }

@@ -98,7 +98,7 @@ fn jobs_that_do_not_go_together_are_refused() {
     };
     refused(
         &with(|job| job["job"]["run"]["gpus"] = json!(32)),
-        &["jobs[1].job.run.gpus: gives 4 replicas, but 'a' has 2", "give it 2 replicas too"],
+        &["jobs[1].job.run.gpus: gives 4 replicas, but 'a' has 2", "give this job 2 replicas too"],
     );
     refused(
         &with(|job| job["job"]["run"]["bandwidth_gbps"] = json!(800)),
