@@ -64,7 +64,9 @@ fn times(experts: u32) {
     let next_ms = (cpu_ms() - began) / count;
     let goal = if experts == 64 { " (goal under 2; prototype 8 to 27)" } else { "" };
     println!("figure: fit of {experts} experts, ms: {fresh_ms:.3}{goal}");
-    println!("figure: fit of {experts} experts after that of the iteration before, ms: {next_ms:.3}");
+    println!(
+        "figure: fit of {experts} experts, started from the fit of the previous iteration, ms: {next_ms:.3}"
+    );
     println!("{experts} experts: {steps} steps, {fresh_ms:.3} ms, and {next_ms:.3} ms for the next");
 }
 

@@ -52,7 +52,7 @@ fn circuits(servers: usize) {
         16 => " (goal under 20; prototype 700)",
         _ => "",
     };
-    println!("figure: circuits of a layer by swaps, {servers} servers, ms: {ms:.3}{goal}");
+    println!("figure: circuits of a layer by local search, {servers} servers, ms: {ms:.3}{goal}");
     println!("{servers} servers: {} moves timed", tried / LAYERS);
 }
 

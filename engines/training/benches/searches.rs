@@ -174,9 +174,9 @@ fn contended(c: &mut Criterion) {
     let more = Family { links: 3, tasks: (30, 30), edges: 0.08, delay_s: 0.002, ..TWO_LINKS };
     let families = [
         ("8-16 tasks, 2 links", TWO_LINKS, 50),
-        ("the same, both ways", Family { both_ways: true, ..TWO_LINKS }, 50),
-        ("the same, no delays", Family { delay_s: 0.0, ..TWO_LINKS }, 50),
-        ("the same, shared cards", Family { cards: 0.4, ..TWO_LINKS }, 50),
+        ("8-16 tasks, 2 links, both directions", Family { both_ways: true, ..TWO_LINKS }, 50),
+        ("8-16 tasks, 2 links, no delays", Family { delay_s: 0.0, ..TWO_LINKS }, 50),
+        ("8-16 tasks, 2 links, shared NICs", Family { cards: 0.4, ..TWO_LINKS }, 50),
         ("30 tasks, 3 links", more, 6),
         ("40 tasks, 2 links", Family { tasks: (40, 40), edges: 0.05, delay_s: 0.001, ..TWO_LINKS }, 6),
     ];

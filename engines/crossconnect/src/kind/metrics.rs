@@ -74,7 +74,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "max_dark_circuits",
         "max dark",
         Unit::COUNT,
-        "Number of circuits that carry nothing during the largest batch.",
+        "Maximum number of circuits that carry nothing during a batch.",
     ),
     MetricInfo::cost(
         "max_dark_per_pod",

@@ -78,6 +78,6 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "reconfigurations",
         "changes",
         Unit::COUNT,
-        "Number of circuit changes of a region per micro-batch, without those that are free of charge.",
+        "Number of circuit changes of a region per micro-batch, without the changes whose delay policy 'paper' ignores.",
     ),
 ];

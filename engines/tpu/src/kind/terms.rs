@@ -36,7 +36,11 @@ pub(super) const TERMS: &[Term] = &[
         "Upper bound on the MCF of every network with six links per chip, for any wiring.",
     ),
     Term::new("PT", "Prismatic torus: the plain three-dimensional torus.").also(&["prismatic torus"]),
-    Term::new("PDTT", "Prismatic doubly twisted torus: a torus with two of its wrap-around links shifted.")
+    Term::new(
+        "PDTT",
+        "Prismatic doubly twisted torus: a torus whose wrap-around links in the short dimensions are shifted by half \
+         the length of every long dimension.",
+    )
         .also(&["doubly twisted torus", "twisted torus"]),
     Term::new(
         "certificate",

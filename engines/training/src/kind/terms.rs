@@ -42,8 +42,8 @@ pub(super) const TERMS: &[Term] = &[
     ),
     Term::new(
         "slack",
-        "How much later a task could end without delaying the iteration: at full rate, if everything after the task \
-         runs as fast as NICs allow; as planned, if everything after the task keeps its planned duration.",
+        "How much later a task could end without delaying the iteration. Slack at full rate assumes that all later tasks \
+         run as fast as the NICs allow; slack as planned assumes that they keep their planned durations.",
     ),
     Term::new(
         "max-min fair rates",
@@ -75,7 +75,7 @@ pub(super) const TERMS: &[Term] = &[
     .also(&["contention"]),
     Term::new(
         "sensitivity",
-        "The gain of one more port and the cost of one fewer circuit: differences between best plans, \
+        "The gain of one more port and the cost of one fewer circuit, computed as differences between best plans: \
          the shadow prices of ports and circuits.",
     )
     .also(&["shadow price", "prices"]),
