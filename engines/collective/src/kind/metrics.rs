@@ -36,8 +36,8 @@ pub(super) const METRICS: &[MetricInfo] = &[
         figure::FLOOR,
         "floor",
         LOWER_BOUND,
-        "Lower bound on the completion time for any number of chunks and any epoch length; includes \
-         latencies unless the epochs omit some.",
+        "Lower bound on the completion time for any number of chunks and any epoch length; includes latencies \
+         only if 'alpha_threshold' of the plan is 0.",
     )
     .in_table("floor", 0, 2),
     MetricInfo::bound(

@@ -24,7 +24,7 @@ pub(super) const TERMS: &[Term] = &[
     .formula("smallest T with sum_j max(0, D_ij - C_ij B T) <= E T for every row and column"),
     Term::new(
         "delegation GPU",
-        "The GPU of the NIC that holds a circuit: tokens are gathered there over NVSwitch, and scattered from there.",
+        "The GPU to which the NIC of a circuit belongs: tokens to send are gathered on this GPU over NVSwitch, and received tokens are scattered from it.",
     )
     .source(PAPER),
     Term::new(

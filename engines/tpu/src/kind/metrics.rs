@@ -86,7 +86,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "worst_fault_load",
         "worst fault load",
         Unit::COUNT,
-        "Max channel load after the worst single failed switch, with routes around it.",
+        "Largest max channel load over all failures of a single switch, with routes around the failed switch.",
     ),
     MetricInfo::gain(
         "saturation_flits_per_cycle_per_node",

@@ -37,7 +37,7 @@ pub(super) const TERMS: &[Term] = &[
     .also(&["ideal"]),
     Term::new(
         "critical path",
-        "The tasks that dictate the makespan: none of them can end later, at the planned rates, \
+        "The tasks that determine the makespan: none of them can end later, at the planned rates, \
          without delaying the iteration.",
     ),
     Term::new(
@@ -55,7 +55,7 @@ pub(super) const TERMS: &[Term] = &[
     Term::new("makespan bound", "A makespan that no circuits can beat."),
     Term::new(
         "useful circuits",
-        "Number of circuits of a link above which no plan ends earlier: the maximum number of flows that can be active at once in its windows.",
+        "Number of circuits of a link above which no plan ends earlier: the maximum number of flows on the link that can be active at the same time.",
     )
     .also(&["max useful"])
     .source("DELTA, Algorithm 2"),
@@ -65,12 +65,12 @@ pub(super) const TERMS: &[Term] = &[
     ),
     Term::new(
         "capacity loss",
-        "Time that a task takes longer because its link has fewer circuits than the task has flows.",
+        "Additional time that a task takes because its link has fewer circuits than the task has flows.",
     )
     .also(&["too few"]),
     Term::new(
         "contention delay",
-        "Time that a task takes longer because it shares circuits or NICs with others.",
+        "Additional time that a task takes because it shares circuits or NICs with other tasks.",
     )
     .also(&["contention"]),
     Term::new(
