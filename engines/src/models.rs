@@ -1,4 +1,4 @@
-//! Models of methods for other solvers: the model of a scenario, its file, and the plan from a solution.
+//! Models that methods export for other solvers: the model of a scenario, its file, and the plan from a solution.
 
 use crate::catalogue::{kind, method};
 use crate::formats::Subject;

@@ -86,7 +86,7 @@ pub struct Run {
     pub method: String,
     /// Hash of its scenario.
     pub scenario_sha256: String,
-    /// Stage in its life.
+    /// State of the run.
     pub state: RunState,
     /// Its first event, with seed and threads.
     pub started: Option<Started>,

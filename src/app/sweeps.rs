@@ -63,7 +63,7 @@ pub struct SweepRun {
     pub sweep: Arc<Sweep>,
     /// Rows of the solved cells, in order.
     pub rows: Vec<SweepRow>,
-    /// Stage in its life.
+    /// State of the sweep.
     pub state: SweepState,
     /// The first value that makes a valid scenario, and the hash of this scenario: they identify the scenario of the
     /// sweep for any present value of the knob.

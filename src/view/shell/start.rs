@@ -59,7 +59,7 @@ impl StartList {
         let x = area.x + (area.width - width) / 2;
         self.fill(app, width);
         let height = usize::from(area.height);
-        // Blank rows if there is room for some; on a tall screen, the block is centred.
+        // A third of the spare rows, at most 6, stays blank above the block.
         let spare = height.saturating_sub(self.rows.len());
         let top = (spare / 3).min(6) as u16;
         let selected = app.pane(PaneId::Start).selected.unwrap_or(0);

@@ -107,7 +107,8 @@ fn raise_by(task: &CollectiveTask, inside: &[u32], best: &mut EpochBound) {
 struct EntryLane<'t> {
     /// The lane.
     link: u32,
-    /// Epochs by which starts on this lane are later than those on the first lane, for the same time of transmission.
+    /// Epochs by which a start on this lane is later than a start on the first lane whose transmission begins in the
+    /// same epoch.
     shift: u32,
     /// `shift` plus the latency of the lane, epochs.
     after: u32,

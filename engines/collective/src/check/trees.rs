@@ -30,7 +30,11 @@ pub(super) fn check(
     };
     if parts.len() != result.trees.len() || !result.pieces.is_empty() || !result.sends.is_empty() {
         found.add_with(code::PIECE, || {
-            format!("the compact form needs trees for {} parts, and no `pieces` or `sends`", parts.len())
+            let trees = match parts {
+                [_] => "one set of trees",
+                _ => "two sets of trees (reduce, then distribute)",
+            };
+            format!("{} in compact form needs {trees}; `pieces` and `sends` must be empty", sort.label())
         });
         return None;
     }

@@ -259,7 +259,7 @@ impl<'t> FloorSearch<'t> {
     /// Bytes times the length of the shortest path, summed over all deliveries.
     fn ways(&self, sources: &[(u32, usize, usize)], length: impl Fn(usize) -> f64) -> f64 {
         let mut sum = 0.0;
-        // Shortest paths are a lower bound for every routing, for any meaning of the lengths.
+        // The shortest path is a lower bound on the length of every route, whether lengths are hops or times per byte.
         for &(source, begin, end) in sources {
             let row = arrivals(self.network, source, false, |link, at| at + length(link as usize));
             let of_chunk =

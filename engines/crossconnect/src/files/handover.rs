@@ -226,8 +226,8 @@ pub fn placed(matrix: &CircuitMatrix, places: &CircuitPlaces, hall: SwitchHall) 
     }
     if !scenario.failed_ports.is_empty() {
         notes.push(format!(
-            "{} failed in the plan, so {} at failed ports cannot be set",
-            counted(scenario.failed_ports.len() as u64, "port is", "ports are"),
+            "{} failed in the plan, so {} at these ports cannot be set",
+            counted(scenario.failed_ports.len() as u64, "port has", "ports have"),
             counted(dead_circuits(&scenario), "circuit", "circuits")
         ));
     }

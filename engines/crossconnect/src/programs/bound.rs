@@ -154,7 +154,10 @@ impl<'m> RestrictedProgram<'m> {
         listener.finish()?;
         let solution = solution.map_err(failed)?;
         let (Status::Optimal, Some(value)) = (solution.status, solution.objective) else {
-            return Err(MethodError::Failed(format!("the relaxation ended as {:?}", solution.status)));
+            return Err(MethodError::Failed(format!(
+                "the relaxation ended with status {:?}",
+                solution.status
+            )));
         };
         let duals = &solution.row_duals;
         // Reduced cost of a column outside the restricted program.

@@ -63,7 +63,11 @@ fn answer(scenario: &CrossconnectScenario, facts: &ChangeFacts, warnings: &[Warn
     }
     let most = facts.batches.iter().filter_map(|batch| batch.worst).map(|(_, missing, _)| missing).max();
     answer = match most {
-        Some(most) => answer.muted(", a pod lacks at most ").answer(most.to_string()),
+        Some(most) => answer.muted(", a pod lacks at most ").answer(most.to_string()).muted(if most == 1 {
+            " circuit"
+        } else {
+            " circuits"
+        }),
         None => answer.muted(", no pod lacks a circuit"),
     };
     match u64::from(scenario.rollout.max_dark_per_pod) {

@@ -160,7 +160,7 @@ fn unlisted(
         || unbalanced.loads.iter().any(|loads| loads.len() != listed)
     {
         return fault(format!(
-            "'unbalanced' does not list {} virtual channels of {listed} arcs",
+            "'unbalanced' must have one entry for each virtual channel ({}) and each arc ({listed})",
             routing.vc_count
         ));
     }
@@ -387,10 +387,13 @@ fn before_balancing(routing: &Routing, tally: &Tally, copies: u64, place: &str, 
     let mut fault = |what: String| found.add(code::LOAD, format!("{place}: 'unbalanced' {what}"));
     let vcs = tally.vc_hops.len();
     if unbalanced.vc_hops.len() != vcs || unbalanced.loads.len() != vcs {
-        return fault(format!("does not list {vcs} virtual channels"));
+        return fault(format!("must have one entry for each virtual channel ({vcs})"));
     }
     if unbalanced.loads.iter().any(|loads| loads.len() != tally.loads.len()) {
-        return fault(format!("does not list {} arcs for every virtual channel", tally.loads.len()));
+        return fault(format!(
+            "must have one load for each arc ({}) on every virtual channel",
+            tally.loads.len()
+        ));
     }
     for (vc, (loads, hops)) in unbalanced.loads.iter().zip(&unbalanced.vc_hops).enumerate() {
         let sum: u64 = copies * loads.iter().map(|&load| u64::from(load)).sum::<u64>();

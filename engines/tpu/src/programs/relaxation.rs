@@ -284,7 +284,7 @@ impl<'s> RelaxedProgram<'s> {
         let solution = self.instance.run(&mut listener)?;
         listener.finish().map_err(Trouble::Run)?;
         let Some(values) = solution.values.filter(|_| solution.status == Status::Optimal) else {
-            return Err(Trouble::Solver(format!("the relaxation ended as {:?}", solution.status)));
+            return Err(Trouble::Solver(format!("the relaxation ended with status {:?}", solution.status)));
         };
         let classes = self.space.network.class_count();
         let optical = classes - ELECTRICAL_LINKS;

@@ -376,7 +376,7 @@ fn bound(
         floor.covers = rates.bound_covers();
         if let Some(best) = joint.reached.filter(|best| exact::exceeds(bound_s, best.sum_s / weights)) {
             let text = format!(
-                "bound {bound_s:.9} s is wrong: circuits {:?} of the jobs allow a weighted mean of {:.9} s",
+                "bound {bound_s:.9} s is wrong: circuits {:?} of the jobs allow a weighted mean makespan of {:.9} s",
                 best.circuits,
                 best.sum_s / weights
             );

@@ -131,7 +131,8 @@ fn schedule(network: &Network, x: &[u32], params: &Params) -> Result<Slots, Meth
         (_, columns) => {
             let size = columns
                 .map_or_else(|| format!("more than {longest} slots"), |c| format!("about {c} columns"));
-            // Cells and rows grow with the number of slots.
+            // The number of columns grows with the number of slots, so the slots are lengthened by the ratio of columns
+            // to `max_columns`.
             let factor = columns.map_or(10.0, |columns| columns as f64 / most as f64).max(1.1);
             let remedy = format!(
                 "use longer slots, such as dt_ms={:.3}, raise max_columns, or use delta-interval or delta-select",

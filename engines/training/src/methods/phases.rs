@@ -63,7 +63,7 @@ impl SessionMethod for MovingCircuits {
                 ParamInfo::bool(
                     FEWEST,
                     false,
-                    "If true, searches the fewest ports with which an iteration meets a target time.",
+                    "If true, searches for the fewest ports with which an iteration meets a target time.",
                 ),
                 ParamInfo::float(
                     OVER,

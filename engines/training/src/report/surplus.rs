@@ -25,11 +25,11 @@ pub(super) fn section(
         .answer(Phrase::new().answer(format!("{spare} of {has}")).muted(" ports to spare"));
     if needs < used {
         section = section.remark(format!(
-            "The plan uses {used} ports; {needs} keep the makespan. Set min_ports=true to plan them."
+            "The plan uses {used} ports, but {needs} are enough for its makespan. Set min_ports=true to use only these."
         ));
     }
     Ok(section
-        .remark("A scenario of several jobs trades the ports that one of them does not need.")
+        .remark("In a scenario of several jobs, another job can use the ports that one job does not need.")
         .block("sum", "", sums(&found, has, needs))
         .block("pods", "Ports by pod", pods(setting, &found)))
 }

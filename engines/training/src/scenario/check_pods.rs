@@ -78,7 +78,7 @@ pub(super) fn place(job: &Job, map: &PodMap, shape: &mut Shape, problems: &mut P
             problems.add(
                 "job.pods",
                 format!(
-                    "put {together} GPUs of a stage into one pod, but the maximum is {MAX_GPUS_PER_STAGE}"
+                    "a pod would hold {together} GPUs of one stage, but the maximum is {MAX_GPUS_PER_STAGE}"
                 ),
                 "list smaller pods",
             );

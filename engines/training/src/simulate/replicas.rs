@@ -84,8 +84,13 @@ fn copied(event: &PhaseEvent, link_of: &[LinkId]) -> PhaseEvent {
 }
 
 fn fair_run(instance: &Instance, circuits: &[u32]) -> Result<TrainingResult, Problem> {
-    let evaluator = Evaluator::new(instance)
-        .map_err(|error| Problem::new("job", error.to_string(), "keep the form with mirror pods"))?;
+    let evaluator = Evaluator::new(instance).map_err(|error| {
+        Problem::new(
+            "job",
+            error.to_string(),
+            "write one replica with mirrors of its neighbours (replicas=one, or another format)",
+        )
+    })?;
     let trace = evaluator.trace(circuits, Rates::Fair, &mut Scratch::default());
     Ok(schedule::result(&evaluator, circuits, RateControl::Fair, &trace))
 }

@@ -327,10 +327,10 @@ impl CrossingsPane {
         }
         let legend = match (facts.pod.symmetry().is_some(), plan.free) {
             (true, true) if form == CrossingsForm::Faces => {
-                "a number is the voltage of a switch, the shift from cube to cube; e edits it, bounds follow at once"
+                "a number is the shift of a switch from cube to cube (its voltage); e edits it and updates the bounds"
             }
             (true, false) if form == CrossingsForm::Faces => {
-                "a number is the voltage of a switch, the shift from cube to cube; edits need topology=design"
+                "a number is the shift of a switch from cube to cube (its voltage); edits need topology=design"
             }
             (false, _) if form == CrossingsForm::Faces => {
                 "a number is the cube that the + port of cube 0 reaches; this pod has no symmetry, so no voltages"

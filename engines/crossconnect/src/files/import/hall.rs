@@ -69,7 +69,7 @@ pub(super) fn formats() -> Vec<FormatInfo> {
             wiring(),
             ParamInfo::text(
                 "switches",
-                "Optical switches in a list of cables: names or a role, separated by commas. Default: the devices at the end of cables, or the role 'spine'.",
+                "Optical switches in a list of cables: names or a role, separated by commas. Default: the devices in the columns of the second end (EndDevice, or side_b_device of NetBox); in OCDAI lists, the devices with the role 'spine'.",
             ),
             ParamInfo::int(
                 "panel_ports",

@@ -53,7 +53,7 @@ pub fn of_pod(pod: &Topology) -> Model {
     program.model
 }
 
-/// The program of a directed network in which every arc is its own class, from all sources.
+/// The linear program of a directed network without symmetry: one distance for each ordered pair of nodes.
 pub fn of_network(network: &Network) -> Model {
     let nodes = network.nodes();
     let place = |one: u32, other: u32| one as usize * nodes + other as usize;
@@ -79,7 +79,9 @@ pub fn solve(model: &Model) -> Result<f64, MethodError> {
         .map_err(|error| MethodError::Failed(error.to_string()))?;
     match (solution.status, solution.objective) {
         (Status::Optimal, Some(value)) => Ok(value),
-        (status, _) => Err(MethodError::Failed(format!("the Leighton-Rao program ended as {status:?}"))),
+        (status, _) => {
+            Err(MethodError::Failed(format!("the Leighton-Rao program ended with status {status:?}")))
+        }
     }
 }
 

@@ -121,7 +121,7 @@ impl Master {
         let solution = self.instance.run(&mut listener)?;
         listener.finish().map_err(Trouble::Run)?;
         let Some(values) = solution.values.filter(|_| solution.status == Status::Optimal) else {
-            return Err(Trouble::Solver(format!("the flow program ended as {:?}", solution.status)));
+            return Err(Trouble::Solver(format!("the flow program ended with status {:?}", solution.status)));
         };
         // Values below 0 come from the tolerance of the solver.
         for (piece, value) in self.pieces.iter_mut().zip(&values[1..]) {

@@ -23,7 +23,7 @@ const MAX_BYTES: usize = 16 << 20;
 pub(crate) fn format() -> FormatInfo {
     FormatInfo::new(
         POD_MAP,
-        "Pods of a job by rank: a table with the columns rank_first, rank_last and pod, and the job.",
+        "Pods of a job by rank: a table with the columns rank_first, rank_last and pod. Also pass the scenario or plan with the job.",
         SubjectSort::Scenario,
         "csv",
     )

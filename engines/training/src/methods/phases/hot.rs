@@ -81,8 +81,8 @@ fn carried(
     Ok((events, remarks))
 }
 
-/// Converts events to states. The first state begins at the start of the iteration, or before its end if the return is
-/// at most a dark time before the end.
+/// Converts events to states. The first state begins at time 0. If the return is at most a dark time before the end of
+/// the iteration, the first state begins at the return in the previous iteration, i.e. at a time of at most 0.
 fn course(events: &[PhaseEvent], period_s: f64, delay_s: f64) -> Stepped {
     let mut from_s: Vec<f64> = events.iter().map(|event| event.time_s).collect();
     let mut states: Vec<Vec<u32>> = events.iter().map(|event| event.circuits.clone()).collect();

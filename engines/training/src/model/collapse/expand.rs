@@ -44,7 +44,7 @@ pub(crate) fn expand(job: &Job) -> Result<Expansion, Problems> {
                 "has {tasks} transfers over all {} replicas, but the maximum is {MAX_TASKS}",
                 shape.replicas
             ),
-            "lower `micro_batches` or `gpus`, or keep the form with mirror pods",
+            "lower `micro_batches` or `gpus`, or write one replica (replicas=one, or another format)",
         )
         .into());
     }

@@ -243,7 +243,8 @@ impl Contracted {
                 if !begun {
                     continue;
                 }
-                // Releases count from the start of the iteration only.
+                // Release times apply only to paths from the start of the iteration, not to paths from another
+                // transfer.
                 let least = if source.is_none() { network.release[at] } else { f64::NEG_INFINITY };
                 let preds = network.preds.of(task).iter();
                 let start = preds.map(|arc| finish[arc.task as usize] + arc.delay).fold(least, f64::max);

@@ -71,7 +71,7 @@ impl PortSearch<'_> {
                 raised |= least > low[link];
                 low[link] = least;
             }
-            // Higher lowest counts leave fewer free ports, which may lower the highest counts again.
+            // Raising `low` leaves fewer free ports, which may reduce `high` again.
             if !raised {
                 return true;
             }
