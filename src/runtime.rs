@@ -123,7 +123,7 @@ pub fn run(opening: Opening, view: impl View) -> io::Result<Ended> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
     let tell = helpers.sender();
     let notify = Arc::new(move |saving| {
-        // The session writer calls this, and it must not wait.
+        // The session writer calls this function and must not be blocked.
         let _ = tell.try_send(Finished::Fact(Fact::Saving(saving)));
     });
     let opener = Opener { places: opening.places, clock: Arc::clone(&clock), notify, desks: Arc::default() };

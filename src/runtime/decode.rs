@@ -323,7 +323,7 @@ fn text_sequence(sort: u8, rest: &[u8]) -> Step {
     let length = match rest[end..] {
         [0x1b] => return Step::Wait,
         [0x1b, b'\\', ..] => 2,
-        // The next sequence interrupted this one, or it was cancelled.
+        // This sequence was interrupted by the next one, or was cancelled.
         [0x1b, ..] => return Step::Take(end + 2, None),
         [0x07, ..] => 1,
         _ => return Step::Take(end + 3, None),

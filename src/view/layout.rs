@@ -323,7 +323,7 @@ impl Homes {
         } else {
             home
         };
-        // The pane in the large place is not shown at its own home too.
+        // A pane that is drawn in the large place is not drawn again at its own home.
         let doubled = home != 2 && owner == self.large;
         if doubled { None } else { self.owner(owner) }
     }

@@ -55,7 +55,8 @@ fn title(app: &App, placed: &Placed, title: &Title<'_>, buf: &mut Buffer) -> Rec
         (&Popup::new(theme, title.name).value(title.value)).render(area, buf);
         let inner = Popup::inner(area);
         if title.state != PaneState::Ready {
-            // The title of the pane covers that of the frame, so that only its message is visible.
+            // The title row of the pane would lie on the frame of the pop-up and is not copied, so that only the
+            // message of the pane is visible.
             let message = Rect { y: inner.y.saturating_sub(1), height: inner.height + 1, ..inner };
             let mut scratch = Buffer::empty(message);
             (&Pane::new(theme, title.name).state(title.state)).render(message, &mut scratch);

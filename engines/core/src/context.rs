@@ -326,8 +326,8 @@ impl<'a, K: Kind> Context<'a, K> {
         let checked = match Checked::verify(plan, Depth::Usual) {
             Ok(checked) => Arc::new(checked),
             Err(rejected) => {
-                // Restores the bound of the last checked plan: later bounds may hold only for plans that break the
-                // rules that this plan breaks.
+                // Restores the bound of the last checked plan: a later bound may hold only for plans that break the
+                // same rules as this plan.
                 if let Some(checked) = &self.checked {
                     self.bound = checked.plan().objective.bound;
                     self.bound_covers = checked.plan().provenance.bound_covers().map(str::to_owned);

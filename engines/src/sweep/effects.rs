@@ -94,8 +94,8 @@ impl Sweep {
             let found = idle(&scenario, &request.method, &request.settings);
             reason = Some(found.into_iter().find(|problem| problem.path == name)?);
         }
-        // If no scenario of this form can have any of the values, the knob is reported as one that can never have an
-        // effect.
+        // If no cell along the axis is valid, the result is the reason why the knob can never have an effect, if there
+        // is one.
         reason.or_else(|| self.never(name))
     }
 

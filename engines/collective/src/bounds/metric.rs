@@ -57,8 +57,8 @@ pub(super) fn raise<W: Watch<S>, S>(
 
 /// Smallest finish by which the links, weighted by their lengths, have capacity for an amount.
 fn least_finish(task: &CollectiveTask, weight: impl Fn(u32) -> u64, needed: u64) -> u32 {
-    // Minimum number of epochs from a transmission to its delivery over all lanes of a link: starts later than this
-    // before the finish deliver nothing.
+    // For each link, the minimum over its lanes of the epochs from a transmission to its delivery: a start that is
+    // fewer epochs before the finish delivers nothing.
     let mut after = vec![u32::MAX; task.real.links().len()];
     for model in &task.epochs.links {
         let least = &mut after[model.carrier as usize];

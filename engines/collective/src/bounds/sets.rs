@@ -66,7 +66,7 @@ pub(super) fn candidates(task: &CollectiveTask) -> Vec<Vec<u32>> {
     let nodes = network.node_count() as u32;
     let gpus = network.gpus();
     let mut sets = SetList { seen: FxHashSet::default(), sets: Vec::new(), nodes };
-    // Groups bind most often: links between chassis are few.
+    // Cuts between groups bind most often, because there are few links between chassis.
     groups(network, &mut sets);
     let orbits = orbits(task);
     let stands = |node: &u32| orbits.as_ref().is_none_or(|orbits| orbits[*node as usize] == *node);

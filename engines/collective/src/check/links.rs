@@ -109,8 +109,8 @@ impl CheckedLinks {
                 });
             }
             let key = (send.epoch, send.from, send.to, send.piece);
-            // A piece may start on the way to a switch that cannot copy as often as it leaves the switch; following the
-            // piece shows which starts are needed.
+            // Equal sends are allowed: a piece may be sent to a switch that cannot copy as often as it leaves the
+            // switch. Following the piece shows which sends are needed.
             if before.is_some_and(|before| before > key) {
                 found.add_with(code::LINK, || {
                     format!("sends[{index}] is not sorted by epoch, from, to and piece")

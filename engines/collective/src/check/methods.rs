@@ -39,7 +39,7 @@ pub fn violations(
             unless(time.alpha_threshold == 0.0, "leaves latencies out");
             unless(!proves_in_epochs, "proves a bound in epochs");
         }
-        // Other methods and imported files have no such rules.
+        // The plans of other methods and of imported files are not restricted here.
         _ => {}
     }
     if baseline {

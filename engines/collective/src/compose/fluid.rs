@@ -36,8 +36,8 @@ pub fn parts_of_chunks(
             let ends = &task.real.links()[link as usize];
             let (from, to, epoch) = if task.backwards {
                 let model = &links.links[link as usize];
-                // Links carry data in the mirrored epochs; data leaves a switch in the next epoch, because the switch
-                // passes it on at once.
+                // Links carry data in the mirrored epochs. The start of a hop out of a cut-through switch is listed one
+                // epoch later, although the switch passes the data on at once.
                 let early = u32::from(task.real.is_cut_through() && task.real.is_switch(ends.to));
                 let carried = start - model.early + 1 + task.epochs.links[link as usize].delay;
                 (ends.to, ends.from, schedule.finish - carried + early)

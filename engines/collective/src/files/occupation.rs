@@ -158,7 +158,7 @@ pub(super) fn binds(scenario: &CollectiveScenario, result: &CollectiveResult, en
     let backwards = scenario.demand.collective.starts_backwards();
     result.claims.bounds.iter().enumerate().any(|(part, bound)| {
         let is_in = |node: u32| bound.inside.binary_search(&node).is_ok();
-        // The first part of a collective that is planned backwards has its cut reversed.
+        // In a collective that is planned backwards, the cut of the first part is reversed.
         let (from, to) = if backwards && part == 0 { (ends.1, ends.0) } else { ends };
         !bound.inside.is_empty() && !is_in(from) && is_in(to)
     })

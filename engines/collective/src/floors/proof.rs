@@ -211,7 +211,7 @@ impl<'t> FloorSearch<'t> {
         let mut sets = Vec::new();
         match (self.sort, root) {
             (CollectiveSort::AllGather | CollectiveSort::ReduceScatter, _) if self.copies => {
-                // Data must cross into the nodes outside the source side of the cut.
+                // Data must enter the sink side of the cut: the nodes that `cut` does not contain.
                 sets.extend(find(self.network, &self.ranks, &self.ranks)?.map(|found| set(found.cut, false)));
             }
             (CollectiveSort::Broadcast, Some(root)) if self.copies => {

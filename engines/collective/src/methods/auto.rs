@@ -133,7 +133,8 @@ fn one_size(
     } else if pieces && trees::suits(scenario).is_ok() {
         // Uses exact latencies, because the comparison of buffer sizes depends on them.
         let exact = CollectiveTasks::in_pieces(scenario, None, 1, 0.0)?;
-        // Placing chunk by chunk takes minutes, and files with its transmissions are too large to be read again.
+        // With more than MOST_WHOLE deliveries, placing chunk by chunk would take minutes, and a file with all
+        // transmissions would be too large to be read again.
         if exact.deliveries() > MOST_WHOLE
             && let Some(kept) = along_trees(scenario, &exact, f64::INFINITY, cx)?
         {

@@ -120,7 +120,7 @@ impl<'s> RangeSearch<'s> {
         for at in 0..count {
             cx.phase("size", format!("{} of {count}: {} bytes", at + 1, self.sizes[at]));
             let sized = self.sized(at);
-            // Trees for every size, with its own number of pieces.
+            // The trees are the same for every size; the number of pieces is chosen for each size.
             if let Some(parts) = &parts {
                 self.plan_along_trees(at, &sized, parts, cx)?;
             }

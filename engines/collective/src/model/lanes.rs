@@ -77,7 +77,7 @@ impl Paces {
     /// Number of the node that a chunk reaches if it arrives at a given pace.
     fn reached(&self, node: u32, pace: u32) -> u32 {
         let paces = &self.of_node[node as usize];
-        // Paces above the slowest later hop count as that pace.
+        // A pace above the pace of the slowest later hop counts as the pace of that hop.
         let at = paces.partition_point(|known| *known <= pace).saturating_sub(1);
         self.node(node, at)
     }

@@ -33,7 +33,7 @@ fn following(task: &CollectiveTask, starts: &[ChunkStart]) -> Vec<Vec<usize>> {
         return after;
     }
     let ends = |start: &ChunkStart| &task.network.links()[start.link as usize];
-    // Starts out of every switch, by chunk, node and epoch.
+    // Departures from every switch, by chunk, node and epoch.
     let mut leaving: FxHashMap<(u32, u32, u32), Vec<usize>> = FxHashMap::default();
     for (at, start) in starts.iter().enumerate().filter(|(_, start)| task.network.is_switch(ends(start).from))
     {

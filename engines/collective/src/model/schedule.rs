@@ -216,8 +216,8 @@ fn replay(task: &CollectiveTask, schedule: &EpochSchedule, chunk_bytes: f64) -> 
         (send.begin, link.from, link.to, send.start.chunk)
     });
     // A transmission may feed another one of the same epoch, so an epoch is processed until nothing changes before the
-    // next one begins. A hop may have to wait within an epoch for a fast hop that follows a slow hop, because the fast
-    // hop begins to transmit later than a slow hop that it feeds.
+    // next one begins. A hop that must wait for its data stays pending: a fast hop between two slow hops begins to
+    // transmit later than the slow hop that it feeds.
     let mut pending: Vec<Replayed> = Vec::new();
     for of_epoch in order.chunk_by(|a, b| a.begin == b.begin) {
         pending.extend(of_epoch);

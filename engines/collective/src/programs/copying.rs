@@ -105,7 +105,8 @@ impl<'t> CopyProgram<'t> {
                 let span = self.presence[at][dest as usize];
                 for epoch in 1..=self.epochs {
                     if let Some(column) = span.at(epoch) {
-                        // Presence lasts to the end, so each earlier epoch adds its 1/k to the sum.
+                        // Presence lasts to the end, so a chunk that arrives one epoch earlier, in epoch k, adds 1/k to
+                        // the objective.
                         self.model.costs[column.index()] = priority / f64::from(epoch);
                     }
                 }

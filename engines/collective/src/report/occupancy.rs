@@ -56,7 +56,7 @@ pub(super) fn binds(subject: ExplainedPlan<'_>, (from, to): (u32, u32)) -> bool 
         !inside.is_empty() && !is_in(from) && is_in(to)
     };
     let turned = |backwards: bool| if backwards { (to, from) } else { (from, to) };
-    // The first part of a collective that is planned backwards has its cut reversed.
+    // In a collective that is planned backwards, the cut of the first part is reversed.
     let of_epochs = claims
         .bounds
         .iter()

@@ -45,7 +45,7 @@ fn grid(topology: &Topology) -> Option<Vec<[f64; 2]>> {
 fn boxes(topology: &Topology) -> Vec<[f64; 2]> {
     let groups = topology.nodes.iter().filter_map(|node| node.group).max().map_or(0, |last| last + 1);
     let count = groups.max(1);
-    // Fields are twice as wide as they are high on a screen.
+    // The drawing area is about twice as wide as high, so there are twice as many fields in a row as in a column.
     let across = (f64::from(count) * 2.0).sqrt().ceil().min(f64::from(count));
     let down = (f64::from(count) / across).ceil();
     let has_boxes = groups > 1;

@@ -114,7 +114,7 @@ fn baseline(scenario: &CollectiveScenario, bytes: f64, ways: FixedWays, deadline
         return None;
     }
     let mut sized = scenario.sized(bytes);
-    // A fixed epoch fits one size; with other sizes it could give billions of epochs. Replays know none.
+    // A fixed epoch fits one size; with other sizes it could give billions of epochs. Replays do not use epochs.
     if sized.time.epoch == EpochRule::Fixed {
         sized.time =
             TimeRule { epoch: EpochRule::FastestLink, epoch_us: None, epoch_multiplier: 1.0, ..sized.time };

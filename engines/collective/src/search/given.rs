@@ -51,7 +51,8 @@ pub struct GivenSchedule {
 /// A sentence about steps that wait for each other, chunks that are sent before they have arrived, and GPUs without a
 /// path between them.
 pub fn in_epochs(task: &CollectiveTask, steps: &[GivenStep]) -> Result<GivenSchedule, String> {
-    // A reversed task is converted in the order in which it happens, and reversed at the end.
+    // If the task is planned backwards, the steps are placed in their real order in time, and the schedule is reversed
+    // at the end.
     let turned;
     let forward = if task.backwards {
         turned = task.turned();

@@ -279,7 +279,7 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
         let Some(row) = self.orbit_rows[orbit] else { return Ok(()) };
         let mut columns = Vec::new();
         for tree in &trees {
-            // A tree may use several links of an orbit, and its images the others.
+            // A tree may use several links of an orbit; its images use the other links.
             let mut uses = vec![0_u32; self.class_rows.len()];
             for link in tree.links() {
                 uses[fold.classes()[*link as usize] as usize] += 1;

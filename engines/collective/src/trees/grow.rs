@@ -80,7 +80,8 @@ impl Growth<'_> {
             let hop = tree.add(reach.parent, reach.from, node, &links);
             joined[node as usize] = true;
             missing -= usize::from(self.ranks[node as usize]);
-            // A new GPU of the tree: paths from it pay for no earlier links, but for the latency so far.
+            // A path from the new GPU pays only for the links after this GPU, but its latency includes the path from
+            // the root.
             let start = Reach {
                 from: node,
                 parent: hop,

@@ -202,7 +202,7 @@ impl<'n> TreeLibrary<'n> {
     pub fn prepare<W: Watch>(&self, watch: &mut W) -> Result<bool, MethodError> {
         if self.variants.get().is_none() {
             let made = self.make(watch)?;
-            // Another thread may have computed them in the meantime.
+            // Another thread may have computed the variants in the meantime.
             let _ = self.variants.set(made);
         }
         Ok(self.variants.get().is_some_and(Option::is_some))

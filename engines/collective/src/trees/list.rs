@@ -106,7 +106,7 @@ pub fn list_schedule(
     let mut known: FxHashMap<Vec<(u32, u32, u32)>, u32> = FxHashMap::default();
     let mut prepared: Vec<Prepared> =
         batches.iter().map(|batch| state.prepare(fold, timing, batch.tree, copies, &mut known)).collect();
-    // Load of the busiest link, over which paces spread the pieces.
+    // Load of the busiest link. The pace of a tree is `order.pace` times this load divided by the number of pieces.
     let mut busy = vec![0.0; fold.class_links().len()];
     for batch in batches {
         for &link in batch.tree.links() {

@@ -283,7 +283,8 @@ fn spread(ports: u32, pod: usize, hall: SwitchHall) -> (Vec<u32>, Vec<u32>) {
         return (row, vec![0; ocs as usize]);
     }
     let (whole, rest) = (ports / (2 * ocs), ports % (2 * ocs));
-    // An odd port is an A port of one pod and a B port of the next, so that both sides stay in balance.
+    // If the number of ports is odd, the extra port is an A port in one pod and a B port in the next pod, so that both
+    // sides stay in balance.
     let of = |odd: u32| (0..ocs).map(move |k| whole + u32::from(k < rest / 2 + odd)).collect();
     let odd = rest % 2;
     if pod.is_multiple_of(2) { (of(odd), of(0)) } else { (of(0), of(odd)) }

@@ -21,7 +21,7 @@ const SHARE_TOLERANCE: f64 = 1e-9;
 /// The plan that reaches a target: ports, batches, totals and figures for comparison. If the scenario gives its
 /// circuits port by port, they replace the requested target.
 pub fn candidate(scenario: &CrossconnectScenario, target: &Assignment) -> Candidate<CrossconnectResult> {
-    // Ports first, then batches: the figures are those of the plan in execution order.
+    // Ports are assigned before batches are formed, because the batches depend on the ports.
     let wired = if scenario.is_placed() { ports::given(scenario) } else { ports::assign(scenario, target) };
     let schedule = batches::schedule(scenario, &wired);
     let totals = totals(scenario, &wired);

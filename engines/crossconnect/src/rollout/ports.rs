@@ -127,7 +127,8 @@ impl Switch<'_> {
                 healthy.push(circuit);
             }
         }
-        // Order of keeping: pinned ones first, then by port indices, so that the result is reproducible.
+        // Sorted by pair; within a pair, pinned circuits come first, then circuits with lower port indices, so that the
+        // result is reproducible.
         healthy.sort_unstable_by_key(|&circuit| {
             let (pair, indices) = self.ordered(circuit);
             (pair, !self.pinned.contains(&(self.ocs as u32, circuit)), indices)

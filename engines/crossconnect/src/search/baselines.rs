@@ -58,7 +58,7 @@ pub fn relabel(
     let mut network = FlowNetwork::new(2 * task.ocs_count);
     let mut names = Vec::new();
     for from in 0..ocs_count {
-        // One unit from every old name to every new one.
+        // Every old name supplies one unit, and every new name receives one unit.
         network.add_supply(from, 1);
         network.add_supply(ocs_count + from, -1);
         watch.checkpoint()?;

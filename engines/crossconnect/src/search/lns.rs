@@ -145,7 +145,7 @@ fn again<W: Watch>(
     stream: &mut Stream,
     watch: &mut W,
 ) -> Result<Option<Assignment>, MethodError> {
-    // The exact model of a few switches (section 8), where the others stay.
+    // The exact model of these switches (section 8); circuits on all other switches stay.
     let oriented = merged(switches.iter().flat_map(|&ocs| plan.ocs[ocs].iter().copied()));
     let joint = settings.joint || sub.single_sided;
     let orientation = if joint { Orientation::Joint } else { Orientation::Fixed(&oriented) };

@@ -77,7 +77,7 @@ pub fn regional(stage: &StageModel, schedule: &SwitchSchedule) -> Result<Candida
                 all_to_all: routed.all_to_all,
             })
             .collect();
-        // Every exchange counts, so bytes of exchanges on the same circuits count several times.
+        // Adds the bytes of every exchange, even if several exchanges use the same circuits.
         for (_, routed) in candidates {
             let spilled = routed.routes.iter().filter(|route| route.path == RoutePath::Eps);
             eps_bytes += spilled.map(|route| route.bytes).sum::<f64>();

@@ -288,8 +288,8 @@ impl<'s> RelaxedProgram<'s> {
         };
         let classes = self.space.network.class_count();
         let optical = classes - ELECTRICAL_LINKS;
-        // The lower end is recomputed from the loads: circuits in proportion to their loads are a feasible division.
-        // Fractions that sum to 1, and their flow, computed from the loads.
+        // The lower end is recomputed from the loads: fractions of circuits in proportion to their loads are a feasible
+        // division of a switch. The values of the columns are scaled to a sum of 1 in each group and give the loads.
         let mut sums = vec![0.0; self.space.network.groups()];
         for (value, group) in values[1 + optical..].iter().zip(&self.groups) {
             sums[*group as usize] += value.max(0.0);

@@ -100,7 +100,7 @@ pub(super) fn list(
 ) {
     let Ways { frame, steps, .. } = ways;
     let ports = Vec::with_capacity(longest);
-    // Walks into the target whose length is within the limit.
+    // Lists the walks into the target that are within the length limit.
     let mut lister = Lister { ways, reach, source, longest, nodes: vec![target], ports };
     for port in 0..PORTS as u8 {
         let arc = frame.into(target, port);

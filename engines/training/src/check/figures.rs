@@ -45,7 +45,7 @@ pub(super) fn ideal(
     };
     figures.push(about("comm_ideal_s", communication_s, slack.makespan_s));
     let nct = 1.0 + (end_s - ideal_s) / communication_s;
-    // The error of NCT is the error of the makespan divided by the communication.
+    // The error of NCT is the error of the makespan divided by the communication time.
     let error = nct_error(slack, communication_s);
     figures.push(about("nct", nct, error));
     match result.nct {

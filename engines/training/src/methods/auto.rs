@@ -50,7 +50,7 @@ impl SessionMethod for Auto {
         }
         let mut start = start::start(session)?;
         let (status, limit) = search(session, params, &mut start)?;
-        // Ports are minimised last, because this must not lengthen the iteration.
+        // Ports are minimised last, because fewer ports must not lengthen the iteration.
         session.fewest_ports(&mut start.best, &start.caps)?;
         session.note_spare_ports(&start.best, &start.caps);
         Ok(Outcome::Done { status, limit })

@@ -80,8 +80,8 @@ pub(super) fn contended(
     }
     // `auto` has already run the genetic search.
     if !closed.complete && !evolved {
-        // Other circuits may be better, which leaves less for the search over orders. The target of the genetic search
-        // is the bound: a plan at the bound is optimal.
+        // The genetic search may find better circuits, which leaves less work for the search over orders. The target of
+        // the genetic search is the bound: a plan at the bound is optimal.
         let target = closed.bound * (1.0 + PROVEN / 2.0);
         let evolved = evolve::evolve(session, params, start, Some(target))?;
         limit = evolved.limit;

@@ -159,7 +159,7 @@ impl<'c, 'a> Session<'c, 'a> {
             boxes: SPARE_BOXES,
             ..allocations::VectorTask::new(&evaluator, self.rates, caps)
         };
-        // A stop here does not take the result of the search away.
+        // A stop here does not discard the result of the search.
         let Ok(fewest) = ports::fewest(task, best, self) else { return };
         let (used, needed) = (best.ports, fewest.found.ports);
         let text = match (needed < used, fewest.proven) {

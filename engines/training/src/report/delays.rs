@@ -214,7 +214,7 @@ impl DarkTimeStudy<'_> {
         if self.gains(0.0)? != Some(true) {
             return Ok(None);
         }
-        // Circuits with a dark time of at least an iteration never carry.
+        // Circuits with a dark time of at least an iteration never carry traffic.
         let (mut gains_s, mut open_s, mut none_s) = (0.0, self.stay_s, self.stay_s);
         while open_s - gains_s > NARROW * open_s {
             let middle_s = f64::midpoint(gains_s, open_s);

@@ -115,7 +115,7 @@ fn target(
         caps: &caps,
         aim: Aim::Ports { limit_s: limit_s * (1.0 + ports::TOLERANCE) },
         known: known as f64,
-        // Ports are whole.
+        // Numbers of ports are integers, so a distance of 0.5 proves the minimum.
         close: 0.5,
         boxes: BOXES,
     };

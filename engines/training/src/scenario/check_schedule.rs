@@ -33,7 +33,7 @@ pub(super) fn check_virtual_stages(job: &Job, problems: &mut Problems) {
                 "give 1, or the order '1f1b', which is interleaved",
             );
         }
-        // Measured times cover a whole stage, so its layers need not divide.
+        // Measured times cover a whole stage, so its layers need not be divisible among the chunks.
         return;
     }
     let Some(layers) = job.resolved_model().map(|model| model.layers) else { return };

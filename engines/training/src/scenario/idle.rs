@@ -67,7 +67,8 @@ impl TrainingScenario {
                 // On shared pods, `ports_per_pod` is a knob of the shared scenario, not of a job.
                 let of_run = first.into_iter().filter(|problem| problem.path != "ports_per_pod");
                 idle.extend(of_run.filter(has).filter(everywhere));
-                // A layout affects the other jobs, but would be wrong for a measured job.
+                // A knob of the layout affects the other jobs, but a measured job has a fixed layout, so the knob
+                // counts as idle.
                 for problem in layouts_in(shared) {
                     if idle.iter().all(|known| known.path != problem.path) {
                         idle.push(problem);

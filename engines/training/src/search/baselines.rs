@@ -72,7 +72,7 @@ fn proportional(budget: &Budget, weights: &[f64]) -> Vec<u32> {
             ((share + 1e-9).floor() as u32).max(1)
         })
         .collect();
-    // Raising shares to one circuit can overfill a pod: take from the link with the most circuits per byte.
+    // Raising shares to one circuit can overfill a pod; then the link with the most circuits per byte loses circuits.
     for pod in 0..budget.pods() {
         while budget.free(&x)[pod] < 0 {
             let mut most: Option<usize> = None;

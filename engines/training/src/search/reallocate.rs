@@ -137,7 +137,7 @@ impl Team {
 
     /// Ports available to a job: the ports of the pods minus those that `used` gives for every other job.
     fn left_by_others(&self, member: usize, used: impl Fn(&Member) -> Vec<u32>) -> Vec<u32> {
-        // Differences are at least 0, because a transferred plan may still overfill a pod.
+        // Negative differences become 0, because a transferred plan may still overfill a pod.
         let mut left = self.budget.clone();
         for (_, other) in self.members.iter().enumerate().filter(|(index, _)| *index != member) {
             for (left, used) in left.iter_mut().skip(other.first).zip(used(other)) {
@@ -234,7 +234,7 @@ impl Team {
         let evaluator = asked.evaluator.with_ports(ports);
         let seeds = [asked.now.found.x.clone()];
         let solved = best(&evaluator, self.rates, &seeds, effort, streams, watch)?;
-        // A trade must gain more than the port descent may lose again within its tolerance.
+        // A trade must gain more than the reduction to the fewest ports may lose again within its tolerance.
         let limit = asked.now.found.makespan * (1.0 - 2.0 * TOLERANCE);
         if solved.kept.found.makespan >= limit {
             return Ok(None);
@@ -242,7 +242,7 @@ impl Team {
         // Use the fewest ports that keep the gain, so that other jobs can gain too.
         let plan = fewest(&evaluator, self.rates, solved, effort, watch)?.kept;
         let gain = asked.weight * asked.in_nct(asked.now.found.makespan - plan.found.makespan);
-        // A faster plan may also free ports; the gain is then divided by one port.
+        // A faster plan may also free ports; the gain is then divided by 1.
         let ports = plan.found.ports as i64 - asked.now.found.ports as i64;
         Ok(Some(Trade { member, gain_per_port: gain / ports.max(1) as f64, plan, ports }))
     }

@@ -202,7 +202,7 @@ impl RatesPane {
                 trace.start[task as usize] < key.span.1 && trace.finish[task as usize] > key.span.0
             })
         };
-        // A task has the same colour on both sides, independently of the order there.
+        // A task has the same colour on both sides, even if the sides list their tasks in different orders.
         let order: Vec<u32> =
             self.fair.rates.tasks.iter().map(|own| own.task).filter(|task| seen(*task)).collect();
         for side in [&mut self.fair, &mut self.joint] {

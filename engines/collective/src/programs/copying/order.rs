@@ -17,7 +17,8 @@ impl CopyProgram<'_> {
         let at_once: Vec<u32> = (0..network.links().len() as u32).filter(between).collect();
         let leads_back = |link: &u32| {
             let ends = &network.links()[*link as usize];
-            // Breadth first along such links from the head: there is a cycle if the search reaches the tail.
+            // Breadth first along the links of `at_once` from the head: there is a cycle if the search reaches the
+            // tail.
             let mut reached = FxHashSet::from_iter([ends.to]);
             let mut open = vec![ends.to];
             while let Some(node) = open.pop() {

@@ -42,7 +42,7 @@ impl FluidProgram<'_> {
             }
             self.flows.push(flows);
             let mut waiting = vec![ColumnSpan::default(); network.node_count()];
-            // No column for waiting at the source: amounts that leave it are free.
+            // Waiting at the source has no column, because its data may leave in any epoch.
             for &gpu in network.gpus().iter().filter(|gpu| **gpu != node) {
                 let first = earliest[gpu as usize];
                 let Some(last) = last_of(gpu, 1).filter(|last| *last >= first) else { continue };
@@ -115,7 +115,7 @@ impl FluidProgram<'_> {
         for flows in &self.flows {
             for (link, span) in flows.iter().enumerate() {
                 let (first, images) = self.folding.links[link];
-                // Images of a link count on the first link of its orbit.
+                // The flows of all images of a link count in the rows of the first link of its orbit.
                 terms[first as usize]
                     .extend(span.iter().map(|(epoch, column)| (epoch, column, f64::from(images))));
             }

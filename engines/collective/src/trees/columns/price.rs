@@ -29,7 +29,7 @@ impl Pricing<'_> {
     pub fn trees(&self, orbit: usize, below: f64, known: &FxHashSet<Tree>) -> Vec<Tree> {
         let question = self.question;
         let root = question.fold.representatives()[orbit];
-        // Mean price of a link divided by latency: the weights scale with it.
+        // Unit of the latency weights: the mean price of a link divided by the largest latency.
         let mean = self.prices.iter().sum::<f64>() / self.prices.len().max(1) as f64;
         let slowest = question.latencies.iter().copied().fold(0.0, f64::max);
         let usual = if slowest > 0.0 { mean / slowest } else { 0.0 };

@@ -95,7 +95,8 @@ impl TreeLibrary<'_> {
                 };
                 watch.checkpoint()?;
                 if made[place].is_none() {
-                    // The next combinations, as long as no better schedule changes the decisions on them.
+                    // The next combinations are evaluated in parallel; which of them are tried is decided as if no
+                    // better schedule were found in between.
                     let mut ahead = room;
                     let mut block = Vec::new();
                     for (next, one) in combinations.iter().enumerate().skip(place) {

@@ -225,8 +225,8 @@ impl Cosets {
 fn subgroup(group: &Group) -> Option<Vec<usize>> {
     let mut inside = vec![0];
     while inside.len() < BLOCK {
-        // Searches for an element outside the subgroup so far that normalises it and whose square lies inside. Sylow: a
-        // subgroup of order 2^k grows by an element that normalises it and whose square lies inside.
+        // Searches for an element outside the subgroup that normalises the subgroup and whose square lies inside: a
+        // subgroup of order 2^k can be extended by such an element (Sylow).
         let fits = |x: usize| {
             !inside.contains(&x)
                 && inside.contains(&group.times(x, x))

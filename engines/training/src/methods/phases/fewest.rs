@@ -66,7 +66,7 @@ pub(super) fn ports(
         caps,
         aim: Aim::Ports { limit_s },
         known: known as f64,
-        // Ports are whole.
+        // Numbers of ports are integers, so a distance of 0.5 proves the minimum.
         close: 0.5,
         boxes: params.int(BOX_LIMIT).map_or(1, |boxes| boxes.max(1) as u64),
     };

@@ -103,8 +103,8 @@ impl Writer<'_> {
                 .collect();
             for &first in &rivals {
                 self.go_on()?;
-                // All of `later` start no earlier than `first` in any schedule, so they use the link only after its
-                // start.
+                // In every schedule, the tasks of `later` start no earlier than `first`, so they use the link only
+                // after the start of `first`.
                 let later: Vec<u32> = followers(network, &self.est, first, &rivals);
                 // The duration row already covers a single task.
                 if later.len() < 2 {

@@ -80,8 +80,8 @@ impl Grid {
                 let (begin, end) = (times[from + k].max(piece.start), times[from + k + 1].min(piece.end));
                 (end - begin).max(0.0)
             };
-            // Volumes by overlap; the sum is then made exact by `settle`.
-            // Apart from rounding at its ends, the piece lies in the intervals of its task.
+            // The volume is divided among the intervals in proportion to their overlap with the piece; `settle` then
+            // makes the sum exact. Apart from rounding at its ends, the piece lies in the intervals of its task.
             let total: f64 = (0..sent.len()).map(inside).sum();
             if length <= SAME_MOMENT_S || total <= 0.0 {
                 let k = at(piece.start).saturating_sub(from).min(sent.len() - 1);
@@ -143,7 +143,7 @@ impl Grid {
         let k = self.intervals as usize;
         let mut lengths = vec![0.0f64; k];
         let mut sum = vec![0.0f64; k];
-        // Load of each resource in each interval, as the length that it needs.
+        // Raises the length of each interval to the length that the load of a resource needs.
         let mut resource = |members: &mut dyn Iterator<Item = (u32, f64)>| {
             sum.fill(0.0);
             for (task, weight) in members {

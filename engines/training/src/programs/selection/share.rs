@@ -155,7 +155,7 @@ impl Share {
     }
 
     /// Ends of single sinks: if tails differ, the pieces contain only the shortest tail.
-    // Longer tails bound the makespan one by one.
+    // Each sink with a longer tail bounds the makespan by its own paths.
     pub fn ends_alone(&self, builder: &mut Builder<'_>, paths: &Paths) -> Vec<Sum> {
         let network = &builder.ask.evaluator.network;
         let mut ends = Vec::new();

@@ -15,7 +15,7 @@ pub(super) fn lanes(instance: &Instance, phases: &Phases, delay_s: f64, period_s
 }
 
 fn lane(phases: &Phases, link: usize, delay_s: f64, period_s: f64) -> Vec<Span> {
-    // Times at which the set circuits or the carrying circuits can change.
+    // Times at which the circuits that are set, or the circuits that carry traffic, can change.
     let mut cuts = vec![0.0, period_s];
     for event in &phases.events {
         // A dark time that extends past the end also covers the start of the next iteration.

@@ -47,7 +47,7 @@ static JOB_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| {
     // Every model has its own sizes, so they have no default.
     knobs.extend(params_of::<Model>().map(|info| info.derived().effect(Effect::Cold)));
     knobs.extend(reconfiguration::knobs());
-    // A stable sort, so knobs that are not named keep the order of files.
+    // The sort is stable, so knobs that are not in TURNED_FIRST keep the order in which files list them.
     knobs.sort_by_key(|knob| {
         TURNED_FIRST.iter().position(|name| *name == knob.name).unwrap_or(TURNED_FIRST.len())
     });

@@ -159,7 +159,8 @@ impl View<'_> {
             let job = &self.problem.jobs[index as usize];
             lines.clear();
             asked.clear();
-            // Work that cannot be done outside: work minus the length of the window outside, if positive.
+            // Work that cannot be done outside the stretches: work minus the length of the window outside the
+            // stretches, if positive.
             let weight = weight * scale;
             let (outside, truth) = self.outside(job, weight, spans, &mut lines, &mut asked);
             short += weight * (job.work - truth).max(0.0);

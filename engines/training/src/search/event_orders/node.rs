@@ -177,7 +177,7 @@ fn serve<W: Watch<Proposal>>(
     }
     let mut all = Vec::new();
     let mut found = true;
-    // The flow serves a component of one resource; a component of several needs joint rates.
+    // The flow serves a component of one resource; a component of several resources needs joint rates.
     for component in &problem.components {
         if let [only] = component[..] {
             all.push(std::mem::take(&mut services[only as usize]));
@@ -221,7 +221,7 @@ fn apart(distances: &Distances, times: &[f64], program: &mut Dictionary) -> bool
 fn rank(shortages: &[Shortage], questions: &mut Vec<BranchCandidate>) {
     questions.clear();
     for shortage in shortages {
-        // Candidates of several capacity violations with the same order are added up.
+        // If several capacity violations have the same branching candidate, their hidden violations are added.
         for question in &shortage.questions {
             let hides = question.hides.min(shortage.short.max(0.0));
             let same = questions.iter_mut().find(|other| {

@@ -164,7 +164,7 @@ impl OrderProgram {
             let Some(column) = active(position as u32, interval) else { continue };
             used = true;
             if limited[position] {
-                // The resource row is as tight as the full-speed row.
+                // The resource row already limits the task to full speed.
                 continue;
             }
             let name = format!("rate of task {} in interval {interval}", rival.task);

@@ -49,7 +49,7 @@ impl Filler {
         self.resource_round[resource as usize] = self.round;
         self.resources.push(resource);
         let mut next = 0;
-        // Flood fill over tasks and resources that share each other.
+        // Flood fill: from a resource to its tasks, and from each task to its other resources.
         while next < self.resources.len() {
             let at = self.resources[next] as usize;
             next += 1;

@@ -289,7 +289,8 @@ pub(super) fn spread(pods: &Pods, switches: &[Sized], params: &Params) -> Result
         for &side in sides {
             for (pod, (name, _)) in pods.pods.iter().enumerate() {
                 let all = counts[pod][at];
-                // An odd port is an A port of one pod and a B port of the next, so that both sides stay in balance.
+                // If the number of ports is odd, the extra port is an A port in one pod and a B port in the next pod,
+                // so that both sides stay in balance.
                 let odd = u64::from((pod + at).is_multiple_of(2));
                 let on_side = match side {
                     None => all,
