@@ -223,7 +223,8 @@ pub fn export(job: &ExportJob) -> Fact {
         }
         None => job.path.clone(),
     };
-    // Writes all files or none: an existing file with the name of the last must not leave the first ones written.
+    // Writes all files or none: all names are checked first, because an existing file must not stop the export after
+    // some files have been written.
     if !job.overwrite && artifacts.iter().any(|artifact| target(artifact).exists()) {
         return Fact::InTheWay(job.clone());
     }

@@ -278,7 +278,8 @@ impl Highs {
         let (columns, rows) = (self.columns(), self.rows());
         let mut arrays = [vec![0.0; columns], vec![0.0; columns], vec![0.0; rows], vec![0.0; rows]];
         let [values, costs, activities, duals] = &mut arrays;
-        // SAFETY: HiGHS writes one value per column into the first two and one per row into the others.
+        // SAFETY: HiGHS writes one value per column into the first two arrays and one value per row into the other two
+        // arrays.
         let status = unsafe {
             sys::Highs_getSolution(
                 self.at(),

@@ -136,7 +136,7 @@ impl Plans {
         let digits = rows.iter().map(|entry| entry.number).max().unwrap_or(1).to_string().len() as u16;
         let widest =
             rows.iter().map(|entry| goal.value(entry.value, Room::Long).chars().count() as u16).max();
-        // Counts are omitted so that the names of methods have room.
+        // Short values get only the width that they need, so that the names of methods have room.
         let value_width = match widest.unwrap_or(9) {
             short @ ..5 => short,
             long => long.max(10),

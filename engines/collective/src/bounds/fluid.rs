@@ -112,7 +112,7 @@ fn raise_by_cut(
             }
             let room: Vec<(f64, u32)> = each
                 .clone()
-                // A link carries useful data from its head until its tail before the finish.
+                // A link can carry useful data only after the epochs of its head and before the epochs of its tail.
                 .map(|at| {
                     let first = taken.iter().map(|share| before[at][share.source as usize]).min();
                     let last = taken.iter().map(|share| after(at, share.dest)).min();

@@ -250,7 +250,7 @@ fn some_elements(network: &LinkNetwork, generators: &[&Symmetry]) -> Vec<Symmetr
 
 /// The largest group found among products of generators in which only the identity maps a GPU to itself.
 fn free_group(network: &LinkNetwork, generators: &[&Symmetry]) -> Vec<Symmetry> {
-    // In such a group, each orbit of GPUs has as many members as the group has elements.
+    // If only the identity maps a GPU to itself, each orbit of GPUs has as many members as the group has elements.
     let most = network.gpus().len();
     let is_free = |elements: &[Symmetry]| elements.iter().skip(1).all(|element| !element.fixes_gpu(network));
     let identity = || vec![Symmetry::identity(network)];

@@ -59,7 +59,7 @@ fn boxes(topology: &Topology) -> Vec<[f64; 2]> {
         let (column, row) = (f64::from(group) % across, (f64::from(group) / across).floor());
         let half = if nodes.len() > 1 { FILL / 2.0 } else { 0.0 };
         for (at, node) in nodes.iter().enumerate() {
-            // From the top, clockwise.
+            // Nodes are placed clockwise, from the top.
             let angle = TAU * at as f64 / nodes.len() as f64;
             let (x, y) = (0.5 + half * angle.sin(), 0.5 - half * angle.cos());
             places[*node] = [(column + x) / across, (row + y) / down];

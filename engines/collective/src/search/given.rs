@@ -229,7 +229,8 @@ impl<'a> GivenRun<'a> {
         // Parallel chains: the one on which the chunk arrives first, ties by start and number.
         for chain in self.chains.of(from).filter(|chain| self.chains.head(*chain) == to) {
             let mut begins = self.tracks.earliest_chain(&self.chains, chain, &self.task.epochs.links, ready);
-            // Two messages with one chunk that share a link are two starts, so they begin in two epochs.
+            // Two messages that carry the same chunk over a shared link are two starts, so they begin in different
+            // epochs.
             let is_taken = |begins: u32, used: &FxHashSet<ChunkStart>| {
                 self.chains
                     .links(chain)

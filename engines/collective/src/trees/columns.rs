@@ -107,7 +107,7 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
         model.maximise = true;
         let rate = model.column("rate", 0.0, f64::INFINITY, 1.0);
         let mut orbit_rows = Vec::new();
-        // Data of a root: its trees carry weight times rate.
+        // Data of a root: its trees together carry the weight of the root times the rate.
         for (orbit, weight) in question.weights.iter().enumerate() {
             let name = format!("data of orbit {orbit}");
             orbit_rows.push((*weight > 0.0).then(|| model.equal(name, 0.0, [(rate, -*weight)])));

@@ -49,7 +49,7 @@ impl Growth<'_> {
         joined[root as usize] = true;
         let start =
             Reach { from: root, parent: ROOT, price: 0.0, latency: 0.0, before: u32::MAX, link: u32::MAX };
-        // The root offers its neighbours.
+        // The tree grows from the root.
         self.relax(root, start, u32::MAX, &joined, &mut best, &mut entries, &mut heap);
         let mut links = Vec::new();
         while missing > 0 {

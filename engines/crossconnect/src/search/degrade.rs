@@ -157,7 +157,7 @@ fn fair(task: &Task, switches: &[usize], oriented: &[Cell], watch: &mut impl Wat
     let mut arcs = Vec::new();
     for (number, cell) in oriented.iter().enumerate() {
         let whole = i64::from(count(&task.wanted, cell.a.min(cell.b), cell.a.max(cell.b)).max(1));
-        // A pair cannot get more circuits than the ports that both of its pods have on the same switches allow.
+        // A pair can get circuits only on switches at which both of its pods have ports, which bounds their number.
         let most = cell.count.min(reach(task, switches, cell.a, cell.b));
         // Convex loss: the s-th circuit that a pair loses costs (2s - 1)/C, so losses are distributed in proportion to
         // the targets of the pairs. The loop runs backwards, because the first circuit that is kept avoids the most

@@ -132,7 +132,8 @@ impl AssignmentWalk {
     /// A walk from a solution of the task, which must not be single-sided. With `joint`, pairs may change their
     /// orientation.
     pub(crate) fn new(task: &Task, start: &Assignment, joint: bool) -> Self {
-        // Slack circuits give every line a fixed sum, and the box step keeps all sums.
+        // Slack circuits give every line (the ports of a pod on a switch) a fixed sum, and every step of the walk keeps
+        // these sums.
         let real = task.pods;
         let mut circuits: Vec<(usize, Cell)> = Vec::new();
         let mut any_unused = false;

@@ -47,7 +47,7 @@ impl CircuitMove {
     fn servers(self) -> ([usize; 4], usize) {
         let mut touched = [0; 4];
         let mut count = 0;
-        // At most four servers: those of two circuits exchanged.
+        // A move changes at most four servers: the ends of two exchanged circuits.
         for (a, b) in self.down.into_iter().chain(self.up).flatten() {
             for server in [a, b] {
                 if !touched[..count].contains(&server) && count < touched.len() {

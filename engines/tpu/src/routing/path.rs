@@ -207,7 +207,7 @@ impl Finder {
         let mut best: Option<(f64, Vec<u8>)> = None;
         // Iterative deepening by two hops, because all walks of a pair have the same parity.
         for longest in (shortest..=shortest + slack + LONGER).step_by(2) {
-            // Routes within the slack come first; longer ones only if there are none.
+            // Routes within the slack come first; longer routes are tried only if no route is within the slack.
             if best.is_some() && longest > shortest + slack {
                 break;
             }

@@ -98,10 +98,10 @@ pub fn chosen_paths(
     effort: &SelectionEffort,
     watch: &mut impl Watch,
 ) -> Result<Worths, MethodError> {
-    // Allows all turns on one channel, so deadlocks are ignored.
+    // Allows all turns on one channel, so routes may deadlock.
     let steps = Steps::new(frame, &Turns::free(frame));
     let reaches = select::reaches(frame, &steps, watch)?;
-    // The loads of such a selection show which turns are useful.
+    // The routes that are selected under all turns show which turns are useful.
     let ways = Ways { frame, steps: &steps, reaches: &reaches };
     let free = select::select(ways, SelectionEffort { speak: false, ..*effort }, None, watch)?;
     let mut worths = vec![0.0; PORTS * frame.classes()];

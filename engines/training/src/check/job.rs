@@ -261,7 +261,7 @@ fn divisible(job: &Job, stage_gpus: u64) -> Result<(), String> {
         Some(moe) if moe.experts % run.ep != 0 => {
             Err(format!("'ep' is {}, which does not divide the {} experts", run.ep, moe.experts))
         }
-        // Buckets hold whole layers; a stage has at least this number of layers.
+        // Buckets hold whole layers, and the smallest stage has `layers / pp` layers, rounded down.
         _ if job.measured.is_none() && run.dp_buckets > 1 && run.dp_buckets > model.layers / run.pp => {
             Err(format!(
                 "'dp_buckets' is {}, but a stage has only {} layers",

@@ -196,7 +196,7 @@ fn announce(
     if round == 0 {
         let all = crate::simulate::windows::IndexWindows::open(&counted, k);
         if all == shaped.windows {
-            // Nothing was left out, so both models have the same size.
+            // The windows leave nothing out, so this model has the size of the full model.
             solver::report_size(cx, &shaped.model.model, "written in full");
         } else {
             let mut building = Building::new(&mut *cx, "rows", None, REPORTED);

@@ -118,7 +118,7 @@ pub(super) fn fail(job: &Job, shape: &mut Shape, problems: &mut Problems) {
         (0..copies * together).map(|replica| (0..shape.stages).map(|stage| pod(replica, stage)).collect());
     let places = StagePlaces::of(names, pods.collect());
     if let Some(alike) = places.copies(&ports) {
-        // Positions count in the order of pods.
+        // Positions are numbered in the order of pods.
         shape.ports = ports[..alike.pods[0].len()].to_vec();
         return;
     }

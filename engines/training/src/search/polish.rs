@@ -70,7 +70,7 @@ impl Climb<'_> {
         // First improvement in the order of the links.
         for link in 0..x.len() {
             if x[link] > 1 {
-                // One circuit fewer can only gain by its ports or, at fair rates, by less competition.
+                // Removing a circuit can only save its ports or, at fair rates, reduce competition.
                 let mut fewer = x.clone();
                 fewer[link] -= 1;
                 if self.step(x, fewer, worth)? {

@@ -71,7 +71,8 @@ pub(crate) fn best<W: Watch<Proposal>>(
     let mut task = allocations::VectorTask::new(evaluator, rates, &caps);
     // Small limits, because every price of a port or link needs such a search.
     (task.listed, task.boxes) = (LISTED, BOXES);
-    // If the path model is not exact for the rates, only local search remains, with a proof only if it meets the bound.
+    // If the path model is not exact for the rates, only local search remains, and its plan is proven optimal only if
+    // it meets the bound.
     if !evaluator.exact(rates) {
         exchange(evaluator, rates, &caps, &mut best, &mut scratch, watch)?;
         return Ok(BestKnown { proven: enough(&best, evaluator.bound(&widest, &mut scratch)), found: best });

@@ -259,7 +259,7 @@ impl Simulator {
                 }
             }
             What::Meet => {
-                // Only the latest planned meeting counts, and only of running tasks.
+                // Only the latest planned meeting of a task that is still running has an effect.
                 if event.version == self.meet_version[index] && self.finish[index] == 0.0 {
                     run.each_resource(task, |resource, _| self.dirty.push(resource as u32));
                 }
@@ -310,7 +310,7 @@ impl Simulator {
             return;
         }
         let now = now.max(self.updated[index]);
-        // Work at the old speed up to now.
+        // Subtracts the work done at the old speed up to now.
         self.left[index] = self.left_at(task, now);
         if let Some(trace) = trace
             && now > self.updated[index]

@@ -137,7 +137,7 @@ fn row(kind: &str, figure: &Figure, objective: &str) -> TableRow {
     };
     let label = format!("{label} {}", unit.symbol);
     let label = label.trim_end();
-    // All values of a row have the same number of decimals: that of the value with the most.
+    // All values of a row have as many decimals as the value with the most decimals.
     let fraction = figure.values.iter().flatten().any(|value| value.fract() != 0.0);
     let shown = |value: f64| -> String {
         if unit.decimals.is_none() && fraction && value.abs() >= 0.1 {

@@ -49,7 +49,7 @@ impl Ladder {
 
     /// Records that no schedule of that many epochs exists, and therefore no schedule of fewer epochs.
     pub fn exclude(&mut self, epochs: u32) {
-        // A schedule of fewer epochs would also be a schedule of these epochs.
+        // A schedule with fewer epochs would also be a schedule with this number of epochs.
         self.proven = self.proven.max(epochs + 1);
         self.next = self.next.max(epochs + 1);
     }

@@ -38,7 +38,7 @@ pub(super) fn fixed(task: &CollectiveTask, bound: &EpochBound) -> Vec<Vec<u32>> 
     by(&|chunk| (-i64::from(far[chunk as usize]), 0));
     by(&|chunk| (i64::from(task.chunks.local(chunk as usize)), i64::from(far[chunk as usize])));
     by(&|chunk| (i64::from(task.chunks.local(chunk as usize)), -i64::from(far[chunk as usize])));
-    // Priorities come before every order.
+    // Chunks with higher priority come first in every order.
     for order in &mut orders {
         urgent_first(task, order);
     }

@@ -42,8 +42,8 @@ pub(super) fn add(
             .map(|&gpu| {
                 let held = state.beginning.held[at].iter().find(|(holder, _)| *holder == gpu);
                 if let Some((_, from)) = held {
-                    // The GPU has the chunk or awaits it from before the round; an arrival after the round counts as in
-                    // flight.
+                    // The GPU had the chunk before the round, or the chunk was already in flight to this GPU; an
+                    // arrival after the round counts as in flight.
                     let constant = if *from <= epochs { 1.0 } else { IN_FLIGHT };
                     return EndPlace { gpu, constant, terms: Vec::new() };
                 }

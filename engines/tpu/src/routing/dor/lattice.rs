@@ -38,7 +38,7 @@ impl Lattice {
         let shape = shape.map(|side| side as i16);
         let (short, long) = (shape[0].min(shape[1]).min(shape[2]), shape[0].max(shape[1]).max(shape[2]));
         let mut twist = [[0; 3]; 3];
-        // Half of each long side (TONS baselines; docs/methods/tpu.md, section 2).
+        // The twist is half of each long side (TONS baselines; docs/methods/tpu.md, section 2).
         if twisted {
             if long != 2 * short || shape.iter().any(|side| *side != short && *side != long) {
                 return refuse(

@@ -168,7 +168,7 @@ impl Pass {
         let mut weights: Vec<(u64, u64)> = Vec::new();
         // Bits of equal weight are counted together.
         for (bit, &(_, weight)) in sources.iter().enumerate() {
-            // The same bit in both halves of a word of 64.
+            // A source has the same bit in both halves of a 64-bit word.
             let bits = 1 << bit | 1 << (bit + SOURCES);
             match weights.iter_mut().find(|(_, of)| *of == u64::from(weight)) {
                 Some((mask, _)) => *mask |= bits,

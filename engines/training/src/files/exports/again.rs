@@ -98,8 +98,8 @@ pub(super) fn export_plan(
     let mut wide = Plan { scenario, result, ..original.clone() };
     wide.provenance.scenario_sha256 = wide.scenario.sha256()?;
     recount(&mut wide);
-    // Figures of one replica differ from those of all, and the configurations of `robust` belong to the job, not to its
-    // instance.
+    // The figures of one replica differ from the figures of all replicas, and the configurations of `robust` belong to
+    // the job, not to its instance.
     wide.metrics = figures(&wide.scenario.body, &wide.result)?;
     wide.parameters.remove("robust");
     // Only checked plans are written, and this also holds for expanded plans.

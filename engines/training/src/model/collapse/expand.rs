@@ -69,7 +69,7 @@ pub(crate) fn expand(job: &Job) -> Result<Expansion, Problems> {
             link_of.push(LinkId(link));
         }
     }
-    // Two replicas are neighbours of each other on both sides, which needs only one link.
+    // Two replicas are neighbours of each other on both sides, so they need only one link.
     let ring_links = if replicas > 2 { replicas } else { replicas - 1 };
     for (p, link) in shape.rings().zip(shape.pipeline_links().count() as u32..) {
         for r in 0..ring_links {

@@ -67,7 +67,7 @@ pub(super) fn legend(run: &RunBeside) -> Phrase {
 pub(super) fn sentence(run: &RunBeside, is_verified: bool) -> Phrase {
     let search = &run.search;
     let mut line = Phrase::new();
-    // A run that is stopping comes first, because the user waits for it.
+    // The state of a run that is stopping comes first, because the user waits for its end.
     if let Some(standing) = search.standing.as_ref().filter(|_| run.is_stopping) {
         line = line.answer(format!("{standing}  "));
     }

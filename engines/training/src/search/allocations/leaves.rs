@@ -96,7 +96,7 @@ impl<'a> Split<'a> {
             return end;
         }
         // The link that ends last must get more circuits in any better completion. So adding a circuit to it never
-        // exceeds the counts of the best completion. This ends when it cannot get another circuit.
+        // exceeds the counts of the best completion. The loop ends when this link cannot get another circuit.
         let mut ends: Vec<(f64, u32)> = self
             .leaves
             .iter()

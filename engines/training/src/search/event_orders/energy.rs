@@ -52,7 +52,8 @@ pub(super) fn propagate<W: Watch<Proposal>>(
                         let after = (-distances.between(job.end, to)).max(0.0);
                         inside += weight * (job.work - before - after).max(0.0);
                     }
-                    // The resource must do the work `inside` between the two time points, which keeps these apart.
+                    // The resource must do the work `inside` between the two time points, which is a lower bound on
+                    // their distance.
                     let apart = inside / resource.capacity;
                     if inside > 0.0 && apart > known + WORTHWHILE {
                         rose = true;

@@ -475,7 +475,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
                     && energy::propagate(problem, &mut side, 2, self.watch)?;
                 Ok::<_, MethodError>(sound.then_some(side))
             };
-            // An infeasible order fixes the other one; no node is created.
+            // If one order is infeasible, the other order is fixed; no node is created.
             let yes = answer(first, second)?;
             let no = answer(second, first)?;
             match (yes, no) {

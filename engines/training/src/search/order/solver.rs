@@ -110,7 +110,7 @@ fn carried(program: &OrderProgram, near: &BasisRows) -> Basis {
     let basic = basis.columns.iter().filter(is_basic).count() + basis.rows.iter().filter(is_basic).count();
     let wanted = program.rows.len();
     if basic > wanted {
-        // First the rows that the neighbour did not have leave, then volumes.
+        // Rows that the neighbour does not have leave the basis first, then volumes.
         let mut surplus = basic - wanted;
         for (part, status) in program.rows.iter().zip(&mut basis.rows) {
             if surplus > 0 && *status == BasisStatus::Basic && !near.contains_key(part) {
@@ -125,7 +125,7 @@ fn carried(program: &OrderProgram, near: &BasisRows) -> Basis {
             }
         }
     } else {
-        // First slacks of rates and shares enter: their columns are unit vectors, so the basis stays regular.
+        // Slacks of rates and shares enter first: their columns are unit vectors, so the basis stays regular.
         let mut missing = wanted - basic;
         for (part, status) in program.rows.iter().zip(&mut basis.rows) {
             if missing > 0

@@ -116,7 +116,8 @@ impl Around<'_, '_> {
             }
             self.task.evaluator.model.makespan_over(&self.lit, &mut self.scratch.model)
         };
-        // The end falls as the period grows, so the shortest period lies between any period and the end that it gives.
+        // The end of the iteration falls as the period grows, so the shortest feasible period lies between any period
+        // and the end that this period gives.
         let (mut low_s, mut high_s) = (run(f64::INFINITY), self.task.known);
         if low_s >= high_s || run(high_s) > high_s {
             return self.task.known;

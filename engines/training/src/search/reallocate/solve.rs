@@ -181,7 +181,7 @@ impl JobSearch<'_> {
             &mut aside,
         );
         let closed = search.run()?;
-        // Both bounds hold, so the larger one does.
+        // Both bounds are valid, so the larger bound is used.
         let bound = closed.bound.max(floor);
         let found = closed.best.unwrap_or(best);
         // The schedule belongs to the circuits that the tree found last.

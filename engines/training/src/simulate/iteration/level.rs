@@ -40,7 +40,7 @@ impl Simulator {
         fill.ranked.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let mut from = 0;
         while from < fill.ranked.len() {
-            // Groups of equal level share; lower groups get the remaining capacity.
+            // Tasks of equal level share capacity; groups of lower level get the remaining capacity.
             let head = fill.ranked[from].0;
             let group = fill.ranked[from..].iter().take_while(|(level, _)| head - level <= run.tolerance);
             let to = from + group.count();
