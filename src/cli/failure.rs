@@ -22,8 +22,7 @@ pub enum Failure {
 }
 
 /// Message about truncated output.
-const READER_LEFT: &str =
-    "standard output: the reader closed it before it had the whole output; commands with -o can write a file";
+const READER_LEFT: &str = "standard output: the reader closed the pipe before it had read the whole output; commands with -o can write a file";
 
 impl Failure {
     /// Wrong input with one problem.

@@ -385,7 +385,7 @@ fn a_reader_who_leaves_early_is_a_failure_with_a_message() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("the reader closed it before it had the whole output"), "{told}");
+    assert!(told.contains("the reader closed the pipe before it had read the whole output"), "{told}");
 }
 
 #[cfg(target_os = "linux")]

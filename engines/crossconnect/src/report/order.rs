@@ -1,4 +1,4 @@
-//! The phases of an all-to-all, by the rule of the plan and by the other rule.
+//! The phases of an all-to-all, by the rule of the plan and by the other rule (printed or corrected).
 
 use super::OVERVIEW;
 use crate::plan::{PhaseOrder, PhaseRule};

@@ -38,7 +38,8 @@ pub fn mapped(region: &MoeRegion, circuits: &CircuitCounts) -> Vec<RegionCircuit
 
 /// Takes the NICs of one server for `count` circuits of a pair, alternating between the nodes.
 fn taken(nics: &mut [VecDeque<u32>; 2], count: u16) -> Vec<u32> {
-    // If the number of circuits is odd, the last circuit goes to the node with more NICs left; ties go to node 0.
+    // The first circuit goes to the node with more NICs left (ties: node 0), so this node gets one more circuit if
+    // their number is odd.
     let mut node = usize::from(nics[1].len() > nics[0].len());
     let mut taken = Vec::with_capacity(usize::from(count));
     for _ in 0..count {

@@ -148,8 +148,8 @@ fn possible(scenario: &TpuScenario, result: &TpuResult, simulation: &Simulation,
         found.add(
             code::SIMULATION,
             format!(
-                "saturation at {saturation} flits per cycle and chip is not possible: the curve has no run \
-                 at this rate or no run {step} above this rate"
+                "saturation at {saturation} flits per cycle and chip is not possible: the curve needs a \
+                 run at this rate (unless the rate is 0) and a run at a rate that is {step} higher"
             ),
         );
     }

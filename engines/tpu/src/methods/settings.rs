@@ -38,8 +38,8 @@ pub fn params(torus: bool) -> Vec<ParamInfo> {
             "Maximum relative gap of the throughput certificate. Default: 0.1 % up to 512 chips, 0.5 % above.",
         )
         .derived(),
-        ParamInfo::int("certificate_rounds", 1, 100_000, 400, "Maximum number of rounds of the \
-             certificate, even if its gap is still too large."),
+        ParamInfo::int("certificate_rounds", 1, 100_000, 400, "Maximum number of rounds for \
+             computing the certificate, even if its gap is still too large."),
         ParamInfo::choice(
             "routing",
             &["at", "dor", "none"],

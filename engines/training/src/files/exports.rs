@@ -102,7 +102,7 @@ fn replicas() -> ParamInfo {
         "replicas",
         &["one", "all"],
         "one",
-        "Replicas to write: the planned replica, with mirrors of its neighbours, or all replicas.",
+        "Replicas to write: one (the planned replica, with mirrors of its neighbours) or all.",
     )
 }
 

@@ -100,8 +100,7 @@ fn listed<W: Watch<Proposal>>(
     let mut best = from.clone();
     let mut done = 0u64;
     loop {
-        // An allocation costs a few evaluations of single links, so eight allocations fit into the interval of
-        // checkpoints.
+        // An allocation costs a few evaluations of single links, so eight allocations fit between two checkpoints.
         if done.is_multiple_of(8) {
             watch.checkpoint()?;
         }

@@ -41,7 +41,7 @@ pub(super) fn format() -> FormatInfo {
             0.125,
             16.0,
             1.0,
-            "Number of bytes per unit in which the trace gives sizes. Default: 1.",
+            "Number of bytes in one unit of the sizes in the trace. Default: 1.",
         )
         .unit("bytes")
         .derived(),

@@ -101,7 +101,7 @@ pub(super) fn assumed(
         summary.assume("GPUs of one replica in one pod", value, format!("{PER_REPLICA}="));
         return Some((stage, stages * stage));
     }
-    // Replicas of one or two GPUs: several of them share a server.
+    // Small replicas: several of them share a server.
     let shared = [8, 4, 2].into_iter().find(|&pod| pod % stage == 0 && all_ranks.is_multiple_of(pod));
     let per_pod = shared.unwrap_or(all_ranks);
     summary.assume("GPUs of the job in one pod", gpus(per_pod), format!("{PER_POD}="));

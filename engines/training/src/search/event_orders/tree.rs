@@ -178,7 +178,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
         // plans.
         while let Some(node) = self.open.pop() {
             let mut next = Some(node);
-            // Dive: follow the child that was just created before the queue is used again.
+            // Dive: the child that was just created is processed before the nodes of the queue.
             while let Some(node) = next.take() {
                 self.watch.checkpoint()?;
                 self.take_offer()?;

@@ -298,8 +298,8 @@ impl<'a> Steps<'a> {
         if from_s.first().is_none_or(|first_s| *first_s >= 0.0) {
             return run(f64::INFINITY).max(least_s);
         }
-        // With a return before the end, a longer period never reduces the carrying circuits, so the end falls as the
-        // period grows.
+        // With a return before the end, a longer period never reduces the number of circuits that carry traffic, so the
+        // end falls as the period grows.
         let mut high = limit_s;
         let end_s = run(high);
         if end_s > high {

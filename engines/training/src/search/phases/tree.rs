@@ -238,10 +238,10 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
         if what.order == ReturnSide::Within || what.instants[1][1] >= 0.0 {
             return run(f64::INFINITY);
         }
-        // With a return before the end, a longer period never reduces the carrying circuits, so the end falls as the
-        // period grows. The shortest period that is at least as long as its end therefore lies between any period and
-        // the end that this period gives. Secants find this period fast, because the end is piecewise linear; if a
-        // secant does not halve the range, the next step is a bisection.
+        // With a return before the end, a longer period never reduces the number of circuits that carry traffic, so the
+        // end falls as the period grows. The shortest period that is at least as long as its end therefore lies between
+        // any period and the end that this period gives. Secants find this period fast, because the end is piecewise
+        // linear; if a secant does not halve the range, the next step is a bisection.
         let mut high = limit_s;
         let mut high_end = run(high);
         if high_end > high {
