@@ -129,7 +129,7 @@ impl Home {
                 copy_into(there, &path)?;
             }
             if scenario.is_null() {
-                // A missing scenario is better than a wrong one, because the plans contain it too.
+                // A missing scenario is better than a wrong one, because the plans contain the scenario too.
                 let _ = fs::remove_file(path.join(SCENARIO_FILE));
             }
             let (folder, _) = Folder::open(&path)?;
