@@ -180,7 +180,10 @@ fn what_is_wrong_with_a_run_is_named() {
         gpu.blocks[0].steps.rotate_left(1);
     }
     let text = failed(&late);
-    assert!(text.starts_with("gpu 0, tb 0, step 0: never runs, because these steps wait for each other"), "{text}");
+    assert!(
+        text.starts_with("gpu 0, tb 0, step 0: never runs, because these steps wait for each other"),
+        "{text}"
+    );
     for rank in 0..3 {
         assert!(
             text.contains(&format!(
@@ -229,7 +232,11 @@ fn what_is_wrong_with_a_run_is_named() {
         ],
         ..ring(3)
     };
-    assert!(failed(&line).contains("but nothing enforces the order with step 0 of tb 0 of gpu 1"), "{}", failed(&line));
+    assert!(
+        failed(&line).contains("but nothing enforces the order with step 0 of tb 0 of gpu 1"),
+        "{}",
+        failed(&line)
+    );
     line.gpus[1].blocks[1].steps[0].after = Some((0, 0));
     assert!(failed(&line).contains("waits for step 0 of tb 0, whose hasdep is 0"));
     line.gpus[1].blocks[0].steps[0].awaited = true;

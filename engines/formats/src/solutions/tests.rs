@@ -53,7 +53,9 @@ fn a_file_cut_short_says_so() {
 
 #[test]
 fn what_is_no_solution_is_called_by_its_name() {
-    assert!(refused("NAME m\nROWS\n N cost\n").contains("this is a model for a solver; solve the model first"));
+    assert!(
+        refused("NAME m\nROWS\n N cost\n").contains("this is a model for a solver; solve the model first")
+    );
     assert!(refused("{\"schema\": \"lightbay.plan/1\"}").contains("this is a lightbay plan"));
     assert!(refused("hello").contains("none of the known formats"));
     assert!(refused("").contains("an empty file"));

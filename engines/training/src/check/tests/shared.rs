@@ -242,7 +242,10 @@ fn a_bound_raised_to_the_value_of_a_plan_that_can_be_beaten_is_refused() {
     team.restart();
     let found = verdict(&team, None);
     let message = &found.violations[0].message;
-    assert!(message.contains("[[2, 3, 2], [1, 2, 3]] of the jobs allow a weighted mean of 0.449753140 s"), "{message}");
+    assert!(
+        message.contains("[[2, 3, 2], [1, 2, 3]] of the jobs allow a weighted mean of 0.449753140 s"),
+        "{message}"
+    );
     // What is true is confirmed, and what is false by a little refused.
     let found = verdict(&team, Some(0.449_753));
     assert_eq!((found.violations, found.bound), (Vec::new(), BoundTrust::Verified));

@@ -322,7 +322,9 @@ fn what_every_micro_batch_exchanges_follows_their_number() {
     };
     let zero = import(&[ZERO3], &["gpus=64"]);
     assert_eq!(measured(&zero).stages[0].dp_bytes_per_micro_batch, 206_695_307.0);
-    assert!(zero.summary.notes.iter().any(|note| note.contains("206695307 bytes per GPU between replicas")));
+    assert!(
+        zero.summary.notes.iter().any(|note| note.contains("in every micro-batch, 206695307 bytes per GPU"))
+    );
     assert_eq!((bytes(&zero, 1), bytes(&zero, 4)), (vec![206_695_307.0], vec![826_781_228.0]));
     let given = import(&[ZERO3], &["gpus=64", "dp_bytes=1000"]);
     assert_eq!(bytes(&given, 3), [3000.0]);

@@ -41,7 +41,7 @@ fn every_reason_is_found() {
     inner.edges.push(edge(1, 2, 0.0));
     let contention = Contention::new(&Network::new(&inner).unwrap());
     assert_eq!(contention.loose, [Loose::ContendedBeforeTail { link: 0, task: 1, other: 0 }]);
-    assert!(contention.loose[0].to_string().contains("task 1, which others wait for"));
+    assert!(contention.loose[0].to_string().contains("task 1, for which other tasks wait"));
 }
 
 /// Two tasks of 2 flows from the same 2 GPUs over one link: with 2 ports its circuits carry what the 2 NICs send, with
