@@ -60,7 +60,7 @@ impl Sweep {
     pub fn of(scenarios: Vec<AnyScenario>) -> Result<Self, Problem> {
         let first = scenarios.first().and_then(|scenario| kind(scenario.kind()));
         let Some(kind) = first else {
-            return Err(Problem::new("", "there is no scenario", "give at least one scenario"));
+            return Err(Problem::new("", "no scenario was given", "give at least one scenario"));
         };
         if let Some(other) = scenarios.iter().find(|scenario| scenario.kind() != kind.name) {
             let message = format!(

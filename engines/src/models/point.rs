@@ -61,7 +61,7 @@ pub(super) fn point(
         return Err(Problem::new(
             format!("line {}", none.line),
             format!("{} says '{}', so the file has no feasible point", file.dialect.solver(), none.what),
-            "give the solver more time, or run `lightbay solve` to see why there is no plan",
+            "give the solver more time, or run `lightbay solve` to see why no plan exists",
         )
         .into());
     }
