@@ -212,7 +212,13 @@ fn lanes(
             ..Span::default()
         });
     }
-    Spans { lanes, end_s: finish_us / 1e6, unit: unit_of(finish_us), words: "busy %       MB" }
+    Spans {
+        lanes,
+        end_s: finish_us / 1e6,
+        unit: unit_of(finish_us),
+        words: "busy %       MB",
+        ..Spans::default()
+    }
 }
 
 /// Unit in which a time is shown.

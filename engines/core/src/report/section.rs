@@ -522,7 +522,9 @@ pub struct Point {
 pub struct Spans {
     /// The lanes, from top to bottom.
     pub lanes: Vec<Lane>,
-    /// End of the axis, s. It begins at 0.
+    /// Begin of the axis on a screen, s; earlier parts of the lanes are hidden there.
+    pub begin_s: f64,
+    /// End of the axis, s.
     pub end_s: f64,
     /// Unit in which a screen shows times; the data is in seconds.
     pub unit: Unit,

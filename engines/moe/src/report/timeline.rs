@@ -223,7 +223,8 @@ pub(super) fn of_layer(
             tone: if stalls { Tone::Bad } else { Tone::Text },
         });
     }
-    let spans = Spans { lanes, end_s: end_ms / 1e3, unit: Unit::MILLISECONDS, words: "ms" };
+    let spans =
+        Spans { lanes, end_s: end_ms / 1e3, unit: Unit::MILLISECONDS, words: "ms", ..Spans::default() };
     let times = layer.all_to_all;
     let context = format!(
         "an exchange: circuits {:.3} ms, at the same time packet switches {:.3} ms",
@@ -318,5 +319,5 @@ pub(super) fn spans(result: &MoeResult) -> Spans {
     if sums_ms[2] > 0.0 {
         lanes[2].tone = Tone::Bad;
     }
-    Spans { lanes: lanes.into(), end_s: now / 1e3, unit: Unit::MILLISECONDS, words: "ms" }
+    Spans { lanes: lanes.into(), end_s: now / 1e3, unit: Unit::MILLISECONDS, words: "ms", ..Spans::default() }
 }

@@ -21,7 +21,8 @@ pub struct SpansView {
     lanes: Vec<SpanLane>,
     /// Items by lane and start, with the sentence of the kind about each.
     spans: Vec<(Item, Phrase)>,
-    end_s: f64,
+    /// The axis, s.
+    axis_s: (f64, f64),
     unit: Unit,
     words: &'static str,
     state: SpanLanesState,
@@ -65,7 +66,8 @@ impl SpansView {
         }
         items.sort_by(|(a, _), (b, _)| a.row.cmp(&b.row).then(a.place.total_cmp(&b.place)));
         let state = SpanLanesState::default();
-        Self { lanes, spans: items, end_s: spans.end_s, unit, words: spans.words, state }
+        let axis_s = (spans.begin_s, spans.end_s);
+        Self { lanes, spans: items, axis_s, unit, words: spans.words, state }
     }
 
     /// Number of rows, including the axis.
@@ -102,12 +104,13 @@ impl SpansView {
         buf: &mut Buffer,
         out: &mut Drawn,
     ) {
-        let end = self.end_s * self.unit.scale;
+        let (begin_s, end_s) = self.axis_s;
+        let at = |share: f64| (begin_s + share * (end_s - begin_s)) * self.unit.scale;
         let (first, last) = input.state.window();
         self.state.selected = chosen;
         self.state.offset = input.state.offset;
         let lanes =
-            SpanLanes::new(&input.app.look.theme, &self.lanes, (first * end, last * end), self.unit.symbol);
+            SpanLanes::new(&input.app.look.theme, &self.lanes, (at(first), at(last)), self.unit.symbol);
         (&lanes.words(self.words)).render(area, buf, &mut self.state);
         report_hits(input, &self.state.hits, |id, _| id, out);
     }
