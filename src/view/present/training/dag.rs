@@ -124,6 +124,7 @@ impl DagPane {
         if full {
             self.fill_stages(facts, numbers);
         }
+        self.fill_moves(facts);
         self.fill_links(facts, numbers);
         self.find_fold(facts);
         self.count_folded();
@@ -178,6 +179,31 @@ impl DagPane {
             .collect();
         items.sort_by(|a, b| a.lane.cmp(&b.lane).then(a.start_s.total_cmp(&b.start_s)));
         self.items.append(&mut items);
+    }
+
+    /// Adds one lane with the reconfigurations, each from the time at which circuits are set until they carry traffic.
+    fn fill_moves(&mut self, facts: &Explained) {
+        if facts.events.is_empty() {
+            return;
+        }
+        let delay_s = facts.analysis.setting.instance.reconfiguration.map_or(0.0, |group| group.delay_s);
+        let lane = self.lanes.len();
+        let first = (facts.analysis.tasks.len() + facts.steps.len()) as u32;
+        for (number, event) in (0_u32..).zip(&facts.events) {
+            let next_s = facts.events.get(number as usize + 1).map_or(f64::INFINITY, |next| next.time_s);
+            self.items.push(TimelineItem {
+                id: first + number,
+                lane,
+                row: 0,
+                start_s: event.time_s,
+                end_s: (event.time_s + delay_s).min(next_s).min(facts.analysis.makespan_s),
+                name: (number + 1).to_string().into(),
+                shape: ItemShape::Bar,
+                critical: false,
+            });
+        }
+        let id = u32::MAX / 2;
+        self.lanes.push(Lane { id, name: "moves".into(), rows: 1, rail: true, folded: Vec::new() });
     }
 
     /// Adds one lane per direction of a link: pipeline lanes first, then gradient lanes by their first start.
@@ -334,7 +360,9 @@ impl DagPane {
         if id < tasks {
             return pieces::timing(facts, id);
         }
-        let Some(step) = facts.steps.get((id - tasks) as usize) else { return Vec::new() };
+        let Some(step) = facts.steps.get((id - tasks) as usize) else {
+            return moved(facts, (id - tasks) as usize - facts.steps.len());
+        };
         let (letter, word) =
             if step.kind == NodeKind::Forward { ('F', "forward") } else { ('B', "backward") };
         vec![
@@ -379,4 +407,23 @@ impl DagPane {
         drawn.offset = self.state.offset;
         out.hits.extend(self.state.hits.iter().map(|hit| input.hit(hit.rect, hit.id, Command::Inspect)));
     }
+}
+
+/// The circuits that one reconfiguration changes.
+fn moved(facts: &Explained, number: usize) -> Vec<Piece> {
+    let Some(event) = facts.events.get(number) else { return Vec::new() };
+    let before = &facts.events[(number + facts.events.len() - 1) % facts.events.len()];
+    let instance = &facts.analysis.setting.instance;
+    let changes = before.circuits.iter().zip(&event.circuits).zip(&instance.links);
+    let changes: Vec<String> = changes
+        .filter(|((old, new), _)| old != new)
+        .map(|((old, new), link)| {
+            let [a, b] = [link.pod_a, link.pod_b].map(|pod| links::pod(instance, pod.index()));
+            format!("{a}–{b} {old}→{new}")
+        })
+        .collect();
+    vec![
+        Piece::answer(format!("> reconfiguration {}", number + 1)),
+        Piece::text(format!(" at {} s  {}", number::seconds3(event.time_s).as_str(), changes.join(", "))),
+    ]
 }

@@ -5,6 +5,7 @@ use lightbay_engines::AnyPlan;
 use lightbay_engines::training::TrainingScenario;
 use lightbay_engines::training::analysis::{Analysis, Step, full_steps};
 use lightbay_engines::training::model::jobs::{SeparateJob, first_receiver, separate};
+use lightbay_engines::training::plan::PhaseEvent;
 use lightbay_engines::training::report::contention;
 use lightbay_widgets::Piece;
 use std::sync::Arc;
@@ -22,6 +23,8 @@ pub struct Explained {
     pub scenario: TrainingScenario,
     /// Analysis of every task.
     pub analysis: Analysis,
+    /// Reconfigurations within an iteration, by time; empty for static circuits.
+    pub events: Vec<PhaseEvent>,
     /// The full graph of a job under the plan.
     pub steps: Vec<Step>,
     /// Directed links that carry tasks, sorted by their contribution to the makespan, then by the losses of their
@@ -79,7 +82,8 @@ impl Explained {
             TrainingScenario::Instance(_) | TrainingScenario::Shared(_) => Vec::new(),
         };
         let ways = contention::ways(&analysis);
-        Ok(Self { key, plan, job: several.then_some(name), scenario, analysis, steps, ways })
+        let events = result.phases.map_or_else(Vec::new, |phases| phases.events);
+        Ok(Self { key, plan, job: several.then_some(name), scenario, analysis, events, steps, ways })
     }
 
     /// Name of the job if there are several, for titles of panes that show one job.
