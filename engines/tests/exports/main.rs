@@ -473,58 +473,90 @@ fn carry_out(switches: &mut ToySwitches, change: &Value) {
     switches.retain(|_, state| !state.is_empty());
 }
 
-/// The changes of one iteration after the other on toy switches: every iteration ends with the circuits it began with,
-/// and every roll-back undoes its change.
+/// The changes of one iteration after the other on toy switches: the last change returns to the ports of the first
+/// state, so the files repeat in every iteration, and every roll-back undoes its change.
 #[test]
 fn run_time_files_lead_toy_switches_round_the_iteration_and_back() {
-    for (name, text) in [("tiny4", "switch=mems"), ("small", "switch=rotor most_switchings=2")] {
+    for (name, text) in [
+        ("tiny4", "switch=mems"),
+        ("small", "switch=rotor most_switchings=2"),
+        ("one_stage_per_pod", "switch=rotor"),
+    ] {
         let (job, _) = apply(&preset(name).unwrap(), "delta-phases", &settings(text)).unwrap();
         let plan = solve(&job, "delta-phases", "");
         let phases = value(&plan)["result"]["phases"]["events"].as_array().unwrap().len();
-        let change_to = |phase: usize, installed: Option<&AnyPlan>| {
+        let change_to = |phase: usize, others: &[(&str, &AnyPlan)]| {
             let mut plans = vec![("from".to_owned(), plan.clone())];
-            plans.extend(installed.map(|installed| ("installed_from".to_owned(), installed.clone())));
+            plans.extend(others.iter().map(|(name, plan)| ((*name).to_owned(), (*plan).clone())));
             let made = convert("crossconnect", &plans, &settings(&format!("phase={phase}"))).unwrap();
             solve(&made.scenario, "lumos-exact", "")
         };
-        let mut installed = change_to(phases, None);
+        let first = change_to(phases, &[]);
         let mut switches = ToySwitches::new();
-        let (mut rounds, mut changes): (Vec<ToySwitches>, Vec<Value>) = Default::default();
-        for phase in std::iter::once(phases).chain(1..=phases) {
-            if !rounds.is_empty() {
-                installed = change_to(phase, Some(&installed));
-            }
-            let files = export(Subject::Plan(&installed), "runtime", &[]).unwrap();
-            let [change, back] =
-                [0, 1].map(|file: usize| -> Value { serde_json::from_slice(&files[file].bytes).unwrap() });
+        carry_out(&mut switches, &run_time(&first)[0]);
+        let begins = switches.clone();
+        let (mut installed, mut changes) = (first.clone(), Vec::new());
+        for phase in 1..=phases {
+            installed = match phase {
+                last if last == phases => {
+                    change_to(phase, &[("installed_from", &installed), ("returns_to", &first)])
+                }
+                _ => change_to(phase, &[("installed_from", &installed)]),
+            };
+            let [change, back] = run_time(&installed);
             let before = switches.clone();
             carry_out(&mut switches, &change);
             let after = switches.clone();
+            assert_ne!(before, after, "{name}, phase {phase}");
             carry_out(&mut switches, &back);
             assert_eq!(switches, before, "{name}, phase {phase}");
             carry_out(&mut switches, &change);
             assert_eq!(switches, after);
-            // The circuits that stand are those of the plan.
+            // The circuits on the switches are those of the plan.
             let wanted = value(&installed)["scenario"]["logical_circuits"].clone();
-            let ends: u64 = wanted
-                .as_array()
-                .unwrap()
-                .iter()
-                .flat_map(|row| row.as_array().unwrap().clone())
-                .map(|count| count.as_u64().unwrap())
-                .sum();
+            let rows = wanted.as_array().unwrap().iter().flat_map(|row| row.as_array().unwrap().clone());
+            let ends: u64 = rows.map(|count| count.as_u64().unwrap()).sum();
             let set: usize = switches.values().map(BTreeMap::len).sum();
             assert_eq!(2 * set as u64, ends, "{name}, phase {phase}");
-            rounds.push(after);
             changes.push(change);
         }
-        // A controller repeats the files in every iteration: each finds the cross-connects that it deletes.
+        assert_eq!(switches, begins, "{name}: the iteration ends as it began");
+        // A controller repeats the same files: each finds the cross-connects that it deletes, and free ports.
         for _ in 0..2 {
-            for (change, round) in changes.iter().zip(&rounds).skip(1) {
+            for change in &changes {
                 carry_out(&mut switches, change);
-                assert_eq!(switches, *round, "{name}");
             }
+            assert_eq!(switches, begins, "{name}");
         }
-        assert!(rounds.windows(2).all(|pair| pair[0] != pair[1]), "{name}");
     }
+}
+
+/// The change of a plan, and its reversal.
+fn run_time(plan: &AnyPlan) -> [Value; 2] {
+    let files = export(Subject::Plan(plan), "runtime", &[]).unwrap();
+    [0, 1].map(|file: usize| serde_json::from_slice(&files[file].bytes).unwrap())
+}
+
+/// A return needs the plan of the same circuits on the same switches.
+#[test]
+fn a_return_to_other_circuits_or_switches_is_refused() {
+    let (job, _) = apply(&preset("tiny4").unwrap(), "delta-phases", &settings("switch=mems")).unwrap();
+    let plan = solve(&job, "delta-phases", "");
+    let make = |others: &[(&str, &AnyPlan)], text: &str| {
+        let mut plans = vec![("from".to_owned(), plan.clone())];
+        plans.extend(others.iter().map(|(name, plan)| ((*name).to_owned(), (*plan).clone())));
+        convert("crossconnect", &plans, &settings(text))
+    };
+    let solved = |others: &[(&str, &AnyPlan)], text: &str| {
+        solve(&make(others, text).unwrap().scenario, "lumos-exact", "")
+    };
+    let refused = |others: &[(&str, &AnyPlan)], text: &str| make(others, text).unwrap_err().to_string();
+    let first = solved(&[], "phase=2");
+    let second = solved(&[("installed_from", &first)], "phase=1");
+    let refusal = refused(&[("installed_from", &first), ("returns_to", &second)], "phase=2");
+    assert!(refusal.contains("returns_to: has another target"), "{refusal}");
+    let refusal = refused(&[("installed_from", &second), ("returns_to", &plan)], "phase=2");
+    assert!(refusal.contains("returns_to: is a plan of kind training"), "{refusal}");
+    let refusal = refused(&[("returns_to", &first)], "phase=2 ocs_count=1 wiring=single_sided");
+    assert!(refusal.contains("returns_to: "), "{refusal}");
 }

@@ -300,7 +300,7 @@ pub fn install(handed: Handed, from: &CrossconnectScenario, changes: &Changes) -
     let renamed =
         (0..scenario.pods as usize).filter(|&pod| scenario.pod_name(pod) != from.pod_name(pod)).count();
     if from.panels.is_empty() {
-        same_ports(&scenario, from)?;
+        same_ports("installed_from", &scenario, from)?;
     } else {
         on_panels(&mut scenario, from)?;
     }
@@ -345,6 +345,34 @@ pub fn install(handed: Handed, from: &CrossconnectScenario, changes: &Changes) -
     Ok(Handed { scenario, notes })
 }
 
+/// Gives every target circuit the switch and ports that it has in a plan with the same target, which `returns_to` names.
+///
+/// # Errors
+/// Other ports, or another target.
+pub fn return_to(handed: Handed, from: &CrossconnectScenario, changes: &Changes) -> Result<Handed, Problems> {
+    const NAME: &str = "returns_to";
+    let Handed { mut scenario, mut notes } = handed;
+    same_ports(NAME, &scenario, from)?;
+    if scenario.is_placed() {
+        let message = "cannot be given together with keep_ports=true";
+        return Err(Problem::new(NAME, message, "leave one of them out").into());
+    }
+    if scenario.logical_circuits != from.logical_circuits {
+        let message = "has another target than this scenario";
+        let remedy = "give the plan of the change that ends with the same circuits, or leave it out";
+        return Err(Problem::new(NAME, message, remedy).into());
+    }
+    let staying = changes.ocs.iter().flat_map(|ocs| {
+        let entries = ocs.cross_connects.iter().filter(|entry| entry.action != Action::Remove);
+        entries.map(|entry| Placed { ocs_id: ocs.ocs_id, circuit: entry.circuit() })
+    });
+    scenario.placed = staying.collect();
+    scenario.validate()?;
+    let circuits = counted(scenario.placed.len() as u64, "circuit gets", "circuits get");
+    notes.push(format!("{circuits} the switch and ports of the plan to which the change returns"));
+    Ok(Handed { scenario, notes })
+}
+
 /// Replaces the evenly spread ports by the ports, switches and names of described panels.
 fn on_panels(scenario: &mut CrossconnectScenario, from: &CrossconnectScenario) -> Result<(), Problem> {
     if scenario.pods != from.pods {
@@ -352,7 +380,8 @@ fn on_panels(scenario: &mut CrossconnectScenario, from: &CrossconnectScenario) -
         return Err(Problem::new("installed_from", message, "give a plan for the same pods"));
     }
     if scenario.is_placed() {
-        return same_ports(scenario, from).map(|()| scenario.panels.clone_from(&from.panels));
+        return same_ports("installed_from", scenario, from)
+            .map(|()| scenario.panels.clone_from(&from.panels));
     }
     scenario.ocs_count = from.ocs_count;
     scenario.wiring = from.wiring;
@@ -363,8 +392,13 @@ fn on_panels(scenario: &mut CrossconnectScenario, from: &CrossconnectScenario) -
     Ok(())
 }
 
-fn same_ports(scenario: &CrossconnectScenario, from: &CrossconnectScenario) -> Result<(), Problem> {
-    let differs = |what: String, remedy: String| Err(Problem::new("installed_from", what, remedy));
+/// Tests that the plan that the parameter `name` gives is for the same pods, switches and ports.
+fn same_ports(
+    name: &str,
+    scenario: &CrossconnectScenario,
+    from: &CrossconnectScenario,
+) -> Result<(), Problem> {
+    let differs = |what: String, remedy: String| Err(Problem::new(name, what, remedy));
     if scenario.pods != from.pods {
         return differs(
             format!("is for {} pods, but {} are planned", from.pods, scenario.pods),
@@ -385,10 +419,10 @@ fn same_ports(scenario: &CrossconnectScenario, from: &CrossconnectScenario) -> R
     }
     for pod in 0..scenario.pods as usize {
         for ocs in 0..scenario.ocs_count as usize {
-            for (name, side) in Side::ALL {
+            for (letter, side) in Side::ALL {
                 let (there, here) = (from.ports(side, pod, ocs), scenario.ports(side, pod, ocs));
                 if there != here {
-                    let side = name.to_uppercase();
+                    let side = letter.to_uppercase();
                     return differs(
                         format!(
                             "has another port map: {} has {there} {side} ports on switch {ocs} in that plan and {here} in this scenario",

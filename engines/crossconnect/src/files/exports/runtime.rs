@@ -103,13 +103,18 @@ pub fn texts(
     let more = totals.removed_circuits.saturating_sub(totals.lower_bound_removed_circuits);
     if more > 0 {
         let circuits = counted(more, "circuit is", "circuits are");
+        let remedy = if scenario.is_placed() {
+            "solve the scenarios of the changes before it with the method `lumos-exact`, or leave `returns_to` out"
+        } else {
+            "use the method `lumos-exact`, or another ocs_count"
+        };
         let problem = Problem::new(
             "removed_circuits",
             format!(
                 "{circuits} moved to other ports and dark during the change, but the iteration uses these \
                  circuits at that time"
             ),
-            "use the method `lumos-exact`, or another ocs_count",
+            remedy,
         );
         return Err(problem.into());
     }

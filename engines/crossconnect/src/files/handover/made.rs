@@ -1,7 +1,8 @@
 //! Scenarios from plans that set circuits: their parameters, and how the scenario is created.
 
-use super::{SwitchHall, install, placed, scenario};
+use super::{SwitchHall, install, placed, return_to, scenario};
 use crate::Crossconnect;
+use crate::plan::{Changes, CrossconnectResult};
 use crate::scenario::{MAX_OCS, Wiring};
 use lightbay_core::checked::{SharedPlan, downcast};
 use lightbay_core::exchange::{CircuitMatrix, CircuitPlaces, DerivedFrom, Switching};
@@ -17,6 +18,8 @@ use lightbay_core::scenario::Scenario;
 const FROM: &str = "from";
 /// Parameter that names the plan whose circuits are installed.
 const INSTALLED_FROM: &str = "installed_from";
+/// Parameter that names the plan whose ports the target circuits get.
+const RETURNS_TO: &str = "returns_to";
 /// Parameter that keeps circuits at their switch and ports.
 const KEEP_PORTS: &str = "keep_ports";
 /// Parameter for the layer whose circuits become the target.
@@ -43,6 +46,12 @@ pub(crate) fn conversion() -> Conversion {
                 INSTALLED_FROM,
                 "Plan of kind crossconnect that has been implemented; its kept and added circuits count as \
                  installed.",
+            ),
+            ParamInfo::text(
+                RETURNS_TO,
+                "Plan of kind crossconnect with the same target; every circuit gets the switch and ports that it has \
+                 there. For the last change of an iteration, give the plan of the initial circuits: the changes then \
+                 end at the ports where they begin.",
             ),
         ],
         own: vec![
@@ -134,27 +143,30 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Crosscon
              mirrors)",
         )
     })?;
-    let installed = match sources.plan(INSTALLED_FROM) {
-        None => None,
-        Some(plan) => Some(downcast::<Crossconnect>(plan).ok_or_else(|| {
+    let on_switches = |name: &'static str| match sources.plan(name) {
+        None => Ok(None),
+        Some(plan) => downcast::<Crossconnect>(plan).map(Some).ok_or_else(|| {
             Problem::new(
-                INSTALLED_FROM,
+                name,
                 format!("is a plan of kind {}", plan.header().kind),
                 format!(
                     "give a plan of kind {}, which lists the circuits on the switches",
                     Crossconnect::NAME
                 ),
             )
-        })?),
+        }),
     };
-    let installed = installed.as_ref().map(|plan| plan.plan());
+    let (installed, first) = (on_switches(INSTALLED_FROM)?, on_switches(RETURNS_TO)?);
+    let (installed, first) =
+        (installed.as_ref().map(|plan| plan.plan()), first.as_ref().map(|plan| plan.plan()));
     let asked = match sources.value(KEEP_PORTS) {
         Some(ParamValue::Bool(keep)) => Some(*keep),
         _ => None,
     };
     let kept = places(&matrix, asked)?;
-    let mut hall =
-        installed.map_or_else(|| SwitchHall::suited(&matrix), |plan| SwitchHall::of(&plan.scenario.body));
+    let mut hall = installed
+        .or(first)
+        .map_or_else(|| SwitchHall::suited(&matrix), |plan| SwitchHall::of(&plan.scenario.body));
     if let (Some(kept), None) = (kept, installed) {
         hall.ocs_count = kept.ports_a.first().map_or(0, Vec::len) as u32;
         if kept.single_sided {
@@ -174,15 +186,10 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Crosscon
     };
     handed.notes.extend(left_out(&matrix, kept.is_some()));
     if let Some(plan) = installed {
-        let Some(changes) = plan.result.changes() else {
-            let problem = Problem::new(
-                INSTALLED_FROM,
-                "is an order of phases and sets no switch",
-                "give a plan of another method",
-            );
-            return Err(problem.into());
-        };
-        handed = install(handed, &plan.scenario.body, changes)?;
+        handed = install(handed, &plan.scenario.body, changes_of(INSTALLED_FROM, &plan.result)?)?;
+    }
+    if let Some(plan) = first {
+        handed = return_to(handed, &plan.scenario.body, changes_of(RETURNS_TO, &plan.result)?)?;
     }
     let mut body = handed.scenario;
     body.predicted_makespan_s = (header.objective.name == "makespan_s").then_some(header.objective.value);
@@ -193,6 +200,13 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Crosscon
         plan_sha256: json::sha256_hex(&from.to_json().map_err(|error| Problem::from(error).under(FROM))?),
     });
     Ok(ConvertedScenario { scenario: Scenario::new(header.name, body), notes: handed.notes })
+}
+
+/// The changes of a plan that the parameter `name` gives.
+fn changes_of<'a>(name: &str, result: &'a CrossconnectResult) -> Result<&'a Changes, Problem> {
+    result.changes().ok_or_else(|| {
+        Problem::new(name, "is an order of phases and sets no switch", "give a plan of another method")
+    })
 }
 
 /// Circuits of one layer of a plan.
