@@ -153,6 +153,9 @@ fn moving(
         if let Some(bound_s) = claims.bound_s.filter(|bound_s| most == 1 && exceeds(*bound_s, value_s)) {
             value_s = one_switching(ask, delay_s, bound_s, value_s, remarks);
         }
+        if let Some(bound_s) = claims.bound_s.filter(|bound_s| most > 1 && exceeds(*bound_s, value_s)) {
+            value_s = any_switchings(ask, delay_s, bound_s, value_s, remarks);
+        }
         remarks.push(format!("no plan takes less than {value_s:.9} s"));
     }
     judge(&Floor { value_s, covers: None }, claims, remarks)
@@ -195,6 +198,36 @@ fn one_switching(ask: &Ask<'_>, delay_s: f64, bound_s: f64, ideal_s: f64, remark
         "{WHAT} is not verified, because its proof needs more boxes of states and instants than the checker tries"
     ));
     ideal_s
+}
+
+/// Returns `bound_s` if it can prove it on plans with any number of reconfigurations, otherwise `ideal_s`; adds remarks
+/// on what was tried.
+fn any_switchings(ask: &Ask<'_>, delay_s: f64, bound_s: f64, ideal_s: f64, remarks: &mut Vec<String>) -> f64 {
+    const WHAT: &str = "the bound on plans with any number of reconfigurations";
+    let Some(contention) = Contention::of(ask.case, ask.nics, MOST_VISITS) else {
+        remarks.push(format!("{WHAT} is not verified: too many transfers"));
+        return ideal_s;
+    };
+    // Rounding of sums of times must not decide the result.
+    match moving::none_at_all_within(ask, &contention, delay_s, bound_s * (1.0 - CHECK_RELATIVE)) {
+        moving::Outcome::Proven { boxes } => {
+            let boxes = counted(boxes as u64, "box", "boxes");
+            remarks.push(format!(
+                "{boxes} of circuits tried: no plan with any number of reconfigurations takes less than {bound_s:.9} s"
+            ));
+            bound_s
+        }
+        moving::Outcome::Open => {
+            remarks.push(format!(
+                "{WHAT} is not verified: the circuits across the end of the iteration allow less"
+            ));
+            ideal_s
+        }
+        moving::Outcome::OutOfTime => {
+            remarks.extend(ask.depth.not_within(WHAT));
+            ideal_s
+        }
+    }
 }
 
 /// Compares the claimed bound with what the checker proves.

@@ -11,8 +11,10 @@ use super::{Ask, MOST_TOGETHER};
 use crate::check::case::Case;
 use crate::check::walk::{walk, work_after};
 
+mod any;
 mod timeline;
 
+pub(super) use any::none_at_all_within;
 use timeline::{CircuitTimeline, TimeRange};
 
 /// Number of boxes after which the proof is given up.
@@ -28,7 +30,7 @@ const LEAST_GAIN: f64 = 0.1;
 /// Result of a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// No plan with one reconfiguration, and none without, has a period this short.
+    /// No plan of the question has a period this short.
     Proven {
         /// Number of evaluated boxes.
         boxes: usize,
@@ -276,7 +278,11 @@ impl<'a> Ground<'a> {
         if (0..2).any(|state| ranges.low[state] == ranges.high[state] && self.has_room(&ranges.low[state])) {
             return f64::INFINITY;
         }
-        let line = CircuitTimeline::new(go, back, self.delay_s, self.period_s, [&first, &second]);
+        self.end_on(&CircuitTimeline::new(go, back, self.delay_s, self.period_s, [&first, &second]))
+    }
+
+    /// Lower bound on the end of every plan in which each link carries at most the circuits of `line`.
+    fn end_on(&self, line: &CircuitTimeline) -> f64 {
         let rate = self.case.nic_rate();
         let mut release_s = vec![0.0; self.last.len()];
         let mut end_s = walk(&self.case.dag, |task, earliest| {
@@ -299,7 +305,7 @@ impl<'a> Ground<'a> {
                 })
                 .collect();
             last.sort_by(|a, b| a.release_s.total_cmp(&b.release_s));
-            end_s = end_s.max(together_s(&line, directed / 2, &last));
+            end_s = end_s.max(together_s(line, directed / 2, &last));
         }
         end_s
     }

@@ -55,6 +55,14 @@ impl CircuitTimeline {
         Self { starts_s, circuits, links }
     }
 
+    /// The states of `pieces`, each from its start on; starts ascend, and the first is 0.
+    pub fn of(pieces: &[(f64, &[f64])]) -> Self {
+        let links = pieces.first().map_or(0, |(_, state)| state.len());
+        let starts_s = pieces.iter().map(|(start_s, _)| *start_s).collect();
+        let circuits = pieces.iter().flat_map(|(_, state)| state.iter().copied()).collect();
+        Self { starts_s, circuits, links }
+    }
+
     /// The moment at which work that starts at `from_s` and takes `seconds` on one circuit is done, if it uses at most
     /// `most` circuits; infinite if it is never done.
     pub fn end_s(&self, link: usize, from_s: f64, seconds: f64, most: f64) -> f64 {
