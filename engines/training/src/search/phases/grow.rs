@@ -8,6 +8,7 @@ use super::steps::{Course, Stepped, Steps, carrying};
 use super::{Aim, MoveTask};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
+use std::collections::BTreeSet;
 
 /// Maximum number of reconfigurations up to which states are split: on all built-in jobs, further ones gained less.
 const GROWN: u32 = 4;
@@ -17,12 +18,22 @@ pub(super) const WORSE: f64 = 1.02;
 pub(super) const CLIMBED: usize = 12;
 /// Number of the latest ends of transfers near which states are split.
 const NEAR: usize = 10;
+/// Maximum number of states between two others that are all tried; above it, links have the counts of one of the two.
+const MOST_BETWEEN: u64 = 64;
 /// Maximum number of changing links for which all subsets are tried.
 const MOST_LINKS: usize = 4;
+/// Times before the end, in dark times, at which some links return before the others.
+const RETURNS: [f64; 4] = [0.02, 0.1, 0.3, 1.0];
+/// Distances of the instants of a new state from the instant that it replaces, in dark times.
+const SPREAD: [f64; 5] = [0.02, 0.05, 0.1, 0.15, 0.25];
 /// Maximum number of states times transfers; above it a climb would take minutes.
 const MOST_WORK: usize = 100_000;
 /// Smallest step of instants, relative to the period, at which a climb ends.
 const FINEST: f64 = 1e-9;
+/// The same for a climb that only decides whether a change of a count pays.
+const ROUGH: f64 = 1e-6;
+/// Relative gain below which no further round of changes of counts follows.
+const LEAST_GAIN: f64 = 1e-9;
 
 /// Searches for plans with at most `most` reconfigurations that are shorter than `task.known`, from a plan of that
 /// period.
@@ -49,36 +60,83 @@ pub fn search_more<W: Watch<Stepped>>(
         if best.0.len() > grown {
             return Ok(steps.best);
         }
-        let mut guesses = Vec::new();
+        let mut guesses: Vec<(f64, Course)> = Vec::new();
         for guess in steps.splits(&best) {
             steps.stretch = WORSE;
             if let Some(value) = steps.offer((&guess.0, &guess.1), "more instants", watch)? {
                 guesses.push((value, guess));
             }
         }
+        // One guess of every sequence of states, because climbs from others lead to the same plan.
         guesses.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut known: BTreeSet<Vec<Vec<u32>>> = BTreeSet::new();
+        guesses.retain(|(_, (counts, _))| known.insert(counts.clone()));
         for guess in guesses.into_iter().take(CLIMBED) {
             climb(&mut steps, guess, watch)?;
         }
+        alternate(&mut steps, from, watch)?;
         if steps.best_value >= before - task.close || !steps.goes_on() {
             return Ok(steps.best);
         }
     }
 }
 
+/// What a climb may change.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Moves {
+    All,
+    Instants,
+}
+
 /// Improves a course, given with its period, while the period gets shorter.
 pub(super) fn climb<W: Watch<Stepped>>(
     steps: &mut Steps<'_>,
+    guess: (f64, Course),
+    watch: &mut W,
+) -> Result<(), MethodError> {
+    climb_by(steps, guess, (Moves::All, FINEST), watch)
+}
+
+/// Improves the best plan by changes of counts that only pay after the instants have followed: for every change, a climb
+/// over the instants alone.
+fn alternate<W: Watch<Stepped>>(
+    steps: &mut Steps<'_>,
+    from: &Stepped,
+    watch: &mut W,
+) -> Result<(), MethodError> {
+    loop {
+        let before = steps.best_value;
+        let best = steps.course(steps.best.as_ref().unwrap_or(from));
+        for guess in steps.recounted(&best) {
+            steps.stretch = WORSE;
+            if let Some(value) = steps.offer((&guess.0, &guess.1), "more instants", watch)? {
+                climb_by(steps, (value, guess), (Moves::Instants, ROUGH), watch)?;
+            }
+        }
+        steps.stretch = 1.0;
+        if steps.best_value >= before * (1.0 - LEAST_GAIN) || !steps.goes_on() {
+            return Ok(());
+        }
+        let best = steps.course(steps.best.as_ref().unwrap_or(from));
+        climb(steps, (steps.best_value, best), watch)?;
+    }
+}
+
+fn climb_by<W: Watch<Stepped>>(
+    steps: &mut Steps<'_>,
     (mut value, mut course): (f64, Course),
+    (moves, finest): (Moves, f64),
     watch: &mut W,
 ) -> Result<(), MethodError> {
     if course.0.len() * steps.task.evaluator.network.tasks() > MOST_WORK {
         return Ok(());
     }
     let mut step = 0.5 * steps.task.delay_s.max(0.01 * steps.best_value);
-    while step > FINEST * steps.best_value && steps.goes_on() {
+    while step > finest * steps.best_value && steps.goes_on() {
         let mut better = None;
-        for next in steps.neighbours(&course, step) {
+        let mut next = if moves == Moves::All { steps.recounted(&course) } else { Vec::new() };
+        next.extend(steps.retimed(&course, step));
+        for next in next {
             // Keep only courses that are shorter than the present one.
             steps.stretch = (value / steps.best_value).max(1.0);
             match steps.offer((&next.0, &next.1), "more instants", watch)? {
@@ -93,6 +151,29 @@ pub(super) fn climb<W: Watch<Stepped>>(
     }
     steps.stretch = 1.0;
     Ok(())
+}
+
+/// States between two others, without these: on every link a count between theirs.
+fn between(own: &[u32], later: &[u32]) -> Vec<Vec<u32>> {
+    let widths = own.iter().zip(later).map(|(own, later)| u64::from(own.abs_diff(*later)) + 1);
+    let count = widths.fold(1_u64, u64::saturating_mul);
+    let mut states = vec![Vec::new()];
+    for (link, (own, later)) in own.iter().zip(later).enumerate() {
+        let choices: Vec<u32> = if count <= MOST_BETWEEN {
+            (*own.min(later)..=*own.max(later)).collect()
+        } else if own == later || link >= MOST_LINKS {
+            vec![*own]
+        } else {
+            vec![*own, *later]
+        };
+        let longer = |state: &Vec<u32>, choice: u32| state.iter().copied().chain([choice]).collect();
+        states = choices
+            .iter()
+            .flat_map(|choice| states.iter().map(|state| longer(state, *choice)).collect::<Vec<Vec<u32>>>())
+            .collect();
+    }
+    states.retain(|state| state != own && state != later);
+    states
 }
 
 impl Steps<'_> {
@@ -127,15 +208,32 @@ impl Steps<'_> {
                     }
                 }
             }
-            let Some(later) = counts.get(at + 1) else { continue };
+            let Some(later) = counts.get(at + 1) else {
+                // Some links return before the others.
+                for state in between(own, &counts[0]) {
+                    for share in RETURNS {
+                        let time_s = self.best_value - share * delay_s;
+                        if time_s > begin_s {
+                            splits.push(with(at + 1, state.clone(), time_s));
+                        }
+                    }
+                }
+                continue;
+            };
             let until_s = from_s.get(at + 2).copied().unwrap_or(self.best_value);
             let near = ends.iter().rev().take(NEAR).flat_map(|end| [*end, end - delay_s]);
             let times: Vec<f64> = near.filter(|time_s| *time_s > begin_s && *time_s < until_s).collect();
-            for set in 1..(1_u32 << most.len().min(MOST_LINKS)) - 1 {
-                let pick = |link: usize| if set >> link & 1 == 1 { later[link] } else { own[link] };
-                let state: Vec<u32> = (0..most.len()).map(pick).collect();
-                if state == *own || state == *later {
-                    continue;
+            for state in between(own, later) {
+                // Both instants moved away from the present one.
+                for early in SPREAD {
+                    for late in SPREAD {
+                        let (go_s, next_s) = (end_s - early * delay_s, end_s + late * delay_s);
+                        if go_s > begin_s && next_s < until_s {
+                            let mut spread = with(at + 1, state.clone(), go_s);
+                            spread.1[at + 2] = next_s;
+                            splits.push(spread);
+                        }
+                    }
                 }
                 for &time_s in times.iter().filter(|time_s| **time_s != end_s) {
                     if time_s < end_s {
@@ -151,7 +249,8 @@ impl Steps<'_> {
         splits
     }
 
-    fn neighbours(&mut self, course: &Course, step: f64) -> Vec<Course> {
+    /// Courses with one count changed by 1, or two counts of a state in opposite ways.
+    fn recounted(&self, course: &Course) -> Vec<Course> {
         let most = self.movable.most();
         let mut next = Vec::new();
         for (state, counts) in course.0.iter().enumerate() {
@@ -175,6 +274,12 @@ impl Steps<'_> {
                 }
             }
         }
+        next
+    }
+
+    /// Courses with an instant shifted by a step or to the next end of a transfer, or all later instants shifted.
+    fn retimed(&mut self, course: &Course, step: f64) -> Vec<Course> {
+        let mut next = Vec::new();
         let ends = self.ends(course);
         for at in 0..course.1.len() {
             let mut add = |time_s: f64| {
@@ -212,5 +317,23 @@ impl Steps<'_> {
         ends.sort_unstable_by(f64::total_cmp);
         ends.dedup();
         ends
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::between;
+
+    #[test]
+    fn states_between_two_others_have_counts_between_theirs() {
+        // 3 * 1 * 2 vectors, without the two ends.
+        let mut states = between(&[6, 5, 1], &[8, 5, 0]);
+        states.sort();
+        assert_eq!(states, [[6, 5, 0], [7, 5, 0], [7, 5, 1], [8, 5, 1]]);
+        assert!(between(&[3, 1], &[3, 1]).is_empty());
+        // 9 * 9 vectors are too many: the counts of one of the two.
+        let mut states = between(&[0, 8], &[8, 0]);
+        states.sort();
+        assert_eq!(states, [[0, 0], [8, 8]]);
     }
 }
