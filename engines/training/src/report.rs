@@ -68,11 +68,12 @@ use runs::WithRuns;
 use several::SeveralReport;
 use std::cell::OnceCell;
 
-/// Dark times of the sliders, as powers of ten of seconds: 10 ns to 10 s.
-const DARK_TIMES: (i8, i8) = (-8, 1);
+/// Dark times of the sliders, as powers of ten of seconds: 10 ns to 1 s.
+const DARK_TIMES: (i8, i8) = (-8, 0);
 
-/// Dark times of named switches between those steps, seconds: silicon photonics, mirrors, and mirrors with transceivers.
-const NAMED_DARK_TIMES: [(u16, i8); 3] = [(7, -6), (25, -3), (57, -1)];
+/// Further dark times of the sliders, seconds: those of named switches (silicon photonics, mirrors, and mirrors with
+/// transceivers), and the steps above 1 s, up to 6 s.
+const NAMED_DARK_TIMES: [(u16, i8); 6] = [(7, -6), (25, -3), (2, 0), (5, 0), (57, -1), (6, 0)];
 
 /// Every section.
 pub(crate) const SECTIONS: &[SectionInfo] = &[
@@ -97,7 +98,7 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         "Reconfigurations",
         "When do circuits change within the iteration, which ones, and why at these times?",
     )
-    .forms(&["circuits", "ports"])
+    .forms(&["tail", "circuits", "ports", "events"])
     .slides(DELAY, DARK_TIMES)
     .stops(&NAMED_DARK_TIMES),
     SectionInfo::of_scenario(
@@ -321,7 +322,7 @@ impl Report for TrainingReport<'_> {
                 let group = self.reconfiguration()?;
                 frontier::section(&self.setting()?.within_ports(), group, Limited(deadline))
             }
-            "switchings" => switchings::section(instance, self.setting()?, self.result()?),
+            "switchings" => switchings::section(instance, self.setting()?, self.result()?, Limited(deadline)),
             "load" => Ok(load::section(self.analysis()?)),
             "path" => Ok(path::section(self.analysis()?)),
             "slack" => Ok(slack::section(self.analysis()?)),

@@ -5,7 +5,7 @@ use super::delays::static_optimum;
 use super::limited::Limited;
 use crate::analysis::Setting;
 use crate::programs::circuit_bounds::useful_within;
-use crate::scenario::reconfiguration::{MAX_SWITCHINGS, Reconfiguration, delay_text};
+use crate::scenario::reconfiguration::{MAX_SWITCHINGS, Reconfiguration, SWITCHES, delay_text};
 use crate::search::allocations::VectorTask;
 use crate::search::circuits::Circuits;
 use crate::search::phases::{self, Aim, MoveTask, MovedCircuits as _, Stepped};
@@ -35,8 +35,8 @@ struct Target {
     stays: Option<(u64, bool)>,
     /// Smallest known number of ports with at most one reconfiguration; `None` if no plan is known.
     moves: Option<u64>,
-    /// Lower bound on the ports with at most one reconfiguration.
-    at_least: u64,
+    /// Lower bound on the ports with at most one reconfiguration; `None` if no number of ports suffices (proven).
+    at_least: Option<u64>,
     /// Smallest known number of ports with at most two reconfigurations; `None` if no plan is known.
     two: Option<u64>,
     /// Smallest known number of ports with any number of reconfigurations; `None` if no plan is known.
@@ -80,8 +80,10 @@ pub(super) fn section(
         seconds(ideal_s)
     );
     Ok(Section::new("Ports over time", table(setting, &targets, best.makespan))
-        .context(Phrase::new().muted(format!("dark time {}", delay_text(group.delay_s))))
-        .legend("< > change the dark time and update the plan")
+        .context(
+            Phrase::new().muted(format!("dark time {}, R reconfigurations", delay_text(group.delay_s))),
+        )
+        .legend(slider(group.delay_s).muted("   dark time; p, s, r, m, t: kinds of switches"))
         .on_screens("curves", "", curves(&targets))
         .remark(text)
         .remark(
@@ -122,8 +124,7 @@ fn target(
     let proof = phases::search(task, &mut limited).map_err(|error| limited.why(error))?;
     let found = proof.best.as_ref().map(|best| best.ports(evaluator));
     let moves = found.or(stays.map(|(ports, _)| ports));
-    // If neither this search nor static circuits reach the target, `known` exceeds every possible number of ports.
-    let at_least = if proof.complete { moves.unwrap_or(known) } else { proof.bound.ceil() as u64 };
+    let at_least = if proof.complete { moves } else { Some(proof.bound.ceil() as u64) };
     let any_at_least =
         phases::least_ports::<Stepped, _>(task, limit_s * (1.0 + ports::TOLERANCE), &mut limited)
             .map_err(|error| limited.why(error))?;
@@ -147,39 +148,84 @@ fn target(
 fn table(setting: &Setting, targets: &[Target], stay_s: f64) -> Table {
     let columns = vec![
         Column::numbers("target_s", "iteration", Unit::SECONDS),
-        Column::numbers("over", "over static", Unit::PERCENT),
-        Column::numbers("nct", "NCT", Unit::RATIO.with_decimals(4)),
-        Column::counts("static_ports", "ports, static"),
-        Column::counts("moving_ports", "one reconfiguration"),
-        Column::counts("at_least", "lower bound"),
-        Column::counts("two_ports", "two"),
-        Column::counts("any_ports", "any number"),
-        Column::counts("any_at_least", "lower bound, any"),
+        Column::counts("static_ports", "static"),
+        Column::counts("moving_ports", "R = 1"),
+        Column::counts("at_least", "bound"),
+        Column::counts("two_ports", "R = 2"),
+        Column::counts("any_ports", "any R"),
+        Column::counts("any_at_least", "bound, any R"),
         Column::numbers("saved", "saved", Unit::PERCENT),
+        Column::numbers("over", "over static", Unit::PERCENT).priority(2),
+        Column::numbers("nct", "NCT", Unit::RATIO.with_decimals(4)).priority(1),
     ];
     let mut table = Table::new(["target", "targets"], columns);
+    let count = |ports: Option<u64>| ports.map_or_else(Cell::none, Cell::new);
     for target in targets {
         let stays = match target.stays {
-            None => Cell::none(),
-            Some((ports, true)) => Cell::new(ports),
             Some((ports, false)) => Cell::new(ports).note("not proven minimal"),
+            stays => count(stays.map(|(ports, _)| ports)),
         };
         let saved = target.stays.zip(target.any);
         let saved = saved.map(|((stay, _), moves)| 1.0 - moves as f64 / stay.max(1) as f64);
-        table.row(vec![
+        let row = table.row(vec![
             Cell::new(target.limit_s),
+            stays,
+            count(target.moves).tone(Tone::Answer),
+            count(target.at_least),
+            count(target.two),
+            count(target.any),
+            count(target.any_at_least),
+            saved.map_or_else(Cell::none, Cell::new),
             Cell::new(target.limit_s / stay_s - 1.0),
             setting.evaluator.ideal.nct(target.limit_s).map_or_else(Cell::none, Cell::new),
-            stays,
-            target.moves.map_or_else(Cell::none, |ports| Cell::new(ports).tone(Tone::Answer)),
-            Cell::new(target.at_least),
-            target.two.map_or_else(Cell::none, Cell::new),
-            target.any.map_or_else(Cell::none, Cell::new),
-            target.any_at_least.map_or_else(Cell::none, Cell::new),
-            saved.map_or_else(Cell::none, Cell::new),
         ]);
+        row.sentence = sentence(target, stay_s);
     }
     table
+}
+
+/// The ports for one target.
+fn sentence(target: &Target, stay_s: f64) -> Phrase {
+    let over = number(target.limit_s / stay_s - 1.0, Unit::PERCENT);
+    let seconds = number(target.limit_s, Unit::SECONDS);
+    let phrase = Phrase::new().answer(format!("{seconds} s")).muted(format!(" ({over} % over static)  "));
+    let known = |ports: Option<u64>| ports.map_or_else(|| "no plan".to_owned(), |ports| ports.to_string());
+    let one = match (target.moves, target.at_least) {
+        (None, None) => "R = 1 impossible".to_owned(),
+        (moves, at_least) if moves == at_least => format!("R = 1 {} (proven)", known(moves)),
+        (moves, at_least) => {
+            format!("R = 1 {}, bound {}", known(moves), at_least.unwrap_or_default())
+        }
+    };
+    phrase.text(format!(
+        "static {}  {one}  any R {}",
+        known(target.stays.map(|(ports, _)| ports)),
+        known(target.any)
+    ))
+}
+
+/// Dark times on a logarithmic line from 10 ns to 6 s: the initial of every kind of switch, and `O` at the present one.
+fn slider(delay_s: f64) -> Phrase {
+    const FROM_S: f64 = 1e-8;
+    const TO_S: f64 = 6.0;
+    const CELLS: usize = 44;
+    let place = |delay_s: f64| {
+        let share = (delay_s.clamp(FROM_S, TO_S) / FROM_S).log10() / (TO_S / FROM_S).log10();
+        (share * (CELLS - 1) as f64).round() as usize
+    };
+    let mut line = vec!['-'; CELLS];
+    for (name, own_s) in SWITCHES {
+        // Both kinds with mirrors begin with the same letter.
+        let letter = if own_s >= 1.0 { 't' } else { name.chars().next().unwrap_or('-') };
+        // Close kinds keep their letters in order.
+        let free = (place(own_s)..CELLS).find(|at| line[*at] == '-');
+        if let Some(at) = free {
+            line[at] = letter;
+        }
+    }
+    let at = place(delay_s);
+    let (before, after): (String, String) = (line[..at].iter().collect(), line[at + 1..].iter().collect());
+    Phrase::new().muted(format!("< 10 ns {before}")).answer("O").muted(format!("{after} 6 s >"))
 }
 
 fn curves(targets: &[Target]) -> Curves {
@@ -199,14 +245,30 @@ fn curves(targets: &[Target]) -> Curves {
         axis_label: "iteration",
         axis_unit: Unit::SECONDS,
         curves: vec![
-            curve("static_ports", "static circuits", Tone::Text, &|target| {
-                target.stays.map(|(ports, _)| ports)
-            }),
-            curve("moving_ports", "one reconfiguration", Tone::Answer, &|target| target.moves),
-            curve("two_ports", "two reconfigurations", Tone::Good, &|target| target.two),
-            curve("any_ports", "any number", Tone::Text, &|target| target.any),
-            curve("any_at_least", "lower bound, any number", Tone::Muted, &|target| target.any_at_least),
+            curve("static_ports", "static", Tone::Text, &|target| target.stays.map(|(ports, _)| ports)),
+            curve("moving_ports", "R = 1", Tone::Answer, &|target| target.moves),
+            curve("two_ports", "R = 2", Tone::Good, &|target| target.two),
+            curve("any_ports", "any R", Tone::Text, &|target| target.any),
+            curve("any_at_least", "bound, any R", Tone::Muted, &|target| target.any_at_least),
         ],
         ..Curves::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::slider;
+
+    #[test]
+    fn the_slider_marks_the_kinds_of_switches_and_the_present_dark_time() {
+        let line = |delay_s: f64| slider(delay_s).to_string();
+        // 8.778 decades on 44 cells, 43 steps: 7 us is 2.845 decades above 10 ns (step 14), 10 us 3 (15), 1 ms 5 (24),
+        // 25 ms 6.398 (31), 5.7 s 8.756 (43).
+        assert_eq!(line(1e-3), "< 10 ns p-------------sr--------O------m-----------t 6 s >");
+        assert_eq!(line(0.0), line(1e-8));
+        assert!(line(1e-8).starts_with("< 10 ns O---"));
+        assert!(line(3600.0).ends_with("-O 6 s >"));
+        let lengths: Vec<usize> = [0.0, 7e-6, 1e-5, 0.025, 5.7, 6.0].map(|own| line(own).len()).to_vec();
+        assert!(lengths.iter().all(|own| *own == lengths[0]), "{lengths:?}");
     }
 }

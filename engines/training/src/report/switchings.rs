@@ -1,21 +1,53 @@
-//! Circuits that change within an iteration: times, links, and the transfers before and after each change.
+//! Circuits that change within an iteration: times, links, and the transfers that decide each time.
 
+use super::delays::static_optimum;
+use super::limited::Limited;
 use super::link_name;
 use crate::analysis::Setting;
 use crate::plan::{PhaseEvent, Phases, TrainingResult};
 use crate::scenario::instance::Instance;
+use crate::scenario::reconfiguration::delay_text;
 use lightbay_core::problem::counted;
+use lightbay_core::report::text::number;
 use lightbay_core::report::{Cell, Column, Phrase, Section, Table, Unavailable, Unit};
+use needs::{Need, Needs};
 
+mod moments;
+mod needs;
 mod picture;
 
-/// Use of a link: task and time.
-type Use = Option<(usize, f64)>;
+/// Bring-up time of transceivers and NICs after the light is back (`MFABRIC`); shorter dark times do not include it.
+const BRING_UP_S: f64 = 1.0;
 
+/// A link whose circuits change at an event.
+struct Change {
+    /// Index of the event.
+    event: usize,
+    link: usize,
+    before: u32,
+    after: u32,
+    /// The transfer that decides the time: the last one that needs the removed circuits, or the first one that needs the
+    /// added ones. `None` if no transfer needs them.
+    need: Option<Need>,
+    /// Seconds by which the change could be earlier if circuits are removed, later if circuits are added.
+    slack_s: Option<f64>,
+}
+
+impl Change {
+    const fn adds(&self) -> bool {
+        self.after > self.before
+    }
+}
+
+/// The section. `limited` limits the search for the best static circuits, with which the plan is compared.
+///
+/// # Errors
+/// A plan with static circuits.
 pub(super) fn section(
     instance: &Instance,
     setting: &Setting,
     result: &TrainingResult,
+    mut limited: Limited,
 ) -> Result<Section, Unavailable> {
     let (Some(phases), Some(group)) = (&result.phases, instance.reconfiguration) else {
         return Err(Unavailable::absent(
@@ -23,85 +55,48 @@ pub(super) fn section(
             "set `switching_delay_s` or `switch` and plan with `delta-phases` to let them change",
         ));
     };
-    let columns = vec![
-        Column::counts("event", "event"),
-        Column::numbers("time_s", "at", Unit::SECONDS),
-        Column::words("pods", "pods"),
-        Column::counts("before", "before"),
-        Column::counts("after", "after"),
-        Column::words("last_use", "last use"),
-        Column::numbers("last_use_s", "ended", Unit::SECONDS),
-        Column::words("first_use", "first use"),
-        Column::numbers("first_use_s", "starts", Unit::SECONDS),
-        Column::numbers("slack_s", "could move by", Unit::MILLISECONDS),
-    ];
     // The period: an iteration ends with the last transfer and its tail, and the next iteration begins at once.
     let ends =
         result.tasks.iter().zip(&setting.evaluator.network.tail).map(|(task, tail)| task.finish_s + tail);
     let period_s = ends.fold(0.0, f64::max);
-    let mut table = Table::new(["change", "changes"], columns);
-    let mut dark_s = 0.0;
-    for (index, event) in phases.events.iter().enumerate() {
-        let before = previous(phases, index);
-        let after = if phases.events.len() > 1 { phases.events[0].time_s + period_s } else { f64::INFINITY };
-        let until_s = phases.events.get(index + 1).map_or(after, |next| next.time_s);
-        for (link, (old, new)) in before.circuits.iter().zip(&event.circuits).enumerate() {
-            if old == new {
-                continue;
-            }
-            let raised = new.saturating_sub(*old);
-            dark_s += setting.evaluator.network.budget.cost(link) as f64 * f64::from(raised) * group.delay_s;
-            let (last, first) = uses(setting, result, link, (event.time_s, until_s, period_s));
-            // Slack: a removed circuit is free from the end of its last use; the dark time of an added circuit must be
-            // over at the start of its first use.
-            let slack_s = if raised > 0 {
-                first.map(|(_, start_s)| start_s - event.time_s - group.delay_s)
-            } else {
-                last.map(|(_, end_s)| event.time_s - end_s)
-            };
-            let name = |found: Use| {
-                found
-                    .and_then(|(task, _)| instance.tasks.get(task))
-                    .map_or_else(Cell::none, |task| Cell::new(task.name.as_str()))
-            };
-            let time = |found: Use| found.map_or_else(Cell::none, |(_, time_s)| Cell::new(time_s));
-            let row = table.row(vec![
-                Cell::new(index + 1),
-                Cell::new(event.time_s),
-                Cell::new(link_name(instance, link)),
-                Cell::new(*old),
-                Cell::new(*new),
-                name(last),
-                time(last),
-                name(first),
-                time(first),
-                slack_s.map_or_else(Cell::none, |slack_s| Cell::new(slack_s.max(0.0))),
-            ]);
-            row.item = Some(link as u32);
-        }
-    }
+    let changes = changes(instance, setting, result, phases, (group.delay_s, period_s));
+    let fixed = static_optimum(&setting.within_ports(), &mut limited).ok();
     let ports: u64 = phases.peak_ports(instance).iter().sum();
-    let beside = counted(phases.switchings.into(), "reconfiguration", "reconfigurations");
+    let mut answer = Phrase::new();
+    if let Some(fixed) = &fixed {
+        let seconds = |value| number(value, Unit::SECONDS);
+        answer = answer
+            .answer(format!("{} s", seconds(period_s)))
+            .muted(format!(", static {} s, ", seconds(fixed.makespan)));
+    }
+    let dark_s: f64 = changes.iter().map(|change| moments::dark_s(setting, change, group.delay_s)).sum();
     let text = format!(
-        "{beside} of {} s in an iteration, not counting the return; ports are dark for {dark_s:.6} port-seconds. \
+        "{} of {} in an iteration, not counting the return; ports are dark for {dark_s:.6} port-seconds. \
          The peaks of the pods add up to {ports} ports: the other ports save hardware only if they are not installed, or are lent to another job while free.",
-        group.delay_s
+        counted(phases.switchings.into(), "reconfiguration", "reconfigurations"),
+        delay_text(group.delay_s),
     );
-    let answer = Phrase::new().answer(ports.to_string()).muted(" ports (peak numbers of the pods added up)");
+    let lanes = picture::lanes(instance, phases, group.delay_s, period_s);
+    let mut tail = lanes.clone();
+    tail.begin_s = picture::tail_s(phases, period_s);
     let section = Section::empty("Reconfigurations")
-        .answer(answer)
+        .answer(answer.answer(ports.to_string()).muted(" ports"))
         .legend(
             "lanes: circuits of each pair of pods; yellow: some are dark, red: all are dark; < > change the dark time",
         )
-        .block(
-            "circuits",
-            "Circuits over the iteration",
-            picture::lanes(instance, phases, group.delay_s, period_s),
-        )
+        .on_screens("tail", "", tail)
+        .block("circuits", "Circuits over the iteration", lanes)
         .block("ports", "Ports over the iteration", picture::ports(instance, phases, period_s))
-        .block("changes", "Changes", table)
+        .block(
+            "events",
+            "Reconfigurations",
+            moments::table(instance, setting, phases, &changes, (group.delay_s, period_s)),
+        )
+        .block("baseline", "Comparison", moments::baseline(setting, (period_s, ports), fixed.as_ref()))
+        .only_in(&["events"])
+        .block("changes", "Changes", table(instance, phases, &changes))
         .remark(text)
-        .remark("Uses before 0 s are in the previous iteration, uses after the period in the next iteration.");
+        .remark("Times below 0 s are in the iteration before, those after the period in the next one.");
     Ok(if group.delay_s < BRING_UP_S {
         section.remark(
             "The dark time does not include the bring-up of transceivers and NICs, which takes \
@@ -112,8 +107,39 @@ pub(super) fn section(
     })
 }
 
-/// Bring-up time of transceivers and NICs after the light is back (`MFABRIC`); shorter dark times do not include it.
-const BRING_UP_S: f64 = 1.0;
+/// Every change of a link, by event.
+fn changes(
+    instance: &Instance,
+    setting: &Setting,
+    result: &TrainingResult,
+    phases: &Phases,
+    (delay_s, period_s): (f64, f64),
+) -> Vec<Change> {
+    let mut changes = Vec::new();
+    for link in 0..instance.links.len() {
+        let needs = Needs::of(instance, setting, result, link, period_s);
+        for (index, event) in phases.events.iter().enumerate() {
+            let (before, after) = (previous(phases, index).circuits[link], event.circuits[link]);
+            if before == after {
+                continue;
+            }
+            let added = after > before;
+            let need = if added {
+                needs.first_above(before, event.time_s)
+            } else {
+                needs.last_above(after, event.time_s)
+            };
+            let slack_s = need.map(|need| {
+                let room_s =
+                    if added { need.time_s - event.time_s - delay_s } else { event.time_s - need.time_s };
+                room_s.max(0.0)
+            });
+            changes.push(Change { event: index, link, before, after, need, slack_s });
+        }
+    }
+    changes.sort_by_key(|change| (change.event, change.link));
+    changes
+}
 
 /// The event before another one; before the first event of an iteration it is the last event of the previous iteration.
 fn previous(phases: &Phases, index: usize) -> &PhaseEvent {
@@ -121,31 +147,50 @@ fn previous(phases: &Phases, index: usize) -> &PhaseEvent {
     &phases.events[(index + count - 1) % count]
 }
 
-/// The last transfer on a link that ends by `time_s`, and the first transfer that starts to send between `time_s` and
-/// `until_s`. Transfers of the previous and the next iteration count too.
-fn uses(
-    setting: &Setting,
-    result: &TrainingResult,
-    link: usize,
-    (time_s, until_s, period_s): (f64, f64, f64),
-) -> (Use, Use) {
-    let network = &setting.evaluator.network;
-    let (mut last, mut first): (Use, Use) = (None, None);
-    let rounding_s = 1e-9 * time_s;
-    for &task in network.carried[2 * link].iter().chain(&network.carried[2 * link + 1]) {
-        let task = task as usize;
-        for segment in result.tasks[task].segments.iter().filter(|segment| segment.volume_bytes > 0.0) {
-            for shift_s in [-period_s, 0.0, period_s] {
-                let (start_s, end_s) = (segment.start_s + shift_s, segment.end_s + shift_s);
-                if end_s <= time_s + rounding_s && last.is_none_or(|(_, known)| end_s > known) {
-                    last = Some((task, end_s));
-                }
-                let after = start_s >= time_s - rounding_s && start_s < until_s;
-                if after && first.is_none_or(|(_, known)| start_s < known) {
-                    first = Some((task, start_s));
-                }
-            }
-        }
+/// One row per change.
+fn table(instance: &Instance, phases: &Phases, changes: &[Change]) -> Table {
+    let columns = vec![
+        Column::counts("event", "event"),
+        Column::numbers("time_s", "at", Unit::SECONDS),
+        Column::words("pods", "pods"),
+        Column::counts("before", "from"),
+        Column::counts("after", "to"),
+        Column::numbers("slack_s", "slack", Unit::MILLISECONDS),
+        Column::words("transfer", "because of"),
+        Column::numbers("transfer_s", "its time", Unit::SECONDS),
+    ];
+    let mut table = Table::new(["change", "changes"], columns);
+    for change in changes {
+        let time_s = phases.events[change.event].time_s;
+        let name = change.need.and_then(|need| instance.tasks.get(need.task)).map(|task| task.name.as_str());
+        let pods = link_name(instance, change.link);
+        let row = table.row(vec![
+            Cell::new(change.event + 1),
+            Cell::new(time_s),
+            Cell::new(pods.as_str()),
+            Cell::new(change.before),
+            Cell::new(change.after),
+            change.slack_s.map_or_else(Cell::none, Cell::new),
+            name.map_or_else(Cell::none, Cell::new),
+            change.need.map_or_else(Cell::none, |need| Cell::new(need.time_s)),
+        ]);
+        row.item = Some(change.link as u32);
+        row.sentence = sentence(change, name, &pods);
     }
-    (last, first)
+    table
+}
+
+/// The reason for the time of a change.
+fn sentence(change: &Change, name: Option<&str>, pods: &str) -> Phrase {
+    let phrase = Phrase::new().answer(format!("{pods} {} to {}", change.before, change.after)).text("  ");
+    let (Some(name), Some(need), Some(slack_s)) = (name, change.need, change.slack_s) else {
+        return phrase.muted("no transfer needs the difference");
+    };
+    let (verb, way) =
+        if change.adds() { ("needs more from", "later") } else { ("needs more until", "earlier") };
+    phrase.text(format!(
+        "{name} {verb} {} s: at most {} ms {way}",
+        number(need.time_s, Unit::SECONDS),
+        number(slack_s, Unit::MILLISECONDS)
+    ))
 }

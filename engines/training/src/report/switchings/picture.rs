@@ -5,6 +5,9 @@ use crate::report::{link_name, pod_name};
 use crate::scenario::instance::Instance;
 use lightbay_core::report::{Curve, Curves, Lane, Line, Point, Span, Spans, Tone, Unit};
 
+/// Part of the time from the first reconfiguration to the end of the iteration that is shown before it.
+const BEFORE: f64 = 0.15;
+
 /// Circuits of every pair of pods that has any: those that carry, and those that are dark after a reconfiguration.
 pub(super) fn lanes(instance: &Instance, phases: &Phases, delay_s: f64, period_s: f64) -> Spans {
     let lanes = (0..instance.links.len()).filter_map(|link| {
@@ -12,6 +15,13 @@ pub(super) fn lanes(instance: &Instance, phases: &Phases, delay_s: f64, period_s
         (!spans.is_empty()).then(|| Lane { name: link_name(instance, link), spans, ..Lane::default() })
     });
     Spans { lanes: lanes.collect(), end_s: period_s, ..Spans::default() }
+}
+
+/// Begin of the part of the iteration in which circuits change: shortly before the first reconfiguration that is not
+/// at the start. On the whole iteration, dark times of milliseconds would be narrower than a column.
+pub(super) fn tail_s(phases: &Phases, period_s: f64) -> f64 {
+    let inner = phases.events.iter().map(|event| event.time_s).find(|time_s| *time_s > 0.0);
+    inner.map_or(0.0, |first_s| (first_s - BEFORE * (period_s - first_s)).max(0.0))
 }
 
 fn lane(phases: &Phases, link: usize, delay_s: f64, period_s: f64) -> Vec<Span> {
@@ -102,6 +112,7 @@ pub(super) fn ports(instance: &Instance, phases: &Phases, period_s: f64) -> Curv
         axis_range: Some((0.0, period_s)),
         curves: curves.collect(),
         lines: same.map(line).into_iter().collect(),
+        range: Some((0.0, limits.iter().copied().max().map_or(1.0, f64::from))),
         ..Curves::default()
     }
 }
