@@ -96,7 +96,7 @@ pub(super) fn section(
         .only_in(&["events"])
         .block("changes", "Changes", table(instance, phases, &changes))
         .remark(text)
-        .remark("Times below 0 s are in the iteration before, those after the period in the next one.");
+        .remark("Times before 0 s are in the previous iteration, times after the period in the next iteration.");
     Ok(if group.delay_s < BRING_UP_S {
         section.remark(
             "The dark time does not include the bring-up of transceivers and NICs, which takes \
