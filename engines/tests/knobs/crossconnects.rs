@@ -175,8 +175,8 @@ fn every_knob_of_scenarios_made_from_plans_changes_them() {
     let conversion = conversion("crossconnect").unwrap();
     let entries: Vec<String> =
         conversion.plans.iter().chain(&conversion.own).map(|knob| knob.name.to_string()).collect();
-    let covered =
-        ["from", "installed_from", "ocs_count", "from_layer", "phase", "keep_ports"].map(str::to_owned);
+    let covered = ["from", "installed_from", "returns_to", "ocs_count", "from_layer", "phase", "keep_ports"]
+        .map(str::to_owned);
     assert_covered("knobs of scenarios made from plans", &entries, &covered);
 
     let (one, other) = (trained(""), trained("ports_per_pod=6"));
@@ -192,6 +192,8 @@ fn every_knob_of_scenarios_made_from_plans_changes_them() {
     let laid = AnyPlan::of(&laid).unwrap();
     let again = made(&[("from", &one), ("installed_from", &laid)], "");
     assert_ne!(again.scenario, usual);
+    let back = made(&[("from", &one), ("installed_from", &laid), ("returns_to", &laid)], "");
+    assert_ne!(back.scenario, again.scenario);
     let of_switches = |text: &str| scenario(made(&[("from", &laid)], text));
     assert_ne!(of_switches("keep_ports=true"), of_switches(""));
     let region = solve("moe-mixtral_8x22b", "mfabric-swap", "").done.plan.unwrap();
