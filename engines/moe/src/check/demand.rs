@@ -69,9 +69,10 @@ impl Dispatch {
 }
 
 /// Ranks that hold an expert in a layer; a rank with several replicas occurs once for each of them.
-fn homes(result: &MoeResult, layer: usize, expert: usize, ranks: usize, block: usize) -> Vec<usize> {
+fn homes(result: &MoeResult, layer: usize, (expert, experts): (usize, usize), ranks: usize) -> Vec<usize> {
     let placed = result.layers.get(layer).and_then(|layer| layer.placement.as_ref());
-    let Some(placed) = placed else { return vec![expert / block.max(1)] };
+    // Without a placement, experts are on the ranks in order.
+    let Some(placed) = placed else { return vec![expert * ranks / experts.max(1)] };
     let slots = &placed.physical_to_logical;
     let each = (slots.len() / ranks.max(1)).max(1);
     (0..slots.len()).filter(|slot| slots[*slot] as usize == expert).map(|slot| slot / each).collect()
@@ -81,14 +82,14 @@ fn homes(result: &MoeResult, layer: usize, expert: usize, ranks: usize, block: u
 pub(super) fn of(scenario: &MoeScenario, sizes: &Sizes, result: &MoeResult) -> Vec<Dispatch> {
     let history = scenario.history(0);
     let (ranks, tp) = (history.ranks, sizes.model.tp as usize);
-    let home = history.experts / ranks.max(1);
+    let experts = history.experts;
     let count = ranks * tp;
     (0..history.layers)
         .map(|layer| {
             let mut gpus = vec![vec![0.0; count]; count];
             let mut servers = vec![vec![0.0; sizes.servers]; sizes.servers];
             let targets: Vec<Vec<usize>> =
-                (0..history.experts).map(|expert| homes(result, layer, expert, ranks, home)).collect();
+                (0..experts).map(|expert| homes(result, layer, (expert, experts), ranks)).collect();
             for (at, tokens) in history.tokens(layer).iter().enumerate() {
                 let (rank, targets) = (at / history.experts, &targets[at % history.experts]);
                 let bytes =

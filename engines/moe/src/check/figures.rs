@@ -41,7 +41,7 @@ fn gradients(sizes: &Sizes, fabric: FabricKind) -> Option<f64> {
     let model = sizes.model;
     let [hidden, kv, tp, ep] = [model.hidden, model.kv_width, model.tp, model.ep].map(f64::from);
     let layers = sizes.layers as f64;
-    let own = f64::from(model.experts / model.ep.max(1)) * 3.0 * hidden * f64::from(model.ffn);
+    let own = f64::from(model.experts) / f64::from(model.ep.max(1)) * 3.0 * hidden * f64::from(model.ffn);
     let shared =
         hidden * (2.0 * hidden + 2.0 * kv + f64::from(model.experts) + 3.0 * f64::from(model.shared_ffn));
     let (own, shared) = (2.0 * layers * own / tp, 2.0 * layers * shared / tp);

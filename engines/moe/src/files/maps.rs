@@ -42,6 +42,15 @@ struct ExpertMaps {
 pub fn export(subject: SubjectOf<'_, Moe>, format: &str) -> Result<Vec<Artifact>, Problems> {
     let SubjectOf::Plan(plan) = subject else { return Err(needs_plan(format).into()) };
     let plan = plan.plan();
+    let shape = plan.scenario.body.shape();
+    let is_placed = plan.result.layers.iter().all(|layer| layer.placement.is_some());
+    if !is_placed && !shape.experts.is_multiple_of(shape.ep.max(1)) {
+        let message = format!(
+            "{} experts in blocks on {} ranks fill different numbers of slots",
+            shape.experts, shape.ep
+        );
+        return Err(Problem::new("", message, "export a plan of method mfabric-placed or auto").into());
+    }
     let maps = maps(&plan.scenario.body, &plan.result);
     let text =
         json::to_pretty(&maps).map_err(|error| Problem::new("", error.to_string(), "please report this"))?;

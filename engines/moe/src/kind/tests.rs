@@ -89,6 +89,39 @@ fn every_section_is_worked_out() {
     }
 }
 
+/// Six experts on eight ranks fill eight slots with two replicas. In blocks, two ranks have no expert.
+#[test]
+fn experts_and_replicas_together_fill_the_slots() {
+    let mut body = presets::scenario("moe-small").unwrap();
+    let int = lightbay_core::param::ParamValue::Int;
+    let mut shape = body.shape();
+    (shape.experts, shape.ep) = (6, 8);
+    body.model = crate::scenario::MoeModelChoice::of(shape);
+    body.fit_region();
+    body.set("expert_placement", None, &lightbay_core::param::ParamValue::Text("free".to_owned())).unwrap();
+    body.set("redundant_experts", None, &int(1)).unwrap();
+    let uneven = body.validate().unwrap_err().to_string();
+    assert!(
+        uneven.contains("6 experts and 1 replicas do not divide evenly among 8 ranks; give 2"),
+        "{uneven}"
+    );
+    body.set("redundant_experts", None, &int(2)).unwrap();
+    body.validate().unwrap();
+    for (method, places) in [("mfabric-placed", true), ("mfabric-swap", false), ("auto", true)] {
+        let done = Ask::of(&all(), method, body.clone()).run().sound().done;
+        let plan = downcast::<Moe>(&done.plan.unwrap()).unwrap();
+        for layer in &plan.plan().result.layers {
+            if let Some(placed) = layer.placement.as_ref().filter(|_| places) {
+                let mut held = placed.physical_to_logical.clone();
+                assert_eq!(held.len(), 8, "{method}");
+                held.sort_unstable();
+                held.dedup();
+                assert_eq!(held, [0, 1, 2, 3, 4, 5], "{method}");
+            }
+        }
+    }
+}
+
 /// Experts placed with the circuits, beside the answer of EPLB.
 #[test]
 fn experts_are_placed_beside_their_circuits() {
@@ -100,7 +133,11 @@ fn experts_are_placed_beside_their_circuits() {
     assert!(early.contains("expert_placement=free"), "{early}");
     body.set("expert_placement", None, &lightbay_core::param::ParamValue::Text("free".to_owned())).unwrap();
     body.set("redundant_experts", None, &int(4)).unwrap();
-    assert!(body.validate().unwrap_err().to_string().contains("does not divide evenly among 8 ranks"));
+    let uneven = body.validate().unwrap_err().to_string();
+    assert!(
+        uneven.contains("8 experts and 4 replicas do not divide evenly among 8 ranks; give 8"),
+        "{uneven}"
+    );
     body.set("redundant_experts", None, &int(8)).unwrap();
     body.validate().unwrap();
     body.cluster.reconfiguration_delay_ms = 0.025;

@@ -2,6 +2,7 @@
 
 use crate::scenario::MoeScenario;
 use crate::scenario::trace::GateHistory;
+use std::ops::Range;
 
 /// Copies of every expert in the slots of all ranks.
 pub fn copies(experts: usize, slots: &[u32]) -> Vec<u32> {
@@ -12,6 +13,12 @@ pub fn copies(experts: usize, slots: &[u32]) -> Vec<u32> {
         }
     }
     copies
+}
+
+/// Experts of a rank if the experts are on the ranks in order, in blocks whose sizes differ by at most one.
+pub fn block(experts: usize, ranks: usize, rank: usize) -> Range<usize> {
+    let start = |rank: usize| (rank * experts).div_ceil(ranks.max(1));
+    start(rank)..start(rank + 1)
 }
 
 /// Bytes of the dispatch of one layer.
@@ -33,10 +40,10 @@ impl LayerDemand {
     pub fn of(scenario: &MoeScenario, history: &GateHistory, layer: usize) -> Self {
         let size = scenario.shape().token_bytes();
         let tokens = history.tokens(layer);
-        let per_rank = (history.experts / history.ranks.max(1)).max(1);
         Self::between_ranks(scenario, history.ranks, |from, to| {
-            let start = from * history.experts + to * per_rank;
-            tokens.get(start..start + per_rank).unwrap_or_default().iter().map(|count| count * size).sum()
+            let block = block(history.experts, history.ranks, to);
+            let (start, end) = (from * history.experts + block.start, from * history.experts + block.end);
+            tokens.get(start..end).unwrap_or_default().iter().map(|count| count * size).sum()
         })
     }
 
@@ -62,9 +69,8 @@ impl LayerDemand {
         let all = shape.copies() * shape.token_bytes();
         let share = |expert: usize| shares.get(expert).copied().unwrap_or(0.0);
         let ranks = shape.ep as usize;
-        let per_rank = (shares.len() / ranks.max(1)).max(1);
         Self::between_ranks(scenario, ranks, |_, to| {
-            (to * per_rank..(to + 1) * per_rank).map(|expert| all * share(expert)).sum()
+            block(shares.len(), ranks, to).map(|expert| all * share(expert)).sum()
         })
     }
 

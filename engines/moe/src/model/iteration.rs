@@ -24,7 +24,7 @@ impl Gradients {
         let attention = 2.0 * hidden * (hidden + f64::from(shape.kv_width));
         let dense =
             attention + hidden * f64::from(shape.experts) + 3.0 * hidden * f64::from(shape.shared_ffn);
-        let expert = f64::from(shape.experts_per_rank()) * 3.0 * hidden * f64::from(shape.ffn);
+        let expert = shape.experts_per_rank() * 3.0 * hidden * f64::from(shape.ffn);
         Self { expert_bytes: 2.0 * layers * expert / tp, dense_bytes: 2.0 * layers * dense / tp }
     }
 }

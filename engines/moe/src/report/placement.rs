@@ -51,7 +51,10 @@ pub(super) fn section(
                 Cell::new(exchange.time(&circuits)).tone(tone),
             ]);
         };
-        row("blocks", &blocks, &(0..shape.experts as u32).collect::<Vec<_>>(), Tone::Text);
+        // Blocks of different sizes leave slots empty, which this table cannot compare.
+        if shape.experts.is_multiple_of(shape.ranks.max(1)) {
+            row("blocks", &blocks, &(0..shape.experts as u32).collect::<Vec<_>>(), Tone::Text);
+        }
         least.push(least_imbalance(&shape, &load));
         row("EPLB", &shape, &eplb(&load, &shape), Tone::Text);
         let placed = plan.and_then(|plan| plan.layers.get(layer)?.placement.as_ref());

@@ -185,9 +185,9 @@ impl MoeModel {
         f64::from(self.seq) * f64::from(self.micro_batch)
     }
 
-    /// Experts of one rank.
-    pub fn experts_per_rank(&self) -> u32 {
-        self.experts / self.ep.max(1)
+    /// Mean number of experts of a rank, without replicas.
+    pub fn experts_per_rank(&self) -> f64 {
+        f64::from(self.experts) / f64::from(self.ep.max(1))
     }
 
     /// Copies of its tokens that a rank sends to experts in one all-to-all.

@@ -60,6 +60,37 @@ fn own(scenario: &mut MoeScenario, change: impl FnOnce(&mut MoeModel)) {
     scenario.fit_region();
 }
 
+/// EPLB's rule: experts and replicas together divide evenly among the ranks.
+#[test]
+fn experts_and_replicas_share_the_slots_of_the_ranks() {
+    for (ep, tp, replicas, slots, servers) in [
+        (72, 1, 32, Some(4), 9),
+        (96, 1, 32, Some(3), 12),
+        (48, 1, 32, Some(6), 6),
+        (144, 1, 32, Some(2), 18),
+        (36, 2, 32, Some(8), 9),
+        (72, 1, 104, Some(5), 9),
+        (72, 1, 31, None, 9),
+        (72, 1, 0, None, 9),
+        (64, 1, 0, Some(4), 8),
+        (32, 1, 32, Some(9), 4),
+    ] {
+        let mut body = presets::scenario("moe-deepseek_v3").unwrap();
+        own(&mut body, |shape| (shape.ep, shape.tp, shape.pp) = (ep, tp, 1));
+        body.placement = Some(PlacementRoom { redundant_experts: replicas, ..PlacementRoom::default() });
+        body.cluster.servers = body.region.servers;
+        assert_eq!(body.region.servers, servers);
+        let problems = body.validate().err().map(|problems| problems.to_string()).unwrap_or_default();
+        match slots {
+            Some(slots) => {
+                assert!(!problems.contains("divide"), "{ep} {replicas}: {problems}");
+                assert_eq!(crate::placement::PlacementShape::of(&body).slots_per_rank(), slots);
+            }
+            None => assert!(problems.contains("give 32, so that every rank"), "{ep} {replicas}: {problems}"),
+        }
+    }
+}
+
 #[test]
 fn contradictions_are_named_with_a_remedy() {
     let text = wrong(|scenario| own(scenario, |shape| shape.experts = 9));

@@ -34,13 +34,7 @@ impl MoeScenario {
             let remedy = format!("give at most {MAX_EXPERTS}");
             problems.add("model.experts", format!("is {}", shape.experts), remedy);
         }
-        if shape.ep == 0 || !shape.experts.is_multiple_of(shape.ep) {
-            problems.add(
-                "model.experts",
-                format!("is {}, which does not divide evenly among {} ranks", shape.experts, shape.ep),
-                "give a multiple of 'ep', or pad the model with unused experts",
-            );
-        }
+        self.validate_slots(problems);
         if shape.top_k > shape.experts {
             problems.add(
                 "model.top_k",
@@ -154,18 +148,40 @@ impl MoeScenario {
         }
     }
 
-    fn validate_placement(&self, problems: &mut Problems) {
-        let (shape, Some(room)) = (self.shape(), self.placement) else { return };
-        if !room.redundant_experts.is_multiple_of(shape.ep) {
-            problems.add(
+    /// Every rank has the same number of slots: one per expert and one per redundant expert.
+    fn validate_slots(&self, problems: &mut Problems) {
+        let shape = self.shape();
+        let (experts, ranks) = (shape.experts, shape.ep);
+        if ranks == 0 {
+            return problems.add("model.ep", "is 0", "give at least 1");
+        }
+        let spare = self.placement.map_or(0, |room| room.redundant_experts);
+        let slots = u64::from(experts) + u64::from(spare);
+        if slots.is_multiple_of(u64::from(ranks)) {
+            return;
+        }
+        // The smallest number of replicas that fills the slots of all ranks.
+        let fill = slots.next_multiple_of(u64::from(ranks)) - u64::from(experts);
+        match self.placement {
+            None => problems.add(
+                "model.experts",
+                format!("is {experts}, which does not divide evenly among {ranks} ranks"),
+                format!(
+                    "give a multiple of 'ep', or set expert_placement=free and redundant_experts={fill}"
+                ),
+            ),
+            Some(_) => problems.add(
                 "placement.redundant_experts",
                 format!(
-                    "is {}, which does not divide evenly among {} ranks",
-                    room.redundant_experts, shape.ep
+                    "is {spare}: {experts} experts and {spare} replicas do not divide evenly among {ranks} ranks"
                 ),
-                "give a multiple of 'ep', so that every rank has the same number of slots",
-            );
+                format!("give {fill}, so that every rank has the same number of slots"),
+            ),
         }
+    }
+
+    fn validate_placement(&self, problems: &mut Problems) {
+        let (shape, Some(room)) = (self.shape(), self.placement) else { return };
         if room.redundant_experts > MAX_REDUNDANT {
             let message = format!("is {}", room.redundant_experts);
             problems.add("placement.redundant_experts", message, format!("give at most {MAX_REDUNDANT}"));
