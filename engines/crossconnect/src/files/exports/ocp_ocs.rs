@@ -83,11 +83,11 @@ pub(super) fn text(job: &BoxJob, naming: &Naming, modules: &Modules) -> Script {
         comment(&mut text, line);
     }
     let needs = format!(
-        "The requests need '/{}:optical-switch/state/bidirectional' to be {}. A connection that the switch \
-         cannot make becomes INVALID or FAILED.",
+        "The requests need '/{}:optical-switch/state/bidirectional' to be {}.",
         modules.switch, job.bidirectional
     );
     comment(&mut text, needs);
+    comment(&mut text, "A connection that the switch cannot make becomes INVALID or FAILED.".to_owned());
     if !job.removes.is_empty() {
         let names = format!(
             "Deletions expect connections named '{}'. A connection with another name stays, and a connection that needs its ports becomes INVALID.",
