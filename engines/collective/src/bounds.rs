@@ -135,13 +135,13 @@ pub(crate) fn candidates(task: &CollectiveTask) -> Vec<Vec<u32>> {
 /// If the run must stop.
 pub fn bound<W: Watch<S>, S>(task: &CollectiveTask, watch: &mut W) -> Result<EpochBound, MethodError> {
     let mut best = EpochBound { epochs: 0, reason: BoundReason::Nothing };
-    // Path bound: no chunk reaches a node before its shortest path allows.
+    // Path bound: a chunk arrives at a destination no earlier than over its shortest path.
     let sources = sets::sources(task);
     for &(source, chunk_begin, chunk_end) in &sources {
         let row = task.distances.from(&task.network, source);
         for chunk in chunk_begin..chunk_end {
             for dest in task.chunks.dests(chunk) {
-                // Ties keep the first reason, so that equal runs report the same reason.
+                // Of equal bounds, the first reason is kept, so that equal runs report the same reason.
                 best.raise(row[dest as usize], || BoundReason::Path { from: source, to: dest });
             }
         }

@@ -219,7 +219,7 @@ pub fn figures_of(result: &CollectiveResult, scenario: &CollectiveScenario) -> B
         (figure::ALGBW.to_owned(), claims.algbw_gbyte_per_s),
     ]);
     metrics.extend(claims.replay_us.map(|replay_us| (figure::REPLAY.to_owned(), replay_us)));
-    // Trees in compact form represent transmissions that have not been counted yet.
+    // Trees in compact form are not counted: their transmissions are not listed.
     if trees.is_empty() {
         metrics.insert(figure::SENDS.to_owned(), sends.len() as f64);
         let share = if claims.finish_us > 0.0 { busiest / claims.finish_us } else { 0.0 };

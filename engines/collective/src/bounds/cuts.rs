@@ -60,15 +60,15 @@ fn raise_by(task: &CollectiveTask, inside: &[u32], best: &mut EpochBound) {
     };
     let tail_of = |target: u32| (0..entries.len()).map(|at| after(at, target)).min().unwrap_or(FAR);
     let head_of = |source: u32| (0..entries.len()).map(|at| before(at, source)).min().unwrap_or(FAR);
-    // Omits chunks that no node can bring in, or that no node waits for.
+    // Omits items whose source reaches no entry link, or whose destination is reached from no entry link.
     let mut items = items(task, &is_in, &tail_of, &head_of);
     items.retain(|item| item.head < FAR && item.tail < FAR);
     if items.is_empty() {
         return;
     }
     let all: u64 = items.iter().map(|item| item.count).sum();
-    // Quick test: computes the bound with the maximum head and the maximum tail on every link; if it does not raise the
-    // known bound, no subset of the items does.
+    // Quick test: computes the bound with the maximum head and the maximum tail on every link. If this does not raise
+    // the known bound, no subset of the items can raise it.
     let latest = |at: usize| {
         let head = items.iter().map(|item| before(at, item.source)).max().unwrap_or(0);
         let tail = items.iter().map(|item| after(at, item.target)).max().unwrap_or(0);

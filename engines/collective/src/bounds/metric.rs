@@ -38,7 +38,7 @@ pub(super) fn raise<W: Watch<S>, S>(
             let mut needed = 0u64;
             for chunk in 0..task.chunks.len() {
                 let row = distances.from(network, task.chunks.source(chunk));
-                // Every delivery uses at least the links of its shortest path.
+                // The links that a delivery uses have at least the total length of its shortest path.
                 needed += task.chunks.dests(chunk).map(|dest| u64::from(row[dest as usize])).sum::<u64>();
                 if chunk % 256 == 0 {
                     watch.checkpoint()?;

@@ -41,7 +41,7 @@ fn orbits(task: &CollectiveTask) -> Option<Vec<u32>> {
     if gpus <= MOST_SINGLES || task.real.generators().is_empty() {
         return None;
     }
-    // An orbit may represent its GPUs only if all GPUs send, and all receive, the same number of chunks.
+    // One GPU may represent its orbit only if all GPUs send, and all receive, the same number of chunks.
     let mut per_source = vec![0usize; task.network.node_count()];
     let mut wanted = vec![0usize; task.network.node_count()];
     let unicast = task.chunks.is_unicast();

@@ -317,7 +317,8 @@ impl<'a> FloorCheck<'a> {
         };
         let needed = 2.0 * (parts.len() - 1) as f64 * self.all_bytes();
         let into = needed / rate(true);
-        // If switches outside copy, data leaves the parts fewer times than it enters them.
+        // If switches outside all parts copy, one transmission out of a part may feed several transmissions into parts,
+        // so links out of the parts give no bound.
         Some(if loose && model.copy { into } else { into.max(needed / rate(false)) })
     }
 }

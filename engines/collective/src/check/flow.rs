@@ -185,7 +185,7 @@ fn spread(
         };
         finish = finish.max(hops[last].arrival);
         let mut at = Some(last);
-        // Goes back to the root until it meets a send that is known to be needed.
+        // Traces the data back towards the root, up to a send that is already known to be needed.
         while let Some(here) = at.filter(|here| !std::mem::replace(&mut needed[*here], true)) {
             let hop = hops[here];
             at = if hop.from == part.root {

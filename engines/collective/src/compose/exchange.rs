@@ -141,7 +141,7 @@ fn path(
         }
     }
     let links: usize = edges.iter().map(|edge| edge.len() - 1).sum();
-    // The remaining starts do not belong to the path.
+    // Fails if there are starts that do not belong to the path.
     (links == starts.len()).then(|| CompactTree {
         root,
         share: format!("1/{chunks_per_rank}"),

@@ -45,7 +45,8 @@ pub fn spread_floor(spread: &SpreadData<'_>) -> Result<Option<SpreadFloor>, Over
         if needs == 0 {
             continue;
         }
-        // Initial rate: the links into each destination, a cut that needs no flow.
+        // Initial rate: the smallest over the cuts that separate one destination; its entry links give the capacity
+        // without a max-flow computation.
         let rate = Rational::new(spread.graph.in_capacity(destination), needs).ok_or(Overflow)?;
         if best.as_ref().is_none_or(|best| rate < best.rate) {
             let mut cut = vec![true; spread.graph.nodes()];
@@ -54,7 +55,8 @@ pub fn spread_floor(spread: &SpreadData<'_>) -> Result<Option<SpreadFloor>, Over
         }
     }
     let Some(mut best) = best else { return Ok(None) };
-    // Each destination starts from the best rate so far: one flow shows whether it has a worse cut.
+    // Each destination starts from the best rate so far: a single max-flow shows whether the destination has a cut with
+    // a lower rate.
     for &destination in spread.destinations {
         if total == spread.shards[destination as usize] {
             continue;
@@ -111,7 +113,7 @@ impl Destination<'_> {
         let total: i128 = self.shards.iter().sum();
         let wanted = total.checked_mul(numerator).ok_or(Overflow)?;
         let all: i128 = self.graph.arcs().iter().map(|arc| arc.capacity).sum();
-        // Sums of flows do not exceed these two numbers, so the sums below do not overflow.
+        // No sum of flows below exceeds `most` plus `wanted`, so none overflows.
         let most = all.checked_mul(denominator).ok_or(Overflow)?;
         most.checked_add(wanted).ok_or(Overflow)?;
         let mut network = FlowNetwork::new(self.graph.nodes() + 1);

@@ -392,7 +392,8 @@ fn improve(
     let finish = session.epochs_of(&schedules);
     // The smallest number of epochs that is not shorter than the best known schedule.
     let top = ((best_us / epoch_us * (1.0 - SAME)).ceil() as u32).min(finish);
-    // A proof about epochs of this length applies to the best plan only if no known schedule ends before this one.
+    // A proof for this epoch length may be reported only if the best known plan does not end before the schedule in
+    // these epochs.
     let states = best_us >= f64::from(finish) * epoch_us * (1.0 - SAME);
     let asking = Asking { limits, params, only: None, fold: true, most_columns: MOST_COLUMNS, states };
     // Without copies, the LP model is smaller and decides the problem.

@@ -235,8 +235,8 @@ impl<'s> RangeSearch<'s> {
             row[schedule.planned_for] = Some(schedule.time_us);
             let up = schedule.planned_for + 1..count;
             let down = (0..schedule.planned_for).rev();
-            // Searches outwards from the schedule's own size and stops when it is too far from the best: times of
-            // neighbouring sizes hardly differ.
+            // Goes from the size for which the schedule was planned to larger and to smaller sizes, and stops at a size
+            // for which its time is too far above the best time, because times of neighbouring sizes hardly differ.
             for sizes in [&mut up.into_iter() as &mut dyn Iterator<Item = usize>, &mut down.into_iter()] {
                 for at in sizes {
                     let Some(time_us) = self.time_us(schedule, self.sizes[at]) else { break };

@@ -37,7 +37,7 @@ impl EpochDistances {
 /// Distances from a node, or to it.
 fn distances(network: &LinkNetwork, lengths: &[u32], node: u32, towards: bool) -> Box<[u32]> {
     let ways = arrivals(network, node, towards, |link, at| at + f64::from(lengths[link as usize]));
-    // Sums of epochs are integers, and infinity becomes the largest number.
+    // Sums of epochs are integers, so the conversion is exact; infinity becomes `FAR`.
     ways.into_iter().map(|way| (way as u32).min(FAR)).collect()
 }
 

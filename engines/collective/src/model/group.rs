@@ -324,7 +324,8 @@ impl Folding {
     }
 
     fn of_pairs(network: &LinkNetwork, pairs: PairChunks, elements: Vec<Symmetry>) -> Self {
-        // An element maps every GPU to the first GPU of its orbit, so one chunk of every orbit begins there.
+        // For every GPU, some element maps it to the first GPU of its orbit, so each orbit of chunks has one chunk that
+        // begins at such a first GPU.
         let is_first = |gpu: u32| elements.iter().all(|element| element.nodes[gpu as usize] >= gpu);
         let begins: FxHashSet<u32> = network.gpus().iter().copied().filter(|gpu| is_first(*gpu)).collect();
         let ends = (0u32..).zip(&pairs.ends);

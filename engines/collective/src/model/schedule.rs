@@ -209,8 +209,8 @@ fn replay(task: &CollectiveTask, schedule: &EpochSchedule, chunk_bytes: f64) -> 
         }
         true
     };
-    // In the order of transmission, then in the order in which plans list sends: the latter decides for several starts
-    // at once on a link.
+    // Sorts by the epoch of transmission; if several starts on a link transmit in the same epoch, they keep the order
+    // in which plans list sends.
     order.sort_unstable_by_key(|send| {
         let link = &task.real.links()[task.epochs.links[send.start.link as usize].carrier as usize];
         (send.begin, link.from, link.to, send.start.chunk)

@@ -266,8 +266,9 @@ impl<'n> SymmetrySearch<'n> {
         let colour = from[node as usize];
         let mut images: Vec<u32> =
             (0u32..).zip(&to).filter(|(_, other)| **other == colour).map(|(image, _)| image).collect();
-        // Only symmetries without fixed GPUs are useful, so the GPU's own position is tried last. The images closest to
-        // the previous shift come first, because a symmetry of a regular network shifts most node numbers equally.
+        // Only symmetries without fixed GPUs are useful, so the GPU itself is the last image that is tried. The images
+        // closest to the previous shift come first, because a symmetry of a regular network shifts most node numbers
+        // equally.
         let salt = self.salt;
         images.sort_by_key(|image| {
             let shifted = (i64::from(*image) - i64::from(node) - shift).unsigned_abs();

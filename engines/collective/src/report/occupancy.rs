@@ -62,7 +62,8 @@ pub(super) fn binds(subject: ExplainedPlan<'_>, (from, to): (u32, u32)) -> bool 
         .iter()
         .enumerate()
         .any(|(part, bound)| enters(&bound.inside, turned(sort.starts_backwards() && part == 0)));
-    // The floor applies to the last part, which only AllReduce plans forwards.
+    // The floor applies to the last part. In a collective whose first part is planned backwards, the last part is
+    // planned backwards too, except in an AllReduce.
     let backwards = sort.starts_backwards() && sort != CollectiveSort::AllReduce;
     let floor = claims.floor.as_ref().map(|floor| floor.under_finish(subject.result.time.alpha_threshold));
     of_epochs || floor.is_some_and(|floor| enters(&floor.inside, turned(backwards)))

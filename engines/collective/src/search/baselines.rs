@@ -147,7 +147,8 @@ fn extend(task: &CollectiveTask, chains: &ChainTable, from: u32, to: u32, tree: 
         let Some(chain) = next.filter(|chain| left(chain) < FAR) else { return false };
         let head = chains.head(chain);
         let after = tree.reached.get(&at).copied().flatten();
-        // Shares a part of the path that exists for another destination.
+        // Adds a step only into a GPU that the tree does not contain yet; otherwise the path to another destination
+        // already has a step into that GPU.
         if !tree.reached.contains_key(&head) {
             tree.reached.insert(head, Some(tree.ways.len() as u32));
             tree.ways.push(ChunkWay { after, chain });
@@ -163,7 +164,7 @@ fn extend(task: &CollectiveTask, chains: &ChainTable, from: u32, to: u32, tree: 
 fn ring(task: &CollectiveTask) -> Vec<u32> {
     let mut part: Vec<u32> = participants(task);
     let Some(first) = part.first().copied() else { return part };
-    // Nearest neighbour: a short tour, not the shortest one.
+    // Nearest-neighbour tour: short, but not necessarily the shortest.
     let mut order = vec![first];
     part.retain(|gpu| *gpu != first);
     while let Some(last) = order.last().copied() {

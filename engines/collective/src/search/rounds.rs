@@ -48,7 +48,7 @@ pub struct RoundEnd {
 /// round, and that a chunk that enters a switch can leave it within the round.
 pub fn shortest_round(task: &CollectiveTask) -> u32 {
     let chains = ChainTable::new(task);
-    // Epochs that a chunk needs through the switches of any chain.
+    // Maximum number of epochs that a chunk needs through the switches of a chain.
     let all = (0..task.network.node_count() as u32).flat_map(|node| chains.of(node));
     let through = all.filter_map(|chain| chains.links(chain).last()).map(|(_, offset)| offset + 1).max();
     // At least the maximum latency, so a start of this round has arrived by the end of the next round.

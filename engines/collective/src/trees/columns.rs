@@ -141,7 +141,7 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
             per_depth_us: 0.0,
             rounds: 0,
         };
-        // First trees: prices as if all links were equally loaded.
+        // First trees: the price of a link is inversely proportional to its capacity.
         let first: Vec<f64> = network.links().iter().map(|link| scale / link.capacity_gbyte_per_s).collect();
         for orbit in 0..question.weights.len() {
             if question.weights[orbit] > 0.0 {
@@ -249,7 +249,7 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
     fn price<W: Watch>(&mut self, solution: &Solution, watch: &mut W) -> Result<bool, MethodError> {
         let dual = |row: Row| solution.row_duals.get(row.index()).copied().unwrap_or(0.0);
         let order = self.question.fold.order() as f64;
-        // A row represents its orbit, so its dual is divided among the links.
+        // A row represents an orbit of links, so its dual is divided among the links of the orbit.
         let classes: Vec<f64> = self
             .class_rows
             .iter()

@@ -50,7 +50,7 @@ impl Fold {
         let mut representatives = Vec::new();
         let mut places = vec![None; network.node_count()];
         for &gpu in network.gpus() {
-            // Orbits of the GPUs, each by its smallest number.
+            // Orbits of the GPUs; the GPU with the smallest number represents its orbit.
             if places[gpu as usize].is_none() {
                 let orbit = representatives.len() as u32;
                 representatives.push(gpu);
@@ -61,7 +61,7 @@ impl Fold {
         }
         let mut classes = vec![u32::MAX; network.links().len()];
         let mut class_links = Vec::new();
-        // Classes of the links, each by its smallest number.
+        // Classes of the links; the link with the smallest number represents its class.
         for link in 0..network.links().len() as u32 {
             if classes[link as usize] == u32::MAX {
                 let class = class_links.len() as u32;

@@ -136,7 +136,7 @@ impl Growth<'_> {
 
     /// The tree without GPUs that are not ranks and forward nothing.
     fn trimmed(&self, tree: Tree) -> Tree {
-        // Backwards, children before parents: a hop is useful if it ends at a rank or one of its children is.
+        // Children come before parents: a hop is useful if it ends at a rank or if one of its children is useful.
         let mut useful: Vec<bool> = tree.hops().iter().map(|hop| self.ranks[hop.to as usize]).collect();
         for (place, hop) in tree.hops().iter().enumerate().rev() {
             if useful[place] && hop.parent != ROOT {

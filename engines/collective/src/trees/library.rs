@@ -283,9 +283,9 @@ impl<'n> TreeLibrary<'n> {
                 best = Some(plan);
             }
         };
-        // Number of hops of one piece of each root.
+        // Total number of hops if every root sends one piece.
         let hops = (self.ranks.max(2) as u64 - 1) * self.data.len().max(1) as u64;
-        // Large networks get more effort: at least some pieces on each of their links.
+        // Large networks get more effort: enough hops for at least `LEAST_PIECES` pieces of each root.
         let run_hops = effort.run_hops.max(LEAST_PIECES.saturating_mul(hops));
         let most = (run_hops / hops).min((shard_bytes / effort.min_piece_bytes).max(1.0) as u64);
         let multiple = effort.multiple.max(1);

@@ -143,7 +143,7 @@ impl<'n> TreeParts<'n> {
                     let sort = TreePlanSort::List { pieces, order };
                     Some(TreePlan { finish_us, variant: plan.variant, sort })
                 })
-                // The best pace for this number of pieces.
+                // The best list order for this number of pieces.
                 .min_by(|one, other| one.finish_us.total_cmp(&other.finish_us)),
             TreePlanSort::Periodic(_) => {
                 library.periodic_with(plan.variant, shard_bytes, pieces).map(|figures| {

@@ -143,7 +143,7 @@ pub(super) fn check(
             live.all.missing(),
         );
         dark.max_circuits = dark.max_circuits.max(live.all.missing());
-        // Only pods and pairs that lose circuits in this batch can be worse than in the batches before.
+        // Only pods and pairs that lose circuits in this batch can have more dark circuits than in earlier batches.
         for (_, judged) in all.iter().filter(|change| is_removal(change)) {
             let (i, j) = judged.pair();
             let missing =

@@ -186,7 +186,7 @@ impl<'m> RestrictedProgram<'m> {
             .map(|&(_, column)| (self.model.costs[column as usize], self.rows[column as usize].clone()))
             .collect();
         if !columns.is_empty() {
-            // Upper bounds follow from the rows.
+            // The new columns need no upper bounds, because the rows imply them.
             self.instance.add_columns("new", 0.0, f64::INFINITY, &columns).map_err(failed)?;
         }
         let taken: std::collections::HashSet<u32> = chosen.iter().map(|(_, column)| *column).collect();

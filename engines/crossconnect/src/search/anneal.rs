@@ -42,8 +42,8 @@ pub struct AnnealSettings {
 
 impl Default for AnnealSettings {
     fn default() -> Self {
-        // Temperatures are in circuits: at 0.4 a step that loses one circuit is taken in 8 of 100 cases, at 0.25 in 2
-        // of 100.
+        // Temperatures are in circuits: at 0.4, a step that loses one circuit is accepted in 8 of 100 cases, at 0.25 in
+        // 2 of 100.
         Self {
             joint: true,
             first: 0,

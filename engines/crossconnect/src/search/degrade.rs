@@ -73,8 +73,8 @@ impl Task {
     pub fn of(scenario: &CrossconnectScenario) -> Self {
         let mut task = Self::of_all(scenario);
         if !scenario.failed_ports.is_empty() && !scenario.is_placed() {
-            // `kept` also needs the task with all ports working: only if the demand fits there is the loss due to
-            // failures.
+            // The loss is due to failures only if the demand fits when all ports work, so `kept` also gets the task
+            // without failures.
             let all_in_order = CrossconnectScenario { failed_ports: Vec::new(), ..scenario.clone() };
             if let Some(kept) = kept(&task, &Self::of_all(&all_in_order)) {
                 task.wanted = kept.wanted;
@@ -157,7 +157,8 @@ fn fair(task: &Task, switches: &[usize], oriented: &[Cell], watch: &mut impl Wat
     let mut arcs = Vec::new();
     for (number, cell) in oriented.iter().enumerate() {
         let whole = i64::from(count(&task.wanted, cell.a.min(cell.b), cell.a.max(cell.b)).max(1));
-        // A pair can get circuits only on switches at which both of its pods have ports, which bounds their number.
+        // A pair can get circuits only on switches at which both of its pods have ports; `reach` is the limit on its
+        // circuits there.
         let most = cell.count.min(reach(task, switches, cell.a, cell.b));
         // Convex loss: the s-th circuit that a pair loses costs (2s - 1)/C, so losses are distributed in proportion to
         // the targets of the pairs. The loop runs backwards, because the first circuit that is kept avoids the most
@@ -189,7 +190,8 @@ fn second_chances(
     let mut short: Vec<Cell> =
         task.wanted.iter().filter(|cell| count(wanted, cell.a, cell.b) < cell.count).copied().collect();
     short.sort_by(|one, other| share(wanted, one).total_cmp(&share(wanted, other)));
-    // The number of flows is bounded; later pairs already keep a larger fraction.
+    // Tries only the first `SECOND_CHANCES` pairs, because each try needs a flow computation; later pairs already keep
+    // a larger fraction.
     for cell in short.into_iter().take(SECOND_CHANCES) {
         let more = merged(wanted.iter().copied().chain([Cell { count: 1, ..cell }]));
         if feasible(orient(task, switches, &more, Preference::none(), watch))?.is_some() {

@@ -291,8 +291,8 @@ fn children(
             }
             Err(ended) => return Err(ended),
         };
-        // A merged part does not show on which switch a circuit is, so parts of two switches are split to count their
-        // removals.
+        // A merged part does not show on which switch a circuit is, so removals cannot be counted by switch. A part
+        // that consists of two switches is therefore split for the count.
         let removed = if several { lost(task, [(&one, &here), (&other, &there)], go_on)? } else { 0 };
         if best.as_ref().is_none_or(|(least, _)| removed < *least) {
             let child = |number, switches, demand| Node { number, switches, demand };

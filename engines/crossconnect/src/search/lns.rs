@@ -107,7 +107,6 @@ pub fn lns<W: Watch>(
         for (&ocs, cells) in switches.iter().zip(plan.ocs) {
             best.ocs[ocs] = cells;
         }
-        // Equal plans are accepted too, because they lead out of local optima.
         removals = task.removed_by_ocs(&best);
         if removed < before {
             idle = 0;

@@ -55,7 +55,7 @@ impl CopyProgram<'_> {
                 };
                 let (tail, head) = (rank(from), rank(to));
                 let most = self.model.upper[start.index()];
-                // Links with several starts need a binary that says whether they are used.
+                // Links with several starts need a binary variable that is 1 if the link is used.
                 let used = if most > 1.0 {
                     let used = self.model.binary(format!("used {chunk} {link} {epoch}"), 0.0);
                     self.model.at_most(

@@ -260,7 +260,7 @@ impl<'t> Placer<'t> {
             }
             left -= reached.len();
             if self.task.switch_copies && self.chains.links(fresh.chain).len() > 1 {
-                // Paths that share the first link have become cheaper.
+                // Adds the steps of the tail again, because paths that share the first link have become cheaper.
                 reached.push(fresh.tail);
             }
         }
@@ -352,7 +352,7 @@ impl<'t> Placer<'t> {
     ) {
         for chain in self.chains.of(tail) {
             let head = self.chains.head(chain);
-            // A lower bound on the rest of the path: links without traffic are the fastest.
+            // A lower bound on the rest of the path: the distance without other traffic.
             let rest = toward.map_or(0, |row| row[head as usize]);
             if self.have[head as usize] != NEVER || rest >= FAR {
                 continue;
@@ -422,7 +422,8 @@ impl<'t> Placer<'t> {
                     continue 'again;
                 }
             }
-            // The plan format could not distinguish the two arrivals.
+            // Delays the start, because the plan format could not distinguish two arrivals of the chunk at a switch in
+            // one epoch at different paces.
             if self.meets_another_pace(chain, start) {
                 start += 1;
                 continue;

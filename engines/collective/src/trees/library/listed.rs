@@ -60,7 +60,8 @@ impl TreeLibrary<'_> {
         effort: &TreeEffort,
         watch: &mut W,
     ) -> Result<Option<TreePlan>, MethodError> {
-        // All combinations of a set of trees and a pace, sorted by their finish with the previous number of pieces.
+        // All combinations of a set of trees and a list order, sorted by their finish with the previous number of
+        // pieces.
         let mut combinations: Vec<Combination> = (0..self.variants().len())
             .flat_map(|variant| {
                 ListOrder::ALL.map(|order| Combination { score: f64::INFINITY, variant, order })

@@ -102,7 +102,7 @@ impl Packer<'_> {
         let mut any = false;
         loop {
             let mut progress = false;
-            // Completing moves free ports without opening further additions.
+            // Moves that complete an addition come first, because they free ports without beginning another addition.
             for begins in [false, true] {
                 for removals in &work.components[component].moves {
                     let open = self.open(removals);

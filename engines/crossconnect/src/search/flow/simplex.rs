@@ -156,7 +156,7 @@ impl<'n> Simplex<'n> {
     /// Nodes that only artificial edges can supply.
     fn cut(&self) -> Vec<u32> {
         let real = &self.nodes[..self.nodes.len() - 1];
-        // Potentials beyond half of M mean that the node hangs from an artificial arc.
+        // A potential above half of `dear` means that the node hangs from an artificial arc.
         (0u32..).zip(real).filter(|(_, node)| node.potential > self.dear / 2).map(|(node, _)| node).collect()
     }
 
