@@ -142,7 +142,7 @@ fn parse(line: &[u8], number: u64) -> LogLine {
     };
     match serde_json::from_slice::<LogRecord>(line) {
         Ok(mut record) if record.record.schema == SCHEMA => {
-            // An impossible number does not name a plan.
+            // A plan number outside the valid range is dropped; the rest of the record is used.
             record.plan = record.plan.filter(|plan| plan.is_valid());
             LogLine::Record(Box::new(record))
         }

@@ -47,7 +47,8 @@ pub struct Schedule {
 pub fn schedule(scenario: &CrossconnectScenario, wired: &Wired) -> Schedule {
     let work = ChangeComponents::of(scenario, wired);
     let traffic = Traffic::of(scenario, wired);
-    // Without limits, one batch makes all changes, unless splitting spares pods or pairs.
+    // With default limits, one batch makes all changes, unless several batches leave fewer pods and pairs of pods below
+    // their limits.
     if scenario.rollout.is_usual() {
         let all: Vec<u32> = (0..work.changes.len() as u32).collect();
         let order = if all.is_empty() { Vec::new() } else { vec![all] };

@@ -80,7 +80,7 @@ pub fn least_imbalance(shape: &PlacementShape, load: &[f64]) -> f64 {
     if mean <= 0.0 {
         return 1.0;
     }
-    // Giving each replica to the largest share minimises the largest share.
+    // Giving each replica to the expert with the largest load per replica minimises this largest load.
     let mut counts = vec![1.0; load.len()];
     let share = |counts: &[f64], expert: usize| load[expert] / counts[expert];
     let heaviest = |counts: &[f64]| {

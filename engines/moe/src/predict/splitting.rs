@@ -35,7 +35,7 @@ pub(super) fn solve(problem: &PassageProblem, passage: &mut [f64]) -> usize {
     }
     let mut target = vec![0.0; n * n];
     let mut column = vec![0.0; n];
-    // Thresholds of the projections hardly change from step to step.
+    // Each projection starts from its last threshold, because thresholds hardly change from step to step.
     let mut thresholds = vec![0.0; n];
     // May stop early: every intermediate matrix is on the simplex.
     for taken in 1..=MOST_STEPS {

@@ -60,7 +60,7 @@ pub fn changed(region: &MoeRegion, before: &[RegionCircuit], circuits: &CircuitC
     let mut found = kept(region, &old, circuits).unwrap_or_else(|| mapped(region, circuits));
     let place = |circuit: &RegionCircuit| (circuit.server_a, circuit.nic_a, circuit.server_b, circuit.nic_b);
     for circuit in &mut found {
-        // A circuit is the same if its servers and both of its NICs are.
+        // A circuit is kept if an old circuit has the same servers and the same NICs.
         if old.iter().any(|old| place(old) == place(circuit)) {
             circuit.action = CircuitAction::Keep;
         }

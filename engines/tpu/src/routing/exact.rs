@@ -66,7 +66,8 @@ impl Lister<'_> {
             routes.push(self.ports.iter().rev().copied().collect());
         } else {
             self.nodes.push(tail);
-            // Collects the virtual channels of each in port, so that a node is visited once for all virtual channels.
+            // Collects the virtual channels of each input port, so that the search visits a node once for all virtual
+            // channels.
             let mut before = [0u32; PORTS];
             for vc in (0..steps.vcs()).filter(|vc| lanes >> vc & 1 == 1) {
                 for state in steps.before(frame, steps.state(arc, vc)) {

@@ -277,7 +277,7 @@ impl SelectionRun<'_> {
     /// Copies the routes of another selection that do not cross failed switches.
     fn adopt(&mut self, start: &SelectedRoutes) {
         for (source, target, ports) in start.routes() {
-            // Routes over failed switches are left out, and found again in the first pass.
+            // Routes over failed switches are left out; their flows get new routes in the first pass.
             if ports.len() <= self.now.stride && is_open(self.ways.frame, source, ports) {
                 let flow = self.now.flow(source, target);
                 self.now.set(flow, ports);

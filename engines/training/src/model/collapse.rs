@@ -197,7 +197,7 @@ fn bare_task(id: usize, node: &Node, shape: &Shape, workload: &Workload) -> Task
         NodeKind::SendBackward => pipeline(TaskKind::PpBwd, 'B'),
         NodeKind::Clockwise => exchange(clockwise, first),
         NodeKind::CounterClockwise => exchange(shape.counter_clockwise_flows(), first + clockwise),
-        // Computes are never inter-pod tasks.
+        // Compute phases are never inter-pod tasks.
         NodeKind::Forward | NodeKind::Backward | NodeKind::SendForward => pipeline(TaskKind::PpFwd, 'F'),
     };
     Task {

@@ -188,7 +188,8 @@ impl DarkTimeStudy<'_> {
                 open.extend([(first, middle), (middle, last)]);
             }
         }
-        // A search that gave up may have a longer iteration than the search for a longer dark time.
+        // A plan for a longer dark time is also valid for a shorter one, so a search that gave up gets the smallest
+        // time found for any longer dark time.
         let mut least_s = f64::INFINITY;
         for known in known.iter_mut().rev() {
             least_s = known.unwrap_or(f64::INFINITY).min(least_s);

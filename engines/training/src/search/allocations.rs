@@ -188,11 +188,12 @@ impl<W: Watch<Proposal>> State<'_, W> {
                     }));
                 }
             }
-            // Fathoming: no allocation from here on can beat the best plan. This is the proof.
+            // Fathoming: bounds ascend in the list, so neither this nor a later allocation can beat the best plan.
             if bound >= target {
                 return Ok(bound);
             }
-            // The leaves are completed exactly, so one evaluation decides the allocation.
+            // The circuits of the leaf links (see `Split`) are chosen optimally for the decided links, so one
+            // evaluation gives the best makespan of this allocation.
             vectors.load(index, split, &mut x);
             let makespan = split.solve(&mut x, &mut free, &mut scratch);
             if self.best.as_ref().is_some_and(|best| best.x == x) {

@@ -47,7 +47,7 @@ impl Default for GaSettings {
     fn default() -> Self {
         Self {
             // With these values of population, elites, tournament, crossover and mutation the search found the proven
-            // optimum on every preset of one job; the stall length of 200 is that of the DELTA paper.
+            // optimum on every preset of one job; the stall length of 200 is the value of the DELTA paper.
             islands: 4,
             population: 40,
             elites: 4,

@@ -46,7 +46,7 @@ pub(crate) fn best<W: Watch<Proposal>>(
     if enough(&known, evaluator.ideal.makespan()) {
         return Ok(BestKnown { found: known, proven: true });
     }
-    // DELTA Alg. 2 around the known makespan: more circuits cannot help a plan that is at least as good.
+    // DELTA Alg. 2 at the known makespan: no plan that ends as early needs more circuits than these bounds.
     let mut caps = circuit_bounds(network, &Windows::new(network, known.makespan * (1.0 + ROOM)));
     if let Some((link, circuits)) = most {
         caps[link] = caps[link].min(circuits);

@@ -177,7 +177,7 @@ pub fn level_first_over(
             scratch.open[next].0 = sink.release;
             next += 1;
         }
-        // Speeds: the highest groups run at full speed as far as the circuits reach.
+        // Speeds: the highest groups run at full speed as far as the number of circuits allows.
         let (circuits, change) = over(now);
         let mut left = circuits;
         for group in groups.iter_mut() {
@@ -194,7 +194,8 @@ pub fn level_first_over(
         // The next event: an arrival, two groups becoming level, or the end of the lowest running group.
         let until = sinks.get(next).map_or(change, |sink| sink.release.min(change));
         let mut step = until - now;
-        // A sink that ends when its circuits are removed counts as ended: rounding must not make its last bit wait.
+        // A sink that ends when its circuits are removed counts as ended, because rounding could leave a tiny remainder
+        // that would wait for the next circuits.
         let grace = if until == change && change.is_finite() { 4.0 * f64::EPSILON * change } else { 0.0 };
         step += grace;
         let mut meeting = None;

@@ -99,7 +99,7 @@ impl Interior {
             let predictor = newton.direction(&task, &point, 0.0, None);
             let (primal, dual) = point.reach(&predictor, 1.0);
             let after = task.mu_after(&point, &predictor, primal, dual);
-            // Centring by the cube of the progress of the predictor (Mehrotra's rule).
+            // Centring parameter: the cube of the ratio by which the predictor reduces `mu` (Mehrotra's rule).
             let sigma = (after / mu).powi(3).clamp(1e-6, 0.5);
             // Corrector: second-order terms of the predictor.
             let step = newton.direction(&task, &point, sigma * mu, Some(&predictor));

@@ -119,7 +119,8 @@ impl Phases {
         let mut mean = vec![0.0; network.class_count()];
         let mut lengths = Network::whole(start);
         let phases = PHASES.min(settings.max_rounds.max(1));
-        // One phase: a sweep, a metric, a flow, new lengths.
+        // One phase: a sweep at the current lengths gives a metric bound and a flow; the loads of the flow give the
+        // next lengths.
         for phase in 1..=phases {
             let swept = sweep(network, &lengths, watch)?;
             let interval = known.get_or_insert_with(Interval::unknown);

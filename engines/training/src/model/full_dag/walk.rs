@@ -126,7 +126,7 @@ impl StageWalk<'_> {
         let n = self.micro_batches as usize;
         // The parts of the model in order: each chunk of the stages in turn.
         let parts = stages * self.shape.virtual_stages as usize;
-        // arrived[backward][part * n + micro_batch]: the node that provides the input of a compute.
+        // arrived[backward][part * n + micro_batch]: the node that provides the input of a compute phase.
         let mut arrived = [vec![NONE; parts * n], vec![NONE; parts * n]];
         let mut next = vec![0_usize; stages];
         let mut free = vec![NONE; stages];
@@ -160,8 +160,8 @@ impl StageWalk<'_> {
                     if let Some(neighbour) = neighbour {
                         let send = self.send(dag, replica, stage, neighbour % stages, work, compute);
                         arrived[direction][neighbour * n + step.micro_batch as usize] = send;
-                        // A blocking send holds the stage. It starts after the compute, so waiting for it
-                        // includes waiting for the compute.
+                        // A blocking send holds the stage. It starts after the compute phase, so waiting for it
+                        // includes waiting for the compute phase.
                         if self.blocking {
                             free[stage] = send;
                         }

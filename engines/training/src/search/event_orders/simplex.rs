@@ -158,7 +158,7 @@ impl Dictionary {
         let width = self.variables + 1;
         let from = leaving * width;
         let inverse = 1.0 / self.table[from + 1 + entering];
-        // The entering variable in terms of the leaving variable and the other columns.
+        // Solves the leaving row for the entering variable.
         for value in &mut self.table[from..from + width] {
             *value *= -inverse;
         }

@@ -407,7 +407,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
                             return Ok(None);
                         }
                         StrongBranch::One(forced, first, second) => {
-                            // Forced order: no child is created; the node is relaxed again with it.
+                            // Forced order: no child is created; the node is relaxed again with this order.
                             path = Some(Arc::new(Decision { first, second, before: path }));
                             distances = forced;
                             rows = tight;

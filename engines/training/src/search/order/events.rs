@@ -67,10 +67,10 @@ impl EventOrder {
             let task = rivals[event.rival() as usize].task as usize;
             (if event.is_end() { trace.finish[task] } else { trace.start[task] }).max(0.0).to_bits()
         };
-        // Positions are in topological order, so they break ties consistently with the DAG.
         let mut free: BinaryHeap<Reverse<(u64, Event)>> = BinaryHeap::new();
         let push = |free: &mut BinaryHeap<_>, event: Event| free.push(Reverse((time(event), event)));
-        // Ties are broken by position, which follows the DAG where rounding has made times equal or swapped them.
+        // Events with equal times are placed in the order of their positions, which follows the DAG. If rounding has
+        // swapped two times, the counts in `waiting` still keep the order of the DAG.
         for (position, count) in waiting.iter().enumerate() {
             if *count == 0 {
                 push(&mut free, Event::start(position as u32));

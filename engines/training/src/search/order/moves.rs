@@ -91,7 +91,8 @@ impl Pricing {
         for event in &point.order.events[..low] {
             self.running[event.rival() as usize] = !event.is_end();
         }
-        // The price of an interval changes by what each passed event adds to it (difference of neighbouring prices).
+        // Passing an event changes the price by the contribution of the event: the difference between the prices of the
+        // intervals after and before the event.
         let mut price = point.prices[low];
         let mut best = f64::NEG_INFINITY;
         for event in &order.events[low..high] {

@@ -322,7 +322,7 @@ impl Steps<'_> {
         let up_s = |held: &Held| if rule.early { held.0 - delay_s } else { (held.0 - delay_s).max(0.0) };
         let ups = held.iter().flatten().map(up_s);
         let first_s = ups.clone().fold(0.0, f64::min);
-        // Only one return precedes the end: circuits that would be set up there are set up with it.
+        // Only one return is made before the end, so circuits that would be set up there are set up with the return.
         let up_s = |held: &Held| if up_s(held) <= 0.0 { first_s } else { up_s(held) };
         let downs = held.iter().flatten().map(|held| held.1).filter(|end_s| end_s.is_finite());
         let mut from_s: Vec<f64> = ups.filter(|up_s| *up_s > 0.0).chain(downs).collect();

@@ -57,7 +57,7 @@ impl PortSearch<'_> {
             }
             let mut raised = false;
             for link in 0..low.len() {
-                // Bisection: the highest count keeps the makespan; `least` is the smallest count that does.
+                // Bisection for the smallest count that keeps the makespan; the highest count keeps it.
                 let (mut least, mut most) = (low[link], high[link]);
                 while least < most {
                     x[link] = u32::midpoint(least, most);
