@@ -255,7 +255,7 @@ impl<'a> Matrix<'a> {
         }
         if selected {
             pen.paint(x, y, width, 1, self.theme.cursor());
-            // A mark in the place of the bracket is more important.
+            // The brackets are omitted if a mark occupies the column of the opening bracket.
             let is_free = cell.flag == CellFlag::Plan || start - 1 > x;
             if self.editing && is_free && start > x && end < x + width {
                 pen.glyph(start - 1, y, "[", self.theme.cursor());

@@ -110,7 +110,7 @@ pub fn check(
         violations.extend(compare_metrics(envelope.metrics, &judged.figures));
         let (trust, verified) = trust(result, envelope, judged.proven_us, judged.floor_us, &mut found);
         let covers = floor_covers(result.time.alpha_threshold);
-        // A floor that includes latencies does not apply to a finish in epochs that omit some of them.
+        // A lower bound that includes all latencies does not hold for a finish in epochs that omit some latencies.
         let floor_us = judged.floor_us.filter(|floor_us| *floor_us <= result.claims.finish_us * (1.0 + 1e-9));
         verdict.wider = floor_us
             .map(|floor_us| VerifiedBound::of(Sense::Min, result.claims.finish_us, floor_us, Some(covers)));

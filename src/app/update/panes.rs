@@ -172,7 +172,7 @@ impl App {
         let state = self.pane_mut(pane);
         let here = i64::from(state.step.unwrap_or(last));
         let next = (here + by).clamp(0, i64::from(last)) as u32;
-        // The last step is live: it stays the last one when more steps arrive.
+        // `None` follows the run: a pane at the last step moves to the new last step when more steps arrive.
         state.step = (next != last).then_some(next);
         self.touch();
     }

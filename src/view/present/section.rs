@@ -310,7 +310,7 @@ fn title(input: &PaneInput<'_>, section: &Section, before: Vec<Piece>, width: u1
     }
     // A form may be named after a block, and block names use underscores as in files.
     let form = input.mode().replace('_', " ");
-    // The subject of a section is more important than its form.
+    // On a narrow pane, the form is omitted if the section has a subject.
     let form = if section.subject.is_empty() || width >= CONTEXT { form } else { String::new() };
     let gap = if section.subject.is_empty() { "" } else { "  " };
     if !form.is_empty() {

@@ -331,7 +331,7 @@ impl Timeline<'_> {
         if !(0..height).contains(&to_y) {
             return;
         }
-        // A name in front of its bar has priority.
+        // If the name of a bar is drawn in front of it, the arrow ends at the name instead of at the bar.
         let bar = self.bar_columns(to, &state.parts).filter(|_| to.shape == ItemShape::Bar);
         let to_x = bar.map_or(to_x, |bar| {
             let room = self.room_beside(to, pen.width(), state);

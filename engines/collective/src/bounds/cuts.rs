@@ -49,7 +49,8 @@ fn raise_by(task: &CollectiveTask, inside: &[u32], best: &mut EpochBound) {
         return;
     }
     let entries: Vec<u32> = lanes.iter().map(|lanes| lanes[0].link).collect();
-    // Starts on lanes of one link are compared by the times at which the link transmits.
+    // Starts on the lanes of a link are comparable only after their shifts are subtracted, because this gives the
+    // epochs in which the link transmits.
     let before = |at: usize, source: u32| {
         let of = |lane: &EntryLane<'_>| lane.to_tail[source as usize].saturating_sub(lane.shift);
         lanes[at].iter().map(of).min().unwrap_or(FAR)

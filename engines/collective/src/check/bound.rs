@@ -152,7 +152,8 @@ impl<'a> BoundProof<'a> {
         };
         let entries: Vec<&Vec<LinkLane<'_>>> =
             self.lanes.links.iter().filter(crosses).map(|(.., lanes)| lanes).collect();
-        // Starts on lanes of one link are compared by the times at which the link transmits.
+        // Starts on the lanes of a link are comparable only after their shifts are subtracted, because this gives the
+        // epochs in which the link transmits.
         let least = |lanes: &Vec<LinkLane<'_>>, row: &dyn Fn(&LinkLane<'_>) -> Vec<u64>| {
             let rows: Vec<Vec<u64>> = lanes.iter().map(row).collect();
             (0..self.lanes.count).map(|node| rows.iter().map(|row| row[node]).min().unwrap_or(FAR)).collect()

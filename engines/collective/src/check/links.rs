@@ -193,7 +193,7 @@ fn check_up(link: &CheckedLink, epoch: u32, result: &CollectiveResult, found: &m
     let tau = result.time.epoch_us;
     let latency = if result.time.discipline == Discipline::Fluid { 0.0 } else { link.alpha_us };
     let (begin, end) = (f64::from(epoch) * tau, f64::from(epoch + link.window) * tau + latency);
-    // Twice the tolerance with which the first and the last epoch in which a link is up are rounded.
+    // Twice the tolerance with which the ends of the intervals in which a link is up are rounded to epochs.
     let slack = 2.0 * ROUNDING * end;
     if !link.up_us.iter().any(|[from, to]| *from <= begin + slack && end <= to + slack) {
         found.add_with(code::DOWN, || {

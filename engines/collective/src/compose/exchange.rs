@@ -84,7 +84,7 @@ fn is_symmetric(folding: &Folding, schedule: &EpochSchedule) -> bool {
             images += 1;
         }
     }
-    // Every start is the image of a representative.
+    // The schedule is symmetric if every start is the image of a start of a representative chunk.
     images == all.len()
 }
 

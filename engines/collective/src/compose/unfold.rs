@@ -86,7 +86,7 @@ impl<'u> Unfolding<'u> {
         (adds, begin): (bool, u32),
         alpha_threshold: f64,
     ) -> Self {
-        // Equal pieces of the shard of a root.
+        // Size of one of the equal pieces into which the shard of a root is divided.
         let piece_bytes = part.shard_bytes / f64::from(part.pieces_per_tree.max(1));
         // The pieces of an epoch share a link, so a piece counts as one epoch long, whatever its size.
         let occupying = match part.discipline {

@@ -139,7 +139,7 @@ impl Levels {
             last: 0,
         };
         let mut passing: FxHashMap<(u32, u32), u32> = FxHashMap::default();
-        // Level from which each place can be sent.
+        // Level from which each place can be sent: one more than the highest level of the sends into it.
         let mut there: FxHashMap<(u32, BufferPlace), u32> = FxHashMap::default();
         for transfer in transfers(scenario, result)? {
             let mut place = |rank: u32, scratch: &mut Vec<u32>| {

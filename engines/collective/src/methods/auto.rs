@@ -173,7 +173,7 @@ fn one_size(
             }
             Ok(_) => {}
             Err(error) => {
-                // Reports the bound now, so that the plan has one even if the run ends here.
+                // Reports the bound now, so that the plan has a bound even if the run ends here.
                 if is_better {
                     session.state_bound(cx);
                 } else {

@@ -132,7 +132,7 @@ pub fn settled(task: &CollectiveTask, starts: &mut [ChunkStart], finish: u32) ->
     let mut taken = Taken(vec![BTreeMap::new(); task.real.links().len()]);
     // Pace of arrivals at switches, by chunk, node and epoch: data that meets there must arrive at one pace.
     let mut paces: FxHashMap<(u32, u32, u32), u32> = FxHashMap::default();
-    // Epochs from which GPUs have all of a chunk that they pass on.
+    // First epoch in which a GPU has the whole chunk that it forwards.
     let mut there: FxHashMap<(u32, u32), u32> = FxHashMap::default();
     let mut settled: Vec<(u32, u32)> = Vec::with_capacity(ways.len());
     for way in &ways {

@@ -137,7 +137,7 @@ pub fn construct<W: Watch<S>, S>(
             return Ok(state.schedule);
         }
     }
-    // Squeaky wheel optimisation (Joslin and Clements): moves chunks that end late forward.
+    // Squeaky wheel optimisation (Joslin and Clements): chunks that end late move towards the front of the order.
     let mut scores = vec![0.0f64; task.chunks.len()];
     for _ in 0..limits.restarts {
         // Lateness is divided by the bound, so that weights are comparable for schedules of any length.

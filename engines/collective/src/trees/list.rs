@@ -218,7 +218,8 @@ impl State {
         let place = if arrived.hop == ROOT { prepared.chains.len() } else { arrived.hop as usize };
         for &hop in &prepared.children[place] {
             let chain = prepared.chains[hop as usize];
-            // A later piece waits `pace` epochs longer; the longest remaining path goes first.
+            // The key of a waiting piece is its number times `pace`, minus the longest remaining path; the smallest key
+            // goes first.
             let later = (f64::from(arrived.piece) * prepared.pace) as i64;
             let key = later - i64::from(prepared.tails[hop as usize]);
             self.chains[chain as usize].waiting.push(Reverse((key, time, WaitingHop { hop, ..arrived })));

@@ -34,7 +34,7 @@ impl PieceTiming {
             capacities.iter().map(over).fold(0.0, f64::max)
         };
         let mut best = (f64::INFINITY, 1);
-        // The first epoch length with the least waste, which is the longest.
+        // The first epoch length with the least waste is also the longest one.
         for parts in 1..=FINEST {
             let wasted = waste(parts);
             if wasted < best.0 - 1e-9 {

@@ -155,7 +155,7 @@ fn decomposition(pods: usize, ocs_count: usize, stream: &mut Stream) -> Vec<Vec<
 
 fn derangement(pods: usize, stream: &mut Stream) -> Vec<(u32, u32)> {
     let mut to: Vec<u32> = (0..pods as u32).collect();
-    // About one permutation in e has no fixed point.
+    // About one permutation in e has no fixed point, so a few attempts suffice.
     loop {
         to.shuffle(stream);
         if (0u32..).zip(&to).all(|(from, &to)| from != to) {

@@ -59,7 +59,7 @@ pub fn repair_most(
     match inserted(task, demand, start, false, watch) {
         Ok((board, nowhere)) => Ok((board.assignment(), nowhere.len())),
         Err(Failure::Ended(error)) => Err(error),
-        // Only `repair` stops at the first circuit without a place.
+        // Does not occur here: only `repair` stops at the first circuit without a place.
         Err(Failure::Stuck(_)) => Ok((Assignment { ocs: vec![Vec::new(); task.ocs_count] }, demand.len())),
     }
 }

@@ -56,7 +56,7 @@ impl TrainingScenario {
             Self::Job(job) => idle.extend(of_job(job)),
             Self::Instance(instance) => idle.extend(of_moves(instance.reconfiguration.as_ref())),
             Self::Shared(shared) => {
-                // A knob that affects one of the jobs has an effect.
+                // A knob is idle only if it is idle for all jobs.
                 let mut all = shared.jobs.iter().map(|placed| of_job(&placed.job));
                 let first = all.next().unwrap_or_default();
                 let others: Vec<Vec<Problem>> = all.collect();

@@ -346,7 +346,7 @@ impl LogicalPane {
         } else {
             &[2]
         };
-        // Names get a row if all pods are visible with this row, or are not even visible without it.
+        // The names get a row if all pods still fit below it, or if the pods do not fit even without it.
         let all = facts.pods as u16 + 1;
         let names = u16::from(area.height > all || area.height < all && area.height >= 14);
         let mut rest = area;

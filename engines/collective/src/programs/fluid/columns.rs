@@ -22,7 +22,7 @@ impl FluidProgram<'_> {
                 }
             }
             let last_of =
-                // Last epoch from which the rest of the path fits.
+                // Last epoch at which data can leave the tail of a link and still reach a destination in time.
                 |tail: u32, more: u32| self.epochs.checked_sub(needed[tail as usize].saturating_add(more));
             let mut flows = vec![ColumnSpan::default(); network.links().len()];
             for (id, ends) in (0u32..).zip(network.links()) {

@@ -38,7 +38,8 @@ impl LinkTracks {
 
     /// The first epoch, from a given one, at which a chunk can start on a lane of a link; [`NEVER`] if there is none.
     pub(in crate::search) fn earliest(&mut self, link: u32, model: &LinkEpochs, from: u32) -> u32 {
-        // Links are occupied while they transmit: `early` epochs before the start in a plan.
+        // A plan lists a start `early` epochs after the link begins to transmit; tracks contain the epochs in which the
+        // link transmits.
         let mut epoch = from.saturating_sub(model.early);
         loop {
             epoch = self.free(link, epoch);

@@ -113,7 +113,8 @@ impl Reader<Training> for IntervalReader<'_> {
         if self.goal != ModelGoal::Makespan {
             return Ok(());
         }
-        // The model excludes schedules longer than the one to start from.
+        // The model excludes schedules that are longer than the starting schedule, so the bound is at most the makespan
+        // of that schedule.
         let value = (bound * self.shaped.model.unit_s * (1.0 - solver::TOLERANCE)).min(self.best.makespan);
         match (self.covers, self.rates) {
             (Some(only), _) => cx.partial_bound(value, only),

@@ -42,7 +42,7 @@ pub(super) fn groups(instance: &Instance, precedence: &Precedence) -> Vec<NicGro
         }
     }
     kept.sort_unstable();
-    // The same tasks may share both ends; one resource represents both.
+    // The same tasks may share NICs at both ends; a single resource then represents both ends.
     kept.dedup();
     kept.into_iter()
         .map(|set| NicGroup {

@@ -58,7 +58,8 @@ pub(super) fn ports_with(
     if model.makespan_over(&lit, &mut scratch.model) > limit_s {
         return None;
     }
-    // Earliest starts: a last transfer starts at its release, even if it shares its link.
+    // Earliest start of each transfer: after its release and its predecessors. Other transfers on its link do not delay
+    // a last transfer here.
     let finish_s = model.trace_over(network, &lit, &mut scratch.model).finish;
     let ready = |task: u32| {
         let preds = network.preds.of(task).iter().map(|arc| finish_s[arc.task as usize] + arc.delay);
