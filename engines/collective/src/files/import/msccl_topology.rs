@@ -135,7 +135,8 @@ fn network(name: &str, given: &MscclTopology, rates: UnitRates) -> Result<Topolo
         let mut at = from;
         for switch in by.iter().flatten() {
             let limit = &given.switches[*switch];
-            // A link through a shared switch is never slower than the switch.
+            // The link into a switch has the rate of the switch, except at a switch with one destination: its rate
+            // applies to the link after it.
             let rate = if place(limit) == 2 { own } else { limit.bandwidth };
             links.insert((at, ends[*switch][0]), rate);
             at = ends[*switch][1];

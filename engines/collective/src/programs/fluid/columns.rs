@@ -22,7 +22,8 @@ impl FluidProgram<'_> {
                 }
             }
             let last_of =
-                // Last epoch at which data can leave the tail of a link and still reach a destination in time.
+                // Last epoch in which a step of `more` epochs to the node `tail` may begin so that the data still
+                // reaches a destination.
                 |tail: u32, more: u32| self.epochs.checked_sub(needed[tail as usize].saturating_add(more));
             let mut flows = vec![ColumnSpan::default(); network.links().len()];
             for (id, ends) in (0u32..).zip(network.links()) {
