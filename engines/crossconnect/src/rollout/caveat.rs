@@ -206,7 +206,7 @@ pub fn gentler(scenario: &CrossconnectScenario, changes: &Changes) -> Option<(us
 /// Removals of circuits that end at failed ports.
 pub(super) fn dead_removals(scenario: &CrossconnectScenario, changes: &Changes) -> BTreeSet<EntryRef> {
     let failed: HashSet<Port> = scenario.failed_ports.iter().copied().collect();
-    // An end of the circuit has failed.
+    // A removal is dead if one of the ports of its circuit has failed.
     let dead = |(at, entry): &(EntryRef, &Entry)| {
         let ends = scenario.ends(entry.circuit());
         let is_failed =

@@ -41,7 +41,8 @@ pub fn data_parallel_ms(scenario: &MoeScenario, fabric: FabricKind, rates: &Regi
     let replicas = scenario.replicas() as f64;
     let ranks = replicas * f64::from(shape.ep);
     let gpus = f64::from(rates.gpus);
-    // Packet-switched rate of a server; the ranks of a server first reduce the gradients that they share.
+    // Gradients by server: the ranks of a server first reduce the dense gradients among themselves, so a server sends
+    // these gradients only once.
     let in_server = (gpus / f64::from(shape.tp)).min(f64::from(shape.ep)).max(1.0);
     let used = in_server * f64::from(shape.tp);
     let by_server = |rate: f64| {

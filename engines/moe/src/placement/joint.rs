@@ -139,7 +139,7 @@ impl<'a> PlacementBoard<'a> {
 
     /// Time of the exchange on circuits.
     fn timed(&mut self, circuits: &CircuitCounts) -> ExchangeTimes {
-        // Every timing counts, so the limit covers all kinds of moves.
+        // Every timing counts towards the limit, whatever the kind of the move.
         self.tried += 1;
         let exchange = Exchange::of(&self.demand(), self.layer.rates, self.layer.rule);
         // A pair without a path gets a large time whose square is still finite.

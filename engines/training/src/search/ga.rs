@@ -158,7 +158,7 @@ pub fn evolve<W: Watch<Proposal>>(
         let chunk = state.chunk();
         state.each(watch, |_, island, cache| island.advance(chunk, cache, &stop));
         state.conclude(chunk, watch)?;
-        // An abandoned generation returns here, before its individuals are used.
+        // If the generation was abandoned, this checkpoint returns the reason before the individuals are used.
         watch.checkpoint()?;
         if state.generation.is_multiple_of(u64::from(state.settings.migration.max(1))) {
             state.migrate();

@@ -241,7 +241,8 @@ fn placed(job: &mut Job) -> Option<Assumed> {
 /// The model of a job with these sizes.
 fn model_of(sizes: &ModelSizes) -> Model {
     let experts = sizes.experts.as_ref();
-    // The first layers may be dense, and all others have experts; any other pattern is a list.
+    // If only the first layers are dense, their number describes the pattern; any other pattern of layers with experts
+    // is written as a list.
     let first = experts.and_then(|experts| experts.layers.first().copied()).unwrap_or(0);
     let is_tail = experts.is_some_and(|experts| experts.layers.iter().copied().eq(first..sizes.layers));
     Model {

@@ -55,7 +55,8 @@ pub(super) fn run(
         in_pod
     };
     let before = problems.total();
-    // Without experts, a stage of one tensor-parallel group has EP and ETP 1; several groups count as expert ranks.
+    // Without experts, EP and ETP are 1 for a stage of one tensor-parallel group; for several groups, EP is their
+    // number and ETP is TP.
     let split = match (ep, in_stage == tp) {
         (1, true) => 1,
         (1, false) => tp,

@@ -328,9 +328,9 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
             let part = Subproblem::Order { placed, path: None, distances: None, rows: Arc::new(Vec::new()) };
             return Ok(Some(Node { bound, depth: depth + 1, number: self.number, part }));
         };
-        // The highest allocation does not fit, but its relaxation bounds all allocations of the box.
+        // The highest allocation does not fit the ports, but its relaxation bounds all allocations of the box, because
+        // more circuits never lengthen an iteration.
         let mut distances = placed.problem.distances.clone();
-        // Relaxation of an infeasible corner: a bound for the box by monotonicity.
         let limit = self.target() / placed.problem.unit;
         let relaxed = node::relax(&placed.problem, &mut distances, Vec::new(), limit, self.watch)?;
         let bound = match relaxed {

@@ -39,7 +39,7 @@ impl<W: Watch<Moving>> Tree<'_, '_, W> {
                 what.lit(self.task.delay_s, [&states[0], &states[1]], limit_s, lit);
                 model.link_end_over(rest.0, lit, scratch) <= limit_s
             };
-            // More ports never make the end later.
+            // More ports never make the end later, so bisection finds the fewest ports.
             let (mut fails, mut serves) = (least, ports);
             if ends_with(least) {
                 serves = least;

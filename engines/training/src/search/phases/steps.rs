@@ -361,7 +361,7 @@ impl<'a> Steps<'a> {
                 carrying(states, from_s, times, &mut self.lit);
                 model.link_end_over(rest.0, &self.lit, scratch) <= limit_s
             };
-            // More ports never make the end later.
+            // More ports never make the end later, so bisection finds the fewest ports.
             let (mut fails, mut serves) = (least, ports);
             if ends_with(least) {
                 serves = least;

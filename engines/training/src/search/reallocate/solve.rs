@@ -100,8 +100,8 @@ pub fn best<W: Watch<Proposal>>(
     let Some(first) = first else { return Err(MethodError::Failed("no circuits fit the pods".to_owned())) };
     let caps = useful_within(network, fair_s);
     let mut search = JobSearch { evaluator, rates, caps: &caps, effort, streams, tried: &tried };
-    // The search over circuits suffices if rates are fair or the path model is exact; otherwise tasks compete before
-    // the sinks.
+    // If rates are fair or the path model is exact, the search over circuits suffices. Otherwise transfers with
+    // successors compete too, so their orders are searched as well.
     let (kept, bound) = if rates != Rates::Fair && !evaluator.exact(rates) {
         search.contended(first, watch)?
     } else {
