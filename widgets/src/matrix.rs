@@ -196,7 +196,7 @@ impl<'a> Matrix<'a> {
         let wide = full.max(headings.min(8) + 1);
         let bare = digits + 2;
         let count = self.columns.len() as i32;
-        // Priority for room: differences, then names of columns, then a bar, then wide cells.
+        // Room is given first to differences, then to names of columns, then to a bar, then to wide cells.
         let short = full.max(headings.min(4) + 1);
         let bare_short = bare.max(headings.min(4) + 1);
         let some = &sums[..2];

@@ -111,7 +111,7 @@ fn groups(network: &LinkNetwork, sets: &mut SetList) {
         (0..groups.min(64)).map(|group| 1 << group).chain([(1u64 << (groups.min(64) / 2)) - 1]).collect()
     };
     for mask in masks {
-        // Switches without a group are outside the set, then inside it.
+        // Two sets for each choice of groups: without and with the switches that belong to no group.
         for free_switches in [false, true] {
             let is_in = |node: &u32| match network.nodes()[*node as usize].group {
                 Some(group) => group < 64 && mask >> group & 1 == 1,

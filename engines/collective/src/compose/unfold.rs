@@ -88,7 +88,7 @@ impl<'u> Unfolding<'u> {
     ) -> Self {
         // Size of one of the equal pieces into which the shard of a root is divided.
         let piece_bytes = part.shard_bytes / f64::from(part.pieces_per_tree.max(1));
-        // The pieces of an epoch share a link, so a piece counts as one epoch long, whatever its size.
+        // The pieces of an epoch share a link, so each piece occupies a link for one epoch, whatever its size.
         let occupying = match part.discipline {
             CompactDiscipline::WholeChunk => piece_bytes,
             CompactDiscipline::Fluid => {

@@ -83,7 +83,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
     )
     .in_header(4)
     .in_comparison("replay", [3, 1]),
-    // A schedule with fewer transmissions is not better: a transmission costs only the time that the objective counts.
+    // A schedule with fewer transmissions is not better, because the objective is the completion time.
     MetricInfo::neutral(figure::SENDS, "sends", Unit::COUNT, "Number of transmissions of chunks on links.")
         .in_comparison("sends", [0, 0]),
     MetricInfo::neutral(

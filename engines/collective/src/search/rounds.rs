@@ -113,7 +113,7 @@ pub fn in_rounds<S: ProgramSolver>(
                  {epochs} epochs per round"
             )));
         }
-        // Rounds follow each other in time.
+        // Places the starts of the round after all previous rounds.
         starts.extend(of_round.iter().map(|start| ChunkStart { epoch: first + start.epoch, ..*start }));
         first += epochs;
         let end = RoundEnd { round, waiting: state.waiting() * folding.order(), deliveries };
@@ -195,7 +195,7 @@ impl RoundState {
             // Deliveries that are made or in flight are not rewarded again.
             unsatisfied.retain(|dest| held.iter().all(|(holder, _)| holder != dest));
             for (_, from) in held.iter_mut() {
-                // Times count from the beginning of the next round.
+                // Converts the times to epochs after the beginning of the next round.
                 *from = from.saturating_sub(epochs);
             }
         }

@@ -122,7 +122,7 @@ impl Growth<'_> {
                 continue;
             }
             let price = at.price + self.prices[link as usize];
-            // Prices count from the forwarding GPU, latencies from the root.
+            // Prices are summed from the forwarding GPU, latencies from the root.
             let reach = Reach { price, latency, before: entry, link, ..at };
             let key = self.key(&reach);
             if key < best[head as usize] {

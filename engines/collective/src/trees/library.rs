@@ -213,7 +213,7 @@ impl<'n> TreeLibrary<'n> {
         let weight = |root: &u32| f64::from(u8::from(self.roots.contains(root)));
         let weights: Vec<f64> = fold.representatives().iter().map(weight).collect();
         let slowest = network.links().iter().map(|link| link.alpha_us).fold(0.0, f64::max);
-        // If all latencies are 0, hops count instead.
+        // If all latencies are 0, the number of hops is minimised instead.
         let latency = |alpha_us: f64| if slowest > 0.0 { alpha_us } else { 1.0 };
         let latencies: Vec<f64> = network.links().iter().map(|link| latency(link.alpha_us)).collect();
         let question =
@@ -429,7 +429,7 @@ fn whole_pieces(packing: &Packing) -> u32 {
 
 /// Numbers of pieces to try, up to and including `most`.
 fn piece_counts(most: u32) -> Vec<u32> {
-    // All small numbers, then growing steps.
+    // All small numbers, then numbers with growing steps.
     let mut counts: Vec<u32> = (1..=8).collect();
     let mut next = 10_u32;
     while next < most {

@@ -38,7 +38,7 @@ impl<'n> TreeParts<'n> {
             for root in roots {
                 shards[*root as usize] = 1;
             }
-            // Symmetries help only if all GPUs send and receive.
+            // Symmetries can be used only if all GPUs send and receive.
             let symmetric = roots.len() == network.gpus().len() && ranks.len() == roots.len();
             let floor = network_floor(network, &shards, ranks, symmetric).ok().flatten();
             let rate = floor.map_or(f64::INFINITY, |floor| floor.rate.as_f64());
@@ -157,13 +157,13 @@ impl<'n> TreeParts<'n> {
     /// Schedules of all parts in epochs of one length.
     fn in_common_epochs(&self, plans: Vec<TreePlan>, shard_bytes: f64) -> Option<PartsPlan> {
         let periodic = plans.iter().any(|plan| matches!(plan.sort, TreePlanSort::Periodic(_)));
+        // The parts run one after the other, so their times are added.
         let finish_us = if periodic {
             let parts = self.in_short(&PartsPlan { finish_us: 0.0, plans: plans.clone() }, shard_bytes)?;
             parts.iter().map(|part| part.finish_epochs as f64 * part.epoch_us).sum()
         } else {
             plans.iter().map(|plan| plan.finish_us).sum()
         };
-        // Parts follow each other.
         Some(PartsPlan { finish_us, plans })
     }
 

@@ -66,7 +66,8 @@ pub fn schedule(scenario: &CrossconnectScenario, wired: &Wired) -> Schedule {
 
 /// Splits the changes into batches, within the limits if such batches are found.
 fn packed(work: &ChangeComponents, traffic: &Traffic) -> Schedule {
-    // Opening several long components at once takes fewer batches, but their open ends may block each other.
+    // Opening several long components at once takes fewer batches, but their dark circuits use up the same limits, so
+    // the components may block each other.
     let eager = replay(work, traffic.clone(), pack::pack(work, traffic.clone(), Care::Eager));
     if eager.broken == 0 {
         return eager;

@@ -93,7 +93,7 @@ pub fn relabel(
 /// Returns `true` if a switch has the ports for some circuits.
 fn fits(task: &Task, cells: &[Cell], ocs: usize) -> bool {
     let (mut a, mut b) = (task.ports_a[ocs].clone(), task.ports_b[ocs].clone());
-    // Cells of a pod share its ports, so their sums count.
+    // Cells of a pod share its ports, so the ports are subtracted cell by cell.
     cells.iter().all(|cell| {
         let (near, far) = (&mut a[cell.a as usize], &mut b[cell.b as usize]);
         let enough = *near >= cell.count && *far >= cell.count;

@@ -116,7 +116,7 @@ impl PassageFit {
     /// The problem with weights that sum to 1.
     pub(super) fn problem(&self) -> PassageProblem {
         let n = self.n;
-        // Weights count relative to their sum; without data only the ridge remains.
+        // Weights are relative to their sum; without data only the ridge remains.
         let scale = if self.weight > 0.0 { 1.0 / self.weight } else { 0.0 };
         let mut a: Vec<f64> = self.xx.iter().map(|sum| sum * scale).collect();
         // The ridge on the diagonal makes A positive definite, so the optimum is unique.

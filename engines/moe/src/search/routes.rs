@@ -60,7 +60,7 @@ pub fn routed(
 ) -> Result<Routed, Unreachable> {
     let n = demand.servers;
     let set = || circuits.iter().filter(|circuit| circuit.action != CircuitAction::Remove);
-    // Parallel circuits count together.
+    // Counts parallel circuits of a pair together.
     let mut counts = CircuitCounts::none(n, rates.optical.max(1));
     set().for_each(|circuit| counts.add(circuit.server_a as usize, circuit.server_b as usize));
     let exchange = Exchange::of(demand, rates, rule);

@@ -363,7 +363,7 @@ fn bound(
     }
     let mut floor = exact::Floor { value_s: floor_s / weights, covers };
     if depth.is_exact() && exact::exceeds(bound_s, floor.value_s) {
-        // A job that gives ports must not become slower.
+        // No job may become slower than it is alone.
         let limits_s: Vec<f64> =
             result.jobs.iter().map(|job| job.alone.makespan_s * (1.0 + SAME_LENGTH)).collect();
         let Some(joint) = joint::optimum(&members, &pods.budget, rates, &limits_s, depth) else {

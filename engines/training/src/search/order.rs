@@ -231,7 +231,7 @@ impl<W: Watch<Proposal>> OrderSearch<'_, W> {
                     ports: self.evaluator.network.budget.total(self.x),
                 };
                 self.watch.found(Proposal { circuits: found, schedule: Some(Arc::clone(&trace)) }, source)?;
-                // The rebuilt schedule counts, because it is feasible regardless of solver tolerances.
+                // The rebuilt schedule is kept, because it is feasible regardless of solver tolerances.
                 self.best = trace;
             }
         }

@@ -55,7 +55,8 @@ impl CopyProgram<'_> {
     ) -> Result<(), MethodError> {
         for at in 0..self.folding.chunks.len() {
             watch.checkpoint()?;
-            // Head: first epoch at which a chunk can be at a node. Tail: last epoch at which it can still help there.
+            // Head: first epoch at which a chunk can be at a node. Tail: last epoch at which a chunk at this node can
+            // still reach a destination in time.
             let earliest = self.earliest(&beginning.held[at]);
             let needed = self.still_needed(at, end);
             let starts = self.start_columns(at, beginning, end, &earliest, &needed);
@@ -122,7 +123,7 @@ impl CopyProgram<'_> {
             let model = &task.epochs.links[link as usize];
             let latency = i64::from(model.latency);
             let last = i64::from(self.epochs)
-                // The last start that can help.
+                // Last epoch in which a start is useful.
                 - match end {
                     CopyEnd::Delivered => latency + i64::from(needed[to]),
                     // A chunk that enters a switch must leave it before the end.

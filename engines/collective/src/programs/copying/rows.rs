@@ -60,7 +60,7 @@ impl CopyProgram<'_> {
         let task = self.task;
         let chunk = self.folding.chunks[at];
         for &node in task.network.gpus() {
-            // A GPU's own chunks and those it receives for itself do not count.
+            // Chunks of the GPU itself, and chunks that it needs, do not occupy its buffer.
             let wanted = task.chunks.dests(chunk as usize).any(|dest| dest == node);
             if wanted || beginning.holds(at, node) {
                 continue;

@@ -86,7 +86,7 @@ pub(super) fn add(
                 let worth = if *gpu == dest { 1.0 } else { NEAR / (1.0 + way) };
                 let name = format!("near {chunk} {gpu} {dest}");
                 let near = program.model.column(name.clone(), 0.0, 1.0, priority * worth);
-                // The reward of a GPU counts only if it has the chunk.
+                // A GPU can earn the reward only if it has the chunk.
                 let row = terms.iter().map(|(column, share)| (*column, -share)).chain([(near, 1.0)]);
                 program.model.at_most(name, *constant, row);
                 counted.push((near, 1.0));

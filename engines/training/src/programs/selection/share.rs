@@ -207,7 +207,7 @@ impl Share {
             .flat_map(|(group, members)| members.iter().map(move |member| (group, *member)))
             .collect();
         let lengths: Vec<Sum> = (0..self.groups.len()).map(|piece| self.length(piece, builder)).collect();
-        // Speeds in each piece and the volume, for sets that matter.
+        // Rows for sets whose volume may not fit: circuits, the speed of the set in each piece, and its volume.
         let mut rows: Vec<(u32, Vec<f64>, f64)> = Vec::new();
         for circuits in low..=high {
             for set in 1u32..1 << members.len() {

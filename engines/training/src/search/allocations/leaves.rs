@@ -112,8 +112,8 @@ impl<'a> Split<'a> {
                 budget.take(link as usize, 1, free);
                 ends[worst].0 = model.link_end(link, x[link as usize], rates, &mut scratch.model);
             } else {
-                // Settled. Other leaves may still use the remaining ports, although the makespan does not depend on
-                // these leaves.
+                // The end of this leaf is final. Other leaves may still use the remaining ports, although the makespan
+                // does not depend on these leaves.
                 stuck = stuck.max(ends[worst].0);
                 ends.swap_remove(worst);
             }
