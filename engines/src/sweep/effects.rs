@@ -94,8 +94,7 @@ impl Sweep {
             let found = idle(&scenario, &request.method, &request.settings);
             reason = Some(found.into_iter().find(|problem| problem.path == name)?);
         }
-        // If no cell along the axis is valid, the result is the reason why the knob can never have an effect, if there
-        // is one.
+        // If no cell along the axis is valid, `never` may still give a reason why the knob cannot have an effect.
         reason.or_else(|| self.never(name))
     }
 

@@ -236,7 +236,7 @@ pub(super) fn ask_all(
 ) -> Result<AskedAll, MethodError> {
     let tasks = Arc::clone(&session.tasks);
     let mut proven: Vec<u32> = session.bounds.iter().map(|bound| bound.epochs).collect();
-    // The bounds of the session are proven before any problem is solved.
+    // `proven` starts at the bounds of the session, which need no feasibility problem.
     let mut all = AskedAll { schedules, proven: 0 };
     for (at, task) in tasks.tasks.iter().enumerate() {
         let below = (proven[at], tops.get(at).copied().unwrap_or(0));

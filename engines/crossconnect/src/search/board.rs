@@ -294,7 +294,7 @@ impl<'t> Board<'t> {
         self.moved[circuit as usize] = self.chain;
         self.put(circuit, one);
         let [a, b] = self.ends[circuit as usize];
-        // Both ports may be overfull: the A port only if it was not free.
+        // Either port may be overfull now; a chain starts at each of them.
         self.tokens.clear();
         self.tokens.push((A, one, other, a));
         self.tokens.push((B, one, other, b));

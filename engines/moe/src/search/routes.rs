@@ -81,7 +81,8 @@ pub fn routed(
                 _ if count == 0.0 => 0.0,
                 _ => bytes.min(count * exchange.circuit_rate() * time),
             };
-            // A remainder from rounding is not spill; it would create routes of a few bytes.
+            // A remainder from rounding is not sent over packet switches, because it would create routes of a few
+            // bytes.
             let left = if bytes - carried > ROUNDING * bytes { bytes - carried } else { 0.0 };
             let by_circuit = if left > 0.0 { carried / count } else { bytes / count };
             if carried > 0.0 {

@@ -410,8 +410,8 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         {
             return Ok(());
         }
-        // Sets the best pod aside: the first designs of this search are found without cuts, and `contend` would not
-        // certify them if their bounds did not exceed the upper end of that pod's certificate.
+        // Sets the best pod aside: the first designs of this search are found without cuts, and `contend` would skip
+        // the designs whose bounds are at most the upper end of that pod's certificate.
         let known = self.best.take();
         self.turns = CubeSymmetries::Free;
         let ended = self.tournament(given).and_then(|()| self.rounds());

@@ -58,7 +58,8 @@ impl PodProgram {
         let pairs = PairClasses::new(group);
         let mut model = Model::new("tons");
         model.maximise = true;
-        // C8: a cut around one cube; each switch contributes at most two links to it.
+        // C8: to survive the tolerated faults, the traffic over the cut around one cube must need the links of more
+        // than `tolerated_faults` switches; each switch contributes at most two links to the cut.
         let outside = (pairs.nodes - CHIPS) as f64;
         let least = if ask.tolerated_faults > 0 && outside > 0.0 {
             f64::from(ask.tolerated_faults + 1) / (32.0 * outside)
@@ -86,7 +87,7 @@ impl PodProgram {
             }
         }
         debug_assert_eq!(links.len(), 2 * ELECTRICAL_LINKS);
-        // A circuit is a link of the class of its two chips.
+        // A circuit adds capacity to the class of pairs that contains its two chips.
         for (switch, columns) in circuits.iter().enumerate() {
             for (element, column) in columns.iter().enumerate() {
                 let (plus, minus) = (face_chip(switch, true), face_chip(switch, false));

@@ -476,7 +476,7 @@ pub(super) fn allocations(ask: &Ask<'_>) -> Option<Vec<Valued>> {
 fn best_fair(ask: &Ask<'_>) -> Result<(f64, Vec<u32>), GivenUp> {
     let (case, nics) = (ask.case, ask.nics);
     let contention = Contention::of(case, nics, MOST_VISITS).ok_or(GivenUp::TooMany)?;
-    // Circuits beyond the useful number change nothing only if the contention is exact.
+    // Circuits beyond the useful number may be ignored only if the contention is exact.
     let space = if contention.exact {
         Space::of(case, &contention.useful)
     } else {

@@ -91,7 +91,7 @@ impl Selection {
         let builder = Builder::new(ask, range);
         let link_names = (0..ask.caps.len()).map(|link| builder.link_name(link)).collect();
         let Builder { model, range, reach, recipes, makespan, least, ends, shares, .. } = builder;
-        // Exact only if the DAG fixes the order of releases of all pieces and nothing else competes.
+        // Exact only if no transfers other than sinks compete, and the DAG fixes the order of releases of all pieces.
         let exact = ask.evaluator.contention.tail_exact() && shares.iter().all(Share::in_order);
         debug_assert_eq!(model.columns(), recipes.len(), "every column has a recipe");
         Some(Self { model, range, reach, recipes, makespan, least, ends, shares, link_names, exact })

@@ -78,7 +78,8 @@ pub fn fewest<W: Watch<Proposal>>(
             break;
         }
     }
-    // Other circuits may need fewer ports. More circuits never lengthen an iteration only under joint rates.
+    // Other circuits may need fewer ports. The search over boxes is valid only if more circuits cannot lengthen an
+    // iteration, so it does not apply to fair rates.
     let monotone = task.rates != Rates::Fair && task.evaluator.exact(task.rates);
     // A box tightens every link by bisection, which takes about four evaluations.
     let boxes = task.boxes.min(EVALUATIONS / (4 * best.x.len().max(1) as u64));

@@ -230,7 +230,7 @@ impl View<'_> {
                 }
             }
         }
-        // The capacity of each stretch between two points at its price.
+        // Subtracts the cost of the capacity: the length of each stretch between two points times its price.
         for (at, pair) in points.windows(2).enumerate() {
             let cost = stretches[at + 1].cost;
             if cost == 0.0 {
