@@ -20,7 +20,7 @@ pub fn draw(app: &App, layout: &Layout, buf: &mut Buffer, out: &mut Drawn) {
     }
     let title = app.pending.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     let height = (next.len() as u16 + 2).min(layout.content.height);
-    // At the bottom, next to the keys of the footer.
+    // Placed at the bottom, next to the keys of the footer.
     let area = Rect {
         y: layout.content.bottom() - height,
         height,

@@ -91,7 +91,7 @@ impl Timeline<'_> {
             if to > from {
                 pen.line(from, y, to - from, glyph, style);
             } else {
-                // Shorter than a column: one cell with a special sign.
+                // A bar shorter than a column is one cell with a special sign.
                 pen.glyph(from, y, glyphs.square, thin);
             }
             let to = to.max(from + 1);

@@ -108,7 +108,7 @@ fn path(
     let (mut edges, mut begins) = (Vec::new(), Vec::new());
     let mut at = root;
     let mut there = 0;
-    // From the source, hop by hop.
+    // Follows the path from the source, hop by hop.
     while at != dest {
         let mut edge = vec![at];
         loop {

@@ -105,7 +105,7 @@ pub fn latency_floor(question: &LatencyQuestion<'_>, given: &[Vec<bool>]) -> Lat
     let mut seen = vec![false; network.node_count()];
     let mut distances_to = Distances { network, known: FxHashMap::default() };
     let mut floor = LatencyFloor::default();
-    // One source of each orbit.
+    // One source represents its orbit, because the distances from the other sources of the orbit are equal.
     for &(source, _) in question.sources {
         if std::mem::replace(&mut seen[orbits[source as usize] as usize], true) {
             continue;
@@ -119,7 +119,7 @@ pub fn latency_floor(question: &LatencyQuestion<'_>, given: &[Vec<bool>]) -> Lat
     }
     seen.fill(false);
     let mut sets: Vec<(Vec<bool>, Option<u32>)> = Vec::new();
-    // All nodes except one destination: its in-links.
+    // The cut around one destination: its in-links.
     for &destination in question.destinations {
         if !std::mem::replace(&mut seen[orbits[destination as usize] as usize], true) {
             let mut inside = vec![true; network.node_count()];

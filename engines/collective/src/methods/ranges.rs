@@ -146,7 +146,7 @@ impl<'s> RangeSearch<'s> {
     /// Keeps a schedule if it is the best so far for the size for which it is planned.
     fn keep(&mut self, schedule: SizedSchedule) {
         let best_us = &mut self.best_us[schedule.planned_for];
-        // One schedule for each size.
+        // Keeps one schedule for each size: a better one replaces the previous one.
         if schedule.time_us < *best_us * (1.0 - SAME) {
             *best_us = schedule.time_us;
             self.schedules.retain(|known| known.planned_for != schedule.planned_for);

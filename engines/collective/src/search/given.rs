@@ -100,7 +100,7 @@ pub fn in_epochs(task: &CollectiveTask, steps: &[GivenStep]) -> Result<GivenSche
     }
     let (mut starts, finish) = (run.starts, run.finish);
     if task.backwards {
-        // Epochs and links of the schedule as it will run.
+        // Reverses the schedule: epochs and links of the network on which the task is planned.
         let turned = mirrored(forward, &starts, finish);
         for (start, mirrored) in starts.iter_mut().zip(turned) {
             (start.epoch, start.link) = (mirrored.epoch, task.lane(mirrored.link, mirrored.pace));

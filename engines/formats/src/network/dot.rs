@@ -157,7 +157,7 @@ pub(super) fn read(text: &str) -> Result<Builder, Problems> {
         if is(at, "{") || is(at, "}") {
             open = if is(at, "{") { open + 1 } else { open - 1 };
             at += 1;
-            // An edge to all nodes of a subgraph.
+            // The edge ends at all nodes of a subgraph.
             if is(at, "->") || is(at, "--") {
                 let place = format!("line {}", tokens[at].0);
                 builder.problems.add(

@@ -27,7 +27,7 @@ pub(super) fn raw(
         if std::mem::take(&mut expects_status) {
             file.ended(text, number);
         } else if std::mem::take(&mut expects_point) {
-            // "None", or "Infeasible" before values that violate the model.
+            // The text is `None`, or `Infeasible` if values follow that violate the model.
             if text != "Feasible" {
                 let status = file.status.as_ref().map_or("", |status| &status.what);
                 let words = format!("{status}, primal solution: {text}");

@@ -258,7 +258,7 @@ pub fn fabric_ms_of(
     for demand in demands {
         let exchange = fabrics::all_to_all(kind, demand, &rates);
         let exchange = exchange.ok_or_else(|| NoPlan("some servers cannot reach each other".to_owned()))?;
-        // Dispatch and combine, forward and backward.
+        // Four exchanges: dispatch and combine, forward and backward.
         all_to_all_ms += 4.0 * exchange.all_to_all_ms;
     }
     let sums = StageSums { all_to_all_ms, ..StageSums::default() };

@@ -139,7 +139,7 @@ pub fn case(
     match routed {
         Ok(found) => {
             let routing = routing::write(&found, own.balance)?;
-            // Pairs of all cubes.
+            // Ordered pairs of chips.
             let pairs = pod.nodes() as f64 * (pod.nodes() as f64 - 1.0);
             let saturation = saturation.and_then(|saturation| saturation(switch, &routing));
             Ok(FaultCase {

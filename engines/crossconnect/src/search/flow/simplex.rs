@@ -260,7 +260,7 @@ impl<'n> Simplex<'n> {
 
     fn send(&mut self, entering: u32, first: u32, second: u32, join: u32, delta: i64) {
         let edge = &mut self.edges[entering as usize];
-        // Flow around the cycle.
+        // Changes the flow around the cycle.
         edge.flow += edge.state as i64 * delta;
         for (start, downwards) in [(first, true), (second, false)] {
             let mut at = start;

@@ -361,7 +361,7 @@ impl Newton {
             .collect();
         let mut b = task.loads(&c);
         add(&mut b, 1.0, &slack);
-        // Elimination of the groups.
+        // Eliminates the values of the groups.
         let mut sums = vec![0.0; task.groups];
         for (c, group) in c.iter().zip(&task.group) {
             sums[*group] += c;

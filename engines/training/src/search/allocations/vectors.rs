@@ -93,7 +93,7 @@ impl Vectors {
         watch: &mut W,
     ) -> Result<Option<Odometer<'s>>, MethodError> {
         let Some(mut odometer) = Odometer::new(split) else { return Ok(None) };
-        // Counting pass on a copy.
+        // Counts the allocations on a copy.
         let start = odometer.clone();
         let mut count = 1u64;
         while odometer.advance() {
