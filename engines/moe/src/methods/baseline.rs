@@ -55,7 +55,8 @@ impl Method<Moe> for FabricBaseline {
         if !is_bound {
             names.push("optical_degree");
         }
-        // The bound uses the fastest NICs of any network.
+        // The bound uses the fastest NICs of any network, so `eps_total_gbps` has no effect while the rate of the links
+        // is at least as high.
         let by_links = scenario.region.eps_nics.len() as f64 * scenario.region.link_gbps;
         if !is_bound || scenario.region.eps_gbps() <= by_links {
             names.push("eps_total_gbps");

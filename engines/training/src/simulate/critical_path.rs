@@ -98,7 +98,7 @@ pub fn slack(network: &Network, trace: &Trace) -> Vec<f64> {
 /// Returns the maximum delay of the finish of each task that does not lengthen the iteration if everything after it
 /// keeps its duration, seconds; 0 for tasks on the critical path.
 pub fn spare(network: &Network, trace: &Trace) -> Vec<f64> {
-    // Latest finish backwards with the real durations.
+    // Backward pass with the planned durations: the latest finish of each task.
     let mut latest: Vec<f64> = network.tail.iter().map(|tail| trace.makespan - tail).collect();
     for &task in network.order.iter().rev() {
         for arc in network.succs.of(task) {

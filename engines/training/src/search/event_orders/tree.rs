@@ -148,7 +148,6 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
         // Matrices grow with the square of the time points: above this size only the relaxation is used.
         let few = evaluator.contention.count() <= settings.jobs;
         if !few {
-            // Too large for matrices of time points: the known bound and plan remain.
             search.loose = floor;
         } else if evaluator.network.budget.fits(&low) {
             let high = (0..links).map(|link| caps[link].max(1)).collect();
