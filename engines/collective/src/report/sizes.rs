@@ -75,7 +75,7 @@ pub(super) fn sizes(
         let time = |bytes: &f64| {
             points().find(|point| point.output_buffer_bytes as f64 == *bytes).map(|point| point.finish_us)
         };
-        // The curve of the plan follows the curve of the floor, so that narrow screens still show it.
+        // The curve of the plan is listed directly after the curve of the floor, so that narrow screens still show it.
         curves.insert(1, ("plan", "this plan", sizes.iter().map(time).collect()));
     }
     let mut section = Section::empty("Bandwidth against size")

@@ -200,8 +200,8 @@ impl RoundState {
             }
         }
         self.forget_done();
-        // Windows of slow links reach back into this round, and further back if it was short. The first lane of a link
-        // has the number of the link.
+        // Windows of slow links reach back into this round, and further back if this round was short. The first lane of
+        // a link has the number of the link.
         for (link, before) in self.beginning.before.iter_mut().enumerate() {
             let window = task.epochs.links[link].occupied;
             for back in before.iter_mut() {

@@ -217,7 +217,8 @@ fn shape(workload: &AicbWorkload, calls: &ExpertCalls, model: MoeModel) -> Resul
             "give a workload whose DP is a multiple of EP: a region holds whole tensor-parallel ranks",
         ));
     }
-    // A rank sends the bytes of all its tensor-parallel GPUs, two bytes for each entry of a token.
+    // A rank sends the bytes of all its tensor-parallel GPUs. Each of the `top_k` copies of a token has two bytes for
+    // each entry of its hidden vector.
     let rank = calls.bytes.saturating_mul(workload.tp);
     let copy = 2 * u64::from(model.hidden) * u64::from(model.top_k);
     if !rank.is_multiple_of(copy) {

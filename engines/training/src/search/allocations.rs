@@ -82,7 +82,7 @@ pub fn search<W: Watch<Proposal>>(
     known: Option<&Circuits>,
     watch: &mut W,
 ) -> Result<AllocationProof, MethodError> {
-    // The decided links and the leaves; the list and the boxes use the same split.
+    // Splits the links into decided links and leaves; the list and the boxes use the same split.
     let split = Split::new(task);
     let mut state = State { best: known.cloned(), improved: false, evaluated: 0, task, watch };
     let vectors = Vectors::list(&split, task, state.watch)?;

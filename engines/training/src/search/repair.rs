@@ -77,7 +77,7 @@ impl PortLimits<'_> {
 
     /// Uses free ports, one circuit at a time for the link with the smallest circuits divided by its cap.
     pub fn fill(&self, x: &mut [u32], free: &mut Vec<i64>) {
-        // Water-filling by circuits per cap; it ends when no link fits, so the allocation is maximal.
+        // Water-filling by circuits divided by the cap; it ends when no link fits, so the allocation is maximal.
         self.budget.free_into(x, free);
         loop {
             let mut next: Option<usize> = None;

@@ -73,7 +73,7 @@ impl Contention {
         let mut contended = vec![false; n];
         let mut nic_contended = vec![false; n];
         let mut loose = Vec::new();
-        // NIC groups hold two unordered tasks, or one task with several flows on a NIC.
+        // Tasks of a NIC group are contended if they are unordered, or if a task has several flows on a NIC.
         for group in &network.nic_groups {
             let mut example = None;
             for (index, &(u, weight)) in group.members.iter().enumerate() {

@@ -105,8 +105,8 @@ impl IndexWindows {
     ) -> Self {
         let times = trace.event_times_among(counted);
         let mut windows = Self::open(counted, intervals);
-        // Positions among the distinct event times of the reference run.
-        // The interval that begins at a time, and the one that ends at it, both 1-based.
+        // Positions among the distinct event times of the reference run: the interval that begins at the start of the
+        // task, and the interval that ends at its finish, both 1-based.
         let at = |time: f64| times.partition_point(|t| *t < time - SAME_MOMENT_S) as u32;
         for task in (0..network.tasks()).filter(|task| counted[*task] && !network.is_sink(*task as u32)) {
             let first = at(trace.start[task]) + 1;

@@ -45,7 +45,7 @@ pub(super) fn pairs(text: &str) -> Result<Listing, Problems> {
         problems.add(name, format!("is {}", brief(list)), "give an object with a list 'pair'");
         return Err(problems);
     };
-    // A switch without cross-connects leaves the list out; older firmware has another name for it.
+    // A switch without cross-connects leaves the list out; older firmware has another name for the list.
     let pairs = ["pair", "pairs"].into_iter().find_map(|key| of_module(inner, key));
     if let Some((key, pairs)) = pairs {
         let path = format!("{name}.{key}");

@@ -65,7 +65,8 @@ fn cover_distances(nodes: usize, electrical: usize, optical: usize, places: Plac
         .flat_map(|chip| (0..PORTS as u8).map(move |port| (chip, port)))
         .filter(|&(chip, port)| pod::switch(chip, port).is_some())
         .collect();
-    // State of the cover: the port through which a cube is entered; cubes behind equal ports are equivalent.
+    // State of the cover: the port through which a cube is entered; cubes that are entered through equal ports are
+    // equivalent.
     let entered_from: Vec<usize> = ports
         .iter()
         .map(|&(chip, port)| {

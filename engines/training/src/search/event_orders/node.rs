@@ -149,7 +149,8 @@ pub fn relax<W: Watch<Proposal>>(
     if let Some(services) = settled {
         return Ok(RelaxedNode::Settled { bound, times, services });
     }
-    // Candidates by hidden violation; the tight rows are passed to the children, which begin at the same vertex.
+    // Ranks the candidates by hidden violation. The tight rows are passed to the children, which begin at the same
+    // vertex.
     rank(&shortages, &mut questions);
     let rows = program.tight().map(|at| program.row(at).clone()).collect();
     Ok(RelaxedNode::Open { bound, times, rows, questions })

@@ -109,7 +109,8 @@ impl Pricing {
 
     /// Maximum that running tasks can earn in one unit of time; NICs that several tasks share are left out, which only
     /// increases the result.
-    // A relaxed knapsack per link: the most valuable volumes first, up to the circuits (fractional greedy is optimal).
+    // A relaxed knapsack per link: the most valuable volumes first, up to the number of circuits (fractional greedy is
+    // optimal).
     fn earned(&mut self, competition: &Competition, worth: &[f64]) -> f64 {
         self.asking.clear();
         for (position, rival) in competition.rivals.iter().enumerate() {

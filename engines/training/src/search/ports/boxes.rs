@@ -120,7 +120,8 @@ pub(super) fn search<W: Watch<Proposal>>(
             *best = Circuits { ports, makespan, x: low.clone() };
             continue;
         }
-        // The link with the widest range in ports: its halves raise the bound or lower the highest allocation most.
+        // Splits the link with the widest range in ports, because this changes the bound or the highest allocation of
+        // the halves most.
         let widest = |link: &usize| budget.cost(*link) * u64::from(high[*link] - low[*link]);
         let Some(link) = (0..low.len()).max_by_key(widest).filter(|link| high[*link] > low[*link]) else {
             continue;
