@@ -31,7 +31,7 @@ pub enum SessionError {
         what: &'static str,
     },
     /// An entry of a session that is not a regular file.
-    #[error("'{}' is {what}, which is not followed in a session; put a regular file in its place", show(.path))]
+    #[error("'{}' is {what}, but a session uses only regular files; put a regular file in its place", show(.path))]
     NotRegular {
         /// Path of the entry.
         path: PathBuf,

@@ -278,7 +278,7 @@ impl<V: View> Shell<V> {
             }
             Ok(None) => {}
             Err(error) => {
-                tracing::error!("the terminal cannot be written: {error}");
+                tracing::error!("cannot write to the terminal: {error}");
                 self.terminal_lost = true;
                 self.fact(Fact::Hangup { code: 129 });
             }

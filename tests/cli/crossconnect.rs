@@ -188,7 +188,7 @@ fn training_plans_are_laid_on_switches_one_after_the_other() {
     assert_eq!(same["objective"]["value"], 0.0);
     assert_eq!(same["result"]["batches"], json!([]));
 
-    new(&["from=a.json", "ocs_count=3"], "uneven.json").done().says(&["the port map is not uniform"]);
+    new(&["from=a.json", "ocs_count=3"], "uneven.json").done().says(&["the first switches get more ports"]);
     let other = new(&["from=a.json", "ocs_count=3", "installed_from=pa.json"], "x.json").exit(2);
     other.says(&["--set: installed_from: is for", "but 'ocs_count' is 3"]);
     new(&["ocs_count=3"], "x.json").exit(2).says(&["from: is missing"]);

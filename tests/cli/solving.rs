@@ -290,7 +290,7 @@ fn a_model_on_pods_of_ones_own_is_two_commands() {
     place
         .run(&["show", "job.json"])
         .done()
-        .prints(&["8 share each pod and add up their gradients inside it"]);
+        .prints(&["8 replicas share each pod and add up their gradients inside it"]);
     // All replicas share each pod, so the circuits carry pipeline traffic alone; the checker proves the plan.
     place.run(&["solve", "job.json", "-o", "shared.json"]).done();
     place.run(&["check", "shared.json"]).done().prints(&[

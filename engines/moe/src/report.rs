@@ -67,7 +67,8 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         "How accurate is the predictor, compared with trivial baselines?",
     )
     .place(7),
-    SectionInfo::of_plan("iteration", "Iteration", "What takes how much time in an iteration?").place(8),
+    SectionInfo::of_plan("iteration", "Iteration", "How much time does each part of an iteration take?")
+        .place(8),
     SectionInfo::of_plan(
         "timeline",
         "Timeline",

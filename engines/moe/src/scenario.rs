@@ -161,8 +161,8 @@ impl NoPackets {
 impl fmt::Display for NoPackets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Nics(all) => write!(f, "optical_degree={all}, which leaves no NIC for packet switches,"),
-            Self::Rate => f.write_str("eps_total_gbps=0, which leaves packet switches no rate,"),
+            Self::Nics(all) => write!(f, "optical_degree={all} leaves no NIC for packet switches"),
+            Self::Rate => f.write_str("with eps_total_gbps=0, packet switches have no rate"),
         }
     }
 }

@@ -155,7 +155,7 @@ fn assigned(file: &SolutionFile, names: &PointNames<'_>) -> Result<Vec<Option<f6
 pub(super) fn beyond(line: usize, place: usize, columns: usize) -> Problem {
     Problem::new(
         format!("line {line}"),
-        format!("gives a value to column {}, but the model has {columns}", place + 1),
+        format!("gives a value to column {}, but the model has {columns} columns", place + 1),
         "check that the file is a solution of this model",
     )
 }

@@ -230,7 +230,7 @@ fn circuits_of_any_kind_that_has_them_can_be_wanted() {
     let order = solve(EXAMPLE, "all-to-all-order", "").done.plan.unwrap();
     let order = [("from".to_owned(), AnyPlan::of(&order).unwrap())];
     let refused = convert("crossconnect", &order, &[]).unwrap_err().to_string();
-    assert!(refused.contains("which has no circuits between the pods"), "{refused}");
+    assert!(refused.contains("which does not state the circuits between all pods"), "{refused}");
 }
 
 /// A value other than the default for every knob of the exporters, and what both files are written with.

@@ -137,7 +137,7 @@ impl RoutingSettings {
         if !(1..=MAX_VCS).contains(&self.vc_count) {
             return Err(Problem::new(
                 "vc_count",
-                format!("{} virtual channels cannot be routed", self.vc_count),
+                format!("routing does not support {} virtual channels", self.vc_count),
                 format!("give 1 to {MAX_VCS}"),
             ));
         }

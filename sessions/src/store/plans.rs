@@ -208,9 +208,11 @@ pub fn read_header(path: &Path) -> Result<Header, Problem> {
         header: Header,
     }
     let file = private::open(path).map_err(|error| match not_regular_of(&error) {
-        Some(what) => {
-            Problem::new("", format!("is {what}, which is not followed"), "put the file in its place")
-        }
+        Some(what) => Problem::new(
+            "",
+            format!("is {what}, but a session uses only regular files"),
+            "put a regular file in its place",
+        ),
         None => Problem::new("", format!("cannot be read: {error}"), "check the file and its permissions"),
     })?;
     let value = Content::take(file)?.json_without(&["scenario", "result"])?;

@@ -228,7 +228,7 @@ impl App {
         if self.frozen {
             let held = self.held.len();
             self.unfreeze();
-            self.say(Severity::Info, format!("the display is live again; {held} events applied"));
+            self.say(Severity::Info, format!("the display follows the runs again; {held} events applied"));
         } else {
             self.frozen = true;
             self.say(Severity::Info, "frozen; runs continue and nothing is lost; f follows again");

@@ -155,7 +155,7 @@ impl<V: View> Shell<V> {
 
     fn control(&mut self, text: &str) {
         if let Err(error) = self.screen.control(text) {
-            tracing::error!("the terminal cannot be written: {error}");
+            tracing::error!("cannot write to the terminal: {error}");
         }
     }
 

@@ -276,7 +276,7 @@ impl Solve {
             return;
         };
         self.best.extend([Piece::new("bound ", Tone::Good), Piece::new(goal.bound(bound, room), Tone::Good)]);
-        let words = if roomy { "of what any plan can reach" } else { "of the bound" };
+        let words = if roomy { "best divided by the bound" } else { "of the bound" };
         self.caption.push(Piece::muted(format!("{words}, {}", marks.word)));
         self.caption_right.push(Piece::answer(format!("{} %", number::percent(reached, 1))));
     }

@@ -36,7 +36,7 @@ pub fn violations(
         }
         "teccl-lp" => unless(time.pieces_per_chunk == 1, "sends chunks in equal pieces"),
         "trees" => {
-            unless(time.alpha_threshold == 0.0, "leaves latencies out");
+            unless(time.alpha_threshold == 0.0, "ignores latencies");
             unless(!proves_in_epochs, "proves a bound in epochs");
         }
         // The plans of other methods and of imported files are not restricted here.
@@ -49,10 +49,13 @@ pub fn violations(
         unless(status != Status::Heuristic, "ends as a heuristic");
     }
     if method == "shortest-path" && result.trees.is_empty() && copied() {
-        unless(one_by_one(), "copies on the way");
+        unless(one_by_one(), "copies chunks at intermediate nodes");
     }
     if method != "auto" {
         unless(result.ranges.is_empty(), "plans several sizes");
     }
-    never.iter().map(|what| Violation::new(code::CLAIM, format!("method: {method} never {what}"))).collect()
+    never
+        .iter()
+        .map(|what| Violation::new(code::CLAIM, format!("method: {method} never {what}, but this plan does")))
+        .collect()
 }

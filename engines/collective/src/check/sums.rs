@@ -83,7 +83,7 @@ pub(super) fn follow(
     }
     // Only the root may receive parts without sending the sum on.
     for node in last_arrival.keys().filter(|node| **node != part.root && !departure.contains_key(node)) {
-        found.add_with(code::DEMAND, || format!("parts of piece {piece} stay at node {node}"));
+        found.add_with(code::DEMAND, || format!("parts of piece {piece} are not sent on from node {node}"));
     }
     last_arrival.get(&part.root).copied().unwrap_or(0)
 }

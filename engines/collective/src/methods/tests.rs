@@ -389,8 +389,13 @@ fn plans_are_those_of_their_methods() {
         (&copied, "teccl-milp", Status::Optimal, ""),
         (&copied, "ring", Status::Optimal, "ring never proves a bound"),
         (&copied, "construct", Status::Heuristic, "construct never ends as a heuristic"),
-        (&copied, "shortest-path", Status::Heuristic, "shortest-path never copies on the way"),
-        (&copied, "trees", Status::Feasible, "trees never leaves latencies out"),
+        (
+            &copied,
+            "shortest-path",
+            Status::Heuristic,
+            "shortest-path never copies chunks at intermediate nodes",
+        ),
+        (&copied, "trees", Status::Feasible, "trees never ignores latencies"),
         (&fluid, "construct", Status::Optimal, "construct never sends parts of chunks"),
         (&fluid, "single-tree", Status::Heuristic, "single-tree never sends parts of chunks"),
     ] {

@@ -263,7 +263,7 @@ impl<'a> SendWords<'a> {
         let piece = subject.result.pieces.get(send.piece as usize)?;
         let onward = self.departures.get(&(send.piece, send.to));
         let needed = match onward.and_then(|epochs| epochs.range(arrival..).next()) {
-            Some(epoch) => format!("needed by epoch {epoch} to be sent on"),
+            Some(epoch) => format!("forwarded in epoch {epoch}"),
             None if *arrival == subject.result.claims.finish_epochs => "the last delivery".to_owned(),
             None => "goes no further".to_owned(),
         };

@@ -270,8 +270,8 @@ fn failed_links() -> Knob<CollectiveScenario> {
 }
 
 fn stragglers() -> Knob<CollectiveScenario> {
-    let help = "Slow links as link:latency factor:factor of the time per byte; '0-9:1:2' halves the rate \
-         of link 0-9. 'none': no link.";
+    let help = "Slow links as from-to:alpha:beta; alpha multiplies the latency of the link, beta its time per \
+         byte: '0-9:1:2' halves the rate of link 0-9. 'none': no link.";
     Knob::own(
         ParamInfo::text("stragglers", help),
         |scenario: &CollectiveScenario| {

@@ -124,7 +124,7 @@ fn status<K: Kind>(plan: &Plan<K>, found: &mut Vec<Violation>) {
     if limit == Some(Limit::Time) && (status != Status::Stopped || because.is_none()) {
         wrong(format!(
             "'limit' says that the time limit ended the run, so the plan must have the status \
-             'stopped' (it has '{word}') and a reason why it is not reproducible"
+             'stopped' and a reason why it is not reproducible; its status is '{word}'"
         ));
     }
     // Optimal plans are exempt, because their proof holds however the run ended, and so are intermediate plans, because

@@ -292,7 +292,7 @@ fn joint(device: &Device, naming: &Naming, found: &Connection) -> Result<Joint, 
                 "the connection of {} and {} is {is}, which the import does not expect",
                 found.ingress, found.egress
             ),
-            format!("set bidirectional={remedy}, or read the state of the right switch"),
+            format!("set bidirectional={remedy}, or read the state of the intended switch"),
         ));
     }
     let lane = lane(naming, found)?;

@@ -51,8 +51,10 @@ fn check_gpu(rank: usize, gpu: &Gpu, ranks: usize, problems: &mut Problems) {
                 problems.add(&*place, message, format!("name another rank below {ranks}"));
             }
             if !ends.insert((what, peer, block.channel)) {
-                let message =
-                    format!("{what} rank {peer} on channel {} as another thread block does", block.channel);
+                let message = format!(
+                    "{what} rank {peer} on channel {}, and so does another thread block",
+                    block.channel
+                );
                 problems.add(&*place, message, "use another channel for one of the two blocks");
             }
         }

@@ -206,7 +206,7 @@ impl<'a> PlanRun<'a> {
         for (rank, channels) in self.waiting.iter().enumerate() {
             for (channel, left) in channels.iter().enumerate().filter(|(_, left)| !left.is_empty()) {
                 let peer = self.plan.gpus[rank].channels[channel].peer;
-                let message = format!("{} signals of rank {peer} have no wait", left.len());
+                let message = format!("{} signals of rank {peer} have no matching wait", left.len());
                 self.problems.add(
                     format!("gpu {rank}, channel {channel}"),
                     message,

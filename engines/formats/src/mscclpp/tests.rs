@@ -126,7 +126,10 @@ fn plans_that_break_a_rule_are_told() {
     let message = told(&|plan| drop(plan.gpus[0].blocks[0].pop()));
     assert!(message.contains("gpu 1, threadblock 0, op 0 (wait)"), "{message}");
     let message = told(&|plan| drop(plan.gpus[1].blocks[0].remove(0)));
-    assert!(message.contains("nothing enforces the order") || message.contains("have no wait"), "{message}");
+    assert!(
+        message.contains("nothing enforces the order") || message.contains("have no matching wait"),
+        "{message}"
+    );
     let message = told(&|plan| plan.gpus[1].channels[0].peer = 1);
     assert!(message.contains("but no channel leads back"), "{message}");
     let message = told(&|plan| plan.gpus[0].blocks[0][1].destinations[0].index = 1);

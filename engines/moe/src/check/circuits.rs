@@ -156,7 +156,7 @@ pub(super) fn walk(result: &MoeResult, found: &mut Findings, remarks: &mut Vec<S
                     let whole = phase == LayerPhase::A2a1 && change.window == "none";
                     if now == installed && !whole {
                         let text = format!(
-                            "layer {}: lists a change before {} that changes no circuit",
+                            "layer {}: the change listed before {} changes no circuit",
                             layer.layer,
                             phase.word()
                         );

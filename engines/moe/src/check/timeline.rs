@@ -85,7 +85,7 @@ fn change(sizes: &Sizes, name: &str, last: bool, change: &Reconfiguration, found
         _ => &[],
     };
     let Some((_, length)) = allowed.iter().find(|(window, _)| *window == change.window) else {
-        let text = format!("{name}: '{}' cannot hide a change before {word}", change.window);
+        let text = format!("{name}: the window '{}' cannot hide the change before {word}", change.window);
         found.add(code::CHANGE, text);
         return;
     };

@@ -26,8 +26,8 @@ impl Method<Moe> for PlacedMethod {
     fn info(&self) -> MethodInfo {
         MethodInfo {
             name: "mfabric-placed",
-            help: "Places experts and replicas of busy experts together with the circuits \
-                 (expert_placement=free), or by EPLB.",
+            help: "Places experts, and replicas of busy experts, together with the circuits or by EPLB. \
+                 Needs expert_placement=free.",
             proves: true,
             hot_start: false,
             params: vec![

@@ -162,7 +162,7 @@ pub(super) fn section(scenario: &MoeScenario, plan: Option<&MoeResult>) -> Secti
     let note = format!("Prices: {}.", scenario.prices.note.trim_end_matches('.'));
     let section = Section::empty("Networks")
         .subject(ANALYTIC_SHORT)
-        .context("times per micro-batch; iteration and gradients per iteration")
+        .context("times per micro-batch; columns iteration and gradients: per iteration")
         .block("networks", "An iteration", table)
         .on_screens("worth", "Iterations per dollar, fat-tree = 1", worth)
         .remark(ANALYTIC)

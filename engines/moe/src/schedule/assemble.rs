@@ -25,12 +25,12 @@ pub struct NoPlan(pub String);
 
 impl NoPlan {
     fn gradients(scenario: &MoeScenario, fabric: FabricKind) -> Self {
-        let exchange = "the exchange of gradients between the replicas";
         Self(match (fabric, scenario.region.no_packets()) {
             (FabricKind::Mfabric, Some(because)) => {
-                format!("{exchange} and {because} exclude each other; {}", because.remedy())
+                format!("the replicas cannot exchange gradients: {because}; {}", because.remedy())
             }
-            _ => format!("no NIC is left for {exchange}; give the servers more NICs"),
+            _ => "the replicas cannot exchange gradients: no NIC is left for this traffic; give the servers more NICs"
+                .to_owned(),
         })
     }
 }

@@ -31,8 +31,7 @@ impl fmt::Display for Unreachable {
         let Self { from, to, because } = self;
         write!(
             f,
-            "the bytes from server {from} to server {to}, which have no circuit, and {because} exclude each \
-             other; {}",
+            "server {from} cannot send its bytes to server {to}: no circuit joins them, and {because}; {}",
             because.remedy()
         )
     }

@@ -83,10 +83,10 @@ pub(super) fn check(
     if lower > own.upper * (1.0 + EXACT) {
         found.add(code::MCF, format!("'mcf_lower' is {lower}, but no flow is above {}", own.upper));
     } else if own.lower >= lower * (1.0 - EXACT) {
-        remarks.push(format!("a flow of {} was found again: 'mcf_lower' is confirmed", own.lower));
+        remarks.push(format!("the checker recomputed a flow of {}: 'mcf_lower' is confirmed", own.lower));
     } else if own.lower >= lower * (1.0 - SOLVED) {
         remarks.push(format!(
-            "a flow of {} was found again: 'mcf_lower' {lower} is confirmed to the tolerance of the solver",
+            "the checker recomputed a flow of {}: 'mcf_lower' {lower} is confirmed to the tolerance of the solver",
             own.lower
         ));
     } else {

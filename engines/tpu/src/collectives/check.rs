@@ -173,7 +173,7 @@ impl State {
                 match at.iter().enumerate().find(|&(pair, &at)| at as usize != pair % nodes) {
                     None => Ok(()),
                     Some((pair, at)) => Err(wrong(format!(
-                        "leaves the shard from chip {} to chip {} at chip {at}",
+                        "does not deliver the shard from chip {} to chip {}: the shard ends at chip {at}",
                         pair / nodes,
                         pair % nodes
                     ))),

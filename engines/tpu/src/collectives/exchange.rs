@@ -53,7 +53,10 @@ pub fn single_path(
     let total: u64 = routing.routes.iter().map(|route| route.ports.len() as u64).sum();
     if total > MOST_SENDS {
         return refuse(
-            format!("has {total} hops: their schedule would take {:.0} GB", 12e-9 * total as f64),
+            format!(
+                "has routes with {total} hops in total: their schedule would take {:.0} GB",
+                12e-9 * total as f64
+            ),
             "use a smaller or a symmetric pod",
         );
     }

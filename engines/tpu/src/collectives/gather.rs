@@ -84,7 +84,7 @@ impl Flood {
             if nodes > MOST_WITHOUT_SYMMETRY {
                 return Err(invalid(
                     format!(
-                        "has no symmetry and {nodes} chips: its schedule would have {} sends",
+                        "has {nodes} chips and no symmetry, so its schedule would have {} sends",
                         nodes * (nodes - 1)
                     ),
                     "use a symmetric pod or at most 4096 chips",

@@ -137,7 +137,7 @@ fn all_to_all_along_routes_is_as_long_as_the_fullest_arc_or_little_more() {
         assert!((0.85..=1.0).contains(&share), "{share}");
         let mut short = exchange.schedule.clone();
         short.sends.pop();
-        assert!(check(&pod, &short).unwrap_err().to_string().contains("leaves the shard"));
+        assert!(check(&pod, &short).unwrap_err().to_string().contains("does not deliver the shard"));
         let mut astray = routing.clone();
         astray.routes[0].ports[0] ^= 1;
         assert!(single_path(&pod, &astray, watch).is_err());

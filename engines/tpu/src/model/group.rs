@@ -26,7 +26,7 @@ impl Group {
             _ => {
                 return Err(Problem::new(
                     "group",
-                    format!("{factors:?} is not a list of cyclic factors of a pod"),
+                    format!("{factors:?} is not a list of the cyclic factors of the group of a pod"),
                     "give factors of at least 1 whose product is the number of cubes, such as [2, 2]",
                 ));
             }

@@ -264,7 +264,7 @@ fn figures(
     let value = of(&|job| Some(job.shared.makespan_s)).unwrap_or(f64::NAN);
     if !same(claims.makespan_s, value) {
         let text = format!(
-            "the objective is {:.9}, but the weighted mean of the jobs is {value:.9} s",
+            "the objective is {:.9}, but the weighted mean makespan of the jobs is {value:.9} s",
             claims.makespan_s
         );
         found.add(code::MAKESPAN, text);
@@ -277,7 +277,7 @@ fn figures(
     let ideal = of(&|job| Some(job.shared.result.ideal_makespan_s)).unwrap_or(f64::NAN);
     if !same(result.ideal_makespan_s, ideal) {
         let text = format!(
-            "'ideal_makespan_s' is {:.9}, but the weighted mean of the jobs is {ideal:.9}",
+            "'ideal_makespan_s' is {:.9}, but the weighted mean of the ideal makespans is {ideal:.9}",
             result.ideal_makespan_s
         );
         found.add(code::NCT, text);
@@ -290,7 +290,7 @@ fn figures(
     if !agrees {
         found.add(
             code::NCT,
-            format!("'nct' is {:?}, but the weighted mean of the jobs is {nct:?}", result.nct),
+            format!("'nct' is {:?}, but the weighted mean NCT of the jobs is {nct:?}", result.nct),
         );
     }
     let capacity: u64 = pods.budget.iter().sum();

@@ -138,7 +138,7 @@ fn schedule(network: &Network, x: &[u32], params: &Params) -> Result<Slots, Meth
                 "use longer slots, such as dt_ms={:.3}, raise max_columns, or use delta-interval or delta-select",
                 slot_s * 1e3 * factor * 1.1
             );
-            let what = format!("gives a model of {size}, but max_columns allows {most}");
+            let what = format!("gives a model of {size}, but max_columns allows {most} columns");
             Err(Problems::from(Problem::new("dt_ms", what, remedy)).into())
         }
     }

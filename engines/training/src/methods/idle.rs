@@ -109,8 +109,8 @@ pub(super) fn orders(params: &Params) -> Vec<Problem> {
 pub(super) fn intervals(params: &Params) -> Vec<Problem> {
     let mut idle = Vec::new();
     if params.text("windows") != Some("anchored") {
-        let why = "unless windows lie around a schedule";
-        idle.extend(without_effect(["margin", "anchor"], why, "set windows=anchored, or leave it out"));
+        let why = "unless windows=anchored";
+        idle.extend(without_effect(["margin", "anchor"], why, "set it, or leave this parameter out"));
     }
     if params.ints("circuits").is_some() {
         let why = "with `circuits`, which fixes the circuits";

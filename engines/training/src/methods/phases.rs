@@ -151,7 +151,7 @@ impl SessionMethod for MovingCircuits {
         if resting.makespan_s <= ideal_s * (1.0 + OPTIMAL_GAP) {
             let ports = ports_of_all(session);
             let why = format!(
-                "static circuits already reach the ideal makespan, so nothing can be gained in time; {ports}"
+                "static circuits already reach the ideal makespan, so no plan is faster; the plan uses {ports}"
             );
             hot::refuse(session, &why);
             session.cx.note(Severity::Info, why);

@@ -26,7 +26,7 @@ impl SessionMethod for Topo {
         params.extend(knobs::genetic());
         MethodInfo {
             name: "delta-topo",
-            help: "Finds the best circuits at max-min fair rates, and proves them optimal if circuit allocations are few.",
+            help: "Finds the best circuits at max-min fair rates, and proves them optimal if there are few circuit allocations.",
             proves: true,
             hot_start: true,
             params,

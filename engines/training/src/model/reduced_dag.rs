@@ -174,7 +174,7 @@ fn too_many_edges(dominance: Dominance) -> Problems {
 fn too_many_under_way() -> Problems {
     Problem::new(
         "job",
-        format!("keeps more than {} transfers waiting for each other at once", Bounds::MAX_SLOTS),
+        format!("has more than {} transfers at once that wait for other transfers", Bounds::MAX_SLOTS),
         "lower `micro_batches`, or use the order '1f1b'",
     )
     .into()

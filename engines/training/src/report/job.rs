@@ -140,7 +140,7 @@ fn placement(facts: &mut Facts, shape: &Shape) {
     }
     if shape.replicas_per_pod > 1 {
         facts.sentence(format!(
-            "{} share each pod and add up their gradients inside it",
+            "{} replicas share each pod and add up their gradients inside it",
             shape.replicas_per_pod
         ));
     }

@@ -27,7 +27,7 @@ pub(super) fn section(analysis: &Analysis) -> Section {
         .context(Phrase::new().muted(format!("critical, {} tasks", path.len())))
         .answer(Phrase::new().answer(format!("loss {}", ms(chain.loss_s))).muted(" ms"))
         .block("summary", "", summary(analysis))
-        .block("tasks", "Tasks, those that add most first", tasks(analysis, chain, &path));
+        .block("tasks", "Tasks by added time, most first", tasks(analysis, chain, &path));
     let section = match &analysis.second {
         None => section,
         Some(second) => {
@@ -72,7 +72,7 @@ fn summary(analysis: &Analysis) -> Facts {
     };
     cause("capacity_loss_s", "capacity loss", costs.too_few_s, "fewer circuits than flows");
     cause("contention_delay_s", "contention delay", costs.contention_s, "shared circuits and NICs");
-    cause("paused_s", "paused (rate 0)", costs.held_s, "later starts than needed");
+    cause("paused_s", "paused (rate 0)", costs.held_s, "transfers start too late");
     if chain.spare_s > NOTHING_S {
         cause(
             "ahead_s",

@@ -66,9 +66,9 @@ fn on_pod(instance: &Instance, price: &PortPrice) -> Phrase {
         .muted(if price.exact { " (proven)" } else { " (estimate)" });
     match price.first {
         Some((ports, gain_s)) if ports > 1 => {
-            phrase = phrase.text(format!("; {ports} more gain {}", ms(gain_s)));
+            phrase = phrase.text(format!("; {ports} more ports gain {}", ms(gain_s)));
         }
-        None => phrase = phrase.muted(format!("; {MORE_PORTS} more gain nothing")),
+        None => phrase = phrase.muted(format!("; {MORE_PORTS} more ports gain nothing")),
         Some(_) => {}
     }
     if price.free > 0 {

@@ -50,7 +50,9 @@ impl Checker<'_> {
             match self.orbits.gpus.get(root as usize) {
                 Some(&orbit) if orbit != u32::MAX && self.sources.contains(&root) => {
                     if !seen.insert(orbit) {
-                        self.found.push(format!("demand: root {root} is the image of another root"));
+                        self.found.push(format!(
+                            "demand: root {root} is the image of another root under a symmetry"
+                        ));
                     }
                 }
                 _ => self.found.push(format!("demand: root {root} is not a GPU with data")),
@@ -59,7 +61,7 @@ impl Checker<'_> {
         let orbits: FxHashSet<u32> =
             self.sources.iter().filter_map(|gpu| self.orbits.gpus.get(*gpu as usize)).copied().collect();
         if seen.len() != orbits.len() {
-            let text = format!("demand: {} of {} orbits of GPUs have a root", seen.len(), orbits.len());
+            let text = format!("demand: only {} of {} orbits of GPUs have a root", seen.len(), orbits.len());
             self.found.push(text);
         }
     }

@@ -53,7 +53,7 @@ fn table(scenario: &CrossconnectScenario, changes: &Changes, full: bool, rollbac
     let order: Vec<usize> = if rollback { (0..count).rev().collect() } else { (0..count).collect() };
     for (step, batch) in order.into_iter().enumerate() {
         if count > 1 {
-            let what = if rollback { "step back" } else { "batch" };
+            let what = if rollback { "rollback step" } else { "batch" };
             text.push(LineSort::Comment, format!("# {what} {} of {count}", step + 1));
         }
         for done in [Action::Remove, Action::Add] {

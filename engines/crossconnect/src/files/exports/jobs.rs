@@ -77,7 +77,7 @@ impl BoxJob {
         let part = match (self.rollback, batches) {
             (_, 1) => String::new(),
             (false, _) => format!(", batch {batch} of {batches}"),
-            (true, _) => format!(", step back {batch} of {batches}"),
+            (true, _) => format!(", rollback step {batch} of {batches}"),
         };
         format!("Switch {device}, {back}{name}{part}: {what}.")
     }

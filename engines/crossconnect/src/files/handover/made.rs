@@ -136,7 +136,7 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Crosscon
         Problem::new(
             FROM,
             format!(
-                "is a plan of kind {}, which has no circuits between the pods of all replicas",
+                "is a plan of kind {}, which does not state the circuits between all pods of the job",
                 header.kind
             ),
             "give a plan that sets circuits, such as the plan of a training job (not for an instance with \

@@ -134,7 +134,7 @@ impl<'a> Connections<'a> {
                     "if each connection carries both directions, import with bidirectional=true"
                 };
                 found.doubts.push(format!(
-                    "no connection of switch {ocs} has a connection for the reverse direction; {remedy}"
+                    "every connection of switch {ocs} lacks the connection for its reverse direction; {remedy}"
                 ));
             }
             found.installed.ocs.push(InstalledOcs { ocs_id: ocs, cross_connects });

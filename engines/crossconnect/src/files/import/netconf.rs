@@ -34,7 +34,7 @@ pub(super) fn pairs(text: &str) -> Result<Listing, Problems> {
     last.ok_or_else(|| {
         Problem::new(
             "",
-            "holds no reply with 'cross-connects' or an empty 'data'",
+            "contains no usable reply: a reply has 'cross-connects', or an empty 'data' if there are no connections",
             "check that this is the file you meant",
         )
         .into()

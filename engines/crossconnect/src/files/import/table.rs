@@ -61,7 +61,8 @@ pub(super) fn cross_connects(text: &str) -> Result<Listing, Problems> {
                 "id".clone_into(first);
             }
             if !named.iter().map(String::as_str).take(3).eq(COLUMNS) {
-                let message = format!("follows a header with the columns '{}'", printable(before.trim()));
+                let message =
+                    format!("comes after a header with the wrong columns '{}'", printable(before.trim()));
                 problems.add(place, message, "give a table with id, a_side and b_side");
             } else if columns.replace(named).is_some() {
                 problems.add(place, "begins a second table", "give one table per file");

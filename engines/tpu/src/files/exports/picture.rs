@@ -45,7 +45,7 @@ pub(super) fn svg(subject: &PodSubject<'_>) -> String {
     y = end + 24.0;
     for (name, dimension) in columns {
         let x = left(dimension);
-        drawing.text((x, y), HEADING, &format!("Dimension {name}: switches, rings of cubes"));
+        drawing.text((x, y), HEADING, &format!("Dimension {name}: rings of cubes of each switch"));
         end = switches(&mut drawing, subject, dimension, (x, y + 10.0));
     }
     y = legend(&mut drawing, end + 26.0);

@@ -243,7 +243,8 @@ fn a_bound_raised_to_the_value_of_a_plan_that_can_be_beaten_is_refused() {
     let found = verdict(&team, None);
     let message = &found.violations[0].message;
     assert!(
-        message.contains("[[2, 3, 2], [1, 2, 3]] of the jobs allow a weighted mean of 0.449753140 s"),
+        message
+            .contains("[[2, 3, 2], [1, 2, 3]] of the jobs allow a weighted mean makespan of 0.449753140 s"),
         "{message}"
     );
     // What is true is confirmed, and what is false by a little refused.

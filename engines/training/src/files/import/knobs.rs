@@ -52,7 +52,7 @@ pub fn aicb_knobs() -> Vec<ParamInfo> {
             &["auto", "file", "aiob", "zero"],
             "Source of compute times: kernel times if given, otherwise the workload file; or none.",
         ),
-        ParamInfo::float("tflops", 0.001, 1e6, 989.0, "Peak rate of one GPU; compute times then follow from the model.")
+        ParamInfo::float("tflops", 0.001, 1e6, 989.0, "Peak rate of one GPU. If set, compute times follow from the FLOPs of `model`, not from the file.")
             .derived()
             .unit("TFLOP/s"),
         ParamInfo::float(

@@ -35,15 +35,15 @@ pub(super) fn shape_knobs() -> Vec<ParamInfo> {
             "anchor",
             &["start", "fair"],
             "start",
-            "Schedule around which anchored windows are centred: the starting schedule (start), or the schedule of its circuits at max-min fair rates (fair).",
+            "Schedule around which anchored windows are centred: the starting schedule (start), or the schedule on the circuits of the starting schedule at max-min fair rates (fair).",
         ),
         ParamInfo::int(
             "margin",
             0,
             1_000_000,
             2,
-            "Number of intervals by which a task may move from the anchor; 0 keeps the order of the anchor \
-             and repeats with each better schedule as the new anchor.",
+            "Maximum number of intervals by which a task may move from its place in the anchor. 0: the model \
+             keeps the event order of the anchor, and is solved again with each better schedule as the anchor.",
         ),
         ParamInfo::int(
             "intervals",

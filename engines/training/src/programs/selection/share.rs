@@ -145,7 +145,7 @@ impl Share {
                         group.iter().map(|member| member.task).min_by(|a, b| late(*a).total_cmp(&late(*b)));
                     let task = first.unwrap_or(group[0].task);
                     let name =
-                        format!("first start of {} tasks, such as task {}", group.len(), group[0].task);
+                        format!("first start of {} tasks, including task {}", group.len(), group[0].task);
                     builder.start_column(name, task, sums)
                 }
             };

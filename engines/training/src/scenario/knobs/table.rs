@@ -40,8 +40,8 @@ static JOB_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| {
     knobs.push(ports);
     knobs.push(ParamInfo::text(
         FAILED,
-        "Ports and transceivers that have failed, such as 'p2:1, p3:4': pod and number of the port from 1. Replicas on separate \
-         pods have pods r0p0, r0p1 and so on. Circuits use the other ports; 'none' repairs all.",
+        "Ports and transceivers that have failed, such as 'p2:1, p3:4': pod and number of the port from 1. Pods of \
+         replicas on separate pods are named r0p0, r0p1 and so on. Circuits use the other ports; 'none' repairs all.",
     ));
     knobs.extend(Job::param("reverse"));
     // Every model has its own sizes, so they have no default.

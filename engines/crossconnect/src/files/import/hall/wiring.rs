@@ -69,9 +69,12 @@ pub(super) fn read(
         .unwrap_or_default();
     if form == CableForm::NetBox && named.is_empty() {
         let remedy = "give the names of the optical switches: switches=ocs-east,ocs-west";
-        return Err(
-            Problem::new("switches", "is missing: either end of a cable may be a switch", remedy).into()
-        );
+        return Err(Problem::new(
+            "switches",
+            "is missing, and the list of cables does not show which devices are switches",
+            remedy,
+        )
+        .into());
     }
     let (cables, [others, management]) = cables(file, form, &named)?;
     let mut lines = Vec::new();
