@@ -272,7 +272,7 @@ fn lines(
     }
     if file.passed_over > 0 {
         lines.push(format!(
-            "{} of the file ignored: this version does not know their keywords",
+            "{} of the file ignored: this version does not know the keywords",
             counted(file.passed_over as u64, "line", "lines")
         ));
     }

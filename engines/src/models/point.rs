@@ -180,7 +180,7 @@ fn missing(
         model.column_names[first]
     );
     let remedy = if strict && dialect.omits_zeros() {
-        format!("{} leaves out zeros; without --strict they are taken as zero", dialect.solver())
+        format!("{} leaves out zeros; without --strict, missing values are taken as zero", dialect.solver())
     } else {
         "the file is cut short, or it is the solution of another model".to_owned()
     };

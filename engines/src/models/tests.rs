@@ -81,7 +81,7 @@ fn what_does_not_belong_together_is_said_with_line_and_value() {
         assert!(problems.contains(words), "{text}\n{problems}");
     }
     let numbered = "c Problem: m\ns mip 1 5 o 5.18\nj 5 1\ne o f\n";
-    assert!(refused(numbered).contains("gives a value to column 5, but the model has 4"));
+    assert!(refused(numbered).contains("gives a value to column 5, but the model has 4 columns"));
 }
 
 #[test]
@@ -105,5 +105,8 @@ fn zeros_are_assumed_only_where_the_solver_leaves_them_out_and_may_be() {
     let scip = "objective value: 5.18\nc1 1 (obj:1)\nc2 2 (obj:2)\nt4 0.6 (obj:0.3)\n";
     assert_eq!(taken(scip).unwrap().left_out, 1);
     let strict = point(&parsed(scip), &model(), &names(), true).unwrap_err().to_string();
-    assert!(strict.contains("SCIP leaves out zeros; without --strict they are taken as zero"), "{strict}");
+    assert!(
+        strict.contains("SCIP leaves out zeros; without --strict, missing values are taken as zero"),
+        "{strict}"
+    );
 }

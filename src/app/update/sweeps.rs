@@ -190,7 +190,7 @@ impl App {
                 (Severity::Warning, format!("sweep over {knob} is done; {failed} of {all} have no plan"))
             }
             Ok(Walked::Through) => {
-                (Severity::Info, format!("sweep over {knob} is done; Enter on a point sets it"))
+                (Severity::Info, format!("sweep over {knob} is done; Enter on a point sets its value"))
             }
             Ok(Walked::Stopped) => {
                 (Severity::Info, format!("sweep over {knob} stopped with {rows} of {all}"))

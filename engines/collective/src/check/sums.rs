@@ -47,7 +47,7 @@ pub(super) fn follow(
         if *arrived == 0 || *left == 0 {
             found.add_with(code::CAUSALITY, || {
                 format!(
-                    "piece {piece} waits at switch {node}, or leaves it in epoch {epoch} without arriving"
+                    "piece {piece} only arrives at switch {node} in epoch {epoch}, or only leaves it; both must happen in one epoch"
                 )
             });
         } else if left > arrived || (!switches_add && left < arrived) {

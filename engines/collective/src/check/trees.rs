@@ -71,7 +71,7 @@ pub(super) fn check(
         if part.adds_up.is_some_and(|says| says != adds) {
             found.add_with(code::PIECE, || {
                 format!(
-                    "trees[{place}] has adds_up {}, but part {place} of {} has {adds}",
+                    "trees[{place}] has adds_up {}, but as part {place} of {} it must have {adds}",
                     !adds,
                     sort.label()
                 )

@@ -164,9 +164,10 @@ impl Topology {
                     format!("list the nodes in ascending order: {index} is expected here"),
                 );
             }
-            if node.group.is_some_and(|group| group as usize >= nodes) {
+            if let Some(group) = node.group.filter(|group| *group as usize >= nodes) {
                 let path = format!("topology.nodes[{index}].group");
-                problems.add(path, "is larger than the maximum number of groups", "number the groups from 0");
+                let remedy = format!("number the groups from 0 to at most {}", nodes - 1);
+                problems.add(path, format!("is {group}"), remedy);
             }
         }
         if self.gpus().next().is_none() {

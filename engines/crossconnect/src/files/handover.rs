@@ -117,7 +117,7 @@ pub fn scenario(matrix: &CircuitMatrix, hall: SwitchHall) -> Result<Handed, Prob
         matrix.ports_per_pod.iter().copied().filter(|ports| ports % per_switch != 0).collect();
     if let Some(ports) = uneven.first() {
         notes.push(format!(
-            "{} a number of ports that is not a multiple of {per_switch} (the first of them {ports} ports), so the first switches get more ports \
+            "{} a number of ports that is not a multiple of {per_switch} (the first such pod has {ports} ports), so the first switches get more ports \
              than the others; the methods use the exact model if halving fails",
             counted(uneven.len() as u64, "pod has", "pods have")
         ));

@@ -164,8 +164,10 @@ pub fn cut_off(scenario: &CrossconnectScenario, changes: &Changes) -> Option<Str
         || if asked { String::new() } else { advice() },
         |(batches, left)| {
             let left = match left {
-                0 => "cuts no pair off".to_owned(),
-                left => format!("cuts {left} off, because they have too few circuits"),
+                0 => "leaves every pair a circuit".to_owned(),
+                left => format!(
+                    "leaves only {left} of the pairs without a circuit, because they have too few circuits"
+                ),
             };
             format!(
                 "; with min_pair_share={GENTLER_SHARE}, the change {left}, in {}",

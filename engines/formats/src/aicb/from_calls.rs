@@ -147,7 +147,7 @@ fn group_sizes(
     if !contiguous {
         summary.notes.push(
             "the ranks of the stages are not numbered one stage after the other; the import places the \
-             ranks as if they were numbered like this"
+             ranks as if they were numbered stage by stage"
                 .to_owned(),
         );
     }

@@ -206,7 +206,11 @@ fn gpu(
             }
             if let Some(id) = own.iter().find(|id| **id >= counts[place(sort)]) {
                 let message = format!("has channel {id} of type {}", sort.name());
-                problems.add(&*path, message, format!("the GPU has {} of this type", counts[place(sort)]));
+                problems.add(
+                    &*path,
+                    message,
+                    format!("the GPU has {} channels of this type, numbered from 0", counts[place(sort)]),
+                );
                 own.clear();
             }
             // Memory channels come first in the list of the GPU.
@@ -288,7 +292,11 @@ fn operation(
                 None => problems.add(
                     format!("{path}.channel_ids"),
                     format!("has {id}"),
-                    format!("the thread block has {} channels of type {}", own.len(), resolve.sort.name()),
+                    format!(
+                        "the thread block has {} channels of type {}, numbered from 0",
+                        own.len(),
+                        resolve.sort.name()
+                    ),
                 ),
             }
         }
@@ -381,7 +389,7 @@ impl Resolve<'_> {
                 let Some(known) = known else {
                     let message = format!("is {}", brief(value));
                     let remedy = format!(
-                        "the thread block refers to {} remote buffers over {} channels",
+                        "the thread block refers to {} remote buffers over {} channels, numbered from 0",
                         own.len(),
                         self.sort.name()
                     );

@@ -262,7 +262,7 @@ fn msccl(value: &Value, problems: &mut Problems) -> Option<MscclTopology> {
                 problems.add(
                     path,
                     format!("has node {rank}"),
-                    format!("the topology has {} nodes", links.len()),
+                    format!("the topology has {} nodes, numbered from 0", links.len()),
                 );
             }
             found

@@ -43,7 +43,7 @@ pub(super) fn check(scenario: &MoeScenario, result: &MoeResult, found: &mut Find
         for gone in before.difference(&named) {
             found.add(
                 code::ACTION,
-                format!("{name}: {gone:?} of the previous layer is neither kept nor removed"),
+                format!("{name}: circuit {gone:?} of the previous layer is neither kept nor removed"),
             );
         }
         others(scenario, &name, layer, &now, found);
@@ -127,7 +127,7 @@ fn lists(scenario: &MoeScenario, name: &str, circuits: &[RegionCircuit], found: 
         for (server, [first, second]) in [a, b].into_iter().zip(ends) {
             if (first - second).abs() > 1 {
                 let text = format!(
-                    "{name}: of the circuits {a}-{b}, {first} use NUMA node 0 of server {server} and {second} use node 1"
+                    "{name}: of the circuits {a}-{b}, {first} use NUMA node 0 of server {server} and {second} use node 1; the maximum difference is 1"
                 );
                 found.add(code::NUMA, text);
             }

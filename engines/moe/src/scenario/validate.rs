@@ -82,7 +82,7 @@ impl MoeScenario {
             problems.add(
                 "model.layers",
                 format!(
-                    "gives {} layers per stage, which is too many for {} experts",
+                    "gives {} layers per stage, too many for a plan with {} experts",
                     self.stage_layers(),
                     shape.experts
                 ),

@@ -177,7 +177,7 @@ fn announce(
     cx.phase(
         "intervals",
         format!(
-            "{tasks} tasks in {k} intervals, {} activities of {} without windows{}",
+            "{tasks} tasks in {k} intervals, {} activities ({} without windows){}",
             shaped.windows.cells(),
             tasks as u64 * u64::from(k),
             if round > 0 { format!("; round {round}, around a better schedule") } else { String::new() },

@@ -18,7 +18,7 @@ pub(crate) fn unlisted(result: &TrainingResult) -> &'static str {
     if result.phases.is_some() {
         "the circuits of the plan change within the iteration"
     } else {
-        "the plan does not list the circuits of its own scenario"
+        "the plan does not list the circuits of every link of its scenario in link order"
     }
 }
 

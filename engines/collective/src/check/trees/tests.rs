@@ -137,7 +137,7 @@ fn parts_in_short_form_are_the_phases_they_say() {
     assert_eq!(result.trees.iter().map(|part| part.adds_up).collect::<Vec<_>>(), [Some(true), Some(false)]);
     let mut swapped = result.clone();
     swapped.trees.swap(0, 1);
-    refused(&scenario, &swapped, "trees[0] has adds_up false, but part 0 of AllReduce has true");
+    refused(&scenario, &swapped, "trees[0] has adds_up false, but as part 0 of AllReduce it must have true");
     let mut twice = result.clone();
     twice.trees[1] = result.trees[0].clone();
     refused(&scenario, &twice, "trees[1] has adds_up true");

@@ -177,7 +177,7 @@ fn connections(text: &str) -> Result<BTreeMap<u32, Vec<u32>>, Problem> {
 fn left_aside(sketch: &TacclSketch, inner: InnerWiring) -> Option<String> {
     let mut parts = Vec::new();
     if !sketch.symmetry_offsets.is_empty() {
-        parts.push("symmetry_offsets (symmetries of the network are found)");
+        parts.push("symmetry_offsets (lightbay finds the symmetries of the network itself)");
     }
     if !sketch.senders.is_empty() {
         parts.push("gpus_to_sender_rev_map");
@@ -189,9 +189,9 @@ fn left_aside(sketch: &TacclSketch, inner: InnerWiring) -> Option<String> {
         parts.push("switch_hyperedge_strategy");
     }
     if !sketch.switches.is_empty() && inner == InnerWiring::Listed {
-        parts.push("switches (the links of the topology are taken as they are)");
+        parts.push("switches (the links of the topology are used unchanged)");
     }
-    (!parts.is_empty()).then(|| format!("not used: {} of the sketch", parts.join(", ")))
+    (!parts.is_empty()).then(|| format!("not used from the sketch: {}", parts.join(", ")))
 }
 
 /// Source of the wiring inside a node.

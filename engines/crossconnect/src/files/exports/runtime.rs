@@ -77,7 +77,7 @@ pub fn texts(
         let problem = Problem::new(
             "switching",
             "is missing: the circuits of the plan do not change within an iteration",
-            "create the scenario from a plan whose circuits change within an iteration: new crossconnect --set from=PLAN --set phase=1",
+            "create the scenario from a plan whose circuits change within an iteration: `lightbay new crossconnect --set from=PLAN --set phase=1`",
         );
         return Err(problem.into());
     };

@@ -72,7 +72,9 @@ fn carried(
     let mut events = Vec::new();
     for event in &given.events {
         if event.circuits.len() != from.links.len() {
-            return Err("the plan does not list the circuits of its own scenario".to_owned());
+            return Err(
+                "the plan does not give a number of circuits for every link of its scenario".to_owned()
+            );
         }
         let (circuits, own) = carry::translated(&event.circuits, from, to)?;
         remarks = own;

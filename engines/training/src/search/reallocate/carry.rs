@@ -33,8 +33,9 @@ impl Team {
             let Some(before) = from.alone(index, ports) else { continue };
             let before = before.build().map_err(|problems| problems.to_string())?.instance;
             let of = |plan: &JobPlan| -> Result<(Vec<u32>, Vec<String>), String> {
-                let x = listed(&plan.result, before.links.len())
-                    .ok_or("the plan does not list the circuits of its own scenario")?;
+                let x = listed(&plan.result, before.links.len()).ok_or(
+                    "the plan does not list the circuits of every link of its scenario in link order",
+                )?;
                 translated(&x, &before, &member.instance)
             };
             let job = &result.jobs[index];
