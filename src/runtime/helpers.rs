@@ -279,7 +279,11 @@ pub fn check(number: u64, plan: &PlanRef, exact: bool) -> Fact {
     let mut lines = Vec::new();
     if report.violations.is_empty() {
         let bound = standing.as_ref().map_or_else(String::new, |standing| standing.words(true));
-        let thorough = if exact { "every rule holds, including the exact ones" } else { "every rule holds" };
+        let thorough = if exact {
+            "every rule holds, including the rules of the exact check"
+        } else {
+            "every rule holds"
+        };
         lines.push(format!("{thorough}; {bound}"));
     } else {
         lines.push(format!("{} violations", report.violations.len()));

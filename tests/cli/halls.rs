@@ -112,7 +112,7 @@ fn progress_is_told_from_what_the_switches_say() {
     };
     place.write("s.txt", reply(&old));
     let start = place.run(&["import", "polatis_tl1", "plan.json", "s.txt", "-o", "now.json"]).done();
-    start.prints(&[&format!("step 0 of {steps} done, all ports are as after this step")]);
+    start.prints(&[&format!("step 0 of {steps} done, every port is in its state after this step")]);
     let new: Vec<(u32, u32)> = plan["result"]["ocs"][0]["cross_connects"]
         .as_array()
         .unwrap()
@@ -123,7 +123,7 @@ fn progress_is_told_from_what_the_switches_say() {
         .collect();
     place.write("s.txt", reply(&new));
     let end = place.run(&["import", "polatis_tl1", "plan.json", "s.txt", "-o", "now.json", "--force"]).done();
-    end.prints(&[&format!("step {steps} of {steps} done, all ports are as after this step")]);
+    end.prints(&[&format!("step {steps} of {steps} done, every port is in its state after this step")]);
     place.write("s.txt", reply(&[]));
     let drift =
         place.run(&["import", "polatis_tl1", "plan.json", "s.txt", "-o", "now.json", "--force"]).done();

@@ -275,7 +275,7 @@ fn circuits_that_fit_in_no_orientation_have_no_model() {
         .run(&[&["export", "apart.json", "--to", "mps", "-o", "apart.mps"], &exact[..]].concat())
         .exit(2);
     let ran = ran.says(&[
-        "logical_circuits: exceed the ports in every orientation, because the ports of pods 0, 1 do not suffice",
+        "logical_circuits: exceed the ports in every orientation, because the ports of pods 0, 1 on switches",
     ]);
     assert!(!ran.err.contains("orientation=joint"), "{}", ran.err);
     let fixed = ["--method", "lumos-exact", "--set", "orientation=fixed", "-o", "p.json"];

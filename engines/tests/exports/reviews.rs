@@ -476,7 +476,9 @@ fn the_report_says_what_is_proven_and_what_is_not() {
     // Worked out by hand: 450.424228 ms, NCT 1.0240, against 1.0901 under the fair rule.
     let shown = proven.split("[picture-1]: ").next().unwrap();
     let says = |text: &str| assert!(proven.contains(text), "{text}: {shown}");
-    says("An iteration takes 0.450424 s, NCT 1.0240, 0.001342 s above the ideal network, with 8 of 8 ports.");
+    says(
+        "An iteration takes 0.450424 s, NCT 1.0240, 0.001342 s more than on the ideal network, with 8 of 8 ports.",
+    );
     says("Proven optimal: verified bound on makespan 0.450424 s, gap 0.00 %.");
     says("| 0.454125 | 1.0901 |");
     assert!(proven.contains("[picture-1]: data:image/svg+xml;base64,PD94bWwg"));

@@ -144,7 +144,7 @@ impl RoutingSettings {
         if !matches!(self.slack_hops, 0 | 2) {
             return Err(Problem::new(
                 "slack_hops",
-                format!("a slack of {} hops is not possible", self.slack_hops),
+                format!("routing does not support a slack of {} hops", self.slack_hops),
                 "give 0 or 2: all routes between two chips have lengths of the same parity",
             ));
         }

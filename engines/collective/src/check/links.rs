@@ -198,7 +198,7 @@ fn check_up(link: &CheckedLink, epoch: u32, result: &CollectiveResult, found: &m
     if !link.up_us.iter().any(|[from, to]| *from <= begin + slack && end <= to + slack) {
         found.add_with(code::DOWN, || {
             format!(
-                "link {}->{} carries data from {begin} to {end} us, but it is not up all that time",
+                "link {}->{} carries data from {begin} to {end} us, but the link is not up during that whole time",
                 link.from, link.to
             )
         });

@@ -71,8 +71,8 @@ pub(crate) fn conversion() -> Conversion {
                 DEMAND,
                 &[TRAFFIC, ALL_GATHER],
                 ALL_GATHER,
-                "Demand: the bytes that the plan has between its nodes, or an AllGather of 1 GB. Default: \
-                 the bytes, if the plan is a network with bytes between its nodes.",
+                "Demand: the bytes that the plan has between its nodes (traffic), or an AllGather of 1 GB \
+                 (all_gather). Default: traffic, if the plan is a network with bytes between its nodes.",
             )
             .derived(),
             ParamInfo::int(

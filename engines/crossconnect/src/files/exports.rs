@@ -145,12 +145,12 @@ pub fn formats() -> Vec<FormatInfo> {
                 text_knob(
                     "connections_module",
                     "ocp-ocs-optical-switch-connections",
-                    "Module that defines the connections; the model is a draft.",
+                    "YANG module that defines the connections; the model is a draft.",
                 ),
                 text_knob(
                     "switch_module",
                     "ocp-ocs-optical-switch",
-                    "Module that defines the abilities of the switch; the model is a draft.",
+                    "YANG module that defines the capabilities of the switch; the model is a draft.",
                 ),
                 text_knob(
                     "connection_name",

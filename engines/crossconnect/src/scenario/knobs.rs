@@ -60,7 +60,7 @@ pub static KNOBS: LazyLock<Knobs<CrossconnectScenario>> = LazyLock::new(|| {
         Knob::own(
             ParamInfo::text(
                 "failed_ports",
-                "Failed ports as switch:pod:side and index, '3:0:a1, 4:2:b0', or as switch:port with the port number of the panel, 'ocs-east:5'; 'none' for no port.",
+                "Failed ports as switch:pod:port, where port is a side and an index, '3:0:a1, 4:2:b0', or as switch:port with the port number of the panel, 'ocs-east:5'; 'none' for no port.",
             ),
             |hall: &CrossconnectScenario| Some(listed_ports(hall)),
             set_failed_ports,
@@ -314,7 +314,9 @@ fn port_remedy(hall: &CrossconnectScenario) -> String {
                 panel.name
             )
         }
-        None => "give switch:pod:side and index, such as '3:0:a1', or 'none'".to_owned(),
+        None => {
+            "give switch:pod:port, where port is a side and an index, such as '3:0:a1', or 'none'".to_owned()
+        }
     }
 }
 

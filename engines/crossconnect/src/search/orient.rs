@@ -40,7 +40,11 @@ impl Stuck {
     pub fn words(&self) -> String {
         let pods: Vec<String> = self.pods.iter().map(u32::to_string).collect();
         let switches: Vec<String> = self.switches.iter().map(usize::to_string).collect();
-        format!("the ports of pods {} do not suffice on switches {}", few(&pods), few(&switches))
+        format!(
+            "the ports of pods {} on switches {} do not suffice for the target circuits",
+            few(&pods),
+            few(&switches)
+        )
     }
 }
 

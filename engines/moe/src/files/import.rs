@@ -57,7 +57,8 @@ pub fn formats() -> Vec<FormatInfo> {
                 0,
                 MOST_LAYERS,
                 0,
-                "Number of layers through which consecutive log lines without layer numbers cycle; 0: every \
+                "Number of layers in a log whose lines have no layer numbers: consecutive lines are layers 0, 1 and \
+                 so on, and after the last layer the next iteration begins. 0: every \
                  line has a layer number.",
             ),
             ParamInfo::int(

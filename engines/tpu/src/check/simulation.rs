@@ -52,7 +52,7 @@ pub(super) fn check(
             found.add(
                 code::SIMULATION,
                 format!(
-                    "failure of switch {}: saturation at {saturation} flits per cycle and chip is not possible",
+                    "failure of switch {}: saturation at {saturation} flits per cycle and chip must be a multiple of {step}, and the case must have routes",
                     case.failed_ocs
                 ),
             );
@@ -135,7 +135,7 @@ fn possible(scenario: &TpuScenario, result: &TpuResult, simulation: &Simulation,
         if offered <= last || !is_rate(offered, step) || delivered < 0.0 || latency < 0.0 {
             found.add(
                 code::SIMULATION,
-                format!("the point [{offered}, {delivered}, {latency}] of the curve is not possible"),
+                format!("the point [{offered}, {delivered}, {latency}] of the curve is invalid: rates must be ascending multiples of {step}, and no value may be negative"),
             );
         }
         last = offered;

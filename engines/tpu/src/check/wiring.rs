@@ -97,7 +97,7 @@ pub(super) fn of(
                 ),
                 Some(Some(other)) => found.add(
                     code::PERMUTATION,
-                    format!("ocs {index} patches cubes {other} and {cube} to cube {far}"),
+                    format!("ocs {index} patches cubes {other} and {cube} both to cube {far}"),
                 ),
                 Some(free) => *free = Some(cube),
             }

@@ -79,7 +79,7 @@ impl Topology {
                 if *back != u16::MAX {
                     return Err(Problem::new(
                         path(),
-                        format!("patches cubes {back} and {cube} to cube {far}"),
+                        format!("patches cubes {back} and {cube} both to cube {far}"),
                         "name every cube once: the state of a switch is a permutation",
                     ));
                 }

@@ -181,7 +181,7 @@ impl SimulatedPod {
             }
             self.starts[pair] = self.word(&codes);
             if at != route.target {
-                return Err(refuse(format!("ends at {at} instead of {target}")));
+                return Err(refuse(format!("ends at chip {at} instead of chip {target}")));
             }
         }
         for source in 0..self.sources {

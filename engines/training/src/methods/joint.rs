@@ -132,7 +132,7 @@ pub(super) fn relax(
     params: &Params,
     start: &start::Start,
 ) -> Result<f64, MethodError> {
-    session.cx.phase("bound", "without competition before the last transfers");
+    session.cx.phase("bound", "ignores competition before the last transfers");
     let evaluator = Arc::clone(&session.evaluator);
     let mut task = allocations::VectorTask::relaxed(&evaluator, &start.caps);
     // Limits of the listed allocations and of the open boxes.

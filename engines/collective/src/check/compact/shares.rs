@@ -23,8 +23,9 @@ impl Checker<'_> {
                     continue;
                 }
                 (true, _) => {
-                    let text =
-                        format!("demand: trees[{place}] must have exactly one destination, another rank");
+                    let text = format!(
+                        "demand: trees[{place}] must have exactly one destination, which must be another rank"
+                    );
                     self.found.push(text);
                     continue;
                 }

@@ -149,7 +149,7 @@ fn progress_line(scenario: &CrossconnectScenario, progress: &ChangeProgress) -> 
         .map(|&(ocs_id, (side, pod, port_index))| scenario.port_text(Port { ocs_id, pod, side, port_index }));
     let named: Vec<String> = named.collect();
     match (named.is_empty(), differ.len() > named.len()) {
-        (true, _) => format!("step {done} of {of} done, all ports are as after this step"),
+        (true, _) => format!("step {done} of {of} done, every port is in its state after this step"),
         (false, false) => format!("step {done} of {of} done, {ports}: {}", named.join(", ")),
         (false, true) => format!("step {done} of {of} done, {ports}: {}, …", named.join(", ")),
     }

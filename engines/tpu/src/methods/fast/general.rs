@@ -39,7 +39,10 @@ pub(super) fn suits(steps: u64, scenario: &TpuScenario) -> Result<(), MethodErro
     if steps > 0 && scenario.nodes() >= UNSOLVED {
         return Err(begin::invalid(Problem::new(
             "general_steps",
-            format!("is {steps}, but {} chips are too many without symmetry", scenario.nodes()),
+            format!(
+                "is {steps}, but the search without symmetry does not support {} chips",
+                scenario.nodes()
+            ),
             "leave it at 0, or design at most 16 cubes",
         )));
     }

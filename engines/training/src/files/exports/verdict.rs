@@ -18,7 +18,7 @@ pub(super) fn lines(plan: &Checked<Training>, facts: &Facts) -> Vec<String> {
     let nct = envelope.result.nct.map_or_else(String::new, |nct| format!(", NCT {nct:.4}"));
     let ideal_s = envelope.result.ideal_makespan_s;
     let above = match facts.setting().evaluator.ideal.in_nct(envelope.objective.value - ideal_s) {
-        Some(_) => format!(", {} s above the ideal network", s(envelope.objective.value - ideal_s)),
+        Some(_) => format!(", {} s more than on the ideal network", s(envelope.objective.value - ideal_s)),
         None => String::new(),
     };
     vec![
