@@ -103,7 +103,7 @@ impl CollectiveScenario {
             problems.add(
                 "demand.collective",
                 format!(
-                    "is {}, which is planned backwards and does not support time-varying links",
+                    "is {}, which is planned on the reversed network and does not support time-varying links",
                     self.demand.collective.label()
                 ),
                 "omit 'up_us', or use another collective",

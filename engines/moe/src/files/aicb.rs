@@ -187,7 +187,7 @@ fn calls(workload: &AicbWorkload) -> Result<ExpertCalls, Problem> {
     let each = 2 * workload.micro_batches.max(1);
     if !calls.is_multiple_of(each) {
         let message = format!(
-            "has {calls} forward all-to-alls of experts, which is not two for each layer of {} micro-batches",
+            "has {calls} forward all-to-alls of experts, which cannot be two per layer in {} micro-batches",
             workload.micro_batches
         );
         return Err(Problem::new(

@@ -159,7 +159,7 @@ impl SimulatedPod {
                     return Err(Problem::new(
                         "vc_count",
                         format!("lets routes use virtual channel {label}"),
-                        format!("simulate a plan that is routed with at most {MAX_LABELS}"),
+                        format!("simulate a plan that is routed with at most {MAX_LABELS} virtual channels"),
                     ));
                 }
                 if usize::from(label) >= self.escapes {

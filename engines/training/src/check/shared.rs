@@ -210,8 +210,10 @@ fn budgets(pods: &Pods, result: &TrainingResult, found: &mut Findings) {
         }
         let spare = budget.saturating_sub(brought);
         if taken > given + spare || given > taken {
-            let text =
-                format!("shared pod {pod}: jobs take {taken} ports, but give {given}, and {spare} are spare");
+            let text = format!(
+                "shared pod {pod}: jobs take {taken} ports, but must take {given} to {}: jobs give {given}, and {spare} are spare",
+                given + spare
+            );
             found.add(code::TRADED, text);
         }
     }

@@ -59,7 +59,11 @@ impl LinkOrbits {
             for (element, images) in elements.iter().enumerate() {
                 match image(images, link).map(|other| &mut links[other as usize]) {
                     Some(orbit) if *orbit == u32::MAX => *orbit = link as u32,
-                    _ => return Err(format!("element {element} of the group maps a link to itself")),
+                    _ => {
+                        return Err(format!(
+                            "element {element} of the group, which is not the identity, maps a link to itself"
+                        ));
+                    }
                 }
             }
         }
@@ -69,7 +73,9 @@ impl LinkOrbits {
                 for images in &elements {
                     let orbit = &mut gpus[images[node] as usize];
                     if *orbit != u32::MAX {
-                        return Err("an element of the group maps a GPU to itself".to_owned());
+                        return Err(
+                            "an element of the group other than the identity maps a GPU to itself".to_owned()
+                        );
                     }
                     *orbit = node as u32;
                 }
@@ -93,7 +99,9 @@ fn group(topology: &Topology, generators: &[Vec<u32>]) -> Result<Vec<Vec<u32>>, 
             let product: Vec<u32> = elements[at].iter().map(|node| generator[*node as usize]).collect();
             if let Some(&same) = known.get(&product[first]) {
                 if elements[same] != product {
-                    return Err("an element of the group maps a GPU to itself".to_owned());
+                    return Err(
+                        "an element of the group other than the identity maps a GPU to itself".to_owned()
+                    );
                 }
             } else {
                 known.insert(product[first], elements.len());
