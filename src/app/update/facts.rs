@@ -146,7 +146,7 @@ impl App {
         let text = match plans {
             0 => format!("{name} is open; r solves, e edits, ? helps"),
             1 => format!("{name} is open with one plan; r continues from it"),
-            _ => format!("{name} is open with {plans} plans; r continues from the best"),
+            _ => format!("{name} is open with {plans} plans; r continues from the best plan"),
         };
         self.say(Severity::Info, text);
         self.settle_unfinished();

@@ -341,7 +341,7 @@ pub(super) fn bound(
     if !depth.is_exact() {
         if let Some(claimed) = envelope.bound {
             remarks.push(format!(
-                "the bound {claimed} is claimed by {}; counting pairs of pods proves {counted} (--exact proves more)",
+                "the bound {claimed} is claimed by {}; counting pairs of pods proves {counted} (--exact may prove more)",
                 envelope.method
             ));
         }

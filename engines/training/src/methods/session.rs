@@ -164,10 +164,10 @@ impl<'c, 'a> Session<'c, 'a> {
         let (used, needed) = (best.ports, fewest.found.ports);
         let text = match (needed < used, fewest.proven) {
             (true, true) => format!(
-                "the plan uses {used} ports, but {needed} are enough for its makespan, and no fewer are: set min_ports=true"
+                "the plan uses {used} ports, but {needed} ports, the proven minimum, are enough for its makespan: set min_ports=true"
             ),
             (true, false) => format!(
-                "the plan uses {used} ports, but {needed} are enough for its makespan: set min_ports=true"
+                "the plan uses {used} ports, but {needed} ports are enough for its makespan: set min_ports=true"
             ),
             (false, true) => format!("no plan with fewer than {used} ports keeps the makespan"),
             (false, false) => return,
