@@ -76,7 +76,9 @@ pub(super) fn section(
         counted(phases.switchings.into(), "reconfiguration", "reconfigurations"),
         delay_text(group.delay_s),
     );
-    let answer = Phrase::new().answer(ports.to_string()).muted(" ports (sum of the peaks of the pods)");
+    let lanes = picture::lanes(instance, phases, group.delay_s, period_s);
+    let mut tail = lanes.clone();
+    tail.begin_s = picture::tail_s(phases, period_s);
     let section = Section::empty("Reconfigurations")
         .answer(answer.answer(ports.to_string()).muted(" ports"))
         .legend(

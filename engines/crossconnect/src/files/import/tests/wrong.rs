@@ -149,7 +149,7 @@ fn other_answers_are_refused() {
         ),
         ("polatis_restconf", "{\"cross-connects\"", "line 1, column"),
         ("polatis_netconf", "<data>", "ocs-0, line 1: is not valid XML"),
-        ("polatis_netconf", "<a/>", "holds no reply"),
+        ("polatis_netconf", "<a/>", "contains no usable reply"),
         (
             "polatis_netconf",
             "\n\n<rpc-reply>\n<rpc-error><error-message>locked</error-message></rpc-error></rpc-reply>",
