@@ -22,8 +22,6 @@ const NEAR: usize = 10;
 const MOST_BETWEEN: u64 = 64;
 /// Maximum number of changing links for which all subsets are tried.
 const MOST_LINKS: usize = 4;
-/// Times before the end, in dark times, at which some links return before the others.
-const RETURNS: [f64; 4] = [0.02, 0.1, 0.3, 1.0];
 /// Distances of the instants of a new state from the instant that it replaces, in dark times.
 const SPREAD: [f64; 5] = [0.02, 0.05, 0.1, 0.15, 0.25];
 /// Maximum number of states times transfers; above it a climb would take minutes.
@@ -208,18 +206,7 @@ impl Steps<'_> {
                     }
                 }
             }
-            let Some(later) = counts.get(at + 1) else {
-                // Some links return before the others.
-                for state in between(own, &counts[0]) {
-                    for share in RETURNS {
-                        let time_s = self.best_value - share * delay_s;
-                        if time_s > begin_s {
-                            splits.push(with(at + 1, state.clone(), time_s));
-                        }
-                    }
-                }
-                continue;
-            };
+            let Some(later) = counts.get(at + 1) else { continue };
             let until_s = from_s.get(at + 2).copied().unwrap_or(self.best_value);
             let near = ends.iter().rev().take(NEAR).flat_map(|end| [*end, end - delay_s]);
             let times: Vec<f64> = near.filter(|time_s| *time_s > begin_s && *time_s < until_s).collect();

@@ -267,8 +267,7 @@ impl<'a> Steps<'a> {
             return None;
         }
         let mut states = self.filled(counts)?;
-        // The last state holds until the return.
-        let least_s = last_s - first_s;
+        let least_s = last_s + delay_s - first_s;
         if least_s > self.end_s() {
             return None;
         }
@@ -297,14 +296,10 @@ impl<'a> Steps<'a> {
             model.makespan_over(lit, scratch)
         };
         if from_s.first().is_none_or(|first_s| *first_s >= 0.0) {
-            let end_s = run(f64::INFINITY);
-            // The dark time of the last reconfiguration is over before the end, so only the last state extends over it.
-            if from_s.last().is_none_or(|last_s| last_s + delay_s <= end_s) || end_s > limit_s {
-                return end_s.max(least_s);
-            }
+            return run(f64::INFINITY).max(least_s);
         }
-        // With a return before the end, a longer period never reduces the number of circuits that carry traffic, so the
-        // end falls as the period grows.
+        // With a return before the end, a longer period never reduces the carrying circuits, so the end falls as the
+        // period grows.
         let mut high = limit_s;
         let end_s = run(high);
         if end_s > high {
