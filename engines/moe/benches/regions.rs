@@ -31,18 +31,19 @@ fn demand(servers: usize, number: u64) -> LayerDemand {
             *share *= 2e9;
         }
     }
-    LayerDemand { servers, bytes, busiest_gpu: 0.0, busiest_rail: 0.0 }
+    LayerDemand { servers, bytes, busiest_gpu: Vec::new(), busiest_rail: Vec::new() }
 }
 
 fn circuits(servers: usize) {
-    let scenario = presets::scenario("moe-mixtral_8x22b").unwrap();
-    let rates = RegionRates { servers, ..RegionRates::of(&scenario) };
+    let mut scenario = presets::scenario("moe-mixtral_8x22b").unwrap();
+    scenario.region.servers = servers as u32;
+    let rates = RegionRates::of(&scenario);
     let demands: Vec<LayerDemand> = (0..LAYERS).map(|number| demand(servers, number)).collect();
     let began = Instant::now();
     let mut tried = 0;
     for demand in &demands {
         let exchange = Exchange::of(demand, &rates, RoutingRule::Spill);
-        let (counts, work) = swapped(&exchange, rates.optical, &demand.both_ways());
+        let (counts, work) = swapped(&exchange, &rates.optical, &demand.both_ways());
         tried += work.tried;
         black_box(counts);
     }

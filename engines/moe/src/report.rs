@@ -15,6 +15,7 @@
 
 mod circuits;
 mod fabrics;
+mod failures;
 mod loads;
 pub(crate) mod picture;
 mod placement;
@@ -168,7 +169,7 @@ impl Report for MoeReport<'_> {
             "region" => Ok(region::section(self.scenario)),
             "loads" => loads::loads(self.scenario, self.result, &self.fit, deadline),
             "predictor" => loads::predictor(self.scenario, &self.fit, deadline),
-            "iteration" => self.result().map(timeline::iteration),
+            "iteration" => timeline::iteration(self.scenario, self.result()?, deadline),
             "timeline" => self.result().map(timeline::section),
             "demand" => self.with_circuits().map(circuits::demand),
             "nics" => self.with_circuits().map(|result| circuits::nics(self.scenario, result)),
@@ -197,6 +198,7 @@ impl Report for MoeReport<'_> {
         let shape = self.scenario.shape();
         match name {
             "loads" | "predictor" => shape.experts > 32,
+            "iteration" => !self.scenario.region.failed_nics.is_empty() && self.scenario.region.servers > 8,
             "delays" | "degrees" | "rates" | "placement" => self.scenario.region.servers > 8,
             "regions" => self.scenario.regions() > 16,
             _ => false,

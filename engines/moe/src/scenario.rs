@@ -1,5 +1,6 @@
 //! The input: the model and its parallelism, the region with its NICs, the trace of the gates, the cluster, the prices.
 
+mod failures;
 mod knobs;
 pub mod presets;
 pub mod prices;
@@ -10,13 +11,14 @@ mod validate;
 #[cfg(test)]
 mod tests;
 
+pub use failures::FailedNic;
 pub use knobs::KNOBS;
 pub use prices::{PriceList, PriceRow};
 pub use shapes::{MoeModel, MoeModelChoice, MoeModelPreset};
 pub use trace::{CountedMatrix, CountedTrace, GateTrace, SyntheticTrace};
 
 use lightbay_core::record;
-use lightbay_core::record::{any, usual, within};
+use lightbay_core::record::{any, list, usual, within};
 use std::fmt;
 
 /// Maximum number of servers of a region.
@@ -91,6 +93,8 @@ record! {
         pub nvlink_gbytes_per_s: f64 = within(1e-3..=MAX_RATE).unit("GB/s"),
         /// Number of pieces of an all-to-all, whose steps overlap.
         pub pipeline_chunks: u32 = within(1..=1 << 16),
+        /// NICs that have failed; no circuit and no packet uses them.
+        pub failed_nics: Vec<FailedNic> = list(),
     }
 }
 
@@ -146,6 +150,13 @@ pub enum NoPackets {
     Nics(u32),
     /// The packet-switched NICs have rate 0.
     Rate,
+    /// All packet-switched NICs of a server have failed.
+    Failed {
+        /// The server.
+        server: u32,
+        /// `true` if its optical NICs have failed too.
+        all: bool,
+    },
 }
 
 impl NoPackets {
@@ -154,6 +165,9 @@ impl NoPackets {
         match self {
             Self::Nics(_) => "lower optical_degree",
             Self::Rate => "raise eps_total_gbps",
+            Self::Failed { .. } => {
+                "repair a packet-switched NIC of this server and remove it from failed_nics"
+            }
         }
     }
 }
@@ -163,6 +177,12 @@ impl fmt::Display for NoPackets {
         match self {
             Self::Nics(all) => write!(f, "optical_degree={all} leaves no NIC for packet switches"),
             Self::Rate => f.write_str("with eps_total_gbps=0, packet switches have no rate"),
+            Self::Failed { server, all: false } => {
+                write!(f, "failed_nics leaves server {server} no NIC for packet switches")
+            }
+            Self::Failed { server, all: true } => {
+                write!(f, "failed_nics leaves server {server} no working NIC")
+            }
         }
     }
 }
@@ -182,6 +202,7 @@ impl MoeRegion {
             eps_total_gbps: None,
             nvlink_gbytes_per_s: 450.0,
             pipeline_chunks: 8,
+            failed_nics: Vec::new(),
         };
         region.share_nics(optical);
         region

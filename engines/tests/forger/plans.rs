@@ -47,6 +47,7 @@ const CASES: &[(&str, &str, &str, &str)] = &[
     ("moe", "moe-small", "mfabric-swap", "policy=reuse"),
     ("moe", "moe-small", "mfabric-copilot", "reconfiguration_delay_ms=0.5"),
     ("moe", "moe-small", "mfabric-exact", ""),
+    ("moe", "moe-small", "mfabric-swap", "failed_nics=s0:0,s1:4,s2:3"),
     ("moe", "moe-small", "fat-tree", ""),
     ("collective", "dgx1-allgather-200kb", "construct", ""),
     ("collective", "dgx1-alltoall-200kb", "teccl-lp", ""),

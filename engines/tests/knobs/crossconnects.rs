@@ -219,6 +219,21 @@ fn every_knob_of_scenarios_made_from_plans_changes_them() {
     assert!(convert("training", &[], &[]).is_err());
 }
 
+/// An optical NIC is connected to a port of the hall, a packet-switched one is not.
+#[test]
+fn failed_nics_of_a_region_are_failed_ports_of_its_hall() {
+    let plan = solve("moe-small", "mfabric-swap", "failed_nics=s2:1,s3:4,s1:3").done.plan.unwrap();
+    let AnyScenario::Crossconnect(hall) = made(&[("from", &AnyPlan::of(&plan).unwrap())], "").scenario else {
+        panic!("another kind")
+    };
+    let failed: Vec<(u32, u32)> =
+        hall.body.failed_ports.iter().map(|port| (port.pod, port.port_index)).collect();
+    assert_eq!(failed, [(2, 1), (3, 3)]);
+    // No circuit of the plan is lost.
+    let done = solve_ask(&AnyScenario::Crossconnect(hall), &Request::of("auto")).done;
+    assert_eq!(AnyPlan::of(&done.plan.unwrap()).unwrap().metrics()["unmet_circuits"], 0.0);
+}
+
 /// A plan of cross-connects has circuits as well, so it can be laid on other switches.
 #[test]
 fn circuits_of_any_kind_that_has_them_can_be_wanted() {

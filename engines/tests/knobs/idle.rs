@@ -153,6 +153,8 @@ fn values(scenario: &AnyScenario, info: &ParamInfo) -> Vec<String> {
                 "r0p0:1",
                 "8,8,16,32",
                 "0:1.0-2.0",
+                "s0:1",
+                "s0:3",
                 "none",
             ];
             texts.map(str::to_owned).to_vec()
@@ -200,7 +202,7 @@ fn planned(region: &MoeScenario) -> String {
     for layer in 0..stage.layers() {
         let weights = stage.demands[layer].both_ways();
         let exchange = Exchange::of(&stage.demands[layer], &stage.rates, RoutingRule::Spill);
-        let (circuits, _) = swapped(&exchange, stage.rates.optical, &weights);
+        let (circuits, _) = swapped(&exchange, &stage.rates.optical, &weights);
         match stage.add(circuits, Some(layer)) {
             Ok(own) => stage.own.push(own),
             Err(pair) => return format!("{pair:?}"),

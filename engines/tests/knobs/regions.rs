@@ -82,6 +82,7 @@ const REGION: &[(&str, &str, &str)] = &[
     ("link_gbps", "", "100"),
     ("optical_degree", "", "4"),
     ("eps_total_gbps", "", "400"),
+    ("failed_nics", "", "s1:0,s2:3"),
     ("nvlink_gbytes_per_s", "", "100"),
     ("pipeline_chunks", "", "1"),
     ("planned_iteration", "", "7"),

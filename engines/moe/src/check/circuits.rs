@@ -3,7 +3,7 @@
 
 use super::{Findings, code};
 use crate::plan::{CircuitAction, LayerPhase, LayerPlan, MoeResult, RegionCircuit};
-use crate::scenario::MoeScenario;
+use crate::scenario::{MoeRegion, MoeScenario};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Ends of a circuit: server and NIC at each end.
@@ -115,6 +115,9 @@ fn lists(scenario: &MoeScenario, name: &str, circuits: &[RegionCircuit], found: 
                     format!("{name}: NIC {nic} of server {server} is not connected to the optical switch"),
                 );
             }
+            if region.failed_nics.iter().any(|failed| (failed.server, failed.nic) == (server, nic)) {
+                found.add(code::NIC, format!("{name}: NIC {nic} of server {server} has failed"));
+            }
             if !used.insert((server, nic)) {
                 found.add(code::NIC, format!("{name}: NIC {nic} of server {server} holds two circuits"));
             }
@@ -123,14 +126,44 @@ fn lists(scenario: &MoeScenario, name: &str, circuits: &[RegionCircuit], found: 
         }
     }
     let one_node = region.numa_of_nic.windows(2).all(|pair| pair[0] == pair[1]);
-    for ((a, b), ends) in nodes.into_iter().filter(|_| !one_node) {
-        for (server, [first, second]) in [a, b].into_iter().zip(ends) {
-            if (first - second).abs() > 1 {
-                let text = format!(
-                    "{name}: of the circuits {a}-{b}, {first} use NUMA node 0 of server {server} and {second} use node 1; the maximum difference is 1"
-                );
-                found.add(code::NUMA, text);
+    if !one_node {
+        balanced(region, name, &nodes, found);
+    }
+}
+
+/// Checks that half of the circuits of every pair, rounded down, use each NUMA node at both ends. If the working NICs of
+/// a node are too few for that, only the missing circuits may use the other node.
+fn balanced(
+    region: &MoeRegion,
+    name: &str,
+    nodes: &BTreeMap<(u32, u32), [[i64; 2]; 2]>,
+    found: &mut Findings,
+) {
+    for server in 0..region.servers {
+        let mut left = [0_i64; 2];
+        for nic in &region.ocs_nics {
+            if region.failed_nics.iter().all(|failed| (failed.server, failed.nic) != (server, *nic)) {
+                let node = region.numa_of_nic.get(*nic as usize).copied().unwrap_or(0);
+                left[usize::from(node != 0)] += 1;
             }
+        }
+        let (mut halves, mut missing, mut worst) = (0, 0, None);
+        for ((a, b), ends) in nodes.iter().filter(|((a, b), _)| [*a, *b].contains(&server)) {
+            let [first, second] = ends[usize::from(*b == server)];
+            let half = (first + second) / 2;
+            let lacks = half - first.min(second);
+            halves += half;
+            missing += lacks;
+            if lacks > 0 {
+                worst = Some((a, b, first, second));
+            }
+        }
+        let allowed = (halves - left[0].min(left[1])).max(0);
+        if let Some((a, b, first, second)) = worst.filter(|_| missing > allowed) {
+            let text = format!(
+                "{name}: of the circuits {a}-{b}, {first} use NUMA node 0 of server {server} and {second} use node 1; the maximum difference is 1, unless the working NICs of a node are too few"
+            );
+            found.add(code::NUMA, text);
         }
     }
 }

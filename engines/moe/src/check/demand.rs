@@ -19,8 +19,14 @@ pub(super) struct Dispatch {
 }
 
 impl Dispatch {
+    /// The larger of the bytes that every GPU sends to and receives from other servers, with the server of the GPU.
+    pub(super) fn by_server_gpu(&self) -> Vec<(usize, f64)> {
+        let each = self.by_gpu().into_iter().enumerate();
+        each.map(|(gpu, [sent, received])| (gpu / self.per_server, sent.max(received))).collect()
+    }
+
     /// Bytes that every GPU sends to and receives from other servers.
-    pub(super) fn by_gpu(&self) -> Vec<[f64; 2]> {
+    fn by_gpu(&self) -> Vec<[f64; 2]> {
         let far = |from: usize, to: usize| from / self.per_server != to / self.per_server;
         (0..self.gpus.len())
             .map(|gpu| {
@@ -31,8 +37,9 @@ impl Dispatch {
             .collect()
     }
 
-    /// Bytes that every server sends over each rail, followed by the bytes that every GPU receives over its rail.
-    pub(super) fn by_rail(&self) -> Vec<f64> {
+    /// Bytes that every server sends over each rail, followed by the bytes that every GPU receives over its rail; each
+    /// with its server.
+    pub(super) fn by_rail(&self) -> Vec<(usize, f64)> {
         let mut loads = Vec::new();
         for server in 0..self.servers.len() {
             for rail in 0..self.per_server {
@@ -43,15 +50,16 @@ impl Dispatch {
                         sent += self.gpus.get(from).and_then(|row| row.get(to)).copied().unwrap_or(0.0);
                     }
                 }
-                loads.push(sent);
+                loads.push((server, sent));
             }
         }
-        loads.extend(self.by_gpu().iter().map(|[_, received]| received));
+        let received = self.by_gpu().into_iter().enumerate();
+        loads.extend(received.map(|(gpu, [_, received])| (gpu / self.per_server, received)));
         loads
     }
 
     /// Bytes that every server sends to and receives from others.
-    pub(super) fn by_server(&self) -> Vec<[f64; 2]> {
+    fn by_server(&self) -> Vec<[f64; 2]> {
         let n = self.servers.len();
         (0..n)
             .map(|server| {
@@ -60,6 +68,11 @@ impl Dispatch {
                 [sent, others().map(|other| self.servers[other][server]).sum()]
             })
             .collect()
+    }
+
+    /// The larger of the bytes that every server sends to and receives from others.
+    pub(super) fn busiest(&self) -> Vec<f64> {
+        self.by_server().into_iter().map(|[sent, received]| sent.max(received)).collect()
     }
 
     /// Returns the maximum amount of traffic inside one server.

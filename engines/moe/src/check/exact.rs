@@ -28,8 +28,11 @@ pub(super) fn exchanges_ms(sizes: &Sizes, demands: &[Dispatch], is_strict: bool,
 
 /// Lower bound on the time of the exchange between the servers of one layer on any circuits, ms.
 fn exchange_ms(sizes: &Sizes, demand: &Dispatch, is_strict: bool, depth: Depth) -> f64 {
-    let busiest = demand.by_server().into_iter().flatten().fold(0.0, f64::max);
-    let least = if busiest > 0.0 { busiest / sizes.regional() } else { return 0.0 };
+    let busiest = demand.busiest().into_iter().enumerate().filter(|(_, bytes)| *bytes > 0.0);
+    let least = busiest.map(|(server, bytes)| bytes / sizes.regional(server)).fold(0.0, f64::max);
+    if least == 0.0 {
+        return 0.0;
+    }
     match program(sizes, demand, least, is_strict).and_then(|program| speed(&program, depth)) {
         Some(speed) if speed > 0.0 => least / (speed * (1.0 + SLIP)).min(1.0),
         _ => least,
@@ -40,31 +43,36 @@ fn exchange_ms(sizes: &Sizes, demand: &Dispatch, is_strict: bool, depth: Depth) 
 /// on the chosen circuits. `None` if one of its numbers is not finite.
 fn program(sizes: &Sizes, demand: &Dispatch, least: f64, is_strict: bool) -> Option<Model> {
     let n = demand.servers.len();
-    let (ports, packet) = (sizes.nics[0], sizes.packet / sizes.link);
+    let ports = |server: usize| sizes.nics[server][0];
+    let packet = |server: usize| sizes.packets(server) / sizes.link;
     let (mut variables, mut rows) = (ProblemVariables::new(), Vec::new());
     let speed = variables.add(variable().clamp(0.0, 1.0).name("speed"));
     let mut at_server = vec![Expression::default(); n];
     let (mut sent, mut received) = (at_server.clone(), at_server.clone());
     for (one, other) in (0..n).flat_map(|one| (one + 1..n).map(move |other| (one, other))) {
-        let circuits = variable().integer().clamp(0.0, ports).name(format!("circuits_{one}_{other}"));
+        let (most, rate) = (ports(one).min(ports(other)), packet(one).min(packet(other)));
+        let circuits = variable().integer().clamp(0.0, most).name(format!("circuits_{one}_{other}"));
         let circuits = variables.add(circuits);
         at_server[one] += circuits;
         at_server[other] += circuits;
         // Binary: 1 if the pair has no circuits, so that packet switches are its only path.
         let bare = is_strict.then(|| variables.add(variable().binary().name(format!("bare_{one}_{other}"))));
-        rows.extend(bare.map(|bare| constraint!(circuits <= ports * (1.0 - bare))));
+        rows.extend(bare.map(|bare| constraint!(circuits <= most * (1.0 - bare))));
         for (from, to) in [(one, other), (other, one)] {
-            let rate = demand.servers[from][to] / (sizes.link * least);
-            let packets = variable().clamp(0.0, packet).name(format!("packets_{from}_{to}"));
+            let needed = demand.servers[from][to] / (sizes.link * least);
+            let packets = variable().clamp(0.0, rate).name(format!("packets_{from}_{to}"));
             let packets = variables.add(packets);
             sent[from] += packets;
             received[to] += packets;
-            rows.push(constraint!(circuits + packets >= rate * speed));
-            rows.extend(bare.map(|bare| constraint!(packets <= packet * bare)));
+            rows.push(constraint!(circuits + packets >= needed * speed));
+            rows.extend(bare.map(|bare| constraint!(packets <= rate * bare)));
         }
     }
-    rows.extend(at_server.into_iter().map(|circuits| constraint!(circuits <= ports)));
-    rows.extend(sent.into_iter().chain(received).map(|packets| constraint!(packets <= packet)));
+    for (server, ((circuits, out), into)) in at_server.into_iter().zip(sent).zip(received).enumerate() {
+        rows.push(constraint!(circuits <= ports(server)));
+        rows.push(constraint!(out <= packet(server)));
+        rows.push(constraint!(into <= packet(server)));
+    }
     let program =
         Model::from_good_lp("shortest exchange", &variables, ObjectiveDirection::Maximisation, speed, rows);
     program.ok().map(|program| program.model)

@@ -36,18 +36,22 @@ pub(super) fn check(
 
 /// Times of an all-to-all; `None` if some servers cannot reach each other.
 pub(super) fn times(sizes: &Sizes, fabric: FabricKind, demand: &Dispatch) -> Option<AllToAll> {
-    let most = |loads: &mut dyn Iterator<Item = f64>| loads.fold(0.0, f64::max);
-    let per_gpu = (sizes.nics[0] + sizes.nics[1]) * sizes.link / sizes.gpus as f64;
+    // The longest time of bytes of servers at the rates of these servers.
+    let longest = |loads: &[(usize, f64)], rate: &dyn Fn(usize) -> f64| {
+        let loads = loads.iter().filter(|(_, bytes)| *bytes > 0.0);
+        loads.map(|(server, bytes)| bytes / rate(*server)).fold(0.0, f64::max)
+    };
+    let per_gpu = |server| sizes.working(server) * sizes.link / sizes.gpus as f64;
     let steps = match fabric {
         FabricKind::Mfabric => return None,
-        FabricKind::FatTree => [0.0, most(&mut demand.by_gpu().into_iter().flatten()) / per_gpu, 0.0, 0.0],
+        FabricKind::FatTree => [0.0, longest(&demand.by_server_gpu(), &per_gpu), 0.0, 0.0],
         FabricKind::Rail => {
-            let busiest = most(&mut demand.by_rail().into_iter());
-            [0.0, busiest / per_gpu, busiest / sizes.nvlink, 0.0]
+            let loads = demand.by_rail();
+            [0.0, longest(&loads, &per_gpu), longest(&loads, &|_| sizes.nvlink), 0.0]
         }
         FabricKind::Pooled => {
-            let busiest = most(&mut demand.by_server().into_iter().flatten());
-            [0.0, busiest / sizes.fastest(), 0.0, 0.0]
+            let loads: Vec<(usize, f64)> = demand.busiest().into_iter().enumerate().collect();
+            [0.0, longest(&loads, &|server| sizes.fastest(server)), 0.0, 0.0]
         }
         FabricKind::Topoopt => {
             let busiest = forwarded(sizes, demand)?;
@@ -62,8 +66,9 @@ pub(super) fn times(sizes: &Sizes, fabric: FabricKind, demand: &Dispatch) -> Opt
 /// and the hops to and from the GPUs take at least the time for the average load of the NICs. `exchange_ms` is a known
 /// lower bound on the time of the exchange.
 pub(super) fn least_on_circuits(sizes: &Sizes, demand: &Dispatch, exchange_ms: f64) -> f64 {
-    let busiest = demand.by_server().into_iter().flatten().fold(0.0, f64::max);
-    let hop = busiest / (sizes.nics[0] + sizes.nics[1]) / sizes.nvlink;
+    let average =
+        |(server, bytes): (usize, f64)| if bytes > 0.0 { bytes / sizes.working(server) } else { 0.0 };
+    let hop = demand.busiest().into_iter().enumerate().map(average).fold(0.0, f64::max) / sizes.nvlink;
     let n = demand.servers.len();
     let mut exchange = exchange_ms;
     for server in 0..n {
@@ -71,7 +76,7 @@ pub(super) fn least_on_circuits(sizes: &Sizes, demand: &Dispatch, exchange_ms: f
         let sent = others().map(|other| demand.servers[server][other]).collect();
         let received = others().map(|other| demand.servers[other][server]).collect();
         for bytes in [sent, received] {
-            exchange = exchange.max(alone(sizes, bytes));
+            exchange = exchange.max(alone(sizes, server, bytes));
         }
     }
     total(sizes, demand, [exchange, 0.0, hop, hop]).all_to_all_ms
@@ -80,16 +85,16 @@ pub(super) fn least_on_circuits(sizes: &Sizes, demand: &Dispatch, exchange_ms: f
 /// Time in which one server could exchange its bytes with the others if the others were otherwise idle, ms; the
 /// bisection returns the largest time that is certainly too short. Circuits are assigned one by one, each to the server
 /// with the most bytes left, which is optimal for any time.
-fn alone(sizes: &Sizes, bytes: Vec<f64>) -> f64 {
+fn alone(sizes: &Sizes, server: usize, bytes: Vec<f64>) -> f64 {
     let sum: f64 = bytes.iter().sum();
     let suffices = |time: f64| {
         let mut left = bytes.clone();
-        for _ in 0..sizes.nics[0] as usize {
+        for _ in 0..sizes.nics[server][0] as usize {
             if let Some(most) = left.iter_mut().max_by(|a, b| a.total_cmp(b)) {
                 *most = (*most - sizes.link * time).max(0.0);
             }
         }
-        left.iter().sum::<f64>() <= sizes.packet * time
+        left.iter().sum::<f64>() <= sizes.packets(server) * time
     };
     let (mut short, mut long) = (0.0, if sum > 0.0 { sum / sizes.link } else { return 0.0 });
     while !suffices(long) {
@@ -134,7 +139,7 @@ fn links(n: usize, ports: u32) -> Vec<Vec<f64>> {
 /// one before the destination, to the smaller number of links of the two hops.
 fn forwarded(sizes: &Sizes, demand: &Dispatch) -> Option<f64> {
     let n = demand.servers.len();
-    let links = links(n, PATCHED.min(sizes.nics[0] + sizes.nics[1]) as u32);
+    let links = links(n, PATCHED.min(sizes.built) as u32);
     let mut hops = vec![vec![usize::MAX; n]; n];
     for (server, row) in hops.iter_mut().enumerate() {
         row[server] = 0;

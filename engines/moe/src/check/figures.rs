@@ -50,12 +50,15 @@ fn gradients(sizes: &Sizes, fabric: FabricKind) -> Option<f64> {
     let ranks_of_server = (gpus / tp).clamp(1.0, ep.max(1.0));
     let rate = match fabric {
         FabricKind::FatTree | FabricKind::Rail => {
-            let rate = (sizes.nics[0] + sizes.nics[1]) * sizes.link / gpus;
-            return Some((ring(sizes.replicas) * own + ring(sizes.replicas * ep) * shared) / rate);
+            // Every GPU has its part of the working NICs of its server.
+            let rate = sizes.least(|server| sizes.working(server)) * sizes.link / gpus;
+            let bytes = ring(sizes.replicas) * own + ring(sizes.replicas * ep) * shared;
+            return if bytes == 0.0 { Some(0.0) } else { (rate > 0.0).then(|| bytes / rate) };
         }
-        FabricKind::Mfabric => sizes.packet,
-        FabricKind::Topoopt => (sizes.nics[0] + sizes.nics[1] - PATCHED).max(0.0) * sizes.link,
-        FabricKind::Pooled => sizes.fastest(),
+        // A ring waits for its slowest server.
+        FabricKind::Mfabric => sizes.least(|server| sizes.packets(server)),
+        FabricKind::Topoopt => sizes.least(|server| (sizes.working(server) - PATCHED).max(0.0) * sizes.link),
+        FabricKind::Pooled => sizes.least(|server| sizes.fastest(server)),
     };
     let bytes = ranks_of_server * tp * ring(sizes.replicas) * own
         + tp * ring(sizes.replicas * ep / ranks_of_server) * shared;

@@ -5,7 +5,7 @@ use super::demand::Dispatch;
 use super::sizes::Sizes;
 use super::{Findings, code, compare_figure};
 use crate::plan::{AllToAll, CircuitAction, LayerPlan, RegionCircuit, RegionRoute, RoutePath};
-use crate::scenario::MoeScenario;
+use crate::scenario::{MoeRegion, MoeScenario};
 use lightbay_core::checked::same;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,6 +45,7 @@ fn exchange(
             [[a, b], [b, a]]
         })
         .collect();
+    let packets = |server: u32| working(region, server);
     let key = |route: &RegionRoute| {
         (route.src_server, route.dst_server, route.path, route.delegate_nic_src, route.delegate_nic_dst)
     };
@@ -60,14 +61,14 @@ fn exchange(
         let fits = match route.path {
             RoutePath::Ocs => ends.contains(&nics),
             RoutePath::Eps => {
-                nics.iter().all(|(server, nic)| *server < region.servers && region.eps_nics.contains(nic))
+                nics.iter().all(|(server, nic)| *server < region.servers && packets(*server).contains(nic))
             }
         };
         if !fits || pair.0 == pair.1 || route.bytes < 0.0 {
             found.add(
                 code::ROUTE,
                 format!(
-                    "{name}: the {:?} route of {} bytes from {:?} to {:?} uses no circuit and no packet-switched NICs",
+                    "{name}: the {:?} route of {} bytes from {:?} to {:?} uses no circuit and no working packet-switched NICs",
                     route.path, route.bytes, nics[0], nics[1]
                 ),
             );
@@ -94,7 +95,7 @@ fn exchange(
         of.map(|(_, bytes)| *bytes).fold(0.0, f64::max)
     };
     let (ocs, eps) = (most(RoutePath::Ocs), most(RoutePath::Eps));
-    let by_nic = if eps > 0.0 { eps / (sizes.packet / sizes.nics[1].max(1.0)) } else { 0.0 };
+    let by_nic = if eps > 0.0 { eps / sizes.packet } else { 0.0 };
     let hop = ocs.max(eps) / sizes.nvlink;
     let exact = total(sizes, demand, [ocs / sizes.link, by_nic, hop, hop]);
     compare(name, times, &exact, found);
@@ -129,8 +130,16 @@ pub(super) fn compare(name: &str, claimed: &AllToAll, exact: &AllToAll, found: &
     }
 }
 
-/// Checks that the bytes of a pair on each network are spread evenly: over all its circuits, or over all
-/// packet-switched NICs, each to the NIC with the same number.
+/// Packet-switched NICs of a server that have not failed.
+fn working(region: &MoeRegion, server: u32) -> Vec<u32> {
+    let has_failed =
+        |nic: u32| region.failed_nics.iter().any(|failed| (failed.server, failed.nic) == (server, nic));
+    region.eps_nics.iter().copied().filter(|nic| !has_failed(*nic)).collect()
+}
+
+/// Checks that the bytes of a pair on each network are spread evenly: over all its circuits, or over all working
+/// packet-switched NICs, each to the NIC with the same number. Servers with different working NICs use all pairs of
+/// their NICs.
 fn spread(
     scenario: &MoeScenario,
     ends: &BTreeSet<[(u32, u32); 2]>,
@@ -143,11 +152,14 @@ fn spread(
         groups.entry((route.src_server, route.dst_server, route.path)).or_default().push(route);
     }
     for ((from, to, path), group) in groups {
+        let nics = [from, to].map(|server| working(&scenario.region, server));
+        let is_alike = nics[0] == nics[1];
         let ways = match path {
             RoutePath::Ocs => ends.iter().filter(|[a, b]| (a.0, b.0) == (from, to)).count(),
-            RoutePath::Eps => scenario.region.eps_nics.len(),
+            RoutePath::Eps if is_alike => nics[0].len(),
+            RoutePath::Eps => nics[0].len() * nics[1].len(),
         };
-        let crossed = group.iter().any(|route| route.delegate_nic_src != route.delegate_nic_dst);
+        let crossed = is_alike && group.iter().any(|route| route.delegate_nic_src != route.delegate_nic_dst);
         let uneven = group.iter().any(|route| !same(route.bytes, group[0].bytes));
         if group.len() != ways || uneven || (path == RoutePath::Eps && crossed) {
             let text = format!(

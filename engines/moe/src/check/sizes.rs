@@ -3,17 +3,19 @@
 use crate::scenario::{MoeModel, MoeScenario};
 
 /// Sizes, rates in bytes per ms, and times in ms.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Sizes {
     pub(super) model: MoeModel,
     pub(super) layers: usize,
     pub(super) servers: usize,
     pub(super) gpus: usize,
-    /// NICs of a server that are connected to the optical switch and to packet switches.
-    pub(super) nics: [f64; 2],
+    /// NICs of a server, failed ones included.
+    pub(super) built: f64,
+    /// Working NICs of every server that are connected to the optical switch and to packet switches.
+    pub(super) nics: Vec<[f64; 2]>,
     /// Rate of a link.
     pub(super) link: f64,
-    /// Rate of all packet-switched NICs of a server.
+    /// Rate of one packet-switched NIC.
     pub(super) packet: f64,
     pub(super) nvlink: f64,
     pub(super) chunks: f64,
@@ -40,8 +42,17 @@ impl Sizes {
         let measured = scenario.measured;
         let nvlink = region.nvlink_gbytes_per_s * 1e9 / 1e3;
         let link = region.link_gbps * 1e9 / 8e3;
-        let nics = [region.ocs_nics.len() as f64, region.eps_nics.len() as f64];
-        let packet = region.eps_total_gbps.map_or(nics[1] * link, |rate| rate * 1e9 / 8e3);
+        let mut nics =
+            vec![[region.ocs_nics.len() as f64, region.eps_nics.len() as f64]; region.servers as usize];
+        for failed in &region.failed_nics {
+            // A NIC is connected either to the optical switch or to packet switches.
+            let kind = usize::from(!region.ocs_nics.contains(&failed.nic));
+            if let Some(left) = nics.get_mut(failed.server as usize) {
+                left[kind] -= 1.0;
+            }
+        }
+        let all = region.eps_nics.len().max(1) as f64;
+        let packet = region.eps_total_gbps.map_or(link, |rate| rate * 1e9 / 8e3 / all);
         let gpus = f64::from(region.gpus_per_server);
         let one = f64::from(model.ep) * tp * f64::from(model.pp);
         Self {
@@ -49,6 +60,7 @@ impl Sizes {
             layers: model.layers.div_ceil(model.pp.max(1)) as usize,
             servers: region.servers as usize,
             gpus: region.gpus_per_server as usize,
+            built: f64::from(region.nics_per_server),
             nics,
             link,
             packet,
@@ -65,13 +77,28 @@ impl Sizes {
         }
     }
 
-    /// Total rate of the NICs of a server, with the packet-switched ones at their rate in the region.
-    pub(super) fn regional(&self) -> f64 {
-        self.nics[0] * self.link + self.packet
+    /// Working NICs of a server.
+    pub(super) fn working(&self, server: usize) -> f64 {
+        self.nics[server].iter().sum()
     }
 
-    /// The largest rate of all NICs of a server on any of the networks.
-    pub(super) fn fastest(&self) -> f64 {
-        self.nics[0] * self.link + self.packet.max(self.nics[1] * self.link)
+    /// Rate of the working packet-switched NICs of a server.
+    pub(super) fn packets(&self, server: usize) -> f64 {
+        self.nics[server][1] * self.packet
+    }
+
+    /// Total rate of the working NICs of a server, with the packet-switched ones at their rate in the region.
+    pub(super) fn regional(&self, server: usize) -> f64 {
+        self.nics[server][0] * self.link + self.packets(server)
+    }
+
+    /// The largest rate of all working NICs of a server on any of the networks.
+    pub(super) fn fastest(&self, server: usize) -> f64 {
+        self.nics[server][0] * self.link + self.nics[server][1] * self.packet.max(self.link)
+    }
+
+    /// The smallest value of all servers.
+    pub(super) fn least(&self, of: impl Fn(usize) -> f64) -> f64 {
+        (0..self.servers).map(of).fold(f64::INFINITY, f64::min)
     }
 }

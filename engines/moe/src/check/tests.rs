@@ -4,7 +4,7 @@ use super::{RegionEnvelope, check, code};
 use crate::Moe;
 use crate::methods::all;
 use crate::plan::{CircuitAction, LayerPhase, MoeResult, RoutePath};
-use crate::scenario::{MoeScenario, PlacementRoom, presets};
+use crate::scenario::{FailedNic, MoeScenario, PlacementRoom, presets};
 use lightbay_core::checked::{BoundTrust, downcast};
 use lightbay_core::kind::Depth;
 use lightbay_core::param::Params;
@@ -409,4 +409,77 @@ fn bounds_of_strict_routing_cover_strict_routing_alone() {
     assert_eq!(verdict.bound, BoundTrust::Claimed);
     set(&mut parts, "routing", "spill");
     assert!(parts.codes().contains(&code::BOUND));
+}
+
+fn fail(parts: &mut Parts, server: u32, nic: u32) {
+    parts.scenario.region.failed_nics.push(FailedNic { server, nic });
+}
+
+/// Plans that use a NIC which has failed since.
+#[test]
+fn failed_nics_hold_no_circuits_and_carry_no_packets() {
+    broken(code::NIC, |parts| {
+        let circuit = parts.result.layers[0].circuits[0];
+        fail(parts, circuit.server_a, circuit.nic_a);
+    });
+    broken(code::NIC, |parts| {
+        let circuit = parts.result.layers[1].circuits[0];
+        fail(parts, circuit.server_b, circuit.nic_b);
+    });
+    broken(code::ROUTE, |parts| {
+        let mut routes = parts.result.layers.iter().flat_map(|layer| &layer.routes);
+        let route = *routes.find(|route| route.path == RoutePath::Eps).unwrap();
+        fail(parts, route.dst_server, route.delegate_nic_dst);
+    });
+    // The gradients go over the packet-switched NICs of the slowest server, and the fat-tree has the same NICs.
+    for (rule, nic) in [(code::ITERATION, 3), (code::COST, 0)] {
+        let mut tree = plan("fat-tree", &[]);
+        fail(&mut tree, 1, nic);
+        assert!(tree.codes().contains(&rule), "{:?}", tree.codes());
+    }
+    for method in ["rail", "topoopt", "pooled"] {
+        let mut network = plan(method, &[]);
+        fail(&mut network, 1, 0);
+        assert!(!network.codes().is_empty(), "{method}");
+    }
+}
+
+/// A plan with failed NICs that is changed in one place.
+#[track_caller]
+fn broken_with_failures(rule: &str, change: impl FnOnce(&mut Parts)) {
+    let mut scenario = presets::scenario("moe-small").unwrap();
+    scenario.region.failed_nics = FailedNic::list("s0:0, s1:4, s1:3").unwrap();
+    let mut parts = planned(scenario, "mfabric-swap", &[("policy", "window")]);
+    assert_eq!(parts.codes(), Vec::<&str>::new());
+    change(&mut parts);
+    assert!(parts.codes().contains(&rule), "{rule}: {:?}", parts.codes());
+}
+
+#[test]
+fn plans_around_failed_nics_are_checked_as_strictly() {
+    broken_with_failures(code::NIC, |parts| {
+        let circuits = &mut parts.result.layers[0].circuits;
+        circuits.iter_mut().find(|circuit| circuit.server_a == 0).unwrap().nic_a = 0;
+    });
+    // Bytes of server 1 leave over NIC 7 alone; routes over NIC 3 or uneven ones are refused.
+    for change in [
+        (|routes: &mut [crate::plan::RegionRoute]| routes[0].delegate_nic_src = 3) as fn(&mut [_]),
+        |routes| {
+            routes[0].bytes *= 0.5;
+            routes[1].bytes += routes[0].bytes;
+        },
+    ] {
+        broken_with_failures(code::ROUTE, |parts| {
+            let layer = parts.result.layers.iter_mut().find(|layer| {
+                layer.routes.iter().any(|route| route.path == RoutePath::Eps && route.src_server == 1)
+            });
+            let routes = &mut layer.unwrap().routes;
+            let at = routes.iter().position(|route| route.path == RoutePath::Eps && route.src_server == 1);
+            change(&mut routes[at.unwrap()..]);
+        });
+    }
+    broken_with_failures(code::ITERATION, |parts| parts.result.iteration.data_parallel_ms *= 0.5);
+    broken_with_failures(code::BOUND, |parts| parts.bound = Some(parts.bound.unwrap() * 1.001));
+    // The failure is taken back: gradients are faster, and bytes could use the other NIC.
+    broken_with_failures(code::ITERATION, |parts| parts.scenario.region.failed_nics.clear());
 }

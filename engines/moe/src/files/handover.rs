@@ -2,7 +2,9 @@
 
 use crate::plan::{CircuitAction, FabricKind, LayerPlan, MoeResult};
 use crate::scenario::MoeScenario;
-use lightbay_core::exchange::{CircuitMatrix, CircuitPlaces, Graph, GraphLink, PlacedCircuit, TrafficMatrix};
+use lightbay_core::exchange::{
+    CircuitMatrix, CircuitPlaces, Graph, GraphLink, PlacedCircuit, PlacedPort, TrafficMatrix,
+};
 use std::collections::BTreeMap;
 
 /// Name of the node that represents the packet switches.
@@ -51,7 +53,7 @@ pub fn circuits(scenario: &MoeScenario, layer: &LayerPlan) -> Option<CircuitMatr
 }
 
 /// The single switch of the region, which can join any two ports; a NIC has port `server * optical NICs + place of the
-/// NIC`.
+/// NIC`. The ports of failed NICs have failed.
 fn places(scenario: &MoeScenario, layer: &LayerPlan) -> CircuitPlaces {
     let region = &scenario.region;
     let place = |nic: u32| region.ocs_nics.iter().position(|known| *known == nic).unwrap_or(0) as u32;
@@ -66,6 +68,11 @@ fn places(scenario: &MoeScenario, layer: &LayerPlan) -> CircuitPlaces {
         });
         placed.collect()
     };
+    let optical = region.failed_nics.iter().filter(|failed| region.ocs_nics.contains(&failed.nic));
+    let mut failed_ports: Vec<PlacedPort> = optical
+        .map(|failed| PlacedPort { switch: 0, pod: failed.server, side_b: false, port: place(failed.nic) })
+        .collect();
+    failed_ports.sort_unstable();
     let servers = region.servers as usize;
     let mut circuits = without(CircuitAction::Remove);
     circuits.sort_unstable();
@@ -74,7 +81,7 @@ fn places(scenario: &MoeScenario, layer: &LayerPlan) -> CircuitPlaces {
         ports_b: vec![vec![0]; servers],
         sides: ["the optical NICs", "none"].map(str::to_owned),
         circuits,
-        failed_ports: Vec::new(),
+        failed_ports,
         fixed: true,
         single_sided: true,
         before: Some(without(CircuitAction::Add)),
@@ -97,7 +104,9 @@ pub fn graph(scenario: &MoeScenario, layer: &LayerPlan) -> Graph {
         nodes.push(PACKET_SWITCHES.to_owned());
         switches.push(switch);
         for server in 0..region.servers {
-            links.extend([link(server, switch, region.eps_gbps()), link(switch, server, region.eps_gbps())]);
+            let rate = region.eps_gbps_of(server);
+            let both = [link(server, switch, rate), link(switch, server, rate)];
+            links.extend(both.into_iter().filter(|_| rate > 0.0));
         }
     }
     links.sort_by_key(|link| (link.from, link.to));

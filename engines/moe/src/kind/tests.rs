@@ -13,6 +13,7 @@ use lightbay_core::report::Report;
 use lightbay_core::testing::Ask;
 use std::sync::Arc;
 
+mod failures;
 mod property;
 
 fn solve(preset: &str, method: &str, params: &[(&str, &str)]) -> Arc<lightbay_core::checked::Checked<Moe>> {

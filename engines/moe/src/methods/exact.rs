@@ -78,7 +78,7 @@ pub(super) fn improve(
         cx.phase("integer program", format!("circuits of layer {layer}"));
         let exchange = Exchange::of(&stage.demands[layer], &stage.rates, stage.rule);
         let known = stage.candidates[stage.own[layer]].counts.clone();
-        let found = best_circuits(&exchange, &known, stage.rates.optical, nodes, cx)?;
+        let found = best_circuits(&exchange, &known, &stage.rates.optical, nodes, cx)?;
         bounds.push(found.bound);
         if !found.proven {
             let text = format!("the circuits of layer {layer} are not proven optimal; raise exact_nodes");

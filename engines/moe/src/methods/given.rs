@@ -2,11 +2,11 @@
 
 use super::knobs;
 use super::session::{self, CircuitSearch, PlanEnded};
-use crate::model::circulant::circulant;
 use crate::model::demand::LayerDemand;
 use crate::schedule::policies::SwitchPolicy;
 use crate::schedule::stage::StageModel;
 use crate::search::circuits::CircuitCounts;
+use crate::search::swap::even;
 use crate::{Moe, MoeScenario};
 use lightbay_core::context::Context;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome, without_effect};
@@ -56,8 +56,11 @@ impl Method<Moe> for StaticCircuits {
 fn plan(scenario: &Scenario<Moe>, params: &Params, cx: &mut Context<'_, Moe>) -> Result<Outcome, PlanEnded> {
     session::bound(scenario, cx)?;
     let mut stage = StageModel::of(&scenario.body, knobs::routing_of(params));
-    let counts =
-        if params.text("static_circuits") == Some("circulant") { even(&stage) } else { mean(&stage, cx) };
+    let counts = if params.text("static_circuits") == Some("circulant") {
+        even(&stage.rates.optical)
+    } else {
+        mean(&stage, cx)
+    };
     let only = stage.add(counts, None)?;
     stage.own = vec![only; stage.layers()];
     session::hand_over(&stage, SwitchPolicy::Never, cx)?;
@@ -69,20 +72,19 @@ pub(super) fn add(stage: &mut StageModel, cx: &mut Context<'_, Moe>) -> Result<(
     let mean = mean(stage, cx);
     stage.add(mean, None)?;
     // The circulant is only an additional candidate, so an error is ignored.
-    let _ = stage.add(even(stage), None);
+    let _ = stage.add(even(&stage.rates.optical), None);
     Ok(())
-}
-
-/// A circulant.
-fn even(stage: &StageModel) -> CircuitCounts {
-    let (servers, degree) = (stage.rates.servers, stage.rates.optical);
-    CircuitCounts::of(servers, degree, &circulant(servers, degree))
 }
 
 /// Circuits for the mean demand of all layers.
 fn mean(stage: &StageModel, cx: &mut Context<'_, Moe>) -> CircuitCounts {
     let n = stage.rates.servers;
-    let mut sum = LayerDemand { servers: n, bytes: vec![0.0; n * n], busiest_gpu: 0.0, busiest_rail: 0.0 };
+    let mut sum = LayerDemand {
+        servers: n,
+        bytes: vec![0.0; n * n],
+        busiest_gpu: Vec::new(),
+        busiest_rail: Vec::new(),
+    };
     for demand in &stage.demands {
         for (sum, bytes) in sum.bytes.iter_mut().zip(&demand.bytes) {
             *sum += bytes / stage.layers() as f64;

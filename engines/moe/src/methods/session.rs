@@ -1,10 +1,10 @@
 //! Parts that all methods share: the stage, circuits of its layers, and the conversion of schedules to plans.
 
-use crate::Moe;
 use crate::model::demand::LayerDemand;
 use crate::plan::ON_CIRCUITS;
 use crate::predict::expected;
 use crate::predict::passage::FitSettings;
+use crate::scenario::FailedNic;
 use crate::schedule::assemble::{NoPlan, least_on_circuits, regional};
 use crate::schedule::optimum::optimum;
 use crate::schedule::policies::{SwitchPolicy, SwitchSchedule, schedule};
@@ -14,6 +14,7 @@ use crate::search::exchange::{Exchange, RoutingRule};
 use crate::search::greedy::{BlockedRule, greedy};
 use crate::search::routes::Unreachable;
 use crate::search::swap::swapped;
+use crate::{Moe, MoeScenario};
 use lightbay_core::context::Context;
 use lightbay_core::event::Severity;
 use lightbay_core::method::{MethodError, Outcome};
@@ -71,15 +72,15 @@ pub(super) fn circuits(
     search: CircuitSearch,
     cx: &mut Context<'_, Moe>,
 ) -> CircuitCounts {
-    let (degree, weights) = (stage.rates.optical, demand.both_ways());
+    let (ports, weights) = (&stage.rates.optical, demand.both_ways());
     match search {
         CircuitSearch::Greedy(rule) => {
             cx.count_work(1);
-            greedy(demand.servers, degree, &weights, rule)
+            greedy(ports, &weights, rule)
         }
         CircuitSearch::Swap => {
             let exchange = Exchange::of(demand, &stage.rates, stage.rule);
-            let (counts, work) = swapped(&exchange, degree, &weights);
+            let (counts, work) = swapped(&exchange, ports, &weights);
             cx.count_work(work.tried);
             counts
         }
@@ -178,7 +179,17 @@ pub(super) fn bound(scenario: &Scenario<Moe>, cx: &mut Context<'_, Moe>) -> Resu
     let body = &scenario.body;
     let demands =
         if body.placement.is_some() { Vec::new() } else { StageModel::of(body, RoutingRule::Spill).demands };
-    cx.bound_over(least_on_circuits(body, &demands, &[])?, ON_CIRCUITS);
+    let least = least_on_circuits(body, &demands, &[])?;
+    cx.bound_over(least, ON_CIRCUITS);
+    if !body.region.failed_nics.is_empty() {
+        let whole = MoeScenario { region: body.region.without_failures(), ..body.clone() };
+        let before = least_on_circuits(&whole, &demands, &[])?;
+        let text = format!(
+            "failed NICs {}: the lower bound on the iteration is {least:.3} ms, {before:.3} ms with all NICs",
+            FailedNic::text(&body.region.failed_nics)
+        );
+        cx.note(Severity::Info, text);
+    }
     Ok(())
 }
 

@@ -28,11 +28,11 @@ pub struct LayerDemand {
     pub servers: usize,
     /// Bytes from server to server, row by row; the diagonal stays inside the server.
     pub bytes: Vec<f64>,
-    /// Maximum bytes that one GPU sends to, or receives from, other servers.
-    pub busiest_gpu: f64,
-    /// Maximum bytes that one server sends or receives over one rail, if all bytes for the n-th GPU of a server use
-    /// rail n.
-    pub busiest_rail: f64,
+    /// Maximum bytes that one GPU of each server sends to, or receives from, other servers; empty if not needed.
+    pub busiest_gpu: Vec<f64>,
+    /// Maximum bytes that each server sends or receives over one rail, if all bytes for the n-th GPU of a server use
+    /// rail n; empty if not needed.
+    pub busiest_rail: Vec<f64>,
 }
 
 impl LayerDemand {
@@ -100,7 +100,11 @@ impl LayerDemand {
                 }
             }
         }
-        let most = |one: &[f64], other: &[f64]| one.iter().chain(other).copied().fold(0.0, f64::max);
+        // By server, because servers differ in their working NICs.
+        let most = |one: &[f64], other: &[f64]| -> Vec<f64> {
+            let each = one.chunks(gpus).zip(other.chunks(gpus));
+            each.map(|(one, other)| one.iter().chain(other).copied().fold(0.0, f64::max)).collect()
+        };
         Self {
             servers,
             bytes: demand,
@@ -123,13 +127,13 @@ impl LayerDemand {
         )
     }
 
-    /// Maximum bytes that one server sends or receives.
-    pub fn busiest_server(&self) -> f64 {
+    /// The larger of the bytes that every server sends and receives.
+    pub fn leaving(&self) -> Vec<f64> {
         let most = |server| {
             let (sent, received): (f64, f64) = self.of_server(server);
             sent.max(received)
         };
-        (0..self.servers).map(most).fold(0.0, f64::max)
+        (0..self.servers).map(most).collect()
     }
 
     /// Maximum bytes that stay inside one server.

@@ -12,18 +12,22 @@ pub const TOPOOPT_DEGREE: u32 = 6;
 /// and if some pair of servers has no path.
 pub fn all_to_all(fabric: FabricKind, demand: &LayerDemand, rates: &RegionRates) -> Option<AllToAll> {
     let local_ms = demand.busiest_inside() / (f64::from(rates.gpus) * rates.nvlink);
-    let per_gpu = rates.nics() * rates.circuit / f64::from(rates.gpus);
+    // The GPUs of a server share its working NICs evenly.
+    let per_gpu = |server| rates.nics(server) * rates.circuit / f64::from(rates.gpus);
+    let last = |bytes: &[f64]| rates.last(bytes, per_gpu);
+    let most = |bytes: &[f64]| bytes.iter().copied().fold(0.0, f64::max);
     let steps = match fabric {
         FabricKind::Mfabric => return None,
-        FabricKind::FatTree => AllToAll { step3_eps_ms: demand.busiest_gpu / per_gpu, ..AllToAll::default() },
+        FabricKind::FatTree => AllToAll { step3_eps_ms: last(&demand.busiest_gpu), ..AllToAll::default() },
         FabricKind::Rail => AllToAll {
-            step3_eps_ms: demand.busiest_rail / per_gpu,
+            step3_eps_ms: last(&demand.busiest_rail),
             // One hop inside the server to the GPU of the rail.
-            gather_ms: demand.busiest_rail / rates.nvlink,
+            gather_ms: most(&demand.busiest_rail) / rates.nvlink,
             ..AllToAll::default()
         },
         FabricKind::Topoopt => {
-            let degree = TOPOOPT_DEGREE.min(rates.optical + rates.electrical);
+            // A failed NIC is taken from the ports for gradients, so the circuits stay.
+            let degree = TOPOOPT_DEGREE.min(rates.built);
             let busiest = forwarded(demand, degree)?;
             let hop = busiest / rates.nvlink;
             AllToAll {
@@ -35,7 +39,8 @@ pub fn all_to_all(fabric: FabricKind, demand: &LayerDemand, rates: &RegionRates)
         }
         FabricKind::Pooled => {
             // On a fat-tree no byte takes a hop inside a server, so the bound over all networks includes no hops.
-            AllToAll { step3_eps_ms: demand.busiest_server() / rates.fastest(), ..AllToAll::default() }
+            let exchange_ms = rates.last(&demand.leaving(), |server| rates.fastest(server));
+            AllToAll { step3_eps_ms: exchange_ms, ..AllToAll::default() }
         }
     };
     Some(AllToAll { local_ms, ..steps }.totalled(rates.chunks))
@@ -44,14 +49,14 @@ pub fn all_to_all(fabric: FabricKind, demand: &LayerDemand, rates: &RegionRates)
 /// Steps of a bisection; more would not improve the result in double precision.
 const HALVINGS: usize = 60;
 
-/// Lower bound on the time in which one server exchanges `bytes` with the other servers, ms; `least_ms` is a known
+/// Lower bound on the time in which a server exchanges `bytes` with the other servers, ms; `least_ms` is a known
 /// lower bound. A circuit serves one other server, so with few ports most servers depend on the packet switches. `None`
 /// if there are no packet switches and the ports do not suffice.
 ///
 /// The bytes to each other server are split into pieces of at most `T B`; in time T, `k` circuits carry the `k` largest
 /// pieces.
-fn least_of_server(bytes: &[f64], rates: &RegionRates, least_ms: f64) -> Option<f64> {
-    let ports = rates.optical as usize;
+fn least_of_server(server: usize, bytes: &[f64], rates: &RegionRates, least_ms: f64) -> Option<f64> {
+    let ports = rates.optical[server] as usize;
     let total: f64 = bytes.iter().sum();
     let is_done = |time: f64| {
         let piece = time * rates.circuit;
@@ -60,7 +65,7 @@ fn least_of_server(bytes: &[f64], rates: &RegionRates, least_ms: f64) -> Option<
         let mut rests: Vec<f64> = bytes.iter().map(|bytes| bytes - whole(bytes) as f64 * piece).collect();
         rests.sort_by(|a, b| b.total_cmp(a));
         let carried = full as f64 * piece + rests.iter().take(ports - full).sum::<f64>();
-        total - carried <= rates.eps * time
+        total - carried <= rates.eps[server] * time
     };
     if total == 0.0 || is_done(least_ms) {
         return Some(least_ms);
@@ -80,7 +85,7 @@ fn least_of_server(bytes: &[f64], rates: &RegionRates, least_ms: f64) -> Option<
 /// Lower bound on the time of the exchange between servers on any circuits of the region, ms.
 fn least_exchange_ms(demand: &LayerDemand, rates: &RegionRates) -> f64 {
     let n = demand.servers;
-    let start = demand.busiest_server() / rates.regional();
+    let start = rates.last(&demand.leaving(), |server| rates.regional(server));
     if !start.is_finite() || start == 0.0 {
         return start;
     }
@@ -90,7 +95,7 @@ fn least_exchange_ms(demand: &LayerDemand, rates: &RegionRates) -> f64 {
         let sent: Vec<f64> = others().map(|other| demand.between(server, other)).collect();
         let received: Vec<f64> = others().map(|other| demand.between(other, server)).collect();
         for bytes in [sent, received] {
-            least = least_of_server(&bytes, rates, least).unwrap_or(f64::INFINITY);
+            least = least_of_server(server, &bytes, rates, least).unwrap_or(f64::INFINITY);
         }
     }
     least
@@ -100,11 +105,11 @@ fn least_exchange_ms(demand: &LayerDemand, rates: &RegionRates) -> f64 {
 /// has circuits to at most as many servers as it has ports, and needs the hops to and from the GPUs. `exchange_ms` is a
 /// tighter known lower bound on the exchange between servers, if there is one.
 pub fn least_on_circuits_ms(demand: &LayerDemand, rates: &RegionRates, exchange_ms: f64) -> f64 {
-    let busiest = demand.busiest_server();
-    if busiest == 0.0 {
+    let leaving = demand.leaving();
+    if leaving.iter().all(|bytes| *bytes == 0.0) {
         return demand.busiest_inside() / (f64::from(rates.gpus) * rates.nvlink);
     }
-    let hop = busiest / rates.nics() / rates.nvlink;
+    let hop = rates.last(&leaving, |server| rates.nics(server)) / rates.nvlink;
     let steps = AllToAll {
         step3_ocs_ms: exchange_ms.max(least_exchange_ms(demand, rates)),
         gather_ms: hop,

@@ -43,6 +43,7 @@ pub fn data_parallel_ms(scenario: &MoeScenario, fabric: FabricKind, rates: &Regi
     let gpus = f64::from(rates.gpus);
     // Gradients by server: the ranks of a server first reduce the dense gradients among themselves, so a server sends
     // these gradients only once.
+    // All servers send equally many bytes, so the ring waits for the server with the lowest rate.
     let in_server = (gpus / f64::from(shape.tp)).min(f64::from(shape.ep)).max(1.0);
     let used = in_server * f64::from(shape.tp);
     let by_server = |rate: f64| {
@@ -52,12 +53,16 @@ pub fn data_parallel_ms(scenario: &MoeScenario, fabric: FabricKind, rates: &Regi
     };
     match fabric {
         FabricKind::FatTree | FabricKind::Rail => {
-            let rate = rates.nics() * rates.circuit / gpus;
-            Some((ring(replicas, gradients.expert_bytes) + ring(ranks, gradients.dense_bytes)) / rate)
+            let rate = rates.slowest(|server| rates.nics(server)) * rates.circuit / gpus;
+            let bytes = ring(replicas, gradients.expert_bytes) + ring(ranks, gradients.dense_bytes);
+            if bytes == 0.0 { Some(0.0) } else { (rate > 0.0).then(|| bytes / rate) }
         }
-        FabricKind::Mfabric => by_server(rates.eps),
-        FabricKind::Topoopt => by_server((rates.nics() - f64::from(TOPOOPT_DEGREE)).max(0.0) * rates.circuit),
-        FabricKind::Pooled => by_server(rates.fastest()),
+        FabricKind::Mfabric => by_server(rates.slowest(|server| rates.eps[server])),
+        FabricKind::Topoopt => {
+            let nics = rates.slowest(|server| rates.nics(server)) - f64::from(TOPOOPT_DEGREE);
+            by_server(nics.max(0.0) * rates.circuit)
+        }
+        FabricKind::Pooled => by_server(rates.slowest(|server| rates.fastest(server))),
     }
 }
 

@@ -5,21 +5,25 @@ use crate::scenario::MoeScenario;
 /// Bytes per ms of one Gb/s.
 const GBPS: f64 = 1e9 / 8.0 / 1e3;
 
-/// Rates and sizes of a region.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Rates and sizes of a region. Servers differ if some of their NICs have failed.
+#[derive(Clone, Debug, PartialEq)]
 pub struct RegionRates {
     /// Servers.
     pub servers: usize,
-    /// Number of NICs per server connected to the optical switch.
-    pub optical: u32,
-    /// NICs of a server that are connected to packet switches.
-    pub electrical: u32,
+    /// Number of working NICs of every server that are connected to the optical switch.
+    pub optical: Vec<u32>,
+    /// Number of working NICs of every server that are connected to packet switches.
+    pub electrical: Vec<u32>,
+    /// NICs of a server, failed ones included.
+    pub built: u32,
     /// GPUs of a server.
     pub gpus: u32,
     /// Rate of a circuit, per direction, bytes/ms.
     pub circuit: f64,
-    /// Rate of all packet-switched NICs of a server together, bytes/ms.
-    pub eps: f64,
+    /// Rate of all working packet-switched NICs of every server together, bytes/ms.
+    pub eps: Vec<f64>,
+    /// Rate of one packet-switched NIC, bytes/ms.
+    pub eps_nic: f64,
     /// Rate between the GPUs of a server, per GPU and direction, bytes/ms.
     pub nvlink: f64,
     /// Number of pieces of an all-to-all, whose steps overlap.
@@ -30,31 +34,45 @@ impl RegionRates {
     /// The rates of a scenario's region.
     pub fn of(scenario: &MoeScenario) -> Self {
         let region = &scenario.region;
+        let servers = 0..region.servers;
         Self {
             servers: region.servers as usize,
-            optical: region.ocs_nics.len() as u32,
-            electrical: region.eps_nics.len() as u32,
+            optical: servers.clone().map(|server| region.optical_of(server).len() as u32).collect(),
+            electrical: servers.clone().map(|server| region.packet_of(server).len() as u32).collect(),
+            built: region.nics_per_server,
             gpus: region.gpus_per_server,
             circuit: region.link_gbps * GBPS,
-            eps: region.eps_gbps() * GBPS,
+            eps: servers.map(|server| region.eps_gbps_of(server) * GBPS).collect(),
+            eps_nic: region.eps_gbps() * GBPS / region.eps_nics.len().max(1) as f64,
             nvlink: region.nvlink_gbytes_per_s * 1e6,
             chunks: f64::from(region.pipeline_chunks),
         }
     }
 
-    /// NICs of a server.
-    pub fn nics(&self) -> f64 {
-        f64::from(self.optical + self.electrical)
+    /// Working NICs of a server.
+    pub fn nics(&self, server: usize) -> f64 {
+        f64::from(self.optical[server] + self.electrical[server])
     }
 
     /// Total rate of the NICs of a server in the region, bytes/ms.
-    pub fn regional(&self) -> f64 {
-        f64::from(self.optical) * self.circuit + self.eps
+    pub fn regional(&self, server: usize) -> f64 {
+        f64::from(self.optical[server]) * self.circuit + self.eps[server]
     }
 
     /// Maximum total rate of the NICs of a server on any of the networks, bytes/ms: without circuits of a region every
     /// NIC has its link rate.
-    pub fn fastest(&self) -> f64 {
-        self.regional().max(self.nics() * self.circuit)
+    pub fn fastest(&self, server: usize) -> f64 {
+        self.regional(server).max(self.nics(server) * self.circuit)
+    }
+
+    /// Minimum of a rate over all servers: a ring through all servers is as fast as its slowest member.
+    pub fn slowest(&self, rate: impl Fn(usize) -> f64) -> f64 {
+        (0..self.servers).map(rate).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Time until the last server has exchanged its bytes at its rate, ms; infinite if a server with bytes has no rate.
+    pub fn last(&self, bytes: &[f64], rate: impl Fn(usize) -> f64) -> f64 {
+        let times = bytes.iter().enumerate().filter(|(_, bytes)| **bytes > 0.0);
+        times.map(|(server, bytes)| bytes / rate(server)).fold(0.0, f64::max)
     }
 }

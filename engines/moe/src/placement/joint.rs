@@ -70,7 +70,7 @@ pub fn joint(layer: PlacedLayer<'_>) -> (Vec<u32>, u64) {
         let demand = board.demand();
         let exchange = Exchange::of(&demand, layer.rates, layer.rule);
         // Circuits for the demand that the placement gives now.
-        let (circuits, _) = swapped(&exchange, layer.rates.optical, &demand.both_ways());
+        let (circuits, _) = swapped(&exchange, &layer.rates.optical, &demand.both_ways());
         let found = exchange.time(&circuits);
         // The last change of slots did not shorten the exchange, so the placement before it is the result.
         if found >= time * (1.0 - TOLERANCE) {
@@ -134,7 +134,7 @@ impl<'a> PlacementBoard<'a> {
                 bytes[from * servers + to] += self.sent[from * experts + expert] * share;
             }
         }
-        LayerDemand { servers, bytes, busiest_gpu: 0.0, busiest_rail: 0.0 }
+        LayerDemand { servers, bytes, busiest_gpu: Vec::new(), busiest_rail: Vec::new() }
     }
 
     /// Time of the exchange on circuits.

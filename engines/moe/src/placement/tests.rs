@@ -78,7 +78,7 @@ fn a_joint_placement_is_quicker_than_that_of_eplb_and_no_less_balanced() {
             let time = |slots: &[u32]| {
                 let demand = LayerDemand::placed(&scenario, &history, layer, slots);
                 let exchange = Exchange::of(&demand, &rates, rule);
-                exchange.time(&swapped(&exchange, rates.optical, &demand.both_ways()).0)
+                exchange.time(&swapped(&exchange, &rates.optical, &demand.both_ways()).0)
             };
             ours += time(&slots);
             theirs += time(&before);

@@ -189,6 +189,7 @@ pub(super) fn nics(scenario: &MoeScenario, result: &MoeResult) -> Section {
                     let change = if circuit.action == CircuitAction::Keep { "kept" } else { "set" };
                     (format!("server {}, NIC {}", there.0, there.1), change, Tone::Text)
                 }
+                None if region.is_failed(server, nic) => ("nothing: failed".to_owned(), "", Tone::Bad),
                 None if region.eps_nics.contains(&nic) => ("packet switches".to_owned(), "", Tone::Muted),
                 None => ("nothing: dark".to_owned(), "", Tone::Warn),
             };

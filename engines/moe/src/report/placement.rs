@@ -41,7 +41,7 @@ pub(super) fn section(
         let mut row = |name: &str, shape: &PlacementShape, slots: &[u32], tone: Tone| {
             let demand = LayerDemand::placed(scenario, &history, layer, slots);
             let exchange = Exchange::of(&demand, &rates, RoutingRule::Spill);
-            let (circuits, _) = swapped(&exchange, rates.optical, &demand.both_ways());
+            let (circuits, _) = swapped(&exchange, &rates.optical, &demand.both_ways());
             let most = copies(shape.experts, slots).into_iter().max().unwrap_or(0);
             table.row(vec![
                 Cell::new(layer),

@@ -1,6 +1,6 @@
 //! Model, region and demand before anything is solved.
 
-use super::{ANALYTIC, ANALYTIC_SHORT};
+use super::{ANALYTIC, ANALYTIC_SHORT, failures};
 use crate::model::times::LayerTimes;
 use crate::scenario::{GateTrace, MoeModelChoice, MoeScenario};
 use lightbay_core::report::{Facts, Section, Unit};
@@ -24,6 +24,7 @@ pub(super) fn section(scenario: &MoeScenario) -> Section {
     facts.add("regions", "regions", scenario.regions());
     facts.add("ocs_nics", "optical NICs of a server", region.ocs_nics.len());
     facts.add("eps_nics", "packet-switched NICs", region.eps_nics.len());
+    failures::left(scenario, &mut facts);
     facts.number("link_gbps", "rate of a NIC", Unit::GBPS, region.link_gbps);
     let times = LayerTimes::of(scenario);
     facts.part("attention_ms", "attention", MS, times.attention_ms);

@@ -1,6 +1,7 @@
 //! Compares the regions of a cluster; the iteration waits for the slowest one.
 
-use super::{ANALYTIC, ANALYTIC_SHORT, ITERATION};
+use super::{ANALYTIC, ANALYTIC_SHORT, ITERATION, failures};
+use crate::plan::FabricKind;
 use crate::scenario::{GateTrace, MoeScenario, NoPackets};
 use crate::schedule::break_even::DelayStudy;
 use crate::schedule::policies::SwitchPolicy;
@@ -13,11 +14,14 @@ const MOST_PLANNED: u32 = 64;
 const OVERVIEW: usize = 12;
 
 /// The scenario of a region: with a synthetic trace each region has its own loads, with a counted trace all have the
-/// same.
+/// same. Failed NICs are in region 0.
 fn of_region(scenario: &MoeScenario, number: u32) -> MoeScenario {
     let mut other = scenario.clone();
     if let GateTrace::Synthetic(trace) = &mut other.trace {
         trace.seed = trace.seed.wrapping_add(u64::from(number)) & (u64::MAX >> 1);
+    }
+    if number > 0 {
+        other.region = scenario.region.without_failures();
     }
     other
 }
@@ -28,6 +32,7 @@ pub(super) fn section(scenario: &MoeScenario, deadline: Deadline) -> Result<Sect
     let is_drawn = matches!(scenario.trace, GateTrace::Synthetic(_));
     let planned = if is_drawn { all.min(MOST_PLANNED) } else { 1 };
     let delay = scenario.cluster.reconfiguration_delay_ms;
+    let waiting = failures::gradients_ms(scenario, FabricKind::Mfabric);
     let mut times = Vec::new();
     for number in 0..planned {
         let study = DelayStudy::of(&of_region(scenario, number), || deadline.is_over());
@@ -37,10 +42,12 @@ pub(super) fn section(scenario: &MoeScenario, deadline: Deadline) -> Result<Sect
         })?;
         let Some(study) = study else { return Err(Unavailable::late(deadline)) };
         let time = study.time(SwitchPolicy::Exact, delay).ok_or_else(|| {
-            let remedy = scenario.region.no_packets().map_or("lower optical_degree", NoPackets::remedy);
+            let without = scenario.region.first_without_packets();
+            let remedy = without.map_or("lower optical_degree", NoPackets::remedy);
             Unavailable::absent("the gradients of the replicas have no path", remedy)
         })?;
-        times.push((number, time));
+        // Gradients of all regions wait for the server with the fewest working NICs.
+        times.push((number, if number > 0 { time + waiting } else { time }));
     }
     let slowest = times.iter().map(|(_, time)| *time).fold(0.0, f64::max);
     let mean = times.iter().map(|(_, time)| time).sum::<f64>() / times.len().max(1) as f64;
@@ -68,12 +75,19 @@ pub(super) fn section(scenario: &MoeScenario, deadline: Deadline) -> Result<Sect
     for (number, time) in times {
         table.row(vec![Cell::new(number), Cell::new(time), Cell::new(time / mean)]);
     }
-    Ok(Section::empty("Regions")
+    let section = Section::empty("Regions")
         .subject(ANALYTIC_SHORT)
         .block("summary", "Regions of the cluster", facts)
         .block("regions", "Time of an iteration, slowest first", table)
         .context("the plan is for region 0; the times of every region are for the stage with the most layers")
-        .remark(ANALYTIC))
+        .remark(ANALYTIC);
+    Ok(if scenario.region.failed_nics.is_empty() {
+        section
+    } else {
+        section.remark(
+            "Failed NICs are in region 0; the gradient reduction of all regions waits for their servers.",
+        )
+    })
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use super::{ANALYTIC, ANALYTIC_SHORT, ITERATION};
 use crate::plan::FabricKind;
-use crate::scenario::{DELAY_PROFILES, MoeScenario};
+use crate::scenario::{DELAY_PROFILES, MoeScenario, NoPackets};
 use crate::schedule::assemble::fabric_ms;
 use crate::schedule::break_even::DelayStudy;
 use crate::schedule::policies::SwitchPolicy;
@@ -108,6 +108,10 @@ pub(super) fn degrees(scenario: &MoeScenario, deadline: Deadline) -> Result<Sect
     for degree in 1..scenario.region.nics_per_server {
         let mut other = scenario.clone();
         other.region.share_nics(degree);
+        // Failed NICs may leave a server without packet switches at some degrees, which have no plan.
+        if matches!(other.region.first_without_packets(), Some(NoPackets::Failed { .. })) {
+            continue;
+        }
         let study = study(&other, deadline)?;
         let at = f64::from(degree);
         let delay = scenario.cluster.reconfiguration_delay_ms;

@@ -1,8 +1,9 @@
 //! Phases of a layer and of a micro-batch with stalls and hidden changes, and the parts of the iteration time.
 
-use super::{ANALYTIC, ANALYTIC_SHORT, ITERATION, fabrics};
+use super::{ANALYTIC, ANALYTIC_SHORT, ITERATION, fabrics, failures};
 use crate::plan::{LayerPhase, LayerPlan, MoeResult, STALL};
 use crate::scenario::MoeScenario;
+use lightbay_core::clock::Deadline;
 use lightbay_core::report::{
     Cell, Column, Facts, Lane, Phrase, Section, Span, Spans, Table, Tone, Unavailable, Unit,
 };
@@ -15,9 +16,19 @@ const ITEMS: u32 = 64;
 const OVERVIEW: usize = 16;
 
 /// Parts of the time of an iteration.
-pub(super) fn iteration(result: &MoeResult) -> Section {
-    let facts = parts(result);
-    Section::new("Iteration", facts).subject(ANALYTIC_SHORT).remark(ANALYTIC)
+///
+/// # Errors
+/// The deadline is over before the iteration without failed NICs is known.
+pub(super) fn iteration(
+    scenario: &MoeScenario,
+    result: &MoeResult,
+    deadline: Deadline,
+) -> Result<Section, Unavailable> {
+    let section = Section::new("Iteration", parts(result)).subject(ANALYTIC_SHORT).remark(ANALYTIC);
+    Ok(match failures::cost(scenario, result.iteration.fabric, deadline)? {
+        Some(facts) => section.block("failures", "Failed NICs", facts),
+        None => section,
+    })
 }
 
 /// The parts of an iteration, which add up to its time: the parts of all micro-batches for which the iteration waits,

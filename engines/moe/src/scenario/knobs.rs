@@ -1,5 +1,6 @@
 //! The parameters of a scenario, from which forms, flags and help are generated.
 
+use super::failures::{FAILED, FailedNic, without_traffic};
 use super::shapes::{MoeModel, MoeModelChoice, MoeModelPreset};
 use super::trace::GateTrace;
 use super::{DELAY_PROFILES, MAX_ITERATION, MAX_NICS, MAX_WIDTH, MeasuredTimes, MoeScenario};
@@ -43,6 +44,7 @@ pub static KNOBS: LazyLock<Knobs<MoeScenario>> = LazyLock::new(|| {
                 Ok(())
             })
             .idle_if(without_packet_switches),
+        failed_nics(),
         region("nvlink_gbytes_per_s").described(|info| usual(info, 450.0)),
         region("pipeline_chunks").described(|info| usual(info, 8)).idle_if(on_one_server),
         planned_iteration(),
@@ -185,6 +187,20 @@ fn optical_degree() -> Knob<MoeScenario> {
             Ok(())
         },
     )
+}
+
+fn failed_nics() -> Knob<MoeScenario> {
+    let help = "Failed NICs, by server and NIC from 0: 's3:1, s0:7'; 'none' for no NIC. A failed optical NIC takes one \
+         circuit from its server, a failed packet-switched NIC lowers the packet rate of its server.";
+    Knob::own(
+        ParamInfo::text(FAILED, help),
+        |moe: &MoeScenario| Some(text(&FailedNic::text(&moe.region.failed_nics))),
+        |moe, nics| {
+            moe.region.failed_nics = FailedNic::list(&nics.to_string())?;
+            Ok(())
+        },
+    )
+    .idle_if(without_traffic)
 }
 
 fn planned_iteration() -> Knob<MoeScenario> {

@@ -177,3 +177,78 @@ fn a_given_rate_of_packet_switches_outlives_the_degree() {
     set(&mut scenario, "optical_degree", 7.0);
     assert_eq!(scenario.region.eps_gbps(), 800.0);
 }
+
+#[test]
+fn failed_nics_are_read_and_written_by_name() {
+    let read_all = |text: &str| FailedNic::list(text).map_err(|problem| problem.to_string());
+    let nics = [FailedNic { server: 3, nic: 1 }, FailedNic { server: 0, nic: 7 }];
+    for text in ["s3:1, s0:7", "s3:1,s0:7,", "3:1, 0:7", "server 3:1, server 0:7"] {
+        assert_eq!(read_all(text).unwrap(), nics, "{text}");
+    }
+    assert_eq!(FailedNic::text(&nics), "s3:1, s0:7");
+    assert_eq!((read_all("none"), read_all("")), (Ok(Vec::new()), Ok(Vec::new())));
+    assert_eq!(FailedNic::text(&[]), "none");
+    for text in ["s3", "s3:", "3:x", "s64:0", "s0:64", "s-1:0", "s0:1.5", "all"] {
+        let why = read_all(&format!("s0:0, {text}")).unwrap_err();
+        assert!(why.contains(&format!("'{text}' names no NIC")) && why.contains("such as s3:1"), "{why}");
+    }
+    assert!(read_all("s3:gpu2").unwrap_err().contains("replace its server"));
+    let mut scenario = presets::scenario("moe-small").unwrap();
+    let written = serde_json::to_value(&scenario).unwrap();
+    assert!(written["region"].get("failed_nics").is_none(), "files without failures stay as they are");
+    scenario.set("failed_nics", None, &ParamValue::Text("s1:0".to_owned())).unwrap();
+    let written = serde_json::to_value(&scenario).unwrap();
+    assert_eq!(written["region"]["failed_nics"], serde_json::json!([{"server": 1, "nic": 0}]));
+    assert_eq!(read(&written).unwrap(), scenario);
+}
+
+#[test]
+fn failed_nics_that_do_not_exist_or_carry_nothing_are_refused() {
+    let failed = |text: &str| wrong(|scenario| scenario.region.failed_nics = FailedNic::list(text).unwrap());
+    let text = failed("s0:1, s4:0");
+    assert!(
+        text.contains(
+            "region.failed_nics[1]: names server 4, which does not exist; servers of the region are 0 to 3"
+        ),
+        "{text}"
+    );
+    let text = failed("s0:8");
+    assert!(text.contains("names NIC 8 of server 0, which does not exist; NICs are 0 to 7"), "{text}");
+    let text = failed("s1:2, s1:2");
+    assert!(text.contains("region.failed_nics[1]: repeats region.failed_nics[0]; name it once"), "{text}");
+    // One server: no circuits, but gradients between the replicas.
+    let one = |change: fn(&mut MoeScenario)| {
+        let mut scenario = presets::scenario("moe-small").unwrap();
+        scenario.set("tp", None, &ParamValue::Int(1)).unwrap();
+        change(&mut scenario);
+        scenario.validate().map_err(|problems| problems.to_string())
+    };
+    let text = one(|scenario| scenario.region.failed_nics = FailedNic::list("s0:0").unwrap()).unwrap_err();
+    let why = "names NIC 0 of server 0, which carries neither circuits nor packets: a region of one server has no circuits; leave it out";
+    assert!(text.contains(why), "{text}");
+    assert_eq!(one(|scenario| scenario.region.failed_nics = FailedNic::list("s0:3").unwrap()), Ok(()));
+    let text = one(|scenario| {
+        scenario.region.eps_total_gbps = Some(0.0);
+        scenario.region.failed_nics = FailedNic::list("s0:7").unwrap();
+    });
+    assert!(text.unwrap_err().contains("packet-switched NICs have no rate"));
+}
+
+#[test]
+fn servers_have_the_nics_that_work() {
+    let mut region = MoeRegion::usual(4, 8, 6);
+    region.failed_nics = FailedNic::list("s1:0, s1:3, s2:7, s2:3").unwrap();
+    assert_eq!((region.optical_of(0), region.packet_of(0)), (vec![0, 1, 2, 4, 5, 6], vec![3, 7]));
+    assert_eq!((region.optical_of(1), region.packet_of(1)), (vec![1, 2, 4, 5, 6], vec![7]));
+    assert_eq!([0, 1, 2].map(|server| region.eps_gbps_of(server)), [800.0, 400.0, 0.0]);
+    region.eps_total_gbps = Some(300.0);
+    assert_eq!([0, 1, 2].map(|server| region.eps_gbps_of(server)), [300.0, 150.0, 0.0]);
+    assert_eq!(region.first_without_packets(), Some(NoPackets::Failed { server: 2, all: false }));
+    assert_eq!((region.no_packets_at(1), region.first_cut_off()), (None, None));
+    region.failed_nics.extend((0..7).filter(|nic| *nic != 3).map(|nic| FailedNic { server: 2, nic }));
+    assert_eq!(region.first_cut_off(), Some(NoPackets::Failed { server: 2, all: true }));
+    assert_eq!(
+        region.without_failures(),
+        MoeRegion { eps_total_gbps: Some(300.0), ..MoeRegion::usual(4, 8, 6) }
+    );
+}

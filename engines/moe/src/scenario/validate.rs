@@ -20,6 +20,7 @@ impl MoeScenario {
         if problems.is_empty() {
             self.validate_placement(&mut problems);
             self.validate_cluster(&mut problems);
+            self.validate_failures(&mut problems);
             if let GateTrace::Counts(trace) = &self.trace {
                 self.validate_counts(trace, &mut problems);
             }

@@ -25,12 +25,21 @@ pub struct NoPlan(pub String);
 
 impl NoPlan {
     fn gradients(scenario: &MoeScenario, fabric: FabricKind) -> Self {
-        Self(match (fabric, scenario.region.no_packets()) {
-            (FabricKind::Mfabric, Some(because)) => {
-                format!("the replicas cannot exchange gradients: {because}; {}", because.remedy())
-            }
-            _ => "the replicas cannot exchange gradients: no NIC is left for this traffic; give the servers more NICs"
-                .to_owned(),
+        let region = &scenario.region;
+        let because = match fabric {
+            FabricKind::Mfabric => region.first_without_packets(),
+            _ => region.first_cut_off(),
+        };
+        let left = |server: &u32| region.optical_of(*server).len() + region.packet_of(*server).len();
+        let fewest = (0..region.servers).min_by_key(left).map(|server| (server, left(&server)));
+        let cannot = "the replicas cannot exchange gradients:";
+        Self(match (because, fewest) {
+            (Some(because), _) => format!("{cannot} {because}; {}", because.remedy()),
+            (None, Some((server, nics))) if nics < region.nics_per_server as usize => format!(
+                "{cannot} failed_nics leaves server {server} {nics} NICs, and the all-to-alls use all of them; repair a \
+                 NIC of this server and remove it from failed_nics"
+            ),
+            _ => format!("{cannot} no NIC is left for this traffic; give the servers more NICs"),
         })
     }
 }

@@ -33,11 +33,15 @@ impl DelayStudy {
         let mut stage = StageModel::of(scenario, RoutingRule::Spill);
         let n = stage.rates.servers;
         // Circuits for all layers together, the best candidate for static circuits.
-        let mut sum =
-            LayerDemand { servers: n, bytes: vec![0.0; n * n], busiest_gpu: 0.0, busiest_rail: 0.0 };
+        let mut sum = LayerDemand {
+            servers: n,
+            bytes: vec![0.0; n * n],
+            busiest_gpu: Vec::new(),
+            busiest_rail: Vec::new(),
+        };
         let best = |stage: &StageModel, demand: &LayerDemand| {
             let exchange = Exchange::of(demand, &stage.rates, RoutingRule::Spill);
-            swapped(&exchange, stage.rates.optical, &demand.both_ways()).0
+            swapped(&exchange, &stage.rates.optical, &demand.both_ways()).0
         };
         for layer in 0..stage.layers() {
             if is_over() {

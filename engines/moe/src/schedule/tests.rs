@@ -20,7 +20,7 @@ fn stage(scenario: &MoeScenario) -> StageModel {
     for layer in 0..stage.layers() {
         let demand = stage.demands[layer].clone();
         let exchange = crate::search::exchange::Exchange::of(&demand, &stage.rates, RoutingRule::Spill);
-        let (counts, _) = swapped(&exchange, stage.rates.optical, &demand.both_ways());
+        let (counts, _) = swapped(&exchange, &stage.rates.optical, &demand.both_ways());
         let own = stage.add(counts, Some(layer)).unwrap();
         stage.own.push(own);
     }
@@ -153,8 +153,12 @@ fn no_network_is_quicker_than_the_bound() {
     scenario.region.nvlink_gbytes_per_s = 100.0;
     scenario.region.pipeline_chunks = 1;
     let rates = RegionRates::of(&scenario);
-    let demand =
-        LayerDemand { servers: 2, bytes: vec![0.0, 12e9, 12e9, 0.0], busiest_gpu: 6e9, busiest_rail: 6e9 };
+    let demand = LayerDemand {
+        servers: 2,
+        bytes: vec![0.0, 12e9, 12e9, 0.0],
+        busiest_gpu: vec![6e9; 2],
+        busiest_rail: vec![6e9; 2],
+    };
     let time = |fabric| all_to_all(fabric, &demand, &rates).unwrap().all_to_all_ms;
     assert!((time(FabricKind::FatTree) - 120.0).abs() < 1e-9);
     assert!((time(FabricKind::Pooled) - 120.0).abs() < 1e-9);
@@ -166,7 +170,9 @@ fn no_network_is_quicker_than_the_bound() {
     for other in 1..4 {
         (few[other], few[4 * other]) = (12e9, 12e9);
     }
-    let few = LayerDemand { servers: 4, bytes: few, busiest_gpu: 6e9, busiest_rail: 6e9 };
+    let few = LayerDemand { servers: 4, bytes: few, busiest_gpu: vec![6e9; 4], busiest_rail: vec![6e9; 4] };
+    scenario.region.servers = 4;
+    let rates = RegionRates::of(&scenario);
     let hops = 2.0 * 36e9 / 2.0 / 1e8;
     assert!((least_on_circuits_ms(&few, &rates, 0.0) - 960.0 - hops).abs() < 1e-6);
     // On the presets as well, also where packet switches of the region are slower or faster than their links.

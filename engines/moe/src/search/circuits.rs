@@ -4,22 +4,24 @@
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CircuitCounts {
     servers: usize,
-    degree: u16,
+    ports: Vec<u16>,
     counts: Vec<u16>,
     used: Vec<u16>,
 }
 
 impl CircuitCounts {
-    /// No circuits between servers with `degree` ports each.
-    pub fn none(servers: usize, degree: u32) -> Self {
-        let degree = u16::try_from(degree).unwrap_or(u16::MAX);
+    /// No circuits between servers with the given numbers of ports.
+    pub fn none(ports: &[u32]) -> Self {
+        let servers = ports.len();
+        let ports = ports.iter().map(|ports| u16::try_from(*ports).unwrap_or(u16::MAX)).collect();
         // Symmetric: both entries of a pair are kept equal, and `used` is the row sum.
-        Self { servers, degree, counts: vec![0; servers * servers], used: vec![0; servers] }
+        Self { servers, ports, counts: vec![0; servers * servers], used: vec![0; servers] }
     }
 
     /// Builds the circuits from rows; circuits beyond the ports of a server are left out.
-    pub fn of(servers: usize, degree: u32, rows: &[u16]) -> Self {
-        let mut circuits = Self::none(servers, degree);
+    pub fn of(ports: &[u32], rows: &[u16]) -> Self {
+        let servers = ports.len();
+        let mut circuits = Self::none(ports);
         for a in 0..servers {
             for b in a + 1..servers {
                 // One circuit at a time, so that the ports at both ends limit every pair.
@@ -50,7 +52,7 @@ impl CircuitCounts {
 
     /// Ports of a server that hold no circuit.
     pub fn free(&self, server: usize) -> u16 {
-        self.degree - self.used[server]
+        self.ports[server] - self.used[server]
     }
 
     /// Circuits of all pairs.

@@ -50,10 +50,11 @@ impl CircuitProgram {
     ///
     /// # Errors
     /// One of its numbers is not finite.
-    pub fn new(exchange: &Exchange, degree: u32, best: f64, least: f64) -> Result<Self, Error> {
-        let (n, degree) = (exchange.servers(), f64::from(degree));
+    pub fn new(exchange: &Exchange, ports: &[u32], best: f64, least: f64) -> Result<Self, Error> {
+        let n = exchange.servers();
+        let degree = |server: usize| f64::from(ports[server]);
         // Rates are in units of one circuit, so that all coefficients are near 1.
-        let eps = exchange.eps_rate() / exchange.circuit_rate();
+        let eps = |server| exchange.eps_rate(server) / exchange.circuit_rate();
         // `u` is 1 at the known time and at most best / least for any circuits.
         let fastest = if least > 0.0 { best / least } else { 1.0 };
         let scale = best * exchange.circuit_rate();
@@ -69,7 +70,10 @@ impl CircuitProgram {
             if bytes == [0.0; 2] {
                 continue;
             }
-            let circuits = variable().integer().clamp(0.0, degree).name(format!("circuits_{a}_{b}"));
+            // A pair has at most as many circuits and packets as the server with fewer working NICs allows.
+            let most = degree(a).min(degree(b));
+            let packets = eps(a).min(eps(b));
+            let circuits = variable().integer().clamp(0.0, most).name(format!("circuits_{a}_{b}"));
             let circuits = variables.add(circuits);
             pairs.push((a, b, circuits));
             at_server[a] += circuits;
@@ -78,23 +82,25 @@ impl CircuitProgram {
             let is_strict = exchange.rule() == RoutingRule::Strict;
             let direct =
                 is_strict.then(|| variables.add(variable().binary().name(format!("direct_{a}_{b}"))));
-            rows.extend(direct.map(|direct| constraint!(circuits <= degree * direct)));
+            rows.extend(direct.map(|direct| constraint!(circuits <= most * direct)));
             for (from, to, bytes) in [(a, b, bytes[0]), (b, a, bytes[1])] {
                 if bytes == 0.0 {
                     continue;
                 }
-                let spill = variables.add(variable().clamp(0.0, eps).name(format!("spill_{from}_{to}")));
+                let spill = variables.add(variable().clamp(0.0, packets).name(format!("spill_{from}_{to}")));
                 sent[from] += spill;
                 received[to] += spill;
                 // x + C >= D u: a pair must carry its bytes by time T = 1/u. Pairs with circuits do not spill if
                 // strict.
                 rows.push(constraint!(spill + circuits >= bytes / scale * speed));
-                rows.extend(direct.map(|direct| constraint!(spill <= eps * (1.0 - direct))));
+                rows.extend(direct.map(|direct| constraint!(spill <= packets * (1.0 - direct))));
             }
         }
         // Ports of a server; rates that it sends and receives over packet switches.
-        rows.extend(at_server.into_iter().map(|circuits| constraint!(circuits <= degree)));
-        rows.extend(sent.into_iter().chain(received).map(|spill| constraint!(spill <= eps)));
+        let servers = at_server.into_iter().enumerate();
+        rows.extend(servers.map(|(server, circuits)| constraint!(circuits <= degree(server))));
+        let packets = sent.into_iter().enumerate().chain(received.into_iter().enumerate());
+        rows.extend(packets.map(|(server, spill)| constraint!(spill <= eps(server))));
         let name = "circuits of a region";
         let program = Model::from_good_lp(name, &variables, ObjectiveDirection::Maximisation, speed, rows)?;
         let column = |(a, b, circuits)| Some((a, b, program.column(circuits)?));
@@ -106,13 +112,13 @@ impl CircuitProgram {
     }
 
     /// Circuits of a point.
-    fn circuits(&self, values: &[f64], servers: usize, degree: u32) -> CircuitCounts {
-        let mut circuits = CircuitCounts::none(servers, degree);
+    fn circuits(&self, values: &[f64], ports: &[u32]) -> CircuitCounts {
+        let mut circuits = CircuitCounts::none(ports);
         for (a, b, column) in &self.columns {
             // Values are whole up to the tolerance of the solver; circuits beyond the ports are dropped rather than
             // trusted.
             let count = values.get(column.index()).map_or(0.0, |value| value.round());
-            for _ in 0..count.clamp(0.0, f64::from(degree)) as u32 {
+            for _ in 0..count.clamp(0.0, f64::from(ports[*a])) as u32 {
                 if circuits.free(*a) > 0 && circuits.free(*b) > 0 {
                     circuits.add(*a, *b);
                 }
@@ -122,19 +128,19 @@ impl CircuitProgram {
     }
 }
 
-/// The best circuits for an exchange, starting from known ones, with at most `nodes` branch-and-bound nodes.
+/// The best circuits for an exchange between servers with `ports` working ports, starting from known ones, with at most `nodes` branch-and-bound nodes.
 ///
 /// # Errors
 /// Errors of the watch; [`MethodError::Failed`] if the solver fails.
 pub fn best_circuits(
     exchange: &Exchange,
     known: &CircuitCounts,
-    degree: u32,
+    ports: &[u32],
     nodes: u32,
     watch: &mut impl Watch,
 ) -> Result<ExactCircuits, MethodError> {
     // If the known circuits meet the bound for all circuits, no program is needed.
-    let (time, least) = (exchange.time(known), exchange.pooled_time(degree));
+    let (time, least) = (exchange.time(known), exchange.pooled_time(ports));
     let found =
         |circuits: CircuitCounts, time, bound, proven| ExactCircuits { circuits, time, bound, proven };
     // The time equals the bound up to rounding, or a pair has no path, which `u` cannot express.
@@ -142,7 +148,7 @@ pub fn best_circuits(
         return Ok(found(known.clone(), time, least, time.is_finite()));
     }
     let failed = |error: Error| MethodError::Failed(error.to_string());
-    let program = CircuitProgram::new(exchange, degree, time, least).map_err(failed)?;
+    let program = CircuitProgram::new(exchange, ports, time, least).map_err(failed)?;
     let mut instance = Instance::new(&program.model).map_err(failed)?;
     // The known circuits are the first incumbent; the solver completes rates and `u`.
     let limit = i32::try_from(nodes).unwrap_or(i32::MAX);
@@ -156,7 +162,7 @@ pub fn best_circuits(
     let mut best = found(known.clone(), time, least, solution.status == Status::Optimal);
     if let Some(values) = &solution.values {
         // The circuits of the solver's point are timed again with the exact formula.
-        let circuits = program.circuits(values, exchange.servers(), degree);
+        let circuits = program.circuits(values, ports);
         let time = exchange.time(&circuits);
         if time < best.time {
             (best.circuits, best.time) = (circuits, time);

@@ -1,8 +1,8 @@
 //! Time of the exchange between servers (step 3), server by server (docs/methods/moe.md, section 4).
 //!
 //! A server finishes when it has sent and received its last byte. Bytes of a pair beyond its circuits spill to the
-//! packet switches, so the time of a row of the demand is the smallest T with `sum_j max(0, D_j - C_j B T) <= E T`: the
-//! root of a decreasing, convex, piecewise linear function. Newton's method from 0 reaches it exactly from below, with
+//! packet switches, so the time of a row of the demand is the smallest T with `sum_j max(0, D_j - C_j B T) <= E T`, where
+//! E is the rate of the working packet-switched NICs of the server: the root of a decreasing, convex, piecewise linear function. Newton's method from 0 reaches it exactly from below, with
 //! one step per piece that it crosses.
 
 use super::circuits::CircuitCounts;
@@ -30,7 +30,8 @@ pub struct Exchange {
     /// Bytes by receiver, row by row.
     into: Vec<f64>,
     circuit: f64,
-    eps: f64,
+    /// Packet-switched rate of every server.
+    eps: Vec<f64>,
     rule: RoutingRule,
 }
 
@@ -47,7 +48,7 @@ impl Exchange {
                 into[b * n + a] = demand.between(a, b);
             }
         }
-        Self { servers: n, out, into, circuit: rates.circuit, eps: rates.eps, rule }
+        Self { servers: n, out, into, circuit: rates.circuit, eps: rates.eps.clone(), rule }
     }
 
     /// Servers.
@@ -64,11 +65,11 @@ impl Exchange {
     /// Time after which a server has sent and received all its bytes, ms.
     pub fn server_time(&self, circuits: &CircuitCounts, server: usize) -> f64 {
         let row = circuits.row(server);
-        let (out, into) = (self.sent(server), self.received(server));
+        let (out, into, eps) = (self.sent(server), self.received(server), self.eps[server]);
         match self.rule {
             // Sending and receiving do not share capacity.
-            RoutingRule::Spill => self.spill_time(out, row).max(self.spill_time(into, row)),
-            RoutingRule::Strict => self.strict_time(out, row).max(self.strict_time(into, row)),
+            RoutingRule::Spill => self.spill_time(out, row, eps).max(self.spill_time(into, row, eps)),
+            RoutingRule::Strict => self.strict_time(out, row, eps).max(self.strict_time(into, row, eps)),
         }
     }
 
@@ -76,7 +77,7 @@ impl Exchange {
     pub fn is_done(&self, circuits: &CircuitCounts, server: usize, time: f64) -> bool {
         let row = circuits.row(server);
         // One pass without a Newton step: the condition of section 4 at a given time.
-        let (carried, budget) = (self.circuit * time, self.eps * time);
+        let (carried, budget) = (self.circuit * time, self.eps[server] * time);
         let done = |bytes: &[f64]| {
             let mut left = 0.0;
             for (bytes, count) in bytes.iter().zip(row) {
@@ -96,14 +97,15 @@ impl Exchange {
     }
 
     /// Lower bound on the time with any circuits, from treating all NICs of a server as one.
-    pub fn pooled_time(&self, degree: u32) -> f64 {
-        // Every byte of a server leaves over one of its NICs.
-        let rate = f64::from(degree) * self.circuit + self.eps;
-        let most =
-            |rows: &[f64]| rows.chunks(self.servers.max(1)).map(|row| row.iter().sum()).fold(0.0, f64::max);
-        let bytes = most(&self.out).max(most(&self.into));
-        // Zero bytes need no time, even without a NIC.
-        if bytes > 0.0 { bytes / rate } else { 0.0 }
+    pub fn pooled_time(&self, ports: &[u32]) -> f64 {
+        let time = |(server, ports): (usize, &u32)| {
+            // Every byte of a server leaves over one of its NICs.
+            let rate = f64::from(*ports) * self.circuit + self.eps[server];
+            let bytes = self.sent(server).iter().sum::<f64>().max(self.received(server).iter().sum());
+            // Zero bytes need no time, even without a NIC.
+            if bytes > 0.0 { bytes / rate } else { 0.0 }
+        };
+        ports.iter().enumerate().map(time).fold(0.0, f64::max)
     }
 
     /// Bytes that a server sends to each other server.
@@ -121,9 +123,9 @@ impl Exchange {
         self.circuit
     }
 
-    /// Rate of the packet-switched NICs of a server, bytes/ms.
-    pub const fn eps_rate(&self) -> f64 {
-        self.eps
+    /// Rate of the working packet-switched NICs of a server, bytes/ms.
+    pub fn eps_rate(&self, server: usize) -> f64 {
+        self.eps[server]
     }
 
     /// Use of packet switches by pairs with circuits.
@@ -131,13 +133,13 @@ impl Exchange {
         self.rule
     }
 
-    fn spill_time(&self, bytes: &[f64], row: &[u16]) -> f64 {
+    fn spill_time(&self, bytes: &[f64], row: &[u16], eps: f64) -> f64 {
         // At time 0 all pairs with bytes spill.
         let mut time = 0.0;
         // Each step crosses at least one piece of the function, so this number of steps always suffices.
         for _ in 0..=row.len() {
             // The piece of the pairs that still spill: left = (E + C B) T.
-            let (mut left, mut rate) = (0.0, self.eps);
+            let (mut left, mut rate) = (0.0, eps);
             for (bytes, count) in bytes.iter().zip(row) {
                 let carried = f64::from(*count) * self.circuit;
                 if *bytes > carried * time {
@@ -159,7 +161,7 @@ impl Exchange {
         time
     }
 
-    fn strict_time(&self, bytes: &[f64], row: &[u16]) -> f64 {
+    fn strict_time(&self, bytes: &[f64], row: &[u16], eps: f64) -> f64 {
         let (mut time, mut left) = (0.0_f64, 0.0);
         for (bytes, count) in bytes.iter().zip(row) {
             // Pairs with circuits wait for their circuits; all others share the packet switches.
@@ -169,6 +171,6 @@ impl Exchange {
                 left += bytes;
             }
         }
-        if left > 0.0 { time.max(left / self.eps) } else { time }
+        if left > 0.0 { time.max(left / eps) } else { time }
     }
 }

@@ -11,9 +11,11 @@ pub enum BlockedRule {
     Continue,
 }
 
-/// Circuits for `weights`, the bytes of both directions of every pair, row by row. Pairs without bytes get no circuits.
-pub fn greedy(servers: usize, degree: u32, weights: &[f64], rule: BlockedRule) -> CircuitCounts {
-    let mut circuits = CircuitCounts::none(servers, degree);
+/// Circuits between servers with the given numbers of ports for `weights`, the bytes of both directions of every pair,
+/// row by row. Pairs without bytes get no circuits.
+pub fn greedy(ports: &[u32], weights: &[f64], rule: BlockedRule) -> CircuitCounts {
+    let servers = ports.len();
+    let mut circuits = CircuitCounts::none(ports);
     // Pairs in order, so that ties go to the smaller numbers.
     let mut open: Vec<(usize, usize, f64)> = (0..servers)
         .flat_map(|a| (a + 1..servers).map(move |b| (a, b, weights[a * servers + b])))

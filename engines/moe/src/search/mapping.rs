@@ -1,7 +1,8 @@
 //! NICs of the circuits of a region, spread over the NUMA nodes of every server (docs/methods/moe.md, section 7).
 //!
 //! Of c parallel circuits of a pair, half use each node at both ends; an odd one goes to the node with more NICs left.
-//! Both ends choose independently.
+//! Both ends choose independently. Failed NICs hold no circuits. If the working NICs of a server are on one node for the
+//! most part, as few circuits as possible exceed the half of their pair.
 
 use super::circuits::CircuitCounts;
 use crate::plan::{CircuitAction, RegionCircuit};
@@ -12,8 +13,9 @@ use std::collections::VecDeque;
 pub fn mapped(region: &MoeRegion, circuits: &CircuitCounts) -> Vec<RegionCircuit> {
     // Free NICs by server and node; the lowest ones are taken first.
     let mut nics: Vec<[VecDeque<u32>; 2]> = (0..circuits.servers())
-        .map(|_| {
-            let of = |node| region.ocs_nics.iter().copied().filter(|nic| region.numa(*nic) == node).collect();
+        .map(|server| {
+            let working = region.optical_of(server as u32);
+            let of = |node| working.iter().copied().filter(|nic| region.numa(*nic) == node).collect();
             [of(0), of(1)]
         })
         .collect();
@@ -87,13 +89,25 @@ impl NodeUse {
     }
 }
 
+/// Minimum number of circuits of a server beyond the halves of their pairs: each pair needs half of its circuits, rounded
+/// down, on each node, and the node with fewer working NICs may have too few for all pairs.
+fn excess(region: &MoeRegion, circuits: &CircuitCounts, server: usize) -> u16 {
+    let halves: u16 = circuits.row(server).iter().map(|count| count / 2).sum();
+    let working = region.optical_of(server as u32);
+    let first = working.iter().filter(|nic| region.numa(**nic) == 0).count();
+    let fewer = u16::try_from(first.min(working.len() - first)).unwrap_or(u16::MAX);
+    halves.saturating_sub(fewer)
+}
+
 /// The circuits with their NICs; old circuits stay as far as the balance of the nodes allows. `None` if the other
 /// circuits do not fit around them.
 fn kept(region: &MoeRegion, old: &[RegionCircuit], circuits: &CircuitCounts) -> Option<Vec<RegionCircuit>> {
     let (n, one_node) = (circuits.servers(), region.has_one_node());
     let node = |nic: u32| usize::from(region.numa(nic) != 0);
     // NICs that no kept circuit uses.
-    let mut free: Vec<Vec<u32>> = vec![region.ocs_nics.clone(); n];
+    let mut free: Vec<Vec<u32>> = (0..n).map(|server| region.optical_of(server as u32)).collect();
+    // Circuits that may still exceed the halves of their pairs.
+    let mut spare: Vec<u16> = (0..n).map(|server| excess(region, circuits, server)).collect();
     let mut found: Vec<RegionCircuit> = Vec::new();
     let mut uses = vec![[NodeUse::default(); 2]; n * n];
     let mut taken = vec![0u16; n * n];
@@ -106,9 +120,12 @@ fn kept(region: &MoeRegion, old: &[RegionCircuit], circuits: &CircuitCounts) -> 
         }
         let (count, at) = (circuits.between(a, b), a * n + b);
         let nodes = [node(circuit.nic_a), node(circuit.nic_b)];
-        let fits = (0..2).all(|end| uses[at][end].takes(nodes[end], count, one_node));
-        if taken[at] < count && fits {
-            (0..2).for_each(|end| uses[at][end].0[nodes[end]] += 1);
+        let within = [0, 1].map(|end| uses[at][end].takes(nodes[end], count, one_node));
+        if taken[at] < count && (0..2).all(|end| within[end] || spare[[a, b][end]] > 0) {
+            for (end, server) in [a, b].into_iter().enumerate() {
+                uses[at][end].0[nodes[end]] += 1;
+                spare[server] -= u16::from(!within[end]);
+            }
             taken[at] += 1;
             free[a].retain(|nic| *nic != circuit.nic_a);
             free[b].retain(|nic| *nic != circuit.nic_b);
@@ -122,11 +139,14 @@ fn kept(region: &MoeRegion, old: &[RegionCircuit], circuits: &CircuitCounts) -> 
             let mut nics = [0; 2];
             for (end, server) in [a, b].into_iter().enumerate() {
                 let left = |which: usize| free[server].iter().filter(|nic| node(**nic) == which).count();
-                let fits = |which: &usize| left(*which) > 0 && uses[at][end].takes(*which, count, one_node);
-                // The node with more NICs left; ties go to node 0. If no NIC is left, the kept circuits block the
-                // mapping.
-                let best = (0..2).filter(fits).max_by_key(|which| (left(*which), 1 - *which))?;
+                let within = |which: usize| uses[at][end].takes(which, count, one_node);
+                let fits = |which: &usize| left(*which) > 0 && (within(*which) || spare[server] > 0);
+                // A node below the half of the pair, then the node with more NICs left; ties go to node 0. If no NIC is
+                // left, the kept circuits block the mapping.
+                let best =
+                    (0..2).filter(fits).max_by_key(|which| (within(*which), left(*which), 1 - *which))?;
                 let place = free[server].iter().position(|nic| node(*nic) == best)?;
+                spare[server] -= u16::from(!within(best));
                 nics[end] = free[server].remove(place);
                 uses[at][end].0[best] += 1;
             }

@@ -2,7 +2,7 @@
 //!
 //! Every circuit has a delegation GPU at each end, the GPU of its NIC. Bytes of a pair are gathered there over
 //! NVSwitch, spread evenly over parallel circuits, and scattered at the other end. Bytes that circuits do not carry are
-//! spread evenly over the packet-switched NICs.
+//! spread evenly over the working packet-switched NICs of both servers.
 
 use super::circuits::CircuitCounts;
 use super::exchange::{Exchange, RoutingRule};
@@ -60,12 +60,13 @@ pub fn routed(
     let n = demand.servers;
     let set = || circuits.iter().filter(|circuit| circuit.action != CircuitAction::Remove);
     // Counts parallel circuits of a pair together.
-    let mut counts = CircuitCounts::none(n, rates.optical.max(1));
+    let mut counts = CircuitCounts::none(&rates.optical);
     set().for_each(|circuit| counts.add(circuit.server_a as usize, circuit.server_b as usize));
     let exchange = Exchange::of(demand, rates, rule);
     // A pair spills only the bytes that its circuits cannot carry within the time of the whole exchange, so pairs that
     // are faster do not use packet switches.
     let time = exchange.time(&counts);
+    let packets: Vec<Vec<u32>> = (0..n).map(|server| region.packet_of(server as u32)).collect();
     let mut routes = Vec::new();
     for from in 0..n {
         for to in (0..n).filter(|to| *to != from) {
@@ -97,14 +98,10 @@ pub fn routed(
                 }
             }
             if left > 0.0 {
-                if let Some(because) = region.no_packets() {
+                if let Some(because) = [from, to].into_iter().find_map(|at| region.no_packets_at(at as u32)) {
                     return Err(Unreachable { from, to, because });
                 }
-                // Spreads the bytes evenly over the packet-switched NICs; the n-th NIC sends to the n-th NIC.
-                let share = left / region.eps_nics.len() as f64;
-                for &nic in &region.eps_nics {
-                    routes.push(route((from, to), RoutePath::Eps, (nic, nic), share));
-                }
+                spread((from, to), [&packets[from], &packets[to]], left, &mut routes);
             }
         }
     }
@@ -114,6 +111,20 @@ pub fn routed(
     });
     let all_to_all = steps(rates, demand, &routes);
     Ok(Routed { routes, all_to_all })
+}
+
+/// Spreads bytes evenly over the packet-switched NICs of both servers. If both have the same working NICs, every NIC sends
+/// to the NIC with its number; otherwise every working NIC of one server sends to every working NIC of the other.
+fn spread(pair: (usize, usize), nics: [&[u32]; 2], bytes: f64, routes: &mut Vec<RegionRoute>) {
+    let [sources, targets] = nics;
+    if sources == targets {
+        let share = bytes / sources.len() as f64;
+        routes.extend(sources.iter().map(|nic| route(pair, RoutePath::Eps, (*nic, *nic), share)));
+        return;
+    }
+    let share = bytes / (sources.len() * targets.len()) as f64;
+    let ends = sources.iter().flat_map(|source| targets.iter().map(move |target| (*source, *target)));
+    routes.extend(ends.map(|ends| route(pair, RoutePath::Eps, ends, share)));
 }
 
 const fn route(pair: (usize, usize), path: RoutePath, nics: (u32, u32), bytes: f64) -> RegionRoute {
@@ -145,13 +156,11 @@ fn steps(rates: &RegionRates, demand: &LayerDemand, routes: &[RegionRoute]) -> A
     let most = |loads: &[f64]| loads.iter().copied().fold(0.0, f64::max);
     let (ocs, eps) = loads.split_at(loads.len() / 2);
     let (ocs, eps) = (most(ocs), most(eps));
-    // The rate of one packet-switched NIC.
-    let eps_nic = rates.eps / f64::from(rates.electrical.max(1));
     // Gather and scatter move the bytes of the most loaded NIC over NVSwitch.
     let hop = ocs.max(eps) / rates.nvlink;
     AllToAll {
         step3_ocs_ms: ocs / rates.circuit,
-        step3_eps_ms: if eps > 0.0 { eps / eps_nic } else { 0.0 },
+        step3_eps_ms: if eps > 0.0 { eps / rates.eps_nic } else { 0.0 },
         gather_ms: hop,
         scatter_ms: hop,
         // The exchange inside the busiest server uses the links of all of its GPUs.

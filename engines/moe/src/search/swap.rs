@@ -69,40 +69,48 @@ pub struct SwapWork {
     pub made: u64,
 }
 
-/// The best circuits that local search finds from the greedy circuits, from a circulant, and from random circuits.
-pub fn swapped(exchange: &Exchange, degree: u32, weights: &[f64]) -> (CircuitCounts, SwapWork) {
-    let n = exchange.servers();
+/// The best circuits that local search finds from the greedy circuits, from a circulant, and from random circuits;
+/// `ports` are the working ports of every server.
+pub fn swapped(exchange: &Exchange, ports: &[u32], weights: &[f64]) -> (CircuitCounts, SwapWork) {
     // First start: the greedy circuits.
-    let mut best = greedy(n, degree, weights, BlockedRule::Continue);
+    let mut best = greedy(ports, weights, BlockedRule::Continue);
     let mut work = improve(exchange, &mut best);
     // Second start: a circulant, which suits even demands better than the greedy circuits.
-    let mut even = CircuitCounts::of(n, degree, &circulant(n, degree));
-    let more = improve(exchange, &mut even);
+    let mut other = even(ports);
+    let more = improve(exchange, &mut other);
     work = SwapWork { tried: work.tried + more.tried, made: work.made + more.made };
     // Only a clear gain replaces the greedy circuits.
-    if exchange.time(&even) < exchange.time(&best) * (1.0 - TOLERANCE) {
-        best = even;
+    if exchange.time(&other) < exchange.time(&best) * (1.0 - TOLERANCE) {
+        best = other;
     }
-    drawn(exchange, degree, &mut best, &mut work);
+    drawn(exchange, ports, &mut best, &mut work);
     (best, work)
 }
 
+/// A circulant of the largest number of ports, without the circuits for which a server has too few ports.
+pub fn even(ports: &[u32]) -> CircuitCounts {
+    let degree = ports.iter().copied().max().unwrap_or(0);
+    CircuitCounts::of(ports, &circulant(ports.len(), degree))
+}
+
 /// Improves random circuits, which are the same in every run, until [`DRAWN`] moves were timed.
-fn drawn(exchange: &Exchange, degree: u32, best: &mut CircuitCounts, work: &mut SwapWork) {
+fn drawn(exchange: &Exchange, ports: &[u32], best: &mut CircuitCounts, work: &mut SwapWork) {
     let end = work.tried + DRAWN;
     // A fixed stream: equal demands give equal circuits.
     let mut stream = Streams::new(0).stream(0);
-    let n = exchange.servers();
-    // Every port once; neighbours in the shuffled order get a circuit (configuration model).
-    let mut ports: Vec<usize> = (0..n * degree as usize).map(|port| port % n).collect();
+    // Every port once, by its server; neighbours in the shuffled order get a circuit (configuration model).
+    let degree = ports.iter().copied().max().unwrap_or(0);
+    let has = |port: u32| move |(server, count): (usize, &u32)| (port < *count).then_some(server);
+    let mut order: Vec<usize> =
+        (0..degree).flat_map(|port| ports.iter().enumerate().filter_map(has(port))).collect();
     for _ in 0..MOST_DRAWN {
         if work.tried >= end {
             break;
         }
-        ports.shuffle(&mut stream);
-        let mut other = CircuitCounts::none(n, degree);
+        order.shuffle(&mut stream);
+        let mut other = CircuitCounts::none(ports);
         // A port that is matched with its own server stays dark.
-        for pair in ports.chunks_exact(2).filter(|pair| pair[0] != pair[1]) {
+        for pair in order.chunks_exact(2).filter(|pair| pair[0] != pair[1]) {
             other.add(pair[0], pair[1]);
         }
         let more = improve(exchange, &mut other);

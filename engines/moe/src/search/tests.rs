@@ -17,18 +17,22 @@ use lightbay_core::random::Streams;
 use lightbay_core::watch::Unwatched;
 use proptest::prelude::*;
 
+mod failures;
+
 fn demand(servers: usize, bytes: Vec<f64>) -> LayerDemand {
-    LayerDemand { servers, bytes, busiest_gpu: 0.0, busiest_rail: 0.0 }
+    LayerDemand { servers, bytes, busiest_gpu: Vec::new(), busiest_rail: Vec::new() }
 }
 
 fn rates(servers: usize, optical: u32, electrical: u32) -> RegionRates {
     RegionRates {
         servers,
-        optical,
-        electrical,
+        optical: vec![optical; servers],
+        electrical: vec![electrical; servers],
+        built: optical + electrical,
         gpus: 8,
         circuit: 50e6,
-        eps: f64::from(electrical) * 50e6,
+        eps: vec![f64::from(electrical) * 50e6; servers],
+        eps_nic: 50e6,
         nvlink: 450e6,
         chunks: 8.0,
     }
@@ -49,9 +53,9 @@ fn the_worked_example_comes_out_as_printed() {
     let (demand, two) = (example(), rates(4, 2, 2));
     let weights = demand.both_ways();
     assert_eq!(weights[1], 14e9);
-    let printed = greedy(4, 2, &weights, BlockedRule::Printed);
+    let printed = greedy(&[2; 4], &weights, BlockedRule::Printed);
     assert_eq!(pairs(&printed), [(0, 1, 1), (1, 2, 1), (2, 3, 1)]);
-    let continued = greedy(4, 2, &weights, BlockedRule::Continue);
+    let continued = greedy(&[2; 4], &weights, BlockedRule::Continue);
     assert_eq!(pairs(&continued), [(0, 1, 1), (0, 3, 1), (1, 2, 1), (2, 3, 1)]);
     let time = |rates: &RegionRates, rule, circuits: &CircuitCounts| {
         Exchange::of(&demand, rates, rule).time(circuits)
@@ -59,13 +63,13 @@ fn the_worked_example_comes_out_as_printed() {
     assert!((time(&two, RoutingRule::Strict, &continued) - 180.0).abs() < 1e-9);
     assert!((time(&two, RoutingRule::Spill, &continued) - 200.0 / 3.0).abs() < 1e-9);
     let spill = |rates| Exchange::of(&demand, rates, RoutingRule::Spill);
-    assert!((spill(&two).pooled_time(2) - 60.0).abs() < 1e-9);
+    assert!((spill(&two).pooled_time(&[2; 4]) - 60.0).abs() < 1e-9);
     let three = rates(4, 3, 2);
-    let circuits = greedy(4, 3, &weights, BlockedRule::Continue);
+    let circuits = greedy(&[3; 4], &weights, BlockedRule::Continue);
     assert_eq!(pairs(&circuits), [(0, 1, 1), (0, 2, 1), (0, 3, 1), (1, 2, 1), (2, 3, 1)]);
     assert!((time(&three, RoutingRule::Strict, &circuits) - 180.0).abs() < 1e-9);
     assert!((time(&three, RoutingRule::Spill, &circuits) - 60.0).abs() < 1e-9);
-    assert!((spill(&three).pooled_time(3) - 48.0).abs() < 1e-9);
+    assert!((spill(&three).pooled_time(&[3; 4]) - 48.0).abs() < 1e-9);
 }
 
 fn even(servers: usize) -> LayerDemand {
@@ -76,7 +80,7 @@ fn even(servers: usize) -> LayerDemand {
 #[test]
 fn the_greedy_algorithm_starves_a_server_and_the_swaps_feed_it() {
     let (demand, rates) = (even(8), rates(8, 6, 2));
-    let mut circuits = greedy(8, 6, &demand.both_ways(), BlockedRule::Continue);
+    let mut circuits = greedy(&[6; 8], &demand.both_ways(), BlockedRule::Continue);
     assert_eq!((circuits.total(), circuits.free(7)), (21, 6));
     let exchange = Exchange::of(&demand, &rates, RoutingRule::Spill);
     let before = exchange.time(&circuits);
@@ -89,7 +93,7 @@ fn the_greedy_algorithm_starves_a_server_and_the_swaps_feed_it() {
 #[test]
 fn nics_are_mapped_as_in_the_specification() {
     let region = MoeRegion::usual(4, 8, 6);
-    let circuits = CircuitCounts::of(4, 6, &circulant(4, 6));
+    let circuits = CircuitCounts::of(&[6; 4], &circulant(4, 6));
     let found: Vec<String> = mapped(&region, &circuits)
         .iter()
         .map(|c| format!("{}.{}-{}.{}", c.server_a, c.nic_a, c.server_b, c.nic_b))
@@ -125,13 +129,14 @@ fn ratios(servers: usize, kappa: f64, count: u64) -> Ratios {
     for number in 0..count {
         let demand = dirichlet(servers, kappa, number);
         let exchange = Exchange::of(&demand, &rates, RoutingRule::Spill);
-        let start = greedy(servers, 6, &demand.both_ways(), BlockedRule::Continue);
-        let (swapped, _) = swapped(&exchange, 6, &demand.both_ways());
-        let exact = best_circuits(&exchange, &swapped, 6, 100_000, &mut Unwatched::default()).unwrap();
+        let start = greedy(&vec![6; servers], &demand.both_ways(), BlockedRule::Continue);
+        let (swapped, _) = swapped(&exchange, &vec![6; servers], &demand.both_ways());
+        let exact = best_circuits(&exchange, &swapped, &vec![6; servers], 100_000, &mut Unwatched::default())
+            .unwrap();
         assert!(exact.proven && exact.bound <= exact.time && exact.bound > 0.9999 * exact.time);
         sums.greedy += exchange.time(&start) / exact.time / count as f64;
         sums.swap += exchange.time(&swapped) / exact.time / count as f64;
-        sums.pooled += exchange.pooled_time(6) / exact.time / count as f64;
+        sums.pooled += exchange.pooled_time(&vec![6; servers]) / exact.time / count as f64;
     }
     sums
 }
@@ -156,13 +161,13 @@ fn swaps_come_within_a_hundredth_of_the_best_circuits_of_eight_servers() {
 fn strict_routing_has_best_circuits_too() {
     let (demand, rates) = (example(), rates(4, 2, 2));
     let exchange = Exchange::of(&demand, &rates, RoutingRule::Strict);
-    let mut known = greedy(4, 2, &demand.both_ways(), BlockedRule::Continue);
+    let mut known = greedy(&[2; 4], &demand.both_ways(), BlockedRule::Continue);
     improve(&exchange, &mut known);
-    let exact = best_circuits(&exchange, &known, 2, 10_000, &mut Unwatched::default()).unwrap();
+    let exact = best_circuits(&exchange, &known, &[2; 4], 10_000, &mut Unwatched::default()).unwrap();
     // All topologies with two ports each, tried one by one.
     let mut best = f64::INFINITY;
     for code in 0..3_u32.pow(6) {
-        let mut circuits = CircuitCounts::none(4, 2);
+        let mut circuits = CircuitCounts::none(&[2; 4]);
         let mut left = code;
         let mut fits = true;
         for a in 0..4 {
@@ -187,7 +192,7 @@ fn strict_routing_has_best_circuits_too() {
 fn without_packet_switches_a_pair_without_circuits_has_no_way() {
     let (demand, rates) = (example(), rates(4, 2, 0));
     let exchange = Exchange::of(&demand, &rates, RoutingRule::Spill);
-    let circuits = greedy(4, 2, &demand.both_ways(), BlockedRule::Continue);
+    let circuits = greedy(&[2; 4], &demand.both_ways(), BlockedRule::Continue);
     assert_eq!(exchange.time(&circuits), f64::INFINITY);
     let mut region = MoeRegion::usual(4, 2, 2);
     region.numa_of_nic = vec![0, 1];
@@ -198,7 +203,7 @@ fn without_packet_switches_a_pair_without_circuits_has_no_way() {
 #[test]
 fn nothing_to_send_takes_no_time_and_no_circuits() {
     let (demand, rates) = (demand(3, vec![0.0; 9]), rates(3, 6, 2));
-    let circuits = greedy(3, 6, &demand.both_ways(), BlockedRule::Continue);
+    let circuits = greedy(&[6; 3], &demand.both_ways(), BlockedRule::Continue);
     assert_eq!(circuits.total(), 0);
     assert_eq!(Exchange::of(&demand, &rates, RoutingRule::Spill).time(&circuits), 0.0);
 }
@@ -211,7 +216,7 @@ fn bisected(demand: &LayerDemand, rates: &RegionRates, circuits: &CircuitCounts)
             let bytes = if out { demand.between(server, other) } else { demand.between(other, server) };
             (bytes - f64::from(circuits.between(server, other)) * rates.circuit * time).max(0.0)
         };
-        (0..n).filter(|other| *other != server).map(excess).sum::<f64>() > rates.eps * time
+        (0..n).filter(|other| *other != server).map(excess).sum::<f64>() > rates.eps[server] * time
     };
     let (mut low, mut high) = (0.0, 1e6);
     for _ in 0..100 {
@@ -229,13 +234,13 @@ proptest! {
     fn the_time_is_that_of_bisection(servers in 2usize..9, kappa in 0.1..4.0f64, number in 0u64..1000) {
         let (demand, rates) = (dirichlet(servers, kappa, number), rates(servers, 6, 2));
         let exchange = Exchange::of(&demand, &rates, RoutingRule::Spill);
-        let mut circuits = greedy(servers, 6, &demand.both_ways(), BlockedRule::Continue);
+        let mut circuits = greedy(&vec![6; servers], &demand.both_ways(), BlockedRule::Continue);
         let first = exchange.time(&circuits);
         prop_assert!((first / bisected(&demand, &rates, &circuits) - 1.0).abs() < 1e-9);
         improve(&exchange, &mut circuits);
         let second = exchange.time(&circuits);
         prop_assert!((second / bisected(&demand, &rates, &circuits) - 1.0).abs() < 1e-9);
-        prop_assert!(second <= first && second >= exchange.pooled_time(6) * (1.0 - 1e-12));
+        prop_assert!(second <= first && second >= exchange.pooled_time(&vec![6; servers]) * (1.0 - 1e-12));
     }
 
     #[test]
@@ -243,7 +248,7 @@ proptest! {
         let (demand, rates) = (dirichlet(servers, 0.5, number), rates(servers, 6, 2));
         let rule = if strict { RoutingRule::Strict } else { RoutingRule::Spill };
         let region = MoeRegion::usual(servers as u32, 8, 6);
-        let circuits = greedy(servers, 6, &demand.both_ways(), BlockedRule::Continue);
+        let circuits = greedy(&vec![6; servers], &demand.both_ways(), BlockedRule::Continue);
         let nics = mapped(&region, &circuits);
         let found = routed(&region, &rates, &demand, &nics, rule).unwrap();
         let time = Exchange::of(&demand, &rates, rule).time(&circuits);
@@ -266,7 +271,7 @@ proptest! {
         let mut before: Vec<RegionCircuit> = Vec::new();
         for step in 0..4 {
             let demand = dirichlet(servers, 0.5, 4 * number + step);
-            let circuits = greedy(servers, degree, &demand.both_ways(), BlockedRule::Continue);
+            let circuits = greedy(&vec![degree; servers], &demand.both_ways(), BlockedRule::Continue);
             let after = changed(&region, &before, &circuits);
             let set: Vec<&RegionCircuit> = after.iter().filter(|c| c.action != CircuitAction::Remove).collect();
             prop_assert_eq!(set.len() as u32, circuits.total());

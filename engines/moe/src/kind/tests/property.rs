@@ -5,8 +5,8 @@
 use crate::Moe;
 use crate::methods::all;
 use crate::scenario::{
-    CountedMatrix, CountedTrace, GateTrace, MeasuredTimes, MoeCluster, MoeModel, MoeModelChoice, MoeRegion,
-    MoeScenario, PlacementRoom, PriceList, PriceRow, SyntheticTrace,
+    CountedMatrix, CountedTrace, FailedNic, GateTrace, MeasuredTimes, MoeCluster, MoeModel, MoeModelChoice,
+    MoeRegion, MoeScenario, PlacementRoom, PriceList, PriceRow, SyntheticTrace,
 };
 use lightbay_core::checked::{Checked, VerifiedBound, downcast};
 use lightbay_core::event::{Done, EndStatus};
@@ -57,6 +57,14 @@ fn region(rng: &mut Stream, model: &MoeModel, gpus: u32) -> MoeRegion {
     region.link_gbps = one(rng, &[100.0, 200.0, 400.0, 800.0, 0.5]);
     if !region.eps_nics.is_empty() && rng.random_bool(0.5) {
         region.eps_total_gbps = Some(one(rng, &[0.0, 10.0, 100.0, 500.0, 4000.0]));
+    }
+    if rng.random_bool(0.3) {
+        for _ in 0..rng.random_range(1..=3) {
+            let (server, nic) = (rng.random_range(0..region.servers), rng.random_range(0..nics));
+            if !region.is_failed(server, nic) {
+                region.failed_nics.push(FailedNic { server, nic });
+            }
+        }
     }
     region.nvlink_gbytes_per_s = one(rng, &[1.0, 450.0, 1e5]);
     region.pipeline_chunks = one(rng, &[1, 8, 1000]);
@@ -214,4 +222,47 @@ fn every_method_plans_or_refuses_and_no_value_beats_a_verified_bound() {
     }
     println!("{cases} scenarios, {plans} plans, {refusals} refusals");
     assert!(plans > refusals);
+}
+
+/// Every NIC of random regions in turn: a plan that passes and is not below the bound with all NICs, or a refusal that
+/// names the server or says why the failure has no effect.
+#[test]
+fn every_failed_nic_is_planned_around_or_refused_by_name() {
+    let (mut plans, mut refusals) = (0, 0);
+    for case in 0..25 {
+        let mut body = scenario(&mut Streams::new(1000 + case).stream(0));
+        body.region.failed_nics.clear();
+        let value = |body: &MoeScenario| {
+            let done = Ask::of(&all(), "mfabric-swap", body.clone()).run().done;
+            let found = held(&done, body.region.servers <= 3);
+            found.map(|(value, bound)| (value, bound.unwrap().value)).ok_or(done.message)
+        };
+        let Ok((_, least)) = value(&body) else { continue };
+        for (server, nic) in (0..body.region.servers).flat_map(|server| (0..8).map(move |nic| (server, nic)))
+        {
+            let mut other = body.clone();
+            other.region.failed_nics = vec![FailedNic { server, nic }];
+            if let Err(why) = other.validate() {
+                let text = why.to_string();
+                assert!(
+                    text.contains("carries neither circuits nor packets")
+                        || nic >= body.region.nics_per_server
+                );
+                refusals += 1;
+                continue;
+            }
+            match value(&other) {
+                Ok((found, bound)) => {
+                    assert!(found >= least * (1.0 - 1e-9), "case {case} s{server}:{nic}: {found} {least}");
+                    assert!(bound >= least * (1.0 - 1e-9), "case {case} s{server}:{nic}: {bound} {least}");
+                    plans += 1;
+                }
+                Err(why) => {
+                    assert!(why.contains(&format!("leaves server {server} no")), "case {case}: {why}");
+                    refusals += 1;
+                }
+            }
+        }
+    }
+    assert!(plans > 100 && refusals > 10, "{plans} {refusals}");
 }
