@@ -231,7 +231,9 @@ fn failed_nics_of_a_region_are_failed_ports_of_its_hall() {
     assert_eq!(failed, [(2, 1), (3, 3)]);
     // No circuit of the plan is lost.
     let done = solve_ask(&AnyScenario::Crossconnect(hall), &Request::of("auto")).done;
-    assert_eq!(AnyPlan::of(&done.plan.unwrap()).unwrap().metrics()["unmet_circuits"], 0.0);
+    let file: serde_json::Value =
+        serde_json::from_slice(&AnyPlan::of(&done.plan.unwrap()).unwrap().to_json().unwrap()).unwrap();
+    assert!(file["metrics"].get("unmet_circuits").is_none(), "{}", file["metrics"]);
 }
 
 /// A plan of cross-connects has circuits as well, so it can be laid on other switches.
