@@ -150,7 +150,8 @@ fn balanced(
         let (mut halves, mut missing, mut worst) = (0, 0, None);
         for ((a, b), ends) in nodes.iter().filter(|((a, b), _)| [*a, *b].contains(&server)) {
             let [first, second] = ends[usize::from(*b == server)];
-            let half = (first + second) / 2;
+            let all = first + second;
+            let half = all / 2;
             let lacks = half - first.min(second);
             halves += half;
             missing += lacks;

@@ -1,4 +1,4 @@
-//! What failed NICs cost: the time of an iteration with all NICs, and with the working ones.
+//! Cost of failed NICs: the time of an iteration with all NICs, and with the working ones.
 
 use super::ITERATION;
 use crate::model::iteration::data_parallel_ms;

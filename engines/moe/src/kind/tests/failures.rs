@@ -68,11 +68,7 @@ fn a_server_that_cannot_send_is_refused_by_name() {
             "mfabric-exact",
             "failed_nics leaves server 2 no working NIC",
         ),
-        (
-            "s2:0,s2:1,s2:2,s2:3,s2:4,s2:5,s2:6,s2:7",
-            "fat-tree",
-            "failed_nics leaves server 2 no working NIC",
-        ),
+        ("s2:0,s2:1,s2:2,s2:3,s2:4,s2:5,s2:6,s2:7", "fat-tree", "failed_nics leaves server 2 no working NIC"),
         ("s0:1, s0:5", "topoopt", "failed_nics leaves server 0 6 NICs, and the all-to-alls use all of them"),
     ] {
         let done = Ask::of(&all(), method, failing(nics)).run().done;

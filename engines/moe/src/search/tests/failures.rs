@@ -184,8 +184,9 @@ proptest! {
                     for peer in 0..servers as u32 {
                         let mut nodes = [0, 0];
                         of.iter().filter(|(to, _)| *to == peer).for_each(|(_, nic)| nodes[node(nic)] += 1);
-                        halves += (nodes[0] + nodes[1]) / 2;
-                        missing += (nodes[0] + nodes[1]) / 2 - nodes[0].min(nodes[1]);
+                        let all: usize = nodes.iter().sum();
+                        halves += all / 2;
+                        missing += all / 2 - nodes[0].min(nodes[1]);
                     }
                     let first = working.iter().filter(|nic| node(nic) == 0).count();
                     let fewer = first.min(working.len() - first);
