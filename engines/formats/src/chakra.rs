@@ -3,6 +3,12 @@
 //! A file is a sequence of messages in protobuf encoding, each preceded by its length: first the metadata, then one
 //! message for each node. Numbers of node and attribute types are those of schema 1.0.
 
+mod json;
+mod stream;
+
+pub use json::read as read_json;
+pub use stream::{begins_with, read as read_stream};
+
 use lightbay_core::problem::{Problem, Problems};
 
 /// Maximum number of nodes of a file.
@@ -402,7 +408,8 @@ mod tests {
         let one = read(resource!("all_to_all.3.et")).unwrap();
         assert_eq!((one.nodes.len(), count(&one, ChakraSort::Collective)), (1, 1));
         assert_eq!((one.nodes[0].int("comm_type"), one.nodes[0].int("comm_size")), (Some(6), Some(1 << 20)));
-        let dense = read(&unpacked(resource!("dense.0.et.gz"))).unwrap();
+        let dense =
+            read(&unpacked(include_bytes!("../../../tests/resources/inputs/traces/dense.0.et.gz"))).unwrap();
         let sorts = [ChakraSort::Collective, ChakraSort::Send, ChakraSort::Receive];
         assert_eq!((dense.nodes.len(), sorts.map(|sort| count(&dense, sort))), (348, [90, 4, 4]));
         assert_eq!(dense.nodes.iter().map(|node| node.data_deps.len()).sum::<usize>(), 469);

@@ -14,6 +14,7 @@ use std::io::{self, BufRead, Cursor, Read};
 
 use lightbay_core::problem::Problem;
 
+use crate::chakra;
 use crate::expert_loads::is_long_header;
 use crate::gz::{self, Limits, io_problem};
 use crate::model_config::megatron;
@@ -85,6 +86,8 @@ pub enum Format {
     MscclppPlan,
     /// Chakra trace, binary.
     ChakraBinary,
+    /// Chakra trace, binary, of a single collective.
+    ChakraCollective,
     /// Chakra trace, JSON.
     ChakraJson,
     /// PyTorch execution trace.
@@ -160,6 +163,7 @@ impl Format {
             Self::MscclTopology => "an MSCCL topology",
             Self::MscclppPlan => "an execution plan of MSCCL++",
             Self::ChakraBinary => "a binary Chakra trace",
+            Self::ChakraCollective => "a binary Chakra trace of one collective",
             Self::ChakraJson => "a Chakra trace in JSON",
             Self::PytorchTrace => "a PyTorch execution trace",
             Self::ProfilerTrace => "a PyTorch profiler trace",
@@ -209,7 +213,11 @@ impl Format {
             Self::TacclTopology | Self::TacclSketch => Some("taccl"),
             Self::MscclTopology => Some("msccl_topology"),
             Self::Network(_) | Self::Topology => Some("network"),
-            Self::ChakraBinary => Some("chakra"),
+            Self::ChakraCollective => Some("chakra"),
+            Self::ChakraBinary | Self::ChakraJson | Self::PytorchTrace | Self::ProfilerTrace => {
+                Some("traces")
+            }
+            Self::Foreign(ForeignFile::CommunicationGroups | ForeignFile::TaskGraph) => Some("traces"),
             Self::MscclAlgorithm => Some("msccl"),
             Self::MscclppPlan => Some("mscclpp"),
             Self::SwitchState(state) => Some(match state {
@@ -236,17 +244,15 @@ impl Format {
             Self::NcclGraphs => {
                 "lightbay does not read channels of NCCL; import the topology that NCCL dumps (NCCL_TOPO_DUMP_FILE)"
             }
-            Self::ChakraJson | Self::PytorchTrace | Self::ProfilerTrace => {
-                "lightbay reads no traces; import the AICB or SimAI workload of the job, or describe it with \
-                 `lightbay new training`"
-            }
             Self::JointLoads => {
                 "import the counts of single layers instead: a table with the columns layer, expert and count"
             }
             Self::SolutionReport => "write the raw form instead: `glpsol -w FILE`, or style 0 of HiGHS",
             Self::Html => "download the raw file instead of the page that shows it",
             Self::Scenario | Self::Plan => "open or solve the file directly, without an import",
-            Self::Model => "solve the model with its solver; `lightbay import sol` then reads the solution",
+            Self::Model => {
+                "solve the model: `lightbay solve MODEL -o MODEL.sol`; if lightbay wrote it, `lightbay import sol` reads the solution"
+            }
             Self::Empty => "use a file with content",
             Self::Foreign(file) => file.advice(),
             _ => "",
@@ -307,7 +313,12 @@ pub fn detect(head: &[u8]) -> Format {
     if head.iter().take(512).any(|&byte| byte < 0x09) {
         // A length-delimited protobuf stream: message length, then field 1 (version) or 2 (attribute) of the metadata.
         let tagged = head.iter().take(3).skip(1).any(|tag| matches!(tag, 0x0a | 0x12));
-        return if tagged { Format::ChakraBinary } else { Format::Unknown };
+        let form = if chakra::begins_with(head) == (1, true) {
+            Format::ChakraCollective
+        } else {
+            Format::ChakraBinary
+        };
+        return if tagged { form } else { Format::Unknown };
     }
     let text = String::from_utf8_lossy(head);
     let text = text.trim_start();
@@ -316,6 +327,10 @@ pub fn detect(head: &[u8]) -> Format {
     }
     if text.starts_with('<') {
         return detect_xml(text);
+    }
+    // A page of Markdown may show parts of other files.
+    if text.starts_with("# ") && ["\n## ", "\n```"].iter().any(|mark| text.contains(mark)) {
+        return Format::Foreign(ForeignFile::Prose);
     }
     if text.contains("comm_type,comm_group") {
         return Format::AicbCsv;

@@ -34,6 +34,7 @@ pub mod sections;
 pub mod solutions;
 pub mod svg;
 pub mod taccl;
+pub mod traces;
 mod value;
 mod xml;
 

@@ -65,7 +65,7 @@ const TOLD: [(ForeignFile, &str, &str); 19] = [
     (
         CommunicationGroups,
         "the list of process groups of a Chakra trace",
-        "lightbay reads no traces; describe the job with `lightbay new training`",
+        "import it together with the traces: `lightbay import traces GROUPS.json TRACE.*.et -o scenario.json`",
     ),
     (
         FaultTrace,
@@ -76,7 +76,7 @@ const TOLD: [(ForeignFile, &str, &str); 19] = [
     (
         TaskGraph,
         "a task graph of FlexFlow and TopoOpt",
-        "lightbay does not read FlatBuffers; describe the job with `lightbay new training`, or write an instance (docs/formats.md)",
+        "import it: `lightbay import traces FILE.fbuf -o scenario.json`",
     ),
     (
         ClusterClasses,
@@ -220,11 +220,24 @@ pub(super) fn json(text: &str) -> Option<ForeignFile> {
     groups(text).then_some(CommunicationGroups)
 }
 
-/// Returns `true` for `{"0": [0, 1], …}`: names of groups with lists of ranks, without other keys.
+/// Returns `true` for `{"0": [0, 1], …}`: names of groups with lists of ranks, without anything else. The first list
+/// increases.
 fn groups(text: &str) -> bool {
-    let signs = |sign: char| sign.is_ascii_digit() || sign.is_whitespace() || "\"{}[],:".contains(sign);
-    let compact: String = text.chars().take(64).filter(|sign| !sign.is_whitespace()).collect();
-    compact.starts_with("{\"") && compact.contains("\":[") && text.chars().all(signs)
+    let Some(first) = text.find('[').zip(text.find(']')).and_then(|(start, end)| text.get(start + 1..end))
+    else {
+        return false;
+    };
+    let ranks: Option<Vec<u32>> = first.split(',').map(|rank| rank.trim().parse().ok()).collect();
+    let is_rising = |ranks: Vec<u32>| ranks.windows(2).all(|pair| pair[0] < pair[1]);
+    if !text.starts_with('{') || !ranks.is_some_and(is_rising) {
+        return false;
+    }
+    let mut depth = 0;
+    // Parts of even number are outside the quoted names.
+    text.split('"').step_by(2).flat_map(str::chars).all(|sign| {
+        depth += i32::from(sign == '[') - i32::from(sign == ']');
+        (0..2).contains(&depth) && (sign.is_ascii_digit() || sign.is_whitespace() || "{}[],:".contains(sign))
+    }) && text.trim_end().chars().filter(|sign| *sign == '{').count() == 1
 }
 
 /// Recognises files by their text.

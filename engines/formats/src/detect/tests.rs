@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn knows_each_format_by_its_first_bytes() {
-    let cases: [(&[u8], Format); 89] = [
+    let cases: [(&[u8], Format); 90] = [
         (b"HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8\n1\n", Format::SimaiText),
         (b"\xef\xbb\xbf  MICRO\n0\n", Format::SimaiText),
         (b"comm_type,comm_group,comm_group_size\n", Format::AicbCsv),
@@ -81,6 +81,7 @@ fn knows_each_format_by_its_first_bytes() {
         (b"pod,leaf-a,leaf-b\nleaf-a,0,2\nleaf-b,2,0\n", Format::Hall),
         (b"{\"pods\": {\"a\": 2}, \"switches\": {\"s\": 4}}", Format::Hall),
         (b"M 1 COMPLETED", Format::Unknown),
+        (b"# Loads\n\n```\nlayer,expert,count\n0,0,5\n```\n", Format::Foreign(ForeignFile::Prose)),
         (b"Sample files\n============\n\nThey are unchanged.\n", Format::Foreign(ForeignFile::Prose)),
         (
             b"# show\nid     a_side    b_side\n-----  ----  ----\n2A-3B  2A  3B\n",
