@@ -15,8 +15,8 @@ mod laid;
 mod report;
 
 pub(crate) use import::origin;
-pub use import::{ImportReport, Product, import, importers, recognised};
-pub use lightbay_core::format::{Artifact, FormatInfo, Input, SecondSubject, SubjectSort};
+pub use import::{ImportReport, Product, import, import_sources, importers, recognised};
+pub use lightbay_core::format::{Artifact, FileSource, FormatInfo, Input, SecondSubject, SubjectSort};
 
 /// Name of the format that writes the scenario or plan itself.
 const JSON: &str = "json";

@@ -9,10 +9,10 @@ use clap::{Args, ValueHint};
 use lightbay_core::param::Setting;
 use lightbay_core::problem::{Problem, Problems, printable};
 use lightbay_core::read::MAX_UNPACKED_BYTES;
-use lightbay_engines::{Input, Product, import, importers, preset, recognised};
+use lightbay_engines::{FileSource, Input, Product, import_sources, importers, preset, recognised};
 use serde_json::{Value, json};
 use std::fs::File;
-use std::io::{self, Read, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -65,13 +65,15 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         return Err(Failure::Input(vec![problem.into()]));
     }
     let mut target = Target::prepare(arguments.output.as_deref(), arguments.force, console)?;
-    let inputs = read_inputs(files)?;
+    let sources = sources(files)?;
     let imported = format
-        .map_or_else(|| recognised(&inputs).map(str::to_owned), Ok)
-        .and_then(|format| import(&format, &inputs, &arguments.set, arguments.strict))
+        .map_or_else(|| recognised(&sources).map(str::to_owned), Ok)
+        .and_then(|format| {
+            import_sources(&format, &sources, &arguments.set, arguments.strict, MAX_UNPACKED_BYTES)
+        })
         .map_err(|problems| {
             // Problems of the whole import do not name a file; if there is only one file, its name is added.
-            match (problems.source.is_empty(), inputs.as_slice()) {
+            match (problems.source.is_empty(), sources.as_slice()) {
                 (true, [one]) => problems.named(&one.name),
                 _ => problems,
             }
@@ -121,17 +123,17 @@ fn named_format(words: &[Source]) -> (Option<String>, &[Source]) {
     name.map_or((None, words), |name| (Some(name.to_owned()), &words[1..]))
 }
 
-/// Reads the files, because engines do not access files: they receive names and content.
-fn read_inputs(files: &[Source]) -> Result<Vec<Input>, Failure> {
+/// Names the files and says how to open each, because engines do not access files.
+fn sources(files: &[Source]) -> Result<Vec<FileSource>, Failure> {
     let mut wrong = Vec::new();
-    let mut inputs = Vec::new();
+    let mut sources = Vec::new();
     for source in files {
-        match bytes_of(source) {
-            Ok(bytes) => inputs.push(Input { name: file_name(source), bytes }),
+        match openable(source) {
+            Ok(found) => sources.push(found),
             Err(problem) => wrong.push(Problems::from(problem).named(source.to_string())),
         }
     }
-    if wrong.is_empty() { Ok(inputs) } else { Err(Failure::Input(wrong)) }
+    if wrong.is_empty() { Ok(sources) } else { Err(Failure::Input(wrong)) }
 }
 
 /// The name of a file in messages and settings.
@@ -142,34 +144,31 @@ fn file_name(source: &Source) -> String {
     }
 }
 
-fn bytes_of(source: &Source) -> Result<Vec<u8>, Problem> {
-    let read = match source {
-        Source::Stdin => capped(io::stdin().lock()),
-        Source::File(path) => File::open(path).and_then(capped),
-        Source::Preset(name) => {
-            let json = preset(name)?.to_json();
-            return json.map_err(|error| Problem::new("", error.to_string(), "choose another preset"));
+fn openable(source: &Source) -> Result<FileSource, Problem> {
+    let name = file_name(source);
+    match source {
+        Source::Stdin => {
+            let mut bytes = Vec::new();
+            let read = io::stdin().lock().take(MAX_UNPACKED_BYTES + 1).read_to_end(&mut bytes);
+            read.map_err(|error| unreadable(&error))?;
+            Ok(FileSource::of(&Input { name, bytes }))
         }
-        Source::Session(_) => {
-            return Err(Problem::new("", "is not a file", "give a file of the other tool"));
+        Source::File(path) => {
+            let path = path.clone();
+            // A missing file is reported before any other is read.
+            File::open(&path).map_err(|error| unreadable(&error))?;
+            Ok(FileSource::new(name, move || Ok(Box::new(File::open(&path)?))))
         }
-    };
-    let bytes = read.map_err(|error| {
-        Problem::new("", format!("cannot be read: {error}"), "check the name, the file and its permissions")
-    })?;
-    if bytes.len() as u64 > MAX_UNPACKED_BYTES {
-        let limit = MAX_UNPACKED_BYTES >> 20;
-        return Err(Problem::new(
-            "",
-            format!("is larger than {limit} MiB"),
-            "check that this is the file you meant",
-        ));
+        Source::Preset(preset_name) => {
+            let json = preset(preset_name)?.to_json();
+            let bytes = json.map_err(|error| Problem::new("", error.to_string(), "choose another preset"))?;
+            Ok(FileSource::of(&Input { name, bytes }))
+        }
+        Source::Session(_) => Err(Problem::new("", "is not a file", "give a file of the other tool")),
     }
-    Ok(bytes)
 }
 
-fn capped(stream: impl Read) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    stream.take(MAX_UNPACKED_BYTES + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
+fn unreadable(error: &io::Error) -> Problem {
+    let message = format!("cannot be read: {error}");
+    Problem::new("", message, "check the name, the file and its permissions")
 }

@@ -160,11 +160,11 @@ fn strict_imports_take_nothing_for_granted_in_any_format() {
         "{\"TopologyParams\": {\"name\": \"NDv2\", \"chassis\": 2, \"chunk_size\": 0.0625}, \
          \"InstanceParams\": {\"collective\": 1, \"num_chunks\": 1, \"epoch_type\": 2}}",
     );
-    // A version, and node 1 of sort 7: comm_type 2 (AllGather), comm_size 100.
-    place.write(
-        "gather.0.et",
-        b"\x03\x0a\x01x\x22\x08\x01\x18\x07R\x0d\x0a\x09comm_type\x48\x02R\x0d\x0a\x09comm_size\x48\x64",
-    );
+    // A version, and node 1 of sort 7: comm_type 2 (AllGather), comm_size 2000000.
+    let gather =
+        b"\x03\x0a\x01x\x24\x08\x01\x18\x07R\x0d\x0a\x09comm_type\x48\x02R\x0f\x0a\x09comm_size\x48\x80\x89\x7a";
+    place.write("gather.0.et", gather);
+    place.write("gather.1.et", gather);
     place.write(
         "ring.yml",
         "topology: [ Ring ]\nnpus_count: [ 4 ]\nbandwidth: [ 50.0 ]\nlatency: [ 500.0 ]\n",
@@ -247,6 +247,11 @@ fn strict_imports_take_nothing_for_granted_in_any_format() {
             &["import", "chakra", "gather.0.et", "--set", "network=ring4"],
             "meaning of the size is each rank's part",
             "leave out --strict",
+        ),
+        (
+            &["import", "traces", "gather.0.et", "gather.1.et"],
+            "rate of one NIC and circuit = 400 Gb/s",
+            "set 'bandwidth_gbps='",
         ),
         (
             &["import", "msccl", "preset:amdx2-allgather-1gb", "teccl_amd_32.xml.gz"],

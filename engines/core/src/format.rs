@@ -11,6 +11,10 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+mod source;
+
+pub use source::FileSource;
+
 /// Name of the format that writes a scenario or plan with all inputs explicit.
 pub const INSTANCE: &str = "instance";
 
@@ -56,6 +60,9 @@ pub struct FormatInfo {
     pub extension: &'static str,
     /// The exporter writes several files into a folder, unless a parameter selects one of them.
     pub folder: bool,
+    /// The importer reads its files as [`FileSource`]s, so their content need not fit in memory.
+    #[serde(skip)]
+    pub streams: bool,
     /// Its parameters.
     pub params: Vec<ParamInfo>,
 }
@@ -68,7 +75,17 @@ impl FormatInfo {
         of: SubjectSort,
         extension: &'static str,
     ) -> Self {
-        Self { name, help, of, leaves_out: &[], against: None, extension, folder: false, params: Vec::new() }
+        Self {
+            name,
+            help,
+            of,
+            leaves_out: &[],
+            against: None,
+            extension,
+            folder: false,
+            streams: false,
+            params: Vec::new(),
+        }
     }
 
     /// Sets the parts that the format leaves out.

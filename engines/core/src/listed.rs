@@ -2,7 +2,7 @@
 //! of other tools, and scenarios made from plans of other kinds.
 
 use crate::checked::{Checked, SharedPlan};
-use crate::format::{Artifact, FormatInfo, ImportedPlan, ImportedScenario, Input, SubjectOf};
+use crate::format::{Artifact, FileSource, FormatInfo, ImportedPlan, ImportedScenario, Input, SubjectOf};
 use crate::kind::Kind;
 use crate::method::Method;
 use crate::param::{ParamInfo, ParamValue, Params};
@@ -164,6 +164,19 @@ pub trait Listed: Kind {
         _strict: bool,
     ) -> Result<ImportedScenario<Self>, Problems> {
         Err(Problem::new("", format!("'{format}' cannot be imported"), "see the list of formats").into())
+    }
+
+    /// As [`Self::import`], for formats that stream ([`FormatInfo::streams`]): the files are opened when they are read.
+    ///
+    /// # Errors
+    /// Every problem of the files.
+    fn import_streamed(
+        format: &str,
+        _sources: &[FileSource],
+        _params: &Params,
+        _strict: bool,
+    ) -> Result<ImportedScenario<Self>, Problems> {
+        Err(Problem::new("", format!("'{format}' is not read"), "see the list of formats").into())
     }
 
     /// Makes a plan from files in a format of [`Self::importers`] that produces plans. `params` contains all values,

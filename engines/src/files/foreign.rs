@@ -5,6 +5,7 @@ use lightbay_core::problem::Problem;
 use lightbay_formats::Format;
 use lightbay_formats::detect::{detect, unpacked_head};
 use lightbay_formats::solutions::Dialect;
+use lightbay_formats::traces::rank_of_name;
 
 /// Returns the problem of a file that is neither a scenario nor a plan; `None` for a file that may be a scenario or a
 /// plan, and for JSON of an unknown kind. `source` is the name of the file as the user wrote it.
@@ -61,8 +62,11 @@ fn command(format: Format, importer: &str, source: &str) -> String {
         Format::Solution(_) | Format::Names => {
             format!("lightbay import {importer} {file} MODEL.names.json -o plan.json")
         }
-        Format::ChakraBinary => {
+        Format::ChakraCollective => {
             format!("lightbay import {importer} {file} --set network=ring16 -o scenario.json")
+        }
+        Format::ChakraBinary => {
+            format!("lightbay import {importer} {} -o scenario.json", of_all_ranks(&file))
         }
         Format::TacclSketch => format!("lightbay import {importer} TOPOLOGY {file} -o scenario.json"),
         Format::MscclAlgorithm | Format::MscclppPlan => {
@@ -72,6 +76,14 @@ fn command(format: Format, importer: &str, source: &str) -> String {
         Format::SwitchState(_) => format!("lightbay import {importer} SCENARIO {file} -o installed.json"),
         _ => format!("lightbay import {importer} {file} -o scenario.json"),
     }
+}
+
+/// The name of the trace of a rank with `*` in place of the rank, because a job has one file for each rank.
+fn of_all_ranks(file: &str) -> String {
+    let Some(rank) = rank_of_name(file) else { return file.to_owned() };
+    let number = format!(".{rank}.");
+    file.rfind(&number)
+        .map_or_else(|| file.to_owned(), |at| format!("{}.*.{}", &file[..at], &file[at + number.len()..]))
 }
 
 fn begins_like_json(head: &[u8]) -> bool {
@@ -93,7 +105,7 @@ mod tests {
     use lightbay_formats::network::NetworkForm;
 
     /// Every format that can be recognised.
-    const ALL: [Format; 43] = [
+    const ALL: [Format; 44] = [
         Format::SimaiText,
         Format::AicbCsv,
         Format::AiobTimes,
@@ -105,6 +117,7 @@ mod tests {
         Format::MscclTopology,
         Format::MscclppPlan,
         Format::ChakraBinary,
+        Format::ChakraCollective,
         Format::ChakraJson,
         Format::PytorchTrace,
         Format::ProfilerTrace,
@@ -174,7 +187,7 @@ mod tests {
             ),
             ("layer,expert,count\n0,0,5\n", "lightbay import routing_counts a.txt -o scenario.json"),
             ("layer_from,expert_from,layer_to,expert_to,count\n", "counts of single layers"),
-            ("{\"traceEvents\": [\n", "lightbay reads no traces"),
+            ("{\"traceEvents\": [\n", "lightbay import traces a.txt -o scenario.json"),
             ("<system version=\"1\">", "lightbay import nccl a.txt -o scenario.json"),
             ("{\"TopologyParams\": {", "lightbay import teccl a.txt -o scenario.json"),
             ("{\"gpus_per_node\": 8", "lightbay import taccl a.txt -o scenario.json"),
@@ -202,6 +215,9 @@ mod tests {
         for content in ["{", "[1]", "{\"a\": 1}", "null", "\"a\"", "{\"schema\": \"lightbay.plan/1\"}"] {
             assert_eq!(told(content.as_bytes(), "a.txt"), None, "{content}");
         }
+        let trace = b"\x05\x0a\x03abc\x02\x18\x04\x02\x18\x07";
+        let problem = told(trace, "run.12.et").map(|problem| problem.to_string()).unwrap_or_default();
+        assert!(problem.contains("lightbay import traces run.*.et -o"), "{problem}");
         let problem = told(b"MICRO\n", "a b.txt").map(|problem| problem.to_string()).unwrap_or_default();
         assert!(problem.contains("import aicb 'a b.txt' -o"), "{problem}");
     }

@@ -1,6 +1,6 @@
 //! Importers: files of other tools become scenarios or plans, with a summary of findings and assumptions.
 
-use super::{FormatInfo, Input, SubjectSort};
+use super::{FileSource, FormatInfo, Input, SubjectSort};
 use crate::files::foreign;
 use crate::models;
 use crate::subject::name::{NAME, name_of};
@@ -84,13 +84,13 @@ impl ImportReport {
     /// A scenario that lightbay could not read back.
     fn of<K: Variants>(
         made: ImportedScenario<K>,
+        importer: Origin,
         info: &FormatInfo,
-        inputs: &[Input],
     ) -> Result<Self, Problems> {
         let mut scenario = made.scenario;
         let notes = made.notes.into_iter().chain(enumerated(NOT_TAKEN, info.leaves_out)).collect();
         let before = scenario.provenance.take().map(Box::new);
-        let origin = Origin { assumed: made.assumed, notes, before, ..origin(info.name, inputs) };
+        let origin = Origin { assumed: made.assumed, notes, before, ..importer };
         scenario.provenance = Some(origin);
         // Every command must be able to read the written result.
         Scenario::<K>::from_value(&scenario.to_value()?)?;
@@ -98,6 +98,10 @@ impl ImportReport {
         Ok(Self { product, lines: made.lines, summary: made.summary })
     }
 }
+
+/// The importer of traces, and that of tables of pods.
+const TRACES: &str = "traces";
+const POD_MAP: &str = "pod_map";
 
 /// Words that introduce the parts of files that are not in the result.
 const NOT_TAKEN: &str = "not taken over";
@@ -112,6 +116,22 @@ pub(crate) fn origin(importer: &str, inputs: &[Input]) -> Origin {
     Origin { importer: importer.to_owned(), sources, ..Origin::default() }
 }
 
+/// As [`origin`], for files that were streamed.
+fn origin_of(importer: &str, sources: &[FileSource]) -> Result<Origin, Problems> {
+    let mut origin = Origin { importer: importer.to_owned(), ..Origin::default() };
+    for source in sources {
+        let name = source.name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
+        let sha256 = source.sha256().map_err(|error| unreadable(&error, &source.name))?;
+        origin.sources.push(SourceFile { name, sha256 });
+    }
+    Ok(origin)
+}
+
+fn unreadable(error: &std::io::Error, name: &str) -> Problems {
+    let message = format!("cannot be read: {error}");
+    Problems::from(Problem::new("", message, "check the name, the file and its permissions")).named(name)
+}
+
 /// All importers: those of the kinds, and the importer of solutions of other solvers.
 pub fn importers() -> Vec<FormatInfo> {
     let mut formats = all_kinds!(K => K::importers()).concat();
@@ -123,8 +143,17 @@ pub fn importers() -> Vec<FormatInfo> {
 /// belong.
 ///
 /// # Errors
-/// Files of a format that cannot be imported, or of several formats.
-pub fn recognised(inputs: &[Input]) -> Result<&'static str, Problems> {
+/// Files that cannot be read, files of a format that cannot be imported, or of several formats.
+pub fn recognised(sources: &[FileSource]) -> Result<&'static str, Problems> {
+    let head = |source: &FileSource| {
+        let bytes = source.head(detect::HEAD_BYTES).map_err(|error| unreadable(&error, &source.name))?;
+        Ok(Input { name: source.name.clone(), bytes })
+    };
+    let inputs: Vec<Input> = sources.iter().map(head).collect::<Result<_, Problems>>()?;
+    recognised_heads(&inputs)
+}
+
+fn recognised_heads(inputs: &[Input]) -> Result<&'static str, Problems> {
     let of = |input: &Input| {
         let opened = detect::open(input.bytes.as_slice(), &Limits::default());
         opened.ok().map(|opened| opened.format).and_then(Format::importer)
@@ -132,6 +161,11 @@ pub fn recognised(inputs: &[Input]) -> Result<&'static str, Problems> {
     let mut found: Vec<(&'static str, &Input)> =
         inputs.iter().filter_map(|input| Some((of(input)?, input))).collect();
     found.dedup_by_key(|(format, _)| *format);
+    // A table of pods also belongs to traces.
+    let of_traces = |(format, _): &(&str, &Input)| [TRACES, POD_MAP].contains(format);
+    if found.iter().any(|(format, _)| *format == TRACES) && found.iter().all(of_traces) {
+        return Ok(TRACES);
+    }
     match found.as_slice() {
         [(format, _)] => Ok(format),
         [(one, first), (other, second), ..] => {
@@ -164,6 +198,43 @@ pub fn import(
     settings: &[Setting],
     strict: bool,
 ) -> Result<ImportReport, Problems> {
+    import_files(format, Files::InMemory(inputs), settings, strict)
+}
+
+/// As [`import`], for files that need not fit in memory: if the format streams ([`FormatInfo::streams`]), they are read
+/// one after the other. Otherwise each may have at most `most` bytes.
+///
+/// # Errors
+/// As [`import`]; also files that cannot be read or are too large.
+pub fn import_sources(
+    format: &str,
+    sources: &[FileSource],
+    settings: &[Setting],
+    strict: bool,
+    most: u64,
+) -> Result<ImportReport, Problems> {
+    if importers().iter().any(|info| info.name == format && info.streams) {
+        return import_files(format, Files::Streamed(sources), settings, strict);
+    }
+    let mut inputs = Vec::with_capacity(sources.len());
+    for source in sources {
+        let input = source.load(most).map_err(|error| unreadable(&error, &source.name))?;
+        if input.bytes.len() as u64 > most {
+            let message = format!("is larger than {} MiB", most >> 20);
+            let remedy = "check that this is the file you meant";
+            return Err(Problems::from(Problem::new("", message, remedy)).named(&source.name));
+        }
+        inputs.push(input);
+    }
+    import_files(format, Files::InMemory(&inputs), settings, strict)
+}
+
+fn import_files(
+    format: &str,
+    files: Files<'_>,
+    settings: &[Setting],
+    strict: bool,
+) -> Result<ImportReport, Problems> {
     let formats = importers();
     let Some(info) = formats.iter().find(|info| info.name == format) else {
         let names: Vec<&str> = formats.iter().map(|info| info.name).collect();
@@ -176,16 +247,50 @@ pub fn import(
     };
     let (names, settings): (Vec<Setting>, Vec<Setting>) =
         settings.iter().cloned().partition(|setting| setting.name == NAME);
-    let mut imported = if format == models::SOL {
-        models::import(inputs, &settings, strict)?
-    } else {
-        own(info, inputs, &info.values(&settings)?, strict)?
+    let mut imported = match files {
+        Files::InMemory(inputs) if format == models::SOL => models::import(inputs, &settings, strict)?,
+        Files::InMemory(inputs) => own(info, inputs, &info.values(&settings)?, strict)?,
+        Files::Streamed(sources) => streamed(info, sources, &info.values(&settings)?, strict)?,
     };
     imported.lines.extend(enumerated(NOT_TAKEN, info.leaves_out));
     if let Some(setting) = names.last() {
         imported.product = imported.product.renamed(&name_of(setting)?);
     }
     Ok(imported)
+}
+
+/// The files of an import.
+#[derive(Clone, Copy)]
+enum Files<'a> {
+    InMemory(&'a [Input]),
+    Streamed(&'a [FileSource]),
+}
+
+/// Reads a format that streams.
+fn streamed(
+    info: &FormatInfo,
+    sources: &[FileSource],
+    params: &Params,
+    strict: bool,
+) -> Result<ImportReport, Problems> {
+    fn of<K: Variants>(
+        info: &FormatInfo,
+        sources: &[FileSource],
+        params: &Params,
+        strict: bool,
+    ) -> Option<Result<ImportReport, Problems>> {
+        K::importers().iter().any(|known| known.name == info.name).then(|| {
+            let made = K::import_streamed(info.name, sources, params, strict)?;
+            ImportReport::of(made, origin_of(info.name, sources)?, info)
+        })
+    }
+    let unread =
+        || Err(Problem::new("", format!("no kind reads '{}'", info.name), "choose another format").into());
+    all_kinds!(K => of::<K>(info, sources, params, strict))
+        .into_iter()
+        .flatten()
+        .next()
+        .unwrap_or_else(unread)
 }
 
 /// Runs the checker on a plan from files.
@@ -248,7 +353,8 @@ fn own(info: &FormatInfo, inputs: &[Input], params: &Params, strict: bool) -> Re
         Some(if of == SubjectSort::Plan {
             K::import_plan(name, inputs, params, strict).and_then(|made| checked(made, name, inputs, params))
         } else {
-            K::import(name, inputs, params, strict).and_then(|made| ImportReport::of(made, info, inputs))
+            K::import(name, inputs, params, strict)
+                .and_then(|made| ImportReport::of(made, origin(name, inputs), info))
         })
     }
     let unread = || {

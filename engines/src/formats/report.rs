@@ -83,6 +83,7 @@ pub(super) fn exporters(kind: &str, own: &mut Vec<FormatInfo>) {
         against: None,
         extension: "csv",
         folder: true,
+        streams: false,
         params: vec![ParamInfo::choice(
             TABLE,
             &choices,

@@ -61,6 +61,7 @@ pub(crate) fn exporters(kind: &str) -> Vec<FormatInfo> {
             against: None,
             extension: name,
             folder: false,
+            streams: false,
             params: vec![method.clone()],
         })
         .collect()

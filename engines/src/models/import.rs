@@ -44,6 +44,7 @@ pub(crate) fn importer() -> Option<FormatInfo> {
         against: None,
         extension: SOL,
         folder: false,
+        streams: false,
         params: vec![
             ParamInfo::choice(
                 "method",

@@ -139,6 +139,7 @@ fn every_knob_of_every_importer_changes_the_scenario() {
     covered.extend(super::collectives::NCCL.map(|(knob, _)| ("nccl".to_owned(), knob.to_owned())));
     covered.extend(super::collectives::NETWORKS.map(|(_, knob, _)| ("network".to_owned(), knob.to_owned())));
     covered.extend(super::collectives::TRACES.map(|(knob, _)| ("chakra".to_owned(), knob.to_owned())));
+    covered.extend(super::traces::CASES.map(|(knob, ..)| ("traces".to_owned(), knob.to_owned())));
     let topologies = super::collectives::TOPOLOGIES;
     covered.extend(topologies.map(|(format, knob, _)| (format.to_owned(), knob.to_owned())));
     covered.extend(

@@ -12,6 +12,7 @@ mod programs;
 mod regions;
 mod runs;
 mod scenarios;
+mod traces;
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;

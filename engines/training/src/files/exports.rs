@@ -16,12 +16,13 @@ use lightbay_core::clock::Deadline;
 use lightbay_core::format::{Artifact, FormatInfo, INSTANCE, SubjectOf, SubjectSort, file_stem};
 use lightbay_core::kind::{Depth, EXACT_LIMIT};
 use lightbay_core::param::{ParamInfo, Params};
-use lightbay_core::problem::Problems;
+use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::scenario::Scenario;
 use lightbay_formats::graph as files;
 use std::sync::Arc;
 
 mod again;
+pub(crate) mod chakra;
 mod facts;
 mod graph;
 mod jobs;
@@ -82,6 +83,14 @@ pub(crate) fn exporters() -> Vec<FormatInfo> {
             Vec::new(),
         ),
     ]);
+    let traces = format(
+        chakra::CHAKRA,
+        "Chakra traces of a job, one file for each GPU, with its groups and pods: for ASTRA-sim and other simulators.",
+        SubjectSort::Either,
+        "et",
+        Vec::new(),
+    );
+    all.push(FormatInfo { folder: true, ..traces });
     all
 }
 
@@ -93,6 +102,9 @@ fn leaves_out(format: &str) -> &'static [&'static str] {
         CSV => &[BOUND, PARAMETERS, "the edges between tasks"],
         DOT | GRAPHML => &["the times and rates of the flows", BOUND, PARAMETERS],
         SVG => &["the volumes of the tasks", PARAMETERS],
+        chakra::CHAKRA => {
+            &["the circuits", BOUND, "collectives inside pods, whose time is part of the computations"]
+        }
         _ => &["the circuits", BOUND, PARAMETERS],
     }
 }
@@ -129,7 +141,20 @@ fn export_scenario(
     if [INSTANCE, again::EXPANDED].contains(&format) {
         return again::export_scenario(scenario, format, params);
     }
+    if format == chakra::CHAKRA {
+        return traces(&scenario.name, &scenario.body);
+    }
     write(&Facts::of_scenario(scenario, all(params))?, format, params)
+}
+
+/// Traces of a job.
+fn traces(name: &str, scenario: &TrainingScenario) -> Result<Vec<Artifact>, Problems> {
+    let TrainingScenario::Job(job) = scenario else {
+        let message =
+            "is written from a job; an instance has no computations, only the time between transfers";
+        return Err(Problem::new("to", message, "give a scenario with `job`, or export `instance`").into());
+    };
+    chakra::files(&file_stem(name), job)
 }
 
 fn export_plan(
@@ -142,6 +167,9 @@ fn export_plan(
     }
     if [INSTANCE, again::EXPANDED].contains(&format) {
         return again::export_plan(plan, format, params);
+    }
+    if format == chakra::CHAKRA {
+        return traces(&plan.plan().name, &plan.plan().scenario.body);
     }
     let facts = Facts::of_plan(plan.plan(), all(params))?;
     let stem = file_stem(&facts.name);

@@ -10,6 +10,7 @@ mod knobs;
 pub(crate) mod model;
 mod placement;
 pub(crate) mod pod_map;
+pub(crate) mod traces;
 
 use crate::Training;
 use crate::model::full_dag::one_forward_one_backward;

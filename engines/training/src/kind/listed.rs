@@ -4,7 +4,7 @@ use crate::files::{exports, import};
 use crate::scenario::{TrainingScenario, presets};
 use crate::{Training, methods};
 use lightbay_core::checked::Checked;
-use lightbay_core::format::{Artifact, FormatInfo, ImportedScenario, Input, SubjectOf};
+use lightbay_core::format::{Artifact, FileSource, FormatInfo, ImportedScenario, Input, SubjectOf};
 use lightbay_core::listed::{Listed, Preset};
 use lightbay_core::method::Method;
 use lightbay_core::param::Params;
@@ -55,7 +55,7 @@ impl Listed for Training {
     }
 
     fn importers() -> Vec<FormatInfo> {
-        [import::aicb_format(), import::pod_map::format()]
+        [import::aicb_format(), import::pod_map::format(), import::traces::format()]
             .into_iter()
             .chain(import::model::formats())
             .collect()
@@ -72,8 +72,18 @@ impl Listed for Training {
                 import::model::scenario(format, inputs, params, strict)
             }
             import::pod_map::POD_MAP => import::pod_map::scenario(inputs, strict),
+            import::traces::TRACES => import::traces::scenario_in_memory(inputs, params, strict),
             _ => import::scenario(inputs, params, strict),
         }
+    }
+
+    fn import_streamed(
+        _format: &str,
+        sources: &[FileSource],
+        params: &Params,
+        strict: bool,
+    ) -> Result<ImportedScenario<Self>, Problems> {
+        import::traces::scenario(sources, params, strict)
     }
 }
 

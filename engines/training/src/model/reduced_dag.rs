@@ -30,6 +30,42 @@ pub enum Dominance {
     KeepAll,
 }
 
+/// A graph that can be reduced: nodes in topological order, with fixed durations except for transfers between pods.
+pub trait TimedGraph {
+    /// Number of nodes.
+    fn node_count(&self) -> usize;
+    /// Nodes that must have finished before node `node` starts; all of them come before it.
+    fn preds(&self, node: usize) -> &[u32];
+    /// Nodes that must end before the iteration ends although no transfer follows them.
+    fn ends(&self) -> &[u32];
+    /// Returns `true` for a transfer between pods.
+    fn is_inter_pod(&self, node: usize) -> bool;
+    /// Duration, s; of a transfer between pods the minimum.
+    fn duration_s(&self, node: usize) -> f64;
+}
+
+impl TimedGraph for FullDag {
+    fn node_count(&self) -> usize {
+        self.nodes().len()
+    }
+
+    fn preds(&self, node: usize) -> &[u32] {
+        self.preds(node)
+    }
+
+    fn ends(&self) -> &[u32] {
+        self.ends()
+    }
+
+    fn is_inter_pod(&self, node: usize) -> bool {
+        self.nodes()[node].inter_pod
+    }
+
+    fn duration_s(&self, node: usize) -> f64 {
+        self.nodes()[node].duration_s
+    }
+}
+
 /// An inter-pod task of the reduced graph.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReducedTask {
@@ -77,12 +113,12 @@ struct Ancestor {
 ///
 /// # Errors
 /// More than [`MAX_EDGES`] edges, or an order of work that keeps too many transfers in flight at once.
-pub fn reduce(dag: &FullDag, dominance: Dominance) -> Result<ReducedDag, Problems> {
-    let nodes = dag.nodes();
+pub fn reduce(dag: &impl TimedGraph, dominance: Dominance) -> Result<ReducedDag, Problems> {
+    let nodes = dag.node_count();
     // Uses are counted so that the ancestors of a node are freed after its last successor: memory grows with the width
     // of the graph, not with its length.
-    let mut uses = vec![0_u32; nodes.len()];
-    for node in 0..nodes.len() {
+    let mut uses = vec![0_u32; nodes];
+    for node in 0..nodes {
         for &pred in dag.preds(node) {
             uses[pred as usize] += 1;
         }
@@ -93,13 +129,13 @@ pub fn reduce(dag: &FullDag, dominance: Dominance) -> Result<ReducedDag, Problem
 
     let mut reduced = ReducedDag::default();
     let mut bounds = Bounds::new(dominance == Dominance::AtBandwidth);
-    let mut ancestors: Vec<Vec<Ancestor>> = vec![Vec::new(); nodes.len()];
+    let mut ancestors: Vec<Vec<Ancestor>> = vec![Vec::new(); nodes];
     let mut nearest = Vec::new();
-    for (index, node) in nodes.iter().enumerate() {
+    for index in 0..nodes {
         bounds.merge(dag.preds(index).iter().map(|&pred| ancestors[pred as usize].as_slice()), &mut nearest);
         // Nearest ancestors of a task become its edges; for its successors, the task is the only nearest ancestor.
         // Fixed work only adds to the delays.
-        if node.inter_pod {
+        if dag.is_inter_pod(index) {
             let task = TaskId::from_index(reduced.tasks.len());
             let mut release_s = 0.0;
             let first_edge = reduced.edges.len();
@@ -116,11 +152,11 @@ pub fn reduce(dag: &FullDag, dominance: Dominance) -> Result<ReducedDag, Problem
             }
             reduced.edges[first_edge..].sort_unstable_by_key(|edge| edge.pred);
             reduced.tasks.push(ReducedTask { node: index as u32, release_s, tail_s: 0.0 });
-            let slot = bounds.enter(node.duration_s, &nearest).ok_or_else(too_many_under_way)?;
+            let slot = bounds.enter(dag.duration_s(index), &nearest).ok_or_else(too_many_under_way)?;
             ancestors[index] = vec![Ancestor { slot, task: Some(task), delay_s: 0.0 }];
         } else {
             for ancestor in &mut nearest {
-                ancestor.delay_s += node.duration_s;
+                ancestor.delay_s += dag.duration_s(index);
             }
             for ancestor in &nearest {
                 bounds.hold(ancestor.slot);

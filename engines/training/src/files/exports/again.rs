@@ -30,6 +30,7 @@ pub(super) fn formats() -> Vec<FormatInfo> {
             against: None,
             extension: "json",
             folder: false,
+            streams: false,
             params: vec![ParamInfo::bool(
                 "all_edges",
                 false,
@@ -48,6 +49,7 @@ pub(super) fn formats() -> Vec<FormatInfo> {
             against: None,
             extension: "json",
             folder: false,
+            streams: false,
             params: Vec::new(),
         },
     ]

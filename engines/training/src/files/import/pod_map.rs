@@ -17,7 +17,7 @@ pub(crate) const POD_MAP: &str = "pod_map";
 /// Columns of the table.
 const COLUMNS: [&str; 3] = ["rank_first", "rank_last", "pod"];
 /// Maximum size of a table, in bytes.
-const MAX_BYTES: usize = 16 << 20;
+pub(super) const MAX_BYTES: usize = 16 << 20;
 
 /// The importer.
 pub(crate) fn format() -> FormatInfo {
@@ -109,7 +109,7 @@ fn job_in(input: &Input) -> Result<Scenario<Training>, Problems> {
     Ok(Scenario::clone(&read_draft::<Training>(&value)?.plan.ok_or_else(unread)?.scenario))
 }
 
-fn rows(bytes: &[u8]) -> Result<Vec<PodRange>, Problems> {
+pub(super) fn rows(bytes: &[u8]) -> Result<Vec<PodRange>, Problems> {
     if bytes.len() > MAX_BYTES {
         let message = format!("has {} bytes, but the maximum is {MAX_BYTES}", bytes.len());
         return Err(Problem::new("", message, "give ranges of ranks instead of single ranks").into());

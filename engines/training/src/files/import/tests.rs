@@ -31,7 +31,7 @@ fn params(settings: &[&str]) -> Params {
 }
 
 /// Parameters of an importer as they are typed.
-pub(super) fn resolved(infos: &[ParamInfo], settings: &[&str]) -> Params {
+pub(in crate::files) fn resolved(infos: &[ParamInfo], settings: &[&str]) -> Params {
     let given: Vec<(String, _)> = settings
         .iter()
         .map(|text| {
