@@ -9,6 +9,7 @@
 //! | [`traffic`] | planners of circuits: loads of links and of pairs of groups |
 //! | [`timeline`] | Perfetto: a track for every link |
 //! | [`picture`] | reviews: links over time |
+//! | `networks` | graph tools and simulators: the network without a schedule |
 //! | [`tuner`] | NCCL: built-in algorithms by size |
 //! | `handover` | plans of other kinds become networks |
 //! | [`import`] | topologies of NCCL, RCCL, TACCL and MSCCL, inputs of the published TE-CCL program, schedules |
@@ -17,6 +18,7 @@ pub(crate) mod handover;
 pub mod import;
 pub mod msccl;
 pub mod mscclpp;
+mod networks;
 pub(crate) mod occupation;
 pub mod picture;
 mod places;
@@ -48,7 +50,7 @@ const OTHER_SIZES: &str = "schedules for the other sizes of a plan of several si
 
 /// All formats that are written.
 pub(crate) fn formats() -> Vec<FormatInfo> {
-    vec![
+    let mut formats = vec![
         msccl::format(),
         mscclpp::format(),
         traces::format(),
@@ -57,8 +59,11 @@ pub(crate) fn formats() -> Vec<FormatInfo> {
         timeline::format(),
         picture::format(),
         tuner::format(),
-    ]
+    ];
+    formats.extend(networks::formats());
+    formats
 }
+
 /// Remarks on a file, which depend on the scenario.
 pub(crate) fn remarks(subject: SubjectOf<'_, Collective>, format: &str) -> Vec<String> {
     if format == tuner::NAME { vec![tuner::remark(&subject.scenario().body)] } else { Vec::new() }
@@ -77,6 +82,9 @@ pub(crate) fn export(
     let one = |ending: &str, text: String| vec![Artifact::new(format!("{stem}.{ending}"), text)];
     if format == tuner::NAME {
         return Ok(one("nccl_tuner.csv", tuner::table(&subject.scenario().body, params)?));
+    }
+    if networks::writes(format) {
+        return Ok(vec![networks::file(format, &stem, &subject.scenario().body)?]);
     }
     let SubjectOf::Plan(plan) = subject else { return Err(needs_plan(format).into()) };
     let (scenario, result) = (&plan.plan().scenario.body, &plan.plan().result);
