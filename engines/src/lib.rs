@@ -44,11 +44,13 @@ pub use convert::{Conversion, Converted, conversion, convert};
 pub use differences::{Difference, ScenarioDifferences};
 pub use files::{AnyFile, CheckReport, PlanFile, read_file};
 pub use formats::{
-    Artifact, FormatInfo, ImportReport, Input, Product, SecondSubject, Subject, SubjectSort, export,
-    export_against, exporters, import, importers, recognised, remarks,
+    Artifact, FileSource, FormatInfo, ImportReport, Input, Product, SecondSubject, Subject, SubjectSort,
+    export, export_against, exporters, import, import_sources, importers, recognised, remarks,
 };
 kind_crates!();
-pub use models::{ModelledMethod, Question, modelled};
+pub use models::{
+    ModelAnswer, ModelOutcome, ModelledMethod, Question, is_foreign_model, modelled, solve_foreign_model,
+};
 pub use schema::{SchemaOf, schema};
 pub use solve::{Request, apply, change, idle, job, suited, unknown_method};
 pub use subject::name::name_param;

@@ -17,12 +17,14 @@ use lightbay_highs::modelled::Modelled;
 use std::sync::Arc;
 
 mod export;
+mod foreign;
 mod import;
 mod names;
 mod point;
 
 pub use export::is_model;
 pub(crate) use export::{export, exporters};
+pub use foreign::{ModelAnswer, ModelOutcome, is_foreign_model, solve_foreign_model};
 pub(crate) use import::{SOL, import, importer};
 pub use names::SCHEMA as NAMES_SCHEMA;
 

@@ -22,6 +22,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wire::{Wire, WireMessage};
 
+mod foreign;
 mod plan_output;
 mod progress;
 mod request;
@@ -34,6 +35,7 @@ Examples:
   lightbay solve job.json --method delta-fast --set bandwidth_gbps=800 --time-limit 5m -o plan.json
   lightbay solve job.json --hot-start plan.json --gap 1% --progress json -o better.json
   lightbay new tiny8 | lightbay solve - | lightbay check -
+  lightbay solve model.mps -o model.sol
 
 Ctrl-C, termination and hang-up stop the run and write the best plan; a second signal ends the program at once.
 With -o, lightbay also writes the best plan so far, at most once a second.";
@@ -47,7 +49,8 @@ const GRACE: Duration = Duration::from_millis(500);
 #[derive(Args, Debug)]
 #[command(after_long_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
 pub struct Arguments {
-    /// Scenario: a file, `-` (standard input) or preset:NAME; if the file is a plan, its scenario is used
+    /// Scenario: a file, `-` (standard input) or preset:NAME; if the file is a plan, its scenario is used. A model of
+    /// another program (MPS, LP) is solved by HiGHS; `-o` then writes the values of its columns
     #[arg(value_name = "SCENARIO", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     scenario: Source,
 
@@ -83,6 +86,9 @@ pub struct Arguments {
 
 /// Solves.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
+    if let Some(content) = foreign::model_in(&arguments.scenario)? {
+        return foreign::run(&content, arguments, console);
+    }
     let request = request::prepare(arguments, console)?;
     let progress = Progress::or_usual(arguments.progress, console);
     let printer = progress::start(progress, request.kind, request.defaults, console)?;
