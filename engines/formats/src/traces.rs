@@ -54,19 +54,19 @@ impl TracedCollective {
         (1, Self::Reduce, "reduce", "reduce"),
     ];
 
-    /// The collective with a number in Chakra.
+    /// Returns the collective with a number in Chakra.
     pub fn of_number(number: u64) -> Option<Self> {
         Self::ALL.iter().find(|(own, ..)| *own == number).map(|(_, kind, ..)| *kind)
     }
 
-    /// The collective that a name contains, in any spelling: `_allgather_base`, `ncclDevKernel_AllReduce_Sum_f32_RING_LL`.
+    /// Returns the collective that a name contains, in any spelling: `_allgather_base`, `ncclDevKernel_AllReduce_Sum_f32_RING_LL`.
     pub fn of_name(name: &str) -> Option<Self> {
         let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
         let plain = plain.to_ascii_lowercase();
         Self::ALL.iter().find(|(.., word)| plain.contains(word)).map(|(_, kind, ..)| *kind)
     }
 
-    /// The name for people.
+    /// Returns the name for people.
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(_, kind, ..)| *kind == self).map_or("", |(_, _, name, _)| name)
     }
@@ -167,7 +167,7 @@ pub struct RankTrace {
 }
 
 impl RankTrace {
-    /// All nodes in the order of the file.
+    /// Returns all nodes in the order of the file.
     pub fn nodes(&self) -> &[TracedNode] {
         &self.nodes
     }
@@ -178,14 +178,14 @@ impl RankTrace {
         &self.deps[start as usize..self.nodes[node].deps_end as usize]
     }
 
-    /// Name of a message or collective; empty for computations.
+    /// Returns the name of a message or collective; empty for computations.
     pub fn name(&self, node: usize) -> &str {
         let start = node.checked_sub(1).map_or(0, |before| self.nodes[before].name_end);
         &self.names[start as usize..self.nodes[node].name_end as usize]
     }
 }
 
-/// Rank in the name of a file: the last number before the endings, such as 3 in `dense.3.et.gz`.
+/// Returns the rank in the name of a file: the last number before the endings, such as 3 in `dense.3.et.gz`.
 pub fn rank_of_name(file: &str) -> Option<u32> {
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
     let part = name.split('.').rev().find(|part| !["gz", "et", "json", "pt", "trace"].contains(part))?;

@@ -26,7 +26,7 @@ const ANYNET: &str = "anynet";
 /// GPUs of a server, for networks without groups.
 const USUAL_SERVER: usize = 8;
 
-/// The formats.
+/// Returns the formats.
 pub(super) fn formats() -> Vec<FormatInfo> {
     const DEMAND: &str = "the collective and its sizes";
     const PLAN: &str = "the schedule of a plan";
@@ -186,7 +186,7 @@ impl WireNetwork {
         text
     }
 
-    /// Every link once, if both directions are alike.
+    /// Returns every link once, if both directions are alike.
     fn both_ways(&self, format: &str) -> Result<Vec<(u32, u32, WireRates)>, Problem> {
         let mut pairs = Vec::new();
         for ((from, to), wire) in &self.links {
@@ -298,7 +298,7 @@ impl WireNetwork {
         ))
     }
 
-    /// The dimensions of ASTRA-sim that the network consists of.
+    /// Returns the dimensions of ASTRA-sim that the network consists of.
     fn dimensions(
         &self,
         scenario: &CollectiveScenario,

@@ -25,18 +25,18 @@ impl fmt::Debug for FileSource {
 }
 
 impl FileSource {
-    /// A file that `open` opens.
+    /// Returns a file that `open` opens.
     pub fn new(name: String, open: impl Fn() -> io::Result<Stream> + Send + Sync + 'static) -> Self {
         Self { name, open: Arc::new(open), sha256: Arc::default() }
     }
 
-    /// A file in memory.
+    /// Returns a file in memory.
     pub fn of(input: &Input) -> Self {
         let bytes: Arc<[u8]> = input.bytes.as_slice().into();
         Self::new(input.name.clone(), move || Ok(Box::new(Cursor::new(Arc::clone(&bytes)))))
     }
 
-    /// The content from its start. When it has been read to its end, [`Self::sha256`] needs no second reading.
+    /// Returns the content from its start. When it has been read to its end, [`Self::sha256`] needs no second reading.
     ///
     /// # Errors
     /// The file cannot be opened.
@@ -48,7 +48,7 @@ impl FileSource {
         })
     }
 
-    /// The first bytes, at most `most`.
+    /// Returns the first bytes, at most `most`.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -58,7 +58,7 @@ impl FileSource {
         Ok(head)
     }
 
-    /// The whole content, at most `most` bytes and one more.
+    /// Returns the whole content, at most `most` bytes and one more.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -68,7 +68,7 @@ impl FileSource {
         Ok(Input { name: self.name.clone(), bytes })
     }
 
-    /// SHA-256 of the content.
+    /// Returns the SHA-256 of the content.
     ///
     /// # Errors
     /// The file cannot be read.

@@ -68,7 +68,7 @@ pub fn read(reader: impl BufRead, limits: &Limits, promote: bool) -> Result<Rank
     }
 }
 
-/// The JSON documents of a text, one after the other.
+/// Returns the JSON documents of a text, one after the other.
 fn documents(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text.trim_start();
     std::iter::from_fn(move || {
@@ -82,7 +82,7 @@ fn documents(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// End of the first object or list; `None` if it is not closed.
+/// Returns the end of the first object or list; `None` if it is not closed.
 fn end_of_document(text: &[u8]) -> Option<usize> {
     let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
     for (at, sign) in text.iter().enumerate() {
@@ -103,7 +103,7 @@ fn end_of_document(text: &[u8]) -> Option<usize> {
     None
 }
 
-/// A whole number, also one in quotes, as protobuf writes 64 bits.
+/// Returns a whole number, also one in quotes, as protobuf writes 64 bits.
 fn int(value: &Value) -> Option<i128> {
     match value {
         Value::Number(number) => number

@@ -122,7 +122,7 @@ fn set<'a>(facts: &mut NodeFacts<'a>, name: &[u8], value: &AttributeValue<'a>) {
     }
 }
 
-/// Name and value of an attribute.
+/// Returns the name and value of an attribute.
 fn attribute(mut message: &[u8]) -> Option<(&[u8], AttributeValue<'_>)> {
     let zigzag = |value: u64| i128::from((value >> 1) as i64 ^ -((value & 1) as i64));
     let (mut name, mut found): (&[u8], _) = (&[], AttributeValue::Other);
@@ -153,7 +153,7 @@ fn attribute(mut message: &[u8]) -> Option<(&[u8], AttributeValue<'_>)> {
     Some((name, found))
 }
 
-/// Number of nodes at the start of a file, and whether all of them are collectives, sends or receives.
+/// Returns the number of nodes at the start of a file, and whether all of them are collectives, sends or receives.
 pub fn begins_with(mut head: &[u8]) -> (usize, bool) {
     let (mut count, mut only_communication) = (0_usize, true);
     while let Some(length) = take_varint(&mut head) {

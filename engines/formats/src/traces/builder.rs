@@ -47,7 +47,7 @@ pub struct NodeFacts<'a> {
 }
 
 impl NodeFacts<'_> {
-    /// A node without work.
+    /// Returns a node without work.
     pub const fn new(id: u64, sort: u64) -> Self {
         Self {
             id,
@@ -68,17 +68,17 @@ impl NodeFacts<'_> {
 }
 
 impl TraceBuilder {
-    /// An empty trace. With `promote`, computations with the name of a collective become collectives without a size.
+    /// Returns an empty trace. With `promote`, computations with the name of a collective become collectives without a size.
     pub fn new(promote: bool) -> Self {
         Self { promote, ..Self::default() }
     }
 
-    /// The trace so far, for facts of the whole file.
+    /// Returns the trace so far, for facts of the whole file.
     pub fn trace(&mut self) -> &mut RankTrace {
         &mut self.trace
     }
 
-    /// Number of nodes so far.
+    /// Returns the number of nodes so far.
     pub fn len(&self) -> usize {
         self.trace.nodes.len()
     }
@@ -88,7 +88,7 @@ impl TraceBuilder {
         self.trace.nodes.is_empty()
     }
 
-    /// Index of a group.
+    /// Returns the index of a group.
     ///
     /// # Errors
     /// More groups than a trace can have.
@@ -209,7 +209,7 @@ impl TraceBuilder {
         Ok(TracedWork::Collective { kind, group })
     }
 
-    /// A size or count that is not negative and not absurd.
+    /// Returns a size or count that is not negative and not absurd.
     fn amount(&mut self, value: Option<i128>, place: impl Fn() -> String) -> Option<f64> {
         let value = value?;
         if !(0..=MOST as i128).contains(&value) {
@@ -219,7 +219,7 @@ impl TraceBuilder {
         Some(value as f64)
     }
 
-    /// The trace with dependencies as indices. Dependencies on nodes that do not exist are counted and left out.
+    /// Returns the trace with dependencies as indices. Dependencies on nodes that do not exist are counted and left out.
     ///
     /// # Errors
     /// Every problem of the nodes, and two nodes with one number.

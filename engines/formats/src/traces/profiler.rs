@@ -223,7 +223,7 @@ fn laid(content: ProfilerContent) -> Result<RankTrace, Problems> {
     builder.finish()
 }
 
-/// Work and size of a kernel that communicates; a negative size if the trace does not give it.
+/// Returns the work and size of a kernel that communicates; a negative size if the trace does not give it.
 fn communication(
     name: &str,
     arguments: &KernelArguments,
@@ -262,7 +262,7 @@ fn communication(
     Ok((TracedWork::Collective { kind, group }, size))
 }
 
-/// Ranks in a text such as `[0, 1]`; `None` if it is abridged.
+/// Returns the ranks in a text such as `[0, 1]`; `None` if it is abridged.
 fn ranks_of(text: &str) -> Option<Vec<u32>> {
     let inner = text.trim().strip_prefix('[')?.strip_suffix(']')?;
     let mut ranks: Vec<u32> = inner.split(',').map(|rank| rank.trim().parse().ok()).collect::<Option<_>>()?;
@@ -271,7 +271,7 @@ fn ranks_of(text: &str) -> Option<Vec<u32>> {
     (!ranks.is_empty()).then_some(ranks)
 }
 
-/// Size of a value by its name in PyTorch, bytes.
+/// Returns the size of a value by its name in PyTorch, bytes.
 fn bytes_of(dtype: &str) -> Option<f64> {
     Some(match dtype {
         "Byte" | "Char" | "Bool" | "Float8_e4m3fn" | "Float8_e5m2" | "Float8_e4m3fnuz"
@@ -291,7 +291,7 @@ fn is_communication(name: &str) -> bool {
         || (parts.iter().any(|part| name.contains(part)) && works.iter().any(|work| name.contains(work)))
 }
 
-/// The name of a kernel without return type and parameters.
+/// Returns the name of a kernel without return type and parameters.
 fn short(name: &str) -> &str {
     let name = name.strip_prefix("void ").unwrap_or(name);
     name.split(['(', '<']).next().unwrap_or(name)

@@ -266,7 +266,7 @@ impl FlatBuffer<'_> {
         Some(FlatTable { at, fields, count })
     }
 
-    /// Position of a field; `None` if it is absent, which means zero.
+    /// Returns the position of a field; `None` if it is absent, which means zero.
     fn field(&self, table: &FlatTable, field: usize) -> Option<usize> {
         if field >= table.count {
             return None;
@@ -291,7 +291,7 @@ impl FlatBuffer<'_> {
         Some(f32::from_le_bytes(self.get(self.field(table, field)?)?))
     }
 
-    /// Start and length of a list; length 0 if the field is absent.
+    /// Returns the start and length of a list; length 0 if the field is absent.
     fn list(&self, table: &FlatTable, field: usize, width: usize) -> Option<(usize, usize)> {
         let Some(at) = self.field(table, field) else { return Some((0, 0)) };
         let start = at.checked_add(u32::from_le_bytes(self.get(at)?) as usize)?;

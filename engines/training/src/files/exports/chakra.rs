@@ -24,7 +24,7 @@ const MOST_NODES: u64 = 4_000_000;
 /// Number of the barrier among Chakra's collectives.
 const BARRIER: i64 = 9;
 
-/// The traces of a job.
+/// Returns the traces of a job.
 ///
 /// # Errors
 /// Replicas that are not alike, and more nodes than a few files should have.
@@ -67,7 +67,7 @@ pub(crate) fn files(stem: &str, job: &Job) -> Result<Vec<Artifact>, Problems> {
     Ok(files)
 }
 
-/// The ranks of every pod, as the importer of traces reads them.
+/// Returns the ranks of every pod, as the importer of traces reads them.
 fn pods(shape: &Shape) -> String {
     let mut text = "rank_first,rank_last,pod\n".to_owned();
     for replica in 0..shape.replicas {
@@ -137,7 +137,7 @@ impl TraceWriter<'_> {
         }
     }
 
-    /// The GPUs of a stage of a replica.
+    /// Returns the GPUs of a stage of a replica.
     fn all(&self, replica: u32, stage: u32) -> std::ops::Range<u32> {
         let first = self.shape.first_gpu(replica, stage);
         first..first + self.shape.gpus_per_stage
@@ -251,7 +251,7 @@ impl TraceWriter<'_> {
     }
 }
 
-/// The group of the GPUs with one place in a stage, over all replicas.
+/// Returns the group of the GPUs with one place in a stage, over all replicas.
 fn group(shape: &Shape, stage: u32, offset: u32) -> String {
     (stage * shape.gpus_per_stage + offset).to_string()
 }

@@ -33,7 +33,7 @@ use summary::TraceSummary;
 /// Name of the importer.
 pub(crate) const TRACES: &str = "traces";
 
-/// The importer.
+/// Returns the importer.
 pub(crate) fn format() -> FormatInfo {
     let help = "Traces of the ranks of a job: Chakra (binary or JSON, with its file of groups), PyTorch profiler (Kineto), PyTorch execution traces, task graphs of FlexFlow and TopoOpt; with a table of pods if there is one.";
     let info = FormatInfo::new(TRACES, help, SubjectSort::Scenario, "et")
@@ -55,7 +55,7 @@ pub(crate) fn scenario_in_memory(
     scenario(&sources, params, strict)
 }
 
-/// The transfers between pods that the traces describe.
+/// Returns the transfers between pods that the traces describe.
 ///
 /// # Errors
 /// Every problem of the files, ranks that disagree, and traces without a transfer between pods; with `strict` also every
@@ -125,7 +125,7 @@ fn check_times(classes: &Classes, options: &TraceOptions) -> Result<(), Problem>
     ))
 }
 
-/// The name of the files without the rank.
+/// Returns the name of the files without the rank.
 fn name_of(file: &str) -> String {
     let name = scenario_name(file, TRACES);
     let name = name.strip_suffix(".et").unwrap_or(&name);
@@ -135,7 +135,7 @@ fn name_of(file: &str) -> String {
     }
 }
 
-/// An assumption that a parameter replaces.
+/// Returns an assumption that a parameter replaces.
 fn assumed(what: &str, value: impl Into<String>, parameter: &str) -> Assumed {
     Assumed { what: what.to_owned(), value: value.into(), set_with: format!("{parameter}=") }
 }

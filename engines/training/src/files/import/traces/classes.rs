@@ -138,7 +138,7 @@ impl Classes {
     }
 }
 
-/// All problems of several files, with the file in front if there are several.
+/// Returns all problems of several files, with the file in front if there are several.
 fn one_problem(mut failed: Vec<Problems>) -> Result<(), Problems> {
     if failed.len() < 2 {
         return failed.pop().map_or(Ok(()), Err);
@@ -169,7 +169,7 @@ impl RankClass {
     }
 }
 
-/// The members of a group of a trace, if the trace or the file of groups lists them.
+/// Returns the members of a group of a trace, if the trace or the file of groups lists them.
 fn listed<'t>(group: &'t TracedGroup, files: &'t TraceFiles<'_>) -> Option<&'t [u32]> {
     let in_file = || files.groups.as_ref().and_then(|groups| groups.get(&group.name));
     group.ranks.as_ref().or_else(in_file).map(Vec::as_slice)
@@ -272,7 +272,7 @@ fn hash_of(pod: u32, program: &RankProgram, unknown: &[u32]) -> u64 {
 }
 
 impl SharedClasses {
-    /// Number of a group in the job; `rank` uses it.
+    /// Returns the number of a group in the job; `rank` uses it.
     fn group(&mut self, group: &TracedGroup, members: Option<&[u32]>, rank: u32) -> u32 {
         let key = TracedGroup { name: group.name.clone(), ranks: members.map(<[u32]>::to_vec) };
         let groups = &mut self.classes.groups;
@@ -284,7 +284,7 @@ impl SharedClasses {
         number
     }
 
-    /// The pods of a group's ranks as a number; for a group with unknown members, the group itself.
+    /// Returns the pods of a group's ranks as a number; for a group with unknown members, the group itself.
     fn pattern(&mut self, group: u32, pods: &TracePods) -> u32 {
         let Some(ranks) = &self.classes.groups[group as usize].ranks else { return group | GROUP_MARK };
         let mut places: Vec<u32> =

@@ -309,7 +309,8 @@ fn collective(
     }
 }
 
-/// Every rank sends `part` to every other. Between two pods, as many flows as the smaller side has ranks share the bytes.
+/// Adds the flows of `part` bytes from every rank to every other. Between two pods, as many flows as the smaller side has
+/// ranks share the bytes.
 fn all_to_all(ring: &[u32], part: f64, latency_s: f64, pods: &TracePods, rates: &Rates, flows: &mut Flows) {
     let sides: Vec<&[u32]> = ring.chunk_by(|a, b| pods.of[*a as usize] == pods.of[*b as usize]).collect();
     for (a, from) in sides.iter().enumerate() {

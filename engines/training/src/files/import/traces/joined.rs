@@ -64,7 +64,7 @@ impl PartSets {
     }
 }
 
-/// The communication steps of a class: item, and occurrence of its group.
+/// Returns the communication steps of a class: item, and occurrence of its group.
 fn communications(class: &RankClass) -> impl Iterator<Item = (ProgramStep, u32)> {
     let mut seen: Vec<u32> = vec![0; class.groups[0].len()];
     class.program.items.iter().filter(|item| !matches!(item, ProgramStep::Compute(_))).map(move |item| {
@@ -217,7 +217,7 @@ fn join_messages(
     }
 }
 
-/// The sets as joint work.
+/// Returns the sets as joint work.
 fn collected(
     classes: &Classes,
     bases: &[u32],
@@ -292,7 +292,7 @@ fn collected(
     problems.into_result(Joining::JoinedSteps(joined))
 }
 
-/// Two parts of one message or collective that differ.
+/// Returns the problem of two parts of one message or collective that differ.
 fn disagreement(classes: &Classes, parts: &[(u32, u32)]) -> lightbay_core::problem::Problem {
     let words = |(class, number): &(u32, u32)| {
         let class = &classes.list[*class as usize];

@@ -10,7 +10,7 @@ const LATENCY_US: f64 = 5.0;
 /// Rate of one NIC, Gb/s.
 const BANDWIDTH_GBPS: f64 = 400.0;
 
-/// All parameters. Those without a default follow from the files or are assumed.
+/// Returns all parameters. Those without a default follow from the files or are assumed.
 pub(super) fn knobs() -> Vec<ParamInfo> {
     let gpus = i64::from(MAX_GPUS);
     let rate = |name, default, help| {
@@ -79,17 +79,17 @@ impl TraceOptions {
         }
     }
 
-    /// Rate of a NIC, Gb/s.
+    /// Returns the rate of a NIC, Gb/s.
     pub(super) fn bandwidth(&self) -> f64 {
         self.bandwidth_gbps.unwrap_or(BANDWIDTH_GBPS)
     }
 
-    /// Rate inside a pod, Gb/s.
+    /// Returns the rate inside a pod, Gb/s.
     pub(super) fn inside_gbps(&self) -> f64 {
         self.intra_pod_gbps.unwrap_or(INSIDE_GBPS)
     }
 
-    /// Latency of a step inside a pod, µs.
+    /// Returns the latency of a step inside a pod, µs.
     pub(super) fn latency(&self) -> f64 {
         self.latency_us.unwrap_or(LATENCY_US)
     }

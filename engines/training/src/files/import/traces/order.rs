@@ -25,7 +25,7 @@ pub(super) struct OrderedGraph {
 }
 
 impl OrderedGraph {
-    /// The transfer of a node.
+    /// Returns the transfer of a node.
     pub(super) fn transfer(&self, node: u32) -> usize {
         self.nodes[node as usize].transfer as usize
     }
@@ -177,7 +177,7 @@ fn relabelled(graph: JobGraph, order: &[u32], classes: &Classes, joined: &Joined
     made
 }
 
-/// Name of a message or collective in the trace of its first rank.
+/// Returns the name of a message or collective in the trace of its first rank.
 fn name(joint: u32, classes: &Classes, joined: &JoinedSteps) -> String {
     let (class, number) = joined.joints[joint as usize].parts[0];
     let class = &classes.list[class as usize];

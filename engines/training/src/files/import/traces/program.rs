@@ -236,7 +236,7 @@ impl Reduction {
     }
 }
 
-/// Time of a computation: measured, or from its operations and tensor.
+/// Returns the time of a computation: measured, or from its operations and tensor.
 fn seconds_of(
     micros: f64,
     operations: f64,

@@ -153,7 +153,7 @@ pub(super) fn sorted<'a>(
     })
 }
 
-/// One more than the largest rank of a group.
+/// Returns one more than the largest rank of a group.
 fn largest(groups: Option<&Groups>) -> u32 {
     groups.into_iter().flat_map(Groups::values).flatten().max().map_or(0, |rank| rank + 1)
 }

@@ -113,7 +113,7 @@ impl TraceSummary {
         }
     }
 
-    /// Every assumption as a problem.
+    /// Returns every assumption as a problem.
     pub(super) fn strict_problems(&self) -> Problems {
         let mut problems = Problems::new();
         for assumed in &self.assumed {
@@ -131,7 +131,7 @@ impl TraceSummary {
         problems
     }
 
-    /// The summary as lines for a person.
+    /// Returns the summary as lines for a person.
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines = vec![
             format!(
@@ -163,7 +163,7 @@ impl TraceSummary {
         lines
     }
 
-    /// The summary as data.
+    /// Returns the summary as data.
     pub(super) fn json(&self) -> Value {
         let totals: Vec<Value> = self
             .totals
