@@ -52,7 +52,10 @@ fn files_of_other_tools_are_told_by_name_with_the_command_that_reads_them() {
             "workload.txt",
             "this is a SimAI text workload, not a scenario or plan; import it: `lightbay import aicb workload.txt -o scenario.json`",
         ),
-        ("trace.json", "this is a PyTorch profiler trace, not a scenario or plan; lightbay reads no traces"),
+        (
+            "trace.json",
+            "this is a PyTorch profiler trace, not a scenario or plan; import it: `lightbay import traces",
+        ),
         ("bom.json", "is version '2' of lightbay.scenario"),
         ("note.txt", "nor a format that lightbay knows"),
         ("empty.json", "is empty"),

@@ -97,7 +97,7 @@ pub(crate) fn scenario(
     let graph = graph::graph(&classes, &joining, &pods, &options, &mut summary)?;
     let ordered = order::ordered(graph, &classes, &joining, &options)?;
     let instance = instance::instance(&ordered, &pods, &options, &mut summary)?;
-    check_instance(&instance, "instance").into_result(())?;
+    check_instance(&instance, "instance").into_result(()).map_err(|problems| by_parameter(&problems))?;
     if strict {
         summary.strict_problems().into_result(())?;
     }
@@ -109,6 +109,22 @@ pub(crate) fn scenario(
         assumed: std::mem::take(&mut summary.assumed),
         notes: summary.notes,
     })
+}
+
+/// Names the parameters of the importer in problems of the instance.
+fn by_parameter(problems: &Problems) -> Problems {
+    let mut named = Problems::new();
+    for problem in problems.list() {
+        let (path, remedy) = match problem.path.as_str() {
+            "instance.tasks" => ("traces", "check elem_bytes=, or lower bandwidth_gbps="),
+            path if path.starts_with("instance.pods") => {
+                ("ports_per_pod", "raise ports_per_pod=, or form larger pods with gpus_per_pod=")
+            }
+            path => (path, problem.remedy.as_str()),
+        };
+        named.add(path, problem.message.clone(), remedy);
+    }
+    named
 }
 
 /// Refuses computations without times, whose operations are known, if their rate is not given.

@@ -4,6 +4,7 @@ use super::*;
 use crate::files::import::tests::resolved;
 use crate::scenario::instance::Instance;
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
+use lightbay_formats::Limits;
 use lightbay_formats::chakra::{ChakraNode, ChakraSort, ChakraTrace, ChakraValue, write};
 
 /// A node: its number, its work, and the nodes on which it depends.
@@ -212,6 +213,23 @@ fn ranks_that_disagree_or_lack_a_trace_are_named() {
 }
 
 #[test]
+fn problems_of_the_instance_name_parameters() {
+    // Rank 0 exchanges with three others, each in a pod of its own.
+    let rank = |rank: u32| trace(rank, &[(1, Made::Collective(6, 4000, "all"), &[])]);
+    let files: Vec<Input> = (0..4).map(rank).collect();
+    let said = import(&files, &with(&["gpus_per_pod=1"])).unwrap_err();
+    assert!(
+        said.contains("ports_per_pod: pod 'p0' has 1 port") && said.contains("raise ports_per_pod="),
+        "{said}"
+    );
+    assert!(import(&files, &with(&["gpus_per_pod=1", "ports_per_pod=3"])).is_ok());
+    let tiny: Vec<Input> =
+        (0..2).map(|rank| trace(rank, &[(1, Made::Collective(0, 4, "all"), &[])])).collect();
+    let said = import(&tiny, &with(&["gpus_per_pod=1"])).unwrap_err();
+    assert!(said.contains("too short to simulate; check elem_bytes="), "{said}");
+}
+
+#[test]
 fn strict_wants_every_assumption_set() {
     let rank = |rank: u32| trace(rank, &[(1, Made::Collective(2, 1000, "3"), &[])]);
     let files: Vec<Input> = (0..4).map(rank).collect();
@@ -290,5 +308,47 @@ fn exported_traces_of_a_job_come_back_with_the_same_transfers() {
         };
         let (a, b) = (time(&made), time(&own));
         assert!((a - b).abs() <= 1e-5 * b, "{preset} {text}: {a} {b}");
+    }
+}
+
+/// The traces of STAGE's run, unpacked, and their file of groups.
+fn dense() -> Vec<Input> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/resources/inputs/traces");
+    let read = |name: String| {
+        let stored = std::fs::read(format!("{folder}/{name}")).unwrap();
+        let bytes = lightbay_formats::gz::bytes(stored.as_slice(), &Limits::default(), 1 << 24).unwrap();
+        Input { name: name.trim_end_matches(".gz").to_owned(), bytes }
+    };
+    let traces = (0..8).map(|rank| format!("dense.{rank}.et.gz"));
+    traces.chain(["dense.comm_group.json".to_owned()]).map(read).collect()
+}
+
+#[test]
+fn a_run_of_stage_has_the_messages_between_its_stages() {
+    // Pods of one stage: four micro-batches cross in both directions, from four ranks, with 262144 elements of two bytes.
+    let (instance, made) = import(&dense(), &["gpus_per_pod=4", "tflops=400"]).unwrap();
+    assert_eq!((instance.tasks.len(), made.scenario.name.as_str()), (8, "dense"));
+    assert!(instance.tasks.iter().all(|task| task.volume_bytes == 4.0 * 524_288.0 && task.flows == 4));
+    let said = import(&dense(), &["gpus_per_pod=4"]).unwrap_err();
+    assert!(said.contains("tflops: is missing"), "{said}");
+    assert!(import(&dense(), &["gpus_per_pod=4", "compute=zero"]).is_ok());
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(500))]
+    #[test]
+    fn damaged_runs_never_panic(
+        which in 0..9_usize,
+        cut in 0.2..1.5_f64,
+        changes in proptest::collection::vec((0.0..1.0_f64, proptest::prelude::any::<u8>()), 0..4),
+    ) {
+        let mut files = dense();
+        let bytes = &mut files[which].bytes;
+        for (at, value) in changes {
+            let at = (at * bytes.len() as f64) as usize;
+            bytes[at] = value;
+        }
+        bytes.truncate((cut * bytes.len() as f64) as usize);
+        let _ = import(&files, &["gpus_per_pod=2", "tflops=400"]);
     }
 }
