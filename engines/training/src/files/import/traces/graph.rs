@@ -236,7 +236,7 @@ fn pieces(number: u32, joint: &JointStep, classes: &Classes, pods: &TracePods, r
     Pieces { transfers: transfers.collect(), fixed_s: flows.fixed_s }
 }
 
-/// Flows between pods, and the longest time inside one.
+/// Flows between pods, and the maximum time inside one.
 struct Flows {
     /// Flows by pods and bytes.
     by_pods: BTreeMap<(u32, u32, u64), Vec<(u32, u32)>>,
