@@ -1,6 +1,6 @@
 //! The command line: one grammar for all kinds, one file per subcommand.
 //!
-//! Results go to standard output and all else to standard error, both through [`console::Console`]; exit codes are in
+//! Results go to standard output and messages to standard error, both through [`console::Console`]; exit codes are in
 //! [`exit`], failures in [`failure`].
 
 pub mod config;
@@ -50,7 +50,7 @@ use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::Path;
 
-/// Executes the command of the arguments, reports failures, and returns how it ended.
+/// Executes the command that the arguments name, reports a failure, and returns the outcome.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, console: &mut Console) -> Exit {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let exit = match Grammar::of(&arguments) {
@@ -85,7 +85,8 @@ fn slip(arguments: &[OsString]) -> Option<Failure> {
     ))
 }
 
-/// Writes a message of clap: help and version are results, and every other message is a usage error.
+/// Writes a message of the argument parser clap: help and version are results, and every other message is a usage
+/// error.
 fn answer(error: &clap::Error, console: &mut Console) -> Result<Exit, Failure> {
     let text = error.render();
     if error.use_stderr() {

@@ -12,10 +12,12 @@ use std::sync::Arc;
 /// The first argument of a solver process. Users do not type it, so the help does not mention it.
 const ARGUMENT: &str = "__solve-in-helper";
 
-/// Path of the running program; if the system supports it, also after a newer version replaced the file.
+/// Path of the running program; if the system supports it, the path stays valid after a newer version replaced the
+/// file.
 const MYSELF: &str = "/proc/self/exe";
 
-/// Serves as a solver process if the arguments request it. Must be called before everything else.
+/// Serves as a solver process and returns its exit code, if the arguments request it; otherwise returns `None`. Must be
+/// called before everything else.
 pub fn serve_if_asked(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
     let argument = arguments.into_iter().nth(1)?;
     (argument == ARGUMENT).then(|| match worker::serve() {
@@ -34,14 +36,16 @@ pub fn serve_if_asked(arguments: impl IntoIterator<Item = OsString>) -> Option<E
 /// Process group of solver processes, which decides who handles the keyboard's signals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessGroup {
-    /// The shell handles them: solver processes stop and continue with the job to which they belong.
+    /// Solver processes are in the group of the program: the shell stops and continues them with the job to which they
+    /// belong.
     Shared,
-    /// The workbench handles them: it reads the keys itself and pauses its runs before it stops.
+    /// Solver processes have a group of their own: the workbench reads the keys itself and pauses its runs before it
+    /// stops.
     Own,
 }
 
-/// Starts this program as a solver process. Solver processes print to descriptor 2, so redirect it to the log before a
-/// run begins.
+/// Returns a launcher that starts this program as a solver process. Solver processes print to descriptor 2, so redirect
+/// it to the log before a run begins.
 pub fn launcher(group: ProcessGroup) -> Option<Arc<dyn lightbay_core::worker::Launcher>> {
     let program =
         if Path::new(MYSELF).exists() { PathBuf::from(MYSELF) } else { std::env::current_exe().ok()? };

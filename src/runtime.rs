@@ -46,7 +46,7 @@ use tokio::sync::Notify;
 /// Subject that the workbench shows first.
 #[derive(Debug)]
 pub enum First {
-    /// A source that is still to be read.
+    /// A source that has not been read yet.
     Source(Source),
     /// A scenario and its source.
     Scenario(AnyScenario, String),
@@ -54,12 +54,12 @@ pub enum First {
     Plan(AnyPlan, String),
 }
 
-/// Setup of the workbench at its start.
+/// Everything that the workbench needs at its start.
 #[derive(Debug)]
 pub struct Opening {
-    /// Original standard output.
+    /// Standard output of the caller.
     pub out: File,
-    /// Original standard error, for the report of a crash.
+    /// Standard error of the caller, for the report of a crash.
     pub err: Option<File>,
     /// Subject to show first.
     pub first: First,
@@ -69,7 +69,7 @@ pub struct Opening {
     pub threads: usize,
     /// Starts solver processes of runs.
     pub launcher: Option<Arc<dyn Launcher>>,
-    /// Colours and characters.
+    /// Palette and characters of the screen.
     pub theme: Theme,
     /// `true` if the program queries the background colour of the terminal.
     pub ask_background: bool,
@@ -79,7 +79,7 @@ pub struct Opening {
     pub places: Places,
     /// Version of the program.
     pub version: &'static str,
-    /// Panes of each kind.
+    /// Function that returns the panes of a kind.
     pub panes: PaneTable,
 }
 

@@ -13,7 +13,8 @@ pub fn stdout_was_closed() -> bool {
     CLOSED.load(Ordering::Relaxed)
 }
 
-/// Makes one system call and stores one flag, because the standard library is not initialised at this time.
+/// Reads whether standard output is closed, with one system call and one stored flag, because the standard library is
+/// not initialised at this time.
 extern "C" fn look() {
     let closed = fcntl_getfd(rustix::stdio::stdout()) == Err(Errno::BADF);
     CLOSED.store(closed, Ordering::Relaxed);

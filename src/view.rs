@@ -40,7 +40,7 @@ pub struct ViewCache {
 }
 
 impl ViewCache {
-    /// The cache before the first frame.
+    /// Creates the cache before the first frame.
     pub fn new() -> Self {
         Self { presenter: Presenter::new(), ..Self::default() }
     }
@@ -51,7 +51,7 @@ impl ViewCache {
     }
 }
 
-/// Draws one frame.
+/// Draws one frame, and returns data about the drawn screen for the state.
 pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     let area = frame.area();
     let out = draw_into(app, cache, area, frame.buffer_mut());
@@ -74,7 +74,7 @@ fn keep_ends(buf: &mut Buffer) {
     }
 }
 
-/// Draws into an area of a buffer.
+/// Draws into an area of a buffer, and returns data about the drawn screen for the state.
 pub fn draw_into(app: &App, cache: &mut ViewCache, area: Rect, buf: &mut Buffer) -> Drawn {
     let mut out = Drawn::default();
     if SizeClass::of(area.width, area.height) == SizeClass::TooSmall {

@@ -41,7 +41,7 @@ pub enum Action {
     Drawn(Drawn),
     /// The time requested by [`crate::app::App::next_wake`] has come.
     Tick,
-    /// Something outside happened.
+    /// An event outside the state happened.
     Fact(Fact),
 }
 
@@ -50,12 +50,12 @@ pub enum Action {
 pub enum Command {
     /// Solve with the current parameters.
     Solve {
-        /// Method; `None` is the method chosen in the form.
+        /// Method to start; `None` is the method chosen in the form.
         method: Option<String>,
-        /// From the best known plan (true) or from scratch.
+        /// `true`: starts from the best known plan; `false`: starts from scratch.
         warm: bool,
     },
-    /// Solve for several values of a knob by several methods: `name=values`, perhaps methods.
+    /// Solve for several values of a knob, by one or more methods: `name=values`, then optionally methods.
     Sweep(String),
     /// Stop the chosen run or all runs; keep the best plan.
     Stop,
@@ -98,7 +98,7 @@ pub enum Command {
     SaveSession,
     /// Continue saving below another folder.
     SaveTo(String),
-    /// Open a file.
+    /// Open a file, preset or session.
     Open(String),
     /// Open a preset.
     New(String),
@@ -150,7 +150,7 @@ pub enum Command {
     Log,
     /// Show all runs.
     Runs,
-    /// Show all panes.
+    /// Show the list of all panes.
     Panes,
     /// Next palette of colours.
     NextPalette,
@@ -193,57 +193,57 @@ pub enum LayerCommand {
     Accept,
     /// Complete the typed text from the chosen line.
     Complete,
-    /// The next choice, format, pair.
+    /// Go to the next choice, format or pair.
     Next,
-    /// The previous choice, format, pair.
+    /// Go to the previous choice, format or pair.
     Previous,
-    /// One line up.
+    /// Move one line up.
     Up,
-    /// One line down.
+    /// Move one line down.
     Down,
-    /// One page up.
+    /// Move one page up.
     PageUp,
-    /// One page down.
+    /// Move one page down.
     PageDown,
     /// Add one to the edited entry.
     Raise,
     /// Subtract one from the edited entry.
     Lower,
-    /// The answer no.
+    /// Give the answer no.
     No,
-    /// The answer yes, which is the last one.
+    /// Give the answer yes, which is the last one.
     Yes,
-    /// The answer of this number, from 0.
+    /// Give the answer of this number, from 0.
     Answer(u8),
 }
 
-/// Input from the mouse, with the cell it was over.
+/// Input from the mouse, with the cell under the pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mouse {
     /// Type of the input.
     pub what: MouseKind,
-    /// Column.
+    /// Column of the cell.
     pub x: u16,
-    /// Row.
+    /// Row of the cell.
     pub y: u16,
 }
 
 /// Types of mouse input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MouseKind {
-    /// Left button pressed.
+    /// The left button was pressed.
     Press,
-    /// Left button moved while pressed.
+    /// The left button was held while the mouse moved.
     Drag,
-    /// Left button released.
+    /// The left button was released.
     Release,
-    /// Right button pressed.
+    /// The right button was pressed.
     RightPress,
-    /// Wheel towards the user (1) or away (-1).
+    /// The wheel was turned towards the user (1) or away (-1).
     Wheel(i8),
 }
 
-/// An event of a run, comparable: equal if it is the same event of the same run.
+/// An event of a run that can be compared: two values are equal if they are the same event of the same run.
 #[derive(Clone, Debug)]
 pub struct Heard {
     /// The event itself.
@@ -253,7 +253,7 @@ pub struct Heard {
 }
 
 impl Heard {
-    /// An event, with the session number of its plan.
+    /// Combines an event with the session number of its plan.
     pub fn new(event: Event, plan: Option<u64>) -> Self {
         Self { event: Arc::new(event), plan }
     }
@@ -270,13 +270,13 @@ impl PartialEq for Heard {
 pub struct Submitted {
     /// Number of the run.
     pub run: RunId,
-    /// Method.
+    /// Method of the run.
     pub method: String,
-    /// Hash of its scenario.
+    /// Hash of the run's scenario.
     pub scenario_sha256: String,
-    /// `true` if it waits for the active run of the same method.
+    /// `true` if the run waits for the active run of the same method.
     pub queued: bool,
-    /// Number of the plan it starts from.
+    /// Number of the plan that the run starts from.
     pub hot_start: Option<u64>,
 }
 
@@ -285,30 +285,31 @@ pub struct Submitted {
 pub struct Opened {
     /// File, preset or session from which it was read, as the user wrote it.
     pub source: String,
-    /// The input.
+    /// The scenario.
     pub scenario: AnyScenario,
-    /// Plans: of the file, or of the saved session.
+    /// Plans of the file or of the saved session.
     pub plans: Vec<PlanEntry>,
     /// Events of the saved session, oldest first.
     pub events: Vec<Heard>,
-    /// Setup and choices of the saved session, to be restored; `None` if it was not opened from a session.
+    /// Setup and choices of the saved session, to be restored; `None` if no session was opened.
     pub remembered: Option<Box<Remembered>>,
-    /// The session it is saved in.
+    /// The session in which the scenario is saved.
     pub session: SessionView,
-    /// Messages about it for the log: summaries of imports, warnings.
+    /// Messages about the opened subject for the log: summaries of imports, warnings.
     pub notes: Vec<(Severity, String)>,
-    /// Start this method at once; the empty name means the default method.
+    /// Method to start at once; the empty name means the default method.
     pub solve: Option<String>,
 }
 
 /// State of the session, as displayed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionView {
-    /// Its name; empty if nothing is saved.
+    /// Name of the session; empty if nothing is saved.
     pub name: String,
-    /// Number of the open scenario; reports on saving from other scenarios are about other sessions.
+    /// Number of the open scenario; reports on saving with another number are about other sessions.
     pub key: u64,
-    /// Name of a session whose plans are shown here while another process has it open, and that process.
+    /// Name of a session that another process has open and whose plans are shown here, with a description of that
+    /// process.
     pub beside: Option<String>,
     /// The process that has the session open and runs methods that are shown here.
     pub elsewhere: Option<AtWork>,
@@ -316,7 +317,7 @@ pub struct SessionView {
     pub failing: Option<String>,
     /// `true` if a run was started or a plan was added here, which would be lost without saving.
     pub used: bool,
-    /// Number of times that its folder was created again after it had been removed.
+    /// Number of times that the session's folder was created again after it had been removed.
     pub made_again: u64,
     /// Reason that the list of recent sessions is not updated; `None` if it is.
     pub list_problem: Option<String>,
@@ -327,7 +328,7 @@ pub struct SessionView {
 pub struct AtWork {
     /// Description of the process.
     pub holder: String,
-    /// Its runs that had not ended when the session was opened here.
+    /// Runs of the process that had not ended when the session was opened here.
     pub runs: BTreeSet<RunId>,
 }
 
@@ -345,13 +346,13 @@ pub struct RemoteEvents {
 /// Report on saving an open scenario.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Saving {
-    /// Number of the reporting open scenario.
+    /// Number of the open scenario that the report is about.
     pub key: u64,
-    /// Name of the session; empty as long as none could be created.
+    /// Name of the session; empty as long as no session could be created.
     pub name: String,
     /// Reason that nothing can be saved at the moment; `None` if saving works.
     pub failing: Option<String>,
-    /// Number of times that the folder was created again because it had been removed.
+    /// Number of times that the session's folder was created again because it had been removed.
     pub made_again: u64,
     /// Reason that the list of recent sessions is not updated; `None` if it is.
     pub list_problem: Option<String>,
@@ -360,37 +361,37 @@ pub struct Saving {
 /// A saved session on the start screen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recent {
-    /// Its name.
+    /// Name of the session.
     pub name: String,
-    /// Kind of its scenario.
+    /// Kind of the session's scenario.
     pub kind: String,
-    /// Method of its best plan.
+    /// Method of the session's best plan.
     pub method: String,
-    /// Name and value of its objective, if it has a plan.
+    /// Name and value of the objective, if the session has a plan.
     pub objective: Option<(String, f64)>,
-    /// Figures of its best plan.
+    /// Figures of the session's best plan.
     pub metrics: std::collections::BTreeMap<String, f64>,
-    /// Status of its best plan, in words.
+    /// Status of the session's best plan, in words.
     pub status: String,
-    /// Time since its last change, in words.
+    /// Time since the last change of the session, in words.
     pub age: String,
 }
 
 /// Known properties of the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Abilities {
-    /// Colours it shows.
+    /// Colours that the terminal shows.
     pub depth: ColorDepth,
-    /// Its background.
+    /// Background of the terminal: dark or light.
     pub background: Background,
 }
 
 /// An event from outside the state.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fact {
-    /// Something was opened.
+    /// A subject was opened.
     Opened(Box<Opened>),
-    /// Something could not be opened.
+    /// A subject could not be opened.
     OpenFailed {
         /// File, preset or session, as the user wrote it.
         source: String,
@@ -403,7 +404,7 @@ pub enum Fact {
     Submitted(Submitted),
     /// A run was refused before it began.
     Refused {
-        /// Method.
+        /// Method of the run.
         method: String,
         /// All problems, one line each.
         problems: Vec<String>,
@@ -414,9 +415,9 @@ pub enum Fact {
     RemoteEvents(RemoteEvents),
     /// Events that were merged and dropped because the screen was slower than the runs.
     Lost {
-        /// Events that newer ones replaced.
+        /// Number of events that newer events replaced.
         merged: u64,
-        /// Events that were dropped without replacement.
+        /// Number of events that were dropped without replacement.
         dropped: u64,
     },
     /// An edited list was evaluated.
@@ -430,23 +431,23 @@ pub enum Fact {
     Checked {
         /// Number of the plan.
         number: u64,
-        /// Its standing; `None` if the plan did not pass.
+        /// The bounds on the plan, and who confirms them; `None` if the plan did not pass.
         standing: Option<Standing>,
         /// The report; its first line is a summary.
         lines: Vec<String>,
     },
     /// A plan was read again.
     PlanLoaded {
-        /// Its number.
+        /// Number of the plan.
         number: u64,
         /// The plan, or the reason that it cannot be used.
         plan: Result<PlanRef, String>,
     },
     /// A plan from an edit or a file got a number.
     Kept {
-        /// Its number.
+        /// Number of the plan.
         number: u64,
-        /// The plan.
+        /// The plan that got the number.
         plan: PlanRef,
         /// Description of the edit or file from which it came.
         source: String,
@@ -455,7 +456,7 @@ pub enum Fact {
     SweepRow {
         /// Number of the request.
         key: u64,
-        /// The row.
+        /// The row of the cell.
         row: Box<SweepRow>,
     },
     /// A sweep ended.
@@ -471,7 +472,7 @@ pub enum Fact {
         path: PathBuf,
         /// Size in bytes, all files together.
         bytes: u64,
-        /// Files that were written.
+        /// Number of files that were written.
         files: usize,
         /// Number of those files that roll the change back.
         rollbacks: usize,

@@ -5,7 +5,7 @@ use crate::app::state::App;
 use crate::app::sweeps::suggestion;
 use lightbay_engines::glossary;
 
-/// A value offered for an argument.
+/// A value offered for the argument of an action in the palette.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offered {
     /// Text to type.
@@ -19,9 +19,9 @@ pub struct Offered {
 pub struct Argument {
     /// Placeholder, such as `FILE`.
     pub name: &'static str,
-    /// Values to choose from now; empty if any text may be typed.
+    /// Function that returns the values to choose from now; no values if any text may be typed.
     pub offered: fn(&App) -> Vec<Offered>,
-    /// The command, or the problem of the text.
+    /// Function that makes the command from the typed text, or returns the problem of the text.
     pub command: fn(&str) -> Result<Command, String>,
 }
 
@@ -105,7 +105,7 @@ fn given(text: &str, what: &str, make: fn(String) -> Command) -> Result<Command,
     if text.is_empty() { Err(format!("type {what}")) } else { Ok(make(text.to_owned())) }
 }
 
-/// A method to start.
+/// Argument: a method to start.
 pub const METHOD: Argument = Argument {
     name: "METHOD",
     offered: methods,
@@ -114,42 +114,42 @@ pub const METHOD: Argument = Argument {
     },
 };
 
-/// A method to choose.
+/// Argument: a method to choose.
 pub const CHOICE: Argument = Argument {
     name: "METHOD",
     offered: methods,
     command: |text| given(text, "the name of a method", Command::ChooseMethod),
 };
 
-/// A setting.
+/// Argument: a setting.
 pub const SETTING: Argument = Argument {
     name: "NAME=VALUE",
     offered: settings,
     command: |text| given(text, "NAME=VALUE", Command::Set),
 };
 
-/// A name for the scenario.
+/// Argument: a name for the scenario.
 pub const NAME: Argument = Argument {
     name: "TEXT",
     offered: |_| Vec::new(),
     command: |text| given(text, "a name", |name| Command::Set(format!("name={name}"))),
 };
 
-/// A knob with values, and optionally methods.
+/// Argument: a knob with values, and optionally methods.
 pub const SWEEP: Argument = Argument {
     name: "NAME=VALUES [METHODS]",
     offered: sweeps,
     command: |text| given(text, "NAME=VALUES, such as seq=2048,4096", Command::Sweep),
 };
 
-/// A pane of the kind, with or without a key.
+/// Argument: a pane of the kind, with or without a key.
 pub const PANE: Argument = Argument {
     name: "NAME",
     offered: panes,
     command: |text| given(text, "the name of a pane", Command::FocusNamed),
 };
 
-/// The number of a plan.
+/// Argument: the number of a plan.
 pub const PLAN: Argument = Argument {
     name: "NUMBER",
     offered: plans,
@@ -160,42 +160,42 @@ pub const PLAN: Argument = Argument {
     },
 };
 
-/// A format and optionally a path.
+/// Argument: a format and optionally a path.
 pub const FORMAT: Argument = Argument {
     name: "FORMAT [FILE]",
     offered: formats,
     command: |text| given(text, "a format, such as json", Command::Export),
 };
 
-/// A format of another tool and files.
+/// Argument: a format of another tool and files.
 pub const IMPORT: Argument = Argument {
     name: "FORMAT FILE…",
     offered: importers,
     command: |text| given(text, "a format and files", Command::Import),
 };
 
-/// A file or session.
+/// Argument: a file or session.
 pub const FILE: Argument = Argument {
     name: "FILE",
     offered: sessions,
     command: |text| given(text, "the name of a file, such as job.json or plan.json", Command::Open),
 };
 
-/// A folder to save in.
+/// Argument: a folder to save in.
 pub const FOLDER: Argument = Argument {
     name: "FOLDER",
     offered: |_| Vec::new(),
     command: |text| given(text, "the name of a folder with free space", Command::SaveTo),
 };
 
-/// A term of the glossary.
+/// Argument: a term of the glossary.
 pub const WORD: Argument = Argument {
     name: "WORD",
     offered: words,
     command: |text| given(text, "a term, such as NCT", Command::Explain),
 };
 
-/// A preset.
+/// Argument: a preset.
 pub const PRESET: Argument = Argument {
     name: "PRESET",
     offered: presets,

@@ -27,7 +27,7 @@ pub struct Drawn {
 /// A rectangle that reacts to clicks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
-    /// Its cells.
+    /// Cells of the rectangle.
     pub rect: Rect,
     /// Action of a click.
     pub click: Action,
@@ -40,22 +40,22 @@ pub struct Hit {
 pub struct PaneDrawn {
     /// The pane that was drawn.
     pub pane: PaneId,
-    /// Its cells, title included.
+    /// Cells of the pane, title included.
     pub area: Rect,
-    /// Its items, sorted by row and place; the `Arc` stays the same as long as the items do.
+    /// Selectable items of the pane, sorted by row and place; the `Arc` stays the same as long as the items do.
     pub items: Arc<[Item]>,
-    /// Item rows that fit.
+    /// Number of item rows that fit.
     pub page: usize,
     /// The item that is drawn as chosen because several panes share the choice; moves start from it.
     pub chosen: Option<ItemId>,
-    /// First row shown.
+    /// Index of the first row shown.
     pub offset: usize,
-    /// First column shown.
+    /// Index of the first column shown.
     pub column: usize,
     /// Number of steps for the bracket keys.
     pub steps: u32,
-    /// Another pane whose selection the bracket keys move instead, and the item chosen there now: its items are
-    /// numbered from 0 to `steps` - 1.
+    /// Another pane whose selection the bracket keys move instead, and the item chosen in that pane now: the items of
+    /// that pane are numbered from 0 to `steps` - 1.
     pub steps_through: Option<(PaneId, ItemId)>,
     /// `true` if the bracket keys follow the axis across rows instead of going through one row after the other.
     pub along_axis: bool,
@@ -70,7 +70,7 @@ pub struct PaneDrawn {
 }
 
 impl PaneDrawn {
-    /// A pane without items.
+    /// Starts the description of a pane without items.
     pub fn new(pane: PaneId, area: Rect) -> Self {
         Self {
             pane,
@@ -94,11 +94,11 @@ impl PaneDrawn {
 /// An item that can be selected.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Item {
-    /// Its id.
+    /// Id of the item in its pane.
     pub id: ItemId,
-    /// The row of the item.
+    /// Row of the item.
     pub row: u32,
-    /// Position in its row, on a scale that is the same for all rows.
+    /// Position of the item in its row, on a scale that is the same for all rows.
     pub place: f32,
 }
 
@@ -110,7 +110,7 @@ pub enum EditTarget {
     /// This knob of the scenario, as `key:value` for every changed entry; the resulting plan belongs to the changed
     /// scenario.
     Knob {
-        /// The knob.
+        /// Name of the knob.
         name: &'static str,
         /// Key of each entry in the text of the knob.
         keys: Vec<String>,
@@ -118,7 +118,7 @@ pub enum EditTarget {
 }
 
 impl EditTarget {
-    /// Name of the parameter or knob.
+    /// Returns the name of the parameter or knob.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Param(name) | Self::Knob { name, .. } => name,
@@ -133,9 +133,9 @@ pub struct CellEditing {
     pub method: &'static str,
     /// Parameter or knob that receives the list.
     pub target: EditTarget,
-    /// The list of the plan shown.
+    /// The list of entries of the displayed plan.
     pub values: Vec<i64>,
-    /// Smallest and largest entry.
+    /// Smallest and largest value of an entry.
     pub range: (i64, i64),
     /// Name of each entry, for messages.
     pub names: Vec<String>,
@@ -148,13 +148,14 @@ pub struct CellEditing {
 }
 
 impl CellEditing {
-    /// The entry that an item represents.
+    /// Returns the index of the entry that an item represents.
     pub fn entry(&self, item: ItemId) -> Option<usize> {
         self.cells.iter().find(|(id, _)| *id == item).map(|(_, entry)| *entry)
     }
 }
 
-/// Identity of a view job: pane, plan, size and variant. Used to drop late results.
+/// Identity of a view job: pane, plan, size and variant. Results with another identity than the current one are
+/// dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct JobKey {
     /// Pane that requested the job.
@@ -163,7 +164,7 @@ pub struct JobKey {
     pub plan: u64,
     /// Size of the area to be drawn.
     pub size: (u16, u16),
-    /// Number for any other input of the job.
+    /// Number that distinguishes all other input of the job.
     pub variant: u64,
 }
 
@@ -192,12 +193,12 @@ impl PartialEq for ViewJob {
 }
 
 impl Drawn {
-    /// The top rectangle at a cell.
+    /// Returns the topmost clickable rectangle at a cell.
     pub fn hit(&self, x: u16, y: u16) -> Option<&Hit> {
         self.hits.iter().rev().find(|hit| hit.rect.contains(Position { x, y }))
     }
 
-    /// The pane at a cell.
+    /// Returns the pane at a cell.
     pub fn pane_at(&self, x: u16, y: u16) -> Option<&PaneDrawn> {
         self.panes.iter().rev().find(|pane| pane.area.contains(Position { x, y }))
     }

@@ -32,9 +32,9 @@ pub enum Effect {
     EditRun {
         /// The run to change.
         run: RunId,
-        /// Knob.
+        /// Name of the knob.
         name: String,
-        /// Value now.
+        /// New value.
         value: ParamValue,
     },
     /// Solve the cells of a sweep in the background.
@@ -47,7 +47,7 @@ pub enum Effect {
     Check {
         /// Number of the plan.
         number: u64,
-        /// The plan.
+        /// The plan to be checked.
         plan: PlanRef,
         /// Also run checks that may take long.
         exact: bool,
@@ -56,21 +56,21 @@ pub enum Effect {
     Export(ExportJob),
     /// Read a plan of the session from disk.
     LoadPlan {
-        /// Its number in the session.
+        /// Number of the plan in the session.
         number: u64,
     },
     /// Assign a number to a plan that no run reported, and add it to the session.
     KeepPlan {
-        /// The plan.
+        /// The plan to be added.
         plan: PlanRef,
         /// Description of the edit or file from which it came.
         source: String,
     },
     /// Write a marked plan of a run to disk, even if a better one follows immediately.
     SavePlan {
-        /// Its number.
+        /// Number of the plan.
         number: u64,
-        /// The plan.
+        /// The plan to be written.
         plan: PlanRef,
     },
     /// Save the state of the screen, so that it can be restored.
@@ -85,7 +85,7 @@ pub enum Effect {
     Import {
         /// Name of the format.
         format: String,
-        /// Files.
+        /// Files to read.
         paths: Vec<PathBuf>,
     },
     /// Copy a text to the user's clipboard.
@@ -107,21 +107,21 @@ pub enum Effect {
     },
 }
 
-/// Requests to the runtime, in order.
+/// Requests to the runtime, in the order of execution.
 pub type Effects = Vec<Effect>;
 
 /// A method to start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRequest {
-    /// Input.
+    /// Scenario to solve.
     pub scenario: AnyScenario,
-    /// Its hash.
+    /// Hash of the scenario.
     pub scenario_sha256: String,
-    /// Method.
+    /// Method to start.
     pub method: String,
-    /// Values for its own knobs.
+    /// Values for the method's own knobs.
     pub params: Vec<(String, ParamValue)>,
-    /// Seed and limits.
+    /// Seed, time limit and gap.
     pub common: Common,
     /// Plan to start from, with its number.
     pub hot_start: Option<(u64, PlanRef)>,
@@ -132,7 +132,7 @@ pub struct RunRequest {
 /// A sweep to solve.
 #[derive(Clone, Debug)]
 pub struct SweepRequest {
-    /// Number of the request; its rows carry the same number.
+    /// Number of the request; the rows of the sweep carry the same number.
     pub key: u64,
     /// Knob, values and methods to solve.
     pub sweep: Arc<Sweep>,
@@ -149,11 +149,11 @@ impl PartialEq for SweepRequest {
 pub struct Evaluation {
     /// Number of the request; only the newest answer is used.
     pub key: u64,
-    /// Input.
+    /// Scenario of the plan that is edited.
     pub scenario: AnyScenario,
     /// Method that evaluates.
     pub method: String,
-    /// The plan it starts from, if it needs one.
+    /// The plan from which the method starts, if it needs a plan.
     pub base: Option<PlanRef>,
     /// One set of settings per variant, with the name of the variant.
     pub variants: Vec<(&'static str, Vec<(String, ParamValue)>)>,
@@ -187,18 +187,18 @@ pub struct ExportJob {
     pub overwrite: bool,
 }
 
-/// Something to open.
+/// A subject to open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// A scenario or plan file.
     File(PathBuf),
-    /// A built-in scenario.
+    /// A built-in scenario, by its name.
     Preset(String),
-    /// A saved session.
+    /// A saved session, by its name.
     Session(String),
     /// The session used last, or the start screen if there is none.
     Last,
-    /// The start screen.
+    /// Nothing: the start screen is shown.
     Nothing,
 }
 
@@ -207,19 +207,19 @@ pub enum Source {
 pub struct Remembered {
     /// File, preset or session that the scenario was read from, as the user wrote it.
     pub source: String,
-    /// All settings.
+    /// Present settings.
     pub now: Setup,
     /// Settings of the newest solve.
     pub solved: Option<Setup>,
-    /// Marked plans.
+    /// Numbers of the marked plans.
     pub marked: Vec<u64>,
-    /// Baseline.
+    /// Number of the baseline plan.
     pub baseline: Option<u64>,
-    /// Plan chosen by the user.
+    /// Number of the plan that the user chose to display.
     pub shown: Option<u64>,
     /// Number of the pane with the focus.
     pub pane: u8,
-    /// The best plan, for the list of sessions; it is not restored.
+    /// The best plan with its number, for the list of sessions; it is not restored.
     pub best: Option<(u64, PlanRef)>,
     /// Results of the checker by plan number; the rows of the plans contain them after restoring.
     pub findings: BTreeMap<u64, Findings>,

@@ -1,4 +1,4 @@
-//! Actions that are possible now: the footer, and the keys that may follow a pending key.
+//! Actions that are possible now, for the footer, and the keys that may follow a pending key.
 
 use crate::app::action::Command;
 use crate::app::keymap::{ActionIndex, Found, Node};
@@ -8,19 +8,19 @@ use crate::app::table::{self, Make, TablePlace};
 /// An entry of the footer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hint {
-    /// The action.
+    /// Index of the action.
     pub action: ActionIndex,
-    /// Its first key.
+    /// First key of the action.
     pub keys: &'static str,
-    /// One or two words.
+    /// Label of the action: one or two words.
     pub label: &'static str,
-    /// `true` if it is possible now.
+    /// `true` if the action is possible now.
     pub possible: bool,
-    /// `true` if it must not be cut.
+    /// `true` if the entry must not be cut.
     pub keep: bool,
 }
 
-/// A key that may follow the pending ones.
+/// A key that may follow the pending keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Next {
     /// The key.
@@ -31,8 +31,8 @@ pub struct Next {
     pub action: Option<ActionIndex>,
 }
 
-/// The footer, most useful first: possible actions before impossible ones, then by weight. Entries that must not be cut
-/// are last, as on the screen.
+/// Returns the entries of the footer, most useful first: possible actions before impossible ones, then by weight.
+/// Entries that must not be cut are last, as on the screen.
 pub fn footer(app: &App) -> Vec<Hint> {
     let layer = app.layers.last().map(crate::app::layer::Layer::kind);
     let mut hints: Vec<(u8, Hint)> = table::all()
@@ -62,7 +62,7 @@ pub fn footer(app: &App) -> Vec<Hint> {
     hints.into_iter().map(|(_, hint)| hint).collect()
 }
 
-/// Label of an action in the footer; for a toggle such as pause and resume, the label of the next state.
+/// Returns the label of an action in the footer; for a toggle such as pause and resume, the label of the next state.
 fn label(app: &App, info: &table::ActionInfo) -> &'static str {
     match &info.make {
         Make::Plain(Command::TogglePause) if app.would_resume() => "resume",
@@ -70,7 +70,7 @@ fn label(app: &App, info: &table::ActionInfo) -> &'static str {
     }
 }
 
-/// The keys that may follow the pending ones.
+/// Returns the keys that may follow the pending keys.
 pub fn next_keys(app: &App) -> Vec<Next> {
     match app.keymap.base(&app.pending) {
         Found::Pending(keys) if !app.pending.is_empty() => keys

@@ -55,22 +55,22 @@ const NAMES: &[(&str, Code)] = &[
 ];
 
 impl Key {
-    /// A key without modifiers.
+    /// Creates a key without modifiers.
     pub const fn plain(code: Code) -> Self {
         Self { code, ctrl: false, alt: false, shift: false }
     }
 
-    /// A character key.
+    /// Creates a character key.
     pub const fn char(character: char) -> Self {
         Self::plain(Code::Char(character))
     }
 
-    /// A character with control.
+    /// Creates a character with control.
     pub const fn ctrl(character: char) -> Self {
         Self { ctrl: true, ..Self::char(character) }
     }
 
-    /// The key in the form that the keymap uses: shift is dropped if the character already implies it.
+    /// Returns the key in the form that the keymap uses: shift is dropped if the character already implies it.
     #[must_use]
     pub const fn normal(mut self) -> Self {
         if matches!(self.code, Code::Char(_)) {
@@ -79,7 +79,7 @@ impl Key {
         self
     }
 
-    /// The character that this key types into a text field.
+    /// Returns the character that this key types into a text field.
     pub const fn text(self) -> Option<char> {
         match self.code {
             Code::Char(character) if !self.ctrl && !self.alt => Some(character),

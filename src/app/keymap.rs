@@ -1,5 +1,5 @@
-//! Maps keys to actions with a trie per place, made from the action table. A key that begins a sequence waits for the
-//! next key.
+//! Maps keys to actions with a trie for the panes and one for each layer, made from the action table. A key that begins
+//! a sequence waits for the next key.
 
 use crate::app::key::{Key, sequence};
 use crate::app::layer::LayerKind;
@@ -12,11 +12,11 @@ pub type ActionIndex = usize;
 /// Result of looking up the keys pressed so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found<'a> {
-    /// An action.
+    /// The keys are complete and name this action.
     Action(ActionIndex),
-    /// More keys are needed: these are possible.
+    /// More keys are needed; the map contains the possible next keys.
     Pending(&'a BTreeMap<Key, Node>),
-    /// Nothing.
+    /// The keys name no action.
     Nothing,
 }
 
@@ -25,7 +25,7 @@ pub enum Found<'a> {
 pub enum Node {
     /// The end of a sequence.
     Leaf(ActionIndex),
-    /// Keys that may follow.
+    /// Keys that may follow, each with its node.
     Inner(BTreeMap<Key, Node>),
 }
 
@@ -33,7 +33,7 @@ pub enum Node {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{keys}' is bound to '{first}' and '{second}'; change the keys of one of these actions")]
 pub struct Conflict {
-    /// The keys.
+    /// The keys that are bound twice.
     pub keys: String,
     /// The action to which the keys are bound.
     pub first: &'static str,
@@ -41,7 +41,7 @@ pub struct Conflict {
     pub second: &'static str,
 }
 
-/// All bindings.
+/// All key bindings.
 #[derive(Clone, Debug)]
 pub struct Keymap {
     base: BTreeMap<Key, Node>,
@@ -49,7 +49,7 @@ pub struct Keymap {
 }
 
 impl Keymap {
-    /// The bindings of a table.
+    /// Builds the bindings of a table of actions.
     ///
     /// # Errors
     /// Every conflict. A text that does not name a key is reported as a conflict of the action with itself.

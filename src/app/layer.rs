@@ -1,4 +1,4 @@
-//! Layers above the panes: each handles a key or passes it on.
+//! Layers above the panes, such as pop-ups: each layer handles a key or passes it on.
 
 use crate::app::action::Command;
 use crate::app::drawn::CellEditing;
@@ -11,7 +11,7 @@ use tui_input::Input;
 /// Types of layers, for the action table and drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LayerKind {
-    /// Keys and what they do, with a filter.
+    /// The keys and their effects, with a filter.
     Help,
     /// All actions by name, with arguments.
     Palette,
@@ -25,7 +25,7 @@ pub enum LayerKind {
     Compare,
     /// Format and path of a file to write.
     Export,
-    /// The log.
+    /// The log of events and messages.
     Log,
     /// All runs of the session.
     Runs,
@@ -38,19 +38,19 @@ pub enum LayerKind {
 /// A one-line text with a cursor, and the problem of the text.
 #[derive(Clone, Debug, Default)]
 pub struct TextField {
-    /// Text and cursor.
+    /// Typed text, and position of the cursor.
     pub input: Input,
     /// What is wrong with the text, shown in the line below it; empty if the text is valid.
     pub problem: String,
 }
 
 impl TextField {
-    /// A field with a text and the cursor at its end.
+    /// Creates a field with a text and the cursor at the end of the text.
     pub fn holding(text: impl Into<String>) -> Self {
         Self { input: Input::new(text.into()), problem: String::new() }
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn text(&self) -> &str {
         self.input.value()
     }
@@ -63,16 +63,16 @@ pub struct Filtered {
     pub field: TextField,
     /// Selected line among those that match.
     pub selected: usize,
-    /// First line shown.
+    /// Index of the first line shown.
     pub offset: usize,
 }
 
 /// The value of a knob while it is typed.
 #[derive(Clone, Debug)]
 pub struct KnobEdit {
-    /// Row of the form.
+    /// Row of the form that is edited.
     pub row: ItemId,
-    /// Knob.
+    /// Name of the knob.
     pub name: String,
     /// Text typed so far.
     pub field: TextField,
@@ -85,14 +85,14 @@ pub struct KnobEdit {
 pub struct Preview {
     /// Name of the variant.
     pub variant: &'static str,
-    /// The plan, or the reason for its absence.
+    /// The plan, or the reason that there is none.
     pub plan: Result<PlanRef, String>,
 }
 
 /// An edit of the displayed plan: the changed entries and their effect.
 #[derive(Clone, Debug)]
 pub struct CellEdit {
-    /// Pane of the edit.
+    /// Pane in which the edit started.
     pub pane: PaneId,
     /// Editable cells with the rules of the edit, as they were at its start.
     pub cells: Arc<CellEditing>,
@@ -106,14 +106,14 @@ pub struct CellEdit {
     pub waiting: bool,
     /// Results for `values`, best first.
     pub previews: Vec<Preview>,
-    /// Reason that the last step was refused; empty if it was not.
+    /// Reason that the last step was refused; empty if it was accepted.
     pub problem: String,
     /// `true` if the next digit is appended to the entry.
     pub typing: bool,
 }
 
 impl CellEdit {
-    /// The best plan among the previews.
+    /// Returns the best plan among the previews.
     pub fn plan(&self) -> Option<&PlanRef> {
         self.previews.iter().find_map(|preview| preview.plan.as_ref().ok())
     }
@@ -127,13 +127,13 @@ impl CellEdit {
 /// A question before a step that cannot be undone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
-    /// The question.
+    /// Text of the question.
     pub text: String,
-    /// Text about the consequences of the steps.
+    /// Explanation of the consequences of the answers.
     pub meaning: String,
     /// The answers, the safe one first.
     pub answers: Vec<&'static str>,
-    /// Answer that Enter selects.
+    /// Index of the answer that Enter selects.
     pub chosen: usize,
     /// Steps for the answers after the first, in their order; the last one is the requested step.
     pub then: Vec<Confirmed>,
@@ -148,7 +148,7 @@ pub enum Confirmed {
     Overwrite(ExportJob),
     /// Let the user type the argument of a command in the palette.
     Ask(&'static str),
-    /// A command, such as opening another file while a solve runs.
+    /// Execute a command, such as opening another file while a solve runs.
     Run(Command),
 }
 
@@ -159,7 +159,7 @@ pub struct ExportEdit {
     pub plan: Option<u64>,
     /// Formats to choose from, by name.
     pub formats: Vec<&'static str>,
-    /// Chosen format.
+    /// Index of the chosen format.
     pub format: usize,
     /// Path as typed.
     pub path: TextField,
@@ -170,40 +170,40 @@ pub struct ExportEdit {
 /// Two plans side by side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair {
-    /// The judged plan.
+    /// Number of the judged plan.
     pub plan: u64,
-    /// The reference plan.
+    /// Number of the reference plan.
     pub against: u64,
 }
 
-/// The comparison.
+/// The comparison of two plans as a layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompareView {
     /// Pairs to step through.
     pub pairs: Vec<Pair>,
     /// Index of the pair shown.
     pub at: usize,
-    /// First row shown.
+    /// Index of the first row shown.
     pub offset: usize,
 }
 
-/// Text to read.
+/// A text to read as a layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextView {
     /// Subject of the text.
     pub title: String,
-    /// The lines.
+    /// Lines of the text.
     pub lines: Vec<String>,
-    /// First line shown.
+    /// Index of the first line shown.
     pub offset: usize,
 }
 
-/// A list to choose from or scroll through.
+/// A list to choose from or scroll through, as a layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ListView {
     /// Selected line, counted from the top (runs, panes) or from the newest line (log).
     pub selected: usize,
-    /// First line shown.
+    /// Index of the first line shown.
     pub offset: usize,
 }
 
@@ -235,7 +235,7 @@ pub enum Layer {
 }
 
 impl Layer {
-    /// Its type.
+    /// Returns the type of the layer.
     pub const fn kind(&self) -> LayerKind {
         match self {
             Self::Help(_) => LayerKind::Help,
@@ -252,7 +252,7 @@ impl Layer {
         }
     }
 
-    /// The text field for typed characters, if the layer has one.
+    /// Returns the text field for typed characters, if the layer has one.
     pub const fn field(&mut self) -> Option<&mut TextField> {
         match self {
             Self::Help(list) | Self::Palette(list) => Some(&mut list.field),

@@ -1,4 +1,4 @@
-//! The log on screen: the newest events and messages, bounded. The full log is in the session.
+//! The log on screen: a limited number of the newest events and messages. The full log is in the session.
 
 use lightbay_core::event::{RunId, Severity};
 use std::collections::VecDeque;
@@ -11,15 +11,15 @@ pub const CAPACITY: usize = 2000;
 pub struct LogEntry {
     /// Number of the entry; counting continues when old entries are dropped.
     pub number: u64,
-    /// Seconds since the program began; NaN for entries from before that.
+    /// Seconds since the program began; NaN for an entry about an event before that time.
     pub at_s: f64,
     /// Importance of the message.
     pub severity: Severity,
-    /// Method, or `app`.
+    /// Method of the run, or `app`.
     pub source: String,
-    /// Run, unless it is a message of the program.
+    /// Number of the run; `None` for a message of the program.
     pub run: Option<RunId>,
-    /// One sentence.
+    /// Text of the entry, one sentence.
     pub text: String,
 }
 
@@ -55,17 +55,17 @@ impl Log {
         });
     }
 
-    /// All stored lines, oldest first.
+    /// Iterates over all stored lines, oldest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &LogEntry> + ExactSizeIterator {
         self.entries.iter()
     }
 
-    /// The newest line.
+    /// Returns the newest line.
     pub fn last(&self) -> Option<&LogEntry> {
         self.entries.back()
     }
 
-    /// Number of stored lines.
+    /// Returns the number of stored lines.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
@@ -75,7 +75,7 @@ impl Log {
         self.entries.is_empty()
     }
 
-    /// Number of lines ever added.
+    /// Returns the number of lines ever added.
     pub const fn total(&self) -> u64 {
         self.total
     }

@@ -4,8 +4,8 @@ use crate::app::action::Motion;
 use crate::app::drawn::Item;
 use crate::app::pane::ItemId;
 
-/// The item to which a move leads. Items are sorted by row and place. Without a selection, a move forward selects the
-/// first item and a move back the last one; a selected item that no longer exists counts as no selection.
+/// Returns the item to which a move leads. Items are sorted by row and place. Without a selection, a move forward
+/// selects the first item and a move back the last one; a selected item that no longer exists counts as no selection.
 pub fn moved(items: &[Item], at: Option<ItemId>, go: Motion, page: usize) -> Option<ItemId> {
     let first = items.first()?;
     let last = items.last()?;
@@ -39,7 +39,8 @@ fn beside(items: &[Item], here: usize, right: bool) -> Item {
     }
 }
 
-/// The item `steps` rows away (rows without items do not count), as near as possible to the same place in its row.
+/// Returns the item `steps` rows away (rows without items do not count), as near as possible to the same place in its
+/// row.
 fn rows_away(items: &[Item], here: usize, steps: i64) -> Item {
     let mut rows: Vec<u32> = items.iter().map(|item| item.row).collect();
     rows.dedup();

@@ -12,17 +12,17 @@ use nucleo_matcher::{Config, Matcher, Utf32Str};
 /// A line of the palette.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// The action.
+    /// Index of the action.
     pub action: ActionIndex,
     /// Text of the line: the name, or name and value.
     pub text: String,
-    /// One line on its effect.
+    /// Effect of the action, in one line.
     pub help: String,
-    /// Its keys.
+    /// Keys of the action.
     pub keys: String,
-    /// Possible now, or the reason that it is not.
+    /// Whether the action is possible now, with the reason if it is not.
     pub possible: Possible,
-    /// Positions of `text` that matched, counted in characters.
+    /// Positions in `text` that matched, counted in characters.
     pub matches: Vec<u32>,
     /// `true` if the line is a complete command; otherwise, choosing it types it into the field.
     pub complete: bool,
@@ -35,7 +35,7 @@ pub enum Chosen {
     Run(Command),
     /// Type this text into the field and wait for more input.
     Type(String),
-    /// Show this refusal.
+    /// Show this reason, because the action is not possible.
     Refuse(String),
 }
 
@@ -67,12 +67,12 @@ fn matching<T>(query: &str, items: Vec<T>, text: impl Fn(&T) -> String) -> Vec<(
     found.into_iter().map(|(_, item, places)| (item, places)).collect()
 }
 
-/// The keys of an action, as the help shows them: `?, F1`.
+/// Returns the keys of an action, as the help shows them: `?, F1`.
 pub fn keys_of(info: &ActionInfo) -> String {
     info.keys.join(", ")
 }
 
-/// The lines for the typed text.
+/// Returns the lines for the typed text.
 pub fn lines(app: &App, query: &str) -> Vec<Line> {
     if let Some((action, info, argument)) = with_argument(query) {
         return values(app, action, info, argument);
@@ -117,8 +117,8 @@ pub fn lines(app: &App, query: &str) -> Vec<Line> {
         .collect()
 }
 
-/// Values of an action whose names match, as separate lines: `slack` offers `pane Slack`, and `bandwidth` offers `set
-/// bandwidth_gbps=`.
+/// Returns lines for the values of an action whose names match: `slack` offers `pane Slack`, and `bandwidth` offers
+/// `set bandwidth_gbps=`.
 fn offered(app: &App, query: &str, action: &str) -> Vec<Line> {
     /// Minimum number of letters for a search in names.
     const LEAST: usize = 3;
@@ -210,7 +210,7 @@ pub fn choose(query: &str, line: Option<&Line>) -> Chosen {
     }
 }
 
-/// Lines of the help for the place that `layer` names (the panes if `None`) that match `filter`.
+/// Returns the lines of the help for the place that `layer` names (the panes if `None`) that match `filter`.
 pub fn help(app: &App, filter: &str) -> Vec<Line> {
     let below = app.layers.iter().rev().map(super::layer::Layer::kind).find(|kind| *kind != LayerKind::Help);
     let here = |info: &ActionInfo| match (info.place, below) {

@@ -37,34 +37,35 @@ impl fmt::Display for PaneId {
 /// Description of a pane of a kind, with the data that the shell needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PaneInfo {
-    /// Number, consecutive from 1.
+    /// Number of the pane, consecutive from 1.
     pub number: u8,
     /// Name in the tab line and title.
     pub name: &'static str,
-    /// The question it answers, for help and the list of panes.
+    /// The question that the pane answers, for help and the list of panes.
     pub help: &'static str,
-    /// Names of its forms, which `v` cycles through; empty if there is only one.
+    /// Names of the pane's forms, which `v` cycles through; empty if there is only one form.
     pub modes: &'static [&'static str],
     /// Name of the overlay that `o` shows; empty if there is none.
     pub overlay: &'static str,
-    /// `true` if its axis can be stretched.
+    /// `true` if the axis of the pane can be stretched.
     pub zooms: bool,
     /// Name of the steps that `[` and `]` move through; empty if there are none.
     pub steps: &'static str,
-    /// Knobs that its forms sweep over and methods that they compare; `None` if it shows no sweeps.
+    /// Knobs that the forms of the pane sweep over, and methods that they compare; `None` if the pane shows no sweeps.
     pub sweeps: Option<&'static PaneSweeps>,
-    /// Its home: the number of the place on the screen that it takes by default; 2 is the large place.
+    /// Home of the pane: number of the place on the screen where the pane is drawn by default; 2 is the large place.
     pub home: u8,
-    /// Name of the section of the kind's report that it shows; empty for a pane that is drawn in its own way.
+    /// Name of the section of the kind's report that the pane shows; empty for a pane with its own drawing code.
     pub shows: &'static str,
-    /// The section of this name; `None` for a pane that is drawn in its own way.
+    /// Description of this section; `None` for a pane with its own drawing code.
     pub section: Option<&'static SectionInfo>,
-    /// Preferred number of rows in the large place of the grid, if that is its home; 0 for the default share.
+    /// Preferred number of rows in the large place of the grid, if the home of the pane is the large place; 0 for the
+    /// default share.
     pub rows: u16,
 }
 
 impl PaneInfo {
-    /// A pane with one form, no overlay, a fixed axis and no steps; its home is its number.
+    /// Describes a pane with one form, no overlay, a fixed axis and no steps; its home is its number.
     pub const fn new(number: u8, name: &'static str, help: &'static str) -> Self {
         Self {
             number,
@@ -82,26 +83,26 @@ impl PaneInfo {
         }
     }
 
-    /// The same pane, showing a section of the kind's report by its name.
+    /// Makes the pane show a section of the kind's report, given by name.
     #[must_use]
     pub const fn of_section(mut self, section: &'static str) -> Self {
         self.shows = section;
         self
     }
 
-    /// Identifies the pane as a region that can have the focus.
+    /// Returns the id of the pane as a region that can have the focus.
     pub const fn id(&self) -> PaneId {
         PaneId::Kind(self.number)
     }
 }
 
-/// Function that gives the panes of the kind with a name.
+/// Function that returns the panes of the kind with a name.
 pub type PaneTable = fn(&str) -> &'static [PaneInfo];
 
-/// Choices of the user in a pane. Survive re-layout.
+/// Choices of the user in a pane, which are kept when the layout changes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PaneState {
-    /// Selected item.
+    /// Item selected in the pane.
     pub selected: Option<ItemId>,
     /// First row shown, corrected by drawing.
     pub offset: usize,
@@ -111,7 +112,7 @@ pub struct PaneState {
     pub zoom: u8,
     /// Position on the axis of the middle of the window, 0 to 1.
     pub centre: f64,
-    /// Step chosen with the bracket keys; `None` shows the last.
+    /// Step chosen with the bracket keys; `None` shows the last step.
     pub step: Option<u32>,
     /// Index into [`PaneInfo::modes`].
     pub mode: u8,
@@ -123,7 +124,7 @@ impl PaneState {
     /// The maximum stretch of an axis.
     pub const DEEPEST: u8 = 12;
 
-    /// Start and end of the part of the axis that is shown, as fractions of the whole axis.
+    /// Returns start and end of the part of the axis that is shown, as fractions of the whole axis.
     pub fn window(&self) -> (f64, f64) {
         let width = 0.5_f64.powi(i32::from(self.zoom));
         let start = (self.centre - width / 2.0).clamp(0.0, 1.0 - width);
@@ -146,11 +147,11 @@ pub enum SizeClass {
     /// Too small for panes: one message states the required size.
     #[default]
     TooSmall,
-    /// One pane at a time and a short solve strip.
+    /// One pane at a time, and a short solve strip, fit.
     Compact,
-    /// Side bar, one large pane and small ones.
+    /// A side bar, one large pane and small panes fit.
     Grid,
-    /// Everything at once.
+    /// All regions fit at once.
     Wide,
 }
 
@@ -158,7 +159,7 @@ pub enum SizeClass {
 pub const SMALLEST: (u16, u16) = (60, 16);
 
 impl SizeClass {
-    /// The size class of a screen.
+    /// Returns the size class of a screen.
     pub const fn of(width: u16, height: u16) -> Self {
         if width < SMALLEST.0 || height < SMALLEST.1 {
             Self::TooSmall
@@ -171,7 +172,7 @@ impl SizeClass {
         }
     }
 
-    /// The word for this size class in line 1 of the screen.
+    /// Returns the word for this size class in line 1 of the screen.
     pub const fn word(self) -> &'static str {
         match self {
             Self::TooSmall => "too small",

@@ -14,10 +14,10 @@ use std::sync::Arc;
 /// Number of newest plans that stay in memory in addition to the best, marked, baseline and displayed plans.
 const NEWEST_KEPT: usize = 8;
 
-/// Relative difference below which two values are a tie.
+/// Relative difference below which two objective values are a tie.
 pub const TIE: f64 = 1e-9;
 
-/// A plan, comparable: equal if it is the same object.
+/// A plan that can be compared: two values are equal if they are the same object in memory.
 #[derive(Clone, Debug)]
 pub struct PlanRef(pub AnyPlan);
 
@@ -27,38 +27,38 @@ impl PartialEq for PlanRef {
     }
 }
 
-/// One plan.
+/// One plan of the session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanEntry {
     /// Number in the session, from 1.
     pub number: u64,
-    /// Run that found it and its number there; `None` for plans from files and edits.
+    /// Run that found the plan, and number of the plan in that run; `None` for plans from files and edits.
     pub origin: Option<(RunId, u64)>,
-    /// Method that found it.
+    /// Method that found the plan.
     pub method: String,
     /// Origin of the plan: the step of the method that found it, the file from which it was read, or the edit that made
     /// it.
     pub source: String,
     /// Objective value.
     pub value: f64,
-    /// Tie breaker, smaller is better.
+    /// Value that breaks ties of the objective, smaller is better.
     pub secondary: f64,
-    /// Figures for comparison.
+    /// Figures for the comparison of plans, by name with unit.
     pub metrics: BTreeMap<String, f64>,
-    /// Its status, such as optimal or feasible; `None` while its run is active.
+    /// Status of the plan, such as optimal or feasible; `None` while its run is active.
     pub status: Option<Status>,
-    /// The bounds on it by its own checker and method; see [`crate::app::state::App::standing_of`].
+    /// The bounds on the plan by the checker and by the plan's method; see [`crate::app::state::App::standing_of`].
     pub standing: Standing,
-    /// The problem that its method solves, if it differs from the problem of the objective; a plan for another problem
-    /// can be displayed, but never counts as the best plan.
+    /// The problem that the plan's method solves, if it differs from the problem of the objective; a plan for another
+    /// problem can be displayed, but never counts as the best plan.
     pub other_question: Option<&'static str>,
-    /// Hash of its scenario.
+    /// Hash of the plan's scenario.
     pub scenario_sha256: String,
-    /// Seconds of its run's clock when it was found.
+    /// Seconds of the run's clock when the plan was found.
     pub at_s: f64,
-    /// `true` if the user marked it.
+    /// `true` if the user marked the plan.
     pub marked: bool,
-    /// `true` if a newer plan of the same run replaced it in the table.
+    /// `true` if a newer plan of the same run replaced the plan in the table.
     pub superseded: bool,
     /// Later runs that ended with an equal plan, which is stored only once.
     pub found_again: Vec<RunId>,
@@ -67,7 +67,7 @@ pub struct PlanEntry {
 }
 
 impl PlanEntry {
-    /// Everything but scenario and result, if the plan is in memory.
+    /// Returns everything but scenario and result, if the plan is in memory.
     pub fn header(&self) -> Option<Header> {
         self.plan.as_ref().map(|plan| plan.0.header())
     }
@@ -80,7 +80,7 @@ impl PlanEntry {
         self.plan = Some(plan);
     }
 
-    /// Returns `true` if its method solves the problem of the objective.
+    /// Returns `true` if the plan's method solves the problem of the objective.
     pub fn competes(&self) -> bool {
         self.other_question.is_none()
     }
@@ -89,10 +89,10 @@ impl PlanEntry {
 /// Choice of the plan on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Shown {
-    /// The best plan.
+    /// The best plan is displayed.
     #[default]
     Best,
-    /// The plan that the user chose.
+    /// The plan with this number, which the user chose, is displayed.
     Chosen(u64),
 }
 
@@ -102,9 +102,9 @@ pub struct PlanTable {
     entries: Vec<PlanEntry>,
     next: u64,
     sense: Sense,
-    /// The baseline plan.
+    /// Number of the baseline plan.
     pub baseline: Option<u64>,
-    /// The displayed plan.
+    /// Choice of the displayed plan.
     pub shown: Shown,
     /// Hash of the scenario for which the best plan is determined.
     pub scenario_sha256: String,
@@ -117,7 +117,7 @@ impl Default for PlanTable {
 }
 
 impl PlanTable {
-    /// No plans yet.
+    /// Creates an empty table.
     pub fn new(sense: Sense, scenario_sha256: &str) -> Self {
         Self {
             entries: Vec::new(),
@@ -155,8 +155,8 @@ impl PlanTable {
     }
 
     /// Records that a run ended with a plan that the table already has. The earlier plans of the run lose their rows;
-    /// if one of them was displayed, the equal plan is displayed instead. Returns `false` if the table lacks a plan of
-    /// that number.
+    /// if one of them was displayed, the equal plan is displayed instead. Returns `false` if the table has no plan with
+    /// this number.
     pub fn find_again(&mut self, number: u64, run: RunId) -> bool {
         let Some(entry) = self.get_mut(number) else { return false };
         if !entry.found_again.contains(&run) {
@@ -172,29 +172,29 @@ impl PlanTable {
         true
     }
 
-    /// All plans, oldest first.
+    /// Iterates over all plans, oldest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &PlanEntry> {
         self.entries.iter()
     }
 
-    /// A plan by number.
+    /// Returns a plan by number.
     pub fn get(&self, number: u64) -> Option<&PlanEntry> {
         self.entries.iter().find(|entry| entry.number == number)
     }
 
-    /// A plan by number, to change it.
+    /// Returns a plan by number, to change it.
     pub fn get_mut(&mut self, number: u64) -> Option<&mut PlanEntry> {
         self.entries.iter_mut().find(|entry| entry.number == number)
     }
 
-    /// The newest plan of a run; if the run ended with a plan that an earlier run had found, that plan.
+    /// Returns the newest plan of a run; if the run ended with a plan that an earlier run had found, that plan.
     pub fn newest_of(&self, run: RunId) -> Option<&PlanEntry> {
         let again = self.entries.iter().find(|entry| entry.found_again.contains(&run));
         again
             .or_else(|| self.entries.iter().rev().find(|entry| entry.origin.is_some_and(|(of, _)| of == run)))
     }
 
-    /// The rows of the table: plans of the present scenario, best first, then plans of other scenarios.
+    /// Returns the rows of the table: plans of the present scenario, best first, then plans of other scenarios.
     pub fn rows(&self) -> Vec<&PlanEntry> {
         let mut rows: Vec<&PlanEntry> = self
             .entries
@@ -223,13 +223,13 @@ impl PlanTable {
         rows
     }
 
-    /// The best plan of the present scenario.
+    /// Returns the best plan of the present scenario.
     pub fn best(&self) -> Option<&PlanEntry> {
         self.best_of(&self.scenario_sha256)
     }
 
-    /// The best plan of the scenario with a given hash. In a tie, the older plan is the best; within one run the newer
-    /// plan, which may contain more information about the same design.
+    /// Returns the best plan of the scenario with a given hash. In a tie, the older plan is the best; within one run
+    /// the newer plan, which may contain more information about the same design.
     pub fn best_of(&self, scenario_sha256: &str) -> Option<&PlanEntry> {
         let mut best: Option<&PlanEntry> = None;
         let of_scenario = self.entries.iter().filter(|entry| entry.scenario_sha256 == scenario_sha256);
@@ -248,8 +248,8 @@ impl PlanTable {
         best
     }
 
-    /// The displayed plan. While a changed scenario has no plan yet, this is the newest plan of another scenario,
-    /// marked as stale.
+    /// Returns the displayed plan. While a changed scenario has no plan yet, this is the newest plan of another
+    /// scenario, marked as stale.
     pub fn shown(&self) -> Option<&PlanEntry> {
         match self.shown {
             Shown::Chosen(number) => self.get(number),
@@ -262,18 +262,18 @@ impl PlanTable {
         })
     }
 
-    /// The baseline plan, unless it is the displayed one.
+    /// Returns the baseline plan, unless it is the displayed one.
     pub fn baseline(&self) -> Option<&PlanEntry> {
         let baseline = self.get(self.baseline?)?;
         (self.shown().map(|shown| shown.number) != Some(baseline.number)).then_some(baseline)
     }
 
-    /// Marked plans in the order of their numbers.
+    /// Returns the marked plans in the order of their numbers.
     pub fn marked(&self) -> Vec<&PlanEntry> {
         self.entries.iter().filter(|entry| entry.marked).collect()
     }
 
-    /// Number of plans.
+    /// Returns the number of plans.
     pub fn len(&self) -> usize {
         self.entries.len()
     }

@@ -4,12 +4,12 @@
 use crate::app::pane::PaneId;
 use crate::app::state::App;
 
-/// Possibility of an action: possible, or the reason that it is not.
+/// Whether an action is possible, and if not, the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Possible {
-    /// Possible.
+    /// The action is possible.
     Yes,
-    /// Not possible, with the reason and the remedy in one sentence.
+    /// The action is not possible; the text gives the reason and the remedy in one sentence.
     No(&'static str),
 }
 
@@ -24,28 +24,28 @@ impl Possible {
     }
 }
 
-/// Possible at any time.
+/// Returns that the action is possible at any time.
 pub const fn always(_: &App) -> Possible {
     Possible::Yes
 }
 
-/// Possible if a scenario is open.
+/// Returns that the action is possible if a scenario is open.
 pub const fn open(app: &App) -> Possible {
     Possible::if_so(app.work.is_some(), "nothing is open; open a file or an example first")
 }
 
-/// Possible if a scenario is open, because every kind has a pane that charts sweeps.
+/// Returns that the action is possible if a scenario is open, because every kind has a pane that charts sweeps.
 pub fn sweeps(app: &App) -> Possible {
     let some = app.kind_panes().iter().any(|info| info.sweeps.is_some());
     Possible::if_so(some, "nothing is open to sweep over; open a file or an example first")
 }
 
-/// Possible if a run is active or waiting.
+/// Returns that the action is possible if a run is active or waiting.
 pub fn busy(app: &App) -> Possible {
     Possible::if_so(app.runs.is_busy() || app.sweeps.is_busy(), "no solve runs; press r to start one")
 }
 
-/// Possible if the selected item can be edited.
+/// Returns that the action is possible if the selected item can be edited.
 pub fn editable(app: &App) -> Possible {
     match app.focus.pane {
         PaneId::Params => open(app),
@@ -57,22 +57,22 @@ pub fn editable(app: &App) -> Possible {
     }
 }
 
-/// Possible if there is a change to undo.
+/// Returns that the action is possible if there is a change to undo.
 pub fn undo(app: &App) -> Possible {
     Possible::if_so(app.work.as_ref().is_some_and(super::work::Work::can_undo), "there is no change to undo")
 }
 
-/// Possible if there is a change to redo.
+/// Returns that the action is possible if there is a change to redo.
 pub fn redo(app: &App) -> Possible {
     Possible::if_so(app.work.as_ref().is_some_and(super::work::Work::can_redo), "there is no change to redo")
 }
 
-/// Possible if there is a plan.
+/// Returns that the action is possible if there is a plan.
 pub fn plan(app: &App) -> Possible {
     Possible::if_so(!app.plans.is_empty(), "there is no plan yet; press r")
 }
 
-/// Possible if two plans can be compared.
+/// Returns that the action is possible if two plans can be compared.
 pub fn two_plans(app: &App) -> Possible {
     Possible::if_so(
         app.plans.len() > 1,
@@ -80,13 +80,13 @@ pub fn two_plans(app: &App) -> Possible {
     )
 }
 
-/// Possible if the focused pane has steps.
+/// Returns that the action is possible if the focused pane has steps.
 pub fn steps(app: &App) -> Possible {
     let steps = app.drawn_pane(app.focus.pane).is_some_and(|pane| pane.steps > 1);
     Possible::if_so(steps, "this pane has nothing to step through")
 }
 
-/// Possible if the axis of the focused pane can be stretched.
+/// Returns that the action is possible if the axis of the focused pane can be stretched.
 pub fn zooms(app: &App) -> Possible {
     Possible::if_so(
         app.pane_info(app.focus.pane).is_some_and(|info| info.zooms),
@@ -94,19 +94,19 @@ pub fn zooms(app: &App) -> Possible {
     )
 }
 
-/// Possible if the focused pane has several forms.
+/// Returns that the action is possible if the focused pane has several forms.
 pub fn folds(app: &App) -> Possible {
     let forms = app.pane_info(app.focus.pane).is_some_and(|info| info.modes.len() > 1);
     Possible::if_so(forms, "this pane has only one view")
 }
 
-/// Possible if the focused pane has an overlay.
+/// Returns that the action is possible if the focused pane has an overlay.
 pub fn overlays(app: &App) -> Possible {
     let overlay = app.pane_info(app.focus.pane).is_some_and(|info| !info.overlay.is_empty());
     Possible::if_so(overlay, "this pane has no overlay")
 }
 
-/// Possible if an item that can be opened is selected.
+/// Returns that the action is possible if an item that can be opened is selected.
 pub fn selected(app: &App) -> Possible {
     let items = app.items(app.focus.pane);
     let some = !items.is_empty() || crate::app::update::has_sweeps(app);

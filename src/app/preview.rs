@@ -9,13 +9,13 @@ use lightbay_core::param::ParamValue;
 /// Keys of previews begin here, above the numbers of plans.
 const FIRST_KEY: u64 = 1 << 62;
 
-/// Time limit of the method, s.
+/// Time limit of the preview method, s.
 const LIMIT_S: f64 = 2.0;
 
 /// The preview of the scenario that is open.
 #[derive(Clone, Debug, Default)]
 pub struct PlanPreview {
-    /// The scenario for which it was requested: how many were opened before it, and its hash.
+    /// The scenario for which the preview was requested: number of scenarios opened before it, and its hash.
     of: Option<(u64, String)>,
     /// Number of requests so far.
     count: u64,
@@ -23,19 +23,19 @@ pub struct PlanPreview {
 }
 
 impl PlanPreview {
-    /// Number of the request, which also identifies the plan.
+    /// Returns the number of the request, which also identifies the plan.
     pub const fn key(&self) -> u64 {
         FIRST_KEY + self.count
     }
 }
 
 impl App {
-    /// The preview, if the session has no plan yet.
+    /// Returns the preview, if the session has no plan yet.
     pub fn preview(&self) -> Option<&PlanRef> {
         self.preview.plan.as_ref().filter(|_| self.plans.rows().is_empty())
     }
 
-    /// Method of the previews of the open kind; empty for none.
+    /// Returns the name of the preview method of the open kind; empty for none.
     fn preview_method(&self) -> &'static str {
         let kind = self.work.as_ref().and_then(|work| lightbay_engines::kind(work.kind));
         kind.map_or("", |kind| kind.preview_method)

@@ -9,8 +9,8 @@ use lightbay_core::standing::{Prover, Standing};
 use lightbay_engines::covers_all;
 
 impl App {
-    /// The standing of a plan, from everything that the session knows about its scenario; header, strip, panes and
-    /// comparison use it.
+    /// Returns the bounds on a plan, from everything that the session knows about its scenario; header, strip, panes
+    /// and comparison use them.
     pub fn standing_of(&self, entry: &PlanEntry) -> Standing {
         let standing = entry.standing.clone();
         let mut standing = if entry.status.is_none() { standing.unfinished() } else { standing };
@@ -18,7 +18,7 @@ impl App {
         standing
     }
 
-    /// The standing of the displayed plan, which may be the preview of an edit.
+    /// Returns the bounds on the displayed plan, which may be the preview of an edit.
     pub fn standing_of_shown(&self) -> Option<Standing> {
         let entry = self.plans.shown()?;
         let preview = self.cell_edit().filter(|edit| edit.is_changed()).and_then(CellEdit::plan);
@@ -60,8 +60,8 @@ impl App {
         }
     }
 
-    /// The state of a run as one word. `OPTIMAL` means that no plan of the scenario is better. A run that proves this
-    /// only for some plans, or whose plan is worse than another one, is shown as done.
+    /// Returns the state of a run as one word. `OPTIMAL` means that no plan of the scenario is better. A run that
+    /// proves this only for some plans, or whose plan is worse than another one, is shown as done.
     pub fn run_word(&self, run: &Run) -> &'static str {
         const OPTIMAL: &str = "OPTIMAL";
         if run.word() != OPTIMAL || self.is_best_of_all(run) { run.word() } else { "DONE" }

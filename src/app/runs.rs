@@ -21,24 +21,24 @@ pub const LINES: usize = 400;
 /// Stage in the life of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunState {
-    /// Waits for the active run of its method.
+    /// The run waits for the active run of its method.
     Queued,
-    /// Active.
+    /// The run is active.
     Running,
-    /// Paused, or pausing at its next checkpoint.
+    /// The run is paused, or will be at its next checkpoint.
     Paused,
     /// The run was told to stop.
     Stopping,
-    /// Ended; [`Run::done`] has the result.
+    /// The run has ended; [`Run::done`] has the result.
     Ended,
     /// Another process, which has the session open, is running it.
     Elsewhere,
-    /// From a saved session that was cut off while the run was active.
+    /// The run comes from a saved session that was cut off while the run was active.
     CutOff,
 }
 
 impl RunState {
-    /// Returns `true` if it uses or waits for a thread.
+    /// Returns `true` if the run uses or waits for a thread.
     pub const fn is_active(self) -> bool {
         matches!(self, Self::Queued | Self::Running | Self::Paused | Self::Stopping)
     }
@@ -49,9 +49,9 @@ impl RunState {
 pub struct BestSeen {
     /// Objective value.
     pub value: f64,
-    /// Tie breaker.
+    /// Value that breaks ties of the objective, smaller is better.
     pub secondary: f64,
-    /// Step of the method that found it.
+    /// Step of the method that found the plan.
     pub source: String,
     /// `true` if the plan was built and passed its checker.
     pub checked: bool,
@@ -69,61 +69,61 @@ pub struct Marker {
 /// A line of the solver's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SolverLine {
-    /// Its number, from 0; stays the same when older lines are dropped.
+    /// Number of the line in the log, from 0; it stays the same when older lines are dropped.
     pub number: u32,
     /// Whole milliseconds of the run's clock.
     pub at_ms: u64,
-    /// Its text.
+    /// Text of the line.
     pub text: String,
 }
 
-/// One run.
+/// One run, with everything that it reported.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// Number.
+    /// Number of the run.
     pub id: RunId,
-    /// Method.
+    /// Method of the run.
     pub method: String,
-    /// Hash of its scenario.
+    /// Hash of the run's scenario.
     pub scenario_sha256: String,
     /// State of the run.
     pub state: RunState,
-    /// Its first event, with seed and threads.
+    /// First event of the run, with seed and threads.
     pub started: Option<Started>,
-    /// Present phase of its work.
+    /// Present phase of the run's work.
     pub phase: Option<Phase>,
     /// Phases so far, each with the seconds of the run's clock at its start, oldest first.
     pub phases: Vec<(f64, Phase)>,
-    /// Remarks so far, with their times.
+    /// Remarks of the run so far, with their times.
     pub notes: Vec<Marker>,
-    /// Seconds of its clock at its last event.
+    /// Seconds on the run's clock at its last event.
     pub elapsed_s: f64,
-    /// Best so far.
+    /// Best value so far.
     pub best: Option<BestSeen>,
     /// Best bound on all plans of the scenario so far.
     pub bound: Option<f64>,
     /// Best bound so far that covers only some plans, such as the plans within certain index windows, with a
     /// description of these plans. Kept separate from the bound on all plans, because neither implies the other.
     pub partial: Option<Bound>,
-    /// Newest search figures.
+    /// Newest figures of the tree or vector search.
     pub solver: Option<SolverStats>,
     /// Seconds of the run's clock at which the solver entered its present stage.
     pub stage_since_s: f64,
     /// Seconds of silence of the solver at the run's last event.
     pub silent_s: f64,
-    /// Kind of process in which its solver runs, such as `solver process`; `None` until it is known.
+    /// Kind of process in which the run's solver works, such as `solver process`; `None` until it is known.
     pub process: Option<String>,
-    /// Sizes of its model after each step; if there are several models, the sizes of the newest one.
+    /// Sizes of the solver's model after each step; if there are several models, the sizes of the newest one.
     pub models: Vec<ModelSize>,
     /// The newest lines of the solver's log, oldest first.
     pub lines: VecDeque<SolverLine>,
-    /// Seconds of the run's clock at which it was told to stop.
+    /// Seconds of the run's clock at which the run was told to stop.
     pub stop_asked_s: Option<f64>,
     /// `true` if the user was told that the run is slow to stop.
     pub stops_late: bool,
-    /// Newest generation figures.
+    /// Newest figures of the genetic algorithm.
     pub generation: Option<GenerationStats>,
-    /// Report on its hot start: accepted, repaired or rejected.
+    /// Report on the run's hot start: accepted, repaired or rejected.
     pub hot_start: Option<HotStartReport>,
     /// The newest offer from another run.
     pub offer: Option<Offer>,
@@ -133,28 +133,28 @@ pub struct Run {
     pub bounds: RunCurve,
     /// Bounds on some plans over time and nodes.
     pub partial_bounds: RunCurve,
-    /// Best of each generation.
+    /// Best objective of each generation.
     pub best_curve: RunCurve,
-    /// Mean of each generation.
+    /// Mean objective of each generation.
     pub mean_curve: RunCurve,
-    /// Worst of each generation.
+    /// Worst objective of each generation.
     pub worst_curve: RunCurve,
-    /// Named series.
+    /// Named series of the run.
     pub named: BTreeMap<String, RunCurve>,
     /// Rows of the search table, oldest first.
     pub rows: Vec<SearchRow>,
     /// Edits, offers and pauses, for marks on charts.
     pub markers: Vec<Marker>,
-    /// Its last event, with its final status.
+    /// Last event of the run, with its final status.
     pub done: Option<Done>,
-    /// `true` if it is replayed from a saved session.
+    /// `true` if the run is replayed from a saved session.
     pub replayed: bool,
     /// Number of events received from this run.
     pub heard: u64,
 }
 
 impl Run {
-    /// A run without any events yet.
+    /// Creates a run without events.
     pub fn new(id: RunId, method: &str, scenario_sha256: &str, state: RunState) -> Self {
         Self {
             id,
@@ -388,14 +388,14 @@ impl Run {
         self.markers.push(Marker { at_s, text });
     }
 
-    /// The bound for display, and the plans that it covers if not all: the bound on all plans, if there is one.
+    /// Returns the bound for display, and the plans that it covers if not all: the bound on all plans, if there is one.
     pub fn proof(&self) -> Option<(f64, Option<&str>)> {
         let partial = || self.partial.as_ref().map(|bound| (bound.value, bound.only.as_deref()));
         self.bound.map(|value| (value, None)).or_else(partial)
     }
 
-    /// Returns the reason that it ended, as text; `None` for a run that is active, failed or has nothing to add to its
-    /// state.
+    /// Returns the reason that the run ended, as text; `None` for a run that is active, failed or has nothing to add to
+    /// its state.
     pub fn reason(&self) -> Option<String> {
         let done = self.done.as_ref()?;
         let limit = done.limit.map(|limit| format!("{} limit reached", limit_word(limit)));
@@ -410,7 +410,7 @@ impl Run {
         }
     }
 
-    /// The state as one word, for the header and the strip.
+    /// Returns the state as one word, for the header and the strip.
     pub fn word(&self) -> &'static str {
         match self.state {
             RunState::Queued => "WAITING",
@@ -433,7 +433,7 @@ impl Run {
         }
     }
 
-    /// Returns `true` if it searches a tree or a list of vectors, or builds a model for such a search.
+    /// Returns `true` if the run searches a tree or a list of vectors, or builds a model for such a search.
     pub fn searches(&self) -> bool {
         self.solver.is_some()
             || self.bounds.total() + self.partial_bounds.total() > 0
@@ -441,18 +441,19 @@ impl Run {
             || !self.lines.is_empty()
     }
 
-    /// Returns the stage of its solver, such as `root LP`; `None` if it has no stages or none is known.
+    /// Returns the stage of the run's solver, such as `root LP`; `None` if the solver has no stages or its stage is
+    /// unknown.
     pub fn stage(&self) -> Option<&str> {
         self.solver.as_ref().map(|stats| stats.stage.as_str()).filter(|stage| !stage.is_empty())
     }
 
-    /// Records that it was told to stop, at this time of its clock. The run continues until it reacts.
+    /// Records that the run was told to stop, at this time of its clock. The run continues until it reacts.
     pub fn ask_to_stop(&mut self, at_s: f64) {
         self.state = RunState::Stopping;
         self.stop_asked_s.get_or_insert(at_s);
     }
 
-    /// Returns `true` if it is an evolutionary search with generations.
+    /// Returns `true` if the run is an evolutionary search with generations.
     pub const fn evolves(&self) -> bool {
         self.generation.is_some()
     }
@@ -474,17 +475,17 @@ pub struct RunTable {
 }
 
 impl RunTable {
-    /// All runs, oldest first.
+    /// Iterates over all runs, oldest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Run> {
         self.runs.iter()
     }
 
-    /// A run by number.
+    /// Returns a run by number.
     pub fn get(&self, id: RunId) -> Option<&Run> {
         self.runs.iter().find(|run| run.id == id)
     }
 
-    /// A run by number, to change it.
+    /// Returns a run by number, to change it.
     pub fn get_mut(&mut self, id: RunId) -> Option<&mut Run> {
         self.runs.iter_mut().find(|run| run.id == id)
     }
@@ -502,7 +503,7 @@ impl RunTable {
         self.runs.retain(|run| run.id != id || run.started.is_some() || run.state.is_active());
     }
 
-    /// Runs that use or wait for a thread.
+    /// Iterates over the runs that use or wait for a thread.
     pub fn active(&self) -> impl Iterator<Item = &Run> {
         self.runs.iter().filter(|run| run.state.is_active())
     }
@@ -512,8 +513,8 @@ impl RunTable {
         self.active().next().is_some()
     }
 
-    /// The newest run of each method: active runs first, then paused, waiting, remote and ended ones, each group in the
-    /// order of the first start of their methods. The strip shows these runs.
+    /// Returns the newest run of each method: active runs first, then paused, waiting, remote and ended ones, each
+    /// group in the order of the first start of their methods. The strip shows these runs.
     pub fn newest(&self) -> Vec<&Run> {
         let mut newest: Vec<&Run> = Vec::new();
         for run in &self.runs {
@@ -534,13 +535,13 @@ impl RunTable {
         newest
     }
 
-    /// The newest run for which `wanted` holds; active runs take precedence over ended ones.
+    /// Returns the newest run for which `wanted` holds; active runs take precedence over ended ones.
     pub fn latest(&self, wanted: impl Fn(&Run) -> bool) -> Option<&Run> {
         let matching = || self.runs.iter().rev().filter(|run| wanted(run));
         matching().find(|run| run.state.is_active()).or_else(|| matching().next())
     }
 
-    /// Number of runs.
+    /// Returns the number of runs.
     pub fn len(&self) -> usize {
         self.runs.len()
     }

@@ -8,9 +8,9 @@ pub const CAPACITY: usize = 4096;
 pub struct Point {
     /// Seconds of the run's clock.
     pub at_s: f64,
-    /// Position in the run's own count: generation, node, vector.
+    /// Position in the run's own count: number of the generation, node or vector.
     pub count: f64,
-    /// Value.
+    /// Value at this point.
     pub value: f64,
 }
 
@@ -32,17 +32,17 @@ impl RunCurve {
         }
     }
 
-    /// The points kept, oldest first.
+    /// Returns the points kept, oldest first.
     pub fn points(&self) -> &[Point] {
         &self.points
     }
 
-    /// The newest point.
+    /// Returns the newest point.
     pub fn last(&self) -> Option<Point> {
         self.points.last().copied()
     }
 
-    /// Number of points added so far.
+    /// Returns the number of points added so far.
     pub const fn total(&self) -> u64 {
         self.total
     }

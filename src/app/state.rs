@@ -38,11 +38,11 @@ pub const AUTO_DELAY: Duration = Duration::from_millis(300);
 /// Appearance of the screen: colours and glyphs; also the use of the mouse.
 #[derive(Clone, Debug)]
 pub struct Look {
-    /// Family of colours.
+    /// Palette: family of colours.
     pub palette: Palette,
-    /// Colours the terminal shows.
+    /// Colours that the terminal shows.
     pub depth: ColorDepth,
-    /// Its background.
+    /// Background of the terminal: dark or light.
     pub background: Background,
     /// Characters to draw with.
     pub glyphs: GlyphSet,
@@ -74,16 +74,16 @@ impl Look {
 /// Width and height of the terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Size {
-    /// Columns.
+    /// Number of columns.
     pub width: u16,
-    /// Rows.
+    /// Number of rows.
     pub height: u16,
     /// Size class, by the panes that fit.
     pub class: SizeClass,
 }
 
 impl Size {
-    /// A size with its class.
+    /// Computes the size class of a width and height.
     pub const fn new(width: u16, height: u16) -> Self {
         Self { width, height, class: SizeClass::of(width, height) }
     }
@@ -100,20 +100,20 @@ pub struct Focus {
     pub pinned: bool,
     /// `true` if the focused pane has the whole screen.
     pub zoomed: bool,
-    /// Columns added to the side bar.
+    /// Number of columns added to the default width of the side bar.
     pub side: i16,
 }
 
 /// Parts of the screen that must be redrawn, and the urgency.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dirty {
-    /// Everything.
+    /// `true` if the whole frame must be redrawn.
     pub frame: bool,
-    /// These panes.
+    /// Panes that must be redrawn.
     pub panes: BTreeSet<PaneId>,
-    /// The clock in the header.
+    /// `true` if the clock in the header must be redrawn.
     pub clock: bool,
-    /// The user waits for the frame: draw at once.
+    /// `true` if the user waits for the frame, which is then drawn at once.
     pub urgent: bool,
 }
 
@@ -137,7 +137,7 @@ pub enum StartItem {
     Do(Command),
 }
 
-/// The start screen.
+/// Content of the start screen.
 #[derive(Clone, Debug, Default)]
 pub struct StartScreen {
     /// Saved sessions, newest first; `None` until they are listed.
@@ -153,9 +153,9 @@ pub struct StartScreen {
 /// A row of the examples on the start screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Example {
-    /// Index into [`StartScreen::presets`].
+    /// An example: index into [`StartScreen::presets`].
     Preset(usize),
-    /// Number of examples of the same kind that are not listed.
+    /// A note on this number of examples of the same kind that are not listed.
     More(usize),
 }
 
@@ -164,7 +164,7 @@ impl StartScreen {
     /// after them are visible.
     pub const EXAMPLES: usize = 18;
 
-    /// The examples, kind by kind.
+    /// Returns the examples, kind by kind.
     pub fn examples(&self) -> Vec<Example> {
         let mut examples = Vec::new();
         let mut first = 0;
@@ -181,7 +181,7 @@ impl StartScreen {
         examples
     }
 
-    /// The selectable rows, in order; the id of an item is its index.
+    /// Returns the selectable rows, in order; the id of an item is its index.
     pub fn items(&self) -> Vec<StartItem> {
         let recent = self.recent.as_ref().map_or(0, Vec::len);
         let mut items: Vec<StartItem> = (0..recent).map(StartItem::Continue).collect();
@@ -202,51 +202,51 @@ pub struct AppOptions {
     pub version: &'static str,
     /// Name of the machine, for the header.
     pub host: String,
-    /// Panes of each kind.
+    /// Function that returns the panes of a kind.
     pub panes: PaneTable,
-    /// Look of the screen at the start.
+    /// Appearance of the screen at the start.
     pub look: Look,
     /// Number of threads for runs, and number of cores.
     pub threads: (usize, usize),
-    /// Folder that file names are relative to.
+    /// Folder to which relative file names refer.
     pub folder: PathBuf,
     /// `true` if the title of the terminal is set.
     pub title: bool,
 }
 
-/// The state.
+/// The whole state of the workbench.
 #[derive(Clone, Debug)]
 pub struct App {
     /// Options of the program.
     pub options: AppOptions,
-    /// Look of the screen now.
+    /// Present appearance of the screen.
     pub look: Look,
     /// Size of the terminal.
     pub size: Size,
     /// The open scenario with its settings; `None` shows the start screen.
     pub work: Option<Work>,
-    /// Number of scenarios opened so far; distinguishes the open scenario from earlier ones, whose plans have the same
-    /// numbers.
+    /// Number of scenarios opened so far; it distinguishes the open scenario from earlier ones, whose plans may have
+    /// the same numbers.
     pub opened: u64,
-    /// The start screen.
+    /// Content of the start screen.
     pub start: StartScreen,
     /// The session in which everything is saved.
     pub session: SessionView,
-    /// All runs.
+    /// All runs of the session.
     pub runs: RunTable,
-    /// All plans.
+    /// All plans of the session.
     pub plans: PlanTable,
     /// The plan that panes show before there are plans.
     pub(crate) preview: PlanPreview,
-    /// Sweeps.
+    /// The newest sweep over every knob.
     pub sweeps: SweepTable,
-    /// The log.
+    /// The log of events and messages.
     pub log: Log,
     /// Focus of the keyboard, and the large pane.
     pub focus: Focus,
     /// Choices of the user in each pane.
     pub panes: BTreeMap<PaneId, PaneState>,
-    /// Panes with a choice, the latest first; other panes may show the same choice.
+    /// Panes in which the user chose an item, the latest first; other panes may show the same choice.
     pub chosen_in: Vec<PaneId>,
     /// Layers, the top one last.
     pub layers: Vec<Layer>,
@@ -254,11 +254,11 @@ pub struct App {
     pub pending: Vec<Key>,
     /// `true` if the possible next keys are shown.
     pub menu: bool,
-    /// `true` if the display is frozen; `held` then has the events that are not shown yet.
+    /// `true` if the display is frozen; `held` then contains the events that are not shown yet.
     pub frozen: bool,
     /// Events that arrived while the display was frozen.
     pub held: VecDeque<Heard>,
-    /// Events merged and dropped because the screen was slower than the runs.
+    /// Numbers of events that were merged and that were dropped because the screen was slower than the runs.
     pub lost: (u64, u64),
     /// `true` if every change starts a solve.
     pub auto: bool,
@@ -268,7 +268,7 @@ pub struct App {
     pub dirty: Dirty,
     /// Result of drawing the last frame.
     pub drawn: Drawn,
-    /// Bindings.
+    /// Key bindings.
     pub keymap: Keymap,
     /// `true` if the program is about to end.
     pub leaving: bool,
@@ -294,7 +294,7 @@ pub struct App {
 }
 
 impl App {
-    /// The state at the start: the start screen, without a scenario.
+    /// Creates the state at the start: the start screen, without a scenario.
     pub fn new(options: AppOptions, now: Instant) -> Self {
         let look = options.look.clone();
         Self {
@@ -351,12 +351,12 @@ impl App {
         }
     }
 
-    /// Panes of the kind that is open.
+    /// Returns the panes of the kind that is open.
     pub fn kind_panes(&self) -> &'static [PaneInfo] {
         self.work.as_ref().map_or(&[], |work| work.panes)
     }
 
-    /// The description of a pane of the kind.
+    /// Returns the description of a pane of the kind.
     pub fn pane_info(&self, pane: PaneId) -> Option<&'static PaneInfo> {
         match pane {
             PaneId::Kind(number) => self.kind_panes().iter().find(|info| info.number == number),
@@ -374,7 +374,7 @@ impl App {
         self.panes.entry(pane).or_default()
     }
 
-    /// Panes in the order of the Tab key.
+    /// Returns the panes in the order of the Tab key.
     pub fn focus_order(&self) -> Vec<PaneId> {
         if self.work.is_none() {
             return vec![PaneId::Start];
@@ -390,7 +390,7 @@ impl App {
         self.drawn.pane(pane)
     }
 
-    /// The items of a pane that can be selected, in order.
+    /// Returns the items of a pane that can be selected, in order.
     pub fn items(&self, pane: PaneId) -> Arc<[Item]> {
         let rows = |ids: Vec<ItemId>| -> Arc<[Item]> {
             ids.into_iter().zip(0..).map(|(id, row)| Item { id, row, place: 0.0 }).collect()
@@ -409,15 +409,15 @@ impl App {
         }
     }
 
-    /// The displayed plan: the preview of an edit, the chosen plan, or the preview before the first solve.
+    /// Returns the displayed plan: the preview of an edit, the chosen plan, or the preview before the first solve.
     pub fn shown_plan(&self) -> Option<&AnyPlan> {
         let edited = self.cell_edit().filter(|edit| edit.is_changed()).and_then(CellEdit::plan);
         let chosen = || self.plans.shown()?.plan.as_ref();
         edited.or_else(chosen).or_else(|| self.preview()).map(|plan| &plan.0)
     }
 
-    /// A number that changes whenever [`App::shown_plan`] changes: 0 for none, the number in the table, or a number
-    /// above all of them for a preview.
+    /// Returns a number that changes whenever [`App::shown_plan`] changes: 0 for none, the number in the table, or a
+    /// number above all of them for a preview.
     pub fn shown_key(&self) -> u64 {
         match self.cell_edit().filter(|edit| edit.is_changed() && edit.plan().is_some()) {
             Some(edit) => u64::MAX - edit.key,
@@ -426,13 +426,13 @@ impl App {
         }
     }
 
-    /// The baseline plan.
+    /// Returns the baseline plan.
     pub fn baseline_plan(&self) -> Option<&AnyPlan> {
         Some(&self.plans.baseline()?.plan.as_ref()?.0)
     }
 
-    /// The plan to which a command about a plan applies: the plan selected in the table if the table has the focus,
-    /// else the displayed plan.
+    /// Returns the plan to which a command about a plan applies: the plan selected in the table if the table has the
+    /// focus, else the displayed plan.
     pub fn meant_plan(&self) -> Option<&PlanEntry> {
         let selected = (self.focus.pane == PaneId::Plans)
             .then(|| self.pane(PaneId::Plans).selected)
@@ -441,8 +441,8 @@ impl App {
         selected.or_else(|| self.plans.shown())
     }
 
-    /// The runs to which a command about runs applies: the run selected in the strip if the strip has the focus, else
-    /// all active runs.
+    /// Returns the runs to which a command about runs applies: the run selected in the strip if the strip has the
+    /// focus, else all active runs.
     pub fn meant_runs(&self) -> Vec<&Run> {
         let selected = (self.focus.pane == PaneId::Solve)
             .then(|| self.pane(PaneId::Solve).selected)
@@ -463,7 +463,7 @@ impl App {
         any(crate::app::runs::RunState::Paused) && !any(crate::app::runs::RunState::Running)
     }
 
-    /// The value that a parameter of scenario or method has now.
+    /// Returns the present value of a parameter of scenario or method.
     pub fn setting(&self, name: &str) -> Option<lightbay_core::param::ParamValue> {
         self.work.as_ref()?.row_named(name)?.value
     }
@@ -478,8 +478,8 @@ impl App {
         self.work.as_ref().is_some_and(|work| work.now.sha256 != entry.scenario_sha256)
     }
 
-    /// The rows of the form. Rows are marked as changed if they differ from the newest solve or from the displayed
-    /// plan.
+    /// Returns the rows of the form. Rows are marked as changed if they differ from the newest solve or from the
+    /// displayed plan.
     pub fn form_rows(&self) -> Vec<FormRow> {
         let Some(work) = &self.work else { return Vec::new() };
         let mut rows = work.rows();
@@ -494,7 +494,7 @@ impl App {
         rows
     }
 
-    /// The present edit of cells.
+    /// Returns the present edit of cells.
     pub fn cell_edit(&self) -> Option<&CellEdit> {
         self.layers.iter().find_map(|layer| match layer {
             Layer::EditCell(edit) => Some(edit),
@@ -507,7 +507,7 @@ impl App {
         self.drawn_pane(pane)?.edit.as_ref()
     }
 
-    /// Seconds of a run's clock now.
+    /// Returns the seconds on a run's clock now.
     pub fn elapsed_s(&self, run: &Run) -> f64 {
         let since = match (run.state, self.heard_at.get(&run.id)) {
             (crate::app::runs::RunState::Running | crate::app::runs::RunState::Stopping, Some(at))
@@ -520,7 +520,7 @@ impl App {
         run.elapsed_s + since
     }
 
-    /// Seconds since the last event of an active run; 0 for a run that is waiting, paused or ended.
+    /// Returns the seconds since the last event of an active run; 0 for a run that is waiting, paused or ended.
     pub fn silence_s(&self, run: &Run) -> f64 {
         let since = self.elapsed_s(run) - run.elapsed_s;
         match run.state {
@@ -531,18 +531,19 @@ impl App {
         }
     }
 
-    /// Seconds since a run was told to stop; `None` if it was not, or has ended.
+    /// Returns the seconds since a run was told to stop; `None` if it was not, or has ended.
     pub fn stopping_s(&self, run: &Run) -> Option<f64> {
         let asked_s = run.stop_asked_s.filter(|_| run.state == crate::app::runs::RunState::Stopping)?;
         Some((self.elapsed_s(run) - asked_s).max(0.0))
     }
 
-    /// Seconds since the program started.
+    /// Returns the seconds since the program started.
     pub fn uptime_s(&self) -> f64 {
         self.now.saturating_duration_since(self.began).as_secs_f64()
     }
 
-    /// The next time at which the state changes without input: a [`crate::app::action::Action::Tick`] is due then.
+    /// Returns the next time at which the state changes without input: a [`crate::app::action::Action::Tick`] is due
+    /// then.
     pub fn next_wake(&self) -> Option<Instant> {
         let menu = self.pending_since.filter(|_| !self.menu).map(|since| since + MENU_DELAY);
         let solving = self.runs.active().any(|run| run.state != crate::app::runs::RunState::Paused);
@@ -564,7 +565,7 @@ impl App {
         self.dirty.urgent = true;
     }
 
-    /// Position among `items` after a move.
+    /// Returns the index in `items` after a move.
     pub(crate) fn moved(items: &[Item], at: Option<ItemId>, go: Motion, page: usize) -> Option<ItemId> {
         crate::app::navigate::moved(items, at, go, page)
     }

@@ -6,13 +6,13 @@ use lightbay_engines::sweep::{Axis, AxisOf, Sweep, SweepRow, Walked};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Factors of the present value for the suggested values.
+/// Factors by which the present value is multiplied for the suggested values.
 const FACTORS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
 
-/// Factors of the present value for the suggested values of a knob that is a fraction.
+/// Factors by which the present value is multiplied for the suggested values of a knob that is a fraction.
 const SHARE_FACTORS: [f64; 5] = [0.6, 0.8, 1.0, 1.2, 1.4];
 
-/// Sweeps that the pane of sweeps offers.
+/// Knobs and methods of the sweeps that the pane of sweeps offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PaneSweeps {
     /// The knob of each form of the pane; a further form shows the newest sweep over any other knob.
@@ -28,14 +28,14 @@ pub enum SweepState {
     Running,
     /// The sweep was told to stop and has not stopped yet.
     Stopping,
-    /// Ended.
+    /// The sweep has ended.
     Ended(Walked),
     /// The sweep could not continue, for this reason.
     Failed(String),
 }
 
 impl SweepState {
-    /// Returns `true` if it is still active.
+    /// Returns `true` if the sweep is still active.
     pub const fn is_active(&self) -> bool {
         matches!(self, Self::Running | Self::Stopping)
     }
@@ -71,7 +71,7 @@ pub struct SweepRun {
 }
 
 impl SweepRun {
-    /// A new sweep without points.
+    /// Creates a sweep without points.
     pub fn new(key: u64, command: String, sweep: Arc<Sweep>) -> Self {
         let values = sweep.axes().first().map_or(0, |axis| axis.values.len());
         let hash_at = |value: usize| {
@@ -82,27 +82,27 @@ impl SweepRun {
         Self { key, command, sweep, rows: Vec::new(), state: SweepState::Running, about }
     }
 
-    /// The knob with its values.
+    /// Returns the knob with its values.
     pub fn axis(&self) -> Option<&Axis> {
         self.sweep.axes().first()
     }
 
-    /// The knob as text.
+    /// Returns the name of the knob.
     pub fn knob(&self) -> String {
         self.axis().map_or_else(String::new, Axis::label)
     }
 
-    /// The row of a cell, by its number.
+    /// Returns the row of a cell, by its number.
     pub fn row(&self, cell: usize) -> Option<&SweepRow> {
         self.rows.iter().find(|row| row.cell == cell)
     }
 
-    /// The cell of a value and a method.
+    /// Returns the number of the cell of a value and a method, both given by index.
     pub fn cell_at(&self, value: usize, method: usize) -> usize {
         value * self.sweep.method_names().count() + method + 1
     }
 
-    /// Returns `true` if it belongs to this scenario, apart from the value of its knob.
+    /// Returns `true` if the sweep belongs to this scenario, apart from the value of its knob.
     pub fn fits(&self, scenario: &AnyScenario) -> bool {
         let Some((axis, (value, about))) = self.axis().zip(self.about.as_ref()) else { return false };
         let now = match (axis.turns, axis.values.get(*value)) {
@@ -133,17 +133,17 @@ impl SweepTable {
         self.list.push(run);
     }
 
-    /// The sweep over a knob.
+    /// Returns the sweep over a knob.
     pub fn over(&self, knob: &str) -> Option<&SweepRun> {
         self.list.iter().find(|run| run.knob() == knob)
     }
 
-    /// The newest sweep over any knob except these.
+    /// Returns the newest sweep over any knob except these.
     pub fn beside(&self, knobs: &[&str]) -> Option<&SweepRun> {
         self.list.iter().rev().find(|run| !knobs.contains(&run.knob().as_str()))
     }
 
-    /// All sweeps with at least one point, as a session saves them.
+    /// Returns all sweeps with at least one point, as a session saves them.
     pub fn saved(&self) -> Vec<SavedSweep> {
         let runs = self.list.iter().filter(|run| !run.rows.is_empty());
         let saved = |run: &SweepRun| SavedSweep {
@@ -154,12 +154,12 @@ impl SweepTable {
         runs.map(saved).collect()
     }
 
-    /// The sweep with this request number.
+    /// Returns the sweep with this request number.
     pub fn get_mut(&mut self, key: u64) -> Option<&mut SweepRun> {
         self.list.iter_mut().find(|run| run.key == key)
     }
 
-    /// The active sweep.
+    /// Returns the active sweep.
     pub fn active(&self) -> Option<&SweepRun> {
         self.list.iter().find(|run| run.state.is_active())
     }
@@ -174,7 +174,8 @@ impl SweepTable {
         self.list.clear();
     }
 
-    /// Removes sweeps of other scenarios. Returns whether any were removed, and whether one of those is still active.
+    /// Removes sweeps of other scenarios. Returns whether any were removed, and whether one of the removed sweeps is
+    /// still active.
     pub fn keep_fitting(&mut self, scenario: &AnyScenario) -> (bool, bool) {
         let before = self.list.len();
         let busy = self.is_busy();
@@ -183,8 +184,8 @@ impl SweepTable {
     }
 }
 
-/// Values around the present one, in the form that the user types after the name of the knob; `None` if the present
-/// value is not a number.
+/// Returns values around the present one, in the form that the user types after the name of the knob; `None` if the
+/// present value is not a number.
 pub fn suggestion(scenario: &AnyScenario, knob: &str) -> Option<String> {
     let info = scenario.knobs().into_iter().find(|info| info.name == knob)?;
     let present = match scenario.knob(knob)? {

@@ -10,14 +10,14 @@ use std::sync::LazyLock;
 
 mod pop_ups;
 
-/// Place in which an action applies.
+/// Place in which the keys of an action apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TablePlace {
-    /// In the workbench and on the start screen.
+    /// The keys apply in the workbench and on the start screen.
     Anywhere,
-    /// Among the panes while a scenario is open.
+    /// The keys apply among the panes while a scenario is open.
     Workbench,
-    /// In these layers.
+    /// The keys apply in these layers.
     Layers(&'static [LayerKind]),
 }
 
@@ -36,7 +36,7 @@ pub enum TableGroup {
 }
 
 impl TableGroup {
-    /// The heading in the help.
+    /// Returns the heading in the help.
     pub const fn title(self) -> &'static str {
         match self {
             Self::Solve => "Solve and parameters",
@@ -54,9 +54,9 @@ impl TableGroup {
 /// How the command of an action is made.
 #[derive(Clone, Debug)]
 pub enum Make {
-    /// Always this command.
+    /// The action always gives this command.
     Plain(Command),
-    /// From an argument; its key opens the palette with the name of the action already typed.
+    /// The command is made from an argument; the key opens the palette with the name of the action already typed.
     With(Argument),
 }
 
@@ -65,21 +65,21 @@ pub enum Make {
 pub struct ActionInfo {
     /// Name in the palette and the configuration.
     pub name: &'static str,
-    /// One line that starts with a verb.
+    /// Effect of the action, in one line that starts with a verb.
     pub help: &'static str,
-    /// One or two words for the footer.
+    /// Label for the footer: one or two words.
     pub label: &'static str,
     /// Default keys; sequences are separated by blanks.
     pub keys: &'static [&'static str],
-    /// Place in which it applies.
+    /// Place in which the action applies.
     pub place: TablePlace,
-    /// Block of the help.
+    /// Block of the help that lists the action.
     pub group: TableGroup,
     /// Importance for the footer: 0 is never shown, 9 comes first, 10 is never cut.
     pub weight: u8,
-    /// Returns whether the action is possible now, and if not, the reason.
+    /// Function that returns whether the action is possible now, and if not, the reason.
     pub possible: fn(&App) -> Possible,
-    /// The command.
+    /// How the command of the action is made.
     pub make: Make,
 }
 
@@ -131,7 +131,7 @@ fn at(place: TablePlace, group: TableGroup, actions: Vec<ActionInfo>) -> Vec<Act
     actions.into_iter().map(|action| ActionInfo { place, group, ..action }).collect()
 }
 
-/// All actions.
+/// Returns all actions.
 pub fn all() -> &'static [ActionInfo] {
     static TABLE: LazyLock<Vec<ActionInfo>> = LazyLock::new(|| {
         let mut table = solve();
@@ -147,12 +147,12 @@ pub fn all() -> &'static [ActionInfo] {
     &TABLE
 }
 
-/// An action by name.
+/// Returns an action by name.
 pub fn named(name: &str) -> Option<&'static ActionInfo> {
     all().iter().find(|action| action.name == name)
 }
 
-/// The action of a command without argument, for labels and hints.
+/// Returns the action of a command without argument, for labels and hints.
 pub fn of(command: &Command) -> Option<&'static ActionInfo> {
     all().iter().find(|action| matches!(&action.make, Make::Plain(plain) if plain == command))
 }

@@ -131,7 +131,7 @@ impl App {
         }
     }
 
-    /// Does what is due now; called at the time that [`App::next_wake`] requested.
+    /// Executes what is due now; called at the time that [`App::next_wake`] requested.
     fn tick(&mut self, effects: &mut Effects) {
         if self.pending_since.is_some_and(|since| self.now >= since + MENU_DELAY) && !self.menu {
             self.menu = true;
@@ -153,7 +153,7 @@ impl App {
         }
     }
 
-    /// Runs after every change: loads the plans that must be in memory, and sets the title and the selection in the
+    /// Completes every change: loads the plans that must be in memory, and sets the title and the selection in the
     /// table of plans.
     fn settle(&mut self, effects: &mut Effects) {
         self.keep_fitting_sweeps(effects);

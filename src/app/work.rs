@@ -22,18 +22,18 @@ const UNDO_DEPTH: usize = 100;
 pub struct Setup {
     /// The scenario with all changes.
     pub scenario: AnyScenario,
-    /// Its hash without its name.
+    /// SHA-256 of the scenario, computed without its name.
     pub sha256: String,
-    /// Method that `r` starts.
+    /// Method that the key `r` starts.
     pub method: String,
-    /// Values set for the knobs of each method; all others have their defaults.
+    /// Values set for the knobs of each method; all other knobs have their defaults.
     pub params: BTreeMap<String, BTreeMap<String, ParamValue>>,
-    /// Seed and limits.
+    /// Seed, time limit and gap.
     pub common: Common,
 }
 
 impl Setup {
-    /// A scenario with the defaults of a method.
+    /// Makes the setup of a scenario with the defaults of a method.
     ///
     /// # Errors
     /// A scenario that cannot be written (a number that is not finite).
@@ -48,7 +48,7 @@ impl Setup {
         })
     }
 
-    /// Values given for the knobs of a method.
+    /// Returns the values given for the knobs of a method.
     pub fn params_of(&self, method: &str) -> Vec<(String, ParamValue)> {
         self.params.get(method).map_or_else(Vec::new, |given| {
             given.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
@@ -56,7 +56,7 @@ impl Setup {
     }
 }
 
-/// Block of the form that a row belongs to.
+/// Block of the form to which a row belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Section {
     /// Knobs of the scenario.
@@ -76,18 +76,18 @@ pub struct FormRow {
     pub id: ItemId,
     /// Name of the knob.
     pub name: String,
-    /// Block it belongs to.
+    /// Block to which the row belongs.
     pub section: Section,
-    /// Its description.
+    /// Description of the knob.
     pub info: ParamInfo,
-    /// Its value; `None` if it is derived from the scenario.
+    /// Value of the knob; `None` if it is derived from the scenario.
     pub value: Option<ParamValue>,
-    /// The value in the newest solve (or in the file, before the first solve), if it differs.
+    /// The value in the newest solve (or in the file, before the first solve), if it differs from the present value.
     pub was: Option<Option<ParamValue>>,
 }
 
 impl FormRow {
-    /// Returns `true` if it differs from the newest solve.
+    /// Returns `true` if the value differs from the newest solve.
     pub const fn changed(&self) -> bool {
         self.was.is_some()
     }
@@ -96,15 +96,15 @@ impl FormRow {
 /// A change that was made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KnobChange {
-    /// Knob.
+    /// Name of the knob.
     pub name: String,
     /// Entry of a list, if only this entry was changed.
     pub index: Option<usize>,
-    /// Block it belongs to.
+    /// Block to which the knob belongs.
     pub section: Section,
-    /// Value before.
+    /// Value before the change.
     pub old: Option<ParamValue>,
-    /// Value now.
+    /// Value after the change.
     pub new: ParamValue,
     /// Effect of the change on runs.
     pub effect: Effect,
@@ -115,7 +115,7 @@ pub struct KnobChange {
 pub struct Work {
     /// Kind of the scenario.
     pub kind: &'static str,
-    /// File, preset or session that it was read from, as the user wrote it.
+    /// File, preset or session from which the scenario was read, as the user wrote it.
     pub source: String,
     /// Description of the objective.
     pub objective: ObjectiveInfo,
@@ -138,7 +138,7 @@ fn find<'a>(infos: &'a [ParamInfo], name: &str) -> Option<&'a ParamInfo> {
     infos.iter().find(|info| info.name == name)
 }
 
-/// The value of a method's knob after a change of the whole value, or of one entry of its list.
+/// Returns the value of a method's knob after a change of the whole value, or of one entry of its list.
 fn entered(row: &FormRow, index: Option<usize>, value: &ParamValue) -> Result<ParamValue, Problem> {
     let Some(index) = index else { return Ok(value.clone()) };
     let missing = |remedy: String| Problem::new(format!("{}[{index}]", row.name), "does not exist", remedy);
@@ -181,7 +181,7 @@ impl Work {
         })
     }
 
-    /// The description of a method.
+    /// Returns the description of a method.
     pub fn method(&self, name: &str) -> Option<&MethodInfo> {
         self.methods.iter().find(|method| method.name == name)
     }
@@ -192,7 +192,7 @@ impl Work {
         self.solved.as_ref().unwrap_or(&self.opened)
     }
 
-    /// Returns `true` if `r` would start its method with other inputs than the newest solve.
+    /// Returns `true` if the key `r` would start its method with other inputs than the newest solve.
     pub fn changed(&self) -> bool {
         self.now.method != self.reference().method || self.changed_for(&self.now.method)
     }
@@ -228,18 +228,18 @@ impl Work {
         }
     }
 
-    /// Number of rows that differ from the newest solve.
+    /// Returns the number of rows that differ from the newest solve.
     pub fn changes(&self) -> usize {
         self.rows().iter().filter(|row| row.changed()).count()
     }
 
-    /// The rows of the form in order. Scenario knobs after whose change a new run can start from known plans come
-    /// before knobs whose change makes these plans useless.
+    /// Returns the rows of the form in order. Scenario knobs after whose change a new run can start from known plans
+    /// come before knobs whose change makes these plans useless.
     pub fn rows(&self) -> Vec<FormRow> {
         self.rows_against(self.reference())
     }
 
-    /// The first row in which the present setup differs from another one.
+    /// Returns the id of the first row in which the present setup differs from another one.
     pub fn first_change(&self, before: &Setup) -> Option<ItemId> {
         self.rows_against(before).iter().find(|row| row.changed()).map(|row| row.id)
     }
@@ -292,13 +292,13 @@ impl Work {
         rows
     }
 
-    /// Every parameter without effect on the present method and its values: name, reason and remedy.
+    /// Returns every parameter without effect on the present method and its values: name, reason and remedy.
     pub fn idle(&self) -> Vec<Problem> {
         let method = &self.now.method;
         lightbay_engines::idle(&self.now.scenario, method, &self.now.params_of(method))
     }
 
-    /// Methods that have a parameter of this name.
+    /// Returns the methods that have a parameter of this name.
     fn methods_with(&self, name: &str) -> Vec<&'static str> {
         let has = |method: &&MethodInfo| method.params.iter().any(|info| info.name == name);
         self.methods.iter().filter(has).map(|method| method.name).collect()
@@ -314,7 +314,7 @@ impl Work {
         self.rows().into_iter().find(|row| row.name == name)
     }
 
-    /// Names of everything that can be set now.
+    /// Returns the names of everything that can be set now.
     pub fn knob_names(&self) -> Vec<String> {
         self.rows().into_iter().map(|row| row.name).collect()
     }
@@ -458,7 +458,7 @@ impl Work {
         true
     }
 
-    /// Changes since `before` that an active method accepts, apart from changes of the scenario.
+    /// Returns the changes since `before` that an active method accepts, apart from changes of the scenario.
     pub fn live_changes(&self, before: &Setup) -> Vec<KnobChange> {
         let change = |section, info: &ParamInfo, old: Option<ParamValue>, new: Option<ParamValue>| {
             let new = new.filter(|new| old.as_ref() != Some(new))?;
@@ -552,7 +552,7 @@ impl Work {
         }
     }
 
-    /// The description of a knob of the method `r` starts, if it has one of that name.
+    /// Returns the description of a knob of the method that `r` starts, if the method has a knob of this name.
     pub fn param(&self, name: &str) -> Option<&ParamInfo> {
         find(&self.method(&self.now.method)?.params, name)
     }

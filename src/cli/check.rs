@@ -60,7 +60,7 @@ fn held_against(
     Ok((violations, None))
 }
 
-/// Checks the plan.
+/// Executes the command: checks the plan, and prints the violations.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
     let deadline = match arguments.time_limit {
         0.0 => Deadline::NEVER,

@@ -38,7 +38,7 @@ pub struct Arguments {
     csv: bool,
 }
 
-/// Compares.
+/// Executes the command: compares the plans, and prints the tables.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
     stdin_at_most_once(&arguments.plans)?;
     let mut plans: Vec<AnyPlan> = Vec::new();
@@ -110,7 +110,7 @@ fn say_origins(labels: &[String], plans: &[AnyPlan], console: &mut Console) {
     }
 }
 
-/// Differences of the scenario of a plan from that of the first plan, other than knobs.
+/// Returns the differences between the scenarios of a plan and of the first plan, other than knobs.
 fn apart_from(first: &AnyScenario, scenario: &AnyScenario) -> Result<Apart, WriteError> {
     let ScenarioDifferences { fields, origin, is_same_question, .. } =
         ScenarioDifferences::of(first, scenario)?;

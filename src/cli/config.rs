@@ -37,13 +37,13 @@ enum Command {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Look of the screen and use of the mouse.
+    /// Appearance of the screen, and use of the mouse.
     pub ui: Ui,
     /// Defaults for runs.
     pub solve: Solve,
 }
 
-/// Look of the screen and use of the mouse.
+/// Appearance of the screen, and use of the mouse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ui {
@@ -69,12 +69,12 @@ impl Default for Ui {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Solve {
-    /// Threads for all runs together; 0 is all cores, in the workbench all but one.
+    /// Threads for all runs together; 0: all cores, in the workbench all cores but one.
     pub threads: u16,
 }
 
 impl Config {
-    /// Reads the user's file; without one the defaults hold.
+    /// Reads the user's file; if there is none, returns the defaults.
     ///
     /// # Errors
     /// Returns the problems of the file, with line and column.
@@ -111,7 +111,7 @@ impl Config {
         Ok(config)
     }
 
-    /// The flags, completed with the values of the file.
+    /// Completes flags about the appearance with the values of the file.
     pub fn look(&self, flags: LookArguments) -> LookArguments {
         LookArguments {
             color: flags.color.or(Some(self.ui.color)),
@@ -121,7 +121,7 @@ impl Config {
         }
     }
 
-    /// Threads requested by flag or file.
+    /// Returns the number of threads requested by flag or file.
     pub fn threads(&self, flag: Option<u16>) -> Option<usize> {
         flag.or(Some(self.solve.threads).filter(|threads| *threads > 0)).map(usize::from)
     }
@@ -134,7 +134,7 @@ fn place(text: &str, offset: usize) -> String {
     format!("line {line}, column {column}")
 }
 
-/// Prints or checks.
+/// Executes the subcommand: prints the defaults or the path, or checks the file.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
     match arguments.command.unwrap_or(Command::Check) {
         Command::Default => console.out().write_all(DEFAULT.as_bytes())?,

@@ -56,7 +56,7 @@ impl Console {
         Ok(Self { out, err, overrides: Overrides::default() })
     }
 
-    /// Standard output, buffered.
+    /// Returns standard output, buffered.
     pub const fn out(&mut self) -> &mut BufWriter<Output> {
         &mut self.out
     }
@@ -82,7 +82,7 @@ impl Console {
         self.out.flush()
     }
 
-    /// Another handle of standard error, for a separate thread.
+    /// Returns another handle of standard error, for a separate thread.
     ///
     /// # Errors
     /// If the process has no descriptors left.
@@ -90,7 +90,7 @@ impl Console {
         self.err.try_clone()
     }
 
-    /// Another handle of standard output, unbuffered, for the screen.
+    /// Returns another handle of standard output, unbuffered, for the screen.
     ///
     /// # Errors
     /// If the process has no descriptors left.
@@ -108,7 +108,7 @@ impl Console {
         self.err.is_terminal()
     }
 
-    /// Columns and rows of the terminal to which standard output is connected.
+    /// Returns the number of columns and rows of the terminal to which standard output is connected.
     pub fn size(&self) -> Option<(u16, u16)> {
         let size = rustix::termios::tcgetwinsize(&self.out.get_ref().file).ok()?;
         (size.ws_col > 0 && size.ws_row > 0).then_some((size.ws_col, size.ws_row))
@@ -146,12 +146,12 @@ impl Console {
         let _ = self.err.write_all(text.as_bytes());
     }
 
-    /// Stores the places named by flags.
+    /// Stores the folders and the configuration file named by flags.
     pub fn set_places(&mut self, overrides: Overrides) {
         self.overrides = overrides;
     }
 
-    /// The folders of this user.
+    /// Returns the folders of this user.
     ///
     /// # Errors
     /// If none is known.
@@ -175,7 +175,7 @@ fn colour_is_welcome() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// The file for output of libraries.
+/// Returns the path of the file for output of libraries.
 pub fn log_file(logs: &Path) -> PathBuf {
     logs.join("stray-output.log")
 }

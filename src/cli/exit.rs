@@ -31,7 +31,7 @@ impl Signal {
     /// All signals.
     pub const ALL: [Self; 3] = [Self::HangUp, Self::Interrupt, Self::Terminate];
 
-    /// The system's number of the signal.
+    /// Returns the system's number of the signal.
     pub const fn number(self) -> u8 {
         match self {
             Self::HangUp => 1,
@@ -40,7 +40,7 @@ impl Signal {
         }
     }
 
-    /// The signal with a number.
+    /// Returns the signal with a number.
     pub fn of(number: i32) -> Option<Self> {
         Self::ALL.into_iter().find(|signal| i32::from(signal.number()) == number)
     }
@@ -62,25 +62,25 @@ pub enum Exit {
     Done,
     /// Something failed, or a check found violations.
     Failure,
-    /// Wrong usage, unreadable or invalid input.
+    /// The usage was wrong, or the input was unreadable or invalid.
     Input,
-    /// No plan within the limits.
+    /// The run found no plan within the limits.
     NoPlan,
     /// A method found that no plan exists.
     Infeasible,
-    /// Ended by a signal, after saving.
+    /// A signal ended the program, after saving.
     Signal(Signal),
 }
 
 impl Exit {
-    /// The outcome for an exit code of the workbench; an unknown code counts as a failure.
+    /// Returns the outcome for an exit code of the workbench; an unknown code counts as a failure.
     pub fn of_code(code: u8) -> Self {
         let known = [Self::Done, Self::Failure, Self::Input, Self::NoPlan, Self::Infeasible];
         let signals = Signal::ALL.into_iter().map(Self::Signal);
         known.into_iter().chain(signals).find(|exit| exit.code() == code).unwrap_or(Self::Failure)
     }
 
-    /// The exit code.
+    /// Returns the exit code.
     pub const fn code(self) -> u8 {
         match self {
             Self::Done => 0,

@@ -53,7 +53,7 @@ pub struct Arguments {
     force: bool,
 }
 
-/// A subject that was read; a plan has passed its check.
+/// A scenario or plan that was read; a plan has passed its check.
 enum Read {
     Scenario(AnyScenario),
     Plan(AnyPlan),
@@ -144,7 +144,7 @@ fn make(folder: &Path) -> Result<(), Failure> {
     })
 }
 
-/// A name for the folder of several files: the name of the requested file without its extension.
+/// Returns a name for the folder of several files: the name of the requested file without its extension.
 fn folder_name(output: Option<&Path>) -> String {
     let stem = output.filter(|path| path.as_os_str() != "-").map(|path| path.with_extension(""));
     stem.map_or_else(|| "out".to_owned(), |stem| printable(&stem.to_string_lossy()))
@@ -156,7 +156,7 @@ fn remarks_of(subject: Subject<'_>, format: &str) -> Vec<String> {
     formats.iter().find(|info| info.name == format).map_or_else(Vec::new, |info| remarks(subject, info))
 }
 
-/// Returns the targets of the files that accompany the file at `path`, checked before anything is written.
+/// Returns the targets of the files that accompany the file at `path`, checked before any file is written.
 fn companions<'a>(
     path: Option<&Path>,
     beside: &[&'a Artifact],

@@ -15,7 +15,7 @@ pub enum Failure {
     Input(Vec<Problems>),
     /// A problem outside the input that the user can fix, such as a full disk.
     Mendable(String),
-    /// The reader of our output closed it before it had everything, as `head` does.
+    /// The reader of the program's output closed it before it had read everything, as `head` does.
     ReaderLeft,
     /// An unexpected error.
     Unexpected(Report),
@@ -25,7 +25,7 @@ pub enum Failure {
 const READER_LEFT: &str = "standard output: the reader closed the pipe before it had read the whole output; commands with -o can write a file";
 
 impl Failure {
-    /// Wrong input with one problem.
+    /// Makes a failure of wrong input with one problem.
     pub fn input(path: impl Into<String>, message: impl Into<String>, remedy: impl Into<String>) -> Self {
         Problem::new(path, message, remedy).into()
     }

@@ -86,7 +86,7 @@ pub struct PlaceArguments {
 }
 
 impl PlaceArguments {
-    /// The places in the form of the session crate.
+    /// Returns the folders and the configuration file in the form of the session crate.
     pub fn overrides(&self) -> Overrides {
         Overrides { data: self.data_dir.clone(), state: self.state_dir.clone(), config: self.config.clone() }
     }
@@ -153,7 +153,7 @@ impl Grammar {
     }
 }
 
-/// A command and its subcommands, with some arguments hidden in their help.
+/// Hides some arguments in the help of a command and its subcommands.
 fn without(command: clap::Command, hidden: &[Id]) -> clap::Command {
     command
         .mut_args(|argument| {
@@ -163,7 +163,7 @@ fn without(command: clap::Command, hidden: &[Id]) -> clap::Command {
         .mut_subcommands(|sub| without(sub, hidden))
 }
 
-/// The intended command if the first argument looks like a misspelt one: it is not a file name with folder or
+/// Returns the intended command if the first argument looks like a misspelt one: it is not a file name with folder or
 /// extension, a preset or a session.
 pub fn meant_command(word: &str) -> Option<String> {
     let mut grammar = Grammar::command();

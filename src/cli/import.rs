@@ -56,7 +56,7 @@ pub struct Arguments {
     force: bool,
 }
 
-/// Imports.
+/// Executes the command: imports the files, and writes the result and the summary.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
     let (format, files) = named_format(&arguments.words);
     stdin_at_most_once(files)?;
@@ -110,8 +110,8 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     Ok(Exit::Done)
 }
 
-/// The format and the files. The first word is a format if it is the name of one, or if further words follow and no
-/// file has this name; otherwise the format is detected from the content.
+/// Returns the format, if one is named, and the files. The first word is a format if it is the name of one, or if
+/// further words follow and no file has this name; otherwise the format is detected from the content.
 fn named_format(words: &[Source]) -> (Option<String>, &[Source]) {
     let name = match words.first() {
         Some(Source::File(path)) => path.to_str().filter(|name| {
@@ -136,7 +136,7 @@ fn sources(files: &[Source]) -> Result<Vec<FileSource>, Failure> {
     if wrong.is_empty() { Ok(sources) } else { Err(Failure::Input(wrong)) }
 }
 
-/// The name of a file in messages and settings.
+/// Returns the name of a file in messages and settings.
 fn file_name(source: &Source) -> String {
     match source {
         Source::File(path) => path.to_string_lossy().into_owned(),

@@ -12,7 +12,7 @@ pub struct Inbox<T> {
 }
 
 impl<T> Inbox<T> {
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new() -> Self {
         Self { queue: Mutex::new(VecDeque::new()), filled: Condvar::new() }
     }

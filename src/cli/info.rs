@@ -83,7 +83,7 @@ fn terminal(console: &Console) -> String {
     format!("{name}, {size}{keys}")
 }
 
-/// Tones with their names.
+/// Tones (meanings of colours) with their names.
 const TONES: [(Tone, &str); 13] = [
     (Tone::Text, "text"),
     (Tone::Answer, "answer"),

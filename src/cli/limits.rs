@@ -44,7 +44,7 @@ impl Limits {
         twice
     }
 
-    /// The budget of threads: from the arguments or the configuration, else all cores.
+    /// Returns the number of threads that runs may use: from the arguments or the configuration, else all cores.
     ///
     /// # Errors
     /// A configuration that cannot be read.

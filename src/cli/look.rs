@@ -102,8 +102,8 @@ pub fn depth(when: When, env: impl Fn(&str) -> Option<OsString>) -> ColorDepth {
     }
 }
 
-/// The characters to draw with: Braille on terminals that are known to draw it well, blocks in other UTF-8 locales
-/// except on the Linux console, else ASCII.
+/// Returns the characters to draw with: Braille on terminals that are known to draw it well, blocks in other UTF-8
+/// locales except on the Linux console, else ASCII.
 pub fn glyphs(given: Option<GlyphName>, env: impl Fn(&str) -> Option<OsString>) -> GlyphSet {
     match given {
         Some(GlyphName::Braille) => return GlyphSet::Braille,
@@ -130,7 +130,7 @@ pub fn glyphs(given: Option<GlyphName>, env: impl Fn(&str) -> Option<OsString>) 
     if good { GlyphSet::Braille } else { GlyphSet::Block }
 }
 
-/// The theme according to flags and environment.
+/// Returns the theme according to flags and environment.
 pub fn theme(arguments: LookArguments, env: impl Fn(&str) -> Option<OsString>) -> Theme {
     let palette = match arguments.theme {
         None | Some(PaletteName::Okabe) => Palette::Okabe,

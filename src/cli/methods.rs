@@ -105,7 +105,7 @@ fn one_kind(kind: &KindInfo, console: &mut Console) -> Result<(), Failure> {
     Ok(())
 }
 
-/// One method with some of its parameters.
+/// Prints one method with some of its parameters.
 fn one_method(
     kind: &KindInfo,
     method: &MethodInfo,
@@ -120,8 +120,8 @@ fn one_method(
     Ok(())
 }
 
-/// Parameters that at least two methods have with the same description. If several descriptions of a name are shared,
-/// returns the most frequent one.
+/// Returns the parameters that at least two methods have with the same description. If methods share several
+/// descriptions of a name, returns the most frequent description.
 fn shared(methods: &[MethodInfo]) -> Vec<ParamInfo> {
     let mut forms: Vec<(&ParamInfo, usize)> = Vec::new();
     for param in methods.iter().flat_map(|method| &method.params) {
@@ -144,7 +144,7 @@ fn shared(methods: &[MethodInfo]) -> Vec<ParamInfo> {
     shared
 }
 
-/// Names with commas, in lines of at most [`LINE_CHARS`] characters.
+/// Joins names with commas, in lines of at most [`LINE_CHARS`] characters.
 fn wrapped(names: &[&str]) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for (index, name) in names.iter().enumerate() {
@@ -223,7 +223,7 @@ fn one_format(format: &FormatInfo, of: &str, out: &mut impl std::io::Write) -> s
     write!(out, "{}", params(&format.params))
 }
 
-/// Knobs of a kind, and the name that every scenario has.
+/// Returns the knobs of a kind, and the name that every scenario has.
 fn scenario_params(kind: &str) -> Vec<ParamInfo> {
     let mut params = vec![name_param()];
     params.extend(knobs(kind));

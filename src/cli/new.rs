@@ -1,4 +1,4 @@
-//! `lightbay new`: writes a scenario file from a preset, or of a kind.
+//! `lightbay new`: writes a scenario file from a preset, a kind or plans.
 
 use super::console::Console;
 use super::exit::Exit;
@@ -72,7 +72,7 @@ fn made_from_plans(arguments: &Arguments) -> Option<Conversion> {
     arguments.set.iter().any(asks).then_some(conversion)
 }
 
-/// The scenario made from plans, and the remaining settings to be applied to it.
+/// Makes the scenario from plans; also returns the remaining settings, to be applied to it.
 fn converted(
     kind: &str,
     conversion: &Conversion,
@@ -123,7 +123,8 @@ fn base(from: &str) -> Result<AnyScenario, Problem> {
     })
 }
 
-/// Changes knobs of the scenario; parameters of methods have no place in a scenario file.
+/// Changes knobs of the scenario; a setting of a method's parameter is refused, because a scenario file cannot contain
+/// it.
 fn with_knobs(scenario: &AnyScenario, settings: &[Setting]) -> Result<AnyScenario, Problems> {
     let (changed, params) = change(scenario, settings)?;
     let mut problems = Problems::new();

@@ -36,7 +36,7 @@ pub struct Printer<M> {
 /// Lines to print because of a message.
 #[derive(Debug)]
 pub struct Printed {
-    /// Lines, without line ends.
+    /// Lines to print, without line ends.
     pub lines: Vec<String>,
     /// Next step of the printer after these lines.
     pub then: AfterPrint,
@@ -45,11 +45,11 @@ pub struct Printed {
 /// Next step of a printer after it has printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterPrint {
-    /// Waits for the next message.
+    /// The printer waits for the next message.
     Wait,
-    /// Waits only for a short time, because figures are held back.
+    /// The printer waits only for a short time, because figures are held back.
     AskSoon,
-    /// Ends.
+    /// The printer ends.
     End,
 }
 
@@ -106,7 +106,7 @@ const LONGEST_TEXT: usize = 1000;
 /// Maximum number of rules of a rejected plan that are written.
 const MOST_VIOLATIONS: usize = 100;
 
-/// An event as a line of JSON (lightbay.event/1), with long texts shortened.
+/// Converts an event to a line of JSON (lightbay.event/1), with long texts shortened.
 pub fn json_line(event: &Event) -> Option<String> {
     let mut record = serde_json::to_value(event.record()).ok()?;
     shorten(&mut record);

@@ -19,7 +19,7 @@ pub struct Arguments {
     name: Option<String>,
 }
 
-/// The name of a schema, as in its file name.
+/// Returns the name of a schema, as in its file name.
 fn name_of(which: SchemaOf) -> &'static str {
     which.file_name().trim_end_matches(".json")
 }

@@ -58,7 +58,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     Ok(Exit::Done)
 }
 
-/// Sessions are opened as `session:NAME`, so this form is accepted here too.
+/// Removes the prefix of `session:NAME`, because sessions are opened in this form and the command accepts it too.
 fn bare(name: &str) -> &str {
     name.strip_prefix("session:").unwrap_or(name)
 }

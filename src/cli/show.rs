@@ -239,7 +239,7 @@ fn head(shown: &Shown) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// The parameters that differ from the defaults of the method.
+/// Returns as text the parameters that differ from the defaults of the method.
 fn parameters(header: &Header) -> String {
     let known = methods(&header.kind);
     let infos = known.iter().find(|method| method.name == header.method).map(|method| &method.params);

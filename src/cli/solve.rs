@@ -84,7 +84,7 @@ pub struct Arguments {
     force: bool,
 }
 
-/// Solves.
+/// Executes the command: solves the scenario, and writes the plan.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
     if let Some(content) = foreign::model_in(&arguments.scenario)? {
         return foreign::run(&content, arguments, console);
@@ -120,7 +120,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
 enum SolveEnd {
     /// The run reported its end.
     Run(Done),
-    /// A second signal came first, or the run did not stop in time.
+    /// The program left before the run reported its end: a second signal came, or the run did not stop in time.
     Left,
 }
 
@@ -184,8 +184,8 @@ fn conclude(
     Ok(exit)
 }
 
-/// The exit code from the status of the run (`None`: left before the run reported one), the existence of a plan, and
-/// the signal that stopped the run.
+/// Derives the exit code from the status of the run (`None`: left before the run reported one), the existence of a
+/// plan, and the signal that stopped the run.
 pub(super) fn exit_of(status: Option<EndStatus>, has_plan: bool, signal: Option<Signal>) -> Exit {
     // A run that finished before the signal could stop it was not ended by the signal.
     let early = matches!(status, None | Some(EndStatus::Stopped | EndStatus::NoPlan));
@@ -227,7 +227,7 @@ fn report_failure(done: &Done, interrupted: bool, console: &mut Console) {
     }
 }
 
-/// The plan as it is written.
+/// Returns the plan as the content of its file.
 fn content(plan: &SharedPlan) -> Result<Vec<u8>, Failure> {
     Ok(plan.to_json()?)
 }

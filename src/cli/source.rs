@@ -15,18 +15,18 @@ use std::path::{Path, PathBuf};
 /// An input as named on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// `-`.
+    /// Standard input, written `-`.
     Stdin,
-    /// `preset:NAME`.
+    /// A built-in scenario, written `preset:NAME`.
     Preset(String),
-    /// `session:NAME`.
+    /// A saved session, written `session:NAME`.
     Session(String),
-    /// Path of a file: any other text.
+    /// A file: any other text is its path.
     File(PathBuf),
 }
 
 impl Source {
-    /// From an argument. The user writes a file whose name begins with `preset:` as `./preset:…`.
+    /// Interprets an argument. The user writes a file whose name begins with `preset:` as `./preset:…`.
     pub fn of(argument: OsString) -> Self {
         match argument.to_str() {
             Some("-") => Self::Stdin,
@@ -39,7 +39,7 @@ impl Source {
         }
     }
 
-    /// Parser of the argument for clap.
+    /// Returns the parser of the argument for clap.
     pub fn parser() -> impl TypedValueParser<Value = Self> {
         OsStringValueParser::new().map(Self::of)
     }
@@ -67,7 +67,7 @@ impl Source {
         }
     }
 
-    /// Reads a scenario; from a plan, its scenario.
+    /// Reads a scenario; from a plan file, the scenario of the plan, with `true`.
     ///
     /// # Errors
     /// Every problem of the input, under its name.
@@ -105,7 +105,7 @@ impl Source {
     }
 }
 
-/// The plan of a file, if it breaks no rule.
+/// Returns the plan of a file, if it breaks no rule.
 ///
 /// # Errors
 /// Every rule that it breaks, under the name of its file.
@@ -160,7 +160,7 @@ impl fmt::Display for Source {
     }
 }
 
-/// Standard input can be read once only.
+/// Checks that standard input is named at most once, because it can be read only once.
 ///
 /// # Errors
 /// If it is named more than once.

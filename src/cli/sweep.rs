@@ -119,7 +119,7 @@ enum ProgressMessage {
     Signal(Signal),
 }
 
-/// Sweeps.
+/// Executes the command: solves the cells of the sweep, and writes a row for each.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
     let PreparedSweep { sweep, todo, starts, mut table, mut plans, found, threads } =
         request::prepare(arguments, console)?;
@@ -221,8 +221,8 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     Ok(exit)
 }
 
-/// The exit code for all rows together, and the number of rows whose own code is not 0. A failure takes precedence,
-/// then an invalid cell, then a cell without a plan, then an infeasible one.
+/// Returns the exit code for all rows together, and the number of rows whose own code is not 0. A failure takes
+/// precedence, then an invalid cell, then a cell without a plan, then an infeasible one.
 fn exit_of(ends: impl Iterator<Item = (EndStatus, bool)>) -> (Exit, usize) {
     let codes = ends.map(|(status, has_plan)| solve::exit_of(Some(status), has_plan, None));
     let failed: Vec<Exit> = codes.filter(|exit| *exit != Exit::Done).collect();

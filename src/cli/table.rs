@@ -12,7 +12,7 @@ pub struct TextTable {
 }
 
 impl TextTable {
-    /// A table with these columns; a name that begins with `>` marks a column of numbers.
+    /// Creates a table with these columns; a name that begins with `>` marks a column of numbers.
     pub fn new(columns: &[&str]) -> Self {
         Self {
             head: columns.iter().map(|name| name.trim_start_matches('>').to_owned()).collect(),

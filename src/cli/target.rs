@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 pub enum Target {
     /// Standard output.
     Stdout,
-    /// A file.
+    /// A file, or a pipe or device.
     File(FileTarget),
 }
 
@@ -26,7 +26,7 @@ pub enum Target {
 pub struct FileTarget {
     path: PathBuf,
     overwrite: Overwrite,
-    /// `true` if it is a pipe or device, which cannot be replaced.
+    /// `true` if the path is a pipe or device, which cannot be replaced.
     stream: bool,
 }
 
@@ -61,7 +61,7 @@ impl Target {
 }
 
 impl FileTarget {
-    /// Like [`Target::prepare`] for a file.
+    /// Checks the path of a file like [`Target::prepare`].
     ///
     /// # Errors
     /// Returns the reason that it cannot be written.
@@ -91,12 +91,12 @@ impl FileTarget {
         Ok(Self { path: path.to_owned(), overwrite, stream })
     }
 
-    /// Returns `true` if it is a pipe or device, which cannot be replaced.
+    /// Returns `true` if the target is a pipe or device, which cannot be replaced.
     pub const fn is_stream(&self) -> bool {
         self.stream
     }
 
-    /// Size of the file that `bytes` would make.
+    /// Returns the size of the file with the content `bytes`, compressed if its name ends with `.gz`.
     pub fn stored_size(&self, bytes: &[u8]) -> u64 {
         if self.is_compressed() { gzip(bytes).len() as u64 } else { bytes.len() as u64 }
     }
@@ -128,7 +128,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap_or_default()
 }
 
-/// The folder that contains a file.
+/// Returns the folder that contains a file.
 pub fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

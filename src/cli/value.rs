@@ -1,6 +1,6 @@
 //! Values as people type them: durations and gaps.
 
-/// Seconds from `90`, `90s`, `1.5m`, `1h30m`, `250ms`.
+/// Reads a duration in seconds from `90`, `90s`, `1.5m`, `1h30m`, `250ms`.
 ///
 /// # Errors
 /// Returns a sentence with examples of valid durations.
@@ -34,7 +34,7 @@ pub fn duration_s(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A fraction from `1%` or `0.01`.
+/// Reads a fraction from `1%` or `0.01`.
 ///
 /// # Errors
 /// Returns a sentence with examples of valid gaps.

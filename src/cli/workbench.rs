@@ -33,7 +33,7 @@ pub fn run(arguments: OpeningArguments, console: &mut Console) -> Result<Exit, F
     Ok(Exit::of_code(ended.code))
 }
 
-/// The view, through the interface of the event loop.
+/// The view as the event loop uses it.
 #[derive(Debug, Default)]
 struct Screen(ViewCache);
 
@@ -47,7 +47,7 @@ impl View for Screen {
     }
 }
 
-/// `--solve preset:tiny4` means the preset, not a method of that name.
+/// Interprets `--solve preset:tiny4` as the preset to open, because no method has such a name.
 fn untangle(mut arguments: OpeningArguments) -> OpeningArguments {
     if arguments.subject.is_none()
         && let Some(Some(word)) = &arguments.solve
@@ -124,7 +124,7 @@ fn known(name: String, first: &First) -> Result<String, Problem> {
     Err(Problem { path: "--solve".to_owned(), ..problem })
 }
 
-/// One core stays free for the screen.
+/// Returns the number of cores minus 1: one core stays free for the screen.
 fn all_but_one() -> usize {
     std::thread::available_parallelism().map_or(1, |cores| cores.get().saturating_sub(1).max(1))
 }

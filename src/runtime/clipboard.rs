@@ -11,7 +11,7 @@ pub const LIMIT: usize = 74_994;
 /// Terminal multiplexer between the program and the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Between {
-    /// Nothing.
+    /// No multiplexer runs between them.
     Nothing,
     /// tmux.
     Tmux,
@@ -32,7 +32,7 @@ impl Between {
     }
 }
 
-/// Way to copy a text to the user's clipboard.
+/// How to copy a text to the user's clipboard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Way {
     /// Send this sequence to the terminal.
@@ -41,7 +41,7 @@ pub enum Way {
     TooLong,
 }
 
-/// The sequence that copies a text to the clipboard.
+/// Returns the sequence that copies a text to the clipboard.
 pub fn copy(text: &str, between: Between) -> Way {
     let mut sequence = String::new();
     // Writing into a string cannot fail.

@@ -7,17 +7,17 @@ use crate::app::key::{Code, Key};
 /// Maximum number of bytes of one paste; the rest is dropped.
 const PASTE_LIMIT: usize = 1 << 20;
 
-/// Maximum length of a sequence whose content is kept; longer ones are ignored.
+/// Maximum length in bytes of a sequence whose content is kept; the content of longer sequences is ignored.
 const SEQUENCE_LIMIT: usize = 4096;
 
 /// Input from the terminal.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TerminalInput {
-    /// A key.
+    /// A key was pressed.
     Key(Key),
-    /// A pasted text.
+    /// A text was pasted.
     Paste(String),
-    /// The mouse.
+    /// An event of the mouse.
     Mouse(Mouse),
     /// The window has the focus (true) or lost it.
     Focus(bool),
@@ -25,7 +25,7 @@ pub enum TerminalInput {
     Background(f32),
 }
 
-/// Reads a stream of bytes piece by piece.
+/// Decodes a stream of bytes piece by piece.
 #[derive(Debug, Default)]
 pub struct Decoder {
     buffer: Vec<u8>,
@@ -43,11 +43,11 @@ pub enum Awaited {
 
 /// Result of decoding the front of the buffer.
 enum Step {
-    /// The beginning of a longer input.
+    /// The buffer has only the beginning of an input: wait for more bytes.
     Wait,
-    /// Number of bytes, with their event if they have one.
+    /// This number of bytes is a complete input, with its event if it has one.
     Take(usize, Option<TerminalInput>),
-    /// Number of bytes that begin a paste.
+    /// This number of bytes begins a paste.
     Paste(usize),
 }
 
@@ -213,7 +213,8 @@ fn number_key(number: u32) -> Option<Code> {
     })
 }
 
-/// A key with the modifiers of a control sequence: 1 plus a bit each for shift, alt, control.
+/// Returns a key with the modifiers of a control sequence, which are encoded as 1 plus a bit each for shift, alt and
+/// control.
 const fn modified(code: Code, modifiers: u32) -> Key {
     let bits = modifiers.saturating_sub(1);
     Key { code, shift: bits & 1 != 0, alt: bits & 2 != 0, ctrl: bits & 4 != 0 }
@@ -282,13 +283,13 @@ fn unicode_key(character: char, modifiers: u32) -> Option<Key> {
 /// Event number of a key release in the keyboard protocol of kitty; 1 is a press, 2 a repeat.
 const RELEASE: u32 = 3;
 
-/// The number of the key event (such as press or release) in parameters of the form `…;modifiers:event`.
+/// Returns the number of the key event (such as press or release) in parameters of the form `…;modifiers:event`.
 fn event(parameters: &[u8]) -> Option<u32> {
     let modifiers = parameters.split(|byte| *byte == b';').nth(1)?;
     std::str::from_utf8(modifiers.split(|byte| *byte == b':').nth(1)?).ok()?.parse().ok()
 }
 
-/// Numbers between semicolons; sub-parameters after a colon are left out.
+/// Returns the numbers between semicolons; sub-parameters after a colon are left out.
 fn numbers(parameters: &[u8]) -> Vec<Option<u32>> {
     let number = |part: &[u8]| {
         let own = part.split(|byte| *byte == b':').next().unwrap_or_default();
@@ -313,7 +314,7 @@ fn mouse_input(parameters: &[u8], last: u8) -> Option<Mouse> {
     Some(Mouse { what, x: cell(x)?, y: cell(y)? })
 }
 
-/// Replies that contain text: `ESC ] … ST` and its relatives. Only the background is understood.
+/// Decodes a reply that contains text: `ESC ] … ST` and its relatives. Only the background is understood.
 fn text_sequence(sort: u8, rest: &[u8]) -> Step {
     const CANCEL: u8 = 0x18;
     const SUBSTITUTE: u8 = 0x1a;
@@ -332,7 +333,7 @@ fn text_sequence(sort: u8, rest: &[u8]) -> Step {
     Step::Take(end + length + 2, answer.map(TerminalInput::Background))
 }
 
-/// Lightness from `11;rgb:RRRR/GGGG/BBBB`.
+/// Returns the lightness of the background from `11;rgb:RRRR/GGGG/BBBB`, 0 to 1.
 fn background(text: &[u8]) -> Option<f32> {
     let text = std::str::from_utf8(text).ok()?.strip_prefix("11;rgb:")?;
     let mut parts = text.split('/').map(|part| {

@@ -29,7 +29,7 @@ struct EvaluationQueue {
     closed: bool,
 }
 
-/// The evaluator. Its thread starts with the first request and ends when the evaluator is dropped.
+/// Evaluator of edited lists. Its thread starts with the first request and ends when the evaluator is dropped.
 pub struct Evaluator {
     queue: Arc<(Mutex<EvaluationQueue>, Condvar)>,
     results: mpsc::Sender<Finished>,
@@ -44,7 +44,7 @@ impl std::fmt::Debug for Evaluator {
 }
 
 impl Evaluator {
-    /// An evaluator that sends its results to `results`.
+    /// Creates an evaluator that sends its results to `results`.
     pub fn new(results: mpsc::Sender<Finished>, clock: Arc<dyn Clock>) -> Self {
         Self { queue: Arc::default(), results, clock, started: false }
     }
@@ -134,7 +134,7 @@ fn work(
     }
 }
 
-/// The plan of a request; `None` if a newer request has arrived.
+/// Evaluates a request; `None` if a newer request has arrived.
 fn evaluate(
     runs: &Runs,
     ends: &LastEnd,

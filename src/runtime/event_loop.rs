@@ -33,7 +33,7 @@ use tokio::sync::{Notify, mpsc};
 
 mod effects;
 
-/// A SIGCONT within this time after the program resumed is part of the same resumption.
+/// Time after a resumption of the program within which a SIGCONT is part of the same resumption.
 const SAME_CONTINUE: Duration = Duration::from_secs(1);
 
 /// Maximum time that opening waits for the previous scenario to close.
@@ -47,7 +47,7 @@ pub trait View {
     fn deliver(&mut self, key: JobKey, result: JobResult);
 }
 
-/// Everything the loop owns.
+/// The event loop with everything that it owns.
 pub(super) struct Shell<V> {
     pub app: App,
     pub view: V,
@@ -359,7 +359,7 @@ impl<V: View> Shell<V> {
         self.helpers.spawn("recent", move || Finished::Fact(Fact::Recent(opener.recent())));
     }
 
-    /// The plans in memory.
+    /// Returns the plans in memory, with their numbers.
     fn known_plans(&self) -> Vec<(u64, PlanRef)> {
         self.app.plans.iter().filter_map(|entry| Some((entry.number, entry.plan.clone()?))).collect()
     }
@@ -378,7 +378,7 @@ impl<V: View> Shell<V> {
     }
 }
 
-/// The exit code: saving in another place is not a success, and a loss is a failure even after a signal.
+/// Returns the exit code: saving in another place is not a success, and a loss is a failure even after a signal.
 fn exit_code(closed: &Closed, code: u8) -> u8 {
     match &closed.ending {
         Some(Ending::Lost { .. }) => Exit::Failure.code(),
@@ -418,7 +418,7 @@ fn parting(closed: &Closed, code: u8, plans: bool, usual: &Path) -> Option<Strin
     }
 }
 
-/// The characters of a part of the screen, rows without trailing blanks.
+/// Returns the characters of a part of the screen, rows without trailing blanks.
 fn text_of(buffer: &Buffer, area: Rect) -> String {
     let area = area.intersection(buffer.area);
     let rows = (area.top()..area.bottom()).map(|y| {

@@ -11,7 +11,7 @@ pub const MILESTONES: usize = 256;
 /// Maximum number of points of curves that wait for the screen, per run.
 pub const PROGRESS: usize = 512;
 
-/// Maximum number of lines of a solver's log that wait for the screen, per run: the screen keeps no more.
+/// Maximum number of lines of a solver's log that wait for the screen, per run; the screen does not store more.
 pub const LINES: usize = crate::app::runs::LINES;
 
 #[derive(Debug, Default)]
@@ -25,10 +25,10 @@ struct WaitingEvents {
     dropped: u64,
 }
 
-/// Events since the screen last took them.
+/// Events since the event loop last took them for the screen.
 #[derive(Debug, Default)]
 pub struct EventBatch {
-    /// In order of arrival.
+    /// Events in order of arrival.
     pub events: Vec<Event>,
     /// Number of events that newer ones replaced, since the start.
     pub merged: u64,
@@ -36,7 +36,7 @@ pub struct EventBatch {
     pub dropped: u64,
 }
 
-/// Sink of the screen.
+/// Event receiver for the screen.
 #[derive(Debug)]
 pub struct ScreenSink {
     waiting: Mutex<WaitingEvents>,
@@ -44,7 +44,7 @@ pub struct ScreenSink {
 }
 
 impl ScreenSink {
-    /// A sink that calls `wake` to wake the loop.
+    /// Creates a receiver that calls `wake` to wake the event loop.
     pub fn new(wake: Arc<Notify>) -> Self {
         Self { waiting: Mutex::default(), wake }
     }
@@ -53,7 +53,7 @@ impl ScreenSink {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes all waiting events.
+    /// Removes and returns all waiting events.
     pub fn take(&self) -> EventBatch {
         let mut waiting = self.waiting();
         let milestones = std::mem::take(&mut waiting.milestones);
@@ -109,7 +109,7 @@ impl WaitingEvents {
         gone
     }
 
-    /// Adds a line of a log; newer lines replace older ones.
+    /// Adds a line of a log; if too many lines wait, the oldest is dropped.
     fn add_line(&mut self, arrived: u64, event: Event) -> Option<(u64, Event)> {
         let queue = self.lines.entry(event.run).or_default();
         let gone = if queue.len() >= LINES { queue.pop_front() } else { None };
@@ -145,7 +145,7 @@ impl WaitingEvents {
     }
 }
 
-/// Forwards all events to several sinks.
+/// An event receiver that forwards all events to several receivers.
 pub struct Tee(pub Vec<Arc<dyn EventSink>>);
 
 impl EventSink for Tee {

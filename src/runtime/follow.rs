@@ -29,8 +29,8 @@ pub struct Following {
 }
 
 impl Following {
-    /// The follower of a session that is shown in the open scenario of number `key`; `None` if no other process has it
-    /// open, or if that process has no active runs.
+    /// Makes the follower of a session that is shown in the open scenario of number `key`; `None` if no other process
+    /// has the session open, or if that process has no active runs.
     pub fn of(session: &Arc<Session>, replay: &Replay, key: u64) -> Option<Self> {
         let holder = session.holder()?;
         let runs: BTreeSet<RunId> = replay.at_work(&holder).collect();
@@ -38,7 +38,7 @@ impl Following {
         (!runs.is_empty()).then(|| Self { session: Arc::clone(session), follower, holder, runs, key })
     }
 
-    /// The process and its runs, for the state.
+    /// Returns the process and its runs, for the state.
     pub fn at_work(&self) -> AtWork {
         AtWork { holder: self.holder.to_string(), runs: self.runs.clone() }
     }
@@ -63,7 +63,7 @@ impl Following {
         Ok(dropped)
     }
 
-    /// Events since the last call.
+    /// Returns the events since the last call.
     pub fn news(&mut self) -> RemoteEvents {
         // Tests the lock before reading, so that everything written before its release is read.
         let held = self.session.holder().as_ref() == Some(&self.holder);

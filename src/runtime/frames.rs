@@ -33,7 +33,7 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// A limiter that permits at most `per_second` frames per second because of events.
+    /// Creates a limiter that permits at most `per_second` frames per second because of events.
     pub fn new(per_second: u32) -> Self {
         let event_gap = Duration::from_secs(1) / per_second.clamp(1, 60);
         Self { event_gap, hidden: false, last: None, due: None }

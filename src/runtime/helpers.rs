@@ -37,12 +37,12 @@ pub enum Finished {
         source: String,
         /// The number of the request; the result of an older request is dropped.
         request: u64,
-        /// The outcome.
+        /// The opened subject, `None` for the start screen; or the problems, one line each.
         outcome: Result<Option<Box<Bundle>>, Vec<String>>,
     },
     /// Result of a job that the view requested.
     View(JobKey, JobResult),
-    /// Work for the view that was cancelled because its pane or plan is not visible.
+    /// A job for the view was cancelled because its pane or plan is not visible.
     GivenUp(JobKey),
 }
 
@@ -60,12 +60,12 @@ impl std::fmt::Debug for Finished {
 #[derive(Default)]
 struct ViewQueue {
     waiting: VecDeque<ViewJob>,
-    /// Active work, each with its cancellation flag.
+    /// Active jobs of the view, each with its cancellation flag.
     at_work: Vec<(JobKey, Arc<AtomicBool>)>,
     closed: bool,
 }
 
-/// The helpers.
+/// Threads for slow work.
 pub struct Helpers {
     sender: mpsc::Sender<Finished>,
     view: Arc<(Mutex<ViewQueue>, Condvar)>,
@@ -252,7 +252,7 @@ pub fn export(job: &ExportJob) -> Fact {
     Fact::Exported { path: job.path.clone(), bytes, files: artifacts.len(), rollbacks, remarks }
 }
 
-/// The description of the format that is written; `None` for finished text.
+/// Returns the description of the format that is written; `None` for finished text.
 fn info_of(job: &ExportJob) -> Option<formats::FormatInfo> {
     let kind = match &job.subject {
         ExportSubject::Text(_) => return None,

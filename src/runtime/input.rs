@@ -8,7 +8,7 @@ use std::os::fd::AsFd;
 use std::thread::JoinHandle;
 use tokio::sync::mpsc;
 
-/// Time for which the decoder waits for bytes after a single Escape.
+/// Time for which the decoder waits for further bytes after a single Escape.
 const ESCAPE_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 30_000_000 };
 /// Time for which the decoder waits for the next byte of a sequence. Connections with longer pauses inside a reply are
 /// rare, and a longer wait would block input after a sequence that never ends.
@@ -26,7 +26,7 @@ pub enum Read {
     End,
 }
 
-/// The reader. Dropping it ends the thread.
+/// The reader of the terminal. Dropping it ends its thread.
 #[derive(Debug)]
 pub struct InputReader {
     /// Messages to the loop.

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Number of newest plans of a session that are read at once; others are read when they are displayed.
+/// Number of newest plans of a session that are read at once; other plans are read when they are displayed.
 const READ_AT_ONCE: usize = 8;
 
 /// Opener of scenarios, plans and sessions, with its inputs.
@@ -40,9 +40,9 @@ pub struct Opener {
 
 /// An opened scenario with all its data.
 pub struct Bundle {
-    /// For the state.
+    /// The opened scenario in the form for the state.
     pub opened: Opened,
-    /// Plan numbers.
+    /// Plan numbers of the session.
     pub book: Arc<PlanBook>,
     /// Number of the next run.
     pub next_run: RunId,
@@ -50,9 +50,9 @@ pub struct Bundle {
     pub file: SessionFile,
     /// A session that another process has open: its plans are shown, and new data is saved in a second session.
     pub looked_at: Option<Arc<Session>>,
-    /// Runs of that process that were active.
+    /// Active runs of that process, if there are any.
     pub following: Option<Following>,
-    /// Writes the session; `None` only if its thread cannot be started.
+    /// Writer of the session; `None` only if its thread cannot be started.
     pub writer: Option<SessionWriter>,
     /// `true` if the session is new and empty, so that it can be deleted if nothing happens in it.
     pub fresh: bool,
@@ -143,7 +143,7 @@ impl Opener {
         self.desks.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Makes a session for a scenario. If it cannot be created now, everything waits until it can.
+    /// Makes a session for a scenario. If the session cannot be created now, all data waits until it can be created.
     fn begin(
         &self,
         wanted: &str,
@@ -293,7 +293,7 @@ impl Opener {
         Ok(Bundle { opened, book, next_run, file, looked_at, following, writer, fresh })
     }
 
-    /// Saved sessions for the start screen.
+    /// Returns the saved sessions for the start screen.
     pub fn recent(&self) -> Vec<Recent> {
         let now = self.clock.date();
         let store = self.store();
@@ -319,7 +319,7 @@ impl Opener {
     }
 }
 
-/// All plans on disk as rows; plans that are needed at once are read completely.
+/// Returns all plans on disk as rows; plans that are needed at once are read completely.
 fn saved_plans(
     session: &Session,
     replay: &Replay,
@@ -391,7 +391,7 @@ fn saved_plans(
     Ok(rows)
 }
 
-/// The runs that ended with a plan that another run had found before.
+/// Returns the runs that ended with a plan that another run had found before.
 fn found_again(replay: &Replay, plan: PlanId, origin: Option<&(RunId, u64)>) -> Vec<RunId> {
     let ended = || replay.runs.values().filter(|run| run.plan == Some(plan)).map(|run| run.run);
     // For a run without incumbents, only its end names the origin of the plan.
@@ -403,7 +403,7 @@ fn found_again(replay: &Replay, plan: PlanId, origin: Option<&(RunId, u64)>) -> 
 /// trusted.
 ///
 /// # Errors
-/// Returns the reason that it cannot be used.
+/// Returns the reason that the plan cannot be used.
 pub fn read_plan(folders: &[PathBuf], number: PlanId) -> Result<PlanRef, String> {
     let mut problem = None;
     for folder in folders {
@@ -501,7 +501,7 @@ pub fn session_file(before: &SessionFile, remembered: &Remembered) -> SessionFil
     file
 }
 
-/// Scenario knobs changed since the newest solve, with their present values.
+/// Returns the scenario knobs changed since the newest solve, with their present values.
 fn changed(now: &Setup, solved: Option<&Setup>) -> BTreeMap<String, ParamValue> {
     let Some(solved) = solved else { return BTreeMap::new() };
     let knobs = now.scenario.knobs();

@@ -51,14 +51,14 @@ pub struct OpenScenario {
     book: Arc<PlanBook>,
     /// A session that another process has open.
     looked_at: Option<Arc<Session>>,
-    /// Dropping it ends the thread that follows the other process.
+    /// Channel that ends the thread that follows the other process when it is dropped.
     following: Option<std::sync::mpsc::Sender<()>>,
     writer: Option<Arc<SessionWriter>>,
     places: Places,
     clock: Arc<dyn Clock>,
     file: SessionFile,
     saved_sha256: String,
-    /// Hash of the scenario of the newest solve when this was opened.
+    /// Hash of the scenario of the newest solve at the time at which this scenario was opened.
     solved_sha256: Option<String>,
     fresh: bool,
     made_again: u64,
@@ -199,7 +199,7 @@ impl OpenScenario {
         self.runs.pause(run, paused);
     }
 
-    /// Passes a live change on.
+    /// Passes a changed parameter to a run.
     pub fn edit(&self, run: RunId, name: &str, value: &ParamValue) {
         self.runs.edit(run, name, value);
     }
@@ -289,15 +289,15 @@ impl OpenScenario {
         writer.remember(self.places.recent(), entry);
     }
 
-    /// Folders that may contain plans of the table, for reading them on another thread.
+    /// Returns the folders that may contain plans of the table, for reading them on another thread.
     pub fn plan_folders(&self) -> Vec<PathBuf> {
         let own = self.writer.as_ref().and_then(|writer| writer.status().place.plans_folder());
         let looked_at = self.looked_at.as_ref().map(|session| session.plans_folder());
         own.into_iter().chain(looked_at).collect()
     }
 
-    /// Writes all pending data; runs on a separate thread, because a disk may be slow. Returns the message for the
-    /// user.
+    /// Returns work that writes all pending data and returns the message for the user; it runs on a separate thread,
+    /// because a disk may be slow.
     pub fn flush(&self) -> impl FnOnce() -> Fact + Send + use<> {
         let writer = self.writer.clone();
         move || match writer {
@@ -312,7 +312,8 @@ impl OpenScenario {
         }
     }
 
-    /// Continues saving below another folder; runs on a separate thread. Returns the message for the user.
+    /// Returns work that continues saving below another folder and returns the message for the user; it runs on a
+    /// separate thread.
     pub fn save_to(&mut self, folder: PathBuf) -> impl FnOnce() -> Fact + Send + use<> {
         self.fresh = false;
         let writer = self.writer.clone();
@@ -379,7 +380,7 @@ fn rescue_folders(places: &Places) -> Vec<PathBuf> {
     folders
 }
 
-/// The folder of a session, for messages.
+/// Returns the folder of a session as text, for messages.
 pub fn shown(place: &Place) -> String {
     let folder = place.folder.as_deref().unwrap_or(Path::new(""));
     printable(&folder.to_string_lossy())
@@ -401,13 +402,13 @@ impl std::fmt::Debug for OpenScenario {
 /// Outcome of closing an open scenario.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Closed {
-    /// Outcome of saving it for the last time; `None` if there was nothing to save.
+    /// Outcome of the last save; `None` if there was nothing to save.
     pub ending: Option<Ending>,
     /// `true` if all runs ended in time.
     pub stopped: bool,
 }
 
-/// The session's number of the plan in an event.
+/// Returns the session's number of the plan in an event.
 fn number_of(book: &PlanBook, event: &Event) -> Option<u64> {
     match &event.body {
         EventBody::Incumbent(incumbent) if incumbent.plan.is_some() && incumbent.number > 0 => {

@@ -11,13 +11,13 @@ pub enum Sign {
     End(u8),
     /// An interrupt from outside, handled like `C-c`.
     Interrupt,
-    /// Suspend until the process is continued.
+    /// A request to suspend the process until it is continued.
     Suspend,
     /// The process was stopped and continues.
     Continue,
     /// The size of the terminal changed.
     Resize,
-    /// Write a report.
+    /// A request to write a report (SIGUSR1).
     Report,
 }
 

@@ -12,15 +12,15 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::sync::{Mutex, PoisonError};
 
-/// Saves the title, switches to the alternate screen, clears it, hides the cursor, and enables bracketed paste and
-/// focus events.
+/// Sequence that saves the title, switches to the alternate screen, clears it, hides the cursor, and enables bracketed
+/// paste and focus events.
 const ENTER: &str = "\x1b[22;0t\x1b[?1049h\x1b[2J\x1b[?25l\x1b[?2004h\x1b[?1004h";
-/// Undoes [`ENTER`] in reverse order, after a frame that may be incomplete.
+/// Sequence that undoes [`ENTER`] in reverse order, after a frame that may be incomplete.
 const LEAVE: &str = "\x1b[?2026l\x1b[0m\x1b[?1004l\x1b[?2004l\x1b[?25h\x1b[?1049l\x1b[23;0t";
-/// Reports buttons and drags but not plain motion, with positions in decimals.
+/// Sequence that makes the terminal report buttons and drags but not plain motion, with positions in decimals.
 const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1002h\x1b[?1006h";
 const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1002l\x1b[?1000l";
-/// Queries the background colour, then the device attributes, to which every terminal replies.
+/// Sequence that queries the background colour, then the device attributes, to which every terminal replies.
 const QUESTIONS: &str = "\x1b]11;?\x1b\\\x1b[c";
 const SYNC_BEGIN: &str = "\x1b[?2026h";
 const SYNC_END: &str = "\x1b[?2026l";
@@ -70,10 +70,10 @@ impl std::fmt::Debug for Screen {
     }
 }
 
-/// The terminal for key input: standard input, or the controlling terminal if standard input is not a terminal.
+/// Opens the terminal for key input: standard input, or the controlling terminal if standard input is not a terminal.
 ///
 /// # Errors
-/// If there is none.
+/// If there is no terminal.
 pub fn keyboard() -> io::Result<File> {
     use std::io::IsTerminal as _;
     use std::os::fd::AsFd as _;
@@ -85,10 +85,10 @@ pub fn keyboard() -> io::Result<File> {
 }
 
 impl Screen {
-    /// Takes the terminal: Writes to `out` and reads keys from `tty`.
+    /// Sets up the terminal: writes to `out` and reads keys from `tty`.
     ///
     /// # Errors
-    /// If it is no terminal or cannot be written.
+    /// If `out` is not a terminal or cannot be written.
     pub fn enter(out: File, tty: File, mouse: bool, ask: bool) -> io::Result<Self> {
         let backend = CrosstermBackend::new(BufWriter::with_capacity(1 << 16, out.try_clone()?));
         // The viewport is fixed, because the size is read from our own descriptor, and only when a frame is drawn.
@@ -132,7 +132,7 @@ impl Screen {
         self.take()
     }
 
-    /// Columns and rows; zero if the terminal does not know.
+    /// Returns columns and rows; zero if the terminal does not know.
     pub fn size(&self) -> (u16, u16) {
         rustix::termios::tcgetwinsize(&self.out).map_or((0, 0), |size| (size.ws_col, size.ws_row))
     }
@@ -217,13 +217,13 @@ impl Drop for Screen {
     }
 }
 
-/// The part of a screen that is drawn: all of it, unless it has more cells than can be counted.
+/// Returns the part of a screen that is drawn: all of it, unless it has more cells than can be counted.
 fn drawable((width, height): (u16, u16)) -> Rect {
     let most = MOST_CELLS.checked_div(u32::from(width)).unwrap_or(0);
     Rect::new(0, 0, width, height.min(u16::try_from(most).unwrap_or(u16::MAX)))
 }
 
-/// The title without control characters, which could end the title sequence early.
+/// Returns the title without control characters, which could end the title sequence early.
 pub fn title(text: &str) -> String {
     let text: String = text.chars().filter(|character| !character.is_control()).take(200).collect();
     format!("\x1b]0;{text}\x07")

@@ -22,28 +22,28 @@ pub type Metrics = BTreeMap<String, f64>;
 /// Below this value, a number without unit is shown with four significant digits, not with a fixed number of decimals.
 const SMALL: f64 = 0.1;
 
-/// Number of decimals that keeps four significant digits of a small number.
+/// Returns the number of decimals that keeps four significant digits of a small number.
 fn small_decimals(value: f64) -> usize {
     (3.0 - value.abs().log10().floor()).clamp(4.0, 12.0) as usize
 }
 
-/// Room for a number.
+/// Available room for a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
-    /// All decimals.
+    /// There is room for all decimals.
     Long,
-    /// Half of the decimals of the unit, or three if the unit does not define them.
+    /// There is room for half of the decimals of the unit, or for three if the unit does not define them.
     Short,
 }
 
-/// A value in its unit, with the decimals of the unit, or half of them if room is short.
+/// Formats a value in its unit, with the decimals of the unit, or half of them if room is short.
 pub fn in_unit(value: f64, unit: Unit, room: Room) -> Num {
     let scaled = value * unit.scale;
     let decimals = decimals(scaled, unit, room);
     number::fixed(unit.bounds.map_or(scaled, |sense| safe_bound(scaled, decimals, sense)), decimals)
 }
 
-/// Decimals of a number in its unit.
+/// Returns the number of decimals of a number in its unit.
 fn decimals(scaled: f64, unit: Unit, room: Room) -> usize {
     match (unit.decimals, room) {
         (None, _) if scaled.fract() == 0.0 => 0,
@@ -55,16 +55,16 @@ fn decimals(scaled: f64, unit: Unit, room: Room) -> usize {
     }
 }
 
-/// A value in its unit, as text followed by the unit.
+/// Formats a value in its unit, as text followed by the unit.
 pub fn with_unit(value: f64, unit: Unit, room: Room) -> String {
     let number = in_unit(value, unit, room);
     if unit.symbol.is_empty() { number.into() } else { format!("{number} {}", unit.symbol) }
 }
 
-/// Objective, as displayed.
+/// The objective as it is displayed.
 #[derive(Clone, Copy, Debug)]
 pub struct Goal {
-    /// Name for people.
+    /// Name of the objective for people.
     pub name: &'static str,
     /// Unit of values.
     pub unit: Unit,
@@ -73,32 +73,32 @@ pub struct Goal {
 }
 
 impl Goal {
-    /// The goal that a kind describes.
+    /// Returns the objective that a kind describes, as it is displayed.
     pub const fn of(info: ObjectiveInfo) -> Self {
         Self { name: info.label, unit: info.unit, sense: info.sense }
     }
 
-    /// A value without unit.
+    /// Formats a value without unit.
     pub fn value(&self, value: f64, room: Room) -> Num {
         in_unit(value, self.unit, room)
     }
 
-    /// A bound without unit, rounded to the safe side.
+    /// Formats a bound without unit, rounded to the safe side.
     pub fn bound(&self, bound: f64, room: Room) -> Num {
         in_unit(bound, self.unit.bounding(self.sense), room)
     }
 
-    /// A value with unit.
+    /// Formats a value with unit.
     pub fn with_unit(&self, value: f64, room: Room) -> String {
         with_unit(value, self.unit, room)
     }
 
-    /// `makespan s`: the head of a column.
+    /// Returns the heading of a column: `makespan s`.
     pub fn column(&self) -> String {
         format!("{} {}", self.name, self.unit.symbol).trim_end().to_owned()
     }
 
-    /// A difference; a difference of seconds is in milliseconds.
+    /// Formats a difference; a difference of seconds is in milliseconds.
     pub fn difference(&self, value: f64) -> String {
         if self.unit == Unit::SECONDS {
             with_unit(value, Unit::MILLISECONDS.with_decimals(2), Room::Long)
@@ -111,17 +111,17 @@ impl Goal {
 /// The figures of the displayed plan: a plan of the table, or the preview of an edit.
 #[derive(Clone, Debug)]
 pub struct Headline {
-    /// `6 delta-level`, `edit of 6`.
+    /// Name of the plan: `6 delta-level`, `edit of 6`.
     pub name: String,
-    /// Objective value.
+    /// Objective value of the plan.
     pub value: f64,
-    /// Figures.
+    /// Figures of the plan.
     pub metrics: Metrics,
-    /// The known bounds, and who confirmed them.
+    /// The known bounds on the plan, and who confirmed them.
     pub standing: Standing,
-    /// Figures that its kind declares.
+    /// Figures that the plan's kind declares.
     pub declared: &'static [MetricInfo],
-    /// `true` if it is the preview of an edit.
+    /// `true` if the plan is the preview of an edit.
     pub preview: bool,
 }
 
@@ -160,12 +160,12 @@ impl Headline {
         Gap::of(self.value, self.bound()?, self.declared, &self.metrics)
     }
 
-    /// The bound for display.
+    /// Returns the bound for display.
     pub fn bound(&self) -> Option<f64> {
         Some(self.standing.leading()?.value)
     }
 
-    /// Figures of the header, either those before the gap or those after it, with their place and text.
+    /// Returns the figures of the header, either those before the gap or those after it, with their place and text.
     pub fn in_header(&self, early: bool) -> impl Iterator<Item = (&'static MetricInfo, InHeader, String)> {
         let figures = Figures { value: self.value, bound: self.bound(), metrics: &self.metrics };
         self.declared.iter().filter_map(move |info| {
@@ -175,7 +175,7 @@ impl Headline {
     }
 }
 
-/// A figure in the form of the header: `42/48`, `0.21 %`.
+/// Formats a figure for the header: `42/48`, `0.21 %`.
 fn header_text(info: &MetricInfo, place: InHeader, figures: &Figures<'_>) -> Option<String> {
     let value = info.of(figures)?;
     let text = if info.unit == Unit::PERCENT {
@@ -190,17 +190,18 @@ fn header_text(info: &MetricInfo, place: InHeader, figures: &Figures<'_>) -> Opt
     Some(if place.warning { format!("! {text}") } else { text })
 }
 
-/// A gap: relative to the objective, and additionally relative to a part of the objective.
+/// A gap, relative to the objective and to the reference part of the objective (the figure that the kind declares as
+/// yardstick).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gap {
-    /// As a fraction of the reference part of the objective, with its name, if the plan has it.
+    /// The gap as a fraction of the reference part of the objective, with the name of this part, if the plan has it.
     pub second: Option<(f64, &'static str)>,
-    /// As a fraction of the objective value.
+    /// The gap as a fraction of the objective value.
     pub share: f64,
 }
 
 impl Gap {
-    /// |value - bound| in both units.
+    /// Computes the gap |value - bound| as both fractions.
     pub fn of(value: f64, bound: f64, declared: &[MetricInfo], metrics: &Metrics) -> Option<Self> {
         if !value.is_finite() || !bound.is_finite() {
             return None;
@@ -209,19 +210,20 @@ impl Gap {
         Some(Self { second, share: lightbay_core::plan::gap(value, bound) })
     }
 
-    /// `0.07 %`: the gap in files, as a fraction of the value.
+    /// Formats the gap as in files, as a fraction of the value: `0.07 %`.
     pub fn words(self) -> String {
         lightbay_core::quantity::gap(self.share)
     }
 
-    /// `2.1 % of ideal comm.`: the same difference as a fraction of the reference part of the objective; `None` if the
-    /// plan does not have this part.
+    /// Formats the same difference as a fraction of the reference part of the objective: `2.1 % of ideal comm.`; `None`
+    /// if the plan does not have this part.
     pub fn second(self) -> Option<String> {
         self.second.map(|(share, name)| format!("{} % {name}", open_percent(share, 1)))
     }
 }
 
-/// The part of the objective to which differences are also related, with its name, if the plan has it and it is not 0.
+/// Returns the part of the objective to which differences are also related, with its name, if the plan has it and it is
+/// not 0.
 pub fn yardstick(declared: &[MetricInfo], metrics: &Metrics) -> Option<(f64, &'static str)> {
     declared.iter().find_map(|info| match info.relation {
         Some(Relation::Yardstick(name)) => Some((*metrics.get(info.name).filter(|part| **part > 0.0)?, name)),
@@ -229,13 +231,13 @@ pub fn yardstick(declared: &[MetricInfo], metrics: &Metrics) -> Option<(f64, &'s
     })
 }
 
-/// The objective of the ideal network, if the plan has it.
+/// Returns the objective of the ideal network, if the plan has it.
 pub fn ideal_objective(declared: &[MetricInfo], metrics: &Metrics) -> Option<f64> {
     let info = declared.iter().find(|info| info.relation == Some(Relation::IdealObjective))?;
     metrics.get(info.name).copied()
 }
 
-/// A signed percentage: two decimals below 1 %, else one.
+/// Formats a signed percentage: two decimals below 1 %, else one.
 pub fn percent(percent: f64) -> Num {
     number::signed(percent, if percent.abs() < 1.0 { 2 } else { 1 })
 }
@@ -250,7 +252,7 @@ pub const fn tone(verdict: Verdict) -> Tone {
     }
 }
 
-/// The signed percentage of a change, or `tie`.
+/// Returns the signed percentage of a change, or `tie`.
 pub fn change(change: &MetricChange) -> Piece {
     let tone = tone(change.verdict);
     match (change.verdict, change.percent) {

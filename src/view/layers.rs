@@ -87,7 +87,7 @@ impl Layers {
     }
 }
 
-/// A line that a click chooses and a double click accepts.
+/// Makes a clickable line: a click chooses it, and a double click accepts it.
 fn line(rect: Rect, index: usize) -> Hit {
     let accept = Action::Do(Command::Layer(LayerCommand::Accept));
     Hit { rect, click: Action::SelectLine(index), open: Some(accept) }
@@ -101,7 +101,7 @@ fn popup(app: &App, title: &str, value: &[Piece], size: (u16, u16), area: Rect, 
     Popup::inner(rect)
 }
 
-/// Splits off rows at the top.
+/// Splits `rows` rows off at the top of an area; returns these rows and the rest.
 fn top(area: Rect, rows: u16) -> (Rect, Rect) {
     let rows = rows.min(area.height);
     (Rect { height: rows, ..area }, Rect { y: area.y + rows, height: area.height - rows, ..area })

@@ -44,20 +44,20 @@ use ratatui::layout::Rect;
 /// Division of the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LayoutForm {
-    /// Nothing is open.
+    /// The start screen: no scenario is open.
     Start,
     /// One pane and a short solve strip.
     Compact,
     /// Side bar, one large pane, small ones.
     Grid,
-    /// Everything at once.
+    /// All regions at once.
     Wide,
-    /// One pane.
+    /// One zoomed pane.
     Zoomed,
 }
 
 impl LayoutForm {
-    /// The word for this form in line 1 of the screen.
+    /// Returns the word for this form in line 1 of the screen.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Start => "",
@@ -74,11 +74,11 @@ impl LayoutForm {
 pub struct Placed {
     /// Id of the pane.
     pub pane: PaneId,
-    /// Its cells, title included.
+    /// Cells of the pane, title included.
     pub area: Rect,
-    /// `true` if it has room for details.
+    /// `true` if the pane has room for details.
     pub large: bool,
-    /// `true` if it is drawn over the others in a frame.
+    /// `true` if the pane is drawn over the others in a frame.
     pub popup: bool,
 }
 
@@ -87,9 +87,9 @@ pub struct Placed {
 pub struct Layout {
     /// Division of the screen.
     pub form: LayoutForm,
-    /// Line 0.
+    /// Area of the header, line 0.
     pub header: Rect,
-    /// Line 1.
+    /// Area of the tabs, line 1.
     pub tabs: Rect,
     /// The area between tabs and log, over which pop-ups are drawn.
     pub content: Rect,
@@ -97,16 +97,16 @@ pub struct Layout {
     pub panes: Vec<Placed>,
     /// A pane of the shell that is drawn over the others.
     pub popup: Option<Placed>,
-    /// Last events.
+    /// Area of the last events.
     pub log: Rect,
-    /// Last line.
+    /// Area of the footer, the last line.
     pub footer: Rect,
 }
 
-/// Blank columns between panes.
+/// Number of blank columns between panes.
 const GAP: u16 = 2;
 
-/// Columns of the side bar in the grid and the wide form, and its minimum and maximum width.
+/// Number of columns of the side bar in the grid and in the wide form.
 const SIDE: [u16; 2] = [27, 40];
 const SIDE_RANGE: (u16, u16) = (20, 70);
 
@@ -117,7 +117,7 @@ const MIDDLE: u16 = 9;
 const FURTHER: u16 = 250;
 
 impl Layout {
-    /// The layout of a screen that is not too small.
+    /// Computes the layout of a screen that is not too small.
     pub fn of(app: &App, area: Rect) -> Self {
         let class = SizeClass::of(area.width, area.height);
         let form = match class {
@@ -162,7 +162,7 @@ impl Layout {
         layout
     }
 
-    /// The place of a pane.
+    /// Returns the place of a pane.
     pub fn place(&self, pane: PaneId) -> Option<&Placed> {
         self.popup.iter().chain(&self.panes).find(|placed| placed.pane == pane)
     }
@@ -290,12 +290,13 @@ struct Homes {
     panes: &'static [PaneInfo],
     /// Home of the pane in the large place.
     large: u8,
-    /// Home of the pane that is in the large place by default.
+    /// Number of the large place: home of the pane that is drawn there by default.
     centre: u8,
 }
 
 impl Homes {
-    /// Homes for the present large pane. The first `housed` panes stay where they are when they get the focus.
+    /// Returns the homes for the present large pane. The first `housed` panes stay where they are when they get the
+    /// focus.
     fn of(app: &App, housed: u8) -> Self {
         let panes = app.kind_panes();
         let count = panes.iter().map(|info| info.home).max().unwrap_or(0);
@@ -308,13 +309,13 @@ impl Homes {
         Self { panes, large, centre }
     }
 
-    /// The pane whose home has this number.
+    /// Returns the pane whose home has this number.
     fn owner(self, home: u8) -> Option<PaneId> {
         self.panes.iter().find(|info| info.home == home).map(PaneInfo::id)
     }
 
-    /// The pane that is drawn at the home with this number: the pane `large` is drawn in the large place, and the pane
-    /// of the large place is drawn at the home of `large`.
+    /// Returns the pane that is drawn at the home with this number: the pane `large` is drawn in the large place, and
+    /// the pane of the large place is drawn at the home of `large`.
     fn at(self, home: u8) -> Option<PaneId> {
         let owner = if home == 2 {
             self.large
@@ -328,7 +329,8 @@ impl Homes {
         if doubled { None } else { self.owner(owner) }
     }
 
-    /// Preferred number of rows of the pane whose home is the large place. It does not depend on the focus.
+    /// Returns the preferred number of rows of the pane whose home is the large place. This number does not depend on
+    /// the focus.
     fn wish(self) -> u16 {
         self.panes.iter().find(|info| info.home == self.centre).map_or(0, |info| info.rows)
     }
@@ -338,7 +340,7 @@ impl Homes {
     }
 }
 
-/// The fraction `part` / `whole` of a length, rounded.
+/// Returns the fraction `part` / `whole` of a length, rounded.
 fn share(length: u16, part: u32, whole: u32) -> u16 {
     ((u32::from(length) * part + whole / 2) / whole) as u16
 }

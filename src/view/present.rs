@@ -28,7 +28,7 @@ pub use section::tone;
 use std::fmt;
 use whatif::WhatIfPane;
 
-/// Panes of every kind.
+/// The kinds whose panes have their own drawing code; the panes of other kinds are sections.
 const KINDS: &[KindScreens] = &[training::SCREENS, tpu::SCREENS, crossconnect::SCREENS];
 
 /// Panes of a kind.
@@ -36,9 +36,9 @@ const KINDS: &[KindScreens] = &[training::SCREENS, tpu::SCREENS, crossconnect::S
 struct KindScreens {
     /// Name of the kind.
     kind: &'static str,
-    /// Its panes, in the order of their numbers.
+    /// Panes of the kind, in the order of their numbers.
     panes: &'static [PaneInfo],
-    /// Sections of its report that become further panes, because no other pane shows them.
+    /// Sections of the kind's report that become further panes, because no other pane shows them.
     sections: &'static [&'static str],
     /// Creates the panes, which have no stored results yet.
     make: fn() -> Box<dyn KindPanes>,
@@ -64,36 +64,36 @@ fn screens(kind: &str) -> Option<&'static KindScreens> {
     KINDS.iter().find(|screens| screens.kind == kind)
 }
 
-/// The panes of a kind: its own panes, then panes of sections (of all sections if it has no own panes); empty for an
-/// unknown kind.
+/// Returns the panes of a kind: its own panes, then panes of sections (of all sections if it has no own panes); empty
+/// for an unknown kind.
 pub fn panes(kind: &str) -> &'static [PaneInfo] {
     section::panes::with_sections(kind, screens(kind).map(|screens| (screens.panes, screens.sections)))
 }
 
-/// Input of a pane.
+/// Input for drawing a pane.
 #[derive(Clone, Debug)]
 pub struct PaneInput<'a> {
-    /// The state.
+    /// The state of the workbench.
     pub app: &'a App,
-    /// Which pane.
+    /// Id of the pane.
     pub pane: PaneId,
-    /// Its description.
+    /// Description of the pane.
     pub info: &'static PaneInfo,
     /// State of the pane, as the user left it.
     pub state: PaneState,
-    /// `true` if it has the focus.
+    /// `true` if the pane has the focus.
     pub focused: bool,
-    /// `true` if it is the large one, with room for details.
+    /// `true` if the pane is the large one, with room for details.
     pub large: bool,
 }
 
 impl PaneInput<'_> {
-    /// Name of the present form of the pane.
+    /// Returns the name of the present form of the pane.
     fn mode(&self) -> &'static str {
         self.info.modes.get(usize::from(self.state.mode)).copied().unwrap_or("")
     }
 
-    /// Registers a place of the pane: a click selects its item, a double click opens the item.
+    /// Makes a clickable place of the pane: a click selects its item, a double click opens the item.
     fn hit(&self, rect: Rect, item: ItemId, open: Command) -> Hit {
         let click = Action::Select { pane: self.pane, item: Some(item) };
         Hit { rect, click, open: Some(Action::Do(open)) }
@@ -110,8 +110,8 @@ struct Title {
 /// Draws the panes of the kind that is open.
 #[derive(Debug, Default)]
 pub struct Presenter {
-    /// Created when a scenario is first drawn, and replaced when another scenario is drawn, because panes store results
-    /// by plan number, and these numbers restart with every scenario.
+    /// Panes of the open kind; created when a scenario is first drawn, and replaced when another scenario is drawn,
+    /// because panes store results by plan number, and these numbers restart with every scenario.
     open: Option<Open>,
 }
 
@@ -120,16 +120,16 @@ pub struct Presenter {
 struct Open {
     /// Number of the scenario that is open.
     opened: u64,
-    /// Its own panes, if it has any.
+    /// Panes with their own drawing code, if the kind has any.
     own: Option<Box<dyn KindPanes>>,
-    /// The panes of its sections.
+    /// The panes of the kind's sections.
     sections: SectionPanes,
     /// The pane of sweeps.
     what_if: WhatIfPane,
 }
 
 impl Presenter {
-    /// A presenter without panes.
+    /// Creates a presenter without panes.
     pub fn new() -> Self {
         Self::default()
     }
@@ -206,24 +206,24 @@ fn frame(input: &PaneInput<'_>, title: &Title, state: Shown<'_>, area: Rect, buf
         .render(area, buf);
 }
 
-/// `plan 5` if a pane shows another plan than the header.
+/// Returns `plan 5` if a pane shows another plan than the header.
 fn other_plan(app: &App, number: u64) -> Option<Piece> {
     let is_other = number != app.shown_key() && app.plans.get(number).is_some();
     is_other.then(|| Piece::new(format!("plan {number}"), Tone::Changed))
 }
 
-/// The body of a framed pane, without the last row if the sentence is drawn there.
+/// Returns the body of a framed pane, without the last row if the sentence is drawn there.
 fn body(area: Rect, reserved: u16) -> Rect {
     let inner = Pane::inner(area);
     Rect { height: inner.height.saturating_sub(reserved), ..inner }
 }
 
-/// The row below a body.
+/// Returns the row below a body.
 fn below(body: Rect) -> Rect {
     Rect { y: body.y.saturating_add(body.height), height: 1, ..body }
 }
 
-/// The text of a row of pieces, for copying.
+/// Returns the text of a row of pieces, for copying.
 fn plain(pieces: &[Piece]) -> String {
     pieces.iter().map(|piece| piece.text.as_ref()).collect()
 }

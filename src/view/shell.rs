@@ -75,12 +75,12 @@ fn title(app: &App, placed: &Placed, title: &Title<'_>, buf: &mut Buffer) -> Rec
     Rect { y: area.y + 1.min(area.height), height: area.height.saturating_sub(1), ..area }
 }
 
-/// The body indented by one column, like text below a title.
+/// Returns the body indented by one column, like text below a title.
 fn indented(body: Rect, placed: &Placed) -> Rect {
     if placed.popup || body.width < 2 { body } else { Rect { x: body.x + 1, width: body.width - 1, ..body } }
 }
 
-/// A rectangle whose click selects an item of a pane, with a further command for a double click.
+/// Makes a rectangle whose click selects an item of a pane, with a further command for a double click.
 fn select(pane: PaneId, item: ItemId, rect: Rect, open: Option<Command>) -> Hit {
     Hit { rect, click: Action::Select { pane, item: Some(item) }, open: open.map(Action::Do) }
 }
@@ -90,12 +90,12 @@ fn drawn(placed: &Placed, page: usize, offset: usize, sentence: String) -> PaneD
     PaneDrawn { page: page.max(1), offset, sentence, ..PaneDrawn::new(placed.pane, placed.area) }
 }
 
-/// The first key of a command, for hints; keys are defined only in the action table.
+/// Returns the first key of a command, for hints; keys are defined only in the action table.
 pub fn key_of(command: &Command) -> &'static str {
     table::of(command).and_then(|info| info.keys.first().copied()).unwrap_or(":")
 }
 
-/// The key that solves from the best plan.
+/// Returns the key that solves from the best plan.
 pub fn solve_key() -> &'static str {
     key_of(&Command::Solve { method: None, warm: true })
 }

@@ -1,10 +1,10 @@
-//! The part of the action table that applies in layers.
+//! The part of the action table that applies in layers, such as pop-ups.
 
 use super::{ActionInfo, TableGroup, TablePlace};
 use crate::app::action::{Command, LayerCommand};
 use crate::app::layer::LayerKind;
 
-/// All actions of this table.
+/// Returns all actions of this table.
 pub(super) fn actions() -> Vec<ActionInfo> {
     use ActionInfo as A;
     use LayerKind as L;

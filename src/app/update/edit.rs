@@ -57,7 +57,7 @@ impl App {
         }
     }
 
-    /// The slider of the focused pane, if the scenario has its knob.
+    /// Returns the slider of the focused pane, if the scenario has its knob.
     fn slider(&self) -> Option<SliderInfo> {
         let slider = self.pane_info(self.focus.pane)?.section?.slides?;
         let knobs = self.work.as_ref()?.now.scenario.knobs();
@@ -83,7 +83,7 @@ impl App {
         }
     }
 
-    /// Runs after the change of a knob: live changes are passed to the active runs, others wait for the next solve.
+    /// Processes the change of a knob: live changes are passed to the active runs, others wait for the next solve.
     fn changed(&mut self, change: &KnobChange, effects: &mut Effects) {
         self.to_remember = true;
         let old = change.old.as_ref().map_or_else(|| "its default".to_owned(), ToString::to_string);
@@ -134,7 +134,7 @@ impl App {
         methods
     }
 
-    /// Undoes a change of a knob.
+    /// Undoes the last change of a knob.
     pub(super) fn undo(&mut self, effects: &mut Effects) {
         self.time_travel(false, effects);
     }
@@ -320,7 +320,7 @@ impl App {
         }));
     }
 
-    /// The scenario of the edited plan, for which the entries are defined.
+    /// Returns the scenario of the edited plan, for which the entries are defined.
     fn plan_scenario(&self) -> Option<lightbay_engines::AnyScenario> {
         Some(self.plans.shown()?.plan.as_ref()?.0.scenario())
     }
@@ -368,7 +368,7 @@ impl App {
         }
     }
 
-    /// After the selection moved during an edit, selects the entry of the new cell.
+    /// Selects the entry of the new cell, after the selection moved during an edit.
     pub(super) fn follow_selection(&mut self) {
         let Some(Layer::EditCell(edit)) = self.layers.last() else { return };
         let entry = self.pane(edit.pane).selected.and_then(|item| edit.cells.entry(item));

@@ -527,7 +527,7 @@ fn sentence(
     })
 }
 
-/// The objective of a plan in the run that found it, and in this run.
+/// Returns as text the objective of a plan in the run that found it, and in this run.
 fn before_and_after(report: &HotStartReport, said: impl Fn(f64) -> String) -> String {
     match (report.before, report.after) {
         // The two values rate the same plan, so neither is an improvement.

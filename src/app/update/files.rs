@@ -71,12 +71,13 @@ impl App {
         effects.push(Effect::Import { format, paths });
     }
 
-    /// A typed path: relative to the folder in which the program was started, unless it begins with `/` or `~`.
+    /// Converts a typed path: it is relative to the folder in which the program was started, unless it begins with `/`
+    /// or `~`.
     pub(super) fn path(&self, text: &str) -> PathBuf {
         if text.starts_with('~') { PathBuf::from(text) } else { self.options.folder.join(text) }
     }
 
-    /// Formats in which the plan (or the scenario) can be written.
+    /// Returns the formats in which the plan (or the scenario) can be written.
     fn formats(&self, plan: bool) -> Vec<&'static str> {
         let kind = self.work.as_ref().map_or("", |work| work.kind);
         lightbay_engines::exporters(kind)
@@ -126,8 +127,8 @@ impl App {
         self.layers.push(Layer::Export(ExportEdit { plan, formats, format, path, typed: false }));
     }
 
-    /// Default path of an export: `NAME-plan7.json`, for other formats `NAME-plan7.instance.json`, for models
-    /// `NAME-plan7.METHOD.mps`, for a folder `NAME-plan7.polatis-tl1`.
+    /// Returns the default path of an export: `NAME-plan7.json`, for other formats `NAME-plan7.instance.json`, for
+    /// models `NAME-plan7.METHOD.mps`, for a folder `NAME-plan7.polatis-tl1`.
     fn usual_path(&self, plan: Option<u64>, format: &str) -> String {
         let Some(work) = &self.work else { return String::new() };
         let known = lightbay_engines::exporters(work.kind);
@@ -149,7 +150,7 @@ impl App {
         format!("{name}{number}{what}{dot}{ending}")
     }
 
-    /// After a change of format, updates a path that the user did not type.
+    /// Updates a path that the user did not type, after a change of format.
     pub(super) fn refresh_export_path(&mut self) {
         let Some(Layer::Export(edit)) = self.layers.last() else { return };
         if edit.typed {
@@ -179,7 +180,8 @@ impl App {
         }
     }
 
-    /// Writes the selected plan as typed in the palette: a format, optional parameters of it (`what=dag`) and a path.
+    /// Writes the selected plan as typed in the palette: a format, optional parameters of the format (`what=dag`) and a
+    /// path.
     pub(super) fn export(&mut self, text: &str, effects: &mut Effects) {
         let (format, rest) = text.trim().split_once(char::is_whitespace).unwrap_or((text.trim(), ""));
         let (knobs, path) = self.knobs_of_format(format, rest);
@@ -228,8 +230,8 @@ impl App {
         (knobs, rest)
     }
 
-    /// The method for a model export: the method of the plan, else the chosen method, else the first method that has a
-    /// model.
+    /// Returns the method for a model export: the method of the plan, else the chosen method, else the first method
+    /// that has a model.
     pub(crate) fn model_method(&self, plan: Option<u64>) -> Option<ModelledMethod> {
         let work = self.work.as_ref()?;
         let all = lightbay_engines::modelled(work.kind);
@@ -238,8 +240,8 @@ impl App {
         of_plan.and_then(named).or_else(|| named(&work.now.method)).or(all.first()).cloned()
     }
 
-    /// Settings for the export of the model of this method. For the method of the plan itself, includes the parameters
-    /// of the plan.
+    /// Returns the settings for the export of the model of this method. For the method of the plan itself, includes the
+    /// parameters of the plan.
     fn model_settings(&self, plan: Option<u64>) -> Vec<Setting> {
         let (Some(method), Some(work)) = (self.model_method(plan), self.work.as_ref()) else {
             return Vec::new();
@@ -256,8 +258,8 @@ impl App {
         settings
     }
 
-    /// The plan for comparison in the export: the baseline, if the format accepts a second subject and the exported
-    /// plan is not the baseline.
+    /// Returns the plan for comparison in the export: the baseline, if the format accepts a second subject and the
+    /// exported plan is not the baseline.
     pub(crate) fn second_plan(&self, plan: Option<u64>, format: &str) -> Option<u64> {
         let number = self.plans.baseline.filter(|number| Some(*number) != plan)?;
         let formats = lightbay_engines::exporters(self.work.as_ref()?.kind);
@@ -265,7 +267,8 @@ impl App {
         (second.of != SubjectSort::Scenario && self.plans.get(number).is_some()).then_some(number)
     }
 
-    /// A plan of the present scenario, under the present name of the scenario, which may have changed since the solve.
+    /// Returns a plan of the present scenario under the present name of the scenario, which may have changed since the
+    /// solve.
     fn under_present_name(&self, plan: PlanRef) -> PlanRef {
         let header = plan.0.header();
         match &self.work {

@@ -1,4 +1,4 @@
-//! Keys and pasted text: to the layer on top first, then to the panes.
+//! Keys and pasted text: the layer on top gets them first, then the panes.
 
 use crate::app::action::{Command, Motion};
 use crate::app::effect::Effects;
@@ -144,7 +144,7 @@ impl App {
         }
     }
 
-    /// Runs after a change of the typed text: lists start at the top again, and a typed path is kept.
+    /// Processes a change of the typed text: lists start at the top again, and a typed path is kept.
     fn typed(&mut self) {
         match self.layers.last_mut() {
             Some(Layer::Palette(list) | Layer::Help(list)) => {

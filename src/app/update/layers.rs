@@ -59,7 +59,7 @@ impl App {
         self.layers.push(Layer::Panes(ListView { selected: at, offset: 0 }));
     }
 
-    /// Number of lines of the top layer.
+    /// Returns the number of lines of the top layer.
     fn layer_rows(&self) -> usize {
         match self.layers.last() {
             Some(Layer::Help(list)) => palette::help(self, list.field.text()).len(),
@@ -100,7 +100,7 @@ impl App {
         self.layer_move(pages * page);
     }
 
-    /// Moves the selection or scrolls.
+    /// Moves the selection of the top layer, or scrolls the layer, by this number of lines.
     pub(super) fn layer_move(&mut self, by: i64) {
         let rows = self.layer_rows();
         let page = self.drawn.layer_page.max(1);

@@ -6,10 +6,10 @@ use crate::app::pane::{PaneId, SizeClass};
 use crate::app::state::App;
 use std::time::Duration;
 
-/// Two clicks on the same cell within this time are a double click.
+/// Maximum time between two clicks on the same cell that count as a double click.
 const DOUBLE_CLICK: Duration = Duration::from_millis(400);
 
-/// Rows that one turn of the wheel moves.
+/// Number of rows by which one turn of the wheel moves.
 const WHEEL_ROWS: usize = 3;
 
 impl App {

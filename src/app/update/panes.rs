@@ -17,7 +17,7 @@ const PLAY_EVERY: Duration = Duration::from_millis(100);
 /// Maximum number of steps that are shown in a playback, so that it takes at most half a minute.
 const MOST_PLAYED: u32 = 300;
 
-/// More steps than any pane has.
+/// A number of steps larger than the number of steps of any pane.
 const BEFORE_ALL: i64 = 1 << 40;
 
 /// Maximum number of columns by which the side bar can be wider or narrower than the default.
@@ -144,7 +144,7 @@ impl App {
         }
     }
 
-    /// Goes to the previous or next interval, link or snapshot.
+    /// Moves by `by` intervals, links or snapshots.
     pub(super) fn step(&mut self, by: i64) {
         let pane = self.focus.pane;
         let drawn = self.drawn_pane(pane).map(|drawn| (drawn.steps, drawn.steps_through));
@@ -189,7 +189,7 @@ impl App {
         self.say(Severity::Info, text);
     }
 
-    /// Moves forward by some steps; returns `true` unless the last step was reached before.
+    /// Moves forward by some steps; returns `true` unless the last step was already reached.
     fn steps_on(&mut self, by: i64) -> bool {
         let choices = |app: &Self| -> Vec<PaneState> { app.panes.values().cloned().collect() };
         let before = choices(self);
@@ -324,8 +324,8 @@ impl App {
         self.say(Severity::Info, format!("{} {word}", info.overlay));
     }
 
-    /// Goes one step back. Undoes the first of these that applies: pop-up, pending keys, zoom, pop-up pane, step of the
-    /// pane, selection.
+    /// Goes one step back. Undoes the first of the following that applies: pop-up, pending keys, zoom, pop-up pane,
+    /// step of the pane, selection.
     pub(super) fn back(&mut self) {
         let pane = self.focus.pane;
         if self.layers.pop().is_some() {

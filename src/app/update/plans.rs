@@ -60,8 +60,8 @@ impl App {
         self.to_remember = true;
     }
 
-    /// Pairs to compare: marked plans with the baseline or with each other, else the displayed plan with the baseline
-    /// or with the next plan of the table.
+    /// Returns the pairs to compare: marked plans with the baseline or with each other, else the displayed plan with
+    /// the baseline or with the next plan of the table.
     fn pairs(&self) -> Vec<Pair> {
         let baseline = self.plans.baseline.filter(|number| self.plans.get(*number).is_some());
         let marked: Vec<u64> = self.plans.marked().iter().map(|entry| entry.number).collect();
@@ -99,7 +99,7 @@ impl App {
         self.layers.push(Layer::Compare(CompareView { pairs, at: 0, offset: 0 }));
     }
 
-    /// The comparison of a pair, settings first; `None` while a plan is not in memory.
+    /// Returns the comparison of a pair, settings first; `None` while a plan is not in memory.
     pub fn comparison(&self, pair: Pair) -> Option<CompareTable> {
         let first = self.plans.get(pair.against)?.plan.as_ref()?.0.scenario();
         let subject = |number: u64| -> Option<Compared> {

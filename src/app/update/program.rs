@@ -38,7 +38,7 @@ impl App {
         self.say(Severity::Info, text);
     }
 
-    /// Leaves now. Saves the state of the screen first.
+    /// Saves the state of the screen and quits.
     pub(super) fn leave(&mut self, code: u8, effects: &mut Effects) {
         if self.leaving {
             return;

@@ -88,7 +88,7 @@ impl App {
         effects.push(Effect::StartRun(request));
     }
 
-    /// The plan for a hot start: the best of this scenario, else the best of the displayed scenario.
+    /// Returns the plan for a hot start: the best of this scenario, else the best of the displayed scenario.
     fn best_known(&self, sha256: &str) -> Option<&PlanEntry> {
         self.plans.best_of(sha256).or_else(|| {
             let shown = self.plans.shown()?;

@@ -12,7 +12,7 @@ use lightbay_engines::sweep::{Sweep, SweepRow, Walked};
 use std::sync::Arc;
 
 impl App {
-    /// The pane that charts sweeps, if the kind has one.
+    /// Returns the pane that charts sweeps, if the kind has one.
     pub(super) fn sweep_pane(&self) -> Option<(&'static PaneInfo, &'static PaneSweeps)> {
         self.kind_panes().iter().find_map(|info| Some((info, info.sweeps?)))
     }
@@ -126,7 +126,7 @@ impl App {
         }
     }
 
-    /// The sweep that the pane shows.
+    /// Returns the sweep that the pane shows.
     pub fn shown_sweep(&self) -> Option<&SweepRun> {
         let (info, offered) = self.sweep_pane()?;
         match offered.knobs.get(usize::from(self.pane(info.id()).mode)) {

@@ -2,7 +2,7 @@
 
 use super::{Color, Modifier, Style};
 
-/// The text in a style; an empty style leaves the text unchanged.
+/// Returns the text with the escape sequences of a style; an empty style leaves the text unchanged.
 pub fn paint(style: Style, text: &str) -> String {
     let mut codes: Vec<String> = Vec::new();
     for (modifier, code) in [
@@ -21,7 +21,8 @@ pub fn paint(style: Style, text: &str) -> String {
     if codes.is_empty() { text.to_owned() } else { format!("\u{1b}[{}m{text}\u{1b}[0m", codes.join(";")) }
 }
 
-/// `base` is 30 for the text colour and 40 for the background.
+/// Returns the parameters of the escape sequence for a colour; `base` is 30 for the text colour and 40 for the
+/// background.
 fn code(colour: Color, base: u8) -> Option<String> {
     let named = |offset: u8| Some((base + offset).to_string());
     let bright = |offset: u8| Some((base + 60 + offset).to_string());

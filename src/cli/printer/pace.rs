@@ -1,4 +1,4 @@
-//! Limits the rate of figures: the newest value of each figure is written at most four times per second of its run's
+//! Limits the rate of figures: the newest value of each figure is written at most four times per second of the run's
 //! clock. All other events are written immediately, after the figures that were held back.
 
 use lightbay_core::event::{Event, EventBody, RunId};
@@ -18,8 +18,8 @@ pub struct EventIdentity {
 }
 
 impl EventIdentity {
-    /// Of an event; `None` if every event of the type matters. An unchecked plan counts as a figure, because only its
-    /// value is known.
+    /// Returns the identity of the figures in an event; `None` if every event of the type matters. An unchecked plan
+    /// counts as a figure, because only its value is known.
     pub fn of(event: &Event) -> Option<Self> {
         let unchecked = matches!(&event.body, EventBody::Incumbent(incumbent) if !incumbent.checked);
         (event.body.is_progress() || unchecked).then(|| Self {
@@ -29,7 +29,7 @@ impl EventIdentity {
         })
     }
 
-    /// Returns `true` if an event gives the same figures.
+    /// Returns `true` if an event gives figures with this identity.
     pub fn are_of(&self, event: &Event) -> bool {
         let checked = matches!(&event.body, EventBody::Incumbent(incumbent) if incumbent.checked);
         let alike = self.run == event.run && self.sort == discriminant(&event.body);
@@ -54,7 +54,7 @@ struct HeldFigures {
 }
 
 impl HeldFigures {
-    /// All held figures, in the order of their events.
+    /// Removes and returns all held figures, in the order of their events.
     fn take(&mut self) -> Vec<Event> {
         let mut all: Vec<Event> = self.newest.drain(..).map(|(_, event)| event).collect();
         all.sort_by_key(|event| event.seq);
@@ -69,7 +69,7 @@ pub struct FigurePace {
 }
 
 impl FigurePace {
-    /// Takes an event and returns the events to be written now, in their original order.
+    /// Receives an event, and returns the events to be written now, in their original order.
     pub fn pass(&mut self, event: Event) -> Vec<Event> {
         let run = self.runs.entry(event.run).or_default();
         let Some(figures) = EventIdentity::of(&event) else {
@@ -95,7 +95,7 @@ impl FigurePace {
         self.runs.values().any(|run| !run.newest.is_empty())
     }
 
-    /// All values that are held back, to be written if no other event has come for a while.
+    /// Removes and returns all values that are held back, to be written if no other event has come for a while.
     pub fn all_held(&mut self) -> Vec<Event> {
         self.runs.values_mut().flat_map(HeldFigures::take).collect()
     }

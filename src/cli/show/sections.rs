@@ -10,7 +10,7 @@ use lightbay_core::report::{Body, Report, Section, SectionInfo, Unavailable, jso
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
 
-/// Minimum number of columns for the labels of figures.
+/// Minimum number of columns of the labels of figures.
 const LABEL: usize = 16;
 
 /// The sections of one subject.
@@ -23,7 +23,7 @@ pub struct Sections<'a> {
 }
 
 impl<'a> Sections<'a> {
-    /// The sections of a report.
+    /// Prepares the sections of a report.
     pub fn new(
         kind: &'static str,
         report: Result<Box<dyn Report + 'a>, Problems>,
@@ -33,7 +33,7 @@ impl<'a> Sections<'a> {
         Ok(Self { kind, infos: lightbay_engines::sections(kind), report: report?, is_plan, thorough })
     }
 
-    /// Names of sections of this subject that take longer than a second.
+    /// Returns the names of sections of this subject that take longer than a second.
     pub fn slow(&self) -> Vec<&'static str> {
         self.of_subject().map(|info| info.name).filter(|name| self.report.is_slow(name)).collect()
     }
@@ -42,7 +42,8 @@ impl<'a> Sections<'a> {
         self.infos.iter().filter(|info| self.is_plan || info.of == SectionOf::Scenario)
     }
 
-    /// Every section that an overview shows; `failed` receives a sentence on each section that could not be computed.
+    /// Computes every section that an overview shows; `failed` receives a sentence on each section that could not be
+    /// computed.
     fn overview(&self, failed: &mut Vec<String>) -> Vec<(&'static SectionInfo, Section)> {
         let quick = |info: &&SectionInfo| self.thorough || !self.report.is_slow(info.name);
         let mut all = Vec::new();
@@ -56,7 +57,7 @@ impl<'a> Sections<'a> {
         all
     }
 
-    /// All sections as text, and sentences on those that could not be computed.
+    /// Returns all sections as text, and sentences on the sections that could not be computed.
     pub fn text(&self) -> (String, Vec<String>) {
         let mut failed = Vec::new();
         let mut out = String::new();
@@ -75,7 +76,7 @@ impl<'a> Sections<'a> {
         (out, failed)
     }
 
-    /// All sections by name, and sentences on those that could not be computed.
+    /// Returns all sections by name, and sentences on the sections that could not be computed.
     pub fn json(&self) -> (Value, Vec<String>) {
         let mut failed = Vec::new();
         let object: Map<String, Value> = self
@@ -86,7 +87,7 @@ impl<'a> Sections<'a> {
         (Value::Object(object), failed)
     }
 
-    /// One section by name, or the details of one of its items.
+    /// Computes one section by name, or the details of one of its items.
     ///
     /// # Errors
     /// A name that the kind does not have, or a section that the subject does not have.
@@ -126,7 +127,7 @@ impl<'a> Sections<'a> {
     }
 }
 
-/// A whole section as text.
+/// Formats a whole section as text.
 pub fn whole(section: &Section) -> String {
     let mut out = String::new();
     write(&mut out, section, Extent::All);
@@ -157,7 +158,7 @@ fn write(out: &mut String, section: &Section, extent: Extent) {
     }
 }
 
-/// A grid as a table indented by two columns.
+/// Converts a grid to a table indented by two columns.
 fn table(grid: Grid, is_facts: bool) -> TextTable {
     let indent = |text: String, right: bool| if right { format!(">  {text}") } else { format!("  {text}") };
     let heads: Vec<String> = grid

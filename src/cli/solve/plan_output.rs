@@ -14,14 +14,14 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Time that a reader has after a signal.
+/// Time that the reader of the plan has after a signal.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// A plan that is being written.
 #[derive(Debug)]
 struct Pending {
     plan: SharedPlan,
-    /// Name of its destination, for messages.
+    /// Name of the plan's destination, for messages.
     place: String,
     /// The state folder, if there is one.
     state: Option<PathBuf>,
@@ -43,7 +43,7 @@ pub struct PlanOutput {
 }
 
 impl PlanOutput {
-    /// For a program that writes to `console`.
+    /// Creates the output for a program that writes to `console`.
     pub fn new(console: &Console) -> Self {
         Self { state: Mutex::default(), err: Mutex::new(console.err_handle().ok()) }
     }
@@ -78,7 +78,7 @@ impl PlanOutput {
         result
     }
 
-    /// Takes a signal. If a plan is being written, ends the program and saves the plan in the state folder.
+    /// Processes a signal. If a plan is being written, ends the program and saves the plan in the state folder.
     pub fn signal(&self, signal: Signal) {
         self.lock().signal = Some(signal);
         self.leave(signal);

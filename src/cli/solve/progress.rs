@@ -65,7 +65,7 @@ pub fn start(
 #[derive(Debug)]
 struct Plain {
     objective: ObjectiveInfo,
-    /// Figures of plans of the kind.
+    /// Descriptions of the figures that plans of the kind have.
     known: &'static [MetricInfo],
     defaults: Vec<ParamInfo>,
     metrics: BTreeMap<String, f64>,
@@ -80,7 +80,7 @@ impl Plain {
         Self { objective, known, defaults, metrics, best: None, last_bound_s: None, last_figures_s: 0.0 }
     }
 
-    /// The line for an event, if it is a milestone.
+    /// Returns the line for an event, if it is a milestone.
     fn line(&mut self, event: &Event) -> Option<String> {
         let (what, text) = self.words(event)?;
         Some(format!("{:>9.3} s  {what:<9}  {}", event.elapsed_s, printable(&shortened(&text, LONGEST_LINE))))
@@ -179,7 +179,7 @@ impl Plain {
         self.defaults.iter().any(|info| info.name == name && info.default.as_ref() == Some(value))
     }
 
-    /// Value of a plan, the figures that changed since the last plan, and the origin of the plan.
+    /// Returns the value of a plan, the figures that changed since the last plan, and the origin of the plan, as text.
     fn plan_words(&mut self, incumbent: &Incumbent) -> String {
         let mut text = self.objective.phrase(incumbent.value);
         for (metric, value) in &incumbent.metrics {
@@ -199,7 +199,7 @@ impl Plain {
         text
     }
 
-    /// `None` while the last line about figures is recent.
+    /// Returns `Some` if a line about figures is due: enough time has passed since the last one.
     fn figures_due(&mut self, event: &Event) -> Option<()> {
         if event.elapsed_s < self.last_figures_s + FIGURES_EVERY_S {
             return None;

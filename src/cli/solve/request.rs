@@ -12,19 +12,19 @@ use lightbay_engines::{AnyPlan, KindInfo, Request, apply, job, kind, method, sui
 
 /// A run that is ready to start, with the target of its plan.
 pub struct PreparedSolve {
-    /// The run.
+    /// The run, ready to start.
     pub job: Box<dyn Job>,
-    /// Kind of its scenario.
+    /// Kind of the run's scenario.
     pub kind: KindInfo,
     /// The default parameters of the method.
     pub defaults: Vec<ParamInfo>,
-    /// Destination of its plan.
+    /// Destination of the plan.
     pub target: Target,
-    /// Its threads.
+    /// Number of threads of the run.
     pub threads: usize,
 }
 
-/// Reads and checks everything.
+/// Reads and checks all arguments and inputs.
 pub fn prepare(arguments: &Arguments, console: &mut Console) -> Result<PreparedSolve, Failure> {
     stdin_at_most_once([&arguments.scenario].into_iter().chain(&arguments.hot_start))?;
     let mut wrong: Vec<Problems> = Vec::new();
@@ -79,7 +79,7 @@ pub fn prepare(arguments: &Arguments, console: &mut Console) -> Result<PreparedS
     Ok(PreparedSolve { job, kind: info, defaults: chosen.params, target, threads })
 }
 
-/// The problems under the names of the flags with the wrong values.
+/// Renames problems to the flags with the wrong values.
 fn by_flag(problems: &Problems, arguments: &Arguments) -> Problems {
     let mut named = Problems::new();
     for problem in problems.list() {

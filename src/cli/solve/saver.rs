@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 /// Name in the state folder of the plan of the last run on a terminal without an output file.
 const LAST_PLAN: &str = "last-plan.json";
 
-/// Size up to which a plan can be read back in any form of storage, bytes.
+/// Size up to which a plan can always be read back, plain or compressed, bytes.
 const ALWAYS_READ: usize = 4 << 20;
 
 /// Minimum time between two writes.
@@ -37,7 +37,8 @@ pub struct Saver {
 }
 
 impl Saver {
-    /// Saves to `target`; if `summary` is set, standard output gets a summary instead of the plan.
+    /// Creates a saver that writes to `target`; if `summary` is set, standard output gets a summary instead of the
+    /// plan.
     pub const fn new(target: Target, summary: bool) -> Self {
         Self { target, best: None, unsaved: false, last: None, complained: false, summary }
     }
@@ -116,7 +117,7 @@ impl Saver {
     }
 }
 
-/// Writes a plan; refuses one that could not be read back.
+/// Writes a plan; refuses a plan that could not be read back.
 fn save(file: &mut FileTarget, plan: &SharedPlan) -> Result<(), Failure> {
     let bytes = content(plan)?;
     if bytes.len() > ALWAYS_READ && !file.is_stream() {

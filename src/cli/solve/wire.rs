@@ -32,7 +32,7 @@ impl Wire {
         Self { coordinator: Inbox::new(), printer }
     }
 
-    /// The next message for the coordinator, at most until `deadline`.
+    /// Returns the next message for the coordinator; waits at most until `deadline`.
     pub fn take(&self, deadline: Option<Instant>) -> Option<WireMessage> {
         self.coordinator.take(deadline)
     }

@@ -27,7 +27,7 @@ pub struct Plans {
     /// `true` if the user named the folder, so that all plans are kept.
     all: bool,
     overwrite: Overwrite,
-    /// The last plan of every line, by its cell.
+    /// Cell of the last plan of every line of cells, by the number of the line.
     last: BTreeMap<usize, usize>,
     /// Plans to be deleted once their cell has its row.
     outdated: Vec<usize>,
@@ -74,8 +74,8 @@ impl Plans {
         }
     }
 
-    /// Plans of finished cells from which the remaining cells start. A missing or unsuitable plan is reported, and its
-    /// line continues without it.
+    /// Returns the plans of finished cells from which the remaining cells start. A missing or unsuitable plan is
+    /// reported, and its line continues without it.
     pub fn starts(
         &mut self,
         sweep: &Sweep,

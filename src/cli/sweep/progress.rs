@@ -75,7 +75,8 @@ fn record(sweep: &Sweep, row: &SweepRow) -> String {
     Value::Object(object).to_string()
 }
 
-/// `  3/12  bandwidth_gbps 400  delta-joint  optimal  makespan 12.829852 s  NCT 1.0691  0.03 s`
+/// Formats the line about a finished cell, such as
+/// `  3/12  bandwidth_gbps 400  delta-joint  optimal  makespan 12.829852 s  NCT 1.0691  0.03 s`.
 fn words(sweep: &Sweep, row: &SweepRow, done: usize, all: usize) -> String {
     let width = all.to_string().len();
     let mut parts = vec![format!("{done:>width$}/{all}")];

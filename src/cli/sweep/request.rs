@@ -29,7 +29,7 @@ pub struct PreparedSweep {
     pub threads: usize,
 }
 
-/// Reads and checks everything.
+/// Reads and checks all arguments and inputs.
 pub fn prepare(arguments: &Arguments, console: &mut Console) -> Result<PreparedSweep, Failure> {
     stdin_at_most_once(&arguments.scenarios)?;
     let sweep = Arc::new(sweep(arguments)?);

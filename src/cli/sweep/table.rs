@@ -12,13 +12,13 @@ use std::path::{Path, PathBuf};
 /// Target of rows.
 #[derive(Debug)]
 pub enum RowTarget {
-    /// Rows are not written, because they are part of another output.
+    /// No target: rows are not written, because they are part of another output.
     Nowhere,
     /// Standard output, as CSV.
     Stdout,
     /// A file that is created after all other checks have passed.
     New(PathBuf, TableForm, Overwrite),
-    /// A file that has rows.
+    /// A file that already has rows, to which further rows are added.
     Open(LineFile, TableForm),
 }
 

@@ -34,7 +34,7 @@ pub fn draw(app: &App, edit: &CellEdit, area: Rect, buf: &mut Buffer) {
     pen.pieces(1, 0, width - 2, &pieces);
 }
 
-/// The edited entry, `edit p0–p1  6 → 7  of 0 to 8`, and the number of other changed entries.
+/// Returns the edited entry, as in `edit p0–p1  6 → 7  of 0 to 8`, and the number of other changed entries.
 fn entry(edit: &CellEdit) -> Vec<Piece> {
     let at = |values: &[i64]| values.get(edit.entry).copied().unwrap_or_default();
     let (old, new) = (at(&edit.cells.values), at(&edit.values));

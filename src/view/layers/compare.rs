@@ -1,4 +1,5 @@
-//! Compares two plans: first the differences, then the figures with sign and percentage, then additions of the kind.
+//! Compares two plans: first the differences, then the figures with sign and percentage, then the further differences
+//! that the kind computes.
 //!
 //! The sheet is drawn once per pair and width into a separate buffer, and scrolling copies rows of it.
 
@@ -25,11 +26,11 @@ use std::sync::Arc;
 /// Columns of the pop-up, frame included.
 const WIDTH: u16 = 92;
 
-/// Inputs from which the sheet was made.
+/// Inputs from which the sheet (the drawn comparison) was made.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Key {
     pair: Pair,
-    /// Identity of the plans: numbers restart in every session, and the end of a run replaces its plan.
+    /// Identities of both plans: plan numbers restart in every session, and the end of a run replaces its plan.
     plans: [(usize, u64); 2],
     baseline: Option<u64>,
     width: u16,
@@ -44,7 +45,7 @@ pub struct Comparison {
     verdict: String,
 }
 
-/// Returns the address of a plan in memory and the bits of its value; zeros if it is not in memory.
+/// Returns the address of a plan in memory and the bits of its value; zeros if the plan is not in memory.
 fn identity(app: &App, number: u64) -> (usize, u64) {
     app.plans.get(number).map_or((0, 0), |entry| {
         let place = entry.plan.as_ref().map_or(0, |plan| Arc::as_ptr(&plan.0.shared()).addr());

@@ -91,7 +91,7 @@ pub fn text(app: &App, view: &TextView, area: Rect, buf: &mut Buffer, out: &mut 
     out.layer_rows = count;
 }
 
-/// Number of rows of a line at a given width.
+/// Returns the number of rows of a line at a given width.
 fn rows_of(line: &str, width: u16, theme: &lightbay_widgets::Theme) -> u16 {
     let mut rows = 1;
     let mut at = 0;

@@ -98,18 +98,18 @@ const PANES: &[PaneInfo] = &[
     },
 ];
 
-/// Types of jobs in addition to the explanations of plans.
+/// Job type for files of a plan, in addition to the type for explanations of plans.
 const FILES: u64 = 1;
 const MATRIX: u64 = 2;
 
-/// A plan explained.
+/// A plan with the figures that explain it.
 #[derive(Debug)]
 struct ExplainedChange {
     /// Key of the plan, for caches.
     key: u64,
-    /// The plan.
+    /// The explained plan.
     plan: AnyPlan,
-    /// Figures of the change.
+    /// Figures of the change of circuits.
     facts: ChangeFacts,
     /// The section of all switches, shown next to the matrix of one switch.
     switches: Option<Arc<Prepared>>,
@@ -117,7 +117,7 @@ struct ExplainedChange {
     editing: Option<Arc<CellEditing>>,
 }
 
-/// The result of a plan of this kind.
+/// Returns the result of a plan of this kind.
 fn result_of(plan: &AnyPlan) -> Option<&CrossconnectResult> {
     match plan {
         AnyPlan::Crossconnect(plan) => Some(&plan.plan().result),
@@ -125,12 +125,12 @@ fn result_of(plan: &AnyPlan) -> Option<&CrossconnectResult> {
     }
 }
 
-/// The changes of a plan; `None` if it is an order of phases.
+/// Returns the changes of a plan; `None` if the plan is an order of phases.
 fn changes_of(plan: &AnyPlan) -> Option<&Changes> {
     result_of(plan)?.changes()
 }
 
-/// The scenario of a plan.
+/// Returns the scenario of a plan.
 fn scenario_of(plan: &AnyPlan) -> Option<&CrossconnectScenario> {
     match plan {
         AnyPlan::Crossconnect(plan) => Some(&plan.plan().scenario.body),
@@ -147,7 +147,7 @@ impl ExplainedChange {
         changes_of(&self.plan)
     }
 
-    /// Warnings about the change, in addition to its figures.
+    /// Returns warnings about the change, in addition to its figures.
     fn warnings(&self) -> Vec<Warning> {
         self.scenario().zip(self.changes()).map_or_else(Vec::new, |(of, changes)| Warning::all(of, changes))
     }
@@ -165,8 +165,8 @@ impl Explain for ExplainedChange {
         Ok(Self { key, plan, facts, switches, editing })
     }
 
-    /// The plan to be explained: the displayed plan, or the best plan that changes switches if the displayed plan only
-    /// orders phases.
+    /// Returns the plan to be explained: the displayed plan, or the best plan that changes switches if the displayed
+    /// plan only orders phases.
     fn shown(app: &App) -> Option<(u64, &AnyPlan)> {
         let shown = app.shown_plan()?;
         if changes_of(shown).is_some() {
@@ -200,7 +200,7 @@ impl Crossconnects {
         }
     }
 
-    /// The plan in the chosen format.
+    /// Returns the files of the plan in the chosen format.
     fn files(
         &mut self,
         input: &PaneInput<'_>,
@@ -214,7 +214,7 @@ impl Crossconnects {
     }
 }
 
-/// The displayed switch: the switch chosen in pane 1, else the switch with the most changes.
+/// Returns the displayed switch: the switch chosen in pane 1, else the switch with the most changes.
 fn chosen_switch(app: &App, facts: &ChangeFacts) -> usize {
     let chosen = app.pane(SWITCHES).selected.map(|id| id as usize);
     chosen.filter(|switch| *switch < facts.switches.len()).unwrap_or_else(|| facts.usual_switch())

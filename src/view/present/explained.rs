@@ -23,7 +23,7 @@ pub trait Explain: Sized + Send + Sync + 'static {
     /// The reason that the plan cannot be explained.
     fn explain(key: u64, plan: AnyPlan) -> Result<Self, String>;
 
-    /// The plan to be explained (the displayed plan), with a number that changes whenever the plan does.
+    /// Returns the plan to be explained (the displayed plan), with a number that changes whenever the plan changes.
     fn shown(app: &App) -> Option<(u64, &AnyPlan)> {
         Some((app.shown_key(), app.shown_plan()?))
     }
@@ -62,7 +62,7 @@ pub fn no_plan(input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) {
     frame(input, &Title::default(), state, area, buf);
 }
 
-/// Explanations by plan.
+/// Stored explanations, by plan.
 #[derive(Debug)]
 pub struct Explanations<E> {
     results: JobResults<Identity, E>,
@@ -77,8 +77,8 @@ impl<E: Explain> Default for Explanations<E> {
 }
 
 impl<E: Explain> Explanations<E> {
-    /// The explanation of the plan shown. If there is none, the pane shows the reason: no plan, work in progress, or a
-    /// failure.
+    /// Returns the explanation of the displayed plan. If there is none, the pane shows the reason: no plan, work in
+    /// progress, or a failure.
     pub fn shown_or_state(
         &mut self,
         input: &PaneInput<'_>,
@@ -98,8 +98,8 @@ impl<E: Explain> Explanations<E> {
         None
     }
 
-    /// The explanation of the displayed plan; requests it if necessary. The last explanation stays until the new one is
-    /// ready, so that a stream of better plans does not make the screen flicker.
+    /// Returns the explanation of the displayed plan; requests it if necessary. The last explanation stays until the
+    /// new one is ready, so that a stream of better plans does not make the screen flicker.
     fn of_shown(&mut self, app: &App, jobs: &mut Vec<ViewJob>) -> Lookup<E> {
         let Some((key, plan)) = E::shown(app) else {
             self.last = None;
@@ -115,7 +115,7 @@ impl<E: Explain> Explanations<E> {
         }
     }
 
-    /// The explanation of the baseline, once it is ready.
+    /// Returns the explanation of the baseline, once it is ready.
     pub fn of_baseline(&mut self, app: &App, jobs: &mut Vec<ViewJob>) -> Option<Arc<E>> {
         let plan = app.baseline_plan()?;
         let key = app.plans.baseline()?.number;

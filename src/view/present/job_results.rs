@@ -3,10 +3,10 @@
 use crate::app::drawn::{JobKey, JobResult, ViewJob};
 use std::sync::Arc;
 
-/// Outcome of a job: shared data, or the reason why there is none.
+/// Outcome of a job: shared data, or the reason that there is none.
 pub type Made<T> = Result<Arc<T>, String>;
 
-/// Results of one type of job.
+/// Stored results of one type of job.
 ///
 /// Every frame that needs a missing result requests it. The helpers do not repeat active work, and a job that was
 /// dropped for a newer one is requested again when it is needed.
@@ -20,12 +20,12 @@ pub struct JobResults<K, T> {
 }
 
 impl<K: Clone + PartialEq + Send + Sync + 'static, T: Send + Sync + 'static> JobResults<K, T> {
-    /// A store for at most `keep` results of jobs of the type `sort`.
+    /// Creates a store for at most `keep` results of jobs of the type `sort`.
     pub const fn new(sort: u64, keep: usize) -> Self {
         Self { sort, made: Vec::new(), keep }
     }
 
-    /// The result for a key if it is stored; requests it otherwise. `number` is the number of its plan, 0 for none.
+    /// Returns the result for a key if it is stored; requests the job `job` with the work `work` otherwise.
     pub fn look(
         &mut self,
         key: &K,
@@ -45,7 +45,7 @@ impl<K: Clone + PartialEq + Send + Sync + 'static, T: Send + Sync + 'static> Job
         None
     }
 
-    /// The result for a key if it is stored.
+    /// Returns the result for a key if it is stored.
     pub fn known(&mut self, key: &K) -> Option<Made<T>> {
         let at = self.made.iter().position(|(known, _)| known == key)?;
         let used = self.made.remove(at);
@@ -54,7 +54,7 @@ impl<K: Clone + PartialEq + Send + Sync + 'static, T: Send + Sync + 'static> Job
         Some(made)
     }
 
-    /// The result that was made or used most recently.
+    /// Returns the result that was made or used most recently.
     pub fn newest(&self) -> Option<Arc<T>> {
         self.made.last().and_then(|(_, made)| made.as_ref().ok().cloned())
     }

@@ -5,12 +5,12 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
 
-/// Row `at` of an area, counted from 0; an empty rectangle if the area has fewer rows.
+/// Returns row `at` of an area, counted from 0; an empty rectangle if the area has fewer rows.
 pub fn row(area: Rect, at: u16) -> Rect {
     Rect { y: area.y.saturating_add(at), height: u16::from(at < area.height), ..area }
 }
 
-/// The rows of an area from row `at` on.
+/// Returns the rows of an area from row `at` on.
 pub fn from(area: Rect, at: u16) -> Rect {
     let at = at.min(area.height);
     Rect { y: area.y + at, height: area.height - at, ..area }
@@ -23,7 +23,7 @@ pub fn beside(area: Rect, columns: u16, gap: u16) -> (Rect, Rect) {
     (Rect { width: columns, ..area }, Rect { x: area.x + right, width: area.width - right, ..area })
 }
 
-/// Columns of equal width with gaps between them.
+/// Divides an area into columns of equal width with gaps between them.
 pub fn columns(area: Rect, count: u16, gap: u16) -> impl Iterator<Item = Rect> {
     let width = area.width.saturating_sub(gap * count.saturating_sub(1)) / count.max(1);
     (0..count).map(move |at| Rect { x: area.x + at * (width + gap), width, ..area })

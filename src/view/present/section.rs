@@ -63,7 +63,7 @@ const BELOW: u16 = 9;
 #[derive(Debug)]
 pub struct Prepared {
     section: Section,
-    /// Lists by block, one for each order of its rows; none for pictures.
+    /// Lists by block, one list for each order of the block's rows; no list for a picture.
     lists: Vec<Vec<Arc<ListBlock>>>,
 }
 
@@ -82,7 +82,7 @@ pub struct PointedItem {
     pub item: Option<ItemId>,
     /// `true` if the user chose it.
     pub by_person: bool,
-    /// The sentence about it, used if the row has no sentence of its own.
+    /// The sentence about the item, used if the row has no sentence of its own.
     pub sentence: Option<Phrase>,
 }
 
@@ -91,7 +91,7 @@ pub struct PointedItem {
 pub struct SectionContext {
     /// Text before the summary that follows the title.
     pub before: Vec<Piece>,
-    /// The item that the pane shares with others; `None` for a pane without a shared item.
+    /// The item that the pane shares with other panes; `None` for a pane without a shared item.
     pub pointed: Option<PointedItem>,
     /// Number of columns at the left that another list uses.
     pub left: u16,
@@ -112,8 +112,8 @@ struct Division {
 }
 
 impl SectionView {
-    /// The selected item: an item of this pane if it was chosen last, else the item that panes share, else the default
-    /// item, else the first one if items have blocks of their own.
+    /// Returns the selected item: an item of this pane if it was chosen last, else the item that panes share, else the
+    /// default item, else the first one if items have blocks of their own.
     pub fn selection(
         &mut self,
         input: &PaneInput<'_>,
@@ -146,7 +146,7 @@ impl SectionView {
         Selection { item, marked, follow: true, chosen: own.is_some() }
     }
 
-    /// Number of columns that the whole section can use.
+    /// Returns the number of columns that the whole section can use.
     pub fn wish(&self) -> u16 {
         self.content.wish()
     }
@@ -226,7 +226,8 @@ impl SectionView {
         }
     }
 
-    /// Room for the details of the chosen item: next to the section, else below it, else none.
+    /// Divides the body into room for the section and for the details of the chosen item: next to the section, else
+    /// below it, else none.
     fn divide(&self, inner: Rect) -> Division {
         let wish = self.content.wish();
         let beside_it = self.detail.wish().clamp(DETAIL, (inner.width / 2).max(DETAIL));
@@ -260,7 +261,7 @@ impl SectionView {
         }
     }
 
-    /// The sentence about the chosen item; about the first item until the user chooses an item.
+    /// Returns the sentence about the chosen item; about the first item until the user chooses an item.
     fn sentence(&self, section: &Section, chosen: Option<ItemId>) -> Vec<Piece> {
         if chosen.is_none() && !section.sentence.is_empty() {
             return pieces(&section.sentence);
@@ -270,7 +271,8 @@ impl SectionView {
         phrase.map_or_else(Vec::new, |phrase| pieces(&phrase))
     }
 
-    /// Remarks of the section, the chosen item with all its figures and details, then a sentence about every item.
+    /// Returns remarks of the section, the chosen item with all its figures and details, then a sentence about every
+    /// item.
     fn details(
         &self,
         section: &Section,
@@ -302,7 +304,7 @@ fn has_details(input: &PaneInput<'_>) -> bool {
     input.info.section.is_some_and(|info| !info.item.is_empty())
 }
 
-/// The title: the displayed form, the summary of the section if there is room, and its most important number.
+/// Returns the title: the displayed form, the summary of the section if there is room, and its most important number.
 fn title(input: &PaneInput<'_>, section: &Section, before: Vec<Piece>, width: u16) -> Title {
     let mut context = before;
     if !section.subject.is_empty() {
@@ -324,7 +326,7 @@ fn title(input: &PaneInput<'_>, section: &Section, before: Vec<Piece>, width: u1
     Title { context, value: pieces(&section.answer) }
 }
 
-/// A section as lines of text; a row with its own sentence is given by this sentence.
+/// Formats a section as lines of text; a row with its own sentence is given by this sentence.
 fn lines_of(section: &Section) -> Vec<String> {
     let mut told = section.clone();
     let mut sentences = Vec::new();
@@ -340,12 +342,12 @@ fn lines_of(section: &Section) -> Vec<String> {
     lines
 }
 
-/// A phrase as pieces of a row.
+/// Converts a phrase to pieces of a row.
 pub fn pieces(phrase: &Phrase) -> Vec<Piece> {
     phrase.words.iter().map(|words| Piece::new(words.text.clone(), tone(words.tone))).collect()
 }
 
-/// The tone for a meaning.
+/// Returns the tone for a meaning.
 pub const fn tone(meaning: Meaning) -> Tone {
     match meaning {
         Meaning::Text => Tone::Text,

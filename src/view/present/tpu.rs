@@ -70,22 +70,22 @@ const PANES: &[PaneInfo] = &[
     },
 ];
 
-/// Types of jobs in addition to the explanations of plans.
+/// Job type for measures of tori, in addition to the type for explanations of plans.
 const TORI: u64 = 1;
 const LIVE: u64 = 4;
 
-/// A plan explained.
+/// A plan with the figures that explain it.
 #[derive(Debug)]
 struct ExplainedPod {
     /// Key of the plan, for caches.
     key: u64,
-    /// The plan.
+    /// The explained plan.
     plan: AnyPlan,
     /// Figures of the pod.
     facts: explained::PodFacts,
-    /// `true` if it uses dimension-order routing.
+    /// `true` if the pod uses dimension-order routing.
     by_dimension: bool,
-    /// `true` if its switches can be changed, which is not possible for a torus or a given topology.
+    /// `true` if the pod's switches can be changed, which is not possible for a torus or a given topology.
     free: bool,
 }
 
@@ -114,14 +114,15 @@ impl Explain for ExplainedPod {
     }
 }
 
-/// A throughput in flits per cycle and ordered pair, with five significant digits at every size.
+/// Formats a throughput in flits per cycle and ordered pair, with five significant digits at every size.
 fn mcf(value: f64) -> number::Num {
     let is_positive = value > 0.0 && value.is_finite();
     let decimals = if is_positive { (3.0 - value.log10().floor()).clamp(3.0, 9.0) as usize } else { 6 };
     number::fixed(value, decimals)
 }
 
-/// Text about the awaited result of an active run, with the steps that come before it. `None` if no run is active.
+/// Returns text about the awaited result of an active run, with the steps that come before it. `None` if no run is
+/// active.
 fn awaited(input: &PaneInput<'_>, what: &str) -> Option<String> {
     let run = input.app.runs.newest().into_iter().find(|run| run.state.is_active())?;
     Some(match &run.phase {
@@ -130,8 +131,8 @@ fn awaited(input: &PaneInput<'_>, what: &str) -> Option<String> {
     })
 }
 
-/// Remedy for a part that the plan lacks: `needs` are settings, each with the value that computes the part and the
-/// value that omits it. If no setting omits the part, the text gives another reason why the plan lacks it.
+/// Returns the remedy for a part that the plan lacks: `needs` are settings, each with the value that computes the part
+/// and the value that omits it. If no setting omits the part, the text gives another reason why the plan lacks it.
 fn remedy(app: &App, plan: &ExplainedPod, needs: &[(&str, &str, &str)]) -> String {
     let missing: Vec<String> = needs
         .iter()
@@ -184,7 +185,7 @@ struct Tpu {
     crossings: crossings::CrossingsPane,
 }
 
-/// Cubes of the scenario that is open.
+/// Returns the number of cubes of the open scenario.
 fn cubes_of(app: &App) -> Option<usize> {
     let cubes = |scenario: &AnyScenario| match scenario {
         AnyScenario::Tpu(scenario) => Some(usize::from(scenario.body.cubes)),
@@ -206,14 +207,14 @@ impl Tpu {
         }
     }
 
-    /// Measures of the tori with as many cubes as the open scenario.
+    /// Returns measures of the tori with as many cubes as the open scenario.
     fn tori(&mut self, app: &App, jobs: &mut Vec<ViewJob>) -> Option<Arc<Tori>> {
         let cubes = cubes_of(app)?;
         let job = JobKey { pane: PaneId::Kind(1), plan: cubes as u64, size: (0, 0), variant: TORI };
         self.tori.look(&cubes, job, jobs, move || Ok(Tori::of(cubes, true)))?.ok()
     }
 
-    /// Bounds of the edited design.
+    /// Returns bounds of the edited design.
     fn live(
         &mut self,
         input: &PaneInput<'_>,

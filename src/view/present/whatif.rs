@@ -23,7 +23,7 @@ const CHART_ROWS: u16 = 6;
 /// Ratio of values above which the axis is logarithmic.
 const WIDE: f64 = 3.0;
 
-/// Maximum range of whole numbers that are spaced evenly.
+/// Maximum range (largest minus smallest value) of whole numbers that are spaced evenly.
 const COUNTS: f64 = 32.0;
 
 /// Minimum width at which the best point is named while none is selected.
@@ -32,22 +32,22 @@ const WITH_BEST: u16 = 100;
 /// Room above and below the curves, as a fraction of their range.
 const ROOM: f64 = 0.05;
 
-/// Figure that is drawn over the knob.
+/// Figure that is drawn against the knob.
 #[derive(Clone, Copy, Debug)]
 struct ChartedFigure {
     /// Name of the figure of plans that is charted; `None` for the objective.
     metric: Option<&'static str>,
-    /// Name for people.
+    /// Name of the figure for people.
     label: &'static str,
     unit: Unit,
-    /// Room for a number: all decimals of the unit, or half of them.
+    /// Room for a number of this figure: all decimals of the unit, or half of them.
     room: Room,
     /// The value that no plan can exceed, with its name.
     best: Option<(&'static str, f64)>,
 }
 
 impl ChartedFigure {
-    /// The figure that the kind charts; the overlay of the pane switches to the objective.
+    /// Returns the figure that the kind charts; the overlay of the pane switches to the objective.
     fn of(run: &SweepRun, overlay: bool) -> Self {
         let kind = run.sweep.kind().name;
         let offered = lightbay_engines::sweeps(kind);
@@ -66,7 +66,7 @@ impl ChartedFigure {
         Self { metric: None, label: objective.label, unit: objective.unit, room, best: None }
     }
 
-    /// The figure of a row, in its base unit.
+    /// Returns the figure of a row, in its base unit.
     fn raw(&self, row: &SweepRow) -> Option<f64> {
         match self.metric {
             Some(name) => row.metrics.get(name).copied(),
@@ -74,12 +74,12 @@ impl ChartedFigure {
         }
     }
 
-    /// The figure of a row, in the displayed unit.
+    /// Returns the figure of a row, in the displayed unit.
     fn value(&self, row: &SweepRow) -> Option<f64> {
         Some(self.raw(row)? * self.unit.scale)
     }
 
-    /// The figure of a row as text, without its unit.
+    /// Returns the figure of a row as text, without its unit.
     fn text(&self, row: &SweepRow) -> Option<String> {
         Some(in_unit(self.raw(row)?, self.unit, self.room).into())
     }
@@ -243,8 +243,8 @@ impl WhatIfPane {
             .render(area, buf);
     }
 
-    /// Methods are rows and values are columns; the present value has a star, the selected point has brackets, and the
-    /// best entry of every column is bold.
+    /// Draws the table: methods are rows and values are columns; the present value has a star, the selected point has
+    /// brackets, and the best entry of every column is bold.
     fn draw_table(
         &self,
         input: &PaneInput<'_>,
@@ -330,7 +330,7 @@ impl WhatIfPane {
         !(0..self.cells.len()).filter_map(value).any(beaten)
     }
 
-    /// Summary that is shown while nothing is selected.
+    /// Returns the summary that is shown while nothing is selected.
     fn summary(width: u16, run: &SweepRun, figure: ChartedFigure) -> Vec<Piece> {
         if run.state.is_active() {
             let next = run.sweep.cell(run.rows.len() + 1);
@@ -364,7 +364,7 @@ impl WhatIfPane {
     }
 }
 
-/// The progress of a sweep: `12 of 25`, `25 points`, `stopped at 12 of 25`.
+/// Returns the progress of a sweep: `12 of 25`, `25 points`, `stopped at 12 of 25`.
 fn progress(run: &SweepRun) -> String {
     let (rows, all) = (run.rows.len(), run.sweep.len());
     match &run.state {
@@ -376,13 +376,13 @@ fn progress(run: &SweepRun) -> String {
     }
 }
 
-/// Place of a value on the axis: at its number, or at its position if values are not numbers.
+/// Returns the place of a value on the axis: at its number, or at its position if values are not numbers.
 fn place(values: &[ParamValue], at: usize) -> f64 {
     let numbers = values.iter().all(|value| value.as_f64().is_some());
     values.get(at).and_then(ParamValue::as_f64).filter(|_| numbers).unwrap_or(at as f64)
 }
 
-/// Place of the present value of the knob, if it is on the axis.
+/// Returns the place of the present value of the knob, if it is on the axis.
 fn present(input: &PaneInput<'_>, run: &SweepRun) -> Option<f64> {
     let axis = run.axis()?;
     let now = input.app.work.as_ref()?.now.scenario.knob(&axis.info.name)?;
@@ -394,7 +394,7 @@ fn present(input: &PaneInput<'_>, run: &SweepRun) -> Option<f64> {
     (places().any(|at| at <= now) && places().any(|at| at >= now)).then_some(now)
 }
 
-/// Word that the table shows for a row without a figure.
+/// Returns the word that the table shows for a row without a figure.
 const fn short_of(row: &SweepRow) -> &'static str {
     match row.status {
         EndStatus::Invalid => "invalid",
@@ -405,14 +405,14 @@ const fn short_of(row: &SweepRow) -> &'static str {
     }
 }
 
-/// The first word of a name that no other name has, else the whole name.
+/// Returns the first word of a name that no other name has, else the whole name.
 fn short_name<'n>(name: &'n str, all: &[&str]) -> &'n str {
     let others = || all.iter().filter(|other| **other != name);
     let unique = |word: &&str| others().all(|other| other.split('-').all(|part| part != *word));
     name.split('-').find(unique).unwrap_or(name)
 }
 
-/// A different letter for every curve.
+/// Returns a different letter for every curve.
 fn letters(names: &[&str]) -> Vec<char> {
     let mut letters: Vec<char> = Vec::new();
     for name in names {

@@ -17,7 +17,7 @@ const ROOMY: u16 = 36;
 /// Maximum number of rows, including the heading.
 pub const ROWS: u16 = 5;
 
-/// One figure.
+/// One figure of the comparison.
 #[derive(Debug)]
 struct AgainstRow {
     name: String,
@@ -26,7 +26,7 @@ struct AgainstRow {
     change: Piece,
 }
 
-/// The block.
+/// The rows of the comparison below the table of plans.
 #[derive(Debug, Default)]
 pub struct Against {
     heading: String,

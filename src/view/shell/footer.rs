@@ -11,7 +11,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::StatefulWidget;
 
-/// The line with its keys.
+/// The last line of the screen, with the keys that it shows.
 #[derive(Debug, Default)]
 pub struct FooterLine {
     hints: Vec<KeyHint>,

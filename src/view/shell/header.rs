@@ -23,9 +23,9 @@ pub struct HeaderLine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Brevity {
     Full,
-    /// Without the clock after the state.
+    /// The clock after the state is omitted.
     NoClock,
-    /// Without the clock, and with fewer decimals.
+    /// The clock is omitted, and numbers have fewer decimals.
     Short,
 }
 
@@ -59,7 +59,7 @@ impl HeaderLine {
         (&Header::new(&app.look.theme, &self.segments, &self.state).brand("lightbay")).render(area, buf);
     }
 
-    /// Number of columns of the segments that are always shown, without optional labels.
+    /// Returns the number of columns of the segments that are always shown, without optional labels.
     fn least(&self, app: &App) -> u16 {
         let glyphs = app.look.theme.glyphs;
         let width = |text: &str| text::width(text, glyphs);
@@ -140,8 +140,8 @@ impl HeaderLine {
     }
 }
 
-/// The run that the header shows: an active run, else a waiting run, else a run of another process, else the run that
-/// ended last.
+/// Returns the run that the header shows: an active run, else a waiting run, else a run of another process, else the
+/// run that ended last.
 pub fn leading(app: &App) -> Option<&Run> {
     let working = |run: &&Run| matches!(run.state, RunState::Running | RunState::Stopping);
     let newest = || app.runs.iter().rev();
@@ -153,7 +153,7 @@ pub fn leading(app: &App) -> Option<&Run> {
         .or_else(ended_last)
 }
 
-/// The state of the solve in words, with its clock if there is room.
+/// Returns the state of the solve in words, with its clock if there is room.
 pub fn state_word(app: &App, clock: bool) -> Piece {
     let Some(run) = leading(app) else { return Piece::muted("IDLE") };
     let text = if clock {

@@ -10,7 +10,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
 
-/// The lines shown.
+/// The displayed lines of the log.
 #[derive(Debug, Default)]
 pub struct Log {
     /// Number of the newest line, and number of rows for which `lines` was made.
@@ -19,7 +19,7 @@ pub struct Log {
     right: Vec<Piece>,
 }
 
-/// A line of the log as it is drawn.
+/// Converts a line of the log to the entry that is drawn.
 pub fn line(line: &Line) -> LogEntry {
     LogEntry {
         time_s: line.at_s,

@@ -26,7 +26,7 @@ pub struct Params {
 /// Maximum length of a list that is shown in full.
 const LISTED: usize = 24;
 
-/// A value for display: large whole numbers in groups, a limit of 0 by its meaning, long lists by their length.
+/// Formats a value for display: large whole numbers in groups, a limit of 0 by its meaning, long lists by their length.
 pub fn shown(info: &ParamInfo, value: Option<&ParamValue>) -> String {
     let name = info.name.as_ref();
     match value {
@@ -124,7 +124,7 @@ impl Params {
     }
 }
 
-/// Splits off rows at the bottom, if enough rows remain above.
+/// Splits `rows` rows off at the bottom of an area, if enough rows remain above; returns the area above and these rows.
 fn reserve(body: Rect, rows: u16) -> (Rect, Rect) {
     if rows == 0 || body.height < rows + 3 {
         return (body, Rect { height: 0, ..body });
@@ -133,7 +133,8 @@ fn reserve(body: Rect, rows: u16) -> (Rect, Rect) {
     (Rect { height, ..body }, Rect { y: body.y + height, height: rows, ..body })
 }
 
-/// `* run uses 400   r solve`, or `* plan 3 has 400` while the run with the change has no plan yet.
+/// Returns the note on changed knobs: `* run uses 400   r solve`, or `* plan 3 has 400` while the run with the change
+/// has no plan yet.
 fn note_of(app: &App, work: &Work, knobs: &[Knob], changed: usize) -> Vec<Piece> {
     let waits = work.changes() > 0;
     let owner = match (waits, app.plans.shown(), &work.solved) {
@@ -155,7 +156,7 @@ fn note_of(app: &App, work: &Work, knobs: &[Knob], changed: usize) -> Vec<Piece>
     pieces
 }
 
-/// The sentence about a knob: its meaning and its valid values.
+/// Returns the sentence about a knob: its meaning and its valid values.
 pub fn about(row: &Knob) -> Vec<Piece> {
     vec![
         Piece::answer(format!("> {}", row.name)),

@@ -217,7 +217,7 @@ fn row(
     TableRow::item(entry.number as ItemId, cells).mark(mark)
 }
 
-/// The sentence about a plan: its figures, its status, and its difference from the baseline.
+/// Returns the sentence about a plan: its figures, its status, and its difference from the baseline.
 pub fn sentence(app: &App, goal: &Goal, entry: &PlanEntry) -> String {
     let mut parts =
         vec![format!("plan {} {}", entry.number, entry.method), goal.with_unit(entry.value, Room::Long)];

@@ -6,7 +6,7 @@ use crate::view::figures::{Goal, Room};
 use lightbay_core::event::EndStatus;
 use lightbay_widgets::{Piece, RunWord, Tone, number};
 
-/// The state as one word for the strip.
+/// Returns the state as one word for the strip.
 pub fn word(app: &App, run: &Run) -> RunWord {
     match run.state {
         RunState::Queued => RunWord::Waiting,
@@ -29,7 +29,7 @@ pub fn word(app: &App, run: &Run) -> RunWord {
     }
 }
 
-/// The best value that a run has found.
+/// Returns the best value that a run has found, as text.
 pub fn best(run: &Run, goal: &Goal, room: Room) -> String {
     run.best.as_ref().map_or_else(|| number::UNKNOWN.to_owned(), |best| goal.value(best.value, room).into())
 }
@@ -155,7 +155,7 @@ pub fn note(app: &App, run: &Run, goal: &Goal, room: usize) -> Vec<Piece> {
     parts.within(room)
 }
 
-/// One sentence about a run, for display and for copying.
+/// Returns one sentence about a run, for display and for copying.
 pub fn sentence(app: &App, run: &Run, goal: &Goal) -> String {
     let mut text = format!("{} {} {}", run.method, app.run_word(run), number::duration(app.elapsed_s(run)));
     if let Some(found) = &run.best {

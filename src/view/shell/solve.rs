@@ -22,7 +22,7 @@ use ratatui::widgets::StatefulWidget;
 /// Minimum width at which values have all decimals and words are not abbreviated.
 const ROOMY: u16 = 36;
 
-/// Rows of the bar with its ends and its caption.
+/// Number of rows of the bar with its ends and its caption.
 const ABOVE: u16 = 4;
 
 /// Minimum width at which the title shows the number of hidden runs.
@@ -47,9 +47,9 @@ struct Marks {
     ideal: Option<f64>,
     /// Bound on all plans: a verified one if available, as in the header.
     bound: Option<f64>,
-    /// `verified`, or `claimed`.
+    /// Trust in the bound: `verified` or `claimed`.
     word: &'static str,
-    /// Closest bound on some plans only.
+    /// Best bound that covers only some plans.
     partial: Option<f64>,
     /// The gap with the prover of its bound.
     gap: String,
@@ -159,7 +159,7 @@ impl Solve {
         }
     }
 
-    /// Number of runs that fit below the bar.
+    /// Returns the number of runs that fit below the bar.
     fn rows(body: Rect) -> usize {
         let flat = body.height <= 3 && body.width >= 60;
         usize::from(body.height.saturating_sub(if flat { 0 } else { ABOVE })).max(1)
@@ -282,12 +282,12 @@ impl Solve {
     }
 }
 
-/// A fraction in whole per cent, rounded down, so that 100 means complete.
+/// Converts a fraction to whole per cent, rounded down, so that 100 means complete.
 fn whole(share: f64) -> u32 {
     (share * 100.0 + 1e-7).floor().clamp(0.0, 100.0) as u32
 }
 
-/// `hot start repaired 12.829852 there, 12.593750 here`: the hot start of the displayed run.
+/// Describes the hot start of the displayed run: `hot start repaired 12.829852 there, 12.593750 here`.
 fn hot_start(run: &Run, goal: &Goal, roomy: bool) -> Option<Vec<Piece>> {
     let report = run.hot_start.as_ref()?;
     let room = if roomy { Room::Long } else { Room::Short };
@@ -309,7 +309,7 @@ fn hot_start(run: &Run, goal: &Goal, roomy: bool) -> Option<Vec<Piece>> {
     Some(pieces)
 }
 
-/// The limits of a solve: `threads 1 of 2  limit 10:00  gap 0.01 %`.
+/// Returns the limits of a solve as text: `threads 1 of 2  limit 10:00  gap 0.01 %`.
 fn limits(app: &App) -> Vec<Piece> {
     let (threads, all) = app.options.threads;
     let mut pieces = vec![Piece::muted("threads "), Piece::text(format!("{threads} of {all}"))];
@@ -327,7 +327,7 @@ fn limits(app: &App) -> Vec<Piece> {
     pieces
 }
 
-/// The last check and the dropped events, `checked plan 6 ✓  events dropped 0`, or a problem with saving.
+/// Returns the last check and the dropped events, `checked plan 6 ✓  events dropped 0`, or a problem with saving.
 fn health(app: &App) -> Vec<Piece> {
     let mut pieces = Vec::new();
     if let Some(why) = &app.session.failing {

@@ -20,7 +20,7 @@ const WIDTH: u16 = 108;
 /// One row of the screen.
 #[derive(Debug)]
 enum StartRow {
-    /// Empty.
+    /// An empty row.
     Gap,
     /// Name of the program and its purpose.
     Brand,
@@ -28,18 +28,18 @@ enum StartRow {
     Title(&'static str, String),
     /// Headings of the columns of the sessions.
     Heads,
-    /// A session.
+    /// A saved session, by its index.
     Recent(usize),
     /// Three columns of text; the flag states which column contains the name. The first column is blank in a row that
     /// repeats the first column of the row above.
     Three([String; 3], Name),
-    /// Pieces of text.
+    /// A text made of pieces.
     Words(Vec<Piece>),
     /// An error message.
     Problem(String),
 }
 
-/// Column of the name.
+/// Column that contains the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Name {
     First,
@@ -235,7 +235,7 @@ fn terminal(app: &App, rows: &mut Vec<(StartRow, Option<ItemId>)>, width: u16) {
 /// Widths of the parts of a session's row; parts without room are omitted.
 struct SessionColumns {
     name: i32,
-    /// First columns of kind, method and status.
+    /// First column of the kind on the screen; the next fields are those of method and status.
     kind: Option<i32>,
     method: Option<i32>,
     status: Option<i32>,
@@ -337,14 +337,14 @@ impl StartRow {
     }
 }
 
-/// The figure of a session's best plan that a table of plans never drops, such as NCT, with its value.
+/// Returns the figure of a session's best plan that a table of plans never drops, such as NCT, with its value.
 fn spoken(recent: &Recent) -> Option<(&'static MetricInfo, f64)> {
     let info =
         metrics(&recent.kind).iter().find(|info| info.table.is_some_and(|table| table.priority == 0))?;
     Some((info, *recent.metrics.get(info.name)?))
 }
 
-/// Heading of the column with the figures of [`spoken`]: their distinct titles, joined by `/`.
+/// Returns the heading of the column with the figures of [`spoken`]: their distinct titles, joined by `/`.
 fn spoken_head(app: &App) -> String {
     let mut heads: Vec<&str> =
         app.start.recent.iter().flatten().filter_map(|recent| Some(spoken(recent)?.0.table?.title)).collect();

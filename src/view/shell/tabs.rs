@@ -11,7 +11,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::StatefulWidget;
 
-/// Names longer than this have a short form.
+/// Maximum length of a name without a short form.
 const SHORT: usize = 6;
 
 /// The line with its tabs.

@@ -13,7 +13,7 @@ pub struct Numbers<'a> {
     per_block: usize,
 }
 
-/// Columns in front of the numbers.
+/// Number of columns in front of the numbers.
 const LEFT: u16 = 9;
 
 impl<'a> Numbers<'a> {

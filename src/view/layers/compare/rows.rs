@@ -8,8 +8,8 @@ use lightbay_engines::figure_label;
 use lightbay_sessions::compare::{CompareTable as Sheet, Figure, Scope, Verdict};
 use lightbay_widgets::{Piece, TableRow, Tone, number};
 
-/// The figures in reading order: outcomes first, then bounds, inputs and effort; within each group in the order in
-/// which the kind declares them.
+/// Returns the figures in reading order: outcomes first, then bounds, inputs and effort; within each group in the order
+/// in which the kind declares them.
 pub fn figures(sheet: &Sheet) -> Vec<Figure> {
     let part = |role: Role| match role {
         Role::Result | Role::Restated => 0,
@@ -25,8 +25,9 @@ pub fn figures(sheet: &Sheet) -> Vec<Figure> {
     figures
 }
 
-/// `6 better on 6 of 7, tie on 1`: counts the outcomes with a known direction of improvement. Bounds, inputs and effort
-/// do not count, and each outcome counts once; a plan for a different problem is not ranked.
+/// Returns the verdict in words, such as `6 better on 6 of 7, tie on 1`: counts the outcomes with a known direction of
+/// improvement. Bounds, inputs and effort do not count, and each outcome counts once; a plan for a different problem is
+/// not ranked.
 pub fn verdict(plan: u64, sheet: &Sheet, figures: &[Figure]) -> String {
     if !sheet.not_ranked.is_empty() {
         return "not ranked: different problem".to_owned();
@@ -55,10 +56,10 @@ pub fn verdict(plan: u64, sheet: &Sheet, figures: &[Figure]) -> String {
     parts.join(", ")
 }
 
-/// A part of the sheet: its heading, and its figures.
+/// A part of the comparison: its heading, and the roles of its figures.
 type ComparePart = (&'static str, fn(Role) -> bool);
 
-/// The rows of the sheet.
+/// Returns the rows of the comparison.
 pub fn table(sheet: &Sheet, figures: &[Figure]) -> Vec<TableRow> {
     let mut rows = vec![TableRow::heading("what differs")];
     let text = |value: Option<&Option<ParamValue>>| {

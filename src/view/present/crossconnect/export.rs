@@ -18,34 +18,34 @@ pub const FORMATS: &[&str] = &exports::NAMES;
 /// Number of lines of a file that are kept for the preview: the rows of the tallest screen.
 const LINES: usize = 200;
 
-/// Longest line that is kept, in bytes.
+/// Maximum length of a line that is kept, in bytes.
 const LINE_BYTES: usize = 400;
 
 /// The displayed part of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preview {
-    /// Its name.
+    /// Name of the file.
     pub name: String,
-    /// Its lines.
+    /// Number of lines of the file.
     pub lines: usize,
-    /// Number of connections that it removes.
+    /// Number of connections that the file removes.
     pub removals: usize,
-    /// Number of connections that it sets.
+    /// Number of connections that the file sets.
     pub additions: usize,
     /// The switch of the file, if it belongs to one switch.
     pub switch: Option<usize>,
     /// `true` for a file of the rollback.
     pub rollback: bool,
-    /// Its first lines, with their effects.
+    /// First lines of the file, with their effects.
     pub first: Vec<(LineSort, String)>,
 }
 
-/// Everything that a format writes.
+/// All files that a format writes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Files {
-    /// The format.
+    /// Description of the format.
     pub format: FormatInfo,
-    /// Its files.
+    /// The files that the format writes.
     pub files: Vec<Preview>,
 }
 

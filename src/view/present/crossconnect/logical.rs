@@ -45,12 +45,12 @@ struct Key {
 #[derive(Debug, Default)]
 pub struct LogicalPane {
     key: Option<Key>,
-    /// Installed, target, difference.
+    /// Matrices of installed circuits, target circuits, and their difference.
     sides: [SignRows; 3],
     states: [SignsState; 3],
     items: Arc<[Item]>,
     items_of: usize,
-    /// Pairs that differ, largest first.
+    /// Pairs of pods that differ, with the number of circuits gained, the largest difference first.
     differences: Vec<(usize, usize, i64)>,
     /// Total number of circuits that pairs lose, and total number that pairs gain.
     moved: (u64, u64),
@@ -59,13 +59,14 @@ pub struct LogicalPane {
     table: TableState,
 }
 
-/// Position of a pair of pods among all pairs.
+/// Returns the position of a pair of pods among all pairs.
 const fn pair_index(pods: usize, a: usize, b: usize) -> usize {
     let (low, high) = if a < b { (a, b) } else { (b, a) };
     low * (2 * pods - low - 1) / 2 + (high - low - 1)
 }
 
-/// Rules for editing target circuits, the pair with the largest change first. `None` if there are too many pods.
+/// Returns the rules for editing target circuits, the pair with the largest change first. `None` if there are too many
+/// pods.
 pub fn cell_editing(scenario: &CrossconnectScenario, facts: &ChangeFacts) -> Option<CellEditing> {
     let pods = scenario.pods as usize;
     // Circuits that are given port by port have no counts that could be edited.
@@ -452,7 +453,7 @@ fn sentence(
     pieces
 }
 
-/// The edit in words: the target, the bound from counting before and now, and the result found.
+/// Returns the edit in words: the target, the bound from counting before and now, and the result found.
 fn edited(input: &PaneInput<'_>, facts: &ChangeFacts, (a, b): (usize, usize), edit: &CellEdit) -> Vec<Piece> {
     if !edit.problem.is_empty() {
         return vec![Piece::new(format!("! {}", edit.problem), Tone::Bad)];

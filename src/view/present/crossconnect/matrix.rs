@@ -14,7 +14,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
 
-/// Blank columns between list and matrix.
+/// Number of blank columns between list and matrix.
 const GAP: u16 = 2;
 
 /// Minimum number of columns of a large matrix next to the list; the rest scrolls.
@@ -23,7 +23,7 @@ const ENOUGH: u16 = 48;
 /// Minimum width at which the sentence leaves room for the keys that step through the switches.
 const HINT: u16 = 100;
 
-/// One switch next to the list of all switches.
+/// Pane of the matrix of one switch, next to the list of all switches.
 #[derive(Debug)]
 pub struct MatrixPane {
     pane: SectionPane<(u64, usize)>,
@@ -76,7 +76,7 @@ impl MatrixPane {
         step_through_switches(drawn, &plan.facts, chosen);
     }
 
-    /// Columns of the list of all switches; 0 if it does not fit next to the matrix.
+    /// Returns the number of columns of the list of all switches; 0 if it does not fit next to the matrix.
     fn columns(&mut self, plan: &ExplainedChange, width: u16) -> u16 {
         let Some(switches) = &plan.switches else { return 0 };
         self.list.fill(switches, &[], "");

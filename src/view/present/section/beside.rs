@@ -11,7 +11,8 @@ use lightbay_core::report::session::RunPoint;
 use lightbay_core::report::{PlanBeside, RunBeside, RunGenerations, RunSearch, RunSort, Surroundings};
 use std::sync::Arc;
 
-/// Key of [`Surroundings`] (the plans and the run of the session that a section uses); it changes whenever they change.
+/// Key of [`Surroundings`] (the plans and the run of the session that a section uses); it changes whenever these plans
+/// or the run change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionKey {
     shown: u64,
@@ -118,8 +119,8 @@ impl SessionKey {
     }
 }
 
-/// The run that sections about runs of this type show: the run selected in the strip if it is of this type, else the
-/// newest run of the type.
+/// Returns the run that sections about runs of this type show: the run selected in the strip if it is of this type,
+/// else the newest run of the type.
 fn run_of(app: &App, sort: RunSort) -> Option<&Run> {
     let selected = app.pane(PaneId::Solve).selected.map(|id| RunId(u64::from(id)));
     let wanted = match sort {
@@ -131,8 +132,8 @@ fn run_of(app: &App, sort: RunSort) -> Option<&Run> {
     chosen.or_else(|| app.runs.latest(wanted))
 }
 
-/// While the best plan is displayed, an active run, preferably the run selected in the strip; otherwise the run that
-/// found the displayed plan. Considers only runs that have reported figures.
+/// Returns, while the best plan is displayed, an active run, preferably the run selected in the strip; otherwise the
+/// run that found the displayed plan. Considers only runs that have reported figures.
 fn run_of_plan(app: &App, selected: Option<RunId>) -> Option<&Run> {
     let speaks = |run: &&Run| run.best.is_some() || !run.named.is_empty();
     let working = || app.runs.active().filter(|run| speaks(run)).filter(|_| app.plans.shown == Shown::Best);

@@ -36,7 +36,7 @@ enum Picture {
 }
 
 impl Picture {
-    /// Number of rows that it can use.
+    /// Returns the number of rows that the picture can use.
     fn rows(&self) -> u16 {
         match self {
             Self::Matrix(matrix) => matrix.rows(),
@@ -45,7 +45,7 @@ impl Picture {
         }
     }
 
-    /// Number of rows that it can use in a large pane.
+    /// Returns the number of rows that the picture can use in a large pane.
     fn most_rows(&self, theme: &Theme) -> u16 {
         match self {
             Self::Matrix(matrix) => matrix.most_rows(theme),
@@ -54,7 +54,7 @@ impl Picture {
     }
 }
 
-/// The part of an area for a picture, and the part for the lists.
+/// Division of an area: the part for a picture, and the part for the lists.
 struct ContentSplit {
     picture: Rect,
     list: Rect,
@@ -111,7 +111,7 @@ impl SectionContent {
         };
     }
 
-    /// The items, by row and place.
+    /// Returns the items, by row and place.
     pub const fn items(&self) -> &Arc<[Item]> {
         &self.items
     }
@@ -129,12 +129,12 @@ impl SectionContent {
         !has_picture && self.list.is_empty()
     }
 
-    /// The lists.
+    /// Returns the lists.
     pub const fn list(&self) -> &List {
         &self.list
     }
 
-    /// Number of columns that the whole content can use.
+    /// Returns the number of columns that the whole content can use.
     pub fn wish(&self) -> u16 {
         let picture = match &self.picture {
             Some(Picture::Matrix(matrix)) => matrix.wish(),
@@ -144,20 +144,20 @@ impl SectionContent {
         self.list.wish().max(picture)
     }
 
-    /// Number of columns of its lists: without bars, and the most that they can use.
+    /// Returns the number of columns of the lists: without bars, and the maximum that they can use.
     pub fn widths(&self) -> (u16, u16) {
         let wish = self.list.wish();
         (wish.saturating_sub(list::BARS), wish)
     }
 
-    /// Number of rows that the whole content can use.
+    /// Returns the number of rows that the whole content can use.
     pub fn rows(&self) -> u16 {
         let picture = self.picture.as_ref().map_or(0, Picture::rows);
         (self.list.rows() as u16).saturating_add(picture)
     }
 
-    /// Room for the picture above or below the lists. If there is not enough room for both, the upper part gets all of
-    /// it, and the lower part is drawn only in a larger pane.
+    /// Divides an area into room for the picture and room for the lists above or below it. If there is not enough room
+    /// for both, the upper part gets all of it, and the lower part is drawn only in a larger pane.
     fn split(&self, theme: &Theme, inner: Rect) -> ContentSplit {
         let rows = self.list.rows() as u16;
         let Some(picture) = &self.picture else { return ContentSplit { picture: Rect::ZERO, list: inner } };
@@ -242,12 +242,12 @@ impl SectionContent {
         }
     }
 
-    /// The first visible column of a matrix that scrolls.
+    /// Returns the first visible column of a matrix that scrolls.
     pub fn column(&self) -> Option<usize> {
         self.matrix()?.offset().1
     }
 
-    /// The visible part of a matrix, lanes or list as text, if it does not fit.
+    /// Returns the visible part of a matrix, lanes or list as text, if it does not fit.
     pub fn in_sight(&self) -> Option<String> {
         let pictured = match self.picture.as_ref().filter(|_| self.picture_is_drawn) {
             Some(Picture::Matrix(matrix)) => matrix.in_sight(),
@@ -262,7 +262,7 @@ impl SectionContent {
         matches!(self.picture, Some(Picture::Spans(_)))
     }
 
-    /// The item nearest to an empty cell of a matrix, in the same row.
+    /// Returns the item nearest to an empty cell of a matrix, in the same row.
     pub fn nearest(&self, id: ItemId) -> Option<ItemId> {
         let row = self.matrix()?.row_of(id)?;
         self.items.iter().find(|item| item.row == row).map(|item| item.id)
@@ -286,7 +286,7 @@ impl SectionContent {
         }
     }
 
-    /// The sentence on an item.
+    /// Returns the sentence about an item.
     pub fn sentence(&self, section: &Section, id: ItemId) -> Option<Phrase> {
         self.list.sentence(section, id).or_else(|| match &self.picture {
             Some(Picture::Matrix(matrix)) => matrix.sentence(id),
@@ -295,7 +295,7 @@ impl SectionContent {
         })
     }
 
-    /// Lines on an item.
+    /// Returns lines about an item.
     pub fn details(&self, section: &Section, id: ItemId) -> Vec<String> {
         let own = self.list.details(section, id);
         match &self.picture {

@@ -11,7 +11,7 @@ use ratatui::widgets::Widget;
 /// Room above and below the curves, as a fraction of their range.
 const ROOM: f64 = 0.05;
 
-/// Minimum number of rows of one of several charts.
+/// Minimum number of rows of each chart, if there are several charts.
 const ROWS: u16 = 6;
 
 /// Maximum number of points that are marked individually; more marks would hide the curve.
@@ -135,7 +135,7 @@ impl CurvesView {
         }
     }
 
-    /// Every position at which a curve has a point.
+    /// Iterates over every position at which a curve has a point.
     fn places(&self) -> impl Iterator<Item = f64> {
         let points = self.charts.iter().flat_map(|chart| &chart.series).flat_map(|series| &series.points);
         points.map(|point| point.0)
@@ -146,7 +146,7 @@ impl CurvesView {
         self.places().any(|at| at == 0.0)
     }
 
-    /// The part of a stretched axis that is shown.
+    /// Returns the part of a stretched axis that is shown.
     fn window(&self, input: &PaneInput<'_>) -> Option<(f64, f64)> {
         if input.state.zoom == 0 {
             return None;
@@ -168,7 +168,7 @@ impl CurvesView {
 }
 
 impl UnitChart {
-    /// Values with room above and below, so that curves do not touch the edge.
+    /// Returns the range of the values with room above and below, so that curves do not touch the edge.
     fn values(&self) -> Option<(f64, f64)> {
         if self.range.is_some() {
             return self.range;

@@ -19,7 +19,7 @@ pub struct GraphView {
 }
 
 impl GraphView {
-    /// Prepares a matrix with places; `None` for others.
+    /// Prepares a matrix whose rows have places; `None` for other matrices.
     pub fn of(matrix: &Matrix) -> Option<Self> {
         let count = matrix.places.len();
         if count == 0 || count != matrix.rows.len() || count != matrix.columns.len() {
@@ -74,7 +74,7 @@ impl GraphView {
     }
 }
 
-/// Rank of a link by its meaning.
+/// Returns the rank of a link by its meaning; links of a higher rank are drawn on top.
 const fn weight(meaning: Meaning) -> u8 {
     match meaning {
         Meaning::Muted => 0,

@@ -25,7 +25,7 @@ const SENTENCES: usize = 200;
 pub struct List {
     parts: Vec<Part>,
     state: TableState,
-    /// First and last visible row, from 1, and the number of rows, if they do not all fit.
+    /// First and last visible row, from 1, and total number of rows; `None` if all rows fit.
     sight: Option<[usize; 3]>,
 }
 
@@ -33,22 +33,22 @@ pub struct List {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Selection {
     pub item: Option<ItemId>,
-    /// `true` if it is drawn as selected.
+    /// `true` if the item is drawn as selected.
     pub marked: bool,
-    /// `true` if it is kept visible.
+    /// `true` if the item is kept visible.
     pub follow: bool,
-    /// `true` if the user chose it. Until then a list starts with its first row, and scrolls only for an item of its
-    /// first block, because the first block shows the subject of the list.
+    /// `true` if the user chose the item. Until then a list starts with its first row, and scrolls only for an item of
+    /// its first block, because the first block shows the subject of the list.
     pub chosen: bool,
 }
 
 impl Selection {
-    /// An item that is marked and kept visible.
+    /// Makes a selection of an item that is marked and kept visible.
     pub const fn of(item: ItemId) -> Self {
         Self { item: Some(item), marked: true, follow: true, chosen: true }
     }
 
-    /// The item that is drawn as selected.
+    /// Returns the item that is drawn as selected.
     pub fn shown(self) -> Option<ItemId> {
         self.item.filter(|_| self.marked)
     }
@@ -57,7 +57,7 @@ impl Selection {
 /// A block with its place in the list.
 #[derive(Debug)]
 struct Part {
-    /// Row of the list in which it starts.
+    /// Row of the list in which the block starts.
     first: usize,
     block: Arc<ListBlock>,
 }
@@ -84,17 +84,17 @@ impl List {
         self.parts.iter().all(|part| part.block.rows.is_empty())
     }
 
-    /// Total number of rows of the list.
+    /// Returns the total number of rows of the list.
     pub fn rows(&self) -> usize {
         self.parts.last().map_or(0, Part::end)
     }
 
-    /// The visible rows as text, if they do not all fit: `rows 1-23 of 51`.
+    /// Returns the visible rows as text, if they do not all fit: `rows 1-23 of 51`.
     pub fn in_sight(&self) -> Option<String> {
         self.sight.map(|[first, last, all]| format!("rows {first}-{last} of {all}"))
     }
 
-    /// The items by row of the list.
+    /// Returns the items by row of the list.
     pub fn items(&self) -> Vec<Item> {
         let of_part = |part: &Part| {
             let first = part.first + part.block.above();
@@ -108,24 +108,24 @@ impl List {
         self.parts.iter().flat_map(of_part).collect()
     }
 
-    /// Block and row of an item.
+    /// Returns block and row of an item.
     fn find(&self, id: ItemId) -> Option<(usize, usize)> {
         let of = |part: &Part| Some((part.block.index, part.block.rows.get(part.block.place_of(id)?)?.of));
         self.parts.iter().find_map(of)
     }
 
-    /// The first item.
+    /// Returns the first item.
     pub fn first(&self) -> Option<ItemId> {
         self.parts.iter().flat_map(|part| &part.block.rows).next().map(|row| row.row.id)
     }
 
-    /// The sentence about an item of a section.
+    /// Returns the sentence about an item of a section.
     pub fn sentence(&self, section: &Section, id: ItemId) -> Option<Phrase> {
         let (block, row) = self.find(id)?;
         sentence(&section.blocks.get(block)?.body, row)
     }
 
-    /// Every figure of an item, one line each.
+    /// Returns every figure of an item, one line each.
     pub fn details(&self, section: &Section, id: ItemId) -> Vec<String> {
         let body = |block: usize| section.blocks.get(block).map(|block| &block.body);
         match self.find(id).and_then(|(block, row)| Some((body(block)?, row))) {
@@ -138,7 +138,7 @@ impl List {
         }
     }
 
-    /// A sentence about every item; none if there are very many.
+    /// Returns a sentence about every item; none if there are very many.
     pub fn sentences(&self, section: &Section) -> Vec<String> {
         let rows: usize = self.parts.iter().map(|part| part.block.rows.len()).sum();
         if rows > SENTENCES {
@@ -152,7 +152,7 @@ impl List {
         self.parts.iter().flat_map(of_part).collect()
     }
 
-    /// Number of columns that the whole list can use.
+    /// Returns the number of columns that the whole list can use.
     pub fn wish(&self) -> u16 {
         self.parts.iter().map(|part| part.block.wish()).max().unwrap_or(0)
     }
@@ -212,7 +212,7 @@ impl List {
 }
 
 impl List {
-    /// First and last item, from 1, in a range of rows of the list, and the total number of items.
+    /// Returns first and last item, from 1, in a range of rows of the list, and the total number of items.
     fn rows_between(&self, from: usize, to: usize) -> [usize; 3] {
         let (mut before, mut seen, mut all) = (0, 0, 0);
         for part in &self.parts {

@@ -17,13 +17,13 @@ use ratatui::layout::Rect;
 use ratatui::widgets::StatefulWidget;
 use std::collections::BTreeMap;
 
-/// The form in which a matrix with places is drawn as a network.
+/// Name of the form in which a matrix with places is drawn as a network.
 const DRAWN: &str = "drawn";
 
 /// Width of a heading if not all columns fit.
 const HEAD: u16 = 8;
 
-/// Maximum number of rows of the screen for a row of shaded cells and of signs, in a large pane.
+/// Maximum number of screen rows for each row of shaded cells, and for each row of signs, in a large pane.
 const TALL: u16 = 4;
 const TALL_SIGNS: u16 = 2;
 
@@ -44,10 +44,10 @@ pub struct MatrixView {
     window_of: (usize, usize, u16),
     /// Headings over the columns.
     groups: Vec<Vec<Piece>>,
-    /// Places by item, if cells have items of their own.
+    /// Index of the cell of each item, if cells have items of their own.
     places: BTreeMap<ItemId, usize>,
     state: TilesState,
-    /// Signs instead of texts, with the words after their rows.
+    /// Signs that are drawn instead of texts, with the words after their rows.
     signs: Option<SignsView>,
     /// The network, if the matrix is drawn as one.
     graph: Option<GraphView>,
@@ -142,13 +142,13 @@ impl MatrixView {
         }
     }
 
-    /// The same matrix in a form of its section; the form [`DRAWN`] shows a matrix with places as a network.
+    /// Prepares the matrix for a form of its section; the form [`DRAWN`] shows a matrix with places as a network.
     pub fn in_form(mut self, form: &str) -> Self {
         self.graph = if form == DRAWN { GraphView::of(&self.matrix) } else { None };
         self
     }
 
-    /// Number of rows, including headings.
+    /// Returns the number of rows, including headings.
     pub fn rows(&self) -> u16 {
         if self.graph.is_some() {
             return u16::MAX / 2;
@@ -156,7 +156,7 @@ impl MatrixView {
         self.rows.len() as u16 + 1 + u16::from(!self.groups.is_empty())
     }
 
-    /// Maximum number of rows that it can use in a large pane, including headings.
+    /// Returns the maximum number of rows that the matrix can use in a large pane, including headings.
     pub fn most_rows(&self, theme: &Theme) -> u16 {
         let tall = match (&self.signs, &self.graph) {
             (_, Some(_)) => 1,
@@ -173,7 +173,7 @@ impl MatrixView {
         self.tiles.iter().any(|tile| matches!(tile.tone, Tone::Heat(_)))
     }
 
-    /// Number of rows of the screen for each row of cells.
+    /// Returns the number of rows of the screen for each row of cells.
     fn tall(&self, theme: &Theme, height: u16) -> u16 {
         let count = (self.rows.len() as u16).max(1);
         let most = 1 + (self.most_rows(theme) - self.rows()) / count;
@@ -181,7 +181,7 @@ impl MatrixView {
         (height.saturating_sub(heads) / count).clamp(1, most)
     }
 
-    /// Maximum number of columns.
+    /// Returns the maximum number of columns that the matrix can use.
     pub fn wish(&self) -> u16 {
         if let Some(signs) = &self.signs {
             return signs.widget(&Theme::default(), self.width()).wished();
@@ -195,7 +195,7 @@ impl MatrixView {
         widest(&self.rows) + 1 + self.width() as u16 * pitch + gaps + words
     }
 
-    /// Number of columns of the words after the rows.
+    /// Returns the number of columns of the words after the rows.
     fn words_wide(&self) -> u16 {
         let wide = self.matrix.words.iter().map(|phrase| columns_of(&phrase.to_string())).max();
         wide.filter(|wide| *wide > 0).map_or(0, |wide| wide + 2)
@@ -205,7 +205,7 @@ impl MatrixView {
         self.heads.len().max(1)
     }
 
-    /// Its items; `first` is the row of its first item.
+    /// Iterates over the items; `first` is the row of the first item.
     pub fn items(&self, first: u32) -> impl Iterator<Item = Item> {
         let (width, block) = (self.width(), self.block);
         let own: Vec<Option<ItemId>> = self.matrix.about.iter().map(|about| about.item).collect();
@@ -222,7 +222,7 @@ impl MatrixView {
         (id.checked_sub(item_id(self.block, 0))).map(|at| at as usize).filter(|at| *at < self.tiles.len())
     }
 
-    /// The first visible row, and the first visible column if signs scroll.
+    /// Returns the first visible row, and the first visible column if signs scroll.
     pub fn offset(&self) -> (usize, Option<usize>) {
         match &self.signs {
             Some(signs) => (signs.state.row_offset, Some(signs.state.column_offset)),
@@ -230,13 +230,13 @@ impl MatrixView {
         }
     }
 
-    /// Rows in sight.
+    /// Returns the number of visible rows.
     pub fn page(&self) -> usize {
         let rows = self.signs.as_ref().map_or(self.state.rows_shown, |signs| signs.state.rows_shown);
         rows.max(1)
     }
 
-    /// The visible rows and columns as text, if there are more of them: `columns 1-12 of 32`.
+    /// Returns the visible rows and columns as text, if some are hidden: `columns 1-12 of 32`.
     pub fn in_sight(&self) -> Option<String> {
         if self.graph.is_some() {
             return None;
@@ -262,13 +262,13 @@ impl MatrixView {
         (!words.is_empty()).then(|| words.join(", "))
     }
 
-    /// Row of a cell without an item, in a matrix whose items are its cells by number.
+    /// Returns the row of a cell without an item, in a matrix whose items are its cells by number.
     pub fn row_of(&self, id: ItemId) -> Option<u32> {
         let at = id as usize;
         (self.signs.is_some() && at < self.tiles.len()).then(|| (at / self.width()) as u32)
     }
 
-    /// The sentence about a cell.
+    /// Returns the sentence about a cell.
     pub fn sentence(&self, id: ItemId) -> Option<Phrase> {
         let at = self.place_of(id)?;
         if let Some(about) = self.matrix.about.get(at).filter(|about| !about.sentence.is_empty()) {
@@ -280,7 +280,7 @@ impl MatrixView {
         Some(Phrase::new().answer(name).text(format!("  {value}")))
     }
 
-    /// Lines on a cell.
+    /// Returns lines about a cell.
     pub fn details(&self, id: ItemId) -> Vec<String> {
         let about = self.place_of(id).and_then(|at| self.matrix.about.get(at));
         about.map_or_else(Vec::new, |about| about.details.clone())
@@ -391,7 +391,7 @@ impl MatrixView {
         self.signs = Some(signs);
     }
 
-    /// The item at a place.
+    /// Returns the item of the cell with this index.
     fn id(&self, at: usize) -> ItemId {
         let own = self.matrix.about.get(at).and_then(|about| about.item);
         own.unwrap_or_else(|| item_id(self.block, at))
@@ -424,12 +424,12 @@ fn centred(text: &str, pitch: u16, tall: u16) -> Label {
     text.into()
 }
 
-/// Columns of a text.
+/// Returns the width of a text in columns.
 fn columns_of(text: &str) -> u16 {
     pieces_width(&[Piece::text(text.to_owned())], Theme::default().glyphs)
 }
 
-/// The end of a name that is too long, because the end distinguishes it from others.
+/// Shortens a name that is too long to its end, because the end distinguishes it from other names.
 fn ending(name: &str, columns: usize) -> Label {
     let letters = name.chars().count();
     if letters <= columns {

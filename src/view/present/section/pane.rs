@@ -22,10 +22,10 @@ const FIRST: Duration = Duration::from_secs(30);
 /// Factor of the next time limit for work without a result, as long as the pane is visible.
 const LONGER: u32 = 4;
 
-/// Number of sections that stay in memory, for plans displayed before.
+/// Number of sections that stay in memory, including sections of plans displayed before.
 const KEPT: usize = 6;
 
-/// Added to the job type of a pane, gives the type of its jobs about single items.
+/// Number that is added to the job type of a pane for jobs about single items.
 const DETAIL: u64 = 1 << 33;
 
 /// A computed section, or the reason that it is missing.
@@ -66,8 +66,8 @@ pub struct SectionPane<K> {
 }
 
 impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
-    /// A pane without a computed section. `waits_for` names it during the computation, and `sort` distinguishes its
-    /// jobs from other jobs.
+    /// Creates a pane without a computed section. `waits_for` names the section during the computation, and `sort`
+    /// distinguishes the jobs of the pane from other jobs.
     pub fn new(waits_for: impl Into<String>, sort: u64) -> Self {
         let worked = JobResults::new(sort, KEPT);
         let details = JobResults::new(sort + DETAIL, KEPT);
@@ -76,7 +76,7 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
         Self { waits_for, linked: None, sort, worked, last: None, details, last_detail: None, view }
     }
 
-    /// Name of the rows whose items other panes share.
+    /// Sets the name of the rows whose items other panes share.
     pub const fn linked(mut self, rows: &'static str) -> Self {
         self.linked = Some(rows);
         self
@@ -95,7 +95,7 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
         (self.last, self.last_detail) = (None, None);
     }
 
-    /// Number of columns that the section shown last can use.
+    /// Returns the number of columns that the section shown last can use.
     pub fn wish(&self) -> u16 {
         self.view.wish()
     }
@@ -171,7 +171,7 @@ fn patiently(work: &dyn Fn(Deadline) -> Result<Section, Unavailable>) -> Result<
     }
 }
 
-/// A remedy that names settings, without settings that are already set.
+/// Returns a remedy that names settings, without settings that are already set.
 fn remedy_now(app: &App, remedy: &str) -> String {
     let is_set = |text: &str| {
         let setting = |word: &str| word.trim_matches([',', ';', '.']).parse::<Setting>().ok();
@@ -191,7 +191,7 @@ fn remedy_now(app: &App, remedy: &str) -> String {
     }
 }
 
-/// Adds a note that a pane still shows an older plan or scenario than the header.
+/// Returns a note that a pane still shows an older plan or scenario than the header.
 fn waits(plan: u64) -> Piece {
     let what = match plan {
         0 => "the scenario".to_owned(),

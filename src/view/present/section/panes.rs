@@ -94,7 +94,7 @@ impl SectionSubject {
         }
     }
 
-    /// Number of the plan; 0 for a scenario.
+    /// Returns the number of the plan; 0 for a scenario.
     const fn number(&self) -> u64 {
         match self {
             Self::Plan(number, _) => *number,
@@ -114,7 +114,7 @@ struct SectionKey {
 #[derive(Debug, Default)]
 pub struct SectionPanes {
     panes: BTreeMap<u8, SectionPane<SectionKey>>,
-    /// Surroundings by number of the pane.
+    /// Plans and runs of the session that each pane uses, by number of the pane.
     gathered: BTreeMap<u8, Gathered>,
 }
 
@@ -175,7 +175,7 @@ impl SectionPanes {
     }
 }
 
-/// A pane for the section that it names, with the forms of the section.
+/// Makes a pane of the section that it names, with the forms of the section.
 fn of_section(pane: PaneInfo, sections: &'static [SectionInfo]) -> PaneInfo {
     match sections.iter().find(|section| section.name == pane.shows) {
         Some(section) => PaneInfo {
@@ -192,7 +192,7 @@ fn of_section(pane: PaneInfo, sections: &'static [SectionInfo]) -> PaneInfo {
 /// Section name of the pane that charts sweeps.
 pub const SWEEPS: &str = "sweeps";
 
-/// The pane of sweeps, with a form for each knob that the kind offers.
+/// Makes the pane of sweeps, with a form for each knob that the kind offers.
 fn of_sweeps(pane: PaneInfo, kind: &str) -> PaneInfo {
     let offered = lightbay_engines::sweeps(kind);
     // Leaks one value per kind for the life of the program.
@@ -202,12 +202,12 @@ fn of_sweeps(pane: PaneInfo, kind: &str) -> PaneInfo {
     PaneInfo { modes: offered.forms, overlay, sweeps: Some(sweeps), ..pane }
 }
 
-/// Panes of a kind after its own ones have no place of their own on the screen; they are opened by number, list or
-/// palette. This number is larger than any home.
+/// Home of the panes after a kind's own panes, which have no place of their own on the screen; they are opened by
+/// number, list or palette. This number is larger than any home.
 const NO_HOME: u8 = 100;
 
-/// The own panes of a kind, followed by panes of some of its sections; a pane for every section if the kind has no own
-/// panes. Made once for every kind.
+/// Returns the own panes of a kind, followed by panes of some of its sections; a pane for every section if the kind has
+/// no own panes. Made once for every kind.
 pub fn with_sections(
     kind: &str,
     own: Option<(&'static [PaneInfo], &'static [&'static str])>,

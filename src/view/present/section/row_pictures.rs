@@ -12,7 +12,7 @@ use ratatui::widgets::Widget;
 /// Minimum number of columns of a picture; with fewer, only the rows are drawn.
 const LEAST: u16 = 8;
 
-/// Number of columns of loads for which columns of the table are omitted.
+/// Number of columns of loads, for which columns of the table may be omitted.
 const LOADS: u16 = 24;
 
 /// Number of columns of bars of parts, including the names of the parts.
@@ -37,7 +37,7 @@ pub enum RowPicture {
 const PAINTS: [(Tone, char); 4] =
     [(Tone::Series(0), '-'), (Tone::Answer, '#'), (Tone::Bad, '!'), (Tone::Series(2), '+')];
 
-/// A part of a bar, by its number.
+/// Makes a part of a bar, by its number.
 fn part(number: usize, amount: f64) -> Part {
     let (tone, letter) = PAINTS[number % PAINTS.len()];
     Part::new(amount, tone, letter)
@@ -51,13 +51,13 @@ pub enum PictureScale {
     Bars {
         low: f64,
         high: f64,
-        /// `true` if they replace the sentences of facts.
+        /// `true` if the bars replace the sentences of facts.
         over_sentence: bool,
         /// Reference value of the bars, with its name.
         limit: Option<(f64, String)>,
     },
     Loads(LoadAxis),
-    /// Bars of parts with these names, up to the longest of them.
+    /// Bars of parts with these names; the longest bar sets the scale.
     Parts {
         names: Vec<&'static str>,
         high: f64,
@@ -67,17 +67,17 @@ pub enum PictureScale {
 }
 
 impl PictureScale {
-    /// Bars after the columns of a table.
+    /// Makes the scale of bars after the columns of a table.
     pub fn bars<'a>(pictures: impl Iterator<Item = &'a RowPicture>, limit: Option<(f64, String)>) -> Self {
         Self::scale(pictures, false, limit)
     }
 
-    /// Bars instead of the sentences of facts.
+    /// Makes the scale of bars instead of the sentences of facts.
     pub fn over_sentence<'a>(pictures: impl Iterator<Item = &'a RowPicture>) -> Self {
         Self::scale(pictures, true, None)
     }
 
-    /// Bars of parts after the columns of a table.
+    /// Makes the scale of bars of parts after the columns of a table.
     pub fn parts<'a>(
         pictures: impl Iterator<Item = &'a RowPicture>,
         names: &[&'static str],
@@ -128,7 +128,7 @@ impl PictureScale {
         matches!(self, Self::Bars { over_sentence: true, .. })
     }
 
-    /// Number of columns for which columns of the table are omitted.
+    /// Returns the number of columns of the pictures, for which columns of the table may be omitted.
     pub const fn wanted(&self) -> u16 {
         match self {
             Self::Nothing => 0,
@@ -225,7 +225,7 @@ impl PictureScale {
     }
 }
 
-/// Start and end of the displayed time: the interval of the present form, after stretching.
+/// Returns start and end of the displayed time, s: the interval of the present form, after stretching.
 fn window(input: &PaneInput<'_>, axis: &LoadAxis) -> (f64, f64) {
     let known = axis.windows.iter().find(|(name, ..)| *name == input.mode()).or(axis.windows.first());
     let (from_s, to_s) = known.map_or((0.0, 1.0), |(_, from_s, to_s)| (*from_s, *to_s));
@@ -234,7 +234,7 @@ fn window(input: &PaneInput<'_>, axis: &LoadAxis) -> (f64, f64) {
     (from_s + first * length_s, from_s + last * length_s)
 }
 
-/// The maximum load between two times.
+/// Returns the maximum load between two times.
 fn most(load: &[LoadSpan], from_s: f64, to_s: f64) -> f64 {
     let first = load.partition_point(|span| span.end_s <= from_s);
     let inside = load[first..].iter().take_while(|span| span.start_s < to_s);

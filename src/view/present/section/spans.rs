@@ -19,7 +19,7 @@ const LETTERS: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 #[derive(Debug)]
 pub struct SpansView {
     lanes: Vec<SpanLane>,
-    /// Items by lane and start, with the sentence of the kind about each.
+    /// Items by lane and start, each with the sentence that the kind gives for it.
     spans: Vec<(Item, Phrase)>,
     /// The axis, s.
     axis_s: (f64, f64),
@@ -70,28 +70,28 @@ impl SpansView {
         Self { lanes, spans: items, axis_s, unit, words: spans.words, state }
     }
 
-    /// Number of rows, including the axis.
+    /// Returns the number of rows, including the axis.
     pub fn rows(&self) -> u16 {
         self.lanes.len().min(usize::from(u16::MAX) - 1) as u16 + 1
     }
 
-    /// Its items; `first` is the row of its first item.
+    /// Iterates over the items; `first` is the row of the first item.
     pub fn items(&self, first: u32) -> impl Iterator<Item = Item> + '_ {
         self.spans.iter().map(move |(item, _)| Item { row: first + item.row, ..*item })
     }
 
-    /// The first visible lane, and the number of lanes that fit.
+    /// Returns the first visible lane, and the number of lanes that fit.
     pub fn page(&self) -> (usize, usize) {
         (self.state.offset, self.state.rows_shown.max(1))
     }
 
-    /// The visible lanes as text, if there are more of them: `rows 1-12 of 32`.
+    /// Returns the visible lanes as text, if some are hidden: `rows 1-12 of 32`.
     pub fn in_sight(&self) -> Option<String> {
         let (first, shown, all) = (self.state.offset, self.state.rows_shown, self.lanes.len());
         (shown > 0 && shown < all).then(|| format!("rows {}-{} of {all}", first + 1, first + shown))
     }
 
-    /// The sentence about a span.
+    /// Returns the sentence about a span.
     pub fn sentence(&self, id: ItemId) -> Option<Phrase> {
         self.spans.iter().find(|(item, _)| item.id == id).map(|(_, sentence)| sentence.clone())
     }
@@ -138,7 +138,7 @@ fn bar(id: ItemId, span: &Span, unit: Unit) -> SpanBar {
     }
 }
 
-/// A sentence made from name and times.
+/// Makes a sentence from name and times.
 fn worded(lane: &str, span: &Span, unit: Unit) -> Phrase {
     let time = |value: f64| format!("{} {}", number(value, unit), unit.symbol);
     Phrase::new()

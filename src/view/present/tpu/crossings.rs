@@ -25,11 +25,11 @@ use std::sync::Arc;
 /// Layout of the switches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CrossingsForm {
-    /// A row per cube, a column per switch.
+    /// A row per cube, and a column per switch.
     Cubes,
-    /// A square per dimension, as on the faces of a cube.
+    /// A square of switches per dimension, as on the faces of a cube.
     Faces,
-    /// Circuits from cube to cube.
+    /// Number of circuits from cube to cube.
     Pairs,
 }
 
@@ -63,11 +63,11 @@ pub struct CrossingsPane {
 
 /// The plan or torus with which circuits are compared.
 pub struct Against<'a> {
-    /// Identity of the plan or torus.
+    /// Number that identifies the plan or torus.
     pub key: u64,
-    /// `B 2 pdtt`, `PDTT 4x8x8`.
+    /// Name of the plan or torus: `B 2 pdtt`, `PDTT 4x8x8`.
     pub name: String,
-    /// Its links.
+    /// Links of the plan or torus.
     pub pod: &'a lightbay_engines::tpu::model::topology::Topology,
 }
 
@@ -160,7 +160,7 @@ impl CrossingsPane {
         }
     }
 
-    /// The chosen form, or the faces if the columns of all switches do not fit.
+    /// Returns the chosen form, or the faces if the columns of all switches do not fit.
     fn form(input: &PaneInput<'_>, facts: &PodFacts, width: u16) -> CrossingsForm {
         let digits = if facts.pod.cubes() > 10 { facts.pod.cubes().to_string().len() as u16 } else { 1 };
         let needed = digits * SWITCHES as u16 + 2 + digits + 1;
@@ -430,8 +430,8 @@ impl CrossingsPane {
     }
 }
 
-/// Hop bound and certified throughput of the original plan of an edit, because the pane may already show the edited
-/// one.
+/// Returns hop bound and certified throughput of the original plan of an edit, because the pane may already show the
+/// edited plan.
 fn base_of(input: &PaneInput<'_>, facts: &PodFacts) -> (f64, f64) {
     let entry = input.app.plans.shown();
     let hops = entry.and_then(|entry| entry.metrics.get("avg_hops").copied());
@@ -439,7 +439,7 @@ fn base_of(input: &PaneInput<'_>, facts: &PodFacts) -> (f64, f64) {
     (bound, entry.map_or(facts.claims.mcf_lower, |entry| entry.value))
 }
 
-/// Circuits between all pairs of cubes of a pod.
+/// Counts the circuits between all pairs of cubes of a pod.
 fn between(pod: &lightbay_engines::tpu::model::topology::Topology) -> Vec<Vec<u32>> {
     let cubes = pod.cubes();
     let mut count = vec![vec![0; cubes]; cubes];
@@ -455,14 +455,14 @@ fn between(pod: &lightbay_engines::tpu::model::topology::Topology) -> Vec<Vec<u3
     count
 }
 
-/// Circuits of a torus within a cube, and to each of its neighbours.
+/// Returns the number of circuits of a torus within a cube, and to each of its neighbours.
 fn torus_pairs(pod: &lightbay_engines::tpu::model::topology::Topology) -> (u32, u32) {
     let count = between(pod);
     let row = count.first().map_or(&[][..], |row| row);
     (row.first().copied().unwrap_or(0), row.iter().skip(1).copied().find(|&count| count > 0).unwrap_or(0))
 }
 
-/// Rules for editing the voltages of a symmetric pod; the resulting pod is evaluated.
+/// Returns the rules for editing the voltages of a symmetric pod; the resulting pod is evaluated.
 fn cell_editing(facts: &PodFacts) -> Option<CellEditing> {
     let symmetry = facts.pod.symmetry()?;
     Some(CellEditing {

@@ -26,7 +26,7 @@ pub struct Live {
 }
 
 impl Live {
-    /// Bounds of a pod.
+    /// Computes the bounds of a pod.
     ///
     /// # Errors
     /// A pod that is not connected.
@@ -45,7 +45,7 @@ impl Live {
         })
     }
 
-    /// Bounds of a pod with other voltages.
+    /// Computes the bounds of a pod with other voltages.
     ///
     /// # Errors
     /// A pod without symmetry, voltages that its group does not have, or a disconnected pod.
@@ -62,12 +62,12 @@ impl Live {
         Self::of(&Topology::symmetric(symmetry.group.clone(), voltage))
     }
 
-    /// The smallest of all bounds, which no flow exceeds.
+    /// Returns the smallest of all bounds, which no flow exceeds.
     pub fn bound(&self) -> f64 {
         self.two_length.iter().map(|(_, bound)| *bound).fold(self.hop_bound, f64::min)
     }
 
-    /// The bounds as text, compared with the hop bound and the certified throughput of the original plan.
+    /// Returns the bounds as text, compared with the hop bound and the certified throughput of the original plan.
     pub fn pieces(&self, (before, certified): (f64, f64)) -> Vec<Piece> {
         let mut pieces = vec![
             Piece::muted("  hop bound "),

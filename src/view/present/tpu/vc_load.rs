@@ -18,16 +18,16 @@ use ratatui::layout::Rect;
 use ratatui::widgets::{StatefulWidget, Widget};
 use std::sync::Arc;
 
-/// Number of columns of bars with their numbers next to the distributions.
+/// Number of columns of the bars with their numbers, next to the distributions.
 const BARS: u16 = 36;
 
 /// Minimum width at which distributions are next to the bars.
 const BOTH: u16 = 66;
 
-/// Minimum size at which the figures of all channels are below.
+/// Minimum size at which the figures of all channels are drawn below the distributions.
 const WHOLE: (u16, u16) = (100, 28);
 
-/// The last two digits of an item's id are the virtual channel.
+/// Factor of a channel in an item's id: the last two digits of the id are the virtual channel.
 const STRIDE: ItemId = 100;
 
 /// Data of the pane, refilled when the plan changes or a torus is known.
@@ -41,7 +41,7 @@ pub struct VcPane {
     table: TableState,
 }
 
-/// Tone of a virtual channel: strong for the displayed plan, dim for the routes that it is compared with.
+/// Returns the tone of a virtual channel: strong for the displayed plan, dim for the routes that it is compared with.
 const fn tone(vc: usize, present: bool) -> Tone {
     let series = (vc % 5) as u8 + 1;
     if present { Tone::Series(series) } else { Tone::SeriesDim(series) }
@@ -136,7 +136,7 @@ impl VcPane {
         items.into()
     }
 
-    /// The chosen channel, or the most loaded channel of the plan.
+    /// Returns the chosen channel, or the most loaded channel of the plan.
     fn selected(&self, input: &PaneInput<'_>) -> Option<(usize, usize)> {
         let chosen = input.state.selected.map(|id| ((id / STRIDE) as usize, (id % STRIDE) as usize));
         let exists =
@@ -148,7 +148,7 @@ impl VcPane {
         })
     }
 
-    /// The plan's own sets of routes: before and after balancing.
+    /// Returns the indices of the plan's own sets of routes: before and after balancing.
     fn own(&self) -> Vec<usize> {
         let present = self.sides.iter().position(|side| side.present).unwrap_or(0);
         (0..=present).collect()
@@ -473,7 +473,7 @@ fn from_column(area: Rect, at: u16) -> Rect {
     Rect { x: area.x + at, width: area.width - at, ..area }
 }
 
-/// Zero, a value in the middle and the largest load.
+/// Returns ticks at zero, at a value in the middle and at the largest load.
 fn ticks(most: f64, end: f64, width: u16) -> Vec<(f64, Label)> {
     let mut ticks = vec![(0.0, Label::from("0"))];
     let middle = nice(most / 2.0);
@@ -484,7 +484,7 @@ fn ticks(most: f64, end: f64, width: u16) -> Vec<(f64, Label)> {
     ticks
 }
 
-/// A round number not far from a value.
+/// Returns a round number not far from a value.
 fn nice(value: f64) -> f64 {
     if value < 1.0 {
         return 0.0;

@@ -21,7 +21,7 @@ use ratatui::widgets::StatefulWidget;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Rows of names and times above the grid.
+/// Number of rows of names and times above the grid.
 const HEADS: u16 = 2;
 
 /// Key of the state for which the rows were computed.
@@ -45,7 +45,7 @@ pub struct ActivityPane {
     state: ActivityState,
 }
 
-/// Mode of the pane: whether only the tail is shown, and whether columns are true to time.
+/// Form of the pane: whether only the tail is shown, and whether columns are true to time.
 #[derive(Clone, Copy)]
 struct ActivityForm {
     tail: bool,
@@ -128,7 +128,7 @@ impl ActivityPane {
         drawn.chosen = selected.filter(|_| choice.by_person);
     }
 
-    /// The displayed intervals and their widths.
+    /// Returns the displayed intervals, and the scale of their widths.
     fn columns(
         &self,
         input: &PaneInput<'_>,

@@ -1,4 +1,4 @@
-//! Choice that panes share: a task and the directed link that carries it.
+//! The task, and the directed link that carries it, that the user chose in one pane and that other panes show too.
 
 use super::explained::Explained;
 use super::{CONTENTION, PATH, RATES, SLACK};
@@ -9,18 +9,18 @@ use crate::app::state::App;
 const TASKS: [PaneId; 5] =
     [PaneId::Kind(1), PaneId::Kind(2), PaneId::Kind(PATH), PaneId::Kind(RATES), PaneId::Kind(SLACK)];
 
-/// The two panes whose items are links: one shows cells of circuits, the other directed links.
+/// The pane of circuits, one of the two panes whose items are links; its items are cells.
 const PORTS: PaneId = PaneId::Kind(3);
 const WAYS: PaneId = PaneId::Kind(CONTENTION);
 
 /// The chosen task and directed link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Choice {
-    /// The task.
+    /// Index of the task.
     pub task: Option<u32>,
-    /// The directed link.
+    /// Index of the directed link.
     pub way: Option<u32>,
-    /// `true` if the user chose it.
+    /// `true` if the user chose the task or link.
     pub by_person: bool,
 }
 

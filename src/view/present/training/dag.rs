@@ -20,7 +20,7 @@ use ratatui::layout::Rect;
 use ratatui::widgets::StatefulWidget;
 use std::sync::Arc;
 
-/// Number of tasks from which the steady state is folded; smaller graphs are shown completely.
+/// Number of tasks from which on the steady state is folded; smaller graphs are shown completely.
 const FOLD_FROM: usize = 40;
 
 /// Key of the state for which the data of the pane was computed.
@@ -147,7 +147,7 @@ impl DagPane {
         self.selectable = items.into();
     }
 
-    /// Adds one lane per stage with its compute, for the full graph.
+    /// Adds one lane per stage with the compute tasks of the stage, for the full graph.
     fn fill_stages(&mut self, facts: &Explained, numbers: bool) {
         let stages = facts.steps.iter().map(|step| step.stage + 1).max().unwrap_or(0);
         for stage in 0..stages {

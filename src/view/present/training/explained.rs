@@ -37,9 +37,9 @@ pub struct Explained {
 pub struct Whole {
     /// Key of the plan, for caches.
     pub key: u64,
-    /// Every job.
+    /// Explanation of every job.
     pub parts: Vec<Arc<Explained>>,
-    /// The job that is shown until the user chooses another.
+    /// Index of the job that is shown until the user chooses another job.
     pub usual: usize,
 }
 
@@ -62,12 +62,12 @@ impl Explain for Whole {
 }
 
 impl Whole {
-    /// The chosen job, or the default job.
+    /// Returns the chosen job, or the default job.
     pub fn part(&self, chosen: Option<u32>) -> Option<Arc<Explained>> {
         self.parts.get(self.chosen(chosen)).map(Arc::clone)
     }
 
-    /// Index of the chosen job, or of the default job.
+    /// Returns the index of the chosen job, or of the default job.
     pub fn chosen(&self, chosen: Option<u32>) -> usize {
         chosen.map(|job| job as usize).filter(|job| *job < self.parts.len()).unwrap_or(self.usual)
     }
@@ -86,34 +86,34 @@ impl Explained {
         Ok(Self { key, plan, job: several.then_some(name), scenario, analysis, events, steps, ways })
     }
 
-    /// Name of the job if there are several, for titles of panes that show one job.
+    /// Returns the name of the job if there are several, for titles of panes that show one job.
     pub fn title(&self) -> Vec<Piece> {
         self.job.iter().map(|job| Piece::text(format!("{job}  "))).collect()
     }
 
-    /// Name of a task.
+    /// Returns the name of a task.
     pub fn name(&self, task: u32) -> &str {
         self.analysis.setting.instance.tasks.get(task as usize).map_or("", |task| &task.name)
     }
 
-    /// Index of a directed link in [`Self::ways`].
+    /// Returns the index of a directed link in [`Self::ways`].
     pub fn place_of(&self, direction: u32) -> Option<usize> {
         self.ways.iter().position(|way| *way == direction)
     }
 
-    /// The directed link of a task.
+    /// Returns the directed link of a task.
     pub fn way_of(&self, task: u32) -> u32 {
         self.analysis.setting.evaluator.network.via[task as usize]
     }
 
-    /// The task that is shown for a chosen directed link: the one that ends last.
+    /// Returns the task that is shown for a chosen directed link: the task on the link that ends last.
     pub fn last_on(&self, direction: u32) -> Option<u32> {
         let carried = self.analysis.setting.evaluator.network.carried.get(direction as usize)?;
         let finish = |task: &u32| self.analysis.tasks[*task as usize].finish_s;
         carried.iter().copied().max_by(|a, b| finish(a).total_cmp(&finish(b)).then(b.cmp(a)))
     }
 
-    /// The task that is shown until the user chooses one: the last of the critical path.
+    /// Returns the task that is shown until the user chooses one: the last task of the critical path.
     pub fn usual_task(&self) -> Option<u32> {
         self.analysis.path.last().copied()
     }

@@ -5,7 +5,7 @@ use lightbay_engines::training::scenario::instance::Instance;
 /// Name of a ring neighbour: the pod of the next replica, which a mirror represents.
 pub const RING: &str = "ring";
 
-/// Name of a pod: its own, or [`RING`] for mirrors.
+/// Returns the name of a pod: its own name, or [`RING`] for mirrors.
 pub fn pod(instance: &Instance, pod: usize) -> String {
     match instance.pods.get(pod) {
         Some(pod) if pod.mirror => RING.to_owned(),
@@ -14,19 +14,19 @@ pub fn pod(instance: &Instance, pod: usize) -> String {
     }
 }
 
-/// Name of a link: `p0–p1`.
+/// Returns the name of a link: `p0–p1`.
 pub fn link(instance: &Instance, link: usize) -> String {
     instance.links.get(link).map_or_else(String::new, |link| {
         format!("{}–{}", pod(instance, link.pod_a.index()), pod(instance, link.pod_b.index()))
     })
 }
 
-/// `p0→p1` from one pod to another.
+/// Returns the name of the direction from one pod to another: `p0→p1`.
 fn between(instance: &Instance, from: usize, to: usize) -> String {
     format!("{}→{}", pod(instance, from), pod(instance, to))
 }
 
-/// Name of the directed link of a task: `p0→p1`.
+/// Returns the name of the directed link of a task: `p0→p1`.
 pub fn route(instance: &Instance, task: u32) -> String {
     instance
         .tasks
@@ -34,7 +34,7 @@ pub fn route(instance: &Instance, task: u32) -> String {
         .map_or_else(String::new, |task| between(instance, task.src_pod.index(), task.dst_pod.index()))
 }
 
-/// Name of a directed link: `p0→p1`.
+/// Returns the name of a directed link: `p0→p1`.
 pub fn way(instance: &Instance, direction: u32) -> String {
     instance.links.get(direction as usize / 2).map_or_else(String::new, |link| {
         let ends = [link.pod_a.index(), link.pod_b.index()];

@@ -7,7 +7,7 @@ use lightbay_engines::training::report::task;
 use lightbay_engines::training::scenario::instance::{Task, TaskKind};
 use lightbay_widgets::{Piece, Tone};
 
-/// Tone of a kind of task.
+/// Returns the tone of a kind of task.
 pub const fn tone(kind: TaskKind) -> Tone {
     match kind {
         TaskKind::PpFwd => Tone::Forward,
@@ -17,30 +17,30 @@ pub const fn tone(kind: TaskKind) -> Tone {
     }
 }
 
-/// `critical path 51 of 198`: how many tasks are on it. A task is critical if it has no slack when everything after it
-/// runs as planned, see [`lightbay_engines::training::analysis::TaskFacts::critical`].
+/// Returns the number of tasks on the critical path as text: `critical path 51 of 198`. A task is critical if it has no
+/// slack when everything after it runs as planned, see [`lightbay_engines::training::analysis::TaskFacts::critical`].
 pub fn critical(facts: &Explained) -> String {
     let on_path = facts.analysis.tasks.iter().filter(|task| task.critical).count();
     format!("critical path {on_path} of {}", facts.analysis.tasks.len())
 }
 
-/// Duration of a task, its minimum duration, its slack, and the cause of the difference.
+/// Returns duration of a task, its minimum duration, its slack, and the cause of the difference.
 pub fn timing(facts: &Explained, task: u32) -> Vec<Piece> {
     section::pieces(&task::timing(&facts.analysis, task))
 }
 
-/// Returns `true` if stages have several chunks, so that the micro-batch alone does not identify a compute.
+/// Returns `true` if stages have several chunks, so that the micro-batch alone does not identify a compute task.
 pub fn has_chunks(facts: &Explained) -> bool {
     facts.steps.iter().any(|step| step.chunk > 0)
 }
 
-/// Micro-batch of a compute, and its chunk if stages have several: `3.2`.
+/// Returns the micro-batch of a compute task, and its chunk if stages have several: `3.2`.
 pub fn step_number(step: &Step, chunks: bool) -> String {
     let micro_batch = step.micro_batch + 1;
     if chunks { format!("{micro_batch}.{}", step.chunk + 1) } else { micro_batch.to_string() }
 }
 
-/// Micro-batch of a pipeline transfer, with the chunk if its name contains one: `3.2` of `F3.2 s1>s2`.
+/// Returns the micro-batch of a pipeline transfer, with the chunk if its name contains one: `3.2` of `F3.2 s1>s2`.
 pub fn task_number(task: &Task) -> String {
     let micro_batch = task.micro_batch.to_string();
     let number = task.name.split(' ').next().and_then(|first| first.strip_prefix(['F', 'B']));
@@ -51,7 +51,7 @@ pub fn task_number(task: &Task) -> String {
     }
 }
 
-/// A number of circuits with its noun: `1 circuit`, `6 circuits`.
+/// Formats a number of circuits with its noun: `1 circuit`, `6 circuits`.
 pub fn circuits(count: u32) -> String {
     format!("{count} circuit{}", if count == 1 { "" } else { "s" })
 }

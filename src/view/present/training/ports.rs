@@ -18,10 +18,10 @@ use ratatui::layout::Rect;
 use ratatui::widgets::StatefulWidget;
 use std::sync::Arc;
 
-/// Items of the pane are cells: row times this plus column.
+/// Factor of the row in an item's id: the items are cells, with the id row times this factor plus column.
 const STRIDE: ItemId = 4096;
 
-/// Width from which the table of links has full headings and all columns.
+/// Width from which on the table of links has full headings and all columns.
 const WIDE: u16 = 68;
 
 /// Key of the state for which the data of the pane was computed.
@@ -30,7 +30,7 @@ struct Key {
     plan: u64,
     baseline: Option<u64>,
     mode: u8,
-    /// Edits change the cells, so the cells are filled again when an edit ends.
+    /// `true` during an edit; edits change the cells, so the cells are filled again when an edit ends.
     editing: bool,
 }
 
@@ -41,7 +41,7 @@ pub struct PortsPane {
     rows: Vec<Label>,
     columns: Vec<Label>,
     cells: Vec<MatrixCell>,
-    /// Link of each cell.
+    /// Index of the link of each cell.
     link_of: Vec<Option<u32>>,
     sums: Vec<RowSum>,
     /// The cell that is shown until the user chooses a cell: the cell of the link with the least slack.
@@ -113,7 +113,7 @@ impl PortsPane {
         drawn.chosen = shown.filter(|_| choice.by_person);
     }
 
-    /// Number of rows that it can use: title, matrix, table and sentence.
+    /// Returns the number of rows that the pane can use: title, matrix, table and sentence.
     pub fn rows(&self) -> u16 {
         (self.rows.len() + self.table_rows.len()) as u16 + 5
     }
@@ -122,18 +122,18 @@ impl PortsPane {
         self.link_of.get(row * self.columns.len() + column).copied().flatten()
     }
 
-    /// The link of an item of the pane.
+    /// Returns the link of an item of the pane.
     pub fn link_of(&self, item: ItemId) -> Option<u32> {
         self.link_at((item / STRIDE) as usize, (item % STRIDE) as usize)
     }
 
-    /// The first cell of a link.
+    /// Returns the first cell of a link.
     fn cell_of(&self, link: u32) -> Option<(usize, usize)> {
         let at = self.link_of.iter().position(|known| *known == Some(link))?;
         Some((at / self.columns.len(), at % self.columns.len()))
     }
 
-    /// The chosen cell, or the cell of the link that was chosen in another pane, or of the link that delays the
+    /// Returns the chosen cell, or the cell of the link that was chosen in another pane, or of the link that delays the
     /// critical path.
     fn selected(&self, input: &PaneInput<'_>, choice: Choice) -> Option<(usize, usize)> {
         let edited = input.app.cell_edit().filter(|edit| edit.pane == input.pane).and_then(|edit| {
@@ -403,7 +403,7 @@ impl PortsPane {
     }
 }
 
-/// Columns of the table of links; narrow panes shorten the headings rather than lose a column.
+/// Returns the columns of the table of links; narrow panes shorten the headings rather than lose a column.
 fn columns(width: u16) -> [Column; 7] {
     let wide = width >= WIDE;
     let (circuits, most) =
@@ -419,7 +419,7 @@ fn columns(width: u16) -> [Column; 7] {
     ]
 }
 
-/// Makespan of the original plan of an edit; the displayed plan is then already the preview.
+/// Returns the makespan of the original plan of an edit; the displayed plan is then already the preview.
 fn facts_value(input: &PaneInput<'_>, shown: f64) -> f64 {
     input.app.plans.shown().map_or(shown, |entry| entry.value)
 }

@@ -20,7 +20,7 @@ use ratatui::layout::Rect;
 use ratatui::widgets::{StatefulWidget, Widget};
 use std::sync::Arc;
 
-/// Minimum width at which the rules have their full names.
+/// Minimum width at which the two rules (fair sharing, scheduled rates) have their full names.
 const NAMED: u16 = 36;
 
 /// Minimum width at which both rules are drawn side by side.
@@ -45,7 +45,7 @@ struct Key {
 #[derive(Debug, Default)]
 struct Side {
     rates: LinkRates,
-    /// The visible tasks.
+    /// Visible tasks of the link.
     tasks: Vec<u32>,
     layers: Vec<StackLayer>,
     marks: Vec<StackMark>,
@@ -177,7 +177,7 @@ impl RatesPane {
             .render(from(area, 1), buf);
     }
 
-    /// Maximum number of NICs that a single task of the link can use.
+    /// Returns the maximum number of NICs that a single task of the link can use.
     fn cap(&self, facts: &Explained) -> f64 {
         let network = &facts.analysis.setting.evaluator.network;
         let tasks = self.fair.rates.tasks.iter();
@@ -302,7 +302,7 @@ impl RatesPane {
     }
 }
 
-/// Tone of a difference of times: good for an earlier time, bad for a later one.
+/// Returns the tone of a difference of times: good for an earlier time, bad for a later one.
 fn verdict(later_s: f64) -> Tone {
     if later_s.abs() < 1e-6 {
         Tone::Text
@@ -313,24 +313,24 @@ fn verdict(later_s: f64) -> Tone {
     }
 }
 
-/// The shade of a layer. Two layers do not get adjacent shades, because these are hard to distinguish.
+/// Returns the shade of a layer. Two layers do not get adjacent shades, because these are hard to distinguish.
 const fn shade(place: usize, count: usize) -> u8 {
     (if count == 2 { 2 * place } else { place % 4 }) as u8
 }
 
-/// Letter that fills a layer without colour.
+/// Returns the letter that fills a layer without colour.
 fn letter(place: usize) -> char {
     char::from(b'a' + (place % 26) as u8)
 }
 
-/// Durations of a task under fair sharing and with scheduled rates, seconds.
+/// Returns the durations of a task under fair sharing and with scheduled rates, seconds.
 fn takes(facts: &Explained, task: u32) -> [f64; 2] {
     [&facts.analysis.fair, &facts.analysis.joint]
         .map(|trace| trace.finish[task as usize] - trace.start[task as usize])
 }
 
-/// The displayed time before stretching; also returns the chosen task if this time covers only the task and not all
-/// activity of the link.
+/// Returns the displayed time before stretching; also returns the chosen task if this time covers only the task and not
+/// all activity of the link.
 fn whole_span(facts: &Explained, way: u32, task: Option<u32>) -> ((f64, f64), Option<u32>) {
     let analysis = &facts.analysis;
     let carried = &analysis.setting.evaluator.network.carried[way as usize];

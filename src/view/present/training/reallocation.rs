@@ -24,7 +24,7 @@ const SECTION: &str = "reallocation";
 #[derive(Debug)]
 pub struct ReallocationPane {
     pane: SectionPane<(u64, PlanRef)>,
-    /// The job chosen last; rows of pods do not choose a job.
+    /// The job that was chosen last; rows of pods do not choose a job.
     chosen: Option<u32>,
 }
 

@@ -29,12 +29,13 @@ pub struct JobSection {
     name: &'static str,
     shares: SharedItems,
     pane: SectionPane<(u64, PlanRef)>,
-    /// The job shown last.
+    /// Name of the job shown last.
     job: Option<String>,
 }
 
 impl JobSection {
-    /// A section by its name, and its text during the computation; `sort` distinguishes its jobs from other jobs.
+    /// Creates a section by its name, and the text shown while it is computed; `sort` distinguishes the jobs of the
+    /// section from other jobs.
     pub fn new(name: &'static str, waits_for: &'static str, sort: u64, shares: SharedItems) -> Self {
         let pane = SectionPane::new(waits_for, sort);
         let pane = match shares {
@@ -85,7 +86,7 @@ impl JobSection {
         }
     }
 
-    /// The item of the pane that panes share.
+    /// Returns the item that this pane shares with other panes.
     fn pointed(&self, facts: &JobFacts, choice: Choice) -> Option<PointedItem> {
         let analysis = &facts.analysis;
         let by_person = choice.by_person;

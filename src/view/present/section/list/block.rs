@@ -15,17 +15,17 @@ use ratatui::layout::Rect;
 use ratatui::widgets::StatefulWidget;
 use std::sync::Arc;
 
-/// Words wider than this are cut if the row is too long.
+/// Width in columns above which words are cut if the row is too long.
 const WORDS: u16 = 44;
 
 /// Minimum number of columns of the sentence next to a fact: a longer sentence is cut to fit the row, and omitted if
 /// this many columns do not fit.
 const SENTENCE: u16 = 12;
 
-/// Columns of this or a higher priority number are omitted to make room for the picture next to the rows.
+/// Priority number from which on columns are omitted to make room for the picture next to the rows.
 const OPTIONAL: u8 = 3;
 
-/// Columns in front of a table: selection and marks.
+/// Number of columns in front of a table, for selection and marks.
 const PREFIX: u16 = 3;
 
 /// Number of columns that bars can use, including the gap in front of them.
@@ -36,9 +36,9 @@ pub const BARS: u16 = 18;
 pub struct ListBlock {
     /// Index of the block in its section.
     pub(super) index: usize,
-    /// Heading, where there are several blocks.
+    /// Heading, if there are several blocks.
     title: Option<String>,
-    /// Draws the names of the columns.
+    /// `true` if the names of the columns are drawn.
     heads: bool,
     columns: Vec<Column>,
     pub(super) rows: Vec<ListRow>,
@@ -46,9 +46,9 @@ pub struct ListBlock {
     beside: PictureScale,
     /// Name of the order of the rows; empty for their original order.
     order: &'static str,
-    /// `true` if its items are plans of the session.
+    /// `true` if the items of the block are plans of the session.
     pub(super) of_plans: bool,
-    /// `true` if its last rows are shown until the user chooses a row.
+    /// `true` if the last rows are shown until the user chooses a row.
     pub(super) newest_last: bool,
     /// Index of the column whose words are aligned in separate columns.
     aligned: Option<usize>,
@@ -58,7 +58,7 @@ pub struct ListBlock {
 #[derive(Debug)]
 pub(super) struct ListRow {
     pub row: TableRow,
-    /// Index in the facts or the table.
+    /// Index of the row in the facts or the table.
     pub of: usize,
     picture: RowPicture,
 }
@@ -82,12 +82,12 @@ impl ListBlock {
         }
     }
 
-    /// Name of the order of the rows.
+    /// Returns the name of the order of the rows.
     pub const fn order(&self) -> &'static str {
         self.order
     }
 
-    /// Number of rows above the items: heading and names of columns.
+    /// Returns the number of rows above the items: heading and names of columns.
     pub(super) fn above(&self) -> usize {
         usize::from(self.title.is_some()) + usize::from(self.heads)
     }
@@ -102,7 +102,7 @@ impl ListBlock {
 }
 
 impl ListBlock {
-    /// Number of columns that the whole block can use, with bars of a readable length.
+    /// Returns the number of columns that the whole block can use, with bars of a readable length.
     pub(super) fn wish(&self) -> u16 {
         let bars = if self.has_pictures() && !self.beside.is_over_sentence() { BARS } else { 0 };
         PREFIX + width(&self.columns) + bars
@@ -113,7 +113,8 @@ impl ListBlock {
         self.beside.is_some()
     }
 
-    /// Number of columns of the table next to its picture, without the columns that are omitted for the picture.
+    /// Returns the number of columns of the table next to its picture, without the columns that are omitted for the
+    /// picture.
     fn beside_picture(&self, room: u16) -> u16 {
         let mut kept: Vec<Column> = self.columns.clone();
         while room < PREFIX + width(&kept) + 2 + self.beside.wanted() {
@@ -164,8 +165,8 @@ impl ListBlock {
 }
 
 impl ListBlock {
-    /// Columns for a width. If aligned words do not fit, repeated spaces are reduced to one so that more words are
-    /// readable.
+    /// Returns the columns of the table for a width. If aligned words do not fit, repeated spaces are reduced to one so
+    /// that more words are readable.
     fn aligned_in(&self, width_of: u16, rows: &mut [TableRow]) -> Vec<Column> {
         let mut columns = self.columns.clone();
         let Some(at) = self.aligned else { return columns };
@@ -287,7 +288,7 @@ impl ListBlock {
     }
 }
 
-/// The sentence about a row of facts or of a table: the sentence of the kind, or one made of its figures.
+/// Returns the sentence about a row of facts or of a table: the sentence of the kind, or one made of its figures.
 pub(super) fn sentence(body: &Body, row: usize) -> Option<Phrase> {
     match body {
         Body::Facts(facts) => facts.facts.get(row).map(of_fact),
@@ -306,12 +307,12 @@ fn of_fact(fact: &Fact) -> Phrase {
     if fact.sentence.is_empty() { phrase } else { phrase.muted(format!("  {}", fact.sentence)) }
 }
 
-/// The text of a cell with the digits of numbers in groups.
+/// Returns the text of a cell with the digits of numbers in groups.
 fn read(cell: &Cell, text: String) -> String {
     if cell.value.as_f64().is_some() { number::grouped(&text) } else { text }
 }
 
-/// Width of the widest cell of a column, including its heading.
+/// Returns the width of the widest cell of a column, including its heading.
 fn widest(rows: &[ListRow], column: usize, heading: &str) -> u16 {
     let glyphs = lightbay_widgets::Theme::default().glyphs;
     let cells = rows.iter().filter_map(|row| row.row.cells.get(column));
@@ -319,13 +320,13 @@ fn widest(rows: &[ListRow], column: usize, heading: &str) -> u16 {
     widths.max().unwrap_or(0).max(pieces_width(&[Piece::text(heading.to_owned())], glyphs))
 }
 
-/// The figures of a row with their labels and units.
+/// Returns the figures of a row with their labels and units.
 pub(super) fn figures(table: &Rows, row: &Row) -> Vec<(String, String)> {
     let columns = table.columns.iter().zip(&row.cells);
     columns.map(|(column, cell)| (column.label.clone(), read(cell, text::cell(cell, column.unit)))).collect()
 }
 
-/// A sentence made of the figures of a row.
+/// Makes a sentence of the figures of a row.
 fn worded(figures: &[(String, String)]) -> Phrase {
     let Some(((_, name), rest)) = figures.split_first() else { return Phrase::new() };
     let mut phrase = Phrase::new().answer(format!("> {name}"));
