@@ -1,4 +1,4 @@
-//! Tasks by intervals: the rate of each task, waiting tasks, and full links.
+//! Grid of tasks by intervals: the rate of each task, waiting tasks, and full links.
 //!
 //! Columns are the intervals between events, equal in width or true to time. The digit is the amount, the shade the
 //! amount per flow; `0` is paused, `·` is not active. A capacity row below the tasks of a link is drawn in heavy lines
@@ -21,47 +21,47 @@ use crate::theme::{Theme, Tone};
 /// One column: the time between two events.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Interval {
-    /// Start, seconds.
+    /// Start of the interval, seconds.
     pub start_s: f64,
-    /// Length, seconds.
+    /// Length of the interval, seconds.
     pub length_s: f64,
 }
 
 /// Kind of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ActivityKind {
-    /// A task; can be selected.
+    /// The row shows a task, and can be selected.
     #[default]
     Task,
-    /// Load of a link, compared with the limit of its circuits.
+    /// The row shows the load of a link, compared with the limit of its circuits.
     Capacity,
 }
 
-/// One row.
+/// One row of the grid.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ActivityRow {
-    /// Reported when it is clicked, and kept as the selection.
+    /// Id that is reported when the row is clicked, and kept as the selection.
     pub id: u32,
-    /// Its type.
+    /// Kind of the row.
     pub kind: ActivityKind,
     /// Name of the task, or `of 3`.
     pub name: Label,
-    /// Meaning of the task.
+    /// Meaning of the task, for its colour.
     pub tone: Tone,
-    /// On the critical path: `*`.
+    /// `true` if the task is on the critical path: it is marked with `*`.
     pub critical: bool,
-    /// The interval of the first amount.
+    /// Index of the interval of the first amount.
     pub first: usize,
     /// One amount per interval from `first` on: 0 is paused, NaN is not active.
     pub amounts: Vec<f64>,
-    /// The amount with the strongest shade (1 per flow), or the limit of a link.
+    /// The amount that gets the strongest shade (1 for each flow of the task), or the limit of a link.
     pub full: f64,
     /// Intervals in which the task may be active.
     pub window: Option<Range<usize>>,
 }
 
 impl ActivityRow {
-    /// The amount in an interval; `None` if not active.
+    /// Returns the amount in an interval; `None` if the task is not active.
     pub fn amount(&self, interval: usize) -> Option<f64> {
         let amount = *self.amounts.get(interval.checked_sub(self.first)?)?;
         amount.is_finite().then_some(amount)
@@ -71,10 +71,10 @@ impl ActivityRow {
 /// Widths of the columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ActivityScale {
-    /// Equal widths: every interval is readable.
+    /// All columns have equal widths, so that every interval is readable.
     #[default]
     Equal,
-    /// True to time over this many intervals, each at least one cell wide.
+    /// Widths are proportional to time over this many intervals; each is at least one cell wide.
     Proportional(usize),
 }
 
@@ -83,17 +83,17 @@ pub enum ActivityScale {
 pub struct ActivityState {
     /// Id of the selected task.
     pub selected: Option<u32>,
-    /// Selected interval.
+    /// Index of the selected interval.
     pub interval: Option<usize>,
-    /// First row shown.
+    /// Index of the first row shown.
     pub row_offset: usize,
-    /// First interval shown.
+    /// Index of the first interval shown.
     pub column_offset: usize,
     /// Rows shown by the last draw.
     pub rows: Range<usize>,
     /// Intervals shown by the last draw.
     pub columns: Range<usize>,
-    /// Clickable cells: the id is that of the row, the part is the interval.
+    /// Clickable cells: the id is the id of the row, the part is the interval.
     pub hits: Hits,
     /// First cell and width of each visible column after the names; set by drawing.
     pub places: Vec<(i32, i32)>,
@@ -110,14 +110,14 @@ impl ActivityState {
     }
 }
 
-/// Width of the names, including one column in front for the selection and one after them for the mark of the critical
-/// path.
+/// Returns the width of the names, including one column in front for the selection and one after them for the mark of
+/// the critical path.
 fn names_width(longest: i32, width: i32) -> i32 {
     (longest + 2).max(10).min(width / 3)
 }
 
-/// Distance between columns of equal width. With few columns the cells are wider, because wide cells are easier to
-/// read.
+/// Returns the distance between columns of equal width. With few columns the cells are wider, because wide cells are
+/// easier to read.
 fn pitch(room: i32, count: usize) -> i32 {
     if (40..72).contains(&room) || count as i32 * 8 <= room { 8 } else { 6 }
 }
@@ -156,19 +156,19 @@ impl<'a> Activity<'a> {
     /// Below this size only the selected task is named.
     pub const MIN_HEIGHT: u16 = 3;
 
-    /// A chart of these intervals, in order of time, in these rows, from top to bottom.
+    /// Creates a grid with these intervals as columns, in order of time, and these rows, from top to bottom.
     pub const fn new(theme: &'a Theme, intervals: &'a [Interval], rows: &'a [ActivityRow]) -> Self {
         Self { theme, intervals, rows, scale: ActivityScale::Equal, windows: false }
     }
 
-    /// Widths of the columns.
+    /// Sets the widths of the columns.
     #[must_use]
     pub const fn scale(mut self, scale: ActivityScale) -> Self {
         self.scale = scale;
         self
     }
 
-    /// Shows in which intervals each task may be active.
+    /// Sets whether the intervals in which each task may be active are shown.
     #[must_use]
     pub const fn windows(mut self, windows: bool) -> Self {
         self.windows = windows;

@@ -5,13 +5,12 @@ use crate::number::{self, Num};
 /// Scale of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scale {
-    /// Values are spaced evenly.
+    /// Linear scale: values are spaced evenly.
     #[default]
     Linear,
-    /// Logarithmic; values that are not positive are gaps.
+    /// Logarithmic scale; values that are not positive are gaps.
     Log,
-    /// log(1 + x), for counts that start at 0, such as generations. Negative values are
-    /// gaps.
+    /// Scale of log(1 + x), for counts that start at 0, such as generations. Negative values are gaps.
     LogFromZero,
 }
 
@@ -22,13 +21,13 @@ pub struct Range {
     pub low: f64,
     /// Largest value.
     pub high: f64,
-    /// Scale.
+    /// Scale on which values are placed.
     pub scale: Scale,
 }
 
 impl Range {
-    /// The range of some values. A single value, or equal values, get room on both sides; without values the range is 0
-    /// to 1 (1 to 10 on a logarithmic scale). Values that cannot be drawn are skipped.
+    /// Returns the range of some values. A single value, or equal values, get room on both sides; without values the
+    /// range is 0 to 1 (1 to 10 on a logarithmic scale). Values that cannot be drawn are skipped.
     pub fn of(values: impl Iterator<Item = f64>, scale: Scale) -> Self {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for value in values.filter(|value| drawable(*value, scale)) {
@@ -38,7 +37,7 @@ impl Range {
         Self::new(low, high, scale)
     }
 
-    /// A range between two values, widened if they are equal.
+    /// Returns the range between two values, widened if they are equal.
     pub fn new(low: f64, high: f64, scale: Scale) -> Self {
         if !(drawable(low, scale) && drawable(high, scale)) || low > high {
             return match scale {
@@ -76,7 +75,7 @@ impl Range {
         share.is_finite().then_some(share)
     }
 
-    /// About `most` ticks, at most one more, at round values inside the range, in order.
+    /// Returns about `most` ticks, at most one more, at round values inside the range, in order.
     pub fn ticks(&self, most: usize) -> Ticks {
         match self.scale {
             Scale::Linear => Ticks::linear(self.low, self.high, most),
@@ -103,7 +102,7 @@ fn drawable(value: f64, scale: Scale) -> bool {
         }
 }
 
-/// Ticks at round values.
+/// Iterator over ticks at round values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ticks {
     kind: Kind,
@@ -118,7 +117,8 @@ pub struct Ticks {
 enum Kind {
     /// First value and step.
     Linear(f64, f64),
-    /// Lowest decade; multiples per decade; limits.
+    /// Ticks of a logarithmic axis: lowest decade, multiples per decade, limits, and number of decades from one tick to
+    /// the next.
     Log { decade: i32, multiples: &'static [f64], low: f64, high: f64, every: i32 },
 }
 
@@ -162,7 +162,7 @@ impl Ticks {
         Self { kind, index: 0, count: decades as usize / every as usize + 1, decimals: 0, zero }
     }
 
-    /// The text of a tick at `value`.
+    /// Returns the text of a tick at `value`.
     pub fn label(&self, value: f64) -> Num {
         match self.kind {
             Kind::Linear(..) => number::fixed(value, self.decimals),

@@ -22,31 +22,31 @@ pub use graph::{GraphEdge, GraphNode, NetworkGraph};
 /// One curve.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Series {
-    /// Written where the curve ends, with its last value (`best 1.069`).
+    /// Name of the curve, written where it ends, with its last value (`best 1.069`).
     pub name: Label,
     /// Points with ascending x.
     pub points: Vec<(f64, f64)>,
-    /// Meaning.
+    /// Meaning of the curve, for its colour.
     pub tone: Tone,
-    /// Label in bold: the answer.
+    /// `true` if the label is in bold, for the answer.
     pub bold: bool,
-    /// Character that it is drawn with in ASCII: `*` best, `m` mean, `L` lower, `U` upper bound.
+    /// Character that draws the curve in ASCII: `*` best, `m` mean, `L` lower, `U` upper bound.
     pub letter: char,
     /// `true` if a value is constant until the next point.
     pub step: bool,
-    /// Draws every other dot only, so that the curve differs from others without colour.
+    /// `true` if only every second dot is drawn, so that the curve differs from others without colour.
     pub dotted: bool,
-    /// `true` if its points are samples, and each is marked.
+    /// `true` if the points are samples, and each is marked.
     pub marked: bool,
 }
 
 impl Series {
-    /// A curve.
+    /// Creates a curve without points.
     pub fn new(name: impl Into<Label>, letter: char, tone: Tone) -> Self {
         Self { name: name.into(), letter, tone, ..Self::default() }
     }
 
-    /// Its points.
+    /// Sets the points of the curve.
     #[must_use]
     pub fn points(mut self, points: Vec<(f64, f64)>) -> Self {
         self.points = points;
@@ -60,14 +60,14 @@ impl Series {
         self
     }
 
-    /// Draws only every other dot.
+    /// Draws only every second dot.
     #[must_use]
     pub const fn dotted(mut self) -> Self {
         self.dotted = true;
         self
     }
 
-    /// Marks each of its points as a sample.
+    /// Marks each point of the curve as a sample.
     #[must_use]
     pub const fn marked(mut self) -> Self {
         self.marked = true;
@@ -85,22 +85,22 @@ impl Series {
 /// A reference value, drawn as a grey line over the whole width.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Baseline {
-    /// Written at the right end.
+    /// Name of the value, written at the right end.
     pub name: Label,
     /// Value on the y axis.
     pub value: f64,
 }
 
-/// An event: a hot start, an offer, a change.
+/// An event that is marked on the x axis: a hot start, an offer, a change.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Event {
     /// Position on the x axis.
     pub at: f64,
-    /// Written at the top if there is room.
+    /// Name of the event, written at the top if there is room.
     pub name: Label,
 }
 
-/// One axis.
+/// Scale, unit and range of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Axis<'a> {
     /// Scale of the values.
@@ -109,34 +109,34 @@ pub struct Axis<'a> {
     pub unit: &'a str,
     /// The range to show; `None` for the range of the data.
     pub bounds: Option<(f64, f64)>,
-    /// Ticks at whole numbers only.
+    /// `true` if ticks are at whole numbers only.
     pub whole: bool,
 }
 
 impl<'a> Axis<'a> {
-    /// A linear axis with a unit.
+    /// Creates a linear axis with a unit.
     pub const fn linear(unit: &'a str) -> Self {
         Self { scale: Scale::Linear, unit, bounds: None, whole: false }
     }
 
-    /// A logarithmic axis.
+    /// Creates a logarithmic axis with a unit.
     pub const fn log(unit: &'a str) -> Self {
         Self { scale: Scale::Log, unit, bounds: None, whole: false }
     }
 
-    /// A logarithmic axis that starts at zero.
+    /// Creates a logarithmic axis that starts at zero, with a unit.
     pub const fn log_from_zero(unit: &'a str) -> Self {
         Self { scale: Scale::LogFromZero, unit, bounds: None, whole: false }
     }
 
-    /// Shows this range.
+    /// Sets the range to show.
     #[must_use]
     pub const fn bounds(mut self, low: f64, high: f64) -> Self {
         self.bounds = Some((low, high));
         self
     }
 
-    /// Ticks at whole numbers only, for counts.
+    /// Sets whether ticks are at whole numbers only, for counts.
     #[must_use]
     pub const fn whole(mut self, whole: bool) -> Self {
         self.whole = whole;
@@ -176,7 +176,7 @@ pub struct Chart<'a> {
 /// Maximum number of labels at the right end.
 const MAX_LABELS: usize = 16;
 
-/// A label at the right end: its row, the height of its line, and its series or baseline.
+/// A label at the right end: row of the label, height of its line, and its series or baseline.
 #[derive(Clone, Copy, Default)]
 struct EndLabel {
     row: i32,
@@ -218,26 +218,26 @@ fn spread(labels: &mut [EndLabel], rows: i32) {
 }
 
 impl<'a> Chart<'a> {
-    /// Below this size only the label of the first curve is drawn.
+    /// Width below which only the label of the first curve is drawn.
     pub const MIN_WIDTH: u16 = 20;
-    /// Below this size only the label of the first curve is drawn.
+    /// Height below which only the label of the first curve is drawn.
     pub const MIN_HEIGHT: u16 = 2;
     /// Minimum height at which there is an axis below.
     pub const AXIS_HEIGHT: u16 = 6;
 
-    /// A chart of these curves. The first one is the most important one and is drawn on top.
+    /// Creates a chart of these curves. The first one is the most important one and is drawn on top.
     pub const fn new(theme: &'a Theme, series: &'a [Series], x: Axis<'a>, y: Axis<'a>) -> Self {
         Self { theme, series, baselines: &[], events: &[], x, y }
     }
 
-    /// Sets values to compare the curves with.
+    /// Sets the reference values with which the curves are compared.
     #[must_use]
     pub const fn baselines(mut self, baselines: &'a [Baseline]) -> Self {
         self.baselines = baselines;
         self
     }
 
-    /// Sets the events.
+    /// Sets the events that are marked.
     #[must_use]
     pub const fn events(mut self, events: &'a [Event]) -> Self {
         self.events = events;
@@ -252,7 +252,7 @@ impl<'a> Chart<'a> {
         (x, y)
     }
 
-    /// Number of points of a series that cannot be drawn.
+    /// Returns the number of points of a series that cannot be drawn.
     fn gaps(series: &Series, x: Range, y: Range) -> usize {
         series.points.iter().filter(|point| x.share(point.0).is_none() || y.share(point.1).is_none()).count()
     }
@@ -298,7 +298,7 @@ impl<'a> Chart<'a> {
         y.ticks((rows / 2).clamp(2, 10) as usize)
     }
 
-    /// The label of an end of the axis, which need not be a round value, with a precision of a tenth of the range.
+    /// Returns the label of an end of the axis, which need not be round, with a precision of a tenth of the range.
     fn end_label(y: Range, value: f64) -> Num {
         match y.scale {
             Scale::Linear if y.low.fract() == 0.0 && y.high.fract() == 0.0 => number::fixed(value, 0),
@@ -349,8 +349,8 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// The labels at the right end in the order of their rows. Curves come first. A baseline label is left out if it
-    /// would push the label of the answer away from its line, push another label far away, or be far from its own line.
+    /// Places the labels at the right end by row; returns their number. Curves come first. A baseline label is left out
+    /// if it would push the label of the answer away from its line, push another label far away, or be far from its own.
     fn place_end_labels(&self, y: Range, rows: i32, labels: &mut [EndLabel; MAX_LABELS]) -> usize {
         let room = MAX_LABELS.min(rows.max(0) as usize);
         let mut count = 0;
@@ -423,7 +423,7 @@ impl<'a> Chart<'a> {
         series.chain(lines).max().map_or(0, |width| width + 1)
     }
 
-    /// Columns of the visible events, each with the column of the next event or the end.
+    /// Iterates over the visible events, each with its column and the column of the next event or the end.
     fn event_places(&self, x: Range, left: i32, width: i32) -> impl Iterator<Item = (&Event, i32, i32)> {
         let place = move |event: &Event| {
             let share = x.share(event.at).filter(|share| (0.0..=1.0).contains(share))?;
@@ -435,7 +435,7 @@ impl<'a> Chart<'a> {
         })
     }
 
-    /// Lines at the events, drawn behind the curves.
+    /// Draws vertical lines at the events, behind the curves.
     fn draw_events(&self, pen: &mut Pen<'_>, x: Range, left: i32, width: i32, rows: i32) {
         let (line, style) = (pen.glyphs().vertical_dotted, self.theme.style(Tone::Rule));
         for (_, at, _) in self.event_places(x, left, width) {
@@ -529,7 +529,7 @@ impl<'a> Chart<'a> {
     }
 }
 
-/// The row at a fraction of the height.
+/// Returns the row at a fraction of the height.
 fn row_of(share: f64, rows: i32) -> i32 {
     ((1.0 - share.clamp(0.0, 1.0)) * f64::from(rows - 1)).round() as i32
 }

@@ -15,7 +15,7 @@ use crate::theme::{Theme, Tone};
 pub struct Spread {
     /// Amount that falls into each bin, lowest first.
     pub amounts: Vec<f64>,
-    /// The value at the right end of the last bin; the first begins at zero.
+    /// The value at the right end of the last bin; the first bin begins at zero.
     pub end: f64,
     /// Mean of the values.
     pub mean: f64,
@@ -42,7 +42,7 @@ impl Spread {
         spread
     }
 
-    /// The largest bin.
+    /// Returns the largest amount of a bin.
     pub fn tallest(&self) -> f64 {
         self.amounts.iter().copied().fold(0.0, f64::max)
     }
@@ -72,11 +72,11 @@ pub struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    /// Below this height there is no axis.
+    /// Height below which there is no axis.
     pub const MIN_HEIGHT: u16 = 3;
 
-    /// A chart of a distribution, in which a column of the amount `top` fills the height. In ASCII, columns are drawn
-    /// with `letter`.
+    /// Creates a chart of a distribution, in which a column of the amount `top` fills the height. In ASCII, columns are
+    /// drawn with `letter`.
     pub const fn new(theme: &'a Theme, spread: &'a Spread, top: f64, tone: Tone, letter: char) -> Self {
         Self { theme, spread, top, tone, letter, ticks: &[], unit: "" }
     }

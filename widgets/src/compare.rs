@@ -1,4 +1,4 @@
-//! Two schedules on one time scale: the new one in the upper half of each row, the old one below it.
+//! Two schedules on one time scale: the new one in the upper half of each row, the old schedule in the lower half.
 //!
 //! With colour the two halves differ in tone; without colour they differ in shape: `█` both, `▀` only the new, `▄` only
 //! the old (`#`, `"`, `_` in ASCII).
@@ -49,10 +49,10 @@ pub struct PairedBars<'a> {
 }
 
 impl<'a> PairedBars<'a> {
-    /// Below this width only names and differences are drawn.
+    /// Width below which only names and differences are drawn.
     pub const MIN_WIDTH: u16 = 24;
 
-    /// Rows in order.
+    /// Creates paired bars for these rows, in order.
     pub const fn new(theme: &'a Theme, rows: &'a [PairRow]) -> Self {
         Self { theme, rows, title: "", unit: "end ms", tone: Tone::Gradient }
     }
@@ -162,12 +162,13 @@ impl Widget for &PairedBars<'_> {
     }
 }
 
-/// The glyphs of a cell that only the new schedule covers, and of one that only the old schedule covers.
+/// Returns the glyphs of a cell that only the new schedule covers, and of a cell that only the old schedule covers.
 fn shapes(theme: &Theme) -> (&'static str, &'static str) {
     if theme.is_ascii() { ("\"", "_") } else { (theme.glyphs.half_upper, theme.glyphs.half_lower) }
 }
 
-/// A colour or shape with its name, to explain paired bars: `▀ 6 delta-level   ▄ B 4 iter-halve`.
+/// Returns pieces that explain paired bars by colour or shape, with the names of both schedules: `▀ 6 delta-level   ▄ B
+/// 4 iter-halve`.
 pub fn pair_legend(theme: &Theme, new: impl Into<Label>, old: impl Into<Label>) -> [Piece; 4] {
     let (upper, lower) = shapes(theme);
     let (upper, lower) = (format!("{upper} "), format!("   {lower} "));

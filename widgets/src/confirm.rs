@@ -31,10 +31,10 @@ pub struct Confirm<'a> {
 }
 
 impl<'a> Confirm<'a> {
-    /// Below this width the meaning is left out.
+    /// Width below which the meaning is left out.
     pub const MIN_WIDTH: u16 = 24;
 
-    /// Answers in order, the safe one first. Hits report their index.
+    /// Creates a question with its answers in order, the safe answer first. A click reports the index of the answer.
     pub const fn new(theme: &'a Theme, question: &'a str, answers: &'a [&'a str]) -> Self {
         Self { theme, question, meaning: "", answers, chosen: 0 }
     }
@@ -53,7 +53,7 @@ impl<'a> Confirm<'a> {
         self
     }
 
-    /// Rows needed at a width.
+    /// Returns the number of rows needed at a width.
     pub fn height(&self, width: u16) -> u16 {
         let rows =
             |text: &str| text::width(text, self.theme.glyphs).div_ceil(width.max(1).saturating_sub(8).max(1));

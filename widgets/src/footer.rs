@@ -14,23 +14,23 @@ use crate::theme::{Theme, Tone};
 pub struct KeyHint {
     /// The key as it is shown.
     pub keys: Label,
-    /// Its effect, in a word or two.
+    /// Effect of the key, in a word or two.
     pub label: Label,
-    /// `true` if it is possible now; otherwise it is grey.
+    /// `true` if the key can be used now; otherwise it is grey.
     pub enabled: bool,
-    /// `true` if it is never cut (help, quit).
+    /// `true` if the entry is never cut (help, quit).
     pub keep: bool,
-    /// Reported when it is clicked.
+    /// Id that is reported when the entry is clicked.
     pub id: u32,
 }
 
 impl KeyHint {
-    /// A key that can be used now.
+    /// Creates the entry of a key that can be used now.
     pub fn new(id: u32, keys: impl Into<Label>, label: impl Into<Label>) -> Self {
         Self { keys: keys.into(), label: label.into(), enabled: true, keep: false, id }
     }
 
-    /// Sets whether the key is possible now; otherwise it is grey.
+    /// Sets whether the key can be used now; otherwise it is grey.
     #[must_use]
     pub const fn enabled(mut self, enabled: bool) -> Self {
         self.enabled = enabled;
@@ -71,10 +71,10 @@ pub struct Footer<'a> {
 }
 
 impl<'a> Footer<'a> {
-    /// The width in which the kept entries should fit.
+    /// Width in which the entries that are never cut should fit.
     pub const MIN_WIDTH: u16 = 16;
 
-    /// Keys in order of use, the kept ones at the end.
+    /// Creates the line from keys in order of use; the entries that are never cut are at the end.
     pub const fn new(theme: &'a Theme, hints: &'a [KeyHint]) -> Self {
         Self { theme, hints }
     }

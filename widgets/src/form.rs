@@ -16,53 +16,53 @@ use crate::theme::{Theme, Tone};
 /// Kind of a row of a form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FormKind {
-    /// A parameter.
+    /// The row shows a parameter.
     #[default]
     Field,
-    /// Name of a group.
+    /// The row is the heading of a group.
     Heading,
-    /// Text, such as `run uses 400`; a `*` in front marks text about changes.
+    /// The row is a text, such as `run uses 400`; a `*` in front marks text about changes.
     Note,
 }
 
-/// One row.
+/// One row of the form.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FormRow {
-    /// Reported when it is clicked, and kept as the selection.
+    /// Id that is reported when the row is clicked, and kept as the selection.
     pub id: u32,
-    /// Its kind.
+    /// Kind of the row.
     pub kind: FormKind,
-    /// Name as in files.
+    /// Name of the parameter, as in files.
     pub name: Label,
     /// Value as it would be written in a file.
     pub value: Label,
     /// Unit, if the name does not contain it.
     pub unit: Label,
-    /// Changed and not yet solved: `*`.
+    /// `true` if the value was changed and not yet solved: it is marked with `*`.
     pub changed: bool,
-    /// The value the shown plan was made with.
+    /// The value with which the shown plan was made.
     pub was: Label,
-    /// Problem with the value: `!` and the reason below the form.
+    /// Problem with the value: `!` marks the row, and the problem is below the form.
     pub problem: Label,
 }
 
 impl FormRow {
-    /// A parameter.
+    /// Creates the row of a parameter.
     pub fn field(id: u32, name: impl Into<Label>, value: impl Into<Label>) -> Self {
         Self { id, name: name.into(), value: value.into(), ..Self::default() }
     }
 
-    /// Name of a group.
+    /// Creates the heading of a group.
     pub fn heading(name: impl Into<Label>) -> Self {
         Self { kind: FormKind::Heading, name: name.into(), ..Self::default() }
     }
 
-    /// A row of explaining words.
+    /// Creates a row with an explaining text.
     pub fn note(words: impl Into<Label>) -> Self {
         Self { kind: FormKind::Note, name: words.into(), ..Self::default() }
     }
 
-    /// Its unit.
+    /// Sets the unit of the value.
     #[must_use]
     pub fn unit(mut self, unit: impl Into<Label>) -> Self {
         self.unit = unit.into();
@@ -88,9 +88,9 @@ impl FormRow {
 /// The text being typed into the selected field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Edit<'a> {
-    /// Typed so far.
+    /// The text typed so far.
     pub text: &'a str,
-    /// Graphemes in front of the cursor.
+    /// Number of graphemes in front of the cursor.
     pub cursor: usize,
 }
 
@@ -99,7 +99,7 @@ pub struct Edit<'a> {
 pub struct FormState {
     /// Id of the selected field.
     pub selected: Option<u32>,
-    /// First row shown.
+    /// Index of the first row shown.
     pub offset: usize,
     /// Rows shown by the last draw.
     pub visible: Range<usize>,
@@ -149,10 +149,10 @@ struct FormPlaces {
 }
 
 impl<'a> Form<'a> {
-    /// Below this width only values are drawn.
+    /// Width below which only values are drawn.
     pub const MIN_WIDTH: u16 = 14;
 
-    /// Rows in order.
+    /// Creates a form with these rows, in order.
     pub const fn new(theme: &'a Theme, rows: &'a [FormRow]) -> Self {
         Self { theme, rows, edit: None }
     }
@@ -164,7 +164,8 @@ impl<'a> Form<'a> {
         self
     }
 
-    /// The end of the value column: as far left as the longest pair of name and value allows, but inside the area.
+    /// Computes the columns of the parts of a row: the value column ends as far left as the longest pair of name and
+    /// value allows, but inside the area.
     fn places(&self, width: i32) -> FormPlaces {
         let glyphs = self.theme.glyphs;
         let wish = self

@@ -6,12 +6,12 @@
 /// Set of characters to draw with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum GlyphSet {
-    /// Curves in Braille dots, everything else in lines and blocks.
+    /// Draws curves in Braille dots, everything else in lines and blocks.
     #[default]
     Braille,
-    /// Curves in quadrant blocks, for fonts without Braille.
+    /// Draws curves in quadrant blocks, for fonts without Braille.
     Block,
-    /// No byte above 0x7E.
+    /// Draws with bytes up to 0x7E only.
     Ascii,
 }
 
@@ -22,22 +22,22 @@ pub struct Glyphs {
     pub set: GlyphSet,
     pub rule: &'static str,
     pub rule_focus: &'static str,
-    /// Up to three columns wide.
+    /// Mark of cut text, up to three columns wide.
     pub ellipsis: &'static str,
     pub times: &'static str,
     pub arrow: &'static str,
     pub inactive: &'static str,
-    /// Inside the index window of a task, but not active.
+    /// Mark of an interval inside the index window of a task in which the task is not active.
     pub window: &'static str,
     pub forward: &'static str,
     pub backward: &'static str,
-    /// A bar shorter than one column, and the swatch of a layer.
+    /// Glyph of a bar shorter than one column, and of the swatch of a layer.
     pub square: &'static str,
-    /// Body of a bar where no background colour can be used.
+    /// Body of a bar if no background colour can be used.
     pub bar: &'static str,
     pub half_upper: &'static str,
     pub half_lower: &'static str,
-    /// Full and empty part of a gap bar.
+    /// Glyph of the full part of a gap bar; the next one is the glyph of its empty part.
     pub gap_full: &'static str,
     pub gap_empty: &'static str,
     pub used: &'static str,
@@ -53,11 +53,11 @@ pub struct Glyphs {
     pub edge: &'static str,
     pub tick: &'static str,
     pub up: &'static str,
-    /// Frame of a pop-up: corners clockwise from the upper left, then horizontal and vertical.
+    /// Frame of a pop-up: corners clockwise from the upper left, then horizontal and vertical line.
     pub frame: [&'static str; 6],
-    /// Lower eighths, from one eighth to a full cell. Shorter steps of the ASCII set repeat.
+    /// Blocks that fill a cell from below, from one eighth to a full cell. Shorter steps of the ASCII set repeat.
     pub eighths: [&'static str; 8],
-    /// Left eighths, from one eighth to a full cell. The ASCII set has whole cells only.
+    /// Blocks that fill a cell from the left, from one eighth to a full cell. The ASCII set has whole cells only.
     pub left_eighths: [&'static str; 8],
     /// Marks on an axis: the mean of a distribution, and its largest value.
     pub mean: &'static str,
@@ -157,7 +157,7 @@ const ASCII: Glyphs = Glyphs {
 };
 
 impl GlyphSet {
-    /// The characters of this set.
+    /// Returns the characters of this set.
     pub const fn glyphs(self) -> &'static Glyphs {
         match self {
             Self::Braille => &BRAILLE,
@@ -166,7 +166,7 @@ impl GlyphSet {
         }
     }
 
-    /// The name used in the configuration and on the command line.
+    /// Returns the name used in the configuration and on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Braille => "braille",

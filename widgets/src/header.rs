@@ -27,7 +27,7 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// A part with label and value.
+    /// Creates a part with label and value.
     pub fn new(label: impl Into<Label>, value: impl Into<Label>) -> Self {
         Self { label: label.into(), value: value.into(), ..Self::default() }
     }
@@ -39,7 +39,7 @@ impl Segment {
         self
     }
 
-    /// Omits the label when space is short.
+    /// Declares that the label may be omitted when space is short.
     #[must_use]
     pub const fn label_may_go(mut self) -> Self {
         self.label_may_go = true;
@@ -92,10 +92,10 @@ pub struct Header<'a> {
 }
 
 impl<'a> Header<'a> {
-    /// Below this width only the first segment and the state are drawn.
+    /// Width below which only the first segment and the state are drawn.
     pub const MIN_WIDTH: u16 = 40;
 
-    /// A header of segments from the left and a state at the right end.
+    /// Creates a header of segments from the left and a state at the right end.
     pub const fn new(theme: &'a Theme, segments: &'a [Segment], state: &'a [Piece]) -> Self {
         Self { theme, brand: "", segments, state }
     }

@@ -11,16 +11,16 @@ use crate::theme::{Theme, Tone};
 /// One line of help.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HelpLine {
-    /// Name of a group.
+    /// Heading: name of a group of keys.
     Heading(Label),
-    /// A key and what it does.
+    /// A key and its effect.
     Key {
         /// The key as it is shown.
         keys: Label,
-        /// Its effect, starting with a verb.
+        /// Effect of the key, starting with a verb.
         sentence: Label,
     },
-    /// Text over the whole column.
+    /// Text over the whole width of the column.
     Words(Label),
     /// An empty line.
     Gap,
@@ -57,10 +57,10 @@ pub struct Help<'a> {
 }
 
 impl<'a> Help<'a> {
-    /// Minimum width of one column; twice this width gives two columns.
+    /// Minimum width of one column; from twice this width on there are two columns.
     pub const MIN_WIDTH: u16 = 40;
 
-    /// Lines in order.
+    /// Creates help with these lines, in order.
     pub const fn new(theme: &'a Theme, lines: &'a [HelpLine]) -> Self {
         Self { theme, lines }
     }

@@ -5,15 +5,15 @@ use ratatui_core::layout::{Position, Rect};
 /// A clickable rectangle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hit {
-    /// Cells that belong to it.
+    /// Cells of the rectangle.
     pub rect: Rect,
-    /// The item: the id of the row, key, tab or task as the caller gave it.
+    /// Id of the item (row, key, tab or task), as the caller gave it.
     pub id: u32,
-    /// Part of the item: the column of a grid, else 0.
+    /// Part of the item: the column of a grid, otherwise 0.
     pub part: u32,
 }
 
-/// Rectangles of one draw, reused from frame to frame.
+/// Clickable rectangles of one drawing, reused from frame to frame.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Hits(Vec<Hit>);
 
@@ -30,17 +30,17 @@ impl Hits {
         }
     }
 
-    /// The item at a cell. The rectangle drawn last is on top.
+    /// Returns the item at a cell. The rectangle drawn last is on top.
     pub fn at(&self, x: u16, y: u16) -> Option<Hit> {
         self.0.iter().rev().find(|hit| hit.rect.contains(Position { x, y })).copied()
     }
 
-    /// All rectangles in drawing order.
+    /// Iterates over all rectangles in drawing order.
     pub fn iter(&self) -> impl Iterator<Item = &Hit> {
         self.0.iter()
     }
 
-    /// Number of rectangles.
+    /// Returns the number of rectangles.
     pub fn len(&self) -> usize {
         self.0.len()
     }

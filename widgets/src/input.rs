@@ -31,10 +31,10 @@ pub struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// Below this width the prompt is left out.
+    /// Width below which the prompt is left out.
     pub const MIN_WIDTH: u16 = 8;
 
-    /// A field with the text typed so far; `cursor` is the number of graphemes in front of the cursor.
+    /// Creates a field with the text typed so far; `cursor` is the number of graphemes in front of the cursor.
     pub const fn new(theme: &'a Theme, text: &'a str, cursor: usize) -> Self {
         Self { theme, prompt: "", text, cursor, hint: "", problem: "" }
     }
@@ -53,7 +53,7 @@ impl<'a> Input<'a> {
         self
     }
 
-    /// Sets the problem with the text, for the second row.
+    /// Sets the problem with the text, which the second row shows.
     #[must_use]
     pub const fn problem(mut self, problem: &'a str) -> Self {
         self.problem = problem;
@@ -61,7 +61,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Draws `text` with a cursor in `room` columns, scrolled so that the cursor shows.
+/// Draws `text` with a cursor in `room` columns, scrolled so that the cursor is visible.
 pub(crate) fn draw_edit(pen: &mut Pen<'_>, x: i32, y: i32, room: i32, text: &str, cursor: usize) {
     if room <= 0 {
         return;

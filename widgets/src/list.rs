@@ -17,29 +17,29 @@ use crate::theme::{Theme, Tone};
 /// One line of a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListItem {
-    /// Reported when it is clicked, and kept as the selection.
+    /// Id that is reported when the item is clicked, and kept as the selection.
     pub id: u32,
-    /// Its name.
+    /// Name of the item.
     pub text: Label,
-    /// One sentence about it, in grey.
+    /// One sentence about the item, in grey.
     pub detail: Label,
-    /// Its key or another short text, at the right end.
+    /// Key of the item or another short text, at the right end.
     pub right: Label,
     /// Positions of the graphemes of `text` that the search matched, ascending.
     pub matches: Vec<u32>,
-    /// `true` if it is possible now; otherwise it is grey.
+    /// `true` if the item can be chosen now; otherwise it is grey.
     pub enabled: bool,
-    /// A heading between items; cannot be selected.
+    /// `true` for a heading between items, which cannot be selected.
     pub heading: bool,
 }
 
 impl ListItem {
-    /// An item that can be chosen.
+    /// Creates an item that can be chosen.
     pub fn new(id: u32, text: impl Into<Label>) -> Self {
         Self { id, text: text.into(), enabled: true, ..Self::default() }
     }
 
-    /// A heading.
+    /// Creates a heading.
     pub fn heading(text: impl Into<Label>) -> Self {
         Self { text: text.into(), heading: true, ..Self::default() }
     }
@@ -65,7 +65,7 @@ impl ListItem {
         self
     }
 
-    /// Sets whether the item is possible now; otherwise it is grey.
+    /// Sets whether the item can be chosen now; otherwise it is grey.
     #[must_use]
     pub const fn enabled(mut self, enabled: bool) -> Self {
         self.enabled = enabled;
@@ -78,7 +78,7 @@ impl ListItem {
 pub struct ListState {
     /// Id of the selected item; the item keeps the selection when rows move.
     pub selected: Option<u32>,
-    /// First row shown.
+    /// Index of the first row shown.
     pub offset: usize,
     /// Rows shown by the last draw.
     pub visible: Range<usize>,
@@ -117,10 +117,10 @@ pub struct List<'a> {
 }
 
 impl<'a> List<'a> {
-    /// Below this width details are left out.
+    /// Width below which details are left out.
     pub const MIN_WIDTH: u16 = 30;
 
-    /// Items in order.
+    /// Creates a list of these items, in order.
     pub const fn new(theme: &'a Theme, items: &'a [ListItem]) -> Self {
         Self { theme, items }
     }

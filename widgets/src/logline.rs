@@ -12,7 +12,7 @@ use crate::theme::{Theme, Tone};
 /// Severity of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Severity {
-    /// Something happened.
+    /// Information about an event.
     #[default]
     Info,
     /// The program continues, but not as requested.
@@ -22,7 +22,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// The letter shown.
+    /// Returns the letter that is shown.
     pub const fn letter(self) -> &'static str {
         match self {
             Self::Info => "I",
@@ -43,11 +43,11 @@ impl Severity {
 /// One event in words.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LogEntry {
-    /// Seconds since the session or run began; NaN if it has no time.
+    /// Seconds since the session or run began; NaN if the event has no time.
     pub time_s: f64,
-    /// Its severity.
+    /// Severity of the event.
     pub severity: Severity,
-    /// Its source: a method, or the workbench.
+    /// Source of the event: a method, or the workbench.
     pub source: Label,
     /// Sentence about the event.
     pub message: Label,
@@ -75,10 +75,10 @@ pub struct LogLines<'a> {
 }
 
 impl<'a> LogLines<'a> {
-    /// Below this width time and source are left out.
+    /// Width below which time and source are left out.
     pub const MIN_WIDTH: u16 = 40;
 
-    /// Entries in order of time.
+    /// Creates lines from entries in order of time.
     pub const fn new(theme: &'a Theme, entries: &'a [LogEntry]) -> Self {
         Self { theme, entries, right: &[] }
     }

@@ -17,34 +17,34 @@ use crate::theme::{Theme, Tone};
 /// State of a cell in the edit layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CellFlag {
-    /// As the plan has it.
+    /// The cell is as in the plan.
     #[default]
     Plan,
-    /// Changed by hand and not yet kept: `*`.
+    /// The cell was changed by hand and the change is not kept yet: `*`.
     Edited,
-    /// The last change was refused: `!`.
+    /// The last change of the cell was refused: `!`.
     Refused,
 }
 
-/// One cell.
+/// One cell of the matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MatrixCell {
     /// The number; `None` if the cell cannot have a value (`·`).
     pub value: Option<i32>,
-    /// Difference to the baseline; 0 is not shown.
+    /// Difference from the baseline; 0 is not shown.
     pub difference: i32,
-    /// Step of heat, 0 to 7; `None` without shade.
+    /// Heat step (strength of the shade), 0 to 7; `None` without shade.
     pub heat: Option<u8>,
     /// State in the edit layer.
     pub flag: CellFlag,
 }
 
-/// Sum of a row against its limit.
+/// Used amount of a row and its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RowSum {
-    /// In use.
+    /// Amount in use.
     pub used: u32,
-    /// Available.
+    /// Available amount.
     pub limit: u32,
 }
 
@@ -53,9 +53,9 @@ pub struct RowSum {
 pub struct MatrixState {
     /// Selected row and column.
     pub selected: Option<(usize, usize)>,
-    /// First row shown.
+    /// Index of the first row shown.
     pub row_offset: usize,
-    /// First column shown.
+    /// Index of the first column shown.
     pub column_offset: usize,
     /// Clickable cells: the id is the row, the part is the column.
     pub hits: Hits,
@@ -110,7 +110,7 @@ pub struct Matrix<'a> {
 #[derive(Clone, Copy)]
 struct MatrixPlaces {
     names: i32,
-    /// Distance from one cell to the next, including one blank column.
+    /// Distance in columns from one cell to the next, including one blank column.
     pitch: i32,
     differences: bool,
     shown: usize,
@@ -122,7 +122,7 @@ struct MatrixPlaces {
 enum Sum {
     None,
     Text(i32),
-    /// Text, bar and free ports.
+    /// Text, bar of this many columns, and free ports.
     Bar(i32),
 }
 
@@ -139,10 +139,10 @@ impl Sum {
 }
 
 impl<'a> Matrix<'a> {
-    /// Below this size only the sums of rows are drawn.
+    /// Width below which only the sums of rows are drawn.
     pub const MIN_WIDTH: u16 = 14;
 
-    /// A matrix with names of its rows and columns, and with its cells row by row.
+    /// Creates a matrix with names of its rows and columns, and with its cells row by row.
     pub const fn new(
         theme: &'a Theme,
         rows: &'a [Label],

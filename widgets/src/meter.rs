@@ -10,16 +10,16 @@ use crate::theme::{Theme, Tone};
 /// One part of a bar.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Part {
-    /// Its length, in units of the scale; a negative length, or one that is not finite, counts as zero.
+    /// Length of the part, in units of the scale; a negative length, or one that is not finite, counts as zero.
     pub amount: f64,
-    /// Its meaning.
+    /// Meaning of the part, for its colour.
     pub tone: Tone,
-    /// Character that it is drawn with in ASCII.
+    /// Character that draws the part in ASCII.
     pub letter: char,
 }
 
 impl Part {
-    /// A part.
+    /// Creates a part of a bar.
     pub const fn new(amount: f64, tone: Tone, letter: char) -> Self {
         Self { amount, tone, letter }
     }
@@ -49,19 +49,19 @@ pub struct Meter<'a> {
 }
 
 impl<'a> Meter<'a> {
-    /// Parts in order, and the value at the right end.
+    /// Creates a bar of parts in order; `full` is the value at the right end.
     pub const fn new(theme: &'a Theme, parts: &'a [Part], full: f64) -> Self {
         Self { theme, parts, full, start: 0.0, track: false, spaced: false, limit: None }
     }
 
-    /// Sets the value at which the first part begins, drawn to a whole cell.
+    /// Sets the value at which the first part begins; this start is rounded to a whole cell.
     #[must_use]
     pub const fn start(mut self, start: f64) -> Self {
         self.start = start;
         self
     }
 
-    /// Sets whether the rest of the scale is drawn too, so that its end is visible.
+    /// Sets whether the rest of the scale is drawn too, so that the end of the scale is visible.
     #[must_use]
     pub const fn track(mut self, track: bool) -> Self {
         self.track = track;
@@ -82,7 +82,7 @@ impl<'a> Meter<'a> {
         self
     }
 
-    /// The column of the line of [`Meter::limit`] in a bar of a given width.
+    /// Returns the column of the line of [`Meter::limit`] in a bar of a given width.
     pub fn limit_at(&self, width: u16) -> Option<u16> {
         let share = self.limit? / self.full;
         let is_on_scale = share.is_finite() && (0.0..=1.0).contains(&share) && width > 0;

@@ -31,7 +31,7 @@ impl Num {
         num
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.bytes[..usize::from(self.len)]).unwrap_or("?")
     }
@@ -111,8 +111,8 @@ impl From<Num> for Cow<'static, str> {
     }
 }
 
-/// A number as text with thin gaps between groups of three digits in front of the decimal point, above 9 999; text
-/// after the number is unchanged.
+/// Inserts thin gaps between groups of three digits in front of the decimal point of a number above 9 999; text after
+/// the number is unchanged.
 pub fn grouped(number: &str) -> String {
     let from = number.find(|c: char| c.is_ascii_digit()).unwrap_or(number.len());
     let (sign, rest) = number.split_at(from);
@@ -135,10 +135,11 @@ fn unknown() -> Num {
     Num::of(format_args!("{UNKNOWN}"))
 }
 
-/// Magnitude above which fixed notation is not readable.
+/// Magnitude above which a number without exponent is not readable.
 const LARGEST_FIXED: f64 = 1e15;
 
-/// `value` with a fixed number of decimals, grouped above 9 999. A value that is not finite is `-`; minus zero is zero.
+/// Formats `value` with a fixed number of decimals, grouped above 9 999. A value that is not finite is `-`; minus zero
+/// is zero.
 pub fn fixed(value: f64, decimals: usize) -> Num {
     if !value.is_finite() {
         return unknown();
@@ -153,7 +154,8 @@ pub fn fixed(value: f64, decimals: usize) -> Num {
     num.grouped()
 }
 
-/// A value of any size and unit: whole numbers unchanged, small numbers with six digits, others with six decimals.
+/// Formats a value of any size and unit: whole numbers unchanged, small numbers with six digits, others with six
+/// decimals.
 pub fn plain(value: f64) -> Num {
     match value.abs() {
         _ if value.fract() == 0.0 => fixed(value, 0),
@@ -162,7 +164,7 @@ pub fn plain(value: f64) -> Num {
     }
 }
 
-/// Like [`fixed`] with `+` in front of positive values, for differences. Zero is plain `0`.
+/// Formats like [`fixed`] with `+` in front of positive values, for differences. Zero is plain `0`.
 pub fn signed(value: f64, decimals: usize) -> Num {
     let num = fixed(value, decimals);
     if !value.is_finite() || num.starts_with('-') {
@@ -174,27 +176,27 @@ pub fn signed(value: f64, decimals: usize) -> Num {
     Num::of(format_args!("+{num}"))
 }
 
-/// Seconds with six decimals, for wide places.
+/// Formats seconds with six decimals, for wide places.
 pub fn seconds6(value_s: f64) -> Num {
     fixed(value_s, 6)
 }
 
-/// Seconds with three decimals, for narrow places.
+/// Formats seconds with three decimals, for narrow places.
 pub fn seconds3(value_s: f64) -> Num {
     fixed(value_s, 3)
 }
 
-/// Milliseconds from seconds.
+/// Formats a time in seconds as milliseconds.
 pub fn millis(value_s: f64, decimals: usize) -> Num {
     fixed(value_s * 1e3, decimals)
 }
 
-/// Normalised completion time, four decimals.
+/// Formats a normalised completion time with four decimals.
 pub fn nct(value: f64) -> Num {
     fixed(value, 4)
 }
 
-/// A fraction of 0 to 1 as per cent without the sign;
+/// Formats a fraction of 0 to 1 as a percentage without the per cent sign.
 pub fn percent(share: f64, decimals: usize) -> Num {
     if share.is_finite() && share * 100.0 >= 9_999.0 {
         return Num::of(format_args!("Large"));
@@ -202,12 +204,12 @@ pub fn percent(share: f64, decimals: usize) -> Num {
     fixed(share * 100.0, decimals)
 }
 
-/// A count, grouped above 9 999.
+/// Formats a count, grouped above 9 999.
 pub fn count(value: u64) -> Num {
     Num::of(format_args!("{value}")).grouped()
 }
 
-/// A count in at most six columns: `4 657` stays below 100 000, then `461 k`, `12 M`.
+/// Formats a count in at most six columns: `4 657` up to 99 999, then `461 k`, `12 M`.
 pub fn short(value: u64) -> Num {
     if value < 1_000 {
         return Num::of(format_args!("{value}"));
@@ -226,7 +228,7 @@ pub fn short(value: u64) -> Num {
     Num::of(format_args!("{scaled:.0} E"))
 }
 
-/// Elapsed time: `mm:ss`, from an hour on `h:mm:ss`.
+/// Formats an elapsed time: `mm:ss`, for an hour or more `h:mm:ss`.
 pub fn duration(value_s: f64) -> Num {
     if !value_s.is_finite() || value_s < 0.0 {
         return unknown();
@@ -240,7 +242,7 @@ pub fn duration(value_s: f64) -> Num {
     }
 }
 
-/// Time of a log line: `mm:ss.t`, from an hour on `h:mm:ss`.
+/// Formats the time of a log line: `mm:ss.t`, for an hour or more `h:mm:ss`.
 pub fn clock(value_s: f64) -> Num {
     if !value_s.is_finite() || value_s < 0.0 {
         return unknown();
@@ -252,8 +254,8 @@ pub fn clock(value_s: f64) -> Num {
     Num::of(format_args!("{:02}:{:02}.{}", tenths / 600, tenths / 10 % 60, tenths % 10))
 }
 
-/// `value` in at most `width` columns: fewer decimals first, then `k`, `M`, `G`, then a power of ten. A value that does
-/// not fit in any form is written in full; digits are never dropped.
+/// Formats `value` in at most `width` columns: fewer decimals first, then `k`, `M`, `G`, then a power of ten. A value
+/// that does not fit in any form is written in full; digits are never dropped.
 pub fn fit(value: f64, decimals: usize, width: usize) -> Num {
     let full = fixed(value, decimals);
     if full.len() <= width || !value.is_finite() {

@@ -21,14 +21,14 @@ pub enum PaneState<'a> {
     /// The caller draws the body.
     #[default]
     Ready,
-    /// Nothing yet: the missing content and the remedy (`no plan yet`, `press r`).
+    /// There is no content yet: the missing content and the remedy (`no plan yet`, `press r`).
     Empty {
         /// Sentence that names the missing content.
         what: &'a str,
         /// Sentence about the remedy.
         remedy: &'a str,
     },
-    /// The first data is awaited; its name follows the words "waiting for".
+    /// The pane waits for its first data; the name of the data follows the words "waiting for".
     Waiting(&'a str),
     /// The body shows older data, with a note on its plan. The caller draws the body.
     Stale(&'a str),
@@ -65,10 +65,10 @@ pub struct Pane<'a> {
 }
 
 impl<'a> Pane<'a> {
-    /// Below this width the title shows the name only.
+    /// Width below which the title shows the name only.
     pub const MIN_WIDTH: u16 = 16;
 
-    /// A pane with a name.
+    /// Creates the frame of a pane with a name.
     pub const fn new(theme: &'a Theme, name: &'a str) -> Self {
         Self { theme, number: None, name, context: &[], value: &[], focused: false, state: PaneState::Ready }
     }
@@ -87,14 +87,14 @@ impl<'a> Pane<'a> {
         self
     }
 
-    /// Sets the most important number, at the right end. Never cut.
+    /// Sets the most important number, at the right end. It is never cut.
     #[must_use]
     pub const fn value(mut self, value: &'a [Piece]) -> Self {
         self.value = value;
         self
     }
 
-    /// Doubles the rule.
+    /// Sets whether the pane has the focus: the rule is then doubled.
     #[must_use]
     pub const fn focused(mut self, focused: bool) -> Self {
         self.focused = focused;

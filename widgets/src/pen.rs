@@ -19,43 +19,43 @@ pub type Label = Cow<'static, str>;
 /// A piece of text with its meaning.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Piece {
-    /// The text.
+    /// The text of the piece.
     pub text: Label,
-    /// Its meaning.
+    /// Meaning of the text, for its colour.
     pub tone: Tone,
-    /// In bold.
+    /// `true` if the text is in bold.
     pub bold: bool,
 }
 
 impl Piece {
-    /// A piece of any tone.
+    /// Creates a piece of any tone.
     pub fn new(text: impl Into<Label>, tone: Tone) -> Self {
         Self { text: text.into(), tone, bold: false }
     }
 
-    /// Ordinary text.
+    /// Creates a piece of ordinary text.
     pub fn text(text: impl Into<Label>) -> Self {
         Self::new(text, Tone::Text)
     }
 
-    /// A label or unit, in grey.
+    /// Creates a label or unit, in grey.
     pub fn muted(text: impl Into<Label>) -> Self {
         Self::new(text, Tone::Muted)
     }
 
-    /// An answer, in bold.
+    /// Creates an answer, in bold.
     pub fn answer(text: impl Into<Label>) -> Self {
         Self::new(text, Tone::Answer)
     }
 
-    /// The same piece in bold.
+    /// Makes the piece bold.
     #[must_use]
     pub fn bold(mut self) -> Self {
         self.bold = true;
         self
     }
 
-    /// The same piece with another meaning.
+    /// Sets the meaning of the piece.
     #[must_use]
     pub const fn tone(mut self, tone: Tone) -> Self {
         self.tone = tone;
@@ -75,7 +75,7 @@ impl From<String> for Piece {
     }
 }
 
-/// Width of a row of pieces.
+/// Returns the width of a row of pieces, in columns.
 pub fn pieces_width(pieces: &[Piece], glyphs: &'static Glyphs) -> u16 {
     pieces.iter().fold(0u16, |sum, piece| sum.saturating_add(text::width(&piece.text, glyphs)))
 }
@@ -93,7 +93,7 @@ pub struct Pen<'a> {
 }
 
 impl<'a> Pen<'a> {
-    /// A pen for `area`. Parts of it outside the buffer are clipped.
+    /// Creates a pen for `area`. Parts of the area outside the buffer are clipped.
     pub fn new(buf: &'a mut Buffer, area: Rect, theme: &'a Theme) -> Self {
         let clip = area.intersection(buf.area);
         Self { buf, area, clip, theme }
@@ -104,44 +104,44 @@ impl<'a> Pen<'a> {
         self.clip.is_empty()
     }
 
-    /// Columns of the area.
+    /// Returns the number of columns of the area.
     pub const fn width(&self) -> i32 {
         self.area.width as i32
     }
 
-    /// Rows of the area.
+    /// Returns the number of rows of the area.
     pub const fn height(&self) -> i32 {
         self.area.height as i32
     }
 
-    /// The area as given.
+    /// Returns the area as given.
     pub const fn area(&self) -> Rect {
         self.area
     }
 
-    /// The theme in use. It outlives the pen, so styles can be used while drawing.
+    /// Returns the theme in use. It outlives the pen, so styles can be used while drawing.
     pub const fn theme(&self) -> &'a Theme {
         self.theme
     }
 
-    /// The characters in use.
+    /// Returns the characters in use.
     pub const fn glyphs(&self) -> &'static Glyphs {
         self.theme.glyphs
     }
 
-    /// The style of a tone.
+    /// Returns the style of a tone.
     pub fn style(&self, tone: Tone) -> Style {
         self.theme.style(tone)
     }
 
-    /// A pen for a part of the area, in its own coordinates.
+    /// Returns a pen for a part of the area, in its own coordinates.
     pub fn part(&mut self, x: i32, y: i32, width: i32, height: i32) -> Pen<'_> {
         let area = self.rect(x, y, width, height);
         let clip = area.intersection(self.clip);
         Pen { buf: self.buf, area, clip, theme: self.theme }
     }
 
-    /// The rectangle on screen of a part of the area, cut to what is visible.
+    /// Returns the rectangle on screen of a part of the area, cut to what is visible.
     pub fn rect(&self, x: i32, y: i32, width: i32, height: i32) -> Rect {
         let (ax, ay) = (i32::from(self.area.x), i32::from(self.area.y));
         let left = (ax + x.max(0)).clamp(ax, ax + self.width());
@@ -156,7 +156,7 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// The cell at a position, if it may be drawn.
+    /// Returns the cell at a position, if it may be drawn.
     pub fn cell(&mut self, x: i32, y: i32) -> Option<&mut Cell> {
         if x < 0 || y < 0 || x >= self.width() || y >= self.height() {
             return None;
@@ -278,7 +278,7 @@ impl<'a> Pen<'a> {
         x
     }
 
-    /// Repeats a glyph of one column.
+    /// Repeats a glyph of one column over `width` columns.
     pub fn line(&mut self, x: i32, y: i32, width: i32, glyph: &str, style: Style) {
         for at in x.max(0)..x.saturating_add(width).min(self.width()) {
             self.glyph(at, y, glyph, style);

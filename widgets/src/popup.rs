@@ -29,12 +29,12 @@ pub struct Popup<'a> {
 }
 
 impl<'a> Popup<'a> {
-    /// Smallest useful size, frame included.
+    /// Minimum useful width, frame included.
     pub const MIN_WIDTH: u16 = 12;
-    /// Smallest useful size, frame included.
+    /// Minimum useful height, frame included.
     pub const MIN_HEIGHT: u16 = 3;
 
-    /// A pop-up with a title.
+    /// Creates a pop-up with a title.
     pub const fn new(theme: &'a Theme, title: &'a str) -> Self {
         Self { theme, title, value: &[] }
     }
@@ -46,7 +46,7 @@ impl<'a> Popup<'a> {
         self
     }
 
-    /// A rectangle of at most the given size in the middle of `screen`.
+    /// Returns a rectangle of at most the given size in the middle of `screen`.
     pub fn centred(screen: Rect, width: u16, height: u16) -> Rect {
         let (width, height) = (width.min(screen.width), height.min(screen.height));
         Rect {
@@ -57,7 +57,7 @@ impl<'a> Popup<'a> {
         }
     }
 
-    /// The area inside the frame, with one empty column left and right.
+    /// Returns the area inside the frame, with one empty column left and right.
     pub const fn inner(area: Rect) -> Rect {
         let side = if area.width < 4 { 0 } else { 2 };
         let edge = if area.height < 2 { 0 } else { 1 };
@@ -69,7 +69,7 @@ impl<'a> Popup<'a> {
         }
     }
 
-    /// Dims everything in `area` to a third.
+    /// Dims the colours of everything in `area` to a third of their strength.
     pub fn dim(theme: &Theme, area: Rect, buf: &mut Buffer) {
         let area = area.intersection(buf.area);
         // Neighbouring cells usually have the same style, so the last result is reused.

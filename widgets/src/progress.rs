@@ -15,41 +15,41 @@ use crate::theme::{Theme, Tone};
 /// State of a run, in a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RunWord {
-    /// Waiting for its turn.
+    /// The run waits for its turn.
     #[default]
     Waiting,
-    /// Active.
+    /// The run is active.
     Running,
-    /// Paused by the user.
+    /// The user paused the run.
     Paused,
-    /// Told to stop, but still active.
+    /// The run was told to stop, but is still active.
     Stopping,
-    /// Ended by itself.
+    /// The run ended by itself.
     Done,
-    /// Ended with a proof.
+    /// The run ended with a proof that its plan is optimal.
     Optimal,
-    /// Stopped by the user; its best plan is kept.
+    /// The user stopped the run; its best plan is kept.
     Stopped,
-    /// Could not continue.
+    /// The run could not continue.
     Failed,
-    /// Ended by a defect.
+    /// The run was ended by a defect of its method.
     Crashed,
-    /// Cut off when its program ended.
+    /// The run was cut off when its program ended.
     CutOff,
-    /// Active in another process.
+    /// The run is active in another process.
     Elsewhere,
-    /// Proved that there is no plan.
+    /// The run proved that there is no plan.
     Infeasible,
-    /// Proved that the objective is unbounded.
+    /// The run proved that the objective is unbounded.
     Unbounded,
-    /// Ended without a plan.
+    /// The run ended without a plan.
     NoPlan,
-    /// Ended because its numbers were not reliable.
+    /// The run ended because its numbers were not reliable.
     NumericalTrouble,
 }
 
 impl RunWord {
-    /// The word on screen.
+    /// Returns the word on screen.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Waiting => "WAITING",
@@ -70,7 +70,7 @@ impl RunWord {
         }
     }
 
-    /// Its meaning.
+    /// Returns the meaning of the word, for its colour.
     pub const fn tone(self) -> Tone {
         match self {
             Self::Running | Self::Stopping | Self::Elsewhere => Tone::Answer,
@@ -86,20 +86,20 @@ impl RunWord {
     }
 }
 
-/// One active method.
+/// The row of one method in the strip.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MethodRow {
-    /// Reported when the row is clicked.
+    /// Id that is reported when the row is clicked.
     pub id: u32,
-    /// Name in full.
+    /// Full name of the method.
     pub name: Label,
-    /// Its best objective.
+    /// Best objective of the run.
     pub value: Label,
-    /// Its state.
+    /// State of the run.
     pub state: RunWord,
-    /// Its time.
+    /// Elapsed time of the run.
     pub elapsed: Label,
-    /// Note on its present work; in a separate row if there is room.
+    /// Note on the present work of the run; in a separate row if there is room.
     pub note: Vec<Piece>,
 }
 
@@ -123,15 +123,15 @@ pub struct GapBar<'a> {
 }
 
 impl<'a> GapBar<'a> {
-    /// Minimum readable width.
+    /// Minimum readable width of the bar.
     pub const MIN_WIDTH: u16 = 6;
 
-    /// A bar of a value that is minimised: ideal network, proven bound, best plan.
+    /// Creates a bar for a value that is minimised: ideal network, proven bound, best plan.
     pub const fn new(theme: &'a Theme, ideal: f64, bound: Option<f64>, best: Option<f64>) -> Self {
         Self { theme, ideal, bound, best }
     }
 
-    /// The proven fraction of the loss, 0 to 1; `None` without a plan or with numbers that are not finite.
+    /// Returns the proven fraction of the loss, 0 to 1; `None` without a plan or with numbers that are not finite.
     pub fn proven(&self) -> Option<f64> {
         let best = self.best.filter(|best| best.is_finite())?;
         if !self.ideal.is_finite() {
@@ -194,7 +194,7 @@ impl<'a> SolveStrip<'a> {
     /// Below this width only method and state are drawn.
     pub const MIN_WIDTH: u16 = 24;
 
-    /// Methods in order of start, the leading one first.
+    /// Creates a strip with these methods in order of start, the leading one first.
     pub const fn new(theme: &'a Theme, methods: &'a [MethodRow]) -> Self {
         Self {
             theme,
@@ -233,7 +233,7 @@ impl<'a> SolveStrip<'a> {
         self
     }
 
-    /// Rows at the end, drawn where there is room.
+    /// Sets rows at the end, which are drawn if there is room.
     #[must_use]
     pub const fn notes(mut self, notes: &'a [Vec<Piece>]) -> Self {
         self.notes = notes;

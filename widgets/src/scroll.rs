@@ -1,6 +1,6 @@
 //! Scrolling and stepping through rows: arithmetic for all lists.
 
-/// The first row to show so that row `selected` is visible and the last page is full.
+/// Returns the first row to show so that row `selected` is visible and the last page is full.
 pub fn follow(offset: usize, selected: Option<usize>, height: usize, len: usize) -> usize {
     if height == 0 {
         return 0;
@@ -16,8 +16,8 @@ pub fn follow(offset: usize, selected: Option<usize>, height: usize, len: usize)
     offset.min(len.saturating_sub(height))
 }
 
-/// The index `steps` away from `at` in a list of `len`, stopping at the ends. Without a selection the first step
-/// forward selects the first item and the first step back the last one.
+/// Returns the index `steps` away from `at` in a list of `len`, stopping at the ends. Without a selection the first
+/// step forward selects the first item and the first step back the last one.
 pub fn stepped(at: Option<usize>, len: usize, steps: i32) -> Option<usize> {
     let last = len.checked_sub(1)?;
     let at = match at {

@@ -28,15 +28,15 @@ pub struct Sentence<'a> {
 }
 
 impl<'a> Sentence<'a> {
-    /// Below this width only the beginning is readable.
+    /// Width below which only the beginning is readable.
     pub const MIN_WIDTH: u16 = 20;
 
-    /// A sentence in one row, cut at its end.
+    /// Creates a sentence in one row, cut at its end.
     pub const fn new(theme: &'a Theme, pieces: &'a [Piece]) -> Self {
         Self { theme, pieces, wrap: false }
     }
 
-    /// Uses all rows of the area, with line breaks at spaces.
+    /// Sets whether all rows of the area are used, with line breaks at spaces.
     #[must_use]
     pub const fn wrap(mut self, wrap: bool) -> Self {
         self.wrap = wrap;

@@ -23,13 +23,13 @@ pub enum Sign {
     None,
     /// The cell cannot have a number.
     Never,
-    /// Number that stays.
+    /// Number of circuits that stay.
     Keep(u32),
-    /// Number that is added; others may stay as well.
+    /// Number that is added; further ones may stay as well.
     Add(u32),
     /// Number that is removed.
     Remove(u32),
-    /// A plain number on a step of heat, 0 to 7.
+    /// A plain number on a heat step (strength of the shade), 0 to 7.
     Count(u32, u8),
     /// A plain number that is a warning.
     Alarm(u32),
@@ -38,21 +38,21 @@ pub enum Sign {
 /// State of a cell in the edit layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SignFlag {
-    /// Unchanged.
+    /// The cell is unchanged.
     #[default]
     Plain,
-    /// Changed by hand and not yet kept: `*`.
+    /// The cell was changed by hand and the change is not kept yet: `*`.
     Edited,
-    /// The last change was refused: `!`.
+    /// The last change of the cell was refused: `!`.
     Refused,
 }
 
 /// One cell of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SignCell {
-    /// Its column.
+    /// Column of the cell.
     pub column: u32,
-    /// Its content.
+    /// Content of the cell.
     pub sign: Sign,
     /// State in the edit layer.
     pub flag: SignFlag,
@@ -61,7 +61,7 @@ pub struct SignCell {
 /// Cells row by row, each row sorted by column. A missing cell is [`Sign::None`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SignRows {
-    /// Index of the first cell of each row; one more than there are rows.
+    /// Index of the first cell of each row, and the end of the last row.
     starts: Vec<u32>,
     cells: Vec<SignCell>,
     /// Number of digits of the largest number.
@@ -103,19 +103,19 @@ impl SignRows {
         self.starts.push(self.cells.len() as u32);
     }
 
-    /// Number of finished rows.
+    /// Returns the number of finished rows.
     pub fn rows(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
 
-    /// Cells of a row.
+    /// Returns the cells of a row.
     pub fn row(&self, row: usize) -> &[SignCell] {
         let end = self.starts.get(row + 1).copied().unwrap_or(0);
         let start = self.starts.get(row).copied().unwrap_or(end);
         self.cells.get(start as usize..end as usize).unwrap_or(&[])
     }
 
-    /// A cell, if it is there.
+    /// Returns the cell in a row and column, if it has one.
     pub fn get(&self, row: usize, column: usize) -> Option<&SignCell> {
         let cells = self.row(row);
         let at = cells.binary_search_by_key(&column, |cell| cell.column as usize).ok()?;
@@ -128,13 +128,13 @@ impl SignRows {
 pub struct SignsState {
     /// Selected row and column.
     pub selected: Option<(usize, usize)>,
-    /// First row shown.
+    /// Index of the first row shown.
     pub row_offset: usize,
-    /// First column shown.
+    /// Index of the first column shown.
     pub column_offset: usize,
-    /// Rows shown.
+    /// Number of rows shown.
     pub rows_shown: usize,
-    /// Columns shown.
+    /// Number of columns shown.
     pub columns_shown: usize,
     /// Width of the matrix on the screen.
     pub width: u16,
@@ -171,31 +171,31 @@ pub struct Signs<'a> {
     empty_hits: bool,
     /// `true` if numbers may touch each other.
     tight: bool,
-    /// Rows of the screen for each row of cells.
+    /// Number of rows of the screen for each row of cells.
     tall: u16,
 }
 
 /// Layout of the columns.
 #[derive(Clone, Copy)]
 struct SignPlaces {
-    /// Columns in front of the cells.
+    /// Number of columns in front of the cells.
     left: i32,
-    /// Distance from one cell to the next.
+    /// Distance in columns from one cell to the next.
     pitch: i32,
-    /// Columns shown.
+    /// Number of columns shown.
     shown: usize,
     /// Width of the words, 0 for none.
     words: i32,
 }
 
-/// Blank columns between cells and words.
+/// Number of blank columns between cells and words.
 const GAP: i32 = 2;
 
 impl<'a> Signs<'a> {
-    /// Below this width there is no room for a cell.
+    /// Width below which there is no room for a cell.
     pub const MIN_WIDTH: u16 = 8;
 
-    /// Rows of cells and the number of columns.
+    /// Creates a matrix from rows of cells and the number of columns.
     pub const fn new(theme: &'a Theme, rows: &'a SignRows, columns: usize) -> Self {
         Self {
             theme,
@@ -252,7 +252,7 @@ impl<'a> Signs<'a> {
         self
     }
 
-    /// Total width with gaps between the cells.
+    /// Returns the total width with gaps between the cells.
     pub fn wished(&self) -> u16 {
         let places = self.places(i32::from(u16::MAX));
         let width = places.left + self.columns as i32 * places.pitch + places.words;

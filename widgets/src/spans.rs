@@ -18,30 +18,30 @@ use crate::theme::{Theme, Tone};
 /// An interval of a lane.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct SpanBar {
-    /// Reported when it is clicked, and kept as the selection.
+    /// Id that is reported when the interval is clicked, and kept as the selection.
     pub id: u32,
     /// Start, in the unit of the axis.
     pub from: f64,
     /// End, in the unit of the axis.
     pub to: f64,
-    /// Its meaning.
+    /// Meaning of the interval, for its colour.
     pub tone: Tone,
     /// Character with which it is drawn if colours are missing.
     pub letter: char,
-    /// Drawn as an underline.
+    /// `true` if the interval is drawn as an underline.
     pub thin: bool,
 }
 
-/// A lane.
+/// A lane with its intervals.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SpanLane {
-    /// Its name.
+    /// Name of the lane.
     pub name: Label,
-    /// Meaning of the name.
+    /// Meaning of the name, for its colour.
     pub tone: Tone,
     /// Words after the lane.
     pub words: Label,
-    /// Its intervals by start, none overlapping another.
+    /// Intervals of the lane by start; they do not overlap.
     pub bars: Vec<SpanBar>,
 }
 
@@ -50,11 +50,11 @@ pub struct SpanLane {
 pub struct SpanLanesState {
     /// Id of the selected interval.
     pub selected: Option<u32>,
-    /// First lane shown.
+    /// Index of the first lane shown.
     pub offset: usize,
-    /// Lanes shown by the last draw.
+    /// Number of lanes shown by the last draw.
     pub rows_shown: usize,
-    /// Clickable intervals; the part is the lane.
+    /// Clickable intervals: the id is the interval, the part is the lane.
     pub hits: Hits,
 }
 
@@ -92,7 +92,7 @@ const NAME: i32 = 6;
 const TICK: i32 = 12;
 
 impl<'a> SpanLanes<'a> {
-    /// A chart of these lanes that shows the part `window` of the axis, whose numbers have the unit `unit`.
+    /// Creates a chart of these lanes that shows the part `window` of the axis, whose numbers have the unit `unit`.
     pub const fn new(theme: &'a Theme, lanes: &'a [SpanLane], window: (f64, f64), unit: &'a str) -> Self {
         Self { theme, lanes, window, unit, words: "" }
     }
@@ -104,7 +104,7 @@ impl<'a> SpanLanes<'a> {
         self
     }
 
-    /// Columns of names and of words.
+    /// Returns the number of columns of the names and of the words.
     fn sides(&self, width: i32) -> (i32, i32) {
         let glyphs = self.theme.glyphs;
         let wide = |text: &str| i32::from(text::width(text, glyphs));
@@ -120,7 +120,7 @@ impl<'a> SpanLanes<'a> {
         if selected { self.theme.style(Tone::Answer) } else { self.theme.style(bar.tone) }
     }
 
-    /// The character of a bar that covers a fraction of a cell.
+    /// Returns the character of a bar that covers a fraction of a cell.
     fn glyph<'t>(&self, bar: &SpanBar, share: f64, letter: &'t mut [u8; 4]) -> &'t str
     where
         'a: 't,

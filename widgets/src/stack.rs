@@ -14,14 +14,14 @@ use crate::pen::{Label, Pen};
 use crate::text::{self, Cut};
 use crate::theme::{Theme, Tone};
 
-/// One layer, from the bottom up.
+/// One layer; layers are stacked from the bottom up.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StackLayer {
-    /// Written into its largest area.
+    /// Name of the layer, written into its largest area.
     pub name: Label,
-    /// Number of its area colour, of four.
+    /// Number of the layer's colour, 0 to 3.
     pub shade: u8,
-    /// Character that fills it if colours are missing.
+    /// Character that fills the layer if colours are missing.
     pub letter: char,
     /// One amount per interval; NaN, infinite and negative count as nothing.
     pub amounts: Vec<f64>,
@@ -30,11 +30,11 @@ pub struct StackLayer {
 /// A time marked by a vertical line.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StackMark {
-    /// The moment, seconds.
+    /// Time of the mark, seconds.
     pub at_s: f64,
     /// Text above the line, aligned with it.
     pub name: Label,
-    /// Meaning.
+    /// Meaning of the mark, for its colour.
     pub tone: Tone,
     /// `true` for a dotted line, which marks a reference.
     pub dotted: bool,
@@ -71,7 +71,7 @@ pub struct Stack<'a> {
 /// Scale from amounts to rows.
 #[derive(Clone, Copy)]
 struct Rows {
-    /// Rows of the plot, without the row above the limit.
+    /// Number of rows of the plot, without the row above the limit.
     count: i32,
     per_unit: f64,
 }
@@ -85,13 +85,13 @@ struct Split {
 }
 
 impl<'a> Stack<'a> {
-    /// Below this size only the limit is written.
+    /// Width below which only the limit is written.
     pub const MIN_WIDTH: u16 = 12;
-    /// Below this size only the limit is written.
+    /// Height below which only the limit is written.
     pub const MIN_HEIGHT: u16 = 4;
 
-    /// A chart of these layers. `times_s` has the ends of the intervals in ascending order, one more than there are
-    /// intervals.
+    /// Creates a chart of these layers. `times_s` has the ends of the intervals in ascending order, one more than there
+    /// are intervals.
     pub const fn new(theme: &'a Theme, times_s: &'a [f64], layers: &'a [StackLayer]) -> Self {
         Self {
             theme,
@@ -120,7 +120,7 @@ impl<'a> Stack<'a> {
         self
     }
 
-    /// Moments to mark.
+    /// Sets the times to mark.
     #[must_use]
     pub const fn marks(mut self, marks: &'a [StackMark]) -> Self {
         self.marks = marks;
@@ -170,8 +170,8 @@ impl<'a> Stack<'a> {
         Rows { count: rows, per_unit }
     }
 
-    /// The maximum of one layer, and the row at whose lower edge its line is drawn; `None` if the line falls on the
-    /// axis.
+    /// Returns the maximum of one layer, and the row at whose lower edge its line is drawn; `None` if the line falls on
+    /// the axis.
     fn cap_row(&self, rows: Rows) -> Option<(f64, i32)> {
         let cap = self.cap.filter(|cap| cap.is_finite() && *cap > 0.0)?;
         let up = (cap * rows.per_unit).round() as i32;
@@ -185,7 +185,7 @@ impl<'a> Stack<'a> {
         }
     }
 
-    /// The interval in the middle of a column.
+    /// Returns the index of the interval in the middle of a column.
     fn interval(&self, column: i32, width: i32, range: Range) -> Option<usize> {
         let share = (f64::from(column) + 0.5) / f64::from(width);
         let time = range.low + share * (range.high - range.low);
@@ -193,7 +193,7 @@ impl<'a> Stack<'a> {
         (after > 0 && after < self.times_s.len()).then(|| after - 1)
     }
 
-    /// Returns the content of the cell `up` rows above the ground in an interval.
+    /// Returns the content of the cell `up` rows above the axis in an interval.
     fn split(&self, interval: usize, up: i32, rows: Rows) -> Split {
         let (low, high) = (f64::from(up), f64::from(up + 1));
         let none = Split { lower: None, upper: None, eighths: 0 };

@@ -11,7 +11,7 @@ use ratatui_core::widgets::Widget;
 use crate::pen::Pen;
 use crate::theme::{HEAT_STEPS, Theme, Tone};
 
-/// The heat step of a full column.
+/// The heat step (strength of the shade) of a full column.
 const FULL: u8 = 4;
 
 /// Tolerance for rounding errors of sums, which are not an overload.
@@ -34,13 +34,13 @@ pub struct Strip<'a> {
 }
 
 impl<'a> Strip<'a> {
-    /// A strip with one fraction of the capacity per column; negative values, and values that are not finite, count as
-    /// zero.
+    /// Creates a strip with one fraction of the capacity per column; negative values, and values that are not finite,
+    /// count as zero.
     pub const fn new(theme: &'a Theme, shares: &'a [f64]) -> Self {
         Self { theme, shares }
     }
 
-    /// The glyph and shade of a fraction.
+    /// Returns the glyph and shade of a fraction.
     fn cell(&self, share: f64) -> (&'static str, Tone) {
         const DIGITS: [&str; 8] = ["2", "3", "4", "5", "6", "7", "8", "9"];
         let glyphs = self.theme.glyphs;

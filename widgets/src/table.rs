@@ -15,35 +15,35 @@ use crate::theme::{Theme, Tone};
 /// Alignment of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Align {
-    /// Names.
+    /// Aligned to the left, for names.
     #[default]
     Left,
-    /// Numbers.
+    /// Aligned to the right, for numbers.
     Right,
 }
 
-/// One column.
+/// One column of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
-    /// Its heading, with the unit.
+    /// Heading of the column, with the unit.
     pub title: Label,
     /// Width of the column, which is fixed so that the layout does not change with the values.
     pub width: u16,
-    /// Alignment of its cells.
+    /// Alignment of the column's cells.
     pub align: Align,
     /// Order of omission when space is short: higher values are omitted earlier, 0 never.
     pub priority: u8,
-    /// `true` if it gets the remaining columns, with `width` as its minimum.
+    /// `true` if the column gets the remaining columns of the screen, with `width` as its minimum.
     pub grow: bool,
     /// Position at which a cell is cut if it does not fit. Numbers are not cut: a number that does not fit is shown as
     /// an ellipsis.
     pub cut: Cut,
-    /// Blank columns in front of it, except in front of the first.
+    /// Number of blank columns in front of the column, except in front of the first one.
     pub gap: u16,
 }
 
 impl Column {
-    /// A column of names.
+    /// Creates a column of names.
     pub fn left(title: impl Into<Label>, width: u16) -> Self {
         Self {
             title: title.into(),
@@ -56,7 +56,7 @@ impl Column {
         }
     }
 
-    /// A column of numbers.
+    /// Creates a column of numbers.
     pub fn right(title: impl Into<Label>, width: u16) -> Self {
         Self { align: Align::Right, cut: Cut::Whole, ..Self::left(title, width) }
     }
@@ -68,27 +68,27 @@ impl Column {
         self
     }
 
-    /// Gives the remaining columns to this column.
+    /// Gives the remaining columns of the screen to this column.
     #[must_use]
     pub const fn grow(mut self) -> Self {
         self.grow = true;
         self
     }
 
-    /// Sets the number of blank columns in front of it.
+    /// Sets the number of blank columns in front of the column.
     #[must_use]
     pub const fn gap(mut self, gap: u16) -> Self {
         self.gap = gap;
         self
     }
 
-    /// The minimum width, which it keeps when space is short.
+    /// Returns the minimum width, which the column keeps when space is short.
     fn least(&self) -> i32 {
         let width = i32::from(self.width);
         if self.align == Align::Left { width.min(LEAST_NAME) } else { width }
     }
 
-    /// Sets the position at which its cells are cut.
+    /// Sets the position at which cells of the column are cut.
     #[must_use]
     pub const fn cut(mut self, cut: Cut) -> Self {
         self.cut = cut;
@@ -99,47 +99,47 @@ impl Column {
 /// Kind of a row of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RowKind {
-    /// Can be selected.
+    /// The row can be selected.
     #[default]
     Item,
-    /// Cells like an item, but cannot be selected (a sum, the ideal network).
+    /// The row has cells like an item, but cannot be selected (a sum, the ideal network).
     Fixed,
-    /// A heading over the whole width: its first cell.
+    /// The row is a heading over the whole width; its text is the first cell.
     Heading,
-    /// Empty.
+    /// The row is empty.
     Gap,
 }
 
-/// One row.
+/// One row of a table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TableRow {
-    /// Reported when it is clicked, and kept as the selection.
+    /// Id that is reported when the row is clicked, and kept as the selection.
     pub id: u32,
-    /// Its kind.
+    /// Kind of the row.
     pub kind: RowKind,
-    /// A letter in front: `B` baseline, `m` marked.
+    /// A letter in front of the row: `B` baseline, `m` marked.
     pub mark: Label,
-    /// One cell per column; missing ones are empty.
+    /// One cell per column; missing cells are empty.
     pub cells: Vec<Piece>,
 }
 
 impl TableRow {
-    /// A row that can be selected.
+    /// Creates a row that can be selected.
     pub fn item(id: u32, cells: Vec<Piece>) -> Self {
         Self { id, cells, ..Self::default() }
     }
 
-    /// A row that cannot be selected.
+    /// Creates a row that cannot be selected.
     pub fn fixed(cells: Vec<Piece>) -> Self {
         Self { kind: RowKind::Fixed, cells, ..Self::default() }
     }
 
-    /// A heading.
+    /// Creates a heading.
     pub fn heading(text: impl Into<Label>) -> Self {
         Self { kind: RowKind::Heading, cells: vec![Piece::muted(text)], ..Self::default() }
     }
 
-    /// An empty row.
+    /// Creates an empty row.
     pub fn gap() -> Self {
         Self { kind: RowKind::Gap, ..Self::default() }
     }
@@ -157,7 +157,7 @@ impl TableRow {
 pub struct TableState {
     /// Id of the selected row; the row keeps the selection when rows move.
     pub selected: Option<u32>,
-    /// First row shown.
+    /// Index of the first row shown.
     pub offset: usize,
     /// Rows shown by the last draw.
     pub visible: Range<usize>,
@@ -202,7 +202,7 @@ pub struct Table<'a> {
     selectable: bool,
 }
 
-/// Maximum number of columns of a table; further ones are not drawn.
+/// Maximum number of columns of a table; further columns are not drawn.
 const MAX_COLUMNS: usize = 24;
 /// Minimum width of a name when space is short: six letters and the ellipsis. With fewer letters, names could not be
 /// distinguished.
@@ -212,22 +212,22 @@ const LEAST_NAME: i32 = 7;
 type ColumnPlaces = [Option<(i32, i32)>; MAX_COLUMNS];
 
 impl<'a> Table<'a> {
-    /// Below this width, only the first column with priority 0 is drawn.
+    /// Width below which only the first column with priority 0 is drawn.
     pub const MIN_WIDTH: u16 = 12;
 
-    /// Columns and rows in order.
+    /// Creates a table with columns and rows in order.
     pub const fn new(theme: &'a Theme, columns: &'a [Column], rows: &'a [TableRow]) -> Self {
         Self { theme, columns, rows, header: true, selectable: true }
     }
 
-    /// Draws the headings (the default) or not.
+    /// Sets whether the headings are drawn (the default).
     #[must_use]
     pub const fn header(mut self, header: bool) -> Self {
         self.header = header;
         self
     }
 
-    /// Leaves room for selection and marks in front (the default) or not.
+    /// Sets whether there is room for selection and marks in front of the rows (the default).
     #[must_use]
     pub const fn selectable(mut self, selectable: bool) -> Self {
         self.selectable = selectable;

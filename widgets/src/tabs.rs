@@ -12,18 +12,18 @@ use crate::theme::{Theme, Tone};
 /// One pane in the line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tab {
-    /// Its key.
+    /// Key that opens the pane.
     pub key: Label,
-    /// Its name.
+    /// Name of the pane.
     pub name: Label,
     /// A shorter name for narrow terminals; empty if there is none.
     pub short: Label,
-    /// Reported when the tab is clicked.
+    /// Id that is reported when the tab is clicked.
     pub id: u32,
 }
 
 impl Tab {
-    /// A tab.
+    /// Creates a tab.
     pub fn new(id: u32, key: impl Into<Label>, name: impl Into<Label>) -> Self {
         Self { key: key.into(), name: name.into(), short: Label::default(), id }
     }
@@ -41,7 +41,7 @@ impl Tab {
 enum TabForm {
     Full,
     Short,
-    /// Key and ellipsis.
+    /// The tab shows its key and an ellipsis.
     Bare,
 }
 
@@ -67,10 +67,10 @@ pub struct Tabs<'a> {
 }
 
 impl<'a> Tabs<'a> {
-    /// Below this width only the focused tab is drawn.
+    /// Width below which only the focused tab is drawn.
     pub const MIN_WIDTH: u16 = 20;
 
-    /// A line with these tabs in order.
+    /// Creates a line with these tabs in order.
     pub const fn new(theme: &'a Theme, tabs: &'a [Tab]) -> Self {
         Self { theme, items: tabs, focused: None, right: &[] }
     }
@@ -98,15 +98,15 @@ impl<'a> Tabs<'a> {
         }
     }
 
-    /// Width including both brackets.
+    /// Returns the width of a tab including both brackets.
     fn width(&self, tab: &Tab, form: TabForm) -> i32 {
         let glyphs = self.theme.glyphs;
         let name = Self::name(tab, form, glyphs.ellipsis);
         3 + i32::from(text::width(&tab.key, glyphs)) + i32::from(text::width(name, glyphs))
     }
 
-    /// The form of tab `index` if tabs from `short_from` on are short and tabs from `bare_from` on have an ellipsis
-    /// instead of a name. The focused tab keeps its name.
+    /// Returns the form of tab `index` if tabs from `short_from` on are short and tabs from `bare_from` on have an
+    /// ellipsis instead of a name. The focused tab keeps its name.
     fn form(&self, index: usize, short_from: usize, bare_from: usize) -> TabForm {
         let focused = self.items.get(index).is_some_and(|tab| Some(tab.id) == self.focused);
         if index >= bare_from && !focused {

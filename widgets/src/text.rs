@@ -11,12 +11,12 @@ use crate::glyphs::{GlyphSet, Glyphs, ascii_of};
 /// Position at which text is cut when it does not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Cut {
-    /// Keep the beginning.
+    /// The beginning is kept.
     #[default]
     End,
-    /// Keep both ends: for names, which often differ in their last characters.
+    /// Both ends are kept: for names, which often differ in their last characters.
     Middle,
-    /// Do not show it at all: for numbers, which are never cut.
+    /// The text is omitted completely: for numbers, which are never cut.
     Whole,
 }
 
@@ -25,7 +25,7 @@ pub enum Cut {
 pub struct Clean<'t> {
     /// Text to draw. In the ASCII set each byte is one column wide.
     pub text: &'t str,
-    /// Columns.
+    /// Width in columns.
     pub width: u16,
 }
 
@@ -53,12 +53,12 @@ pub fn clean<'t>(grapheme: &'t str, glyphs: &'static Glyphs) -> Clean<'t> {
     Clean { text: grapheme, width: grapheme.width().min(2) as u16 }
 }
 
-/// The graphemes of `text` as they are drawn.
+/// Iterates over the graphemes of `text` as they are drawn.
 pub fn cleaned<'t>(text: &'t str, glyphs: &'static Glyphs) -> impl DoubleEndedIterator<Item = Clean<'t>> {
     text.graphemes(true).map(move |grapheme| clean(grapheme, glyphs)).filter(|part| part.width > 0)
 }
 
-/// Width of `text` when drawn with `glyphs`.
+/// Returns the width of `text` in columns when drawn with `glyphs`.
 pub fn width(text: &str, glyphs: &'static Glyphs) -> u16 {
     if text.bytes().all(|b| (b' '..=b'~').contains(&b)) {
         return u16::try_from(text.len()).unwrap_or(u16::MAX);
@@ -71,15 +71,16 @@ pub fn width(text: &str, glyphs: &'static Glyphs) -> u16 {
 /// columns kept at the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shares {
-    /// Columns at the beginning.
+    /// Number of columns kept at the beginning.
     pub head: u16,
-    /// An ellipsis follows the head.
+    /// `true` if an ellipsis follows the beginning.
     pub ellipsis: bool,
-    /// Columns at the end.
+    /// Number of columns kept at the end.
     pub tail: u16,
 }
 
-/// Divides `room` columns for a text of `full` columns.
+/// Divides `room` columns between the beginning of a text of `full` columns, an ellipsis and the end of the text, as
+/// `cut` states.
 pub fn shares(full: u16, room: u16, cut: Cut, glyphs: &'static Glyphs) -> Shares {
     if full <= room {
         return Shares { head: full, ellipsis: false, tail: 0 };
@@ -99,8 +100,9 @@ pub fn shares(full: u16, room: u16, cut: Cut, glyphs: &'static Glyphs) -> Shares
     }
 }
 
-/// Divides `room` columns for a name among others, so that the cut name differs from all of them: the cut is as near to
-/// the middle as possible, and in the middle if no position distinguishes the name.
+/// Divides `room` columns between the beginning of a name, an ellipsis and its end, so that the cut name differs from
+/// all other names: the cut is as near to the middle as possible, and in the middle if no position distinguishes the
+/// name.
 pub fn shares_among<'t>(
     name: &str,
     room: u16,
@@ -126,13 +128,13 @@ pub fn shares_among<'t>(
     tail.map_or(middle, |tail| Shares { head: kept - tail, ellipsis: true, tail })
 }
 
-/// Columns of the ellipsis.
+/// Returns the number of columns of the ellipsis.
 pub fn width_of_ellipsis(glyphs: &'static Glyphs) -> u16 {
     if glyphs.set == GlyphSet::Ascii { glyphs.ellipsis.len() as u16 } else { 1 }
 }
 
-/// `text` cut to `room` columns as a string, for uses that need a string (copying, tests). Widgets do not need it for
-/// drawing.
+/// Returns `text` cut to `room` columns as a string, for uses that need a string (copying, tests). Widgets do not need
+/// it for drawing.
 pub fn cut_to(text: &str, room: u16, cut: Cut, glyphs: &'static Glyphs) -> String {
     let parts = shares(width(text, glyphs), room, cut, glyphs);
     let mut out = String::new();
@@ -151,7 +153,7 @@ pub fn cut_to(text: &str, room: u16, cut: Cut, glyphs: &'static Glyphs) -> Strin
     out
 }
 
-/// The beginning of `text` that takes at most `room` columns.
+/// Returns the beginning of `text` that takes at most `room` columns.
 fn head<'t>(text: &'t str, room: u16, glyphs: &'static Glyphs) -> &'t str {
     let mut used = 0;
     for (at, grapheme) in text.grapheme_indices(true) {
@@ -163,7 +165,7 @@ fn head<'t>(text: &'t str, room: u16, glyphs: &'static Glyphs) -> &'t str {
     text
 }
 
-/// The end of `text` that takes at most `room` columns.
+/// Returns the end of `text` that takes at most `room` columns.
 pub fn tail<'t>(text: &'t str, room: u16, glyphs: &'static Glyphs) -> &'t str {
     let mut used = 0;
     let mut from = text.len();

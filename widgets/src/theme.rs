@@ -19,7 +19,7 @@ pub enum Palette {
     /// Eight hues that people with any common form of colour blindness can distinguish.
     #[default]
     Okabe,
-    /// Contrast of at least 7:1 with the background.
+    /// Colours with a contrast of at least 7:1 with the background.
     Contrast,
     /// Only the sixteen colours of the terminal, so that the user's own theme applies.
     Ansi,
@@ -31,7 +31,7 @@ impl Palette {
     /// All palettes in the order in which a key cycles through them.
     pub const ALL: [Self; 4] = [Self::Okabe, Self::Contrast, Self::Ansi, Self::Mono];
 
-    /// The name used in the configuration.
+    /// Returns the name used in the configuration.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Okabe => "okabe",
@@ -47,17 +47,17 @@ impl Palette {
 pub enum ColorDepth {
     /// No colours, as `NO_COLOR` requests.
     None,
-    /// The sixteen named colours.
+    /// The sixteen named colours of the terminal.
     Ansi16,
-    /// The 256-colour cube.
+    /// The 256 indexed colours.
     Indexed,
-    /// 24 bit.
+    /// 24-bit colours.
     #[default]
     TrueColor,
 }
 
 impl ColorDepth {
-    /// The name shown on the start screen and used in the configuration.
+    /// Returns the name shown on the start screen and used in the configuration.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -84,25 +84,25 @@ pub enum Tone {
     /// Ordinary text in the terminal's own foreground.
     #[default]
     Text,
-    /// The answer, the incumbent, a title: text in bold.
+    /// The answer, the best plan so far, or a title: text in bold.
     Answer,
     /// Labels, units, and finished or unselected items.
     Muted,
-    /// Rules, the empty part of a bar, "not active".
+    /// Rules (lines between regions), the empty part of a bar, and tasks that are not active.
     Rule,
     /// Lines that only guide the eye, fainter than a rule.
     Faint,
-    /// Pipeline parallel, forward.
+    /// Forward pass of pipeline parallelism.
     Forward,
-    /// Pipeline parallel, backward.
+    /// Backward pass of pipeline parallelism.
     Backward,
-    /// Data parallel (gradients).
+    /// Gradient transfer of data parallelism.
     Gradient,
-    /// Proven, a bound, better, or free.
+    /// Something proven, a bound, something better, or something free.
     Good,
-    /// Loss, worse, overload.
+    /// A loss, something worse, or an overload.
     Bad,
-    /// Changed and not yet solved.
+    /// A value that was changed and not yet solved.
     Changed,
     /// One of several curves, by number.
     Series(u8),
@@ -155,12 +155,12 @@ impl Theme {
         Self { palette, depth, background, glyphs: glyphs.glyphs(), colours }
     }
 
-    /// The theme of `NO_COLOR` with the given characters.
+    /// Returns the theme of `NO_COLOR` with the given characters.
     pub fn mono(glyphs: GlyphSet) -> Self {
         Self::new(Palette::Mono, ColorDepth::None, Background::Dark, glyphs)
     }
 
-    /// The same theme with other characters.
+    /// Returns the same theme with other characters.
     #[must_use]
     pub const fn with_glyphs(mut self, glyphs: GlyphSet) -> Self {
         self.glyphs = glyphs.glyphs();
@@ -178,8 +178,8 @@ impl Theme {
         matches!(self.glyphs.set, GlyphSet::Ascii)
     }
 
-    /// The style of a meaning. Text tones set the foreground only; `Heat`, `Stack`, `GradientDim` and `GradientFull`
-    /// set both, so that text on them stays readable.
+    /// Returns the style of a meaning. Text tones set the foreground only; `Heat`, `Stack`, `GradientDim` and
+    /// `GradientFull` set both, so that text on them stays readable.
     pub fn style(&self, tone: Tone) -> Style {
         let c = &self.colours;
         if self.palette == Palette::Mono {
@@ -213,7 +213,7 @@ impl Theme {
         }
     }
 
-    /// A colour at three fifths of its strength; the dim attribute if colours cannot be mixed.
+    /// Returns the style of a colour at three fifths of its strength; the dim attribute if colours cannot be mixed.
     fn dimmed(&self, colour: Color) -> Style {
         let ground = colour::rgb_of(Colours::of(self.palette, self.background).ground);
         match (colour::rgb_of(colour), ground) {
@@ -224,7 +224,7 @@ impl Theme {
         }
     }
 
-    /// A tone on a faint background of its own colour; the tone alone if colours cannot be mixed.
+    /// Returns the style of a tone on a faint background of its own colour; the tone alone if colours cannot be mixed.
     pub fn tinted(&self, tone: Tone) -> Style {
         let style = self.style(tone);
         let ground = colour::rgb_of(Colours::of(self.palette, self.background).ground);
@@ -234,7 +234,7 @@ impl Theme {
         }
     }
 
-    /// The background of the empty part of a bar.
+    /// Returns the style of the empty part of a bar.
     pub fn track(&self) -> Style {
         if matches!(self.palette, Palette::Ansi | Palette::Mono) {
             return Style::new();
@@ -242,23 +242,23 @@ impl Theme {
         Style::new().bg(self.colours.selected)
     }
 
-    /// [`Theme::style`], in bold if requested.
+    /// Returns [`Theme::style`] of a tone, in bold if requested.
     pub fn ink(&self, tone: Tone, bold: bool) -> Style {
         let style = self.style(tone);
         if bold { style.add_modifier(Modifier::BOLD) } else { style }
     }
 
-    /// Base style of the header and footer lines.
+    /// Returns the base style of the header line.
     pub fn header(&self) -> Style {
         self.ground(self.colours.header)
     }
 
-    /// Base style of the footer; plain without colours, so that keys stay readable.
+    /// Returns the base style of the footer; plain without colours, so that keys stay readable.
     pub fn footer(&self) -> Style {
         if self.shades() { self.header() } else { Style::new() }
     }
 
-    /// Base style of a selected row. Reverse if background colours cannot be used.
+    /// Returns the base style of a selected row. It is reverse video if background colours cannot be used.
     pub fn selected(&self) -> Style {
         if matches!(self.palette, Palette::Ansi) {
             return Style::new().add_modifier(Modifier::REVERSED);
@@ -266,17 +266,17 @@ impl Theme {
         self.ground(self.colours.selected)
     }
 
-    /// Base style inside a pop-up.
+    /// Returns the base style inside a pop-up.
     pub fn popup(&self) -> Style {
         if self.shades() { Style::new().bg(self.colours.popup) } else { Style::new() }
     }
 
-    /// The cell or character under the cursor.
+    /// Returns the style of the cell or character under the cursor.
     pub fn cursor(&self) -> Style {
         Style::new().add_modifier(Modifier::REVERSED | Modifier::BOLD)
     }
 
-    /// Bold, without any colour.
+    /// Returns the style for bold text, without any colour.
     pub(crate) const fn bold() -> Style {
         Style::new().add_modifier(Modifier::BOLD)
     }
@@ -285,7 +285,7 @@ impl Theme {
         if self.shades() { Style::new().bg(colour) } else { Style::new().add_modifier(Modifier::REVERSED) }
     }
 
-    /// The step of heat, 0 to 7, for a fraction of 0 to 1. NaN counts as 0.
+    /// Returns the heat step (strength of the shade), 0 to 7, for a fraction of 0 to 1. NaN counts as 0.
     pub fn heat_level(share: f64) -> u8 {
         if share.is_nan() {
             return 0;
@@ -293,7 +293,7 @@ impl Theme {
         (share.clamp(0.0, 1.0) * f64::from(HEAT_STEPS - 1)).round() as u8
     }
 
-    /// The style of a cell behind a pop-up: a third of its strength.
+    /// Returns the style of a cell behind a pop-up: its colours at a third of their strength.
     pub fn faded(&self, style: Style) -> Style {
         match self.depth {
             ColorDepth::None => {
@@ -320,7 +320,7 @@ impl Theme {
     }
 }
 
-/// A background and the foreground that is readable on it.
+/// Colour of an area: a background, and the foreground that is readable on it.
 type Area = (Color, Color);
 
 fn area((bg, fg): Area) -> Style {

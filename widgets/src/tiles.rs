@@ -14,25 +14,25 @@ use crate::theme::{Theme, Tone};
 /// Special state of a tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TileFlag {
-    /// Nothing.
+    /// The tile has no special state.
     #[default]
     Plain,
-    /// Changed by hand and not yet kept: `*`.
+    /// The tile was changed by hand and the change is not kept yet: `*`.
     Changed,
-    /// Marked with an error: `!`.
+    /// The tile is marked with an error: `!`.
     Bad,
-    /// Different from the plan of the comparison: underlined.
+    /// The tile differs from the plan of the comparison: it is underlined.
     Differs,
 }
 
-/// One tile.
+/// One tile: a short mark on a shade.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Tile {
-    /// Its mark: a digit or two.
+    /// Mark of the tile: a digit or two.
     pub text: Label,
-    /// Its background, usually a step of heat.
+    /// Background of the tile, usually a heat step (strength of the shade).
     pub tone: Tone,
-    /// Its special state.
+    /// Special state of the tile.
     pub flag: TileFlag,
 }
 
@@ -41,9 +41,9 @@ pub struct Tile {
 pub struct TilesState {
     /// Selected row and column.
     pub selected: Option<(usize, usize)>,
-    /// First row shown.
+    /// Index of the first row shown.
     pub row_offset: usize,
-    /// Rows shown.
+    /// Number of rows shown.
     pub rows_shown: usize,
     /// Clickable tiles: the id is the row, the part is the column.
     pub hits: Hits,
@@ -76,7 +76,7 @@ pub struct Tiles<'a> {
     tall: u16,
 }
 
-/// Number of columns between two groups: wide and narrow.
+/// Number of columns between two groups, in the wide and in the narrow form.
 const GAPS: [i32; 2] = [2, 1];
 
 /// Layout of the tiles.
@@ -89,7 +89,7 @@ struct TilePlaces {
 }
 
 impl<'a> Tiles<'a> {
-    /// A grid of tiles, given row by row, with names of the rows.
+    /// Creates a grid of tiles, given row by row, with names of the rows.
     pub const fn new(theme: &'a Theme, rows: &'a [Label], columns: usize, tiles: &'a [Tile]) -> Self {
         Self {
             theme,
@@ -105,14 +105,14 @@ impl<'a> Tiles<'a> {
         }
     }
 
-    /// Headings of the groups, which share the columns evenly.
+    /// Sets headings of the groups, which share the columns evenly.
     #[must_use]
     pub const fn groups(mut self, groups: &'a [Vec<Piece>]) -> Self {
         self.groups = groups;
         self
     }
 
-    /// Headings of the columns, shown where each tile is wide enough or every few columns.
+    /// Sets headings of the columns, which are shown where each tile is wide enough, or every few columns.
     #[must_use]
     pub const fn heads(mut self, heads: &'a [Label]) -> Self {
         self.heads = heads;
@@ -126,14 +126,14 @@ impl<'a> Tiles<'a> {
         self
     }
 
-    /// Makes a selection mark its whole column.
+    /// Sets whether a selection marks its whole column.
     #[must_use]
     pub const fn whole_columns(mut self, whole: bool) -> Self {
         self.whole_columns = whole;
         self
     }
 
-    /// Draws the headings, or not.
+    /// Sets whether the headings are drawn.
     #[must_use]
     pub const fn headings(mut self, headings: bool) -> Self {
         self.headings = headings;
@@ -151,7 +151,7 @@ impl<'a> Tiles<'a> {
         self.columns.div_ceil(self.groups.len().max(1)).max(1)
     }
 
-    /// Rows of headings.
+    /// Returns the number of rows of headings.
     pub fn heading_rows(&self) -> u16 {
         if !self.headings {
             return 0;
@@ -159,7 +159,8 @@ impl<'a> Tiles<'a> {
         u16::from(!self.groups.is_empty()) + u16::from(!self.heads.is_empty())
     }
 
-    /// Computes the number of columns of the names, from one tile to the next, between groups, and of the digits.
+    /// Computes the layout in columns: width of the names, distance from one tile to the next, gap between groups, and
+    /// width of the digits.
     fn places(&self, width: i32) -> TilePlaces {
         let glyphs = self.theme.glyphs;
         let names = self.rows.iter().map(|name| i32::from(text::width(name, glyphs))).max().unwrap_or(0);

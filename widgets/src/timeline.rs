@@ -21,11 +21,11 @@ mod draw;
 /// One part of the time axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum AxisPart {
-    /// Drawn to scale.
+    /// A part drawn to scale.
     Span {
-        /// First moment, seconds.
+        /// Start of the part, seconds.
         from_s: f64,
-        /// Last moment, seconds.
+        /// End of the part, seconds.
         to_s: f64,
         /// Weight for the division of the width among spans.
         weight: u16,
@@ -37,13 +37,13 @@ pub enum AxisPart {
 /// One lane: a pod pair and direction, or the gradients of a pod.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Lane {
-    /// Reported as part of a hit.
+    /// Id that is reported as part of a hit.
     pub id: u32,
-    /// Its name.
+    /// Name of the lane.
     pub name: Label,
-    /// Number of its rows; 0 counts as 1.
+    /// Number of rows of the lane; 0 counts as 1.
     pub rows: u16,
-    /// A faint line through it.
+    /// `true` if a faint line is drawn through the lane.
     pub rail: bool,
     /// Number of items that each fold of the axis hides; 0 is not written.
     pub folded: Vec<u32>,
@@ -52,42 +52,42 @@ pub struct Lane {
 /// Shape of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ItemShape {
-    /// `▸` and its name.
+    /// `▸` and the name of the item.
     #[default]
     Forward,
-    /// `◂` and its name.
+    /// `◂` and the name of the item.
     Backward,
-    /// A bar with its name inside.
+    /// A bar with the name of the item inside.
     Bar,
 }
 
-/// One item.
+/// One item of the timeline: a task with its start and end.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TimelineItem {
-    /// Reported when it is clicked, and kept as the selection.
+    /// Id that is reported when the item is clicked, and kept as the selection.
     pub id: u32,
-    /// Index of its lane.
+    /// Index of the item's lane.
     pub lane: usize,
     /// Row inside the lane.
     pub row: u16,
-    /// Start, seconds.
+    /// Start of the item, seconds.
     pub start_s: f64,
-    /// End, seconds.
+    /// End of the item, seconds.
     pub end_s: f64,
-    /// Its name.
+    /// Name of the item.
     pub name: Label,
-    /// Its shape.
+    /// Shape of the item.
     pub shape: ItemShape,
-    /// On the critical path: bold and `*`.
+    /// `true` if the item is on the critical path: it is bold and marked with `*`.
     pub critical: bool,
 }
 
 /// An edge from the end of one item to the start of another, by index.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Edge {
-    /// Index of the item it leaves.
+    /// Index of the item at whose end the edge starts.
     pub from: usize,
-    /// Index of the item it enters.
+    /// Index of the item at whose start the edge ends.
     pub to: usize,
     /// The delay between them (`+155.9 ms`).
     pub label: Label,
@@ -98,11 +98,11 @@ pub struct Edge {
 pub struct TimelineState {
     /// Id of the selected item.
     pub selected: Option<u32>,
-    /// First row shown.
+    /// Index of the first row shown.
     pub offset: usize,
     /// Rows shown by the last draw.
     pub visible: Range<usize>,
-    /// Clickable items: the part is the id of the lane.
+    /// Clickable items: the id is the item, the part is the id of the lane.
     pub hits: Hits,
     /// First column and width of each part of the axis after the names; set by drawing.
     pub parts: Vec<(i32, i32)>,
@@ -113,8 +113,8 @@ pub struct TimelineState {
 }
 
 impl TimelineState {
-    /// Returns the line in which a row is drawn; `None` if it is scrolled away above. The line of a row below the area
-    /// may be after its end.
+    /// Returns the line in which a row is drawn; `None` if it is scrolled away above. For a row below the area, the
+    /// line may be after the end of the area.
     fn y_of(&self, row: i32) -> Option<i32> {
         if row < self.pinned {
             return Some(row);
@@ -165,17 +165,17 @@ pub struct Timeline<'a> {
     pinned: usize,
 }
 
-/// Columns of a fold: `⋯ ×46 ⋯` and a blank on both sides.
+/// Number of columns of a fold: `⋯ ×46 ⋯` and a blank on both sides.
 const FOLD: i32 = 10;
 
 impl<'a> Timeline<'a> {
-    /// Below this size only the selected item is named.
+    /// Width below which only the selected item is named.
     pub const MIN_WIDTH: u16 = 24;
-    /// Below this size only the selected item is named.
+    /// Height below which only the selected item is named.
     pub const MIN_HEIGHT: u16 = 2;
 
-    /// A timeline with the parts of its axis, its lanes from the top, and its items, which must be sorted by lane, row
-    /// and start.
+    /// Creates a timeline with the parts of its axis, its lanes from the top, and its items, which must be sorted by
+    /// lane, row and start.
     pub const fn new(
         theme: &'a Theme,
         parts: &'a [AxisPart],
@@ -205,7 +205,7 @@ impl<'a> Timeline<'a> {
         widest.unwrap_or(0).min(width / 4)
     }
 
-    /// First column of the plot: mark, name, two blanks.
+    /// Returns the first column of the plot, after mark, name and two blanks.
     fn left(&self, width: i32) -> i32 {
         self.name_width(width) + 3
     }
@@ -242,7 +242,7 @@ impl<'a> Timeline<'a> {
         }
     }
 
-    /// Seconds per column in the widest span, for the title (`columns are 33 ms`).
+    /// Returns the seconds per column in the widest span, for the title (`columns are 33 ms`).
     pub fn column_s(&self, area_width: u16) -> Option<f64> {
         let mut places = Vec::new();
         let width = i32::from(area_width);
@@ -259,7 +259,8 @@ impl<'a> Timeline<'a> {
             .filter(|seconds| seconds.is_finite())
     }
 
-    /// The column of a time inside span `index`, clamped to it; `None` if the item does not touch the span.
+    /// Returns the column of a time inside span `index`, clamped to the span; `None` for a fold, or if the span has no
+    /// columns.
     fn column(&self, index: usize, places: &[(i32, i32)], time_s: f64) -> Option<i32> {
         let (AxisPart::Span { from_s, to_s, .. }, &(x, width)) = (self.parts.get(index)?, places.get(index)?)
         else {
@@ -272,7 +273,8 @@ impl<'a> Timeline<'a> {
         Some(x + (share.clamp(0.0, 1.0) * f64::from(width)) as i32)
     }
 
-    /// First and last column of an item in part `index` of the axis; equal if the item is shorter than a column.
+    /// Returns first and last column of an item in part `index` of the axis; equal if the item is shorter than a
+    /// column.
     fn columns_in(&self, index: usize, places: &[(i32, i32)], item: &TimelineItem) -> Option<(i32, i32)> {
         let Some(AxisPart::Span { from_s, to_s, .. }) = self.parts.get(index) else { return None };
         if item.end_s < *from_s || item.start_s > *to_s {
@@ -284,7 +286,7 @@ impl<'a> Timeline<'a> {
         Some((from.min(x + width - 1), to))
     }
 
-    /// The span that contains a time.
+    /// Returns the index of the span that contains a time.
     fn span_of(&self, time_s: f64) -> Option<usize> {
         // The last one, so that a time on the boundary of two spans belongs to the later span.
         let inside = |part: &AxisPart| match part {

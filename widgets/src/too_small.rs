@@ -9,7 +9,7 @@ use crate::pen::Pen;
 use crate::text;
 use crate::theme::{Theme, Tone};
 
-/// Current size, needed size, and how to leave.
+/// A message with the current size, the needed size, and how to leave.
 ///
 /// ```
 /// # use lightbay_widgets::{Theme, TooSmall, text_of};
@@ -30,10 +30,10 @@ pub struct TooSmall<'a> {
 }
 
 impl<'a> TooSmall<'a> {
-    /// Minimum readable size.
+    /// Minimum readable width.
     pub const MIN_WIDTH: u16 = 8;
 
-    /// A message that names the size that the layout needs.
+    /// Creates a message that names the size that the layout needs.
     pub const fn new(theme: &'a Theme, need_width: u16, need_height: u16) -> Self {
         Self { theme, need_width, need_height, state: "", hint: "" }
     }

@@ -16,14 +16,14 @@ pub(super) struct Ink {
     pub dotted: bool,
 }
 
-/// Quadrants by bits: 1 upper left, 2 upper right, 4 lower left, 8 lower right.
+/// Quadrant glyphs, indexed by bits: 1 upper left, 2 upper right, 4 lower left, 8 lower right.
 const QUADRANTS: [&str; 16] =
     [" ", "▘", "▝", "▀", "▖", "▌", "▞", "▛", "▗", "▚", "▐", "▜", "▄", "▙", "▟", "█"];
 
 /// Bits of the dots of a Braille cell, by row and column.
 const BRAILLE: [[u32; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
 
-/// A grid of dots over an area.
+/// A grid of dots that covers an area.
 pub(super) struct Dots<'p, 'b> {
     pen: &'p mut Pen<'b>,
     set: GlyphSet,
@@ -51,7 +51,7 @@ impl<'p, 'b> Dots<'p, 'b> {
         self.pen.height() * self.per_cell().1
     }
 
-    /// Columns and rows in cells.
+    /// Returns the number of columns and rows in cells.
     pub fn cells(&self) -> (i32, i32) {
         (self.pen.width(), self.pen.height())
     }

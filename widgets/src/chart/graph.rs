@@ -12,24 +12,24 @@ use crate::theme::{Theme, Tone};
 /// A node.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GraphNode {
-    /// Its name.
+    /// Name of the node.
     pub name: Label,
-    /// Its place, as fractions of width and height from the upper left corner.
+    /// Place of the node, as fractions of width and height from the upper left corner.
     pub place: [f64; 2],
-    /// Meaning of the name.
+    /// Meaning of the name, for its colour.
     pub tone: Tone,
 }
 
 /// A link between two nodes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GraphEdge {
-    /// Indexes of the nodes that it joins.
+    /// Indices of the nodes that the link joins.
     pub ends: [usize; 2],
-    /// Its meaning.
+    /// Meaning of the link, for its colour.
     pub tone: Tone,
-    /// Character that it is drawn with in ASCII.
+    /// Character that draws the link in ASCII.
     pub letter: char,
-    /// Draws every other dot only.
+    /// `true` if only every second dot is drawn.
     pub dotted: bool,
 }
 
@@ -55,7 +55,8 @@ pub struct NetworkGraph<'a> {
 }
 
 impl<'a> NetworkGraph<'a> {
-    /// Nodes and the links between them, the most important links last: later links are drawn on top.
+    /// Creates a drawing of nodes and the links between them, the most important links last: later links are drawn on
+    /// top.
     pub const fn new(theme: &'a Theme, nodes: &'a [GraphNode], edges: &'a [GraphEdge]) -> Self {
         Self { theme, nodes, edges, selected: None }
     }
@@ -67,7 +68,7 @@ impl<'a> NetworkGraph<'a> {
         self
     }
 
-    /// Column and row of the middle of a node, so that its name has room.
+    /// Returns the column and row of the middle of a node, chosen so that its name has room.
     fn middle(&self, pen: &Pen<'_>, node: &GraphNode) -> (i32, i32) {
         let glyphs = self.theme.glyphs;
         let widest = self.nodes.iter().map(|node| i32::from(text::width(&node.name, glyphs))).max();

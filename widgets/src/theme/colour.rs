@@ -7,7 +7,7 @@ use super::ColorDepth;
 /// A colour as red, green, blue.
 pub(super) type Rgb = (u8, u8, u8);
 
-/// The levels of the 6x6x6 cube.
+/// The six levels of red, green and blue in the 6x6x6 cube of the 256-colour table.
 const CUBE: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
 /// Maps a colour to what the terminal can show. Named colours pass through.
@@ -19,7 +19,7 @@ pub(super) fn to_depth(colour: Color, depth: ColorDepth) -> Color {
     }
 }
 
-/// The entry of the 256-colour table (cube and greys) with the least squared distance.
+/// Returns the index in the 256-colour table (cube and greys) of the colour with the least squared distance.
 pub(super) fn nearest_index(rgb: Rgb) -> u8 {
     (16..=255u8).min_by_key(|&index| distance(rgb, indexed(index))).unwrap_or(16)
 }
@@ -29,7 +29,7 @@ fn distance(a: Rgb, b: Rgb) -> u32 {
     part(a.0, b.0) + part(a.1, b.1) + part(a.2, b.2)
 }
 
-/// The colour of entry `index` (16 to 255) of the 256-colour table.
+/// Returns the colour of entry `index` (16 to 255) of the 256-colour table.
 fn indexed(index: u8) -> Rgb {
     if index >= 232 {
         let grey = 8 + 10 * (index - 232);
@@ -39,7 +39,7 @@ fn indexed(index: u8) -> Rgb {
     (CUBE[index / 36], CUBE[index / 6 % 6], CUBE[index % 6])
 }
 
-/// Red, green, blue of a colour that has them.
+/// Returns red, green and blue of a colour that has them.
 pub(super) fn rgb_of(colour: Color) -> Option<Rgb> {
     match colour {
         Color::Rgb(r, g, b) => Some((r, g, b)),
@@ -48,13 +48,13 @@ pub(super) fn rgb_of(colour: Color) -> Option<Rgb> {
     }
 }
 
-/// Mixes the fraction `share` of `a` with the rest of `b`.
+/// Mixes two colours: the fraction `share` of `a`, and the rest of `b`.
 pub(super) fn mix(a: Rgb, b: Rgb, share: f32) -> Color {
     let part = |a: u8, b: u8| (f32::from(a) * share + f32::from(b) * (1.0 - share)).round() as u8;
     Color::Rgb(part(a.0, b.0), part(a.1, b.1), part(a.2, b.2))
 }
 
-/// Contrast ratio of WCAG 2, 1 to 21.
+/// Returns the contrast ratio of WCAG 2, 1 to 21.
 #[cfg(test)]
 pub(super) fn contrast(a: Rgb, b: Rgb) -> f64 {
     let light = |(r, g, b): Rgb| {

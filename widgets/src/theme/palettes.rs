@@ -7,7 +7,7 @@ use super::{Area, Background, Palette};
 /// All colours of one theme.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Colours {
-    /// Background that the terminal is assumed to show; used for mixing only, as is `plain`.
+    /// Background that the terminal is assumed to show; like `plain`, it is only used for mixing.
     pub ground: Color,
     pub plain: Color,
     pub text: Color,
@@ -38,7 +38,7 @@ const fn hex(value: u32) -> Color {
 const INK: Color = hex(0x101418);
 const PAPER: Color = hex(0xFFFFFF);
 
-/// cividis in eight steps of equal lightness difference, which stay distinct in grey and in print.
+/// The cividis colour map in eight steps of equal lightness difference, which stay distinct in grey and in print.
 const CIVIDIS: [Area; 8] = [
     (hex(0x00224E), PAPER),
     (hex(0x253F6C), PAPER),

@@ -114,7 +114,7 @@ impl Timeline<'_> {
         }
     }
 
-    /// End of the bar before `item` in its row, and start of the one after it.
+    /// Returns the end of the bar before `item` in its row, and the start of the bar after it.
     fn room_beside(&self, item: &TimelineItem, width: i32, state: &TimelineState) -> (i32, i32) {
         let Some(own) = self.bar_columns(item, &state.parts) else { return (0, width) };
         let others = self.items.iter().filter(|other| {
@@ -202,7 +202,7 @@ impl Timeline<'_> {
         pen.rect(x, y, used, 1)
     }
 
-    /// The visible bars, with their rows.
+    /// Iterates over the visible bars, with their rows.
     fn bars<'s>(
         &'s self,
         height: i32,
@@ -215,7 +215,7 @@ impl Timeline<'_> {
         })
     }
 
-    /// Bodies first, then edges, then names, so that lines never cover letters of names.
+    /// Draws all bars: bodies first, then edges, then names, so that lines never cover letters of names.
     pub(super) fn draw_bars(&self, pen: &mut Pen<'_>, state: &mut TimelineState) {
         let height = pen.height();
         let mut hits = std::mem::take(&mut state.hits);
@@ -241,7 +241,7 @@ impl Timeline<'_> {
         state.hits = hits;
     }
 
-    /// First and last column of a bar over all spans, at least one column wide.
+    /// Returns first and last column of a bar over all spans, at least one column wide.
     fn bar_columns(&self, item: &TimelineItem, places: &[(i32, i32)]) -> Option<(i32, i32)> {
         let spans = (0..self.parts.len()).filter_map(|index| self.columns_in(index, places, item));
         let (from, to) = spans.reduce(|all, span| (all.0.min(span.0), all.1.max(span.1)))?;
@@ -252,7 +252,7 @@ impl Timeline<'_> {
         self.lanes.get(item.lane).map_or(0, |lane| lane.id)
     }
 
-    /// Number of items from `first` on that fall into the same cell of the same row.
+    /// Returns the number of items from `first` on that fall into the same cell of the same row.
     fn same_cell(&self, first: usize, places: &[(i32, i32)]) -> usize {
         let Some(item) = self.items.get(first) else { return 0 };
         let x = self.moment(places, item.start_s);
