@@ -1,4 +1,5 @@
-//! A file that grows by whole lines, for tables of sweeps: a sweep may take days, and users read its table meanwhile.
+//! A file that grows by whole lines, for tables of sweeps: a sweep may take days, and users read the table of a sweep
+//! meanwhile.
 //!
 //! [`crate::atomic`] writes the first content of the file. After that, each line is written in one piece and made
 //! durable before the next. A kill therefore leaves at most one incomplete line, which the next opening removes.
@@ -10,7 +11,8 @@ use std::fs::{File, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-/// A file of lines that is open for appending. A lock prevents other lightbay processes from writing to it meanwhile.
+/// A file of lines that is open for appending. A lock prevents other lightbay processes from writing to the file
+/// meanwhile.
 #[derive(Debug)]
 pub struct LineFile {
     path: PathBuf,

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 #[cfg(test)]
 mod tests;
 
-/// Start and end of the name of an unfinished file; an abandoned one may be deleted.
+/// Start and end of the name of an unfinished file; a file with such a name that no process writes may be deleted.
 const TEMPORARY: (&str, &str) = (".lightbay-", ".tmp");
 
 /// Permissions of a file that others may read, before the umask.
@@ -24,9 +24,9 @@ const PUBLIC_MODE: u32 = 0o666;
 /// Treatment of an existing file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overwrite {
-    /// Keep it and fail, even if it appears during the write.
+    /// Keep the existing file and fail, even if it appears during the write.
     Refuse,
-    /// Replace it.
+    /// Replace the existing file.
     Allow,
 }
 
@@ -39,7 +39,7 @@ pub fn atomic_write(path: &Path, bytes: &[u8], overwrite: Overwrite) -> Result<(
     atomic_write_with(path, overwrite, |file| file.write_all(bytes))
 }
 
-/// Like [`atomic_write`], for content that is produced piece by piece.
+/// Writes a file like [`atomic_write`], for content that is produced piece by piece.
 ///
 /// # Errors
 /// As [`atomic_write`], and every error of `fill`.
@@ -70,7 +70,7 @@ pub fn own_write(path: &Path, bytes: &[u8]) -> Result<(), SessionError> {
     write(path, follow(path)?, Overwrite::Allow, private::FILE_MODE, |file| file.write_all(bytes))
 }
 
-/// Like [`private_write`], for content that is produced piece by piece.
+/// Writes a file like [`private_write`], for content that is produced piece by piece.
 ///
 /// # Errors
 /// As [`private_write`], and every error of `fill`.
@@ -193,7 +193,7 @@ fn new_temporary(folder: &Path, mode: u32) -> io::Result<tempfile::NamedTempFile
     }
 }
 
-/// The target of a chain of symbolic links, which need not exist.
+/// Returns the target of a chain of symbolic links; the target need not exist.
 fn follow(path: &Path) -> Result<PathBuf, SessionError> {
     let mut path_now = path.to_owned();
     for _ in 0..40 {
@@ -231,7 +231,7 @@ fn write_through(
     Err(SessionError::NotAFile { path: path.to_owned(), what: "no regular file" })
 }
 
-/// Names the folder in the error if the folder refuses the write.
+/// Classifies an error of a write; the error names the folder if the folder refuses the write.
 fn blame(path: &Path, folder: &Path, error: io::Error) -> SessionError {
     match error.kind() {
         io::ErrorKind::NotFound => SessionError::NoFolder { path: folder.to_owned() },

@@ -32,14 +32,14 @@ impl fmt::Display for PlanId {
     }
 }
 
-/// The plan that a run ended with.
+/// The plan with which a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FinalPlan {
-    /// Its number.
+    /// Number of the plan.
     pub plan: PlanId,
-    /// SHA-256 of its content, without the data of the run.
+    /// SHA-256 of the plan's content, without the data of the run.
     pub content: Option<String>,
-    /// `true` if an earlier run ended with an equal plan; both then have the earlier number.
+    /// `true` if an earlier run ended with an equal plan; the plans of both runs then have the earlier number.
     pub again: bool,
     /// The other plans that the run reported, ascending.
     pub others: Vec<PlanId>,
@@ -61,21 +61,21 @@ struct Pages {
     written: BTreeSet<PlanId>,
     /// Plans that are on disk because the user requested it.
     kept: BTreeSet<PlanId>,
-    /// Final plans by their content, see `content_sha256`.
+    /// Numbers of final plans, by the SHA-256 of their content, see `content_sha256`.
     finals: HashMap<String, PlanId>,
     concluded: HashMap<RunId, FinalPlan>,
-    /// Free numbers that were assigned after the largest number was in use.
+    /// Free numbers that were assigned when no larger number was left.
     loose: BTreeSet<PlanId>,
 }
 
 impl PlanBook {
-    /// The book of a session without plans.
+    /// Creates the book of a session without plans.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The book of a session with existing plans: the plans in its log, the plans on disk, and the content of final
-    /// plans.
+    /// Restores the book of a session with existing plans: the plans in its log, the plans on disk, and the content of
+    /// final plans.
     pub fn restored(
         logged: impl IntoIterator<Item = (RunId, u64, PlanId)>,
         on_disk: impl IntoIterator<Item = PlanId>,
@@ -97,7 +97,7 @@ impl PlanBook {
         Self { pages: Mutex::new(pages) }
     }
 
-    /// The session's number of the plan that `run` calls `number`; every caller gets the same one.
+    /// Returns the session's number of the plan that `run` calls `number`; every caller gets the same number.
     pub fn assign(&self, run: RunId, number: u64) -> PlanId {
         let mut pages = self.pages();
         if let Some(known) = pages.of.get(&(run, number)) {
@@ -109,9 +109,9 @@ impl PlanBook {
         plan
     }
 
-    /// The number of a run's final plan. A run ends with the best plan that it reported, with its final status, so this
-    /// is the number of its last plan. If an earlier run ended with an equal plan, returns the number of the earlier
-    /// plan.
+    /// Returns the number of a run's final plan. A run ends with the best plan that it reported, with its final status,
+    /// so this is the number of its last plan. If an earlier run ended with an equal plan, returns the number of the
+    /// earlier plan.
     pub fn conclude(&self, run: RunId, content: &SharedPlan) -> FinalPlan {
         if let Some(known) = self.pages().concluded.get(&run) {
             return known.clone();
@@ -137,17 +137,17 @@ impl PlanBook {
         ended
     }
 
-    /// A number for a plan that no run reported, such as a plan edited by hand or read from a file.
+    /// Assigns a number to a plan that no run reported, such as a plan edited by hand or read from a file.
     pub fn assign_loose(&self) -> PlanId {
         self.pages().next()
     }
 
-    /// The session's number of a run's plan, if it has one.
+    /// Returns the session's number of a run's plan, if it has one.
     pub fn find(&self, run: RunId, number: u64) -> Option<PlanId> {
         self.pages().of.get(&(run, number)).copied()
     }
 
-    /// The session's number of a run's newest plan.
+    /// Returns the session's number of a run's newest plan.
     pub fn last_of(&self, run: RunId) -> Option<PlanId> {
         self.pages().last.get(&run).copied()
     }
@@ -174,7 +174,7 @@ impl PlanBook {
         self.pages().written.contains(&plan)
     }
 
-    /// Notes that the session continues in a folder without the plans written so far.
+    /// Records that the session continues in a folder without the plans written so far.
     pub(crate) fn leave_behind(&self) {
         self.pages().written.clear();
     }

@@ -32,19 +32,20 @@ pub struct ComparedPlan<'a> {
     pub header: &'a Header,
     /// The bounds on the plan, and for each bound whether the checker proved it or a method claims it.
     pub standing: &'a Standing,
-    /// Knobs of its scenario.
+    /// Knobs of the plan's scenario, with their values.
     pub knobs: &'a [(String, ParamValue)],
-    /// The problem that its method solves, if it differs from the problem of the objective.
+    /// The problem that the plan's method solves, if it differs from the problem of the objective.
     pub other_question: Option<&'a str>,
-    /// Differences of its scenario from that of the first plan, other than knobs; `None` for the first one.
+    /// Differences between the scenarios of this plan and of the first plan, other than knobs; `None` for the first
+    /// plan.
     pub apart: Option<&'a Apart>,
 }
 
-/// Owner of a setting.
+/// Owner of a setting: the part of the input to which the setting belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
-    /// A knob of the scenario, or another field of it.
+    /// A knob of the scenario, or another field of the scenario.
     Scenario,
     /// The origin of the scenario: files, assumptions.
     Origin,
@@ -55,7 +56,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// The word used in files and on screen.
+    /// Returns the word used in files and on screen.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Scenario => "scenario",
@@ -69,11 +70,11 @@ impl Scope {
 /// A setting in which the plans differ.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SettingDifference {
-    /// Its owner.
+    /// Owner of the setting.
     pub scope: Scope,
-    /// Its name.
+    /// Name of the setting.
     pub name: String,
-    /// Its value in each plan; `None` if the plan does not have it.
+    /// Value of the setting in each plan; `None` if the plan does not have it.
     pub values: Vec<Option<ParamValue>>,
 }
 
@@ -81,18 +82,18 @@ pub struct SettingDifference {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Better.
+    /// The figure is better.
     Better,
-    /// Worse.
+    /// The figure is worse.
     Worse,
-    /// Equal within the tolerance.
+    /// The figures are equal within the tolerance.
     Tie,
-    /// Different, and the figure has no better direction.
+    /// The figures differ, and the figure has no better direction.
     Different,
 }
 
 impl Verdict {
-    /// The word used in files and on screen.
+    /// Returns the word used in files and on screen.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Better => "better",
@@ -108,7 +109,7 @@ impl Verdict {
 pub struct MetricChange {
     /// Figure of the plan minus figure of the reference.
     pub difference: f64,
-    /// The difference in per cent of the magnitude of the reference's figure; `None` if this figure is 0.
+    /// The difference as a percentage of the magnitude of the reference's figure; `None` if this figure is 0.
     pub percent: Option<f64>,
     /// Verdict on the figure.
     pub verdict: Verdict,
@@ -119,11 +120,11 @@ pub struct MetricChange {
 pub struct Figure {
     /// Name with unit.
     pub name: String,
-    /// Its role: only outcomes are judged.
+    /// Role of the figure: only outcomes are judged.
     pub role: Role,
     /// Direction in which the figure improves, for an outcome with a known direction.
     pub sense: Option<Sense>,
-    /// Its value in each plan; `None` if the plan does not have it.
+    /// Value of the figure in each plan; `None` if the plan does not have it.
     pub values: Vec<Option<f64>>,
     /// Comparisons with the reference, one for each further plan; `None` where either value is missing.
     pub changes: Vec<Option<MetricChange>>,
@@ -135,7 +136,7 @@ pub struct Proof {
     /// Trust in the bound whose gap is listed: `verified` or `claimed`, followed by `in part` if the bound covers only
     /// some plans.
     pub word: &'static str,
-    /// The gaps, each with the trust in its bound: `28.6 % verified (0.00 % claimed)`.
+    /// Gap for each bound, with the trust in the bound: `28.6 % verified (0.00 % claimed)`.
     pub gaps: String,
     /// Every bound, with the plans for which it holds.
     pub words: String,
@@ -148,12 +149,12 @@ impl Proof {
     }
 }
 
-/// Plans side by side. Its columns are the plans, the first is the reference.
+/// A table that compares plans. The columns are the plans; the first plan is the reference.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CompareTable {
     /// Kind of all plans.
     pub kind: String,
-    /// The plans.
+    /// Names of the plans.
     pub labels: Vec<String>,
     /// Plans that are listed but not ranked, because they solve a different problem.
     pub not_ranked: Vec<NotRanked>,
@@ -163,14 +164,14 @@ pub struct CompareTable {
     pub settings: Vec<SettingDifference>,
     /// The objective, its bound and gap, then the metrics in the order in which the kind declares them.
     pub figures: Vec<Figure>,
-    /// What is proven of each plan.
+    /// Proven bounds of each plan, in words.
     pub proofs: Vec<Proof>,
-    /// Relative tolerance of ties.
+    /// Relative tolerance below which two figures are a tie.
     pub tolerance: f64,
 }
 
 impl CompareTable {
-    /// Adds a note if plans of scenarios with different knobs are ranked.
+    /// Returns a note if plans of scenarios with different knobs are ranked.
     pub fn varied_sentence(&self) -> Option<String> {
         let is_one = self.varied.len() == 1;
         let what = if is_one { "the parameter" } else { "the parameters" };

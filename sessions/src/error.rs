@@ -25,17 +25,17 @@ pub enum SessionError {
     /// The path is neither a file nor a folder.
     #[error("'{}' is {what}; give the name of a regular file", show(.path))]
     NotAFile {
-        /// Path that was named.
+        /// Path that was given.
         path: PathBuf,
         /// Description of what the path is, such as `no folder`.
         what: &'static str,
     },
-    /// An entry of a session that is not a regular file.
-    #[error("'{}' is {what}, but a session uses only regular files; put a regular file in its place", show(.path))]
+    /// An entry of a session is not a regular file.
+    #[error("'{}' is {what}, which is not followed in a session; put a regular file in its place", show(.path))]
     NotRegular {
         /// Path of the entry.
         path: PathBuf,
-        /// Description of the entry, such as `a symbolic link`.
+        /// Description of what the entry is, such as `a symbolic link`.
         what: &'static str,
     },
     /// The folder to write into is missing.
@@ -78,20 +78,20 @@ pub enum SessionError {
         /// Problem of the content, with its remedy.
         problem: Problem,
     },
-    /// Content that cannot be written.
+    /// The content cannot be written.
     #[error("'{}' {source}; this is a defect of the method that made it", show(.path))]
     Unwritable {
         /// The file.
         path: PathBuf,
-        /// Reason that it cannot be written.
+        /// Reason that the content cannot be written.
         source: WriteError,
     },
-    /// There is no session of that name.
+    /// No session has that name.
     #[error("there is no session '{}'; {remedy}", printable(.name))]
     NoSession {
         /// Name that was requested.
         name: String,
-        /// The nearest name, or what else to do.
+        /// Remedy: the nearest name of a session, or another action.
         remedy: String,
     },
     /// Another process writes to the session.
@@ -99,10 +99,10 @@ pub enum SessionError {
     InUse {
         /// The session.
         name: String,
-        /// Process that holds it.
+        /// Process that has the session open.
         holder: String,
     },
-    /// Another process adds to the file.
+    /// Another process appends to the file.
     #[error("'{}' is being written by another process; wait for it, or choose another name", show(.path))]
     Busy {
         /// The file.
@@ -117,7 +117,7 @@ pub enum SessionError {
     /// No folder for saved work is known.
     #[error("no place for {what} is known: neither {variables} is set; set one of them to a folder")]
     NoPlace {
-        /// Content to be placed.
+        /// Content that needs a folder.
         what: &'static str,
         /// The environment variables that were read.
         variables: &'static str,
@@ -128,13 +128,13 @@ pub enum SessionError {
         printable(.label), printable(.other)
     )]
     Kinds {
-        /// The first plan.
+        /// Name of the first plan.
         label: String,
-        /// Its kind.
+        /// Kind of the first plan.
         kind: String,
-        /// The plan that differs.
+        /// Name of the plan of another kind.
         other: String,
-        /// Its kind.
+        /// Kind of that plan.
         other_kind: String,
     },
     /// Too few plans were to be compared.
@@ -165,7 +165,7 @@ impl SessionError {
         }
     }
 
-    /// An error met while reading `path`.
+    /// Classifies an error that occurred while reading `path`.
     pub(crate) fn reading(path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
         match not_regular_of(&source) {
@@ -174,13 +174,13 @@ impl SessionError {
         }
     }
 
-    /// Error about invalid content of `path`.
+    /// Makes an error about invalid content of `path`.
     pub(crate) fn broken(path: &Path, problem: Problem) -> Self {
         Self::Broken { path: path.to_owned(), problem }
     }
 }
 
-/// The folder that contains a file; the working folder for a bare name.
+/// Returns the folder that contains a file; the working folder for a bare name.
 pub(crate) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

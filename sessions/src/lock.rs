@@ -18,7 +18,7 @@ pub struct LockHolder {
     pub pid: u32,
     /// Name of the machine.
     pub host: String,
-    /// Time at which it opened the session, RFC 3339.
+    /// Time at which the process opened the session, RFC 3339.
     pub since: String,
 }
 
@@ -83,7 +83,8 @@ pub fn try_lock(path: &Path, since: &str) -> Result<Locked, SessionError> {
     }
 }
 
-/// Takes the lock. A call of [`holder`] in another process takes the lock for a moment, so the attempt is repeated.
+/// Takes the lock, or fails if another process holds it. A call of [`holder`] in another process takes the lock for a
+/// moment, so the attempt is repeated.
 pub(crate) fn exclusively(file: &File) -> Result<(), TryLockError> {
     for _ in 0..100 {
         match file.try_lock() {
@@ -97,7 +98,7 @@ pub(crate) fn exclusively(file: &File) -> Result<(), TryLockError> {
     Err(TryLockError::WouldBlock)
 }
 
-/// The process that holds the lock at `path` now; the lock itself is not taken; `None` if the lock is free.
+/// Returns the process that holds the lock at `path` now, without taking the lock; `None` if the lock is free.
 pub(crate) fn holder(path: &Path) -> Option<LockHolder> {
     let mut file = private::open(path).ok()?;
     match file.try_lock_shared() {

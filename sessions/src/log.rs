@@ -18,16 +18,16 @@ use std::path::{Path, PathBuf};
 #[cfg(test)]
 mod tests;
 
-/// Longest line that is read; a longer one is treated as damaged, and is skipped without being kept in memory.
+/// Maximum length of a line, bytes; a longer line is treated as damaged, and is skipped without being kept in memory.
 const MAX_LINE_BYTES: u64 = 8 << 20;
 
 /// An event of a session's log.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LogRecord {
-    /// The event.
+    /// The event as it is written.
     #[serde(flatten)]
     pub record: EventRecord,
-    /// The session's number of its plan.
+    /// The session's number of the plan in the event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlanId>,
     /// SHA-256 of the content of a run's final plan, which identifies equal plans.
@@ -55,11 +55,11 @@ impl LogRecord {
 /// A line of a log.
 #[derive(Debug)]
 pub enum LogLine {
-    /// A record.
+    /// A valid record.
     Record(Box<LogRecord>),
     /// A complete line that is not a valid record.
     Broken(Problem),
-    /// The file ends with an incomplete record. Always the last line.
+    /// The file ends with an incomplete record; this is always the last line.
     CutOff,
 }
 
@@ -73,12 +73,12 @@ pub struct LogReader<R> {
 }
 
 impl<R: BufRead> LogReader<R> {
-    /// Reads from the start of a log.
+    /// Creates a reader that starts at the beginning of a log.
     pub const fn new(input: R) -> Self {
         Self { input, buffer: Vec::new(), line: 0, end: 0 }
     }
 
-    /// Bytes of the whole lines read so far.
+    /// Returns the number of bytes of the whole lines read so far.
     pub const fn end(&self) -> u64 {
         self.end
     }
@@ -161,7 +161,7 @@ fn parse(line: &[u8], number: u64) -> LogLine {
 /// Opens the log of a session; `None` if nothing was logged yet.
 ///
 /// # Errors
-/// [`SessionError`] if it is there and cannot be read.
+/// [`SessionError`] if the log exists and cannot be read.
 pub fn open_log(path: &Path) -> Result<Option<LogReader<BufReader<File>>>, SessionError> {
     match private::open(path) {
         Ok(file) => Ok(Some(LogReader::new(BufReader::with_capacity(1 << 16, file)))),
@@ -170,7 +170,7 @@ pub fn open_log(path: &Path) -> Result<Option<LogReader<BufReader<File>>>, Sessi
     }
 }
 
-/// Follows a log that another process is writing.
+/// A reader that follows a log that another process is writing.
 #[derive(Debug)]
 pub struct Follower {
     path: PathBuf,
@@ -183,7 +183,7 @@ impl Follower {
         Self { path: path.into(), end }
     }
 
-    /// The whole lines written since the last call, at most `most` of them.
+    /// Returns the whole lines written since the last call, at most `most` of them.
     ///
     /// # Errors
     /// [`SessionError`] if the log cannot be read.

@@ -7,7 +7,7 @@ use crate::store::SESSIONS_FOLDER;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Places named on the command line; they take precedence over variables.
+/// Folders and configuration file named on the command line; they take precedence over variables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
     /// Folder in place of `$XDG_DATA_HOME/lightbay`.
@@ -27,9 +27,9 @@ pub struct Places {
 }
 
 impl Places {
-    /// Finds the places: the given ones, else `LIGHTBAY_DATA`, `LIGHTBAY_STATE` (folders) and `LIGHTBAY_CONFIG` (a
-    /// file), else the XDG variables, else their defaults below `HOME`. Empty variables and relative XDG folders count
-    /// as unset, as the XDG base directory specification requires.
+    /// Finds the folders and the configuration file: the given ones, else `LIGHTBAY_DATA`, `LIGHTBAY_STATE` (folders)
+    /// and `LIGHTBAY_CONFIG` (a file), else the XDG variables, else their defaults below `HOME`. Empty variables and
+    /// relative XDG folders count as unset, as the XDG base directory specification requires.
     ///
     /// # Errors
     /// [`SessionError::NoPlace`] if none of these is set.
@@ -58,27 +58,27 @@ impl Places {
         })
     }
 
-    /// Folder of the sessions.
+    /// Returns the folder of the sessions.
     pub fn sessions(&self) -> PathBuf {
         self.data.join(SESSIONS_FOLDER)
     }
 
-    /// Folder of logs and of the list of recent sessions.
+    /// Returns the folder of logs and of the list of recent sessions.
     pub fn state(&self) -> &Path {
         &self.state
     }
 
-    /// The list of recent sessions.
+    /// Returns the path of the list of recent sessions.
     pub fn recent(&self) -> PathBuf {
         self.state.join("recent.json")
     }
 
-    /// Folder of the program's own log files.
+    /// Returns the folder of the program's own log files.
     pub fn logs(&self) -> PathBuf {
         self.state.join("logs")
     }
 
-    /// The configuration file.
+    /// Returns the path of the configuration file.
     pub fn config(&self) -> &Path {
         &self.config
     }

@@ -6,10 +6,10 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
-/// Permissions of a file.
+/// Permissions of a file of a session.
 pub(crate) const FILE_MODE: u32 = 0o600;
 
-/// Permissions of a folder.
+/// Permissions of a folder of a session.
 const FOLDER_MODE: u32 = 0o700;
 
 /// Error about an entry of a session that is not a regular file.

@@ -18,14 +18,14 @@ mod tests;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplayLimits {
     /// Maximum number of progress records (points of curves); longer logs are thinned evenly over the length of each
-    /// curve. Bounds that differ from the previous one are counted separately, up to the same number.
+    /// curve. Bounds that differ from the previous bound are counted separately, up to the same number.
     pub progress: usize,
     /// Maximum number of lines of a solver's log of each run, the newest ones.
     pub lines: usize,
 }
 
 impl ReplayLimits {
-    /// No limits: the whole log.
+    /// No limits: the whole log is kept.
     pub const ALL: Self = Self { progress: usize::MAX, lines: usize::MAX };
 }
 
@@ -38,23 +38,23 @@ impl Default for ReplayLimits {
 /// History of one run.
 #[derive(Clone, Debug)]
 pub struct RunHistory {
-    /// Its number.
+    /// Number of the run.
     pub run: RunId,
-    /// Its method.
+    /// Method of the run.
     pub method: String,
-    /// Its first event, with seed and threads.
+    /// First event of the run, with seed and threads.
     pub started: Option<Started>,
-    /// Objective of its last checked plan.
+    /// Objective of the run's last checked plan.
     pub value: Option<f64>,
-    /// Its last plan.
+    /// Last plan of the run.
     pub plan: Option<PlanId>,
-    /// Its last bound on all plans.
+    /// Last bound of the run on all plans.
     pub bound: Option<f64>,
-    /// Its clock at its last event, in seconds.
+    /// Seconds on the run's clock at its last event.
     pub elapsed_s: f64,
-    /// Plans it reported.
+    /// Number of plans that the run reported.
     pub plans: u64,
-    /// Its last event; `None` if the program was killed before the run ended.
+    /// Last event of the run; `None` if the program was killed before the run ended.
     pub done: Option<Done>,
 }
 
@@ -63,7 +63,7 @@ pub struct RunHistory {
 pub struct Replay {
     /// The events in the order in which they were written; events of simultaneous runs are interleaved.
     pub records: Vec<LogRecord>,
-    /// Runs, by number.
+    /// History of each run, by number.
     pub runs: BTreeMap<RunId, RunHistory>,
     /// The first [`Replay::MAX_PROBLEMS`] lines that could not be read.
     pub problems: Vec<Problem>,
@@ -86,7 +86,7 @@ impl Replay {
     /// Reads a log file; a missing file is an empty log.
     ///
     /// # Errors
-    /// [`SessionError`] if it is there and cannot be read.
+    /// [`SessionError`] if the file exists and cannot be read.
     pub fn read(path: &Path, limits: ReplayLimits) -> Result<Self, SessionError> {
         match open_log(path)? {
             None => Ok(Self::default()),
@@ -182,22 +182,25 @@ impl Replay {
         }
     }
 
-    /// Returns the plans in the order of the log: (run, its number for the plan, the session's number for it).
+    /// Iterates over the plans in the order of the log: the run, the run's number for the plan, and the session's
+    /// number for it.
     pub fn plans(&self) -> impl Iterator<Item = (RunId, u64, PlanId)> + '_ {
         self.plans.iter().copied()
     }
 
-    /// Returns the final plans of runs: SHA-256 of the content, and the session's number.
+    /// Iterates over the final plans of runs: SHA-256 of the content, and the session's number.
     pub fn finals(&self) -> impl Iterator<Item = (String, PlanId)> + '_ {
         self.finals.iter().cloned()
     }
 
-    /// Runs whose end is not in the log: the program ended during the run, or the run is still active.
+    /// Iterates over the runs whose end is not in the log: the program ended during the run, or the run is still
+    /// active.
     pub fn unfinished(&self) -> impl Iterator<Item = &RunHistory> {
         self.runs.values().filter(|run| run.done.is_none())
     }
 
-    /// The unfinished runs that `holder` started: they are active as long as it has the session open.
+    /// Iterates over the unfinished runs that `holder` started: they are active as long as `holder` has the session
+    /// open.
     pub fn at_work<'r>(&'r self, holder: &'r LockHolder) -> impl Iterator<Item = RunId> + 'r {
         // Both dates were written by this program, in whole seconds of the same time zone.
         let began = |run: &&RunHistory| run.started.as_ref().is_some_and(|run| run.date >= holder.since);

@@ -24,15 +24,15 @@ pub const MOST: usize = 50;
 /// A recently used session, with the data for the start screen.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecentEntry {
-    /// Its name.
+    /// Name of the session.
     pub session: String,
-    /// Kind of its scenario.
+    /// Kind of the session's scenario.
     pub kind: String,
-    /// Display name of its scenario.
+    /// Display name of the session's scenario.
     pub scenario: String,
-    /// Time of its last use, RFC 3339.
+    /// Time of the last use of the session, RFC 3339.
     pub at: String,
-    /// Its newest or best plan.
+    /// Newest or best plan of the session.
     #[serde(default)]
     pub plan: Option<RecentPlan>,
 }
@@ -40,15 +40,15 @@ pub struct RecentEntry {
 /// The plan of a recent session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecentPlan {
-    /// Its number.
+    /// Number of the plan.
     pub plan: PlanId,
-    /// Method that found it.
+    /// Method that found the plan.
     pub method: String,
-    /// Value, bound, gap.
+    /// Value, bound and gap of the plan.
     pub objective: Objective,
-    /// Figures for comparison.
+    /// Figures of the plan for comparison, by name with unit.
     pub metrics: BTreeMap<String, f64>,
-    /// Its status, such as optimal or feasible.
+    /// Status of the plan, such as optimal or feasible.
     pub status: Status,
 }
 
@@ -127,8 +127,8 @@ fn change(path: &Path, edit: impl FnOnce(&mut Vec<RecentEntry>)) -> Result<(), S
     own_write(path, &bytes)
 }
 
-/// The session to reopen if the user names none: the first existing session of the list, else the session that was
-/// saved last; `None` for a new user.
+/// Returns the session to reopen if the user names none: the first existing session of the list, else the session that
+/// was saved last; `None` for a new user.
 pub fn last_session(places: &Places) -> Option<String> {
     let store = Store::at(places.sessions());
     recent(&places.recent()).into_iter().map(|entry| entry.session).find(|name| store.has(name)).or_else(

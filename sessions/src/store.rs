@@ -30,7 +30,7 @@ pub(crate) const PLANS_FOLDER: &str = "plans";
 pub(crate) const LOG_FILE: &str = "run.log";
 pub(crate) const LOCK_FILE: &str = "lock";
 
-/// Longest name of a session, in characters.
+/// Maximum length of the name of a session, in characters.
 const MAX_NAME: usize = 60;
 
 /// All sessions below one folder.
@@ -42,27 +42,28 @@ pub struct Store {
 /// Entry for a session in a list.
 #[derive(Clone, Debug)]
 pub struct SessionSummary {
-    /// Name of its folder.
+    /// Name of the session's folder.
     pub name: String,
-    /// `session.toml`, as far as it could be read.
+    /// Content of `session.toml`, as far as it could be read.
     pub file: SessionFile,
     /// Number of plans on disk.
     pub plans: usize,
-    /// Size of everything on disk.
+    /// Size of all files of the session, bytes.
     pub bytes: u64,
-    /// Process that has it open for writing.
+    /// Process that has the session open for writing, in words.
     pub open_in: Option<String>,
-    /// Problem with it, in words.
+    /// Problem with the session, in words.
     pub problem: Option<String>,
 }
 
 impl Store {
-    /// The sessions in `folder`, which need not exist yet.
+    /// Creates the store of the sessions in `folder`, which need not exist yet.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
 
-    /// The sessions of a user whose data is in `folder`, as returned by [`crate::Places::sessions`].
+    /// Creates the store of a user whose data is in `folder`: the sessions are in the subfolder as in
+    /// [`crate::Places::sessions`].
     pub fn of_data(folder: &Path) -> Self {
         Self::at(folder.join(SESSIONS_FOLDER))
     }
@@ -72,7 +73,7 @@ impl Store {
         &self.folder
     }
 
-    /// Names of all sessions, in order. Reads no file.
+    /// Returns the names of all sessions, in order. Reads no file.
     ///
     /// # Errors
     /// [`SessionError`] if the folder is there and cannot be listed.
@@ -126,7 +127,8 @@ impl Store {
         is_name(name) && self.folder.join(name).is_dir()
     }
 
-    /// Starts a session on a scenario. Its name is made from `wanted`: `megatron_177b`, `megatron_177b-2`, …
+    /// Starts a session on a scenario. The name of the session is made from `wanted`: `megatron_177b`,
+    /// `megatron_177b-2`, …
     ///
     /// # Errors
     /// [`SessionError`] if it cannot be written.

@@ -27,7 +27,7 @@ enum Sort {
 }
 
 impl Curve {
-    /// The curve a progress event belongs to; `None` for milestones.
+    /// Returns the curve to which a progress event belongs; `None` for milestones.
     pub(crate) fn of_progress(run: RunId, body: &EventBody) -> Option<Self> {
         let sort = match body {
             EventBody::Bound(bound) => Sort::Bound(bound.only.clone()),
@@ -39,7 +39,7 @@ impl Curve {
         Some(Self { run, sort })
     }
 
-    /// Like [`Self::of_progress`], with a curve for the lines of a solver's log.
+    /// Returns the curve of an event like [`Self::of_progress`], with a curve for the lines of a solver's log.
     pub(crate) fn of(run: RunId, body: &EventBody) -> Option<Self> {
         match body {
             EventBody::Line(_) => Some(Self { run, sort: Sort::Line }),
@@ -47,30 +47,31 @@ impl Curve {
         }
     }
 
-    /// The curves that show the state of a search: its counters when an incumbent or a bound arrived.
+    /// Returns the curves that show the state of a search: its counters when an incumbent or a bound arrived.
     pub(crate) const fn standing(run: RunId) -> [Self; 2] {
         [Self { run, sort: Sort::Solver }, Self { run, sort: Sort::Generation }]
     }
 
-    /// Returns `true` if it belongs to a run.
+    /// Returns `true` if the curve belongs to a run.
     pub(crate) fn is_of(&self, run: RunId) -> bool {
         self.run == run
     }
 
-    /// The curve of an incumbent that has no plan yet.
+    /// Returns the curve of an incumbent that has no plan yet.
     pub(crate) fn of_unchecked(run: RunId, body: &EventBody) -> Option<Self> {
         is_unchecked(body).then_some(Self { run, sort: Sort::Unchecked })
     }
 }
 
-/// Selects bounds that differ from the previous one; a repeated bound may be left out like any other point.
+/// Selects bounds that differ from the previous bound of the run; a repeated bound may be left out like any other
+/// point.
 #[derive(Debug, Default)]
 pub(crate) struct NewBounds {
     known: HashMap<RunId, (f64, Option<String>)>,
 }
 
 impl NewBounds {
-    /// Returns `true` if the event is a bound that differs from the one before.
+    /// Returns `true` if the event is a bound that differs from the bound before.
     pub(crate) fn is_new(&mut self, run: RunId, body: &EventBody) -> bool {
         let EventBody::Bound(bound) = body else { return false };
         let before = self.known.get(&run);

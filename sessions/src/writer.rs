@@ -58,15 +58,15 @@ pub enum SaveState {
 pub struct SaveStatus {
     /// State of saving.
     pub state: SaveState,
-    /// Lines written to the log.
+    /// Number of lines written to the log.
     pub lines: u64,
-    /// Plan files written.
+    /// Number of plan files written.
     pub plans: u64,
-    /// Progress events left out because the disk could not keep up.
+    /// Number of progress events left out because the disk could not keep up.
     pub thinned: u64,
-    /// Progress events left out because of the length of their run.
+    /// Number of progress events left out because of the length of their run.
     pub left_out: u64,
-    /// Incumbents without a plan that were left out because the disk could not keep up.
+    /// Number of incumbents without a plan that were left out because the disk could not keep up.
     pub merged: u64,
     /// Number of events and plans that cannot be written because a number in them is not finite.
     pub unwritable: u64,
@@ -78,7 +78,7 @@ pub struct SaveStatus {
     pub list_problem: Option<String>,
 }
 
-/// Outcome of a writer.
+/// Outcome of the last save of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// Everything was saved in the folder of the session.
@@ -90,7 +90,7 @@ pub enum Ending {
         /// Place of the saved files.
         place: Place,
     },
-    /// Something could not be written and is lost.
+    /// Some data could not be written and is lost.
     Lost {
         /// Reason for the loss.
         why: String,
@@ -103,12 +103,12 @@ pub type Notify = Box<dyn Fn(&SaveStatus) + Send>;
 
 struct Shared {
     inbox: Mutex<Inbox>,
-    /// Something arrived that the writer must process.
+    /// Notified when something arrived that the writer must process.
     wake: Condvar,
     status: Mutex<(SaveStatus, u64)>,
-    /// The status changed.
+    /// Notified when the status has changed.
     told: Condvar,
-    /// The disk did not respond to the last request.
+    /// `true` if the disk did not respond to the last request.
     stuck: AtomicBool,
     book: Arc<PlanBook>,
     clock: Arc<dyn Clock>,
@@ -124,7 +124,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Sink that saves the events of runs. Cheap to clone; taking an event takes microseconds.
+/// Event receiver that saves the events of runs. Cheap to clone; receiving an event takes microseconds.
 #[derive(Clone, Debug)]
 pub struct SessionSink {
     shared: Arc<Shared>,
@@ -226,7 +226,7 @@ impl SessionWriter {
         SessionSink { shared: Arc::clone(&self.shared) }
     }
 
-    /// The plan numbers of the session.
+    /// Returns the plan numbers of the session.
     pub fn book(&self) -> &Arc<PlanBook> {
         &self.shared.book
     }
@@ -392,7 +392,7 @@ impl Drop for SessionWriter {
     }
 }
 
-/// Runs until the writer is closed.
+/// Runs the thread of the writer until the writer is closed.
 fn serve<D: Disk>(shared: &Shared, mut pending: PendingWrites<D>, notify: &Notify) {
     let ended = EndedWriter { shared };
     loop {
@@ -462,7 +462,8 @@ fn tell<D: Disk>(shared: &Shared, pending: &PendingWrites<D>, behind: bool, noti
     }
 }
 
-/// Reports that the writer has ended, even after a panic, so that no thread waits for it.
+/// Guard of the writer's thread: when dropped, it reports that the writer has ended, even after a panic, so that no
+/// thread waits for it.
 struct EndedWriter<'a> {
     shared: &'a Shared,
 }

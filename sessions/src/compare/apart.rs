@@ -5,7 +5,7 @@ use lightbay_core::param::ParamValue;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// Differences of a scenario from that of the first plan, other than knobs.
+/// Differences of a scenario from the scenario of the first plan, other than knobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Apart {
     /// Fields of the problem that differ, with both values as text.
@@ -26,16 +26,16 @@ impl Apart {
 /// A plan that is listed and not ranked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NotRanked {
-    /// The plan.
+    /// Name of the plan.
     pub label: String,
-    /// Its method.
+    /// Method of the plan.
     pub method: String,
-    /// The reason, a clause with a subject.
+    /// The reason that the plan is not ranked, as a clause with a subject.
     pub because: String,
 }
 
 impl NotRanked {
-    /// Plan and reason as one sentence.
+    /// Returns plan and reason as one sentence.
     pub fn sentence(&self) -> String {
         format!("{} is not ranked: {}.", self.label, self.because)
     }
@@ -44,7 +44,7 @@ impl NotRanked {
 /// Maximum number of differences that the reason for not ranking a plan names.
 const NAMED: usize = 4;
 
-/// The reason that a plan is not ranked, if there is one.
+/// Returns the reason that a plan is not ranked, if there is one.
 pub(super) fn not_ranked(subject: &ComparedPlan<'_>) -> Option<NotRanked> {
     let method = &subject.header.method;
     let of_method = subject.other_question.map(|why| format!("{method} solves a different problem ({why})"));
@@ -81,7 +81,7 @@ impl FieldPart {
     }
 }
 
-/// The differences beyond knobs as settings: owner, name, and the value in each plan.
+/// Returns the differences other than knobs as settings: owner, name, and the value in each plan.
 pub(super) fn rows<'a>(subjects: &[ComparedPlan<'a>]) -> Vec<(Scope, &'a str, Vec<Option<ParamValue>>)> {
     let mut rows = Vec::new();
     for (scope, part) in [(Scope::Scenario, FieldPart::Fields), (Scope::Origin, FieldPart::Origin)] {
@@ -101,7 +101,7 @@ pub(super) fn rows<'a>(subjects: &[ComparedPlan<'a>]) -> Vec<(Scope, &'a str, Ve
     rows
 }
 
-/// Names of the knobs in which scenarios of different problems differ.
+/// Returns the names of the knobs in which scenarios of different problems differ.
 pub(super) fn varied(subjects: &[ComparedPlan<'_>], settings: &[SettingDifference]) -> Vec<String> {
     let apart = || subjects.iter().filter_map(|subject| subject.apart);
     if apart().all(|apart| apart.is_same_question) {

@@ -114,7 +114,7 @@ impl CompareTable {
 }
 
 impl MetricChange {
-    /// For people: `-1.25 % better`, `tie`, `+3 worse` (where there is no percentage).
+    /// Formats the change for people: `-1.25 % better`, `tie`, `+3 worse` (if there is no percentage).
     pub fn words(&self) -> String {
         let amount = match self.percent {
             Some(percent) if percent.abs() < 0.005 => format!("{:+.1e}", self.difference),

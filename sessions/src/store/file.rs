@@ -16,15 +16,15 @@ pub const SCHEMA: &str = "lightbay.session/1";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SessionFile {
-    /// [`SCHEMA`].
+    /// Schema name, [`SCHEMA`].
     pub schema: String,
     /// Kind of the scenario.
     pub kind: String,
     /// Display name of the scenario.
     pub scenario: String,
-    /// RFC 3339.
+    /// Time at which the session was created, RFC 3339.
     pub created_at: String,
-    /// RFC 3339; set whenever the session is saved.
+    /// Time of the last save, RFC 3339.
     pub updated_at: String,
     /// The method chosen last.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,7 +43,7 @@ pub struct SessionFile {
     /// Knobs changed since the last run, with their new values.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub changed: BTreeMap<String, ParamValue>,
-    /// Parameters by method.
+    /// Parameters that were set, by method.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub parameters: BTreeMap<String, Params>,
     /// Results of the checker by plan number, used until the plans are read and checked again.
@@ -76,7 +76,7 @@ impl Default for SessionFile {
 }
 
 impl SessionFile {
-    /// A new session on a scenario.
+    /// Makes the content for a new session on a scenario.
     pub fn new(kind: &str, scenario: &str, date: &str) -> Self {
         Self {
             kind: kind.to_owned(),
@@ -106,7 +106,7 @@ impl SessionFile {
     }
 }
 
-/// The schema name of a session file, which may be of another version; `None` if it cannot be read.
+/// Returns the schema name of a session file, which may be of another version; `None` if it cannot be read.
 pub(crate) fn schema_of(bytes: &[u8]) -> Option<String> {
     let table: toml::Table = std::str::from_utf8(bytes).ok()?.parse().ok()?;
     table.get("schema")?.as_str().map(str::to_owned)

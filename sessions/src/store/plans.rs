@@ -26,17 +26,17 @@ pub const COMPRESS_ABOVE_BYTES: usize = 16 << 20;
 /// A plan file of a session.
 #[derive(Debug)]
 pub struct PlanEntry {
-    /// Its number.
+    /// Number of the plan.
     pub plan: PlanId,
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Size on disk.
+    /// Size of the file on disk, bytes.
     pub bytes: u64,
     /// The envelope (everything but scenario and result), or the problem of the file.
     pub header: Result<Header, Problem>,
 }
 
-/// Writes a plan and replaces an existing one of the same number.
+/// Writes a plan, and replaces an existing plan of the same number; returns the size of the file.
 pub(crate) fn write_plan(folder: &Path, plan: PlanId, json: &[u8]) -> Result<u64, SessionError> {
     let plain = folder.join(format!("{:04}.json", plan.0));
     let packed = folder.join(format!("{:04}.json.gz", plan.0));
@@ -54,7 +54,7 @@ pub(crate) fn write_plan(folder: &Path, plan: PlanId, json: &[u8]) -> Result<u64
     fs::metadata(&written).map(|found| found.len()).map_err(|error| SessionError::reading(&written, error))
 }
 
-/// The compressed form of a large plan, if the reader accepts it.
+/// Returns the compressed form of a large plan, if the reader accepts it.
 fn compressed(json: &[u8]) -> io::Result<Option<Vec<u8>>> {
     if json.len() <= COMPRESS_ABOVE_BYTES {
         return Ok(None);
@@ -82,12 +82,12 @@ fn remove_if_there(path: &Path) -> Result<(), SessionError> {
     }
 }
 
-/// The numbers of the plan files in a folder, ascending. Reads no file.
+/// Returns the numbers of the plan files in a folder, ascending. Reads no file.
 pub(crate) fn numbers(folder: &Path) -> Result<Vec<PlanId>, SessionError> {
     Ok(files(folder)?.into_keys().collect())
 }
 
-/// All plan files with their headers, ascending by number.
+/// Returns all plan files with their headers, ascending by number.
 pub(crate) fn entries(folder: &Path) -> Result<Vec<PlanEntry>, SessionError> {
     Ok(files(folder)?
         .into_iter()
@@ -116,10 +116,10 @@ pub(crate) fn entries(folder: &Path) -> Result<Vec<PlanEntry>, SessionError> {
         .collect())
 }
 
-/// The whole plan as a JSON tree, from a folder of plans. The caller still has to validate and check it.
+/// Reads the whole plan as a JSON tree from a folder of plans. The caller still has to validate and check it.
 ///
 /// # Errors
-/// [`SessionError`] if it is not there or damaged.
+/// [`SessionError`] if the plan does not exist or is damaged.
 pub fn read_plan(folder: &Path, plan: PlanId) -> Result<Value, SessionError> {
     let mut first = None;
     for path in newest_first(candidates(folder, plan)?) {
@@ -167,7 +167,7 @@ fn number_of(name: &str) -> Option<PlanId> {
     (plan.is_valid() && digits == format!("{number:04}")).then_some(plan)
 }
 
-/// Names in a folder of plans that look like plans but are ignored because their number is too large.
+/// Returns the names in a folder of plans that look like plans but are ignored because their number is too large.
 pub(super) fn too_large(folder: &Path) -> Vec<String> {
     let looks_so = |name: &str| {
         let digits = name.strip_suffix(".json").or_else(|| name.strip_suffix(".json.gz"));

@@ -1,4 +1,4 @@
-//! One session, opened.
+//! One session that is open.
 
 use super::{
     LOCK_FILE, LOG_FILE, PLANS_FOLDER, PlanEntry, SCENARIO_FILE, SESSION_FILE, SessionFile, check_version,
@@ -17,13 +17,13 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Access to a session: for reading, or for changes too.
+/// Access to a session: for reading only, or also for changes.
 #[derive(Clone, Debug)]
 pub enum Access {
-    /// For changes: this process holds the lock.
+    /// The session can be changed: this process holds the lock.
     Write(Arc<Lock>),
-    /// For reading only: another process has it open for writing, or its folder is not writable. The value is a note
-    /// for the screen.
+    /// The session can only be read: another process has it open for writing, or the folder of the session is not
+    /// writable. The value is a note for the screen.
     ReadOnly {
         /// Sentence about the process that holds the lock, or the folder that is not writable.
         note: String,
@@ -73,27 +73,27 @@ impl Session {
         Self { name, folder, file, access, remarks }
     }
 
-    /// Its name, which is also the name of its folder.
+    /// Returns the name of the session, which is also the name of its folder.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its folder.
+    /// Returns the folder of the session.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// `session.toml` as it was when the session was opened.
+    /// Returns the content of `session.toml` at the time at which the session was opened.
     pub const fn file(&self) -> &SessionFile {
         &self.file
     }
 
-    /// Returns the access to it: for reading, or for changes too.
+    /// Returns the access to the session: for reading only, or also for changes.
     pub const fn access(&self) -> &Access {
         &self.access
     }
 
-    /// The note for the screen if the session is open for reading only.
+    /// Returns the note for the screen if the session is open for reading only.
     pub fn read_only(&self) -> Option<&str> {
         match &self.access {
             Access::Write(_) => None,
@@ -101,7 +101,7 @@ impl Session {
         }
     }
 
-    /// The other process that has it open for writing now, if any.
+    /// Returns the other process that has the session open for writing now, if any.
     pub fn holder(&self) -> Option<LockHolder> {
         match &self.access {
             Access::Write(_) => None,
@@ -109,17 +109,17 @@ impl Session {
         }
     }
 
-    /// Returns remarks on damage that was found when it was opened, one sentence each.
+    /// Returns remarks on damage that was found when the session was opened, one sentence each.
     pub fn remarks(&self) -> &[String] {
         &self.remarks
     }
 
-    /// Its run log.
+    /// Returns the path of the session's run log.
     pub fn log_path(&self) -> PathBuf {
         self.folder.join(LOG_FILE)
     }
 
-    /// Folder of its plans.
+    /// Returns the folder of the session's plans.
     pub fn plans_folder(&self) -> PathBuf {
         self.folder.join(PLANS_FOLDER)
     }
@@ -143,8 +143,8 @@ impl Session {
         Err(error)
     }
 
-    /// All plans on disk with their headers, ascending by number; damaged plans have their problem instead. Reads
-    /// every plan file.
+    /// Returns all plans on disk with their headers, ascending by number; damaged plans have their problem instead.
+    /// Reads every plan file.
     ///
     /// # Errors
     /// [`SessionError`] if the folder cannot be listed.
@@ -152,7 +152,7 @@ impl Session {
         plans::entries(&self.plans_folder())
     }
 
-    /// The numbers of the plans on disk, ascending. Reads no file.
+    /// Returns the numbers of the plans on disk, ascending. Reads no file.
     ///
     /// # Errors
     /// [`SessionError`] if the folder cannot be listed.
@@ -163,7 +163,7 @@ impl Session {
     /// Reads a plan as a JSON tree. The caller still has to validate and check it.
     ///
     /// # Errors
-    /// [`SessionError`] if it is not there or damaged.
+    /// [`SessionError`] if the plan does not exist or is damaged.
     pub fn read_plan(&self, plan: PlanId) -> Result<Value, SessionError> {
         plans::read_plan(&self.plans_folder(), plan)
     }
@@ -180,22 +180,22 @@ impl Session {
     /// Reads the run log back.
     ///
     /// # Errors
-    /// [`SessionError`] if it is there and cannot be read; damaged lines are part of the replay.
+    /// [`SessionError`] if the log exists and cannot be read; damaged lines are part of the replay.
     pub fn replay(&self, limits: ReplayLimits) -> Result<Replay, SessionError> {
         Replay::read(&self.log_path(), limits)
     }
 
-    /// Follows the log that another process writes, from where a replay ended.
+    /// Returns a reader that follows the log that another process writes, from where a replay ended.
     pub fn follow(&self, replay: &Replay) -> Follower {
         Follower::from(self.log_path(), replay.end)
     }
 
-    /// The plan numbers assigned so far, according to the log and the files.
+    /// Returns the plan numbers assigned so far, according to the log and the files.
     pub fn book(&self, replay: &Replay) -> PlanBook {
         PlanBook::restored(replay.plans(), self.plan_numbers().unwrap_or_default(), replay.finals())
     }
 
-    /// The number of the next run.
+    /// Returns the number of the next run.
     pub fn next_run(&self, replay: &Replay) -> u64 {
         // The file may be older than the log if the program was killed, and either may be damaged.
         let logged = replay.runs.keys().rev().map(|run| run.0).find(|run| *run < MOST_NUMBER);

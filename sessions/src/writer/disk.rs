@@ -16,9 +16,9 @@ use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Disk operations of a session writer. Each either happens wholly or not at all.
+/// Disk operations of a session writer. Each operation either happens wholly or not at all.
 pub(crate) trait Disk: Debug + Send {
-    /// Creates the folder if needed; called before every other operation.
+    /// Creates the folder if needed; called before each of the other operations.
     fn settle(&mut self) -> Result<(), SessionError>;
     /// Returns the place of the session.
     fn place(&self) -> Place;
@@ -46,7 +46,7 @@ pub(crate) struct Folder {
     path: PathBuf,
     log_path: PathBuf,
     log: File,
-    /// Length of the complete lines; bytes after it are the rest of a failed write.
+    /// Length in bytes of the complete lines; bytes after it are the rest of a failed write.
     length: u64,
 }
 
@@ -66,7 +66,7 @@ impl Folder {
         Ok((Self { path: folder.to_owned(), log_path, log, length }, removed))
     }
 
-    /// The log of a session in `folder`.
+    /// Returns the path of the log of a session in `folder`.
     pub(crate) fn log_in(folder: &Path) -> PathBuf {
         folder.join(LOG_FILE)
     }

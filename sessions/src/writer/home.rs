@@ -21,24 +21,24 @@ use std::sync::Arc;
 /// Place of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// Its folder; `None` as long as none could be created.
+    /// Folder of the session; `None` as long as none could be created.
     pub folder: Option<PathBuf>,
     /// Number of times that the folder was created again after it had been removed; plans written before are lost.
     pub made_again: u64,
 }
 
 impl Place {
-    /// Folder of its plans.
+    /// Returns the folder of the session's plans.
     pub fn plans_folder(&self) -> Option<PathBuf> {
         Some(self.folder.as_ref()?.join(PLANS_FOLDER))
     }
 
-    /// The value of `LIGHTBAY_DATA` with which this session is found.
+    /// Returns the value of `LIGHTBAY_DATA` with which this session is found.
     pub fn data(&self) -> Option<&Path> {
         self.folder.as_deref()?.parent()?.parent()
     }
 
-    /// Name of the session; empty as long as it has none.
+    /// Returns the name of the session; empty as long as it has none.
     pub fn name(&self) -> String {
         let name = self.folder.as_deref().and_then(Path::file_name);
         name.map_or_else(String::new, |name| name.to_string_lossy().into_owned())
@@ -50,15 +50,15 @@ impl Place {
 pub struct NewSession {
     /// Store for the session.
     pub store: Store,
-    /// Text from which its name is made.
+    /// Text from which the name of the session is made.
     pub name: String,
-    /// Kind of its scenario.
+    /// Kind of the scenario.
     pub kind: String,
-    /// Its scenario.
+    /// Scenario of the session.
     pub scenario: Arc<Value>,
 }
 
-/// The present folder, if there is one.
+/// The present folder of a session, if there is one.
 #[derive(Debug)]
 struct OpenFolder {
     folder: Folder,
@@ -82,8 +82,8 @@ pub(crate) struct Home {
 }
 
 impl Home {
-    /// The folder of a session that is open for writing. Returns the number of bytes of an incomplete record that were
-    /// removed.
+    /// Takes over the folder of a session that is open for writing. Also returns the number of bytes of an incomplete
+    /// record that were removed.
     pub(crate) fn of(session: &Session, clock: Arc<dyn Clock>) -> Result<(Self, u64), SessionError> {
         let lock = session.writable()?;
         let (folder, removed) = Folder::open(session.folder())?;
@@ -100,7 +100,7 @@ impl Home {
         Ok((home, removed))
     }
 
-    /// A session that could not be created yet.
+    /// Makes the state for a session that could not be created yet.
     pub(crate) fn of_new(new_session: NewSession, clock: Arc<dyn Clock>) -> Self {
         let NewSession { store, name, kind, scenario } = new_session;
         Self { there: None, store, name, kind, scenario: Some(scenario), clock, made_again: 0 }
@@ -114,7 +114,7 @@ impl Home {
         }
     }
 
-    /// The scenario for a new folder.
+    /// Returns the scenario for a new folder.
     fn known_scenario(&self) -> Arc<Value> {
         self.scenario.clone().unwrap_or_default()
     }
@@ -169,7 +169,7 @@ impl Home {
     }
 }
 
-/// The scenario of a session, kept in case its folder becomes unreadable.
+/// Reads the scenario of a session, which is kept in case the folder becomes unreadable.
 fn read_scenario(folder: &Path) -> Option<Arc<Value>> {
     let bytes = private::read(&folder.join(SCENARIO_FILE)).ok()?;
     Some(Arc::new(serde_json::from_slice(&bytes).ok()?))

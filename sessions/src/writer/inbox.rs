@@ -19,12 +19,12 @@ use std::time::Duration;
 
 /// Maximum number of waiting progress events before they are thinned.
 pub(super) const MOST_PROGRESS: usize = 4096;
-/// Maximum number of waiting incumbents without a plan, and of waiting bounds, before they are thinned.
+/// Maximum number of waiting incumbents without a plan, and maximum number of waiting bounds, before they are thinned.
 pub(super) const MOST_UNCHECKED: usize = 16_384;
 /// Maximum number of waiting lines of solvers' logs; beyond it the oldest are dropped.
 pub(super) const MOST_LINES: usize = 4096;
 
-/// An event that waits.
+/// An event that waits to be written.
 #[derive(Debug)]
 pub(super) struct Waiting {
     pub(super) event: Event,
@@ -33,7 +33,7 @@ pub(super) struct Waiting {
     pub(super) content: Option<String>,
 }
 
-/// A plan that waits.
+/// A plan that waits to be written.
 #[derive(Clone, Debug)]
 pub(super) struct WaitingPlan {
     pub(super) plan: PlanId,
@@ -41,7 +41,7 @@ pub(super) struct WaitingPlan {
     pub(super) reported: Duration,
     /// `true` if the run has ended or the user requested the plan, so that the write need not wait for a better one.
     pub(super) at_once: bool,
-    /// Distinguishes this value from a newer one that replaced it.
+    /// Number that distinguishes this value from a newer one that replaced it.
     pub(super) stamp: u64,
 }
 
@@ -63,7 +63,7 @@ pub(super) struct Removal {
     pub(super) reply: Sender<Result<Place, String>>,
 }
 
-/// Everything that waits.
+/// All data that waits to be written.
 #[derive(Debug, Default)]
 pub(super) struct Inbox {
     pub(super) events: VecDeque<Waiting>,
@@ -98,8 +98,8 @@ impl Inbox {
         self.stamps
     }
 
-    /// Takes an event. Returns whether the writer must be woken, and a superseded plan: freeing a large plan takes
-    /// time, so the caller frees it after releasing the lock. `ended` is the final plan of a run, if it has one.
+    /// Adds an event. Returns whether the writer must be woken, and a superseded plan: freeing a large plan takes time,
+    /// so the caller frees it after releasing the lock. `ended` is the final plan of a run, if it has one.
     pub(super) fn push(
         &mut self,
         mut event: Event,
@@ -166,7 +166,7 @@ impl Inbox {
         wake
     }
 
-    /// If too many events of one type are waiting, drops about half of them.
+    /// Drops about half of the waiting events of a type, if there are too many of them.
     fn thin(&mut self) {
         let is_bound = |waiting: &Waiting| matches!(waiting.event.body, EventBody::Bound(_));
         if self.progress > MOST_PROGRESS {
@@ -210,7 +210,7 @@ impl Inbox {
         }
     }
 
-    /// Takes all waiting events.
+    /// Removes and returns all waiting events.
     pub(super) fn take_events(&mut self) -> VecDeque<Waiting> {
         self.urgent = false;
         self.progress = 0;

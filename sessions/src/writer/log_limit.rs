@@ -28,15 +28,16 @@ pub(super) struct LogLimit {
 struct Window {
     written: u64,
     until_s: f64,
-    /// The lowest, the highest and the newest of the points since the last written one.
+    /// The point with the lowest value among the points since the last written one; the next fields are the highest and
+    /// the newest.
     low: Option<(f64, Waiting)>,
     high: Option<(f64, Waiting)>,
     newest: Option<Waiting>,
-    /// Number of points since the last one that was written.
+    /// Number of points since the last point that was written.
     held: u64,
 }
 
-/// The value by which the lowest and the highest point are found; `None` if only the newest point is kept.
+/// Returns the value by which the lowest and the highest point are found; `None` if only the newest point is kept.
 fn value(body: &EventBody) -> Option<f64> {
     match body {
         EventBody::Generation(stats) => Some(stats.mean),
@@ -46,7 +47,7 @@ fn value(body: &EventBody) -> Option<f64> {
 }
 
 impl LogLimit {
-    /// Number of points that were left out since the start.
+    /// Returns the number of points that were left out since the start.
     pub(super) const fn left_out(&self) -> u64 {
         self.left_out
     }
@@ -93,7 +94,7 @@ impl LogLimit {
 }
 
 impl Window {
-    /// Holds a point back. Returns how many points are left out because of it.
+    /// Holds a point back. Returns the number of points that are left out because of it.
     fn hold(&mut self, waiting: Waiting) -> u64 {
         self.held += 1;
         let mut gone = 0;

@@ -16,8 +16,8 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-/// Maximum delay of a write, minimum time between two writes of a run's plans, and time until a failed write is tried
-/// again.
+/// Maximum delay of a write; also the minimum time between two writes of a run's plans, and the time until a failed
+/// write is tried again.
 pub(super) const BEAT: Duration = Duration::from_secs(1);
 
 /// Reason that nothing can be saved at the moment.
@@ -56,7 +56,7 @@ pub(super) struct Batch {
 pub(super) struct Written {
     stamps: Vec<u64>,
     flushes: u64,
-    /// Channel to the requester of the move to the present place.
+    /// Channel to the thread that requested the move to the present place.
     moved: Option<Sender<Result<Place, String>>>,
 }
 
@@ -92,7 +92,7 @@ pub(super) struct PendingWrites<D> {
 }
 
 impl<D: Disk> PendingWrites<D> {
-    /// Number of points of curves that were left out because of the length of their run.
+    /// Returns the number of points of curves that were left out because of the length of their run.
     pub(super) const fn left_out(&self) -> u64 {
         self.log_limit.left_out()
     }
@@ -116,7 +116,7 @@ impl<D: Disk> PendingWrites<D> {
         }
     }
 
-    /// Work of a writer whose folder could not be created, with the reason.
+    /// Creates the writer of a session whose folder could not be created, with the reason.
     pub(super) fn without_folder(disk: D, book: Arc<PlanBook>, error: &SessionError, now: Duration) -> Self {
         let trouble = Trouble::new(error, now, now);
         Self { trouble: Some(trouble), ..Self::new(disk, book) }
