@@ -4,7 +4,7 @@ use crate::event::{EventBody, SolverStats};
 use crate::method::MethodError;
 use crate::watch::Watch;
 
-/// Name of the work, which the run reports as the stage of its solver.
+/// Name that the run reports as the stage of its solver while the model is built.
 pub const STAGE: &str = "building the model";
 
 /// Counts the parts of a model as they are written, and reports the progress.
@@ -13,9 +13,9 @@ pub struct Building<'w, W: Watch> {
     watch: &'w mut W,
     unit: &'static str,
     total: Option<u64>,
-    /// Number of parts between two reports.
+    /// Number of parts between two progress reports.
     every: u64,
-    /// Number of parts at the last report.
+    /// Number of parts written at the last progress report.
     said: u64,
 }
 
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
     use crate::context::Stop;
 
-    /// Stores the events, and stops at a checkpoint.
+    /// A run for tests that stores the events it gets, and stops at a checkpoint.
     #[derive(Default)]
     struct Listener {
         checkpoints: u64,

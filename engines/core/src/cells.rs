@@ -3,7 +3,7 @@
 use crate::problem::printable;
 use std::borrow::Cow;
 
-/// Text that stays in its cell (or line) of a Markdown document and is not read as markup.
+/// Escapes a text so that it stays in its cell (or line) of a Markdown document and is not read as markup.
 pub fn markdown(text: &str) -> String {
     let mut safe = String::new();
     for c in printable(text).chars() {
@@ -19,8 +19,8 @@ pub fn markdown(text: &str) -> String {
     safe
 }
 
-/// Text as a field of a CSV file (RFC 4180) that a spreadsheet does not execute as a formula, because names may come
-/// from untrusted files. Control characters, including line ends, are written as `\u{..}`.
+/// Quotes a text as a field of a CSV file (RFC 4180) that a spreadsheet does not execute as a formula, because names
+/// may come from untrusted files. Control characters, including line ends, are written as `\u{..}`.
 pub fn csv(text: &str) -> String {
     let text = &printable(text);
     if text.starts_with(['=', '+', '-', '@']) {
@@ -30,7 +30,7 @@ pub fn csv(text: &str) -> String {
     }
 }
 
-/// A field of a CSV file whose text does not come from an untrusted file.
+/// Quotes a text as a field of a CSV file if necessary; for texts that do not come from an untrusted file.
 pub fn quoted(text: &str) -> Cow<'_, str> {
     if text.contains([',', '"', '\n', '\r']) {
         Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
@@ -39,8 +39,8 @@ pub fn quoted(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The fields of a line of a CSV file (RFC 4180), without their quotes. A quoted field may hold commas and doubled
-/// quotes, but no line end.
+/// Splits a line of a CSV file (RFC 4180) into its fields, without their quotes. A quoted field may hold commas and
+/// doubled quotes, but no line end.
 pub fn fields(line: &str) -> Vec<Cow<'_, str>> {
     if !line.contains('"') {
         return line.split(',').map(Cow::Borrowed).collect();

@@ -30,7 +30,7 @@ pub struct Violation {
 }
 
 impl Violation {
-    /// A violation of the rule `code`.
+    /// Creates a violation of the rule `code`.
     pub fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self { code, message: message.into() }
     }
@@ -79,12 +79,12 @@ impl Findings {
         self.list.is_empty()
     }
 
-    /// Number of violations, including those that are only counted.
+    /// Returns the number of violations, including those that are only counted.
     pub fn count(&self) -> usize {
         self.of_rule.values().sum()
     }
 
-    /// All violations; for each rule with unlisted violations, an entry gives their number.
+    /// Returns all violations; for each rule with unlisted violations, an entry gives their number.
     pub fn finish(mut self) -> Vec<Violation> {
         for (code, count) in self.of_rule {
             if count > MOST_OF_A_RULE {
@@ -100,7 +100,7 @@ impl Findings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BoundTrust {
-    /// There is none.
+    /// The plan claims no bound, and the checker derived none.
     None,
     /// The checker derived the bound itself.
     Verified,
@@ -120,9 +120,9 @@ pub struct VerifiedBound {
 }
 
 impl VerifiedBound {
-    /// A bound on all plans of the scenario, or on the plans that `covers` names. If the objective beats the bound by
-    /// no more than a rounding error, the bound is set to the objective. If the objective beats the bound by more, the
-    /// bound stays unchanged, and the plan is refused.
+    /// Creates a verified bound on all plans of the scenario, or on the plans that `covers` names. If the objective
+    /// beats the bound by no more than a rounding error, the bound is set to the objective. If the objective beats the
+    /// bound by more, the bound stays unchanged, and the plan is refused.
     pub fn of(sense: Sense, objective: f64, bound: f64, covers: Option<&str>) -> Self {
         let value = standing_bound(sense, objective, bound).unwrap_or(bound);
         Self { value, covers: covers.map(str::to_owned), gap: gap(objective, value) }
@@ -159,7 +159,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// A verdict without violations; the bound, if any, is only claimed by the method.
+    /// Creates a verdict without violations; the bound, if any, is only claimed by the method.
     pub const fn clean() -> Self {
         Self {
             violations: Vec::new(),
@@ -170,7 +170,7 @@ impl Verdict {
         }
     }
 
-    /// Rules are broken, so the bound is not judged.
+    /// Creates a verdict of a plan that breaks rules, so that its bound is not judged.
     pub const fn refused(violations: Vec<Violation>) -> Self {
         Self { violations, bound: BoundTrust::None, verified: None, wider: None, remarks: Vec::new() }
     }
@@ -179,7 +179,7 @@ impl Verdict {
 /// A plan that its checker refused.
 #[derive(Debug)]
 pub struct Rejected<K: Kind> {
-    /// The plan.
+    /// The refused plan.
     pub plan: Box<Plan<K>>,
     /// Rules that the plan breaks.
     pub violations: Vec<Violation>,
@@ -216,7 +216,7 @@ impl<K: Kind> Checked<K> {
         }
     }
 
-    /// The plan.
+    /// Returns the plan.
     pub const fn plan(&self) -> &Plan<K> {
         &self.plan
     }
@@ -226,12 +226,12 @@ impl<K: Kind> Checked<K> {
         self.bound
     }
 
-    /// The bound that the checker proved.
+    /// Returns the bound that the checker proved.
     pub const fn verified_bound(&self) -> Option<&VerifiedBound> {
         self.verified.as_ref()
     }
 
-    /// The standing of the plan: its bounds, and whether the checker proved each of them or a method claims it.
+    /// Returns the bounds on the plan, and whether the checker proved each of them or a method claims it.
     pub fn standing(&self) -> Standing {
         Standing::of::<K>(
             &self.plan.header(),
@@ -246,8 +246,8 @@ impl<K: Kind> Checked<K> {
         &self.remarks
     }
 
-    /// The same plan with another name for plan and scenario. No rule depends on the name alone, so the plan stays
-    /// checked.
+    /// Returns the same checked plan with another name for plan and scenario. No rule depends on the name alone, so the
+    /// plan stays checked.
     #[must_use]
     pub fn renamed(&self, name: &str) -> Self {
         let mut plan = self.plan.clone();
@@ -263,8 +263,8 @@ impl<K: Kind> Checked<K> {
         }
     }
 
-    /// The same result with the facts that are known at the end of its run. The result does not change, so the plan
-    /// stays checked; a bound that has changed is checked again.
+    /// Returns the same checked plan with the facts that are known at the end of its run. The result does not change,
+    /// so the plan stays checked; a bound that has changed is checked again.
     pub(crate) fn concluded(&self, end: Conclusion) -> Self {
         let mut plan = self.plan.clone();
         let kept = end.bound == plan.objective.bound
@@ -305,24 +305,24 @@ mod sealed {
     impl<K: crate::kind::Kind> Sealed for super::Checked<K> {}
 }
 
-/// A checked plan whose kind is hidden; only the catalogue knows the kind.
+/// A checked plan whose kind is hidden; only the catalogue of kinds knows the kind.
 pub trait AnyChecked: sealed::Sealed + Debug + Send + Sync {
-    /// The envelope without scenario and result.
+    /// Returns the envelope of the plan, without scenario and result.
     fn header(&self) -> Header;
-    /// SHA-256 of the scenario of the plan.
+    /// Returns the SHA-256 of the scenario of the plan.
     fn scenario_sha256(&self) -> &str;
-    /// The whole plan as a JSON tree in file order.
+    /// Returns the whole plan as a JSON tree in file order.
     ///
     /// # Errors
     /// [`WriteError`] for numbers that are not finite.
     fn to_value(&self) -> Result<Value, WriteError>;
-    /// SHA-256 of the plan without the data of its run: seed, threads, times and the plan that it was started from.
-    /// Equal for two runs that end with the same plan and the same proof.
+    /// Returns the SHA-256 of the plan without the data of its run: seed, threads, times and the plan that it was
+    /// started from. Equal for two runs that end with the same plan and the same proof.
     ///
     /// # Errors
     /// [`WriteError`] for numbers that are not finite.
     fn content_sha256(&self) -> Result<String, WriteError>;
-    /// The plan as file content.
+    /// Returns the plan as file content.
     ///
     /// # Errors
     /// [`WriteError`] for numbers that are not finite.
@@ -331,23 +331,24 @@ pub trait AnyChecked: sealed::Sealed + Debug + Send + Sync {
     }
     /// Returns the trust in the claimed bound.
     fn bound_trust(&self) -> BoundTrust;
-    /// The bound that the checker proved.
+    /// Returns the bound that the checker proved.
     fn verified_bound(&self) -> Option<&VerifiedBound>;
-    /// The standing of the plan: its bounds, and whether the checker proved each of them or a method claims it.
+    /// Returns the bounds on the plan, and whether the checker proved each of them or a method claims it.
     fn standing(&self) -> Standing;
-    /// The circuits of the plan, for kinds that set circuits.
+    /// Returns the circuits of the plan, for kinds that set circuits.
     fn circuits(&self) -> Option<CircuitMatrix>;
-    /// The circuits of one layer of the plan, for kinds that set other circuits for each layer.
+    /// Returns the circuits of one layer of the plan, for kinds with different circuits in each layer.
     fn circuits_of_layer(&self, layer: u32) -> Option<CircuitMatrix>;
-    /// The circuits that the plan sets at a reconfiguration, for kinds that change circuits within an iteration.
+    /// Returns the circuits that the plan sets at a reconfiguration, for kinds that change circuits within an
+    /// iteration.
     fn circuits_of_phase(&self, phase: u32) -> Option<(CircuitMatrix, Switching)>;
-    /// The network and the bytes of one layer of the plan, for kinds that have them for each layer.
+    /// Returns the network and the bytes of one layer of the plan, for kinds that have them for each layer.
     fn network_of_layer(&self, layer: u32) -> Option<(Graph, TrafficMatrix)>;
-    /// The network of the plan, for kinds whose plans have a network.
+    /// Returns the network of the plan, for kinds whose plans have a network.
     fn graph(&self) -> Option<Graph>;
-    /// Bytes between the places of the network of the plan, for kinds that know them.
+    /// Returns the bytes sent between the places of the plan, such as pods or servers, for kinds that know them.
     fn traffic(&self) -> Option<TrafficMatrix>;
-    /// The plan as [`Any`], which the catalogue casts to a plan of its kind.
+    /// Returns the plan as [`Any`], which the catalogue casts to a plan of its kind.
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 }
 
@@ -399,7 +400,7 @@ impl<K: Kind> AnyChecked for Checked<K> {
     }
 }
 
-/// The plan as kind `K`, if it is of that kind.
+/// Returns the plan as a plan of kind `K`; `None` if the plan is of another kind.
 pub fn downcast<K: Kind>(plan: &SharedPlan) -> Option<Arc<Checked<K>>> {
     Arc::clone(plan).into_any().downcast::<Checked<K>>().ok()
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 thread_local! {
-    /// Flag that is set when the result of the work of this thread is not needed any more.
+    /// Flag that is set when the result of the work on this thread is not needed any more.
     static UNWANTED: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
 }
 
@@ -28,9 +28,9 @@ pub fn is_unwanted() -> bool {
 
 /// A source of time.
 pub trait Clock: Debug + Send + Sync {
-    /// Time since a fixed moment; never decreases.
+    /// Returns the time since a fixed moment; this time never decreases.
     fn now(&self) -> Duration;
-    /// The date and time of day, RFC 3339.
+    /// Returns the date and time of day, RFC 3339.
     fn date(&self) -> String;
 }
 
@@ -59,17 +59,17 @@ impl Clock for SystemClock {
     }
 }
 
-/// The end of a time budget.
+/// The time at which a time budget ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deadline {
     ends: Option<(Instant, Duration)>,
 }
 
 impl Deadline {
-    /// No end.
+    /// A deadline that never passes.
     pub const NEVER: Self = Self { ends: None };
 
-    /// A deadline that passes after the time `limit`, counted from now.
+    /// Creates a deadline that passes after the time `limit`, counted from now.
     pub fn after(limit: Duration) -> Self {
         Self { ends: Instant::now().checked_add(limit).map(|at| (at, limit)) }
     }
@@ -79,7 +79,7 @@ impl Deadline {
         self.ends.is_some_and(|(at, _)| Instant::now() >= at) || is_unwanted()
     }
 
-    /// The time budget.
+    /// Returns the time limit with which the deadline was made; `None` if it never passes.
     pub fn limit(self) -> Option<Duration> {
         self.ends.map(|(_, limit)| limit)
     }
@@ -92,7 +92,7 @@ pub struct ManualClock {
 }
 
 impl ManualClock {
-    /// Lets time pass.
+    /// Moves the time of the clock forward.
     pub fn advance(&self, by: Duration) {
         if let Ok(mut now) = self.now.lock() {
             *now += by;

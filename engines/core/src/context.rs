@@ -30,7 +30,7 @@ pub const TIE: f64 = 1e-12;
 /// A plan that a run was started from.
 #[derive(Debug)]
 pub struct HotStart<K: Kind> {
-    /// The plan.
+    /// The plan to start from.
     pub plan: Arc<Checked<K>>,
     /// `true` if the plan is for exactly this scenario; otherwise [`Kind::carry`] adapts it.
     pub same_scenario: bool,
@@ -83,7 +83,7 @@ pub struct Context<'a, K: Kind> {
     params: Params,
     best: Option<Best<K>>,
     checked: Option<Arc<Checked<K>>>,
-    /// Value and secondary value of the last checked plan, and its source.
+    /// Objective value and secondary value of the last checked plan, and the step that found it.
     kept: Option<(f64, f64, String)>,
     bound: Option<f64>,
     bound_covers: Option<String>,
@@ -202,12 +202,12 @@ impl<'a, K: Kind> Context<'a, K> {
         self.solver = Some(name.into());
     }
 
-    /// The stop test, for closures on other threads.
+    /// Returns the stop test and pause state of the run, for closures on other threads.
     pub fn control(&self) -> &Arc<Control> {
         &self.control
     }
 
-    /// Seconds of the run's clock, which stands still while the run is paused.
+    /// Returns the seconds of the run's clock, which stands still while the run is paused.
     pub fn elapsed_s(&self) -> f64 {
         self.control.elapsed().as_secs_f64()
     }
@@ -222,7 +222,7 @@ impl<'a, K: Kind> Context<'a, K> {
         self.report(EventBody::Phase(Phase { name: name.to_owned(), detail: detail.into() }));
     }
 
-    /// Makes a remark.
+    /// Reports a remark for a person.
     pub fn note(&mut self, severity: Severity, text: impl Into<String>) {
         self.report(EventBody::Note(Note { severity, text: text.into() }));
     }
@@ -362,7 +362,7 @@ impl<'a, K: Kind> Context<'a, K> {
         Ok(())
     }
 
-    /// The best plan so far; builds and checks it first if necessary.
+    /// Returns the best plan so far; builds and checks it first if necessary.
     ///
     /// # Errors
     /// [`MethodError::Rejected`] if the checker refuses the plan.
@@ -371,7 +371,7 @@ impl<'a, K: Kind> Context<'a, K> {
         Ok(self.checked.clone())
     }
 
-    /// The best value and secondary value so far.
+    /// Returns the best objective value and secondary value so far.
     pub fn best(&self) -> Option<(f64, f64)> {
         self.best.as_ref().map(|best| (best.value, best.secondary))
     }
@@ -381,9 +381,9 @@ impl<'a, K: Kind> Context<'a, K> {
         self.state_bound(value, None);
     }
 
-    /// Like [`Context::bound`], for a method that solves a narrower problem than the scenario: `only` names the plans
-    /// that the bound covers (`plans at fair rates`). The plan contains the bound, and its provenance names the covered
-    /// plans.
+    /// Reports a bound like [`Context::bound`], for a method that solves a narrower problem than the scenario: `only`
+    /// names the plans that the bound covers (`plans at fair rates`). The plan contains the bound, and its provenance
+    /// names the covered plans.
     pub fn bound_over(&mut self, value: f64, only: &str) {
         self.state_bound(value, Some(only.to_owned()));
     }
@@ -403,7 +403,7 @@ impl<'a, K: Kind> Context<'a, K> {
         self.report(EventBody::Bound(Bound { value, only: Some(only.to_owned()) }));
     }
 
-    /// The best bound reported so far.
+    /// Returns the best bound reported so far.
     pub fn best_bound(&self) -> Option<f64> {
         self.bound
     }
@@ -416,15 +416,15 @@ impl<'a, K: Kind> Context<'a, K> {
         self.bound.is_some_and(meets) || self.closed_by_another()
     }
 
-    /// Like [`Context::closed`], but only for bounds of other runs: for methods that compare their own bounds
-    /// themselves.
+    /// Returns the result of [`Context::closed`], but considers only bounds of other runs: for methods that compare
+    /// their own bounds themselves.
     pub fn closed_by_another(&mut self) -> bool {
         let Some(value) = self.best.as_ref().map(|best| best.value) else { return false };
         self.met_by_another(value, OPTIMAL_GAP)
     }
 
-    /// Returns whether a bound that another run proved is within a relative gap of the best value; if so, adopts the
-    /// bound.
+    /// Returns whether a bound that another run proved is within the relative gap `width` of the best value; if so,
+    /// adopts the bound.
     fn met_by_another(&mut self, value: f64, width: f64) -> bool {
         let Some(met) = self.control.offered_bound(|bound| gap(value, bound) <= width) else {
             return false;
@@ -451,14 +451,16 @@ impl<'a, K: Kind> Context<'a, K> {
         self.work += units;
     }
 
-    /// The plan that this run was started from. Report whether it was used with [`Context::hot_start_fate`].
+    /// Returns the plan that this run was started from. Call [`Context::hot_start_fate`] to report whether the plan was
+    /// used.
     pub fn hot_start(&self) -> Option<HotStart<K>> {
         let plan = self.request.hot_start.as_ref().and_then(downcast::<K>)?;
         let same_scenario = plan.plan().provenance.scenario_sha256 == *self.scenario_sha256;
         Some(HotStart { plan, same_scenario })
     }
 
-    /// Reports whether the hot start was used.
+    /// Reports whether the hot start was used: `why` gives the reason or the repairs, `before` and `after` the
+    /// objective of the plan before and after its adaptation.
     pub fn hot_start_fate(
         &mut self,
         fate: HotStartFate,
@@ -476,8 +478,8 @@ impl<'a, K: Kind> Context<'a, K> {
         self.report(EventBody::HotStart(HotStartReport { fate, why: why.into(), before, after }));
     }
 
-    /// The newest plan that another run of the same scenario offered, if this run has not seen it and it is better than
-    /// the run's own best. Report whether it was used with [`Context::offer_fate`].
+    /// Returns the newest plan that another run of the same scenario offered, if this run has not seen it and it is
+    /// better than the run's own best. Call [`Context::offer_fate`] to report whether the plan was used.
     pub fn offered(&mut self) -> Option<Arc<Checked<K>>> {
         let plan = downcast::<K>(&self.control.take_offer()?)?;
         let value = plan.plan().objective.value;
@@ -494,12 +496,12 @@ impl<'a, K: Kind> Context<'a, K> {
         self.report(EventBody::Offer(Offer { from, value, here, taken }));
     }
 
-    /// The random stream of a number, derived from the run's seed.
+    /// Returns random stream `number`, derived from the run's seed.
     pub fn stream(&self, number: u64) -> Stream {
         Streams::new(self.request.seed).stream(number)
     }
 
-    /// The current parameters, including live edits.
+    /// Returns the current parameters, including live edits.
     pub const fn params(&self) -> &Params {
         &self.params
     }
@@ -509,12 +511,12 @@ impl<'a, K: Kind> Context<'a, K> {
         self.pool.install(work)
     }
 
-    /// Threads of the budget.
+    /// Returns the number of threads that the run may use.
     pub const fn threads(&self) -> usize {
         self.threads
     }
 
-    /// The launcher of solver processes, if the program allows them.
+    /// Returns the launcher of solver processes, if the program allows them.
     pub fn launcher(&self) -> Option<&Arc<dyn Launcher>> {
         self.launcher.as_ref()
     }
@@ -564,7 +566,7 @@ impl<'a, K: Kind> Context<'a, K> {
     }
 }
 
-/// Cause of an end before the method was done.
+/// Cause of an end of the run before the method was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Early {
     /// A request, a limit or a signal.

@@ -32,18 +32,18 @@ impl std::fmt::Display for RunId {
 pub struct Event {
     /// Number of the run.
     pub run: RunId,
-    /// Its method.
+    /// Method of the run.
     pub method: Arc<str>,
     /// Number within the run, from 0.
     pub seq: u64,
     /// Seconds of the run's clock, which stands still while the run is paused.
     pub elapsed_s: f64,
-    /// Content.
+    /// Content of the event.
     pub body: EventBody,
 }
 
 impl Event {
-    /// The event in the form in which it is written, as one JSON object.
+    /// Returns the event in the form in which it is written, as one JSON object.
     pub fn record(&self) -> EventRecord {
         EventRecord {
             schema: SCHEMA.to_owned(),
@@ -59,17 +59,17 @@ impl Event {
 /// An event as it is written and read back. A plan is written by number and objective only.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct EventRecord {
-    /// [`SCHEMA`].
+    /// Schema name, [`SCHEMA`].
     pub schema: String,
     /// Number of the run.
     pub run: RunId,
-    /// Its method.
+    /// Method of the run.
     pub method: String,
-    /// Number within the run.
+    /// Number of the event within the run, from 0.
     pub seq: u64,
-    /// Seconds of the run's clock.
+    /// Seconds of the run's clock, which stands still while the run is paused.
     pub elapsed_s: f64,
-    /// Content.
+    /// Content of the event.
     #[serde(flatten)]
     pub body: EventBody,
 }
@@ -91,7 +91,7 @@ impl EventRecord {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum EventBody {
-    /// The run began.
+    /// The run has begun.
     Started(Started),
     /// The run entered a phase.
     Phase(Phase),
@@ -105,7 +105,7 @@ pub enum EventBody {
     Model(ModelSize),
     /// A line of a solver's own log.
     Line(LogLine),
-    /// Figures of a generation.
+    /// Figures of a generation of a genetic algorithm.
     Generation(GenerationStats),
     /// A point of a named series.
     Series(SeriesPoint),
@@ -115,11 +115,11 @@ pub enum EventBody {
     Offer(Offer),
     /// A parameter was changed while the run was active.
     Edit(Edit),
-    /// Paused or resumed.
+    /// The run was paused or resumed.
     Paused(Paused),
     /// A remark.
     Note(Note),
-    /// The run ended.
+    /// The run has ended.
     Done(Done),
 }
 
@@ -130,22 +130,22 @@ impl EventBody {
     }
 }
 
-/// A run began.
+/// Event: a run has begun.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Started {
     /// SHA-256 of the scenario.
     pub scenario_sha256: String,
-    /// Its parameters.
+    /// Parameters of the method.
     pub parameters: Params,
-    /// Its seed.
+    /// Seed of the run.
     pub seed: u64,
-    /// Threads that the run may use.
+    /// Number of threads that the run may use.
     pub threads: usize,
-    /// RFC 3339.
+    /// Start date and time, RFC 3339.
     pub date: String,
 }
 
-/// A run entered a phase.
+/// Event: a run entered a phase.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Phase {
     /// Short name, such as `outer search`.
@@ -154,14 +154,14 @@ pub struct Phase {
     pub detail: String,
 }
 
-/// A run has a better plan.
+/// Event: a run has a better plan.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Incumbent {
     /// Number of the plan within the run, from 1; 0 while it is not built.
     pub number: u64,
-    /// Objective value.
+    /// Objective value of the plan.
     pub value: f64,
-    /// Tie breaker of the kind, smaller is better (training: ports).
+    /// Value that breaks ties of the objective, smaller is better (training: ports).
     pub secondary: f64,
     /// Step of the method that found the plan: `hot start`, `crossover`, `vector 17`, …
     pub source: String,
@@ -175,7 +175,7 @@ pub struct Incumbent {
     pub plan: Option<SharedPlan>,
 }
 
-/// A run knows a better bound.
+/// Event: a run knows a better bound.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Bound {
     /// Value that no plan can beat.
@@ -196,24 +196,24 @@ pub fn covered(only: &str) -> String {
 pub struct ModelSize {
     /// Step after which the size was measured: `written in full`, `index windows`, `presolve`.
     pub after: String,
-    /// Columns.
+    /// Number of columns.
     pub columns: u64,
-    /// Rows.
+    /// Number of rows.
     pub rows: u64,
-    /// Entries of the matrix.
+    /// Number of nonzero entries of the matrix.
     pub nonzeros: u64,
-    /// Columns that must be whole.
+    /// Number of columns that must have whole values.
     pub integers: u64,
 }
 
 /// A line of a solver's own log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LogLine {
-    /// Its text, without line end.
+    /// Text of the line, without line end.
     pub text: String,
 }
 
-/// Figures of a tree or vector search. `None`: not counted.
+/// Figures of a tree or vector search. Figures that are `None` were not counted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SolverStats {
@@ -225,29 +225,29 @@ pub struct SolverStats {
     /// Kind of process that a solver runs in: `solver process`, `own process`; empty if there is no solver.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub process: String,
-    /// Nodes done.
+    /// Number of nodes done.
     pub done: u64,
-    /// Nodes open.
+    /// Number of open nodes.
     pub open: Option<u64>,
     /// Total number of nodes, if it is known beforehand.
     pub total: Option<u64>,
-    /// Nodes discarded by their bound.
+    /// Number of nodes discarded because of their bound.
     pub pruned: Option<u64>,
     /// Bound of the next open node.
     pub next_bound: Option<f64>,
-    /// LP iterations.
+    /// Number of LP iterations.
     pub lp_iterations: Option<u64>,
-    /// Cutting planes.
+    /// Number of cutting planes.
     pub cuts: Option<u64>,
     /// Seconds since the last output of the solver.
     pub silent_s: Option<f64>,
 }
 
-/// Figures of a generation.
+/// Figures of a generation of a genetic algorithm.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct GenerationStats {
-    /// Number, from 0.
+    /// Number of the generation, from 0.
     pub generation: u64,
     /// Maximum number of generations.
     pub of: u64,
@@ -257,7 +257,7 @@ pub struct GenerationStats {
     pub mean: f64,
     /// Worst objective of the population.
     pub worst: f64,
-    /// Standard deviation of the population.
+    /// Standard deviation of the objective in the population.
     pub spread: f64,
     /// Fraction of distinct individuals, 0 to 1.
     pub diversity: f64,
@@ -265,11 +265,11 @@ pub struct GenerationStats {
     pub feasible: f64,
     /// Fraction of evaluations answered from the cache, 0 to 1.
     pub cache_hits: f64,
-    /// Generations without improvement.
+    /// Number of generations since the last improvement.
     pub stall: u64,
-    /// Generations without improvement after which the search ends.
+    /// Number of generations without improvement after which the search ends.
     pub stall_limit: u64,
-    /// Evaluations so far.
+    /// Number of evaluations so far.
     pub evaluations: u64,
     /// Secondary value of the best individual, which breaks ties.
     pub secondary: f64,
@@ -280,11 +280,11 @@ pub struct GenerationStats {
 /// A point of a named series, for anything the fixed figures do not cover.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SeriesPoint {
-    /// Name with unit.
+    /// Name of the series, with unit.
     pub name: String,
-    /// Position: seconds, generation or count, according to the name.
+    /// Position of the point: seconds, generation or count, according to the name.
     pub x: f64,
-    /// Value.
+    /// Value of the series at `x`.
     pub y: f64,
 }
 
@@ -292,16 +292,16 @@ pub struct SeriesPoint {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HotStartFate {
-    /// Used unchanged.
+    /// The plan was used unchanged.
     Accepted,
-    /// Used after repairs.
+    /// The plan was used after repairs.
     Repaired,
-    /// Not used.
+    /// The plan was not used.
     Rejected,
 }
 
 impl HotStartFate {
-    /// The word used in files and on screen.
+    /// Returns the word used in files and on screen.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Accepted => "accepted",
@@ -318,7 +318,7 @@ pub struct HotStartReport {
     pub fate: HotStartFate,
     /// Reason for a rejection, or the repairs made.
     pub why: String,
-    /// Objective value that the given plan states.
+    /// Objective value that the plan file states.
     pub before: Option<f64>,
     /// Objective of the plan under the run's own rules.
     pub after: Option<f64>,
@@ -337,23 +337,23 @@ pub struct Offer {
     pub taken: bool,
 }
 
-/// A parameter was changed.
+/// Event: a parameter was changed.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Edit {
-    /// Parameter.
+    /// Name of the parameter.
     pub name: String,
-    /// Value before.
+    /// Value before the change.
     pub old: Option<ParamValue>,
-    /// Value now.
+    /// Value after the change.
     pub new: ParamValue,
     /// Effect of the change on the run.
     pub effect: Effect,
 }
 
-/// A run was paused or resumed.
+/// Event: a run was paused or resumed.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Paused {
-    /// Paused (true) or resumed.
+    /// `true` if the run was paused, `false` if it was resumed.
     pub paused: bool,
 }
 
@@ -361,16 +361,16 @@ pub struct Paused {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// For information.
+    /// Information without consequences for the result.
     Info,
-    /// Something a person should know when judging the result.
+    /// Information that a person should know when judging the result.
     Warning,
-    /// Something went wrong.
+    /// A failure.
     Error,
 }
 
 impl Severity {
-    /// The letter shown on screen.
+    /// Returns the letter shown on screen.
     pub const fn letter(self) -> char {
         match self {
             Self::Info => 'I',
@@ -383,9 +383,9 @@ impl Severity {
 /// A remark.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Note {
-    /// Its severity.
+    /// Severity of the remark.
     pub severity: Severity,
-    /// One sentence.
+    /// Text of the remark, one sentence.
     pub text: String,
 }
 
@@ -393,9 +393,9 @@ pub struct Note {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EndStatus {
-    /// Proven best.
+    /// The best plan is proven optimal.
     Optimal,
-    /// Within the requested gap.
+    /// The gap of the best plan is at most the requested gap.
     GapReached,
     /// The method can prove bounds, but has not proven this plan optimal.
     Feasible,
@@ -420,7 +420,7 @@ pub enum EndStatus {
 }
 
 impl EndStatus {
-    /// The status of a plan as an ending.
+    /// Converts the status of a plan to the status of the run that ended with it.
     pub const fn of(status: Status) -> Self {
         match status {
             Status::Optimal => Self::Optimal,
@@ -432,7 +432,7 @@ impl EndStatus {
         }
     }
 
-    /// The word used in files and on screen.
+    /// Returns the word used in files and on screen.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Optimal => "optimal",
@@ -451,10 +451,10 @@ impl EndStatus {
     }
 }
 
-/// A run ended.
+/// Event: a run has ended.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Done {
-    /// Its status.
+    /// Status of the run.
     pub status: EndStatus,
     /// Limit that ended the run.
     pub limit: Option<Limit>,
@@ -465,29 +465,29 @@ pub struct Done {
     pub violations: Vec<Violation>,
     /// Objective of the best plan.
     pub value: Option<f64>,
-    /// Best bound.
+    /// Best bound on all plans of the scenario.
     pub bound: Option<f64>,
     /// Units of work done (evaluations, nodes): equal for equal seeds on all machines.
     pub work: u64,
-    /// The best plan. Not written to logs.
+    /// The best plan, if there is one. Not written to logs.
     #[serde(skip)]
     pub plan: Option<SharedPlan>,
 }
 
-/// Sink for events. Its method must return at once, because an engine never waits for a reader.
+/// Receiver of events. Its method must return at once, because an engine never waits for a reader.
 pub trait EventSink: Send + Sync {
-    /// Takes an event.
+    /// Receives an event.
     fn report(&self, event: Event);
 }
 
-/// A sink that stores all events. For tests and small tools.
+/// A receiver that stores all events. For tests and small tools.
 #[derive(Debug, Default)]
 pub struct Recorder {
     events: std::sync::Mutex<Vec<Event>>,
 }
 
 impl Recorder {
-    /// A copy of all events so far.
+    /// Returns a copy of all events so far.
     pub fn events(&self) -> Vec<Event> {
         self.events.lock().map(|events| events.clone()).unwrap_or_default()
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct CircuitMatrix {
     /// Names of the pods; every list below that has one entry per pod is as long as this list.
     pub pods: Vec<String>,
-    /// Optical ports of each pod.
+    /// Number of optical ports of each pod.
     pub ports_per_pod: Vec<u32>,
     /// Bidirectional circuits as `(pod, pod, count)` with the smaller pod first, sorted, each pair once. Circuits from
     /// a pod to itself are omitted.
@@ -30,9 +30,9 @@ pub struct CircuitMatrix {
 /// the switches are single-sided.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CircuitPlaces {
-    /// `ports_a[pod][switch]`: ports of a pod on side A of a switch.
+    /// `ports_a[pod][switch]`: number of ports of a pod on side A of a switch.
     pub ports_a: Vec<Vec<u32>>,
-    /// `ports_b[pod][switch]`: ports of a pod on side B of a switch.
+    /// `ports_b[pod][switch]`: number of ports of a pod on side B of a switch.
     pub ports_b: Vec<Vec<u32>>,
     /// Names of side A and side B at the pods, as in "the + ports".
     pub sides: [String; 2],
@@ -53,33 +53,33 @@ pub struct CircuitPlaces {
 /// A port of a pod on a side of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct PlacedPort {
-    /// The switch.
+    /// Index of the switch.
     pub switch: u32,
-    /// The pod.
+    /// Index of the pod.
     pub pod: u32,
     /// `true` if the port is on side B.
     pub side_b: bool,
-    /// Its index on that side of the switch, from 0.
+    /// Index of the port on that side of the switch, from 0.
     pub port: u32,
 }
 
 /// A circuit at its switch and ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct PlacedCircuit {
-    /// The switch.
+    /// Index of the switch.
     pub switch: u32,
-    /// Pod at side A.
+    /// Index of the pod at side A.
     pub pod_a: u32,
     /// Port of that pod on side A of the switch, from 0.
     pub port_a: u32,
-    /// Pod at side B.
+    /// Index of the pod at side B.
     pub pod_b: u32,
     /// Port of that pod on side B of the switch, from 0.
     pub port_b: u32,
 }
 
 impl CircuitMatrix {
-    /// Ports used in each pod (a circuit costs one at each end).
+    /// Returns the number of ports used in each pod (a circuit uses a port at each of its ends).
     pub fn ports_used(&self) -> Vec<u64> {
         let mut used = vec![0; self.pods.len()];
         for &(a, b, count) in &self.circuits {
@@ -110,20 +110,20 @@ pub struct Graph {
 /// A directed link of a [`Graph`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GraphLink {
-    /// Node it leaves.
+    /// Node from which the link leads.
     pub from: u32,
-    /// Node it enters.
+    /// Node to which the link leads.
     pub to: u32,
-    /// Rate, Gb/s.
+    /// Rate of the link, Gb/s.
     pub capacity_gbps: f64,
-    /// Delay, seconds.
+    /// Delay of the link, seconds.
     pub latency_s: f64,
 }
 
 /// Entry of [`CircuitMatrix::left_out`] for the content that a [`TrafficMatrix`] of the same plan has.
 pub const TRAFFIC_BETWEEN_PODS: &str = "the traffic between the pods";
 
-/// Bytes between places over a period.
+/// Bytes sent between places, such as pods or servers, over a period.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrafficMatrix {
     /// Names of the places.
@@ -138,15 +138,15 @@ record! {
     pub struct DerivedFrom {
         /// Kind of the plan.
         pub kind: String = any(),
-        /// SHA-256 of its scenario (without `name`).
+        /// SHA-256 of the scenario of that plan (without `name`).
         pub scenario_sha256: String = any(),
-        /// SHA-256 of the plan file's content.
+        /// SHA-256 of the content of that plan's file.
         pub plan_sha256: String = any(),
     }
 }
 
 record! {
-    /// A reconfiguration: the time in the iteration at which circuits change, the same in every iteration.
+    /// A reconfiguration: circuits change at this time of every iteration.
     #[derive(Copy)]
     pub struct Switching {
         /// Number of the reconfiguration within the iteration, from 1.

@@ -18,15 +18,15 @@ pub use source::FileSource;
 /// Name of the format that writes a scenario or plan with all inputs explicit.
 pub const INSTANCE: &str = "instance";
 
-/// Subjects of an exporter.
+/// Inputs that an exporter accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SubjectSort {
-    /// Scenarios only.
+    /// The exporter accepts only scenarios.
     Scenario,
-    /// Plans only.
+    /// The exporter accepts only plans.
     Plan,
-    /// Both.
+    /// The exporter accepts scenarios and plans.
     Either,
 }
 
@@ -45,11 +45,11 @@ pub struct SecondSubject {
 /// A format that can be written or read.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FormatInfo {
-    /// Name after `--to` or `import`.
+    /// Name of the format, as written after `--to` or `import`.
     pub name: &'static str,
     /// Content of the file and the programs that read it, in one sentence.
     pub help: &'static str,
-    /// Subject that is exported, or that the import produces.
+    /// Whether scenarios, plans or both are exported, or what the import produces.
     pub of: SubjectSort,
     /// Omitted parts: of the subject, which the file does not contain (exporters), or of the file, which the result
     /// does not contain (importers); empty if everything is preserved.
@@ -58,7 +58,7 @@ pub struct FormatInfo {
     pub against: Option<SecondSubject>,
     /// Default ending of file names, without the dot.
     pub extension: &'static str,
-    /// The exporter writes several files into a folder, unless a parameter selects one of them.
+    /// If true, the exporter writes several files into a folder, unless a parameter selects one of them.
     pub folder: bool,
     /// The importer reads its files as [`FileSource`]s, so their content need not fit in memory.
     #[serde(skip)]
@@ -68,7 +68,7 @@ pub struct FormatInfo {
 }
 
 impl FormatInfo {
-    /// A format without parameters that omits nothing, has no second subject and writes one file.
+    /// Describes a format without parameters that omits nothing, has no second subject and writes one file.
     pub const fn new(
         name: &'static str,
         help: &'static str,
@@ -102,7 +102,7 @@ impl FormatInfo {
         self
     }
 
-    /// Values of its parameters, including defaults.
+    /// Returns the values of the parameters of the format, including defaults.
     ///
     /// # Errors
     /// Every setting that the format does not have, or whose value is not valid.
@@ -152,7 +152,7 @@ impl<K: Kind> Clone for SubjectOf<'_, K> {
 impl<K: Kind> Copy for SubjectOf<'_, K> {}
 
 impl<'a, K: Kind> SubjectOf<'a, K> {
-    /// Its display name.
+    /// Returns the display name of the scenario or plan.
     pub fn name(self) -> &'a str {
         match self {
             Self::Scenario(scenario) => &scenario.name,
@@ -160,7 +160,7 @@ impl<'a, K: Kind> SubjectOf<'a, K> {
         }
     }
 
-    /// The scenario, or the scenario that the plan is for.
+    /// Returns the scenario, or the scenario that the plan is for.
     pub fn scenario(self) -> &'a Arc<Scenario<K>> {
         match self {
             Self::Scenario(scenario) => scenario,
@@ -174,28 +174,29 @@ impl<'a, K: Kind> SubjectOf<'a, K> {
 pub struct Artifact {
     /// Suggested file name.
     pub name: String,
-    /// Content.
+    /// Content of the file.
     pub bytes: Vec<u8>,
-    /// For an accompanying file: the suffix after the name of the first file.
+    /// `Some` for an accompanying file: the ending that is added to the name of the first file.
     pub beside: Option<&'static str>,
-    /// The name by which the content refers to the accompanying file; [`Self::content_as`] renames both.
+    /// The name by which the content refers to the accompanying file; [`Self::content_as`] replaces it.
     pub speaks_of: Option<String>,
-    /// This file undoes the changes of the other files (a rollback).
+    /// If true, this file undoes the changes of the other files (a rollback).
     pub undoes: bool,
 }
 
 impl Artifact {
-    /// A file without accompanying files.
+    /// Creates a file without accompanying files.
     pub fn new(name: String, content: impl Into<Vec<u8>>) -> Self {
         Self { name, bytes: content.into(), beside: None, speaks_of: None, undoes: false }
     }
 
-    /// An accompanying file; its name is the name of the first file followed by `ending`.
+    /// Creates an accompanying file; its name is the name of the first file followed by `ending`.
     pub fn beside(name: String, content: impl Into<Vec<u8>>, ending: &'static str) -> Self {
         Self { beside: Some(ending), ..Self::new(name, content) }
     }
 
-    /// The content if the file is called `name`; references to the accompanying file use that name.
+    /// Returns the content of the file for the case that the file is called `name`; references to the accompanying file
+    /// are adapted.
     pub fn content_as(&self, name: &str) -> Cow<'_, [u8]> {
         let renamed = self.speaks_of.as_ref().and_then(|companion| {
             let ending = companion.strip_prefix(self.name.as_str())?;
@@ -205,7 +206,7 @@ impl Artifact {
         renamed.map_or(Cow::Borrowed(&self.bytes), Cow::Owned)
     }
 
-    /// A scenario as the only file of a format that writes scenarios.
+    /// Writes a scenario as the only file of a format that writes scenarios.
     ///
     /// # Errors
     /// A number that is not finite.
@@ -217,16 +218,17 @@ impl Artifact {
 /// A file to import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// Its name, for messages.
+    /// Name of the file, for messages.
     pub name: String,
-    /// Its content, perhaps gzip-compressed.
+    /// Content of the file, possibly gzip-compressed.
     pub bytes: Vec<u8>,
 }
 
-/// Name of standard input among files.
+/// Name by which messages and records call standard input.
 pub const STDIN: &str = "standard input";
 
-/// Name of a scenario imported from a file: the file name without folders and endings; `otherwise` for standard input.
+/// Returns the name of a scenario imported from a file: the file name without folders and endings; `otherwise` for
+/// standard input.
 pub fn scenario_name(file: &str, otherwise: &str) -> String {
     let mut stem = file.rsplit(['/', '\\']).next().unwrap_or(file);
     for ending in [".gz", ".txt", ".csv", ".json", ".jsonl", ".xml", ".log"] {
@@ -263,7 +265,7 @@ pub struct ImportedPlan<K: Kind> {
     pub summary: serde_json::Value,
 }
 
-/// A name as part of a file name: letters, digits and a few signs.
+/// Converts a name to a part of a file name: letters, digits and a few signs.
 pub fn file_stem(name: &str) -> String {
     let stem: String = name
         .chars()
@@ -274,7 +276,7 @@ pub fn file_stem(name: &str) -> String {
     if stem.is_empty() { "lightbay".to_owned() } else { stem }
 }
 
-/// The problem of a format that needs a plan but got a scenario.
+/// Returns the problem of a format that needs a plan but got a scenario.
 pub fn needs_plan(format: &str) -> Problem {
     Problem::new(
         "to",
@@ -283,7 +285,7 @@ pub fn needs_plan(format: &str) -> Problem {
     )
 }
 
-/// `what: one, another and a third`; `None` for an empty list.
+/// Lists parts in words after `what`, as in `what: one, another and a third`; `None` for an empty list.
 pub fn enumerated(what: &str, parts: &[impl AsRef<str>]) -> Option<String> {
     let (last, others) = parts.split_last()?;
     let others: Vec<&str> = others.iter().map(AsRef::as_ref).collect();

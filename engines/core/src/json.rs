@@ -36,7 +36,7 @@ impl From<WriteError> for Problems {
     }
 }
 
-/// A value as JSON tree, refusing numbers that are not finite.
+/// Converts a value to a JSON tree; refuses numbers that are not finite.
 ///
 /// # Errors
 /// [`WriteError`].
@@ -45,8 +45,8 @@ pub fn to_value(value: &impl Serialize) -> Result<Value, WriteError> {
     Ok(serde_json::to_value(value)?)
 }
 
-/// A value as indented JSON with a final newline; the numbers of an array are on one line. Characters that could make a
-/// name misleading are written as escapes.
+/// Writes a value as indented JSON with a final newline; the numbers of an array are on one line. Characters that could
+/// make a name misleading are written as escapes.
 ///
 /// # Errors
 /// [`WriteError`].
@@ -56,7 +56,7 @@ pub fn to_pretty(value: &impl Serialize) -> Result<Vec<u8>, WriteError> {
     Ok(bytes)
 }
 
-/// A value as one line of JSON without a final newline, with the escapes of [`to_pretty`].
+/// Writes a value as one line of JSON without a final newline, with the escapes of [`to_pretty`].
 ///
 /// # Errors
 /// [`WriteError`].
@@ -72,7 +72,7 @@ fn formatted(value: &impl Serialize, formatter: impl Formatter) -> Result<Vec<u8
     Ok(bytes)
 }
 
-/// SHA-256 of the compact JSON of a value, in lower-case hexadecimal. The JSON is not stored in memory.
+/// Returns the SHA-256 of the compact JSON of a value, in lower-case hexadecimal. The JSON is not stored in memory.
 ///
 /// # Errors
 /// [`WriteError`].
@@ -97,7 +97,7 @@ impl io::Write for Hashed {
     }
 }
 
-/// SHA-256 of bytes, in lower-case hexadecimal.
+/// Returns the SHA-256 of bytes, in lower-case hexadecimal.
 pub fn sha256_hex(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
@@ -125,7 +125,7 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// Calls a macro with the methods of a formatter that write a number, a boolean or null.
+/// Calls a macro with the names and types of the methods of a JSON formatter that write a number, a boolean or null.
 macro_rules! scalar_methods {
     ($make:ident) => {
         $make!(

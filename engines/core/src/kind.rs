@@ -38,7 +38,7 @@ impl Sense {
         }
     }
 
-    /// The word used in files.
+    /// Returns the word used in files.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Min => "min",
@@ -52,38 +52,38 @@ impl Sense {
 pub struct ObjectiveInfo {
     /// Name with unit, such as `makespan_s`.
     pub name: &'static str,
-    /// Name for people.
+    /// Name of the objective for people.
     pub label: &'static str,
-    /// Unit of the number.
+    /// Unit of the objective value.
     pub unit: Unit,
-    /// Direction in which it gets better.
+    /// Direction in which the objective gets better.
     pub sense: Sense,
-    /// Definition, in one sentence.
+    /// Definition of the objective, in one sentence.
     pub definition: &'static str,
 }
 
 impl ObjectiveInfo {
-    /// An objective for which less is better.
+    /// Creates an objective for which less is better.
     pub const fn min(name: &'static str, label: &'static str, unit: Unit, definition: &'static str) -> Self {
         Self { name, label, unit, sense: Sense::Min, definition }
     }
 
-    /// An objective for which more is better.
+    /// Creates an objective for which more is better.
     pub const fn max(name: &'static str, label: &'static str, unit: Unit, definition: &'static str) -> Self {
         Self { name, label, unit, sense: Sense::Max, definition }
     }
 
-    /// A value with its unit.
+    /// Formats a value with its unit.
     pub fn with_unit(&self, value: f64) -> String {
         crate::quantity::with_unit(value, self.unit)
     }
 
-    /// A bound on the objective with its unit, rounded to the safe side.
+    /// Formats a bound on the objective with its unit, rounded to the safe side.
     pub fn bound_with_unit(&self, bound: f64) -> String {
         crate::quantity::bound_with_unit(bound, self.unit, self.sense)
     }
 
-    /// Name and value in one phrase: `makespan 12.829852 s`.
+    /// Formats name and value as one phrase: `makespan 12.829852 s`.
     pub fn phrase(&self, value: f64) -> String {
         format!("{} {}", self.label, self.with_unit(value))
     }
@@ -94,13 +94,13 @@ impl ObjectiveInfo {
 pub struct SweepInfo {
     /// Parameters that are offered first.
     pub knobs: &'static [&'static str],
-    /// Forms of the pane: a short name for each of the parameters, then one for any other parameter.
+    /// Names of the forms of the pane: a short name for each of the parameters, then one for any other parameter.
     pub forms: &'static [&'static str],
-    /// Methods that are compared; empty for the method that is chosen.
+    /// Methods that are compared; if empty, only the chosen method is used.
     pub methods: &'static [&'static str],
-    /// Name of the figure that is charted; empty for the objective.
+    /// Name of the figure that is charted; if empty, the objective is charted.
     pub figure: &'static str,
-    /// A limit of the figure, with its name.
+    /// A limit of the figure, which the chart shows, with its name.
     pub best: Option<(&'static str, f64)>,
 }
 
@@ -108,7 +108,7 @@ impl SweepInfo {
     /// A sweep of the objective over any parameter, solved by the chosen method.
     pub const ANY: Self = Self::over(&[], &[]);
 
-    /// A sweep of the objective over some parameters, solved by the chosen method.
+    /// Creates a sweep of the objective over some parameters, solved by the chosen method.
     pub const fn over(knobs: &'static [&'static str], forms: &'static [&'static str]) -> Self {
         Self { knobs, forms, methods: &[], figure: "", best: None }
     }
@@ -120,9 +120,9 @@ pub const EXACT_LIMIT: Duration = Duration::from_mins(1);
 /// Thoroughness of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
-    /// The quick checks that every plan passes before it is shown.
+    /// Only the quick checks that every plan passes before it is shown.
     Usual,
-    /// Also slow checks, such as proving optimality again by other means, until the deadline.
+    /// Also slow checks, such as proving optimality again by other means; they end at the deadline.
     Exact(Deadline),
 }
 
@@ -143,7 +143,7 @@ impl Depth {
         }
     }
 
-    /// The remark on something that could not be verified within the time: `the bound is not verified within 60 s`.
+    /// Returns the remark that `what` could not be verified within the time: `the bound is not verified within 60 s`.
     pub fn not_within(self, what: &str) -> Option<String> {
         match self {
             Self::Exact(deadline) if deadline.is_over() => {
@@ -159,9 +159,9 @@ impl Depth {
 pub struct Candidate<R> {
     /// Objective value.
     pub value: f64,
-    /// Figures for comparison, by name with unit.
+    /// Figures for the comparison of plans, by name with unit.
     pub metrics: BTreeMap<String, f64>,
-    /// The result.
+    /// The result, in the form of the plan file.
     pub result: R,
 }
 
@@ -201,19 +201,19 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     /// Fields of a plan's `result`.
     type Result: Serialize + JsonSchema + Clone + PartialEq + Debug + Send + Sync + 'static;
 
-    /// Reads the kind's own keys of a scenario. Unknown keys are reported by the caller.
+    /// Reads the keys of a scenario that belong to the kind. Unknown keys are reported by the caller.
     fn read_scenario(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Self::Scenario>;
 
     /// Reads the keys of a result. Unknown keys are reported by the caller.
     fn read_result(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Self::Result>;
 
-    /// The default method for a scenario that poses a narrower problem than most of its kind.
+    /// Returns the default method for a scenario that poses a narrower problem than most of its kind.
     fn suited_method(_scenario: &Self::Scenario) -> &'static str {
         Self::DEFAULT_METHOD
     }
 
-    /// The problem that a method solves, if its goal differs from the objective. Plans of a method with another goal
-    /// are listed and shown, but excluded from the ranking and from offers to other runs.
+    /// Returns the problem that a method solves, if its goal differs from the objective. Plans of a method with another
+    /// goal are listed and shown, but excluded from the ranking and from offers to other runs.
     fn other_question(_method: &str) -> Option<&'static str> {
         None
     }
@@ -224,12 +224,12 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     /// Every problem found.
     fn validate(scenario: &Self::Scenario) -> Result<(), Problems>;
 
-    /// The parameters of a scenario, including those that have no effect on it; without a scenario, the parameters of
-    /// the kind.
+    /// Returns the parameters of a scenario, including parameters that have no effect on it; without a scenario, the
+    /// parameters of the kind.
     fn knobs(scenario: Option<&Self::Scenario>) -> Vec<ParamInfo>;
 
-    /// Parameters of the kind that have no effect on a scenario: `path` is the name of the parameter, the text gives
-    /// the reason and the remedy. Callers must not set or vary them, nor show them as used.
+    /// Returns the parameters of the kind that have no effect on a scenario: `path` is the name of the parameter, the
+    /// text gives the reason and the remedy. Callers must not set or vary them, nor show them as used.
     fn idle(_scenario: &Self::Scenario) -> Vec<Problem> {
         Vec::new()
     }
@@ -240,7 +240,7 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
         None
     }
 
-    /// The current value of a parameter.
+    /// Returns the current value of a parameter.
     fn knob(scenario: &Self::Scenario, name: &str) -> Option<ParamValue>;
 
     /// Changes a parameter, or one entry of a list. The caller must validate the result.
@@ -254,8 +254,8 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
         value: &ParamValue,
     ) -> Result<(), Problem>;
 
-    /// The independent checker of plans. It may use scenario and result types and workload sizes, and no other code of
-    /// its crate.
+    /// Runs the independent checker on a plan, and returns its verdict. The checker may use scenario and result types
+    /// and workload sizes, and no other code of its crate.
     fn check(plan: &Plan<Self>, depth: Depth) -> Verdict;
 
     /// Returns `true` if a bound on the plans named by `covers` holds for every plan of a scenario.
@@ -285,7 +285,7 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
         Vec::new()
     }
 
-    /// The sections of a scenario, or of a plan for it, each computed on request.
+    /// Returns the sections of a scenario, or of a plan for it, each computed on request.
     ///
     /// # Errors
     /// A scenario that cannot be built.
@@ -296,40 +296,40 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
         Ok(Box::new(NoSections))
     }
 
-    /// Differences of two plans in addition to their figures.
+    /// Returns the differences of two plans in addition to their figures.
     fn differences(_a: &Plan<Self>, _b: &Plan<Self>) -> Differences {
         Differences::default()
     }
 
-    /// The circuits of a plan, for kinds that set circuits.
+    /// Returns the circuits of a plan, for kinds that set circuits.
     fn circuits(_plan: &Plan<Self>) -> Option<CircuitMatrix> {
         None
     }
 
-    /// The circuits of one layer of a plan, for kinds whose plans set other circuits for each layer; `None` for other
-    /// kinds and for a missing layer.
+    /// Returns the circuits of one layer of a plan, for kinds whose plans set other circuits for each layer; `None` for
+    /// other kinds and for a missing layer.
     fn circuits_of_layer(_plan: &Plan<Self>, _layer: u32) -> Option<CircuitMatrix> {
         None
     }
 
-    /// The circuits that a plan sets at a reconfiguration (counted from 1), with its time, for kinds that change
-    /// circuits within an iteration; `None` for other kinds and for a missing reconfiguration.
+    /// Returns the circuits that a plan sets at a reconfiguration (counted from 1), with its time, for kinds that
+    /// change circuits within an iteration; `None` for other kinds and for a missing reconfiguration.
     fn circuits_of_phase(_plan: &Plan<Self>, _phase: u32) -> Option<(CircuitMatrix, Switching)> {
         None
     }
 
-    /// The network and the bytes of one layer of a plan, for kinds whose plans have them for each layer; `None` as for
-    /// [`Self::circuits_of_layer`].
+    /// Returns the network and the bytes of one layer of a plan, for kinds whose plans have them for each layer; `None`
+    /// as for [`Self::circuits_of_layer`].
     fn network_of_layer(_plan: &Plan<Self>, _layer: u32) -> Option<(Graph, TrafficMatrix)> {
         None
     }
 
-    /// The network of a plan, for kinds whose plans have a network.
+    /// Returns the network of a plan, for kinds whose plans have a network.
     fn graph(_plan: &Plan<Self>) -> Option<Graph> {
         None
     }
 
-    /// Bytes between the places of a plan's network, for kinds that know them.
+    /// Returns the bytes sent between the places of a plan, such as pods or servers, for kinds that know them.
     fn traffic(_plan: &Plan<Self>) -> Option<TrafficMatrix> {
         None
     }

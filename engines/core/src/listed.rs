@@ -20,7 +20,7 @@ pub struct Preset {
 }
 
 impl Preset {
-    /// A scenario that is built in.
+    /// Creates a built-in scenario with this name and description.
     pub const fn new(name: &'static str, help: &'static str) -> Self {
         Self { name, help }
     }
@@ -47,12 +47,12 @@ pub struct Sources<'a> {
 }
 
 impl<'a> Sources<'a> {
-    /// The plan with a name.
+    /// Returns the plan with a name.
     pub fn plan(&self, name: &str) -> Option<&'a SharedPlan> {
         self.plans.iter().find(|(given, _)| given == name).map(|(_, plan)| plan)
     }
 
-    /// The value with a name.
+    /// Returns the value with a name.
     pub fn value(&self, name: &str) -> Option<&'a ParamValue> {
         self.values.iter().find(|(given, _)| given == name).map(|(_, value)| value)
     }
@@ -63,18 +63,19 @@ impl<'a> Sources<'a> {
 pub struct ConvertedScenario<K: Kind> {
     /// The scenario, valid.
     pub scenario: Scenario<K>,
-    /// Remarks for a person on how it was made, one sentence each.
+    /// Remarks for a person on how the scenario was made, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// Plans that give the switch and port of every circuit, so that switch commands can be written from them.
+/// Tells whether plans of a kind give the switch and port of every circuit, so that switch commands can be written from
+/// them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lays {
-    /// No plans of the kind do.
+    /// Plans of the kind give no switches and ports.
     Nothing,
-    /// One set of circuits.
+    /// Plans give one set of circuits.
     Once,
-    /// A set of circuits for every layer, with the change from the previous layer.
+    /// Plans give a set of circuits for every layer, with the change from the previous layer.
     ByLayer,
 }
 
@@ -87,24 +88,24 @@ pub trait Listed: Kind {
     /// accepted even if the kind is not listed.
     const IS_LISTED: bool = true;
 
-    /// Plans of the kind that give switch and ports of their circuits ([`crate::exchange::CircuitPlaces`]).
+    /// Whether plans of the kind give the switch and ports of their circuits ([`crate::exchange::CircuitPlaces`]).
     const LAYS: Lays = Lays::Nothing;
 
-    /// Its methods, in the order in which they are listed.
+    /// Returns the methods of the kind, in the order in which they are listed.
     fn methods() -> Vec<Arc<dyn Method<Self>>>;
 
-    /// Its built-in scenarios.
+    /// Returns the built-in scenarios of the kind.
     fn presets() -> Vec<Preset>;
 
-    /// Default name of a scenario, derived from its content, such as `pod-512`.
+    /// Returns the default name of a scenario, derived from its content, such as `pod-512`.
     fn usual_name(_scenario: &Self::Scenario) -> String {
         Self::NAME.to_owned()
     }
 
-    /// The body of a built-in scenario, including the scenarios of families that are too large to be listed.
+    /// Returns the body of a built-in scenario, including the scenarios of families that are too large to be listed.
     fn preset(name: &str) -> Option<Self::Scenario>;
 
-    /// The formats that the kind writes.
+    /// Returns the formats that the kind writes.
     fn exporters() -> Vec<FormatInfo> {
         Vec::new()
     }
@@ -124,13 +125,14 @@ pub trait Listed: Kind {
         Err(Problem::new("to", format!("'{format}' cannot be exported"), "see the list of formats").into())
     }
 
-    /// Remarks for a person on a file in one of [`Self::exporters`] that depend on the subject, one sentence each.
+    /// Returns remarks for a person on a file in one of [`Self::exporters`] that depend on the subject, one sentence
+    /// each.
     fn export_remarks(_subject: SubjectOf<'_, Self>, _format: &str) -> Vec<String> {
         Vec::new()
     }
 
-    /// The plans for which review reports are written: the plan itself, or the plans into which it is split. Each of
-    /// them contains the part of the proof that the checker can repeat.
+    /// Returns the plans for which review reports are written: the plan itself, or the plans into which it is split.
+    /// Each of them contains the part of the proof that the checker can repeat.
     ///
     /// # Errors
     /// A plan that cannot be split.
@@ -138,7 +140,7 @@ pub trait Listed: Kind {
         Ok(vec![Arc::clone(plan)])
     }
 
-    /// The objective value and the proven bound of a plan, in sentences for the head of a report.
+    /// Returns the objective value and the proven bound of a plan, in sentences for the head of a report.
     ///
     /// # Errors
     /// A plan that cannot be explained.
@@ -146,7 +148,8 @@ pub trait Listed: Kind {
         Ok(Vec::new())
     }
 
-    /// The formats of other tools that it reads. Plans that are imported have the name of the format as their method.
+    /// Returns the formats of other tools that the kind reads. Plans that are imported have the name of the format as
+    /// their method.
     fn importers() -> Vec<FormatInfo> {
         Vec::new()
     }
@@ -193,7 +196,7 @@ pub trait Listed: Kind {
         Err(Problem::new("", format!("'{format}' cannot be imported"), "see the list of formats").into())
     }
 
-    /// Inputs for a scenario of this kind that is made from plans; `None` if that is not possible.
+    /// Returns the inputs for a scenario of this kind that is made from plans; `None` if that is not possible.
     fn conversion() -> Option<Conversion> {
         None
     }

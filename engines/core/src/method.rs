@@ -21,7 +21,7 @@ pub struct MethodInfo {
     pub proves: bool,
     /// `true` if the method can start from a plan and adopt better plans from other runs.
     pub hot_start: bool,
-    /// Its own parameters (limits, seed and threads are common to all).
+    /// Parameters that only this method has (limits, seed and threads are common to all methods).
     pub params: Vec<ParamInfo>,
 }
 
@@ -32,7 +32,7 @@ pub enum Outcome {
     Done {
         /// Status of the best plan.
         status: Status,
-        /// The method's own limit that ended it (work, stall).
+        /// Limit of the method itself that ended it (work, stall).
         limit: Option<Limit>,
     },
     /// No plan exists; the reason, in terms of the problem.
@@ -42,7 +42,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// An outcome with this status and without a limit.
+    /// Creates an outcome with this status and without a limit.
     pub const fn done(status: Status) -> Self {
         Self::Done { status, limit: None }
     }
@@ -85,7 +85,7 @@ impl From<Problems> for MethodError {
     }
 }
 
-/// Parameters that have no effect for the same reason, as [`Method::idle`] returns them.
+/// Returns a problem for each parameter that has no effect for the reason `why`, as [`Method::idle`] returns them.
 pub fn without_effect<'a>(
     names: impl IntoIterator<Item = &'a str>,
     why: &'a str,
@@ -100,9 +100,9 @@ pub trait Method<K: Kind>: Send + Sync {
     /// Returns the description of the method, with its parameters.
     fn info(&self) -> MethodInfo;
 
-    /// Parameters of the method and parameters of the scenario that have no effect with the other parameters or on this
-    /// scenario: `path` is the name, the text gives the reason and the remedy. `params` contains all values, including
-    /// defaults.
+    /// Returns the parameters of the method and parameters of the scenario that have no effect with the other
+    /// parameters or on this scenario: `path` is the name, the text gives the reason and the remedy. `params` contains
+    /// all values, including defaults.
     fn idle(&self, _scenario: &K::Scenario, _params: &Params) -> Vec<Problem> {
         Vec::new()
     }

@@ -48,25 +48,25 @@ impl Role {
 /// Objective, bound and metrics of a plan, from which derived figures are computed.
 #[derive(Clone, Copy, Debug)]
 pub struct Figures<'a> {
-    /// Objective value.
+    /// Objective value of the plan.
     pub value: f64,
-    /// Best bound on the objective that is known.
+    /// Best known bound on the objective.
     pub bound: Option<f64>,
-    /// Metrics by name.
+    /// Metrics of the plan, by name with unit.
     pub metrics: &'a BTreeMap<String, f64>,
 }
 
 impl Figures<'_> {
-    /// A metric by name.
+    /// Returns the metric called `name`.
     pub fn get(&self, name: &str) -> Option<f64> {
         self.metrics.get(name).copied()
     }
 }
 
-/// A figure of a plan that is not stored in files, because it follows from the others.
+/// Function that computes a figure that is not stored in files, because it follows from the others.
 pub type Derivation = fn(&Figures<'_>) -> Option<f64>;
 
-/// Place of a figure in the header.
+/// Place of a figure in the header of the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InHeader {
     /// Text before the value, instead of its label.
@@ -75,7 +75,7 @@ pub struct InHeader {
     pub priority: u8,
     /// `true`: before the gap; `false`: after the gap.
     pub early: bool,
-    /// Shown as a warning.
+    /// If true, the figure is shown as a warning.
     pub warning: bool,
 }
 
@@ -107,13 +107,13 @@ pub struct InComparison {
 pub struct MetricInfo {
     /// Name with unit, as in files.
     pub name: &'static str,
-    /// Name for people.
+    /// Name of the figure for people.
     pub label: &'static str,
     /// Unit of the number.
     pub unit: Unit,
-    /// Its role.
+    /// Role of the figure.
     pub role: Role,
-    /// Direction in which it gets better, if there is one.
+    /// Direction in which the figure gets better, if there is one.
     pub sense: Option<Sense>,
     /// Definition, in one sentence.
     pub definition: &'static str,
@@ -121,11 +121,11 @@ pub struct MetricInfo {
     pub derivation: Option<Derivation>,
     /// The total that the figure is a part of, such as the number of existing ports; `None` for most.
     pub out_of: Option<Derivation>,
-    /// Place in the header.
+    /// Place in the header of the screen, if the figure has one.
     pub header: Option<InHeader>,
-    /// Column in tables of plans.
+    /// Column in tables of plans, if the figure has one.
     pub table: Option<InTable>,
-    /// Row in comparisons.
+    /// Row in comparisons of two plans, if the figure has one.
     pub comparison: Option<InComparison>,
     /// Relation of the figure to the objective, if it has a special one.
     pub relation: Option<Relation>,
@@ -166,17 +166,17 @@ impl MetricInfo {
         }
     }
 
-    /// An outcome for which lower is better.
+    /// Creates a figure of role [`Role::Result`] for which less is better.
     pub const fn cost(name: &'static str, label: &'static str, unit: Unit, definition: &'static str) -> Self {
         Self::new(name, label, unit, Role::Result, Some(Sense::Min), definition)
     }
 
-    /// An outcome for which more is better.
+    /// Creates a figure of role [`Role::Result`] for which more is better.
     pub const fn gain(name: &'static str, label: &'static str, unit: Unit, definition: &'static str) -> Self {
         Self::new(name, label, unit, Role::Result, Some(Sense::Max), definition)
     }
 
-    /// An outcome without a direction of improvement.
+    /// Creates a figure of role [`Role::Result`] without a direction of improvement.
     pub const fn neutral(
         name: &'static str,
         label: &'static str,
@@ -186,7 +186,7 @@ impl MetricInfo {
         Self::new(name, label, unit, Role::Result, None, definition)
     }
 
-    /// A figure that restates another figure.
+    /// Creates a figure of role [`Role::Restated`], which restates another figure in another unit.
     pub const fn restated(
         name: &'static str,
         label: &'static str,
@@ -197,7 +197,7 @@ impl MetricInfo {
         Self::new(name, label, unit, Role::Restated, Some(sense), definition)
     }
 
-    /// A proven limit.
+    /// Creates a figure of role [`Role::Bound`]: a proven limit.
     pub const fn bound(
         name: &'static str,
         label: &'static str,
@@ -207,7 +207,7 @@ impl MetricInfo {
         Self::new(name, label, unit, Role::Bound, None, definition)
     }
 
-    /// A figure of the scenario.
+    /// Creates a figure of role [`Role::Input`], which follows from the scenario alone.
     pub const fn input(
         name: &'static str,
         label: &'static str,
@@ -273,7 +273,7 @@ impl MetricInfo {
         Self { comparison: Some(InComparison { title, decimals }), ..self }
     }
 
-    /// Relation to the objective.
+    /// Sets the relation of the figure to the objective.
     #[must_use]
     pub const fn relation(self, relation: Relation) -> Self {
         Self { relation: Some(relation), ..self }
@@ -284,17 +284,17 @@ impl MetricInfo {
         self.derivation.is_none()
     }
 
-    /// A value with its unit.
+    /// Formats a value with its unit.
     pub fn with_unit(&self, value: f64) -> String {
         crate::quantity::with_unit(value, self.unit)
     }
 
-    /// Name and value in one phrase: `ports 42`.
+    /// Formats name and value as one phrase: `ports 42`.
     pub fn phrase(&self, value: f64) -> String {
         format!("{} {}", self.label, self.with_unit(value))
     }
 
-    /// The figure of a plan.
+    /// Returns the value of this figure for a plan with the given `figures`.
     pub fn of(&self, figures: &Figures<'_>) -> Option<f64> {
         match self.derivation {
             Some(derive) => derive(figures),

@@ -28,7 +28,7 @@ pub enum ParamValue {
 }
 
 impl ParamValue {
-    /// The value as a number, if it is one.
+    /// Returns the value as a number, if it is one.
     pub fn as_f64(&self) -> Option<f64> {
         match self {
             Self::Int(value) => Some(*value as f64),
@@ -37,7 +37,7 @@ impl ParamValue {
         }
     }
 
-    /// The value as a whole number, if it is one.
+    /// Returns the value as a whole number, if it is one.
     pub fn as_i64(&self) -> Option<i64> {
         match self {
             Self::Int(value) => Some(*value),
@@ -87,21 +87,21 @@ pub enum Domain {
     Bool,
     /// Whole numbers from `min` to `max`.
     Int {
-        /// Smallest.
+        /// Smallest valid number.
         min: i64,
-        /// Largest.
+        /// Largest valid number.
         max: i64,
     },
     /// Numbers from `min` to `max`.
     Float {
-        /// Smallest.
+        /// Smallest valid number.
         min: f64,
-        /// Largest.
+        /// Largest valid number.
         max: f64,
     },
     /// One of these names.
     Choice {
-        /// The names.
+        /// The valid names.
         names: Vec<Cow<'static, str>>,
     },
     /// Free text (a name, a file).
@@ -129,9 +129,9 @@ pub enum Domain {
 pub enum Effect {
     /// The running method gets the new value at its next checkpoint.
     Live,
-    /// Starts a new run from the known plans.
+    /// The change starts a new run from the known plans.
     Warm,
-    /// Starts a new run without a known plan.
+    /// The change starts a new run without a known plan.
     Cold,
 }
 
@@ -146,9 +146,9 @@ pub struct ParamInfo {
     pub domain: Domain,
     /// Default value; `None` if the value follows from the scenario.
     pub default: Option<ParamValue>,
-    /// One sentence: what the parameter sets; for a bool, what `true` does.
+    /// Help in one sentence: what the parameter sets; for a bool, what `true` does.
     pub help: Cow<'static, str>,
-    /// Effect of a change.
+    /// Effect of a change of the parameter on a search.
     pub effect: Effect,
     /// Hint shown for an invalid value: an alternative that the user may have meant; may be empty.
     #[serde(skip)]
@@ -161,22 +161,22 @@ impl ParamInfo {
         Self { name: name.into(), unit, domain, default, help: help.into(), effect: Effect::Warm, hint }
     }
 
-    /// A yes-or-no parameter.
+    /// Creates a yes-or-no parameter.
     pub fn bool(name: &'static str, default: bool, help: &'static str) -> Self {
         Self::new(name, Domain::Bool, Some(ParamValue::Bool(default)), help)
     }
 
-    /// A whole-number parameter.
+    /// Creates a whole-number parameter.
     pub fn int(name: &'static str, min: i64, max: i64, default: i64, help: &'static str) -> Self {
         Self::new(name, Domain::Int { min, max }, Some(ParamValue::Int(default)), help)
     }
 
-    /// A number parameter.
+    /// Creates a number parameter.
     pub fn float(name: &'static str, min: f64, max: f64, default: f64, help: &'static str) -> Self {
         Self::new(name, Domain::Float { min, max }, Some(ParamValue::Float(default)), help)
     }
 
-    /// A parameter whose value is one of several names.
+    /// Creates a parameter whose value is one of several names.
     pub fn choice(
         name: &'static str,
         names: &[&'static str],
@@ -187,43 +187,43 @@ impl ParamInfo {
         Self::new(name, Domain::Choice { names }, Some(ParamValue::Text(default.to_owned())), help)
     }
 
-    /// A free-text parameter without a default.
+    /// Creates a free-text parameter without a default.
     pub fn text(name: &'static str, help: &'static str) -> Self {
         Self::new(name, Domain::Text, None, help)
     }
 
-    /// A list-of-whole-numbers parameter without a default.
+    /// Creates a parameter without a default whose value is a list of whole numbers.
     pub fn int_list(name: &'static str, min: i64, max: i64, help: &'static str) -> Self {
         Self::new(name, Domain::IntList { min, max }, None, help)
     }
 
-    /// A parameter whose value is one whole number for all positions, or a list; without a default.
+    /// Creates a parameter whose value is one whole number for all positions, or a list; without a default.
     pub fn int_or_list(name: &'static str, min: i64, max: i64, help: &'static str) -> Self {
         Self::new(name, Domain::IntOrList { min, max }, None, help)
     }
 
-    /// The same parameter with a unit.
+    /// Sets the unit of the parameter.
     #[must_use]
     pub fn unit(mut self, unit: &'static str) -> Self {
         self.unit = unit.into();
         self
     }
 
-    /// The same parameter, whose change has another effect; the default is [`Effect::Warm`].
+    /// Sets the effect of a change of the parameter; the default is [`Effect::Warm`].
     #[must_use]
     pub fn effect(mut self, effect: Effect) -> Self {
         self.effect = effect;
         self
     }
 
-    /// The same parameter without a default: its value follows from the scenario.
+    /// Removes the default: the value follows from the scenario.
     #[must_use]
     pub fn derived(mut self) -> Self {
         self.default = None;
         self
     }
 
-    /// The same parameter with a hint for invalid values.
+    /// Sets the hint for invalid values.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
         self.hint = hint.into();
@@ -334,7 +334,7 @@ impl ParamInfo {
         accepted.ok_or_else(|| self.refuse(&value.to_string()))
     }
 
-    /// The problem of a typed value that is not valid.
+    /// Returns the problem of the typed text `text`, which is not valid.
     pub fn refuse(&self, text: &str) -> Problem {
         let hint = if self.hint.is_empty() { String::new() } else { format!("; {}", self.hint) };
         // The number has a unit that the parameter does not accept, so the message names the right unit.
@@ -379,7 +379,7 @@ fn parse_list(text: &str) -> Option<ParamValue> {
 pub struct Setting {
     /// Name of the parameter.
     pub name: String,
-    /// Entry of a list.
+    /// Index of the entry, for an entry of a list.
     pub index: Option<usize>,
     /// The value as typed.
     pub text: String,

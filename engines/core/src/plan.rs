@@ -25,9 +25,9 @@ pub const OPTIMAL_GAP: f64 = 1e-7;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// Proven best.
+    /// The plan is proven optimal.
     Optimal,
-    /// Within the requested gap.
+    /// The gap of the plan is at most the requested gap.
     GapReached,
     /// A plan of a method that can prove bounds, not proven optimal so far.
     Feasible,
@@ -40,7 +40,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// The word used in files and on screen.
+    /// Returns the word used in files and on screen.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Optimal => "optimal",
@@ -57,7 +57,7 @@ impl Status {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
-    /// The clock.
+    /// The time limit.
     Time,
     /// A count of evaluations, generations or nodes.
     Work,
@@ -66,7 +66,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// The limit as the subject of a sentence.
+    /// Returns the limit as the subject of a sentence.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Time => "the time limit",
@@ -81,7 +81,7 @@ impl Limit {
 pub struct Objective {
     /// Name with unit, such as `makespan_s`.
     pub name: String,
-    /// Direction in which it gets better.
+    /// Direction in which the objective gets better.
     pub sense: Sense,
     /// Value that the plan reaches.
     pub value: f64,
@@ -92,7 +92,7 @@ pub struct Objective {
 }
 
 impl Objective {
-    /// The objective of kind `K` with a value and an optional bound.
+    /// Returns the objective of kind `K` with a value and an optional bound.
     pub fn of<K: Kind>(value: f64, bound: Option<f64>) -> Self {
         Self {
             name: K::OBJECTIVE.name.to_owned(),
@@ -104,7 +104,7 @@ impl Objective {
     }
 }
 
-/// |value - bound| / |value|, 0 if both are equal.
+/// Computes the relative gap |value - bound| / |value|; 0 if both are equal.
 pub fn gap(value: f64, bound: f64) -> f64 {
     if value == bound { 0.0 } else { (value - bound).abs() / value.abs() }
 }
@@ -119,15 +119,15 @@ pub(crate) fn standing_bound(sense: Sense, value: f64, bound: f64) -> Option<f64
 
 /// Reasons that a plan is not reproducible; code compares these texts to tell how a run ended.
 pub mod not_reproducible {
-    /// Its run was cut off at a time limit.
+    /// The run was ended by a time limit.
     pub const CLOCK: &str = "stopped by the time limit";
-    /// Its run was cut off by a person.
+    /// The run was ended by a person.
     pub const PERSON: &str = "a person stopped the run";
-    /// Its run was cut off by a signal.
+    /// The run was ended by a signal.
     pub const SIGNAL: &str = "a signal ended the run";
-    /// Its run was cut off because its solver process ended.
+    /// The run was ended because its solver process ended.
     pub const CUT_SHORT: &str = "the solver process ended during the run";
-    /// Its run failed.
+    /// The run failed.
     pub const FAILURE: &str = "the run failed";
     /// The run was still active when the plan was written.
     pub const UNFINISHED: &str = "the run was still active";
@@ -150,7 +150,7 @@ pub struct Provenance {
     /// SHA-256 of the scenario without its name.
     #[serde(default)]
     pub scenario_sha256: String,
-    /// RFC 3339.
+    /// Date and time at which the run started, RFC 3339.
     #[serde(default)]
     pub started_at: String,
     /// Seconds of the run's clock until this plan was found.
@@ -165,7 +165,7 @@ pub struct Provenance {
     /// Reason that the plan is not reproducible, if it is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_reproducible_because: Option<String>,
-    /// All other keys.
+    /// All other keys of the object.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
@@ -174,7 +174,7 @@ impl Provenance {
     /// Key for the plans that a bound covers, if not all plans of the scenario.
     pub const BOUND_COVERS: &str = "bound_covers";
 
-    /// The plans that the claimed bound covers, if not all of the scenario.
+    /// Returns the plans that the claimed bound covers, in words, if not all plans of the scenario.
     pub fn bound_covers(&self) -> Option<&str> {
         self.other.get(Self::BOUND_COVERS).and_then(Value::as_str)
     }
@@ -182,7 +182,7 @@ impl Provenance {
     /// Key of the origin of a plan that was read from files of another tool.
     pub const IMPORT: &str = "import";
 
-    /// The origin of a plan that was read from files of another tool.
+    /// Returns the origin of a plan that was read from files of another tool.
     pub fn import(&self) -> Option<Origin> {
         Origin::deserialize(self.other.get(Self::IMPORT)?).ok()
     }
@@ -210,25 +210,25 @@ impl Provenance {
 pub struct Plan<K: Kind> {
     /// The whole scenario, so that a plan is self-contained.
     pub scenario: Arc<Scenario<K>>,
-    /// Display name.
+    /// Display name of the plan.
     pub name: String,
     /// Method that found the plan.
     pub method: String,
-    /// Its parameters.
+    /// Parameters of the method.
     pub parameters: Params,
-    /// Its seed.
+    /// Seed of the run.
     pub seed: u64,
-    /// Threads that the run was given.
+    /// Number of threads that the run was given.
     pub threads: usize,
-    /// Its status.
+    /// Status of the plan.
     pub status: Status,
     /// Limit that ended the search.
     pub limit: Option<Limit>,
-    /// Value, bound, gap.
+    /// Value, bound and gap.
     pub objective: Objective,
     /// Figures of the result for comparison, by name with unit.
     pub metrics: BTreeMap<String, f64>,
-    /// Its origin.
+    /// Origin of the plan.
     pub provenance: Provenance,
     /// The plan that the scenario was derived from.
     pub derived_from: Option<DerivedFrom>,
@@ -264,30 +264,30 @@ impl<K: Kind> Clone for Plan<K> {
 pub struct Header {
     /// Kind of scenario and result.
     pub kind: String,
-    /// Display name.
+    /// Display name of the plan.
     pub name: String,
     /// Method that found the plan.
     pub method: String,
-    /// Its parameters.
+    /// Parameters of the method.
     pub parameters: Params,
-    /// Its seed.
+    /// Seed of the run.
     pub seed: u64,
-    /// Threads that the run was given.
+    /// Number of threads that the run was given.
     pub threads: usize,
-    /// Its status.
+    /// Status of the plan.
     pub status: Status,
     /// Limit that ended the search.
     pub limit: Option<Limit>,
-    /// Value, bound, gap.
+    /// Value, bound and gap.
     pub objective: Objective,
-    /// Figures for comparison.
+    /// Figures of the result for comparison, by name with unit.
     pub metrics: BTreeMap<String, f64>,
-    /// Its origin.
+    /// Origin of the plan.
     pub provenance: Provenance,
 }
 
 impl<K: Kind> Plan<K> {
-    /// The part that tables show.
+    /// Returns the part of the plan that tables show.
     pub fn header(&self) -> Header {
         Header {
             kind: K::NAME.to_owned(),
@@ -315,7 +315,8 @@ impl<K: Kind> Plan<K> {
         }
     }
 
-    /// SHA-256 of the plan without the data of its run: seed, threads, times and the plan that it was started from.
+    /// Returns the SHA-256 of the plan without the data of its run: seed, threads, times and the plan that it was
+    /// started from.
     ///
     /// # Errors
     /// [`WriteError`] for numbers that are not finite.
@@ -333,7 +334,7 @@ impl<K: Kind> Plan<K> {
         json::sha256_of(&(header, &self.derived_from, &self.notes, &self.result))
     }
 
-    /// The plan as a JSON tree in file order.
+    /// Returns the plan as a JSON tree in file order.
     ///
     /// # Errors
     /// [`WriteError`] for numbers that are not finite.

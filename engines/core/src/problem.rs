@@ -16,12 +16,12 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// A problem at `path`.
+    /// Creates a problem at `path`.
     pub fn new(path: impl Into<String>, message: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { path: path.into(), message: message.into(), remedy: remedy.into() }
     }
 
-    /// The same problem with its path prefixed by the key of an outer level.
+    /// Prefixes the path of the problem with the key of an outer level.
     #[must_use]
     pub fn under(mut self, prefix: &str) -> Self {
         if self.path.is_empty() {
@@ -65,24 +65,24 @@ impl Problems {
     /// Maximum number of problems of one input that are stored and shown.
     pub const CAP: usize = 20;
 
-    /// An empty list for an unnamed input.
+    /// Creates an empty list for an unnamed input.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An empty list for the input called `source`.
+    /// Creates an empty list for the input called `source`.
     pub fn of(source: impl Into<String>) -> Self {
         Self { source: source.into(), ..Self::default() }
     }
 
-    /// A single problem as a list.
+    /// Creates a list with a single problem.
     pub fn one(problem: Problem) -> Self {
         let mut problems = Self::new();
         problems.push(problem);
         problems
     }
 
-    /// The same problems, of the input called `source`.
+    /// Sets the name of the input to which the problems belong.
     #[must_use]
     pub fn named(mut self, source: impl Into<String>) -> Self {
         self.source = source.into();
@@ -111,7 +111,7 @@ impl Problems {
         self.total += unseen;
     }
 
-    /// The problems that are stored.
+    /// Returns the problems that are stored.
     pub fn list(&self) -> &[Problem] {
         &self.list
     }
@@ -126,7 +126,7 @@ impl Problems {
         self.total == 0
     }
 
-    /// `Ok(value)` if there are no problems, otherwise the problems.
+    /// Returns `Ok(value)` if there are no problems, otherwise the problems.
     pub fn into_result<T>(self, value: T) -> Result<T, Self> {
         if self.is_empty() { Ok(value) } else { Err(self) }
     }
@@ -169,8 +169,8 @@ pub const fn is_deceptive(sign: char) -> bool {
     )
 }
 
-/// Text from an input made safe for a terminal: control characters (escape sequences among them) are
-/// shown as `\u{..}` instead of being sent.
+/// Makes a text from an input safe for a terminal: control characters (escape sequences among them) are shown as
+/// `\u{..}` instead of being sent.
 pub fn printable(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
@@ -186,8 +186,8 @@ pub fn printable(text: &str) -> String {
 /// Maximum number of characters of a path, message or remedy that are shown.
 const SHOWN: usize = 2000;
 
-/// The text if it has at most `most` characters; otherwise its beginning and end, with the number of characters between
-/// them.
+/// Returns the text if it has at most `most` characters; otherwise its beginning and end, with the number of omitted
+/// characters between them.
 pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     if text.len() <= most {
         return Cow::Borrowed(text);
@@ -211,7 +211,7 @@ pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
 /// to the product of both lengths.
 const LONGEST_WORD: usize = 200;
 
-/// The candidate most similar to `word`, if it is similar enough to be a likely typing error.
+/// Returns the candidate most similar to `word`, if it is similar enough to be a likely typing error.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if word.len() > LONGEST_WORD {
         return None;
@@ -225,7 +225,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// A number with its noun: `1 port`, `3 ports`.
+/// Formats a number with its noun: `1 port`, `3 ports`.
 pub fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
@@ -233,7 +233,7 @@ pub fn counted(count: u64, one: &str, many: &str) -> String {
 /// Maximum number of items of a list in a sentence.
 const MOST_LISTED: usize = 8;
 
-/// A list in a sentence: its first items, at most eight, and the number of the others.
+/// Formats a list for a sentence: the first items, at most eight, and the number of the others.
 pub fn few(items: &[String]) -> String {
     match items.split_at_checked(MOST_LISTED) {
         Some((first, rest)) if !rest.is_empty() => format!("{} and {} more", first.join(", "), rest.len()),
@@ -241,7 +241,7 @@ pub fn few(items: &[String]) -> String {
     }
 }
 
-/// A suggestion for an unknown name: `did you mean 'x'?` or the valid names.
+/// Returns a suggestion for an unknown name: `did you mean 'x'?` or the valid names.
 pub fn suggestion(word: &str, candidates: &[&str]) -> String {
     match nearest(word, candidates.iter().copied()) {
         Some(near) => format!("did you mean '{near}'?"),

@@ -1,16 +1,16 @@
-//! Numbers for people.
+//! Formatting of numbers for people.
 
 use crate::kind::Sense;
 use crate::report::Unit;
 use crate::report::text;
 
-/// A value in base units with its unit, as a person reads it.
+/// Formats a value in base units with its unit, as a person reads it.
 pub fn with_unit(value: f64, unit: Unit) -> String {
     let number = text::number(value, unit);
     if unit.symbol.is_empty() { number } else { format!("{number} {}", unit.symbol) }
 }
 
-/// A bound in base units with its unit, as a person reads it: rounded to the safe side.
+/// Formats a bound in base units with its unit, as a person reads it: rounded to the safe side.
 pub fn bound_with_unit(bound: f64, unit: Unit, sense: Sense) -> String {
     with_unit(bound, unit.bounding(sense))
 }
@@ -31,12 +31,12 @@ pub fn safe_bound(bound: f64, decimals: usize, sense: Sense) -> f64 {
     }
 }
 
-/// Number of decimals that gives a number eight significant digits.
+/// Returns the number of decimals that gives a number eight significant digits.
 pub fn eight_digits(value: f64) -> usize {
     if value == 0.0 { 0 } else { (7.0 - value.abs().log10().floor()).clamp(0.0, 12.0) as usize }
 }
 
-/// At most eight significant digits, no exponent where it can be avoided, no trailing zeros.
+/// Formats a number with at most eight significant digits, no exponent where it can be avoided, and no trailing zeros.
 pub fn number(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
@@ -50,7 +50,7 @@ pub fn number(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// A count with a blank before every three digits: `57 310`.
+/// Formats a count with a blank before every three digits: `57 310`.
 pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -63,7 +63,7 @@ pub fn grouped(count: u64) -> String {
     text
 }
 
-/// The size of a file: `9999 bytes`, `12.3 kB`, `45.6 MB`.
+/// Formats the size of a file: `9999 bytes`, `12.3 kB`, `45.6 MB`.
 pub fn file_size(bytes: u64) -> String {
     match bytes {
         0..10_000 => format!("{bytes} bytes"),
@@ -72,7 +72,7 @@ pub fn file_size(bytes: u64) -> String {
     }
 }
 
-/// Seconds of a clock, with three significant digits.
+/// Formats a time in seconds with three significant digits.
 pub fn elapsed(seconds: f64) -> String {
     if seconds <= 0.0 || !seconds.is_finite() {
         return "0 s".to_owned();
@@ -84,7 +84,7 @@ pub fn elapsed(seconds: f64) -> String {
     format!("{text} s")
 }
 
-/// A fraction in per cent.
+/// Formats a fraction as a percentage.
 pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
     let text = if percent != 0.0 && percent.abs() < 0.01 {
@@ -97,7 +97,8 @@ pub fn percent(share: f64) -> String {
     format!("{text} %")
 }
 
-/// A gap in per cent, without the sign. A gap above 0 is never printed as zero, because zero means proven optimal.
+/// Formats a gap as a percentage, without the per cent sign. A gap above 0 is never printed as zero, because zero means
+/// proven optimal.
 pub fn open_percent(share: f64, decimals: usize) -> String {
     let least = 0.5 * 10f64.powi(-(decimals as i32)) / 100.0;
     if share > crate::plan::OPTIMAL_GAP && share < least {
@@ -109,7 +110,7 @@ pub fn open_percent(share: f64, decimals: usize) -> String {
     }
 }
 
-/// A gap in per cent, with the sign: two decimals, or one for 10 % or more.
+/// Formats a gap as a percentage, with the per cent sign: two decimals, or one for 10 % or more.
 pub fn gap(share: f64) -> String {
     format!("{} %", open_percent(share, if share < 0.0995 { 2 } else { 1 }))
 }

@@ -10,12 +10,12 @@ pub struct Streams {
 }
 
 impl Streams {
-    /// Streams of a seed.
+    /// Creates the streams that follow from a seed.
     pub const fn new(seed: u64) -> Self {
         Self { seed }
     }
 
-    /// The stream with a number; parallel parts use the number of their island, restart or chunk.
+    /// Returns the stream with a number; parallel parts use the number of their island, restart or chunk.
     pub fn stream(&self, number: u64) -> Stream {
         let mut stream = Stream::seed_from_u64(self.seed);
         stream.set_stream(number);
@@ -29,12 +29,12 @@ impl Streams {
 pub struct SplitMix(u64);
 
 impl SplitMix {
-    /// Numbers from a seed.
+    /// Creates the source from a seed.
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next number.
+    /// Returns the next number.
     #[inline]
     pub const fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -31,7 +31,7 @@ pub fn read_all(stream: impl Read) -> Result<Vec<u8>, Problem> {
     read_within(stream, MAX_UNPACKED_BYTES)
 }
 
-/// Like [`read_all`], for files whose content is at most `limit` bytes.
+/// Reads a stream like [`read_all`]; the content may have at most `limit` bytes.
 ///
 /// # Errors
 /// Like [`read_all`].
@@ -66,13 +66,13 @@ impl Content {
         Ok(Self { bytes: unpacked(file, MAX_UNPACKED_BYTES)?, stored })
     }
 
-    /// The bytes.
+    /// Returns the unpacked bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Parses it like [`Self::json`], with `null` for the values of the keys `left_out` of the outermost object. Their
-    /// content takes no memory, and duplicate keys inside it are not found.
+    /// Parses the content like [`Self::json`], with `null` for the values of the keys `left_out` of the outermost
+    /// object. Their content takes no memory, and duplicate keys inside it are not found.
     ///
     /// # Errors
     /// Like [`parse_json`].
@@ -80,8 +80,8 @@ impl Content {
         json::parse_without(&self.bytes, json::tree_limit(self.stored), left_out)
     }
 
-    /// Parses it like [`parse_json`]. The memory limit of the tree depends on the stored size of the file, so that a
-    /// small compressed file cannot produce a huge tree.
+    /// Parses the content like [`parse_json`]. The memory limit of the tree depends on the stored size of the file, so
+    /// that a small compressed file cannot produce a huge tree.
     ///
     /// # Errors
     /// Like [`parse_json`].
@@ -135,8 +135,8 @@ pub fn parse_json(bytes: &[u8]) -> Result<Value, Problem> {
     json::parse(bytes, json::tree_limit(bytes.len() as u64))
 }
 
-/// Like [`parse_json`], for content that takes `stored` bytes in its file: fewer than `bytes` has if the file is
-/// compressed. The memory limit depends on `stored`, as in [`Content::json`].
+/// Parses JSON like [`parse_json`], for content that takes `stored` bytes in its file (fewer than in memory if
+/// compressed). The memory limit depends on `stored`, as in [`Content::json`].
 ///
 /// # Errors
 /// Like [`parse_json`].
@@ -176,7 +176,7 @@ pub fn check_readable(text: &[u8], stored: u64) -> Result<(), Problem> {
     Err(Problem::new("", message, remedy))
 }
 
-/// A short form of a value for messages.
+/// Formats a value briefly for messages.
 pub fn brief(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
@@ -190,7 +190,7 @@ pub fn brief(value: &Value) -> String {
     }
 }
 
-/// A list, read from the value at `place`.
+/// Reads a list from the value at `place`.
 pub fn list_at<'v>(value: &'v Value, place: impl Display, problems: &mut Problems) -> Option<&'v [Value]> {
     match value {
         Value::Array(list) => Some(list),
@@ -204,7 +204,7 @@ fn refuse<T>(value: &Value, place: impl Display, what: impl Display, problems: &
     None
 }
 
-/// A whole number within `range`, read from the value at `place`.
+/// Reads a whole number within `range` from the value at `place`.
 pub fn int_at(
     value: &Value,
     place: impl Display,
@@ -224,7 +224,7 @@ pub fn int_at(
     })
 }
 
-/// A finite number within `range`, read from the value at `place`.
+/// Reads a finite number within `range` from the value at `place`.
 pub fn float_at(
     value: &Value,
     place: impl Display,
@@ -241,12 +241,12 @@ pub fn float_at(
     })
 }
 
-/// `true` or `false`, read from the value at `place`.
+/// Reads `true` or `false` from the value at `place`.
 pub fn bool_at(value: &Value, place: impl Display, problems: &mut Problems) -> Option<bool> {
     value.as_bool().or_else(|| refuse(value, place, "true or false", problems))
 }
 
-/// Text of at most [`MAX_TEXT`] characters, read from the value at `place`.
+/// Reads text of at most [`MAX_TEXT`] characters from the value at `place`.
 pub fn text_at<'v>(value: &'v Value, place: impl Display, problems: &mut Problems) -> Option<&'v str> {
     let Value::String(text) = value else { return refuse(value, place, "text in quotes", problems) };
     if text.len() > MAX_TEXT && text.chars().count() > MAX_TEXT {
@@ -257,7 +257,7 @@ pub fn text_at<'v>(value: &'v Value, place: impl Display, problems: &mut Problem
     Some(text)
 }
 
-/// One of several names, each given with the value that it represents, read from the value at `place`.
+/// Reads one of several names, each given with the value that it represents, from the value at `place`.
 pub fn choice_at<T: Clone>(
     value: &Value,
     place: impl Display,
@@ -273,7 +273,7 @@ pub fn choice_at<T: Clone>(
     found
 }
 
-/// A list of whole numbers in the range of their type, read from the value at `path`; other entries are problems.
+/// Reads a list of whole numbers in the range of their type from the value at `path`; other entries are problems.
 pub fn whole_numbers<T: TryFrom<u64>>(value: &Value, path: &str, problems: &mut Problems) -> Option<Vec<T>> {
     let list = list_at(value, path, problems)?;
     let largest = u64::MAX >> (64 - 8 * size_of::<T>().clamp(1, 8));
@@ -291,7 +291,7 @@ pub fn whole_numbers<T: TryFrom<u64>>(value: &Value, path: &str, problems: &mut 
     (numbers.len() == list.len()).then_some(numbers)
 }
 
-/// The keys of one JSON object, being read.
+/// A JSON object whose keys are being read.
 #[derive(Debug)]
 pub struct Fields<'v> {
     path: String,
@@ -315,12 +315,12 @@ impl<'v> Fields<'v> {
         &self.path
     }
 
-    /// The path of one of its keys.
+    /// Returns the path of one of the object's keys.
     pub fn path_of(&self, key: &str) -> String {
         self.place(key).to_string()
     }
 
-    /// The place of the value of one of its keys.
+    /// Returns the place of the value of one of the object's keys.
     pub fn place<'p>(&'p self, key: &'p str) -> Place<'p> {
         Place::Key { path: &self.path, key }
     }
@@ -330,13 +330,13 @@ impl<'v> Fields<'v> {
         self.map.contains_key(key)
     }
 
-    /// The value of a key that may be absent; `null` counts as absent.
+    /// Returns the value of a key that may be absent; `null` counts as absent.
     pub fn optional(&mut self, key: &'static str) -> Option<&'v Value> {
         self.known.push(key);
         self.map.get(key).filter(|value| !value.is_null())
     }
 
-    /// The value of a required key.
+    /// Returns the value of a required key.
     pub fn required(&mut self, key: &'static str, problems: &mut Problems) -> Option<&'v Value> {
         let value = self.optional(key);
         if value.is_none() {
@@ -345,7 +345,7 @@ impl<'v> Fields<'v> {
         value
     }
 
-    /// A whole number within `range`.
+    /// Reads a whole number within `range`.
     pub fn int(
         &mut self,
         key: &'static str,
@@ -356,7 +356,7 @@ impl<'v> Fields<'v> {
         int_at(value, self.place(key), range, problems)
     }
 
-    /// A whole number within `range`, or `default` if absent.
+    /// Reads a whole number within `range`; returns `default` if the key is absent.
     pub fn int_or(
         &mut self,
         key: &'static str,
@@ -370,7 +370,7 @@ impl<'v> Fields<'v> {
         }
     }
 
-    /// A finite number within `range`.
+    /// Reads a finite number within `range`.
     pub fn float(
         &mut self,
         key: &'static str,
@@ -381,7 +381,7 @@ impl<'v> Fields<'v> {
         float_at(value, self.place(key), range, problems)
     }
 
-    /// A finite number within `range`, or `default` if absent.
+    /// Reads a finite number within `range`; returns `default` if the key is absent.
     pub fn float_or(
         &mut self,
         key: &'static str,
@@ -395,7 +395,7 @@ impl<'v> Fields<'v> {
         }
     }
 
-    /// `true` or `false`, or `default` if absent.
+    /// Reads `true` or `false`; returns `default` if the key is absent.
     pub fn bool_or(&mut self, key: &'static str, default: bool, problems: &mut Problems) -> Option<bool> {
         match self.optional(key) {
             None => Some(default),
@@ -403,19 +403,19 @@ impl<'v> Fields<'v> {
         }
     }
 
-    /// Text of at most [`MAX_TEXT`] characters.
+    /// Reads text of at most [`MAX_TEXT`] characters.
     pub fn text(&mut self, key: &'static str, problems: &mut Problems) -> Option<&'v str> {
         let value = self.required(key, problems)?;
         text_at(value, self.place(key), problems)
     }
 
-    /// Optional text of at most [`MAX_TEXT`] characters.
+    /// Reads optional text of at most [`MAX_TEXT`] characters.
     pub fn optional_text(&mut self, key: &'static str, problems: &mut Problems) -> Option<&'v str> {
         let value = self.optional(key)?;
         text_at(value, self.place(key), problems)
     }
 
-    /// One of several names, each given with the value that it represents.
+    /// Reads one of several names, each given with the value that it represents.
     pub fn choice<T: Clone>(
         &mut self,
         key: &'static str,
@@ -426,13 +426,13 @@ impl<'v> Fields<'v> {
         choice_at(value, self.place(key), names, problems)
     }
 
-    /// A list.
+    /// Reads a list.
     pub fn list(&mut self, key: &'static str, problems: &mut Problems) -> Option<&'v [Value]> {
         let value = self.required(key, problems)?;
         list_at(value, self.place(key), problems)
     }
 
-    /// A list of objects, each read by `read`; unread keys are problems. `None` if any object is wrong.
+    /// Reads a list of objects, each read by `read`; unread keys are problems. `None` if any object is wrong.
     pub fn each<T>(
         &mut self,
         key: &'static str,
@@ -451,19 +451,19 @@ impl<'v> Fields<'v> {
         (entries.len() == list.len()).then_some(entries)
     }
 
-    /// An object.
+    /// Reads an object.
     pub fn object(&mut self, key: &'static str, problems: &mut Problems) -> Option<Fields<'v>> {
         let value = self.required(key, problems)?;
         Fields::of(value, &self.path_of(key), problems)
     }
 
-    /// An object that may be absent.
+    /// Reads an object that may be absent.
     pub fn optional_object(&mut self, key: &'static str, problems: &mut Problems) -> Option<Fields<'v>> {
         let value = self.optional(key)?;
         Fields::of(value, &self.path_of(key), problems)
     }
 
-    /// An optional value of a type with its own reader.
+    /// Reads an optional value of a type with its own reader.
     pub fn optional_simple<T: DeserializeOwned>(
         &mut self,
         key: &'static str,
@@ -485,7 +485,7 @@ impl<'v> Fields<'v> {
         self.known.push(key);
     }
 
-    /// Problems for the keys that were not read, with the nearest valid name.
+    /// Returns a problem for each key that was not read, with the nearest valid name.
     pub fn unknown(&self) -> Vec<Problem> {
         // A key may be read twice: its length first, then its entries.
         let mut known: Vec<&str> = Vec::with_capacity(self.known.len());

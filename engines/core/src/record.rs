@@ -33,14 +33,13 @@ pub trait Record: Sized {
         required: &mut Vec<Value>,
     );
 
-    /// The description of a field as a parameter; `None` for other names and for fields that no parameter can express.
+    /// Describes a field as a parameter; `None` for other names and for fields that no parameter can express.
     fn param(key: &str) -> Option<ParamInfo>;
 
-    /// The value of a field as a parameter; `None` also for an omitted value.
+    /// Returns the value of a field as a parameter; `None` also for an omitted value.
     fn field(&self, key: &str) -> Option<ParamValue>;
 
-    /// Stores a value that the field's description has accepted; `None` for other names, and for values that are still
-    /// invalid, such as a list of the wrong length.
+    /// Stores a value that the field's description has accepted.
     fn set_field(&mut self, key: &str, value: &ParamValue) -> Option<()>;
 }
 
@@ -56,7 +55,7 @@ pub fn usual<R: Record>() -> R {
     usual.unwrap_or_else(|| panic!("no defaults: {problems}"))
 }
 
-/// The descriptions of the fields that parameters can express.
+/// Returns the descriptions of the fields that parameters can express.
 pub fn params_of<R: Record>() -> impl Iterator<Item = ParamInfo> {
     R::KEYS.iter().filter_map(|key| R::param(key))
 }
@@ -71,7 +70,7 @@ pub fn check_ranges<R: Record>(record: &R, path: &str, problems: &mut Problems) 
     }
 }
 
-/// The schema of a record: what its reader accepts.
+/// Returns the schema of what the reader of a record accepts.
 pub fn schema_of<R: Record>(generator: &mut SchemaGenerator, about: &str) -> Schema {
     let (mut properties, mut required) = (Map::new(), Vec::new());
     R::describe(generator, &mut properties, &mut required);

@@ -59,17 +59,17 @@ pub enum Unavailable {
 }
 
 impl Unavailable {
-    /// A section that the subject does not have.
+    /// Reports that the subject does not have the section.
     pub fn absent(because: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self::Absent { because: because.into(), remedy: remedy.into() }
     }
 
-    /// A section that takes longer than its time limit.
+    /// Reports that the section takes longer than its time limit.
     pub fn late(deadline: Deadline) -> Self {
         Self::Late(deadline.limit().unwrap_or_default())
     }
 
-    /// A section whose computation failed.
+    /// Reports that the computation of the section failed.
     pub fn failed(why: impl fmt::Display) -> Self {
         Self::Failed(why.to_string())
     }
@@ -91,7 +91,7 @@ impl fmt::Display for Unavailable {
     }
 }
 
-/// The sections of one scenario or plan. Implementations cache what several sections need.
+/// The sections of one scenario or plan, computed on request. Implementations cache what several sections need.
 pub trait Report {
     /// Computes a section; a section that searches gives up at the deadline.
     ///
@@ -123,7 +123,7 @@ pub trait Report {
         self.section(name, deadline)
     }
 
-    /// Sets the [`Standing`] of the plan, from which sections on the bound take their value and wording.
+    /// Sets the bounds on the plan and their proofs, from which sections on the bound take their value and wording.
     fn stand(&mut self, _standing: Standing) {}
 
     /// Returns `true` if a section takes longer than about a second for this subject; an overview then omits it unless

@@ -23,7 +23,7 @@ pub use board::{RunState, Runs, Ticket};
 /// Stack size of the thread of a run.
 pub const STACK_BYTES: usize = 16 << 20;
 
-/// The parameters that every method has.
+/// Returns the descriptions of the parameters that every method has: seed, time limit and gap.
 pub fn common_params() -> Vec<ParamInfo> {
     vec![
         ParamInfo::float(
@@ -53,7 +53,7 @@ pub fn common_params() -> Vec<ParamInfo> {
 pub struct Common {
     /// Seed of all random choices.
     pub seed: u64,
-    /// Seconds after which to return the best plan.
+    /// Time limit, s: the run then ends with the best plan.
     pub time_limit_s: Option<f64>,
     /// Relative gap at which to stop.
     pub gap: Option<f64>,
@@ -79,7 +79,7 @@ impl Common {
         true
     }
 
-    /// A value by its name, as [`common_params`] describes it: 0 for a limit that is not set.
+    /// Returns a value by its name, as [`common_params`] describes it: 0 for a limit that is not set.
     pub fn get(&self, name: &str) -> Option<ParamValue> {
         match name {
             "seed" => Some(ParamValue::Int(self.seed as i64)),
@@ -89,7 +89,7 @@ impl Common {
         }
     }
 
-    /// The same settings with the given values; a limit of 0 means no limit.
+    /// Returns the same settings with the given values in place of their own; a limit of 0 means no limit.
     #[must_use]
     pub fn with(self, seed: Option<u64>, time_limit_s: Option<f64>, gap: Option<f64>) -> Self {
         Self {
@@ -109,7 +109,7 @@ pub struct Request<K: Kind> {
     pub params: Params,
     /// Seed of all random choices.
     pub seed: u64,
-    /// Seconds after which to return the best plan.
+    /// Time limit, s: the run then ends with the best plan.
     pub time_limit_s: Option<f64>,
     /// Relative gap at which to stop.
     pub gap: Option<f64>,
@@ -130,15 +130,15 @@ impl<K: Kind> std::fmt::Debug for Request<K> {
 
 /// A request with its method, ready to run; the kind is hidden so that one board can run all kinds.
 pub trait Job: Send {
-    /// Name of the method.
+    /// Returns the name of the method.
     fn method(&self) -> &str;
-    /// SHA-256 of the scenario: runs with the same value offer each other their best plans.
+    /// Returns the SHA-256 of the scenario: runs with the same value offer each other their best plans.
     fn scenario_sha256(&self) -> &str;
     /// Returns `true` if the plans of the method optimise the objective, so that other runs may adopt them.
     fn competes(&self) -> bool;
     /// Returns `true` if the method can start from a known plan and use bounds of other runs.
     fn is_warm(&self) -> bool;
-    /// Initial time limit and gap.
+    /// Returns the initial time limit and gap.
     fn limits(&self) -> (Option<f64>, Option<f64>);
     /// Executes the method on the current thread and sends all events to the sink, `Done` last.
     fn execute(self: Box<Self>, env: Environment);
@@ -245,7 +245,7 @@ impl<K: Kind> Job for TypedJob<K> {
     }
 }
 
-/// Warns about given parameters that the run never read.
+/// Warns about given parameters that the run never read, so that they had no effect.
 fn say_in_vain<K: Kind>(cx: &mut Context<'_, K>, infos: &[ParamInfo]) {
     let names: Vec<String> = cx.params().in_vain(infos).into_iter().map(|name| format!("`{name}`")).collect();
     if !names.is_empty() {
@@ -419,12 +419,12 @@ fn panic_message(panic: &(dyn Any + Send)) -> String {
     format!("the method crashed: {text}")
 }
 
-/// Adds an event to a sink on behalf of a run that never began.
+/// Reports an event on behalf of a run that never began.
 pub(crate) fn report_without_run(sink: &dyn EventSink, run: RunId, method: &str, body: EventBody) {
     sink.report(Event { run, method: method.into(), seq: 0, elapsed_s: 0.0, body });
 }
 
-/// A common limit read from parameters: 0 means none.
+/// Converts a common limit read from parameters: 0 means no limit.
 pub fn limit_of(value: Option<&ParamValue>) -> Option<f64> {
     value.and_then(ParamValue::as_f64).filter(|limit| *limit > 0.0)
 }

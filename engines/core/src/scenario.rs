@@ -21,7 +21,7 @@ const PROVENANCE: &str = "provenance";
 /// An input of kind `K`.
 #[derive(Debug)]
 pub struct Scenario<K: Kind> {
-    /// Display name.
+    /// Display name of the scenario.
     pub name: String,
     /// Fields of the kind.
     pub body: K::Scenario,
@@ -42,12 +42,12 @@ impl<K: Kind> Clone for Scenario<K> {
 }
 
 impl<K: Kind> Scenario<K> {
-    /// A scenario without provenance.
+    /// Creates a scenario without provenance.
     pub const fn new(name: String, body: K::Scenario) -> Self {
         Self { name, body, provenance: None }
     }
 
-    /// The scenario as a JSON tree in file order.
+    /// Returns the scenario as a JSON tree in file order.
     ///
     /// # Errors
     /// [`WriteError`] for numbers that are not finite.
@@ -65,7 +65,7 @@ impl<K: Kind> Scenario<K> {
         Ok(Value::Object(map))
     }
 
-    /// The scenario as file content.
+    /// Returns the scenario as file content.
     ///
     /// # Errors
     /// [`WriteError`] for numbers that are not finite.
@@ -73,7 +73,8 @@ impl<K: Kind> Scenario<K> {
         json::to_pretty(&self.to_value()?)
     }
 
-    /// SHA-256 over the compact JSON without `name` and `provenance`: equal for scenarios that are the same problem.
+    /// Returns the SHA-256 over the compact JSON without `name` and `provenance`: equal for scenarios that are the same
+    /// problem.
     ///
     /// # Errors
     /// [`WriteError`] for numbers that are not finite.
@@ -152,7 +153,7 @@ pub fn check_schema(value: &Value, expected: &str) -> Option<Result<(), Problem>
     })
 }
 
-/// The kind that a scenario or plan file states, before anything else is read.
+/// Returns the kind that a scenario or plan file states, without reading anything else.
 pub fn kind_of(value: &Value) -> Option<&str> {
     value.get("kind").and_then(Value::as_str)
 }

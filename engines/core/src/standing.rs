@@ -1,5 +1,5 @@
-//! Standing of a plan: the known bounds; for each, the plans that it covers, its gap, and who confirms it. Every output
-//! of a bound (command line, screen, report, picture) uses the values and words of this module.
+//! The known bounds on a plan; for each bound, the plans that it covers, its gap, and who confirms it. Every output of
+//! a bound (command line, screen, report, picture) uses the values and words of this module.
 
 use crate::checked::{BoundTrust, VerifiedBound};
 use crate::kind::{Kind, ObjectiveInfo};
@@ -37,7 +37,7 @@ pub struct KnownBound {
     pub is_on_all: bool,
     /// |value - bound| / |value| of the plan.
     pub gap: f64,
-    /// Its source.
+    /// Source of the bound.
     pub by: Prover,
 }
 
@@ -47,7 +47,7 @@ impl KnownBound {
         self.by == Prover::Checker
     }
 
-    /// `verified`, `claimed`, with `in part` if it does not hold for every plan of the scenario.
+    /// Returns `verified` or `claimed`, with `in part` if the bound does not hold for every plan of the scenario.
     pub const fn word(&self) -> &'static str {
         match (&self.by, self.is_on_all) {
             (Prover::Checker, true) => "verified",
@@ -57,13 +57,14 @@ impl KnownBound {
         }
     }
 
-    /// ` for schedules of whole chunks`; empty if it holds for all plans.
+    /// Returns the covered plans as words after the bound, such as ` for schedules of whole chunks`; empty if the bound
+    /// holds for all plans.
     fn over(&self) -> String {
         self.covers.as_ref().map_or_else(String::new, |covers| format!(" for {}", printable(covers)))
     }
 }
 
-/// Standing of a plan: its value and the bounds that are known.
+/// The value of a plan and the known bounds on it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standing {
     objective: ObjectiveInfo,
@@ -84,7 +85,7 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// A plan for which only the value is known.
+    /// Describes a plan of which only the value is known, without bounds.
     pub fn unproven(objective: ObjectiveInfo, value: f64, method: &str) -> Self {
         Self {
             objective,
@@ -100,8 +101,8 @@ impl Standing {
         }
     }
 
-    /// The standing of a plan by its envelope and the findings of its checker; `is_exact`: the checker also ran its
-    /// slow checks.
+    /// Derives the known bounds on a plan from its envelope and the findings of its checker; `is_exact`: the checker
+    /// also ran its slow checks.
     pub fn of<'v, K: Kind>(
         header: &Header,
         trust: BoundTrust,
@@ -130,8 +131,8 @@ impl Standing {
         standing
     }
 
-    /// The same plan while its run is running: without status and claimed bounds, which are final only at the end of
-    /// the run.
+    /// Returns the same bounds without status and claimed bounds, for a plan whose run is still running: both are final
+    /// only at the end of the run.
     #[must_use]
     pub fn unfinished(mut self) -> Self {
         (self.status, self.limit) = (None, None);
@@ -180,44 +181,44 @@ impl Standing {
         self.is_exact
     }
 
-    /// Every known bound, the leading bound first.
+    /// Returns every known bound, the leading bound first.
     pub fn bounds(&self) -> &[KnownBound] {
         &self.bounds
     }
 
-    /// The bound to show first: verified bounds before claimed ones, and bounds on all plans before bounds on some
-    /// plans.
+    /// Returns the bound to show first: verified bounds before claimed ones, and bounds on all plans before bounds on
+    /// some plans.
     pub fn leading(&self) -> Option<&KnownBound> {
         self.bounds.first()
     }
 
-    /// The bound with the smallest gap, if that gap is smaller than the gap of [`Self::leading`]: a claimed bound, or a
-    /// bound on some plans.
+    /// Returns the bound with the smallest gap, if that gap is smaller than the gap of [`Self::leading`]: a claimed
+    /// bound, or a bound on some plans.
     pub fn closer(&self) -> Option<&KnownBound> {
         let leading = self.leading()?;
         let closer = self.bounds.iter().filter(|bound| bound.gap + OPTIMAL_GAP < leading.gap);
         closer.min_by(|a, b| a.gap.total_cmp(&b.gap))
     }
 
-    /// The bound on all plans of the scenario with the smallest gap, verified or claimed.
+    /// Returns the bound on all plans of the scenario with the smallest gap, verified or claimed.
     pub fn on_all(&self) -> Option<&KnownBound> {
         self.bounds.iter().filter(|bound| bound.is_on_all).min_by(|a, b| a.gap.total_cmp(&b.gap))
     }
 
-    /// The bound on all plans of the scenario that bars and lines show: a verified bound if there is one.
+    /// Returns the bound on all plans of the scenario that bars and lines show: a verified bound if there is one.
     pub fn drawn(&self) -> Option<&KnownBound> {
         self.bounds.iter().find(|bound| bound.is_on_all)
     }
 
-    /// The bound that proves the plan optimal: a bound on all plans takes precedence over a bound on some plans, and a
-    /// verified bound over a claimed one.
+    /// Returns the bound that proves the plan optimal: a bound on all plans takes precedence over a bound on some
+    /// plans, and a verified bound over a claimed one.
     pub fn optimum(&self) -> Option<&KnownBound> {
         let closed =
             || self.bounds.iter().filter(|bound| bound.gap <= OPTIMAL_GAP && self.other_question.is_none());
         closed().find(|bound| bound.is_on_all).or_else(|| closed().next())
     }
 
-    /// The status, with the proof that it depends on: `optimal`, `optimal, claimed and not yet verified`,
+    /// Returns the status, with the proof that it depends on: `optimal`, `optimal, claimed and not yet verified`,
     /// `optimal for plans at fair rates`, `feasible, work limit`.
     pub fn status(&self) -> String {
         let Some(status) = self.status else { return "found by a run that is still running".to_owned() };
@@ -244,12 +245,12 @@ impl Standing {
         text
     }
 
-    /// The words for a claim that the checker did not confirm.
+    /// Returns the words for a claim that the checker did not confirm.
     const fn unverified(&self) -> &'static str {
         if self.is_exact { "not verified" } else { "not yet verified" }
     }
 
-    /// A sentence for the head of reports and pictures: the verdict, then [`Self::words`].
+    /// Returns a sentence for the head of reports and pictures: the verdict, then [`Self::words`].
     pub fn sentence(&self) -> String {
         let proof = self.optimum().filter(|_| self.status.is_some());
         let head = match proof {
@@ -263,15 +264,16 @@ impl Standing {
         format!("{head}: {apart}{}{by}.", self.words(true))
     }
 
-    /// `0.29 % verified`, `28.6 % verified (0.00 % claimed)`, `0.00 % claimed in part`, `no bound`.
+    /// Returns the gap in a few words: `0.29 % verified`, `28.6 % verified (0.00 % claimed)`, `0.00 % claimed in part`,
+    /// `no bound`.
     pub fn brief(&self) -> String {
         let Some(leading) = self.leading() else { return NO_BOUND.to_owned() };
         let said = |bound: &KnownBound| format!("{} {}", quantity::gap(bound.gap), bound.word());
         self.closer().map_or_else(|| said(leading), |closer| format!("{} ({})", said(leading), said(closer)))
     }
 
-    /// All known bounds in one phrase: first those that the checker confirms, then the stronger claims of methods.
-    /// `named` adds the name of the objective.
+    /// Returns all known bounds in one phrase: first those that the checker confirms, then the stronger claims of
+    /// methods. `named` adds the name of the objective.
     pub fn words(&self, named: bool) -> String {
         let label = if named { format!("{} ", self.objective.label) } else { String::new() };
         let on = if named { " on" } else { "" };

@@ -16,12 +16,12 @@ pub struct Term {
 }
 
 impl Term {
-    /// A common term of the field, without a source.
+    /// Creates a common term of the field, without a source.
     pub const fn new(word: &'static str, sentence: &'static str) -> Self {
         Self { word, also: &[], sentence, formula: "", source: "" }
     }
 
-    /// Sets other words for the same thing.
+    /// Sets synonyms of the term.
     #[must_use]
     pub const fn also(self, also: &'static [&'static str]) -> Self {
         Self { also, ..self }
@@ -112,7 +112,7 @@ pub const TERMS: &[Term] = &[
     Term::new("sweep", "The same problem solved for several parameter values, one row each."),
 ];
 
-/// The term for a word, ignoring case.
+/// Returns the term for a word, ignoring case.
 pub fn find<'t>(terms: impl IntoIterator<Item = &'t Term>, word: &str) -> Option<&'t Term> {
     let same = |known: &str| known.eq_ignore_ascii_case(word.trim());
     let mut terms: Vec<&Term> = terms.into_iter().collect();

@@ -1,4 +1,4 @@
-//! Whole runs for the tests of engines: a method on a scenario, its end, and all that it said before.
+//! Whole runs for the tests of engines: a method on a scenario, the end of the run, and the events before it.
 //!
 //! Available only with the feature `testing`, which only tests enable.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
@@ -14,10 +14,10 @@ use crate::scenario::Scenario;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Time that a run may take at most.
+/// Maximum time of a run.
 const PATIENCE: Duration = Duration::from_mins(10);
 
-/// A method asked to work on a scenario.
+/// A method, its settings and the scenario that it solves.
 #[derive(Clone)]
 pub struct Ask<K: Kind> {
     method: Arc<dyn Method<K>>,
@@ -29,7 +29,7 @@ pub struct Ask<K: Kind> {
 }
 
 impl<K: Kind> Ask<K> {
-    /// The method called `name` of `methods`, with its defaults, seed 1 and one thread.
+    /// Creates a run of the method called `name` of `methods`, with default parameters, seed 1 and one thread.
     ///
     /// # Panics
     /// If there is no such method.
@@ -39,14 +39,14 @@ impl<K: Kind> Ask<K> {
         Self { method: Arc::clone(method), body, params: Vec::new(), seed: 1, threads: 1, hot_start: None }
     }
 
-    /// The same with values of parameters.
+    /// Sets values of parameters.
     #[must_use]
     pub fn with(mut self, params: &[(&str, ParamValue)]) -> Self {
         self.params.extend(params.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
         self
     }
 
-    /// The same with values of parameters as they are typed.
+    /// Sets values of parameters, given as typed text.
     ///
     /// # Panics
     /// If the method has no such parameter, or a value is not valid for it.
@@ -61,28 +61,28 @@ impl<K: Kind> Ask<K> {
         self
     }
 
-    /// The same with another seed.
+    /// Sets the seed.
     #[must_use]
     pub const fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// The same with another number of threads.
+    /// Sets the number of threads.
     #[must_use]
     pub const fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;
         self
     }
 
-    /// The same from a plan, if there is one.
+    /// Sets the plan to start from, if there is one.
     #[must_use]
     pub fn from(mut self, plan: Option<SharedPlan>) -> Self {
         self.hot_start = plan;
         self
     }
 
-    /// A job for the run board.
+    /// Returns the job for a run board.
     ///
     /// # Panics
     /// If a value is not valid, or the scenario cannot be written.
@@ -110,17 +110,17 @@ impl<K: Kind> Ask<K> {
     }
 }
 
-/// A run that is over.
+/// A run that has ended.
 #[derive(Debug)]
 pub struct Ran {
-    /// Its end.
+    /// The last event.
     pub done: Done,
-    /// All that it said, the end included.
+    /// All events of the run, including the last one.
     pub events: Vec<Event>,
 }
 
 impl Ran {
-    /// The same if the method worked as it should.
+    /// Returns the run unchanged if it neither failed nor panicked.
     ///
     /// # Panics
     /// If it failed or panicked.
@@ -131,7 +131,7 @@ impl Ran {
         self
     }
 
-    /// The end, and what was said before it.
+    /// Returns the last event, and the contents of the events before it.
     pub fn told(self) -> (Done, Vec<EventBody>) {
         let mut said: Vec<EventBody> = self.events.into_iter().map(|event| event.body).collect();
         said.pop();
@@ -139,7 +139,7 @@ impl Ran {
     }
 }
 
-/// A board of runs with a sink that stores all their events.
+/// Creates a board of runs with a receiver that stores all their events.
 ///
 /// # Panics
 /// If the threads cannot be made.

@@ -19,18 +19,18 @@ macro_rules! quantity {
             /// Zero of this unit.
             pub const ZERO: Self = Self(0.0);
 
-            /// Total order over all values, NaN last.
+            /// Compares two values in the total order of floats, NaN last.
             pub fn total_cmp(&self, other: &Self) -> std::cmp::Ordering {
                 self.0.total_cmp(&other.0)
             }
 
-            /// The larger of two values.
+            /// Returns the larger of two values.
             #[must_use]
             pub const fn max(self, other: Self) -> Self {
                 Self(self.0.max(other.0))
             }
 
-            /// The smaller of two values.
+            /// Returns the smaller of two values.
             #[must_use]
             pub const fn min(self, other: Self) -> Self {
                 Self(self.0.min(other.0))
@@ -115,7 +115,7 @@ quantity!(
 );
 
 impl Gbps {
-    /// The rate in bytes per second; one gigabit per second is 1.25e8 bytes per second.
+    /// Converts the rate to bytes per second; one gigabit per second is 1.25e8 bytes per second.
     pub fn bytes_per_second(self) -> f64 {
         self.0 * 1.25e8
     }
@@ -123,7 +123,7 @@ impl Gbps {
 
 impl Div<Gbps> for Bytes {
     type Output = Seconds;
-    /// The time a transfer takes at a rate.
+    /// Returns the time that a transfer of this amount takes at a rate.
     fn div(self, rate: Gbps) -> Seconds {
         Seconds(self.0 / rate.bytes_per_second())
     }
@@ -139,12 +139,12 @@ macro_rules! identifier {
         pub struct $name(pub u32);
 
         impl $name {
-            /// The identifier as an index into a dense table.
+            /// Returns the identifier as an index into a dense table.
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
 
-            /// The identifier of the entry at an index.
+            /// Returns the identifier of the entry at an index.
             pub const fn from_index(index: usize) -> Self {
                 Self(index as u32)
             }

@@ -33,8 +33,8 @@ pub trait Watch<S = ()> {
     /// Counts units of work (evaluations, flows, moves): equal for equal seeds on all machines.
     fn count(&mut self, units: u64);
 
-    /// Reports a solution; the run keeps it only if it is better than its best one. `source` is the part of the search
-    /// that found it, in words.
+    /// Reports a solution; the run keeps it only if it is better than the best solution so far. `source` is the part of
+    /// the search that found it, in words.
     ///
     /// # Errors
     /// The reason to stop; this includes a plan that did not pass its check.
@@ -61,7 +61,7 @@ pub trait Watch<S = ()> {
         None
     }
 
-    /// Seconds of the run's clock.
+    /// Returns the seconds of the run's clock.
     fn elapsed_s(&self) -> f64 {
         0.0
     }
@@ -76,7 +76,7 @@ pub trait Watch<S = ()> {
         Box::new(|| false)
     }
 
-    /// Threads that [`Watch::parallel`] may use.
+    /// Returns the number of threads that [`Watch::parallel`] may use.
     fn threads(&self) -> usize {
         1
     }
@@ -146,7 +146,7 @@ pub struct StopTest {
 }
 
 impl StopTest {
-    /// A watch that calls `test`.
+    /// Creates a watch that calls `test`.
     pub fn new(test: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self { test: Arc::new(test), units: 0 }
     }

@@ -17,18 +17,18 @@ pub fn same(a: f64, b: f64) -> bool {
 /// A figure that `metrics` must contain, with the range that the checker found for it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figure {
-    /// Its name.
+    /// Name of the figure.
     pub name: &'static str,
     /// The rule that a wrong value breaks.
     pub code: &'static str,
-    /// Smallest right value.
+    /// Smallest value that the checker accepts.
     pub least: f64,
-    /// Largest right value.
+    /// Largest value that the checker accepts.
     pub most: f64,
 }
 
 impl Figure {
-    /// A figure that the checker knows exactly.
+    /// Creates a figure that the checker knows exactly.
     pub const fn exactly(name: &'static str, code: &'static str, value: f64) -> Self {
         Self { name, code, least: value, most: value }
     }

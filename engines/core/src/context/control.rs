@@ -11,11 +11,11 @@ use std::time::Duration;
 /// Reason for a run to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// A person requested it.
+    /// A person requested the stop.
     Requested,
-    /// A signal or a closed terminal.
+    /// A signal arrived, or the terminal was closed.
     Signal,
-    /// The time limit.
+    /// The time limit is reached.
     Time,
     /// The requested gap is reached.
     Gap,
@@ -46,7 +46,7 @@ pub struct Control {
     paused: Mutex<bool>,
     resumed: Condvar,
     stopwatch: Mutex<Stopwatch>,
-    /// Notified when a pause begins.
+    /// Notified when the run reaches a pause.
     stands: Condvar,
     /// Bits of the time limit in seconds; infinity = none.
     time_limit_s: AtomicU64,
@@ -74,7 +74,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Control {
-    /// A control whose clock starts at once.
+    /// Creates the control of a run; its clock starts at once.
     pub fn new(clock: Arc<dyn Clock>, time_limit_s: Option<f64>, gap: Option<f64>) -> Self {
         let started = clock.now();
         Self {
@@ -121,7 +121,7 @@ impl Control {
         None
     }
 
-    /// Time until the time limit, if there is one.
+    /// Returns the time until the time limit, if there is one.
     pub fn time_left(&self) -> Option<Duration> {
         let limit = f64::from_bits(self.time_limit_s.load(Ordering::Relaxed));
         let limit = Duration::try_from_secs_f64(limit).ok()?;
@@ -177,12 +177,12 @@ impl Control {
         }
     }
 
-    /// The first offered bound for which `wanted` holds.
+    /// Returns the first offered bound for which `wanted` holds.
     pub(crate) fn offered_bound(&self, wanted: impl Fn(f64) -> bool) -> Option<OfferedBound> {
         lock(&self.bounds).iter().find(|bound| wanted(bound.value)).cloned()
     }
 
-    /// Seconds since the run began, without pauses.
+    /// Returns the time since the run began, without pauses.
     pub fn elapsed(&self) -> Duration {
         let watch = lock(&self.stopwatch);
         let now = watch.paused_since.unwrap_or_else(|| self.clock.now());
@@ -205,7 +205,7 @@ impl Control {
         lock(&self.offer).take()
     }
 
-    /// Blocks while paused; `said` is called when a pause begins and ends.
+    /// Blocks while the run is paused; calls `said` with `true` when a pause begins and with `false` when it ends.
     pub(crate) fn wait_while_paused(&self, mut said: impl FnMut(bool)) {
         if !self.attention.load(Ordering::Acquire) || !self.is_paused() {
             return;

@@ -5,7 +5,7 @@ use super::WriteError;
 use serde::ser::{self, Serialize};
 use std::fmt;
 
-/// Path to the first number that is not finite.
+/// Path to the first number that is not finite, as the error of the serialiser.
 #[derive(Debug)]
 struct Found(Vec<String>);
 
@@ -37,7 +37,7 @@ pub(super) fn check(value: &impl Serialize) -> Result<(), WriteError> {
 
 struct Look;
 
-/// Counts entries of a list or remembers the key of a map.
+/// Serialiser of a list or map: counts the entries of the list, or remembers the key of the map.
 struct Inside {
     index: usize,
     key: String,

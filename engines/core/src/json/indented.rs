@@ -7,7 +7,7 @@
 use serde_json::ser::{Formatter, PrettyFormatter};
 use std::io::{self, Write};
 
-/// Formats like [`PrettyFormatter`], with numbers of an array on one line.
+/// A formatter like [`PrettyFormatter`] that writes the numbers of an array on one line.
 #[derive(Default)]
 pub(super) struct Indented {
     pretty: PrettyFormatter<'static>,

@@ -7,7 +7,7 @@ use crate::problem::is_deceptive;
 use serde_json::ser::Formatter;
 use std::io::{self, Write};
 
-/// Formats like `F`, with escapes.
+/// A formatter that writes like `F`, but with `\u` escapes for characters that could make a name misleading.
 #[derive(Debug, Default)]
 pub(super) struct Printable<F>(pub F);
 

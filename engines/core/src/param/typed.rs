@@ -1,9 +1,9 @@
 //! Numbers with a unit after them, as people type them: `400Gb/s`, `1GB`, `25us`.
 
-/// A kind of quantity: its units, each with its value in a common base unit.
+/// The units of one kind of quantity, each with its value in a common base unit.
 type Family = &'static [(&'static str, f64)];
 
-/// Rates in bit/s, sizes in bytes, times in ns, and speeds of computation in FLOP/s.
+/// Families of units: rates in bit/s, sizes in bytes, times in ns, and speeds of computation in FLOP/s.
 const FAMILIES: [Family; 4] = [
     &[
         ("Tb/s", 1e12),

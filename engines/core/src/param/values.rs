@@ -60,7 +60,8 @@ impl JsonSchema for Params {
 }
 
 impl Params {
-    /// Defaults of `infos`, overridden by `given`. Parameters without default and without a given value are absent.
+    /// Returns the defaults of `infos`, overridden by `given`. Parameters without default and without a given value are
+    /// absent.
     ///
     /// # Errors
     /// All unknown names and invalid values.
@@ -90,12 +91,12 @@ impl Params {
         problems.into_result(Self(values))
     }
 
-    /// All values by name.
+    /// Returns all values by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &ParamValue)> {
         self.0.iter().map(|(name, entry)| (name.as_str(), &entry.value))
     }
 
-    /// One value.
+    /// Returns the value of a parameter, and marks it as read.
     pub fn get(&self, name: &str) -> Option<&ParamValue> {
         self.0.get(name).map(|entry| {
             entry.read.store(true, Ordering::Relaxed);
@@ -103,7 +104,7 @@ impl Params {
         })
     }
 
-    /// Replaces one value; used for live edits.
+    /// Replaces a value; used for changes during a run.
     pub fn set(&mut self, name: impl Into<String>, value: ParamValue) {
         match self.0.entry(name.into()) {
             btree_map::Entry::Occupied(mut known) => known.get_mut().value = value,
@@ -113,13 +114,14 @@ impl Params {
         }
     }
 
-    /// The same values, marked as not read.
+    /// Returns the same values, marked as not read.
     #[must_use]
     pub fn unread(&self) -> Self {
         Self(self.0.iter().map(|(name, entry)| (name.clone(), Entry::of(entry.value.clone()))).collect())
     }
 
-    /// Names of the values that differ from the defaults of `infos` but were never read, so they had no effect.
+    /// Returns the names of the values that differ from the defaults of `infos` but were never read, so they had no
+    /// effect.
     pub fn in_vain(&self, infos: &[ParamInfo]) -> Vec<&str> {
         let usual =
             |name: &str| infos.iter().find(|info| info.name == name).and_then(|info| info.default.as_ref());
@@ -130,32 +132,32 @@ impl Params {
             .collect()
     }
 
-    /// Removes one value.
+    /// Removes the value of a parameter.
     pub fn remove(&mut self, name: &str) -> Option<ParamValue> {
         self.0.remove(name).map(|entry| entry.value)
     }
 
-    /// A boolean; `false` if absent.
+    /// Returns the value of a boolean parameter; `false` if absent.
     pub fn bool(&self, name: &str) -> bool {
         matches!(self.get(name), Some(ParamValue::Bool(true)))
     }
 
-    /// A whole number, if given.
+    /// Returns a whole number, if given.
     pub fn int(&self, name: &str) -> Option<i64> {
         self.get(name).and_then(ParamValue::as_i64)
     }
 
-    /// A count: a whole number that its description keeps non-negative; absent is 0.
+    /// Returns a count: a whole number that the description of the parameter keeps non-negative; 0 if absent.
     pub fn count(&self, name: &str) -> usize {
         self.int(name).and_then(|value| usize::try_from(value).ok()).unwrap_or(0)
     }
 
-    /// A number, if given.
+    /// Returns a number, if given.
     pub fn float(&self, name: &str) -> Option<f64> {
         self.get(name).and_then(ParamValue::as_f64)
     }
 
-    /// A name or text, if given.
+    /// Returns a name or text, if given.
     pub fn text(&self, name: &str) -> Option<&str> {
         match self.get(name) {
             Some(ParamValue::Text(text)) => Some(text),
@@ -163,7 +165,7 @@ impl Params {
         }
     }
 
-    /// A list of whole numbers, if given; a single number is a list of one.
+    /// Returns a list of whole numbers, if given; a single number is a list of one.
     pub fn ints(&self, name: &str) -> Option<Vec<i64>> {
         match self.get(name)? {
             ParamValue::List(values) => values.iter().map(ParamValue::as_i64).collect(),

@@ -95,7 +95,7 @@ pub fn read_draft<K: Kind>(value: &Value) -> Result<Draft<K>, Problems> {
     Ok(Draft { plan, violations, warnings })
 }
 
-/// Required keys, without which the plan cannot be reproduced.
+/// Required keys with their sub-keys, without which the plan cannot be reproduced.
 const NEEDED: [(&str, &[&str]); 2] = [
     ("", &["name", "seed", "threads", "metrics"]),
     ("provenance", &["scenario_sha256", "elapsed_s", "reproducible"]),

@@ -21,7 +21,7 @@ const MAX_DEPTH: u32 = 128;
 /// Maximum number of duplicate keys that a message names.
 const NAMED: usize = 8;
 
-/// Memory in bytes that the tree of a file of `stored` bytes may take.
+/// Returns the memory in bytes that the tree of a file of `stored` bytes may take.
 pub(super) const fn tree_limit(stored: u64) -> u64 {
     TREE_BYTES + TREE_BYTES_PER_STORED_BYTE * stored
 }
@@ -36,7 +36,7 @@ pub(super) fn fits(bytes: &[u8], limit: u64) -> bool {
     Weight { state: &mut state }.deserialize(&mut parser).is_ok()
 }
 
-/// A value whose size is counted and which is then dropped.
+/// A value that is parsed only to count the size of its tree.
 struct Weight<'s> {
     state: &'s mut State,
 }
@@ -117,13 +117,13 @@ pub(super) fn parse_without(bytes: &[u8], limit: u64, left_out: &[&str]) -> Resu
 
 /// Counters of a growing tree.
 struct State {
-    /// Bytes that the tree may still grow by.
+    /// Number of bytes by which the tree may still grow.
     left: u64,
-    /// Keys given twice.
+    /// Duplicate keys found so far.
     twice: Vec<Twice>,
 }
 
-/// A key that an object has twice.
+/// A duplicate key of an object.
 struct Twice {
     /// Steps from the key up to the root.
     steps: Vec<Step>,
@@ -165,7 +165,7 @@ struct Tree<'s> {
 }
 
 impl<'s> Tree<'s> {
-    /// A value inside another.
+    /// Starts reading a value inside another.
     fn inner(state: &'s mut State) -> Self {
         Self { state, left_out: &[] }
     }

@@ -11,13 +11,13 @@ use std::ops::RangeInclusive;
 /// Limits of the numbers of a field.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NumberRange {
-    /// The limits of the type.
+    /// Every number of the type is valid.
     Any,
-    /// The limits of the type; whole numbers must be written without a point, because they are indices.
+    /// Every number of the type is valid; whole numbers must be written without a point, because they are indices.
     Index,
-    /// Whole numbers.
+    /// Smallest and largest valid whole number.
     Int(i64, i64),
-    /// Numbers.
+    /// Smallest and largest valid number.
     Float(f64, f64),
 }
 
@@ -40,7 +40,7 @@ pub enum Place<'a> {
     Key {
         /// Path of the object.
         path: &'a str,
-        /// The key.
+        /// Key of the value in that object.
         key: &'a str,
     },
     /// An entry of the list at a parent place.
@@ -57,30 +57,30 @@ impl fmt::Display for Place<'_> {
     }
 }
 
-/// A type of a field.
+/// A type that fields of files can have.
 pub trait FieldType: Sized {
     /// Reads a value; if the value is invalid, adds a problem and returns `None`.
     fn read(value: &Value, place: &Place<'_>, range: NumberRange, problems: &mut Problems) -> Option<Self>;
 
-    /// The schema of what [`FieldType::read`] accepts.
+    /// Returns the schema of what [`FieldType::read`] accepts.
     fn schema(generator: &mut SchemaGenerator, range: NumberRange) -> Schema;
 
-    /// The value of an omitted field, for types that have a default.
+    /// Returns the value of an omitted field, for types that have a default.
     fn absent() -> Option<Self> {
         None
     }
 
-    /// Valid values as a parameter; `None` if no parameter can express them.
+    /// Returns the valid values as the domain of a parameter; `None` if no parameter can express them.
     fn domain(_range: NumberRange) -> Option<Domain> {
         None
     }
 
-    /// The value as a parameter.
+    /// Converts the value of the field to the value of a parameter.
     fn shown(&self) -> Option<ParamValue> {
         None
     }
 
-    /// The value of a parameter that its domain has accepted.
+    /// Converts the value of a parameter, which its domain has accepted, to the value of the field.
     fn taken(_value: &ParamValue) -> Option<Self> {
         None
     }
@@ -122,7 +122,7 @@ macro_rules! whole {
 
 whole!(u8, u16, u32, u64, usize, i64);
 
-/// The smallest and the largest whole number of a range; without a range, 0 and the largest number of the type.
+/// Returns the smallest and the largest whole number of a range; without a range, 0 and the largest number of the type.
 fn limits<T>(range: NumberRange) -> (i64, i64) {
     match range {
         NumberRange::Int(min, max) => (min, max),

@@ -5,7 +5,7 @@ use crate::param::{ParamInfo, ParamValue};
 use crate::problem::{Problem, suggestion};
 use std::borrow::Cow;
 
-/// Why a parameter has no effect, as the words after "has no effect", and the remedy.
+/// Reason that a parameter has no effect, as the words after "has no effect", and the remedy.
 pub type Idle = (Cow<'static, str>, &'static str);
 
 type Get<S> = Box<dyn Fn(&S) -> Option<ParamValue> + Send + Sync>;
@@ -22,7 +22,7 @@ pub struct Knob<S> {
     idle: Vec<(Idleness, IsIdle<S>)>,
 }
 
-/// Treatment of a parameter without effect.
+/// Treatment of a parameter that has no effect.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Idleness {
     /// The parameter can be set, because other changes may give it an effect.
@@ -34,7 +34,7 @@ enum Idleness {
 }
 
 impl<S: 'static> Knob<S> {
-    /// The field `key` of a record of the scenario.
+    /// Makes a parameter of the field `key` of a record that every scenario has.
     ///
     /// # Panics
     /// As for [`Knob::of_part`].
@@ -53,8 +53,8 @@ impl<S: 'static> Knob<S> {
         )
     }
 
-    /// The field `key` of a record that only some scenarios have; use [`Knob::refused_if`] to give the reason for the
-    /// others.
+    /// Makes a parameter of the field `key` of a record that only some scenarios have; use [`Knob::refused_if`] to give
+    /// the reason for the other scenarios.
     ///
     /// # Panics
     /// If the record has no such field, or no parameter can express it. That is a mistake in a table, which every test
@@ -76,7 +76,7 @@ impl<S: 'static> Knob<S> {
         )
     }
 
-    /// A parameter with its own functions to read and change it. `set` gets only values that `info` has accepted.
+    /// Makes a parameter with its own functions to read and change it. `set` gets only values that `info` has accepted.
     pub fn own(
         info: ParamInfo,
         get: impl Fn(&S) -> Option<ParamValue> + Send + Sync + 'static,
@@ -85,21 +85,21 @@ impl<S: 'static> Knob<S> {
         Self { info, get: Box::new(get), set: Box::new(set), entry: None, idle: Vec::new() }
     }
 
-    /// The same parameter with another description.
+    /// Replaces the description of the parameter.
     #[must_use]
     pub fn described(mut self, change: impl FnOnce(ParamInfo) -> ParamInfo) -> Self {
         self.info = change(self.info);
         self
     }
 
-    /// The same parameter with another function to read it.
+    /// Replaces the function that reads the parameter.
     #[must_use]
     pub fn shown_by(mut self, get: impl Fn(&S) -> Option<ParamValue> + Send + Sync + 'static) -> Self {
         self.get = Box::new(get);
         self
     }
 
-    /// The same parameter with another function to change it.
+    /// Replaces the function that changes the parameter.
     #[must_use]
     pub fn set_by(
         mut self,
@@ -109,29 +109,29 @@ impl<S: 'static> Knob<S> {
         self
     }
 
-    /// The same parameter, whose entries can be set one by one.
+    /// Allows the entries of the parameter to be set one by one, with the function `set`.
     #[must_use]
     pub fn entries(mut self, set: SetEntry<S>) -> Self {
         self.entry = Some(set);
         self
     }
 
-    /// The same parameter, without effect on scenarios for which `idle` returns a reason. It can still be set, because
-    /// other changes may give it an effect.
+    /// Declares that the parameter has no effect on scenarios for which `idle` returns a reason. It can still be set,
+    /// because other changes may give it an effect.
     #[must_use]
     pub fn idle_if(mut self, idle: IsIdle<S>) -> Self {
         self.idle.push((Idleness::Settable, idle));
         self
     }
 
-    /// The same parameter, which cannot be set on scenarios for which `idle` returns a reason.
+    /// Declares that the parameter cannot be set on scenarios for which `idle` returns a reason.
     #[must_use]
     pub fn refused_if(mut self, idle: IsIdle<S>) -> Self {
         self.idle.push((Idleness::Refused, idle));
         self
     }
 
-    /// The same parameter, which is hidden on scenarios for which `idle` returns a reason.
+    /// Hides the parameter on scenarios for which `idle` returns a reason.
     #[must_use]
     pub fn hidden_if(mut self, idle: IsIdle<S>) -> Self {
         self.idle.push((Idleness::Hidden, idle));
@@ -157,24 +157,24 @@ fn description<R: Record>(key: &'static str) -> ParamInfo {
 pub struct Knobs<S>(Vec<Knob<S>>);
 
 impl<S: 'static> Knobs<S> {
-    /// Parameters with different names.
+    /// Creates the list of parameters; their names must differ.
     pub const fn new(knobs: Vec<Knob<S>>) -> Self {
         Self(knobs)
     }
 
-    /// The descriptions of the parameters that a scenario has; without a scenario, of all parameters.
+    /// Returns the descriptions of the parameters that a scenario has; without a scenario, of all parameters.
     pub fn infos(&self, scenario: Option<&S>) -> Vec<ParamInfo> {
         let has =
             |knob: &&Knob<S>| scenario.is_none_or(|scenario| knob.idle(scenario, Idleness::Hidden).is_none());
         self.0.iter().filter(has).map(|knob| knob.info.clone()).collect()
     }
 
-    /// The value of a parameter; `None` for unknown names and for values that no parameter can express.
+    /// Returns the value of a parameter; `None` for unknown names and for values that no parameter can express.
     pub fn get(&self, scenario: &S, name: &str) -> Option<ParamValue> {
         self.0.iter().find(|knob| knob.info.name == name).and_then(|knob| (knob.get)(scenario))
     }
 
-    /// Parameters that have no effect on the scenario.
+    /// Returns a problem for each parameter that has no effect on the scenario.
     pub fn idle(&self, scenario: &S) -> Vec<Problem> {
         self.0.iter().filter_map(|knob| knob.idle(scenario, Idleness::Settable)).collect()
     }

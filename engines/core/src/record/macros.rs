@@ -1,4 +1,4 @@
-//! The declarations.
+//! The macros that declare records and enums of files.
 
 /// Declares a struct that represents a JSON object: each field with its doc comment, its type and, after `=`, its
 /// [`Spec`](crate::record::Spec). The doc comment is also the help of the parameter and the description in the schema.
@@ -157,17 +157,17 @@ macro_rules! words {
         }
 
         impl $name {
-            /// All, with their names in files.
+            /// All variants, with their names in files.
             pub const ALL: [(&'static str, Self); [$($word),+].len()] = [$(($word, Self::$variant)),+];
 
-            /// The name in files.
+            /// Returns the name of the variant in files.
             pub const fn word(self) -> &'static str {
                 match self {
                     $( Self::$variant => $word, )+
                 }
             }
 
-            /// The variant of a name.
+            /// Returns the variant with this name in files.
             pub fn of_word(word: &str) -> Option<Self> {
                 Self::ALL.iter().find(|(known, _)| *known == word).map(|(_, variant)| *variant)
             }

@@ -12,18 +12,18 @@ type Reader<T> = fn(&Value, &Place<'_>, &mut Problems) -> Option<T>;
 /// Schema of the values that a [`Reader`] accepts.
 type Described = fn(&mut SchemaGenerator) -> Schema;
 
-/// When a field is written.
+/// Condition for writing a field to a file.
 #[derive(Clone, Copy, PartialEq)]
 enum Written {
-    /// Unless the value is empty.
+    /// The field is written unless its value is empty.
     IfThere,
-    /// Unless the value is the default.
+    /// The field is written unless its value is the default.
     IfUnusual,
-    /// Always; an empty value as `null`.
+    /// The field is always written, an empty value as `null`.
     Always,
 }
 
-/// Valid values of a field of type `T`, and its default.
+/// Valid values of a field of type `T`, and the default of the field.
 pub struct Spec<T> {
     range: NumberRange,
     usual: Option<T>,
@@ -34,7 +34,7 @@ pub struct Spec<T> {
     by: Option<(Reader<T>, Described)>,
 }
 
-/// A field with only the limits of its type.
+/// Describes a field with only the limits of its type.
 pub const fn any<T>() -> Spec<T> {
     Spec {
         range: NumberRange::Any,
@@ -47,17 +47,17 @@ pub const fn any<T>() -> Spec<T> {
     }
 }
 
-/// A field whose whole numbers must be written without a point, because they are indices.
+/// Describes a field whose whole numbers must be written without a point, because they are indices.
 pub fn index<T>() -> Spec<T> {
     Spec { range: NumberRange::Index, ..any() }
 }
 
-/// A field whose number, or each number of its list, must be within a range.
+/// Describes a field whose number, or each number of its list, must be within a range.
 pub fn within<T>(range: impl Into<NumberRange>) -> Spec<T> {
     Spec { range: range.into(), ..any() }
 }
 
-/// A list whose default is empty; an empty list is not written.
+/// Describes a list whose default is empty; an empty list is not written.
 pub fn list<T>() -> Spec<Vec<T>> {
     Spec { usual: Some(Vec::new()), written: Written::IfUnusual, ..any() }
 }
@@ -70,49 +70,49 @@ impl<T: FieldType + Clone + PartialEq> Spec<T> {
         self
     }
 
-    /// The same field, not written if it has its default value.
+    /// Omits the field from written files if it has its default value.
     #[must_use]
     pub const fn omitted(mut self) -> Self {
         self.written = Written::IfUnusual;
         self
     }
 
-    /// The same field, with an empty value written as `null`.
+    /// Writes an empty value as `null`.
     #[must_use]
     pub const fn or_null(mut self) -> Self {
         self.written = Written::Always;
         self
     }
 
-    /// The same field with a unit.
+    /// Sets the unit of the field.
     #[must_use]
     pub const fn unit(mut self, unit: &'static str) -> Self {
         self.unit = unit;
         self
     }
 
-    /// The same field, whose change starts a new run without a known plan.
+    /// Declares that a change of the field starts a new run without a known plan.
     #[must_use]
     pub const fn cold(mut self) -> Self {
         self.effect = Effect::Cold;
         self
     }
 
-    /// The same field, read by `read`, which accepts what `schema` describes.
+    /// Reads the field with `read`, which accepts what `schema` describes.
     #[must_use]
     pub fn by(mut self, read: Reader<T>, schema: Described) -> Self {
         self.by = Some((read, schema));
         self
     }
 
-    /// The same field, which older files call `former`.
+    /// Sets the name that the field has in older files.
     #[must_use]
     pub const fn formerly(mut self, former: &'static str) -> Self {
         self.former = Some(former);
         self
     }
 
-    /// The name of the field in older files.
+    /// Returns the name of the field in older files.
     pub const fn former(&self) -> Option<&'static str> {
         self.former
     }
@@ -152,7 +152,7 @@ impl<T: FieldType + Clone + PartialEq> Spec<T> {
         }
     }
 
-    /// The schema of the field. An optional field may also be `null`.
+    /// Returns the schema of the field. An optional field may also be `null`.
     pub fn schema(self, generator: &mut SchemaGenerator, about: &str) -> Schema {
         let is_required = self.is_required();
         let mut schema = match self.by {
@@ -166,7 +166,7 @@ impl<T: FieldType + Clone + PartialEq> Spec<T> {
         schema
     }
 
-    /// The parameter that sets the field, if a parameter can express its values.
+    /// Returns the parameter that sets the field, if a parameter can express its values.
     pub fn param(self, key: &'static str, help: &'static str) -> Option<ParamInfo> {
         Some(ParamInfo {
             name: key.into(),

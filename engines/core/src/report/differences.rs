@@ -14,7 +14,7 @@ pub struct Differences {
 /// Counts of two plans side by side.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairedCounts {
-    /// Heading.
+    /// Heading above the counts.
     pub title: &'static str,
     /// The counts, in reading order.
     pub counts: Vec<CountPair>,
@@ -23,16 +23,16 @@ pub struct PairedCounts {
 /// A count of both plans.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CountPair {
-    /// Its name.
+    /// Name of the count.
     pub name: String,
-    /// Its value in the first and the second plan.
+    /// Value of the count in the first and the second plan.
     pub values: [i64; 2],
 }
 
 /// Intervals of time of two plans side by side.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairedSpans {
-    /// Heading.
+    /// Heading above the intervals.
     pub title: &'static str,
     /// The intervals, in reading order.
     pub spans: Vec<SpanPair>,
@@ -41,16 +41,16 @@ pub struct PairedSpans {
 /// An interval of time of both plans.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SpanPair {
-    /// Its name.
+    /// Name of the interval.
     pub name: String,
     /// Start and end in the first and the second plan, s.
     pub spans_s: [(f64, f64); 2],
-    /// Meaning of the difference of the ends.
+    /// Meaning of the difference between the two ends, for its colour.
     pub tone: Tone,
 }
 
 impl Differences {
-    /// Counts side by side.
+    /// Makes differences that consist only of counts.
     pub fn of_counts(title: &'static str, counts: Vec<CountPair>) -> Self {
         Self { counts: Some(PairedCounts { title, counts }), spans: None }
     }

@@ -5,8 +5,8 @@ use super::table::{LoadSpan, Row, Table};
 use super::value::Value;
 use serde_json::{Map, Value as Json, json};
 
-/// A section: its only block, or an object of its blocks by name. `remarks` are added if there are any and the section
-/// is an object.
+/// Converts a section to JSON: its only block, or an object of its blocks by name. `remarks` are added if there are any
+/// and the section is an object.
 pub fn section(section: &Section) -> Json {
     let written: Vec<&Block> = section.blocks.iter().filter(|block| !block.on_screens).collect();
     let mut whole = match written.as_slice() {
@@ -24,7 +24,7 @@ pub fn section(section: &Section) -> Json {
     whole
 }
 
-/// A value; numbers that are not finite are `null`.
+/// Converts a value to JSON; numbers that are not finite become `null`.
 pub fn value(value: &Value) -> Json {
     match value {
         Value::None => Json::Null,

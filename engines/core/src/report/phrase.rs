@@ -8,7 +8,7 @@ use std::fmt;
 pub struct Words {
     /// The words, with the blanks around them. The writer makes text from files printable.
     pub text: String,
-    /// Meaning, for their colour.
+    /// Meaning of the words, for their colour.
     pub tone: Tone,
 }
 
@@ -20,12 +20,12 @@ pub struct Phrase {
 }
 
 impl Phrase {
-    /// An empty phrase.
+    /// Creates an empty phrase.
     pub const fn new() -> Self {
         Self { words: Vec::new() }
     }
 
-    /// Adds words of any meaning.
+    /// Adds words with the meaning `tone`.
     #[must_use]
     pub fn with(mut self, text: impl Into<String>, tone: Tone) -> Self {
         self.words.push(Words { text: text.into(), tone });
@@ -44,7 +44,7 @@ impl Phrase {
         self.with(text, Tone::Muted)
     }
 
-    /// Adds the answer.
+    /// Adds the words that answer the question of the section.
     #[must_use]
     pub fn answer(self, text: impl Into<String>) -> Self {
         self.with(text, Tone::Answer)

@@ -10,11 +10,11 @@ use super::value::{Cell, Tone, Unit};
 pub struct SectionInfo {
     /// Name on the command line and in JSON: `links`.
     pub name: &'static str,
-    /// Heading.
+    /// Heading of the section.
     pub title: &'static str,
-    /// The question it answers, in one sentence.
+    /// The question that the section answers, in one sentence.
     pub help: &'static str,
-    /// Subject that it is computed from.
+    /// Subject from which the section is computed.
     pub of: SectionOf,
     /// Names of blocks that a screen shows one at a time; empty for sections that are shown whole. Blocks of other names
     /// are shown in every form.
@@ -23,14 +23,15 @@ pub struct SectionInfo {
     pub item: &'static str,
     /// `true` if the section uses other plans and a run of the session, see [`super::Report::in_session`].
     pub in_session: bool,
-    /// Run whose progress it shows.
+    /// Run whose progress the section shows.
     pub run: RunSort,
     /// `true` if the section is about plans of methods whose goal differs from the objective, see
     /// `Kind::other_question`.
     pub off_objective: bool,
-    /// Number of its pane on a screen that has a pane for every section, from 1; 0 for a pane after the numbered ones.
+    /// Number of the section's pane on a screen that has a pane for every section, from 1; 0 for a pane after the
+    /// numbered ones.
     pub place: u8,
-    /// Parameter that two keys move on a screen while the plan is recomputed; `None` for most.
+    /// Parameter that two keys change on a screen while the plan is recomputed; `None` for most sections.
     pub slides: Option<SliderInfo>,
 }
 
@@ -48,14 +49,14 @@ pub enum RunSort {
 /// Subject of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SectionOf {
-    /// A scenario; also shown for a plan.
+    /// The section is computed from a scenario; it is also shown for a plan.
     Scenario,
-    /// A plan.
+    /// The section is computed from a plan.
     Plan,
 }
 
 impl SectionInfo {
-    /// A section of scenarios and plans.
+    /// Describes a section of scenarios and plans.
     pub const fn of_scenario(name: &'static str, title: &'static str, help: &'static str) -> Self {
         Self {
             name,
@@ -72,7 +73,7 @@ impl SectionInfo {
         }
     }
 
-    /// A section of plans.
+    /// Describes a section of plans.
     pub const fn of_plan(name: &'static str, title: &'static str, help: &'static str) -> Self {
         Self {
             name,
@@ -89,49 +90,49 @@ impl SectionInfo {
         }
     }
 
-    /// The same section with blocks that a screen shows one at a time.
+    /// Sets the names of the blocks that a screen shows one at a time.
     #[must_use]
     pub const fn forms(mut self, forms: &'static [&'static str]) -> Self {
         self.forms = forms;
         self
     }
 
-    /// The same section with items that have their own details; `item` names one of them.
+    /// Declares that the items of the section have their own details; `item` names one of them.
     #[must_use]
     pub const fn items(mut self, item: &'static str) -> Self {
         self.item = item;
         self
     }
 
-    /// The same section, which uses other plans and a run of the session.
+    /// Declares that the section uses other plans and a run of the session.
     #[must_use]
     pub const fn in_session(mut self) -> Self {
         self.in_session = true;
         self
     }
 
-    /// The same section, which shows the progress of a run of this type, regardless of its plan.
+    /// Declares that the section shows the progress of a run of this type, regardless of the plan of that run.
     #[must_use]
     pub const fn of_run(mut self, run: RunSort) -> Self {
         self.run = run;
         self.in_session()
     }
 
-    /// The same section, as a pane with its own number; 2 is the large pane.
+    /// Sets the number of the section's pane; 2 is the large pane.
     #[must_use]
     pub const fn place(mut self, place: u8) -> Self {
         self.place = place;
         self
     }
 
-    /// The same section, in which two keys move a parameter between two powers of ten.
+    /// Declares that two keys change a parameter between two powers of ten in this section.
     #[must_use]
     pub const fn slides(mut self, knob: &'static str, powers: (i8, i8)) -> Self {
         self.slides = Some(SliderInfo { knob, powers, named: &[] });
         self
     }
 
-    /// The same section, whose slider stops at further values too, see [`SliderInfo::named`].
+    /// Adds further values at which the slider of the section stops, see [`SliderInfo::named`].
     #[must_use]
     pub const fn stops(mut self, named: &'static [(u16, i8)]) -> Self {
         if let Some(slider) = &mut self.slides {
@@ -140,7 +141,7 @@ impl SectionInfo {
         self
     }
 
-    /// The same section, for plans of methods whose goal differs from the objective.
+    /// Declares that the section is about plans of methods whose goal differs from the objective.
     #[must_use]
     pub const fn off_objective(mut self) -> Self {
         self.off_objective = true;
@@ -159,7 +160,7 @@ pub struct Section {
     pub context: Phrase,
     /// The one figure that answers the question of the section, for the title line of a screen.
     pub answer: Phrase,
-    /// One line on the marks of its picture, for a screen: `bar: share of the circuits in demand`.
+    /// One line on the marks of the section's picture, for a screen: `bar: share of the circuits in demand`.
     pub legend: Phrase,
     /// One sentence on the whole section, shown while no item is chosen; if it is empty, the sentence on the first item
     /// is shown.
@@ -184,11 +185,11 @@ pub struct Block {
     /// Forms in which a screen shows this block in addition to the block that is named like the form; empty if the
     /// block is shown in every form.
     pub only_in: &'static [&'static str],
-    /// Content.
+    /// Content of the block.
     pub body: Body,
 }
 
-/// Form of a block.
+/// Content of a block, in one of five forms.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
     /// Named figures.
@@ -197,19 +198,19 @@ pub enum Body {
     Table(Table),
     /// Numbers by row and column, such as pods by pods.
     Matrix(Matrix),
-    /// Values over one axis.
+    /// Curves over one axis.
     Curves(Curves),
-    /// Intervals of time by lane.
+    /// Intervals of time in lanes.
     Spans(Spans),
 }
 
 impl Section {
-    /// A section with one block.
+    /// Creates a section with one block.
     pub fn new(title: impl Into<String>, body: impl Into<Body>) -> Self {
         Self::empty(title).block("", "", body)
     }
 
-    /// A section without blocks.
+    /// Creates a section without blocks.
     pub fn empty(title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
@@ -238,21 +239,21 @@ impl Section {
         self
     }
 
-    /// The one figure that answers the question of the section.
+    /// Sets the one figure that answers the question of the section.
     #[must_use]
     pub fn answer(mut self, answer: impl Into<Phrase>) -> Self {
         self.answer = answer.into();
         self
     }
 
-    /// One line on the marks of its picture.
+    /// Sets one line on the marks of the section's picture.
     #[must_use]
     pub fn legend(mut self, legend: impl Into<Phrase>) -> Self {
         self.legend = legend.into();
         self
     }
 
-    /// One sentence on the whole section.
+    /// Sets one sentence on the whole section.
     #[must_use]
     pub fn sentence(mut self, sentence: impl Into<Phrase>) -> Self {
         self.sentence = sentence.into();
@@ -267,7 +268,7 @@ impl Section {
         self
     }
 
-    /// Shows the block added last only in some forms.
+    /// Restricts the block added last to some forms.
     #[must_use]
     pub fn only_in(mut self, forms: &'static [&'static str]) -> Self {
         if let Some(last) = self.blocks.last_mut() {
@@ -276,7 +277,7 @@ impl Section {
         self
     }
 
-    /// Adds a block that repeats others in a form for screens.
+    /// Adds a block that repeats other blocks in a form for screens.
     #[must_use]
     pub fn on_screens(mut self, name: &'static str, title: impl Into<String>, body: impl Into<Body>) -> Self {
         self = self.block(name, title, body);
@@ -286,7 +287,7 @@ impl Section {
         self
     }
 
-    /// The section as it is written: without the blocks that only screens show.
+    /// Returns the section as it is written: without the blocks that only screens show.
     #[must_use]
     pub fn written(mut self) -> Self {
         self.blocks.retain(|block| !block.on_screens);
@@ -300,7 +301,7 @@ impl Section {
         self
     }
 
-    /// Adds a sentence.
+    /// Adds a sentence above the body of the section.
     #[must_use]
     pub fn remark(mut self, sentence: impl Into<String>) -> Self {
         self.remarks.push(sentence.into());
@@ -320,20 +321,20 @@ pub struct Facts {
 pub struct Fact {
     /// Name in JSON, with its unit: `ideal_makespan_s`.
     pub name: &'static str,
-    /// Name for people.
+    /// Name of the figure for people.
     pub label: &'static str,
     /// Unit of a number.
     pub unit: Unit,
-    /// The figure.
+    /// Content of the figure: its value, meaning and note.
     pub cell: Cell,
-    /// One sentence on it; may be empty.
+    /// One sentence on the figure; may be empty.
     pub sentence: String,
     /// `true` for a part of a sum: on a screen, its bar begins where the bar of the previous part ended.
     pub adds: bool,
 }
 
 impl Facts {
-    /// An empty list of facts.
+    /// Creates an empty list of facts.
     pub fn new() -> Self {
         Self::default()
     }
@@ -387,11 +388,11 @@ pub struct Matrix {
     pub rows: Vec<String>,
     /// Names of the columns.
     pub columns: Vec<String>,
-    /// Cells by row, then column; rows x columns of them.
+    /// Cells, row by row; the number of cells is rows x columns.
     pub cells: Vec<Cell>,
     /// `true` if the matrix is symmetric: the lower half repeats the upper half.
     pub symmetric: bool,
-    /// Shades the cells by amount where a screen can.
+    /// If true, a screen that can do so shades the cells by amount.
     pub shaded: bool,
     /// Headings over groups of columns of equal size; empty for none.
     pub groups: Vec<String>,
@@ -400,7 +401,7 @@ pub struct Matrix {
     /// Sign of each cell; empty for a matrix without signs. A screen draws the signs instead of the texts, and numbers
     /// rows and columns.
     pub signs: Vec<CellSign>,
-    /// Words after each row; empty for a matrix without words.
+    /// Words after each row; empty for a matrix without such words.
     pub words: Vec<Phrase>,
     /// Positions of the rows, as fractions of width and height from the upper left corner, for matrices whose rows and
     /// columns are the same nodes: a screen can draw the cells as links between these nodes. Empty for other matrices.
@@ -410,7 +411,7 @@ pub struct Matrix {
 /// Circuits in a cell of a matrix that stay, are added or are removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CellSign {
-    /// Nothing.
+    /// The cell has no circuits.
     #[default]
     None,
     /// Number of circuits that stay.
@@ -422,7 +423,7 @@ pub enum CellSign {
 }
 
 impl CellSign {
-    /// The sign as a cell, for places without pictures: `●`, `+2`, `−`.
+    /// Returns the sign as a cell, for outputs without pictures: `●`, `+2`, `−`.
     pub fn cell(self) -> Cell {
         let many =
             |sign: &str, count: u32| if count > 1 { format!("{sign}{count}") } else { sign.to_owned() };
@@ -438,15 +439,15 @@ impl CellSign {
 /// Item and words of a cell of a matrix.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct About {
-    /// The item that it selects.
+    /// The item that the cell selects.
     pub item: Option<u32>,
     /// One sentence on the cell; if it is empty, a screen derives one from the cell.
     pub sentence: Phrase,
-    /// Lines of the details of the item.
+    /// Lines that show the details of the item.
     pub details: Vec<String>,
 }
 
-/// Values over one axis.
+/// Curves over one axis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Curves {
     /// Name of the axis in JSON and CSV, with its unit.
@@ -474,20 +475,20 @@ pub struct Curves {
 /// A reference value for curves or bars.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// Name in JSON.
+    /// Name of the value in JSON.
     pub name: String,
-    /// Name for people.
+    /// Name of the value for people.
     pub label: String,
-    /// The value.
+    /// The reference value.
     pub value: f64,
 }
 
 /// A named point on an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
-    /// The place.
+    /// Position on the axis.
     pub at: f64,
-    /// Its name.
+    /// Name of the point.
     pub name: String,
 }
 
@@ -496,13 +497,13 @@ pub struct Mark {
 pub struct Curve {
     /// Name in JSON and CSV, with its unit.
     pub name: String,
-    /// Name for people.
+    /// Name of the curve for people.
     pub label: String,
-    /// Unit of its values.
+    /// Unit of the curve's values.
     pub unit: Unit,
-    /// Its points, in ascending order on the axis.
+    /// Points of the curve, in ascending order on the axis.
     pub points: Vec<Point>,
-    /// Meaning, for its colour.
+    /// Meaning of the curve, for its colour.
     pub tone: Tone,
     /// `true` if the curve keeps its value until the next point, instead of a straight line between points.
     pub steps: bool,
@@ -513,7 +514,7 @@ pub struct Curve {
 pub struct Point {
     /// Position on the axis.
     pub at: f64,
-    /// Value.
+    /// Value of the curve at this position.
     pub value: f64,
 }
 
@@ -528,16 +529,16 @@ pub struct Spans {
     pub end_s: f64,
     /// Unit in which a screen shows times; the data is in seconds.
     pub unit: Unit,
-    /// Heading of the words of the lanes; empty for none.
+    /// Heading above the words of the lanes; empty for none.
     pub words: &'static str,
 }
 
-/// A lane.
+/// A lane with intervals of time, such as the lane of a link.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lane {
-    /// Its name.
+    /// Name of the lane.
     pub name: String,
-    /// Intervals on it, by start.
+    /// Intervals in the lane, by start.
     pub spans: Vec<Span>,
     /// Words after the lane on a screen, such as its sum.
     pub words: String,
@@ -550,17 +551,18 @@ pub struct Lane {
 pub struct Span {
     /// Name of the event.
     pub name: String,
-    /// Start, s.
+    /// Start of the interval, s.
     pub start_s: f64,
-    /// End, s.
+    /// End of the interval, s.
     pub end_s: f64,
-    /// Meaning, for its colour.
+    /// Meaning of the interval, for its colour.
     pub tone: Tone,
-    /// Number of the object that it belongs to, such as a chunk; a screen shows it by colour and letter.
+    /// Number of the object to which the interval belongs, such as a chunk; a screen shows it by colour and letter.
     pub series: Option<u32>,
-    /// `true` if it costs no time, such as a reconfiguration hidden by a phase; a screen draws it as an underline.
+    /// `true` if the interval does not extend the total time, such as a reconfiguration during a compute phase; a
+    /// screen draws it as an underline.
     pub hidden: bool,
-    /// The item that it selects.
+    /// The item that the interval selects.
     pub item: Option<u32>,
     /// One sentence on the interval; if it is empty, a screen derives one from the interval.
     pub sentence: Phrase,

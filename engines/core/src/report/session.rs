@@ -16,12 +16,12 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
-    /// The explained plan.
+    /// Returns the explained plan.
     pub fn shown(&self) -> Option<&PlanBeside> {
         self.plans.iter().find(|plan| plan.is_shown)
     }
 
-    /// The best plan of each method for the scenario of the explained plan, best first.
+    /// Returns the best plan of each method for the scenario of the explained plan, best first.
     pub fn best_by_method(&self) -> Vec<&PlanBeside> {
         let mut best: Vec<&PlanBeside> = Vec::new();
         for plan in self.plans.iter().filter(|plan| plan.is_rival) {
@@ -36,42 +36,42 @@ impl Surroundings {
 /// A plan of a session.
 #[derive(Clone, Debug, Default)]
 pub struct PlanBeside {
-    /// Number in the session.
+    /// Number of the plan in the session.
     pub number: u64,
     /// Method that found the plan.
     pub method: String,
-    /// Objective value.
+    /// Objective value of the plan.
     pub value: f64,
-    /// Figures for comparison.
+    /// Figures of the plan for comparison, by name with unit.
     pub metrics: BTreeMap<String, f64>,
-    /// Its status; `None` while its run is active.
+    /// Status of the plan; `None` while its run is active.
     pub status: Option<Status>,
-    /// Best bound that holds for every plan of its scenario, verified or claimed.
+    /// Best bound that holds for every plan of the plan's scenario, verified or claimed.
     pub bound: Option<f64>,
     /// The bounds on the objective of the plan, and whether the checker proved them; `None` if no bounds are known.
     pub standing: Option<Standing>,
     /// If the plan meets a bound that covers only some plans: those plans, in words, such as `this event order only`.
     pub partial: Option<String>,
-    /// Seconds of its run's clock when the plan was found.
+    /// Seconds on the clock of the plan's run when the plan was found.
     pub at_s: f64,
-    /// Objective value of the plan that its run was started from.
+    /// Objective value of the plan from which the run of this plan was started.
     pub began_with: Option<f64>,
     /// `true` for the explained plan.
     pub is_shown: bool,
-    /// `true` for the plan that others are compared with.
+    /// `true` for the plan with which the other plans are compared.
     pub is_baseline: bool,
     /// `true` if the plan solves the same problem for the same scenario as the explained plan.
     pub is_rival: bool,
-    /// `true` if its scenario differs from the current one.
+    /// `true` if the plan's scenario differs from the current one.
     pub is_stale: bool,
-    /// `true` if its scenario is the scenario of the session's run.
+    /// `true` if the plan's scenario is the scenario of the session's run.
     pub is_of_run: bool,
     /// The plan itself, if it is in memory.
     pub plan: Option<SharedPlan>,
 }
 
 impl PlanBeside {
-    /// A plan outside a session: its own figures and its claimed bound.
+    /// Returns a plan outside a session, with its own figures and its claimed bound.
     pub fn alone(header: &Header) -> Self {
         Self {
             number: 0,
@@ -97,29 +97,29 @@ impl PlanBeside {
 /// A run of a session with its events so far.
 #[derive(Clone, Debug, Default)]
 pub struct RunBeside {
-    /// Number.
+    /// Number of the run.
     pub id: RunId,
-    /// Its method.
+    /// Method of the run.
     pub method: String,
-    /// State in a word: `running`.
+    /// State of the run in a word: `running`.
     pub state: &'static str,
     /// `true` while the run is active.
     pub is_active: bool,
-    /// `true` if a stop was requested and it is still running.
+    /// `true` if a stop was requested and the run is still running.
     pub is_stopping: bool,
-    /// `true` if its scenario differs from the current one.
+    /// `true` if the run's scenario differs from the current one.
     pub is_stale: bool,
-    /// Seconds of its clock at its last event.
+    /// Seconds on the run's clock at its last event.
     pub elapsed_s: f64,
-    /// Phases with seconds of its clock, oldest first.
+    /// Phases with the seconds of the run's clock, oldest first.
     pub phases: Vec<(f64, Phase)>,
-    /// Notes with seconds of its clock, oldest first.
+    /// Notes with the seconds of the run's clock, oldest first.
     pub notes: Vec<(f64, String)>,
     /// Best objective value so far.
     pub best: Option<f64>,
     /// Best bound on all plans of the scenario so far.
     pub bound: Option<f64>,
-    /// Objective values of its successively better plans.
+    /// Objective values of the successively better plans of the run.
     pub incumbents: Vec<RunPoint>,
     /// Series by name; the kind declares the names as constants.
     pub series: BTreeMap<String, Vec<RunPoint>>,
@@ -127,18 +127,18 @@ pub struct RunBeside {
     pub hot_start: Option<HotStartReport>,
     /// The newest offer from another run.
     pub offer: Option<Offer>,
-    /// Edits, offers and pauses with seconds of its clock, oldest first.
+    /// Edits, offers and pauses with the seconds of the run's clock, oldest first.
     pub markers: Vec<(f64, String)>,
-    /// Its progress as a search with bounds.
+    /// Progress of the run as a search with bounds.
     pub search: RunSearch,
-    /// Its progress as a genetic algorithm.
+    /// Progress of the run as a genetic algorithm.
     pub generations: RunGenerations,
 }
 
 /// Progress of a search with bounds.
 #[derive(Clone, Debug, Default)]
 pub struct RunSearch {
-    /// Newest figures.
+    /// Newest figures of the search.
     pub stats: Option<SolverStats>,
     /// Stage of the solver that may take long: `root LP, silent for 12 s`.
     pub standing: Option<String>,
@@ -146,13 +146,13 @@ pub struct RunSearch {
     pub stage: Option<(f64, String)>,
     /// Kind of process that the solver runs in: `solver process`.
     pub process: Option<String>,
-    /// Sizes of its model after each step; if there are several models, the sizes of the newest one.
+    /// Sizes of the solver's model after each step; if there are several models, the sizes of the newest one.
     pub models: Vec<ModelSize>,
     /// Best bound so far that covers only some plans, with those plans.
     pub partial: Option<Bound>,
-    /// Bounds on all plans.
+    /// Bounds on all plans, in order of time.
     pub bounds: Vec<RunPoint>,
-    /// Bounds on some plans.
+    /// Bounds on some plans, in order of time.
     pub partial_bounds: Vec<RunPoint>,
     /// Steps that changed the best value or the bound, oldest first.
     pub rows: Vec<SearchRow>,
@@ -165,11 +165,11 @@ pub struct RunSearch {
 /// Progress of a genetic algorithm.
 #[derive(Clone, Debug, Default)]
 pub struct RunGenerations {
-    /// Newest figures.
+    /// Newest figures of the algorithm.
     pub stats: Option<GenerationStats>,
-    /// Best of each generation.
+    /// Best objective of each generation.
     pub best: Vec<RunPoint>,
-    /// Mean of each generation.
+    /// Mean objective of each generation.
     pub mean: Vec<RunPoint>,
 }
 
@@ -188,7 +188,7 @@ pub struct SearchRow {
     pub best: Option<f64>,
     /// Figure that changed: `best` or `bound`.
     pub what: &'static str,
-    /// Step of the method that found a new best; empty if only the bound changed.
+    /// Step of the method that found a new best plan; empty if only the bound changed.
     pub source: String,
 }
 
@@ -199,23 +199,23 @@ pub struct RunPoint {
     pub at_s: f64,
     /// Position in the run's own unit: generation, node, switch.
     pub count: f64,
-    /// Value.
+    /// Value at this point.
     pub value: f64,
 }
 
 impl RunBeside {
-    /// The points of a series; empty if the run does not report it.
+    /// Returns the points of a series; empty if the run does not report it.
     pub fn points(&self, name: &str) -> &[RunPoint] {
         self.series.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// The bound to show, and which plans it covers if not all. A bound on all plans takes precedence.
+    /// Returns the bound to show, and which plans it covers if not all. A bound on all plans takes precedence.
     pub fn proof(&self) -> Option<(f64, Option<&str>)> {
         let partial = || self.search.partial.as_ref().map(|bound| (bound.value, bound.only.as_deref()));
         self.bound.map(|value| (value, None)).or_else(partial)
     }
 
-    /// The newest value of a series.
+    /// Returns the newest value of a series.
     pub fn last(&self, name: &str) -> Option<f64> {
         self.points(name).last().map(|point| point.value)
     }

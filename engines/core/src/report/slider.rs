@@ -1,18 +1,18 @@
-//! Parameters that two keys move on a screen while the plan is recomputed.
+//! Parameters that two keys change on a screen while the plan is recomputed.
 
-/// A parameter of the scenario that two keys move on a screen, in steps of 1, 2 and 5 times powers of ten.
+/// A parameter of the scenario that two keys change on a screen, in steps of 1, 2 and 5 times powers of ten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SliderInfo {
     /// Name of the parameter.
     pub knob: &'static str,
-    /// Exponents of the powers of ten between which it moves, in the unit of the parameter.
+    /// Exponents of the powers of ten between which the parameter moves, in the unit of the parameter.
     pub powers: (i8, i8),
     /// Further steps, such as values that have a name: a whole number and the power of ten by which it is multiplied.
     pub named: &'static [(u16, i8)],
 }
 
 impl SliderInfo {
-    /// The next step above a value, or below it; `None` at the end.
+    /// Returns the next step above a value, or below it; `None` at the end.
     pub fn next(&self, value: f64, up: bool) -> Option<f64> {
         /// Relative distance within which a value counts as equal to a step.
         const NEAR: f64 = 1e-9;

@@ -28,7 +28,7 @@ pub struct Table {
     pub newest_last: bool,
     /// `true` if items are numbers of plans of the session, which a screen can show.
     pub of_plans: bool,
-    /// Sort orders that a screen offers for the rows, by the name of its form.
+    /// Sort orders that a screen offers for the rows, each for the form with the same name.
     pub orders: Vec<RowOrder>,
     /// Time axis of the loads that a screen draws next to the rows.
     pub loads: Option<LoadAxis>,
@@ -39,14 +39,14 @@ pub struct Table {
 pub struct RowOrder {
     /// Name of the form: `by slack`.
     pub name: &'static str,
-    /// Columns by their index: ascending by the first, ties by the next.
+    /// Indices of the columns by which rows are sorted, ascending; a later column breaks ties of the earlier ones.
     pub columns: Vec<usize>,
 }
 
 /// Time axis along which a screen draws the loads of each row of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadAxis {
-    /// Name in JSON: `demand`.
+    /// Name of the loads in JSON: `demand`.
     pub name: &'static str,
     /// Shown intervals of time, by the name of the form: start and end, s. If no form has a name, the first one is
     /// shown.
@@ -56,11 +56,11 @@ pub struct LoadAxis {
 /// Load over an interval of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LoadSpan {
-    /// Start, s.
+    /// Start of the interval, s.
     pub start_s: f64,
-    /// End, s.
+    /// End of the interval, s.
     pub end_s: f64,
-    /// Fraction of the capacity: 1 is full.
+    /// Load as a fraction of the capacity: 1 is full.
     pub share: f64,
 }
 
@@ -71,7 +71,7 @@ pub struct Column {
     pub name: String,
     /// Heading, without the unit.
     pub label: String,
-    /// Unit of its numbers.
+    /// Unit of the column's numbers.
     pub unit: Unit,
     /// `true` for numbers, which are right-aligned; words are left-aligned.
     pub right: bool,
@@ -91,18 +91,18 @@ pub struct Row {
     pub item: Option<u32>,
     /// One sentence on what the cells cannot express; if it is empty, a screen derives one from the cells.
     pub sentence: Phrase,
-    /// Lines of the details of the item.
+    /// Lines that show the details of the item.
     pub details: Vec<String>,
     /// Sign before the row, such as `!` or `*`; empty for most.
     pub mark: &'static str,
     /// Loads over time, by start; there is no load between two intervals.
     pub load: Vec<LoadSpan>,
-    /// Lengths of the parts of its bar on a screen, in the order and the unit of their names.
+    /// Lengths of the parts of the row's bar on a screen, in the order and the unit of [`Table::parts`].
     pub parts: Vec<f64>,
 }
 
 impl Column {
-    /// A column of words.
+    /// Creates a column of words.
     pub fn words(name: impl Into<String>, label: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -114,12 +114,12 @@ impl Column {
         }
     }
 
-    /// A column of numbers.
+    /// Creates a column of numbers.
     pub fn numbers(name: impl Into<String>, label: impl Into<String>, unit: Unit) -> Self {
         Self { unit, right: true, ..Self::words(name, label) }
     }
 
-    /// A column of counts.
+    /// Creates a column of counts.
     pub fn counts(name: impl Into<String>, label: impl Into<String>) -> Self {
         Self::numbers(name, label, Unit::COUNT)
     }
@@ -131,14 +131,14 @@ impl Column {
         self
     }
 
-    /// Marks words that are aligned in columns themselves.
+    /// Marks the words of the column as aligned in columns themselves.
     #[must_use]
     pub const fn aligned(mut self) -> Self {
         self.aligned = true;
         self
     }
 
-    /// Heading with the unit: `start s`.
+    /// Returns the heading with the unit: `start s`.
     pub fn heading(&self) -> String {
         if self.unit.symbol.is_empty() || self.label.is_empty() {
             self.label.clone()
@@ -149,7 +149,7 @@ impl Column {
 }
 
 impl Row {
-    /// A row of cells.
+    /// Creates a row of cells.
     pub fn new(cells: Vec<Cell>) -> Self {
         Self { cells, ..Self::default() }
     }
@@ -177,7 +177,7 @@ impl Row {
 }
 
 impl Table {
-    /// A table without rows. `of` names its rows: one and several.
+    /// Creates a table without rows. `of` names a row: singular and plural.
     pub fn new(of: [&'static str; 2], columns: Vec<Column>) -> Self {
         Self { columns, of, ..Self::default() }
     }
@@ -196,7 +196,7 @@ impl Table {
         self
     }
 
-    /// Rows of an overview, the most important ones first.
+    /// Returns the rows of an overview, the most important ones first.
     pub fn overview_rows(&self) -> Vec<&Row> {
         let mut rows: Vec<&Row> = self.rows.iter().collect();
         if self.overview == 0 {
@@ -213,7 +213,7 @@ impl Table {
         rows
     }
 
-    /// Indexes of the rows in one of the sort orders; in the order of the table for an unknown name.
+    /// Returns the indices of the rows in one of the sort orders; in the order of the table for an unknown name.
     pub fn ordered(&self, name: &str) -> Vec<usize> {
         let mut rows: Vec<usize> = (0..self.rows.len()).collect();
         if let Some(order) = self.orders.iter().find(|order| order.name == name) {
@@ -229,28 +229,28 @@ impl Table {
         rows
     }
 
-    /// Draws the numbers of a column, by its index, as bars too.
+    /// Makes screens draw the numbers of a column, given by its index, as bars too.
     #[must_use]
     pub const fn bar(mut self, column: usize) -> Self {
         self.bar = Some(column);
         self
     }
 
-    /// Draws a bar of several parts next to each row.
+    /// Makes screens draw a bar of several parts next to each row.
     #[must_use]
     pub fn parts(mut self, names: &[&'static str]) -> Self {
         self.parts = names.to_vec();
         self
     }
 
-    /// Marks a value with a line through all bars.
+    /// Makes screens mark a value with a line through all bars.
     #[must_use]
     pub fn limit(mut self, limit: Option<Line>) -> Self {
         self.limit = limit;
         self
     }
 
-    /// Marks the rows as being in order of time.
+    /// Declares that the rows are in order of time.
     #[must_use]
     pub const fn newest_last(mut self) -> Self {
         self.newest_last = true;

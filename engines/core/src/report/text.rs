@@ -7,16 +7,16 @@ use crate::problem::printable;
 use crate::quantity;
 use std::fmt::Write as _;
 
-/// Part of a section that is written.
+/// Extent to which a section is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// The rows that an overview shows.
+    /// Only the rows that an overview shows.
     Overview,
     /// Every row.
     All,
 }
 
-/// A number as printed, without its unit.
+/// Formats a number without its unit.
 pub fn number(value: f64, unit: Unit) -> String {
     let text = plain(value * unit.scale, unit);
     let is_zero = text.chars().all(|sign| matches!(sign, '0' | '.'));
@@ -39,7 +39,7 @@ fn plain(scaled: f64, unit: Unit) -> String {
     }
 }
 
-/// Words with at most this number of blanks between them, and none before the first.
+/// Shortens runs of blanks between words to at most `most` blanks, and removes the blanks before the first word.
 pub fn squeezed(words: &str, most: usize) -> String {
     let mut squeezed = String::with_capacity(words.len());
     let mut blanks = 0;
@@ -52,7 +52,7 @@ pub fn squeezed(words: &str, most: usize) -> String {
     squeezed
 }
 
-/// A value as printed, without its unit.
+/// Formats a value without its unit.
 pub fn bare(value: &Value, unit: Unit) -> String {
     match value {
         Value::None => "-".to_owned(),
@@ -66,7 +66,7 @@ pub fn bare(value: &Value, unit: Unit) -> String {
     }
 }
 
-/// A cell as printed: value, unit and note.
+/// Formats a cell: value, unit and note.
 pub fn cell(cell: &Cell, unit: Unit) -> String {
     let mut text = bare(&cell.value, unit);
     if matches!(cell.value, Value::Int(_) | Value::Float(_)) && !unit.symbol.is_empty() {
@@ -75,7 +75,7 @@ pub fn cell(cell: &Cell, unit: Unit) -> String {
     with_note(text, cell)
 }
 
-/// A value of a column whose heading has the unit, with its note.
+/// Formats a value, with its note, for a column whose heading has the unit.
 pub fn in_column(cell: &Cell, unit: Unit) -> String {
     with_note(bare(&cell.value, unit), cell)
 }
@@ -90,19 +90,19 @@ fn with_note(mut text: String, cell: &Cell) -> String {
 /// A table for any output: headings, which columns contain numbers, rows, and the total number of rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grid {
-    /// Headings with units.
+    /// Headings of the columns, with units.
     pub heads: Vec<String>,
     /// `true` for each column of numbers.
     pub right: Vec<bool>,
-    /// Cells as text.
+    /// Cells of the written rows, as text.
     pub rows: Vec<Vec<String>>,
     /// Total number of rows, written or not.
     pub total: usize,
-    /// Name of one row and of several.
+    /// Name of a row, singular and plural.
     pub of: [&'static str; 2],
 }
 
-/// A block as one table.
+/// Converts a block to one table.
 pub fn grid(body: &Body, extent: Extent) -> Grid {
     match body {
         Body::Facts(facts) => of_facts(facts),
@@ -173,7 +173,8 @@ fn of_matrix(matrix: &Matrix) -> Grid {
 /// Maximum number of points of curves, or spans, that an overview shows.
 const MOST_ROWS: usize = 50;
 
-/// Indexes of the rows of an overview: all, or a number of evenly spaced ones including the first and the last.
+/// Returns the indices of the rows of an overview: all, or a number of evenly spaced ones including the first and the
+/// last.
 fn spread(rows: usize, extent: Extent) -> Vec<usize> {
     if extent == Extent::All || rows <= MOST_ROWS {
         return (0..rows).collect();
@@ -208,7 +209,7 @@ fn of_curves(curves: &Curves, extent: Extent) -> Grid {
     Grid { right: vec![true; heads.len()], heads, total: places.len(), rows, of: ["point", "points"] }
 }
 
-/// Every position on the axis at which a curve has a point, in ascending order.
+/// Returns every position on the axis at which a curve has a point, in ascending order.
 pub fn places(curves: &Curves) -> Vec<f64> {
     let mut places: Vec<f64> =
         curves.curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.at)).collect();
@@ -233,8 +234,8 @@ fn of_spans(spans: &Spans, extent: Extent) -> Grid {
     Grid { heads, right: vec![false, false, true, true], total: all.len(), rows, of: ["span", "spans"] }
 }
 
-/// Heading of a block: the title of the block, or the title of the section if the block has none, with the number of
-/// shown rows if rows are omitted.
+/// Returns the heading of a block: the title of the block, or the title of the section if the block has none, with the
+/// number of shown rows if rows are omitted.
 pub fn heading(section: &Section, block: &Block, grid: &Grid) -> String {
     let title = match (block.title.as_str(), section.blocks.len()) {
         ("", _) => section.title.clone(),
@@ -250,7 +251,8 @@ pub fn heading(section: &Section, block: &Block, grid: &Grid) -> String {
     }
 }
 
-/// A section as lines of plain text, for lists of details: a heading for each block with a name, then rows in columns.
+/// Formats a section as lines of plain text, for lists of details: a heading for each block with a name, then rows in
+/// columns.
 pub fn lines(section: &Section) -> Vec<String> {
     let mut lines: Vec<String> = section.remarks.iter().map(|remark| printable(remark)).collect();
     for block in &section.blocks {

@@ -19,45 +19,45 @@ pub struct Unit {
 }
 
 impl Unit {
-    /// A number without unit, with all its digits.
+    /// Unit of a number without a unit, with all its digits.
     pub const NUMBER: Self = Self::new("", 1.0, None);
-    /// A count.
+    /// Unit of a count.
     pub const COUNT: Self = Self::new("", 1.0, Some(0));
-    /// A ratio with four decimals.
+    /// Unit of a ratio with four decimals.
     pub const RATIO: Self = Self::new("", 1.0, Some(4));
-    /// Seconds.
+    /// Unit of a time in seconds.
     pub const SECONDS: Self = Self::new("s", 1.0, Some(6));
-    /// Seconds, printed as milliseconds.
+    /// Unit of a time that is stored in seconds and printed in milliseconds.
     pub const MILLISECONDS: Self = Self::new("ms", 1e3, Some(3));
-    /// Seconds, printed as microseconds.
+    /// Unit of a time that is stored in seconds and printed in microseconds.
     pub const MICROSECONDS: Self = Self::new("µs", 1e6, Some(3));
-    /// Bytes, printed as gigabytes.
+    /// Unit of an amount that is stored in bytes and printed in gigabytes.
     pub const GIGABYTES: Self = Self::new("GB", 1e-9, Some(2));
-    /// Gigabits per second.
+    /// Unit of a rate in gigabits per second.
     pub const GBPS: Self = Self::new("Gb/s", 1.0, None);
-    /// A fraction, printed in per cent.
+    /// Unit of a fraction that is printed in per cent.
     pub const PERCENT: Self = Self::new("%", 100.0, Some(2));
-    /// Flits per cycle and chip.
+    /// Unit of a throughput in flits per cycle and chip.
     pub const FLITS: Self = Self::new("flits/cycle/chip", 1.0, Some(3));
 
-    /// A unit with its symbol, the factor from the data to the printed number, and the number of decimals.
+    /// Creates a unit with its symbol, the factor from the data to the printed number, and the number of decimals.
     pub const fn new(symbol: &'static str, scale: f64, decimals: Option<u8>) -> Self {
         Self { symbol, scale, decimals, signed: false, bounds: None }
     }
 
-    /// The same unit for bounds on an objective, which are rounded to the safe side.
+    /// Returns the same unit for bounds on an objective, which are rounded to the safe side.
     #[must_use]
     pub const fn bounding(self, sense: Sense) -> Self {
         Self { bounds: Some(sense), ..self }
     }
 
-    /// The same unit with another number of decimals.
+    /// Returns the same unit with another number of decimals.
     #[must_use]
     pub const fn with_decimals(self, decimals: u8) -> Self {
         Self { decimals: Some(decimals), ..self }
     }
 
-    /// The same unit for differences: with a `+` above zero.
+    /// Returns the same unit for differences: with a `+` above zero.
     #[must_use]
     pub const fn signed(self) -> Self {
         Self { signed: true, ..self }
@@ -75,7 +75,7 @@ impl Default for Unit {
 pub enum Value {
     /// Unknown or not applicable.
     None,
-    /// Words. The writer makes text from files printable.
+    /// Words. The writer escapes control characters in text from files.
     Text(String),
     /// A whole number.
     Int(i64),
@@ -86,7 +86,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// The number, if the value is a number.
+    /// Returns the number, if the value is a number.
     pub const fn as_f64(&self) -> Option<f64> {
         match self {
             Self::Int(value) => Some(*value as f64),
@@ -95,7 +95,7 @@ impl Value {
         }
     }
 
-    /// Order of two values of a column: empty values, then numbers, then words.
+    /// Compares two values of a column: empty values come first, then numbers, then words.
     pub fn order(&self, other: &Self) -> Ordering {
         let rank = |value: &Self| match value {
             Self::None => 0,
@@ -162,25 +162,25 @@ impl<T: Into<Self>> From<Option<T>> for Value {
 /// Meaning of a cell, for colours and marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tone {
-    /// Plain.
+    /// Words and numbers without a special meaning.
     #[default]
     Text,
     /// Low priority: labels and units.
     Muted,
-    /// The answer that the section is about.
+    /// The answer to the question of the section.
     Answer,
-    /// As intended.
+    /// Something that is as intended.
     Good,
-    /// Needs attention.
+    /// Something that needs attention.
     Warn,
-    /// Broken or lost.
+    /// Something that is broken or lost.
     Bad,
 }
 
 /// A value with its meaning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
-    /// The content.
+    /// Content of the cell.
     pub value: Value,
     /// Meaning, which decides the colour.
     pub tone: Tone,
@@ -189,12 +189,12 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// A plain cell.
+    /// Creates a plain cell.
     pub fn new(value: impl Into<Value>) -> Self {
         Self { value: value.into(), tone: Tone::Text, note: String::new() }
     }
 
-    /// An empty cell.
+    /// Creates an empty cell.
     pub const fn none() -> Self {
         Self { value: Value::None, tone: Tone::Muted, note: String::new() }
     }

@@ -1,4 +1,4 @@
-//! The board: it knows all runs, queues them, and passes plans and bounds between them.
+//! The board of a program's runs: starts and queues them, and passes plans and bounds between them.
 
 use super::{Environment, Job, STACK_BYTES, report_without_run};
 use crate::clock::Clock;
@@ -13,11 +13,11 @@ use std::time::Duration;
 /// Stage in the life of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunState {
-    /// Waits for the running run of its method to stop.
+    /// The run waits for the running run of its method to stop.
     Queued,
-    /// Is active.
+    /// The run is active.
     Running,
-    /// Is paused, or will be at its next checkpoint.
+    /// The run is paused, or will be at its next checkpoint.
     Paused,
     /// A stop was requested, but the run is still running.
     Stopping,
@@ -26,7 +26,7 @@ pub enum RunState {
 /// Receipt for a submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticket {
-    /// Number of the new run.
+    /// Number of the run that was submitted.
     pub run: RunId,
     /// `true` if the new run waits for the running run of the same method.
     pub queued: bool,
@@ -60,7 +60,7 @@ struct Shared {
     pool: Arc<rayon::ThreadPool>,
     threads: usize,
     launcher: Option<Arc<dyn Launcher>>,
-    /// By the hash of a scenario: for each run so far, its newest bound on all plans of the scenario.
+    /// By the hash of a scenario: for each run so far, the run's newest bound on all plans of the scenario.
     bounds: Mutex<BTreeMap<String, Vec<OfferedBound>>>,
 }
 
@@ -74,7 +74,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Runs {
-    /// A board with a budget of threads that all runs share. The first run gets the number `first_run`.
+    /// Creates a board with a budget of threads that all runs share. The first run gets the number `first_run`.
     ///
     /// # Errors
     /// If the threads cannot be started.
@@ -107,7 +107,7 @@ impl Runs {
         })
     }
 
-    /// Starts a job, or queues it if its method is busy. It replaces a job that is already queued.
+    /// Starts a job, or queues it if its method is busy. The job replaces a queued job of the same method.
     pub fn submit(&self, job: Box<dyn Job>) -> Ticket {
         let run = {
             let mut next = lock(&self.shared.next_run);
@@ -204,7 +204,7 @@ impl Runs {
         }
     }
 
-    /// Passes a live edit to one run.
+    /// Passes a changed parameter to one run.
     pub fn edit(&self, run: RunId, name: &str, value: &ParamValue) {
         self.with_active(|_, active| {
             if active.run == run {
@@ -213,7 +213,7 @@ impl Runs {
         });
     }
 
-    /// All running or queued runs, by method.
+    /// Returns all running or queued runs, by method.
     pub fn states(&self) -> Vec<(RunId, String, RunState)> {
         let mut states = Vec::new();
         for (method, slot) in lock(&self.shared.slots).iter() {
@@ -234,7 +234,7 @@ impl Runs {
         states
     }
 
-    /// Seconds of a run's clock.
+    /// Returns the time on a run's clock.
     pub fn elapsed(&self, run: RunId) -> Option<Duration> {
         let mut elapsed = None;
         self.with_active(|_, active| {
@@ -255,7 +255,7 @@ impl Runs {
         }
     }
 
-    /// The thread budget.
+    /// Returns the number of threads that all runs share.
     pub fn threads(&self) -> usize {
         self.shared.threads
     }
@@ -343,12 +343,12 @@ impl Shared {
     }
 }
 
-/// Forwards events and offers better plans to the other runs of the same scenario.
+/// Event receiver of the board: forwards events and offers better plans to the other runs of the same scenario.
 struct Distributor {
     shared: Arc<Shared>,
     run: RunId,
     sha256: String,
-    /// `true` if its plans optimise the objective, so that they are offered to the others.
+    /// `true` if the plans of the run optimise the objective, so that they are offered to the other runs.
     competes: bool,
 }
 

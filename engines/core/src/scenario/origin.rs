@@ -51,12 +51,12 @@ pub struct Assumed {
 }
 
 impl Assumed {
-    /// An assumption that is not a single value.
+    /// Makes an assumption that is not a single value.
     pub fn fact(what: impl Into<String>) -> Self {
         Self { what: what.into(), value: String::new(), set_with: String::new() }
     }
 
-    /// The assumption in one phrase: `rate of one NIC and circuit is 400 Gb/s`.
+    /// Returns the assumption as one phrase: `rate of one NIC and circuit is 400 Gb/s`.
     pub fn phrase(&self) -> String {
         if self.value.is_empty() { self.what.clone() } else { format!("{} is {}", self.what, self.value) }
     }
@@ -70,12 +70,12 @@ impl Assumed {
 }
 
 impl Origin {
-    /// All origins, the latest first.
+    /// Returns the origins of all imports, the latest first.
     pub fn all(&self) -> impl Iterator<Item = &Self> {
         std::iter::successors(Some(self), |origin| origin.before.as_deref())
     }
 
-    /// The assumption on a parameter, from the latest import that assumed its value.
+    /// Returns the assumption on a parameter, from the latest import that assumed its value.
     pub fn assumed_of(&self, param: &str) -> Option<&Assumed> {
         self.all().find_map(|origin| origin.assumed.iter().find(|assumed| assumed.is_set_with(param)))
     }
@@ -88,8 +88,8 @@ impl Origin {
         }
     }
 
-    /// The origin as lines for a person, the latest import first: importer and files with the beginning of their SHA-256, then every
-    /// assumption and note.
+    /// Returns the origin as lines for a person, the latest import first: importer and files with the beginning of
+    /// their SHA-256, then every assumption and note.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for origin in self.all() {

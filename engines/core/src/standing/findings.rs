@@ -30,7 +30,7 @@ pub struct Findings {
 /// A bound that a checker proved.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FoundBound {
-    /// Its value.
+    /// Value of the bound.
     pub value: f64,
     /// The covered plans, if not all plans of the scenario.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -38,8 +38,8 @@ pub struct FoundBound {
 }
 
 impl Standing {
-    /// Findings of the checker on the plan, which is for the scenario with this hash; `None` if the checker proved no
-    /// bound and ran no slow checks.
+    /// Returns the findings of the checker on the plan, which is for the scenario with this hash; `None` if the checker
+    /// proved no bound and ran no slow checks.
     pub fn findings(&self, scenario_sha256: &str) -> Option<Findings> {
         let verified = self.bounds.iter().filter(|bound| bound.is_verified());
         let bounds: Vec<FoundBound> =
@@ -56,8 +56,8 @@ impl Standing {
         })
     }
 
-    /// The standing of a plan of which only the envelope was read, with its stored findings. Findings on another plan,
-    /// scenario or version are ignored: the plan then has only its claims.
+    /// Derives the known bounds on a plan of which only the envelope was read, with its stored findings. Findings on
+    /// another plan, scenario or version are ignored: the plan then has only its claims.
     pub fn saved<K: Kind>(header: &Header, findings: Option<&Findings>) -> Self {
         let fits = |found: &&Findings| {
             found.version == VERSION
@@ -77,7 +77,7 @@ impl Standing {
         Self::of::<K>(header, trust, &bounds, found.is_exact)
     }
 
-    /// The same standing without verified bounds, for a plan that cannot be read any more.
+    /// Returns the same bounds without the verified ones, for a plan that cannot be read any more.
     #[must_use]
     pub fn forgotten(mut self) -> Self {
         self.is_exact = false;
