@@ -1,7 +1,7 @@
 //! BookSim's `anynet` network files: one line for each router, `router R node N… router R2 [latency]…`.
 //!
-//! A latency applies to one direction only and defaults to 1; the reverse direction of a link exists even if it is not
-//! listed, with latency 1. The writer lists both directions with their latencies.
+//! The latency applies to one direction only and defaults to 1; the reverse direction of a link exists even if it is
+//! not listed, with latency 1. The writer lists both directions with their latencies.
 
 use lightbay_core::problem::{Problems, printable};
 use std::collections::BTreeMap;

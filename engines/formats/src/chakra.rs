@@ -69,15 +69,15 @@ pub enum ChakraValue {
 /// A node of a trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChakraNode {
-    /// Number.
+    /// Number of the node, unique in the file.
     pub id: u64,
-    /// Name.
+    /// Name of the node.
     pub name: String,
-    /// Type.
+    /// Type of the node.
     pub sort: ChakraSort,
-    /// Nodes on which it has a control dependency.
+    /// Numbers of the nodes on which this node has a control dependency.
     pub control_deps: Vec<u64>,
-    /// Nodes on which it has a data dependency.
+    /// Numbers of the nodes on which this node has a data dependency.
     pub data_deps: Vec<u64>,
     /// Duration, µs.
     pub duration_us: u64,
@@ -97,7 +97,7 @@ pub struct ChakraTrace {
 }
 
 impl ChakraNode {
-    /// A send or receive of `bytes` between ranks. `tag` distinguishes the messages of a pair of ranks.
+    /// Makes a node that sends or receives `bytes` between ranks. `tag` distinguishes the messages of a pair of ranks.
     pub fn message(
         id: u64,
         sort: ChakraSort,
@@ -334,7 +334,7 @@ fn node(mut message: &[u8], skipped: &mut u64) -> Option<ChakraNode> {
     Some(node)
 }
 
-/// Dependencies, in packed form or as single fields.
+/// Adds the node numbers of a dependency field, in packed form or as single fields, to `found`.
 fn deps(field: &ChakraField<'_>, found: &mut Vec<u64>) -> Option<()> {
     match field {
         ChakraField::Number(dep) => found.push(*dep),
@@ -349,7 +349,7 @@ fn deps(field: &ChakraField<'_>, found: &mut Vec<u64>) -> Option<()> {
     Some(())
 }
 
-/// Name and value of an attribute; no value for lists, for bytes, and for attributes without a value.
+/// Returns name and value of an attribute; no value for lists, for bytes, and for attributes without a value.
 fn attribute(mut message: &[u8]) -> Option<(String, Option<ChakraValue>)> {
     let zigzag = |value: u64| (value >> 1) as i64 ^ -((value & 1) as i64);
     let (mut name, mut found) = (String::new(), None);

@@ -12,7 +12,7 @@ use serde::ser::{SerializeMap as _, Serializer};
 /// A timeline.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
-    /// Rows in groups.
+    /// Groups of rows.
     pub processes: Vec<Process>,
     /// Events in the rows, each with start and end.
     pub slices: Vec<Slice>,
@@ -23,9 +23,9 @@ pub struct Trace {
 /// A group of rows, numbered from 1 in the order of [`Trace::processes`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Process {
-    /// Name.
+    /// Name of the group.
     pub name: String,
-    /// Names of its rows, numbered from 1.
+    /// Names of the group's rows, numbered from 1.
     pub threads: Vec<String>,
 }
 
@@ -36,19 +36,19 @@ pub struct Slice {
     pub process: usize,
     /// Index of the row in the group.
     pub thread: usize,
-    /// Name.
+    /// Name of the event.
     pub name: String,
     /// Category, by which viewers filter and colour.
     pub category: &'static str,
-    /// Start, seconds.
+    /// Start of the event, seconds.
     pub start_s: f64,
-    /// End, seconds.
+    /// End of the event, seconds.
     pub end_s: f64,
     /// Other attributes, by name with unit.
     pub args: Vec<(&'static str, Value)>,
 }
 
-/// Named values as one JSON object.
+/// Serialises named values as one JSON object.
 struct Named<'v, N>(&'v [(N, Value)]);
 
 impl<N: AsRef<str>> Serialize for Named<'_, N> {
@@ -82,7 +82,7 @@ struct Metadata<'s> {
     args: Named<'s, &'static str>,
 }
 
-/// A time in whole nanoseconds.
+/// Converts a time to whole nanoseconds.
 fn nanoseconds(seconds: f64) -> i64 {
     (seconds * 1e9).round() as i64
 }

@@ -1,4 +1,5 @@
-//! Collectives as in files of executors: their buffers, and the chunks that must be in them at the end.
+//! Collectives as in files of executors: the buffers of the ranks, and the chunks that must be in the buffers at the
+//! end.
 
 pub mod memory;
 pub mod order;
@@ -21,7 +22,7 @@ impl Buffer {
     pub const ALL: [(&'static str, Self); 3] =
         [("i", Self::Input), ("o", Self::Output), ("s", Self::Scratch)];
 
-    /// The letter for the buffer in files.
+    /// Returns the letter for the buffer in files.
     pub const fn letter(self) -> char {
         match self {
             Self::Input => 'i',
@@ -34,7 +35,7 @@ impl Buffer {
 /// A chunk in a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BufferPlace {
-    /// Buffer.
+    /// Buffer that holds the chunk.
     pub buffer: Buffer,
     /// Index of the chunk in the buffer, from 0.
     pub offset: u32,
@@ -47,9 +48,9 @@ pub enum CollectiveOp {
     AllGather,
     /// Every rank gets the sum of all inputs.
     AllReduce,
-    /// Every rank gets its part of the sum of all inputs.
+    /// Every rank gets the part of the sum of all inputs that belongs to the rank.
     ReduceScatter,
-    /// Every rank gets its part of every input.
+    /// Every rank gets one part of every input: the part that belongs to the rank.
     AllToAll,
     /// Every rank gets the input of one rank.
     Broadcast,
@@ -74,32 +75,32 @@ impl CollectiveOp {
         ("custom", Self::Custom),
     ];
 
-    /// The operation with the name `name` in files.
+    /// Returns the operation with the name `name` in files.
     pub fn of(name: &str) -> Option<Self> {
         Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, op)| *op)
     }
 
-    /// The name that the writer uses.
+    /// Returns the name that the writer uses.
     pub fn name(self) -> &'static str {
         Self::NAMES.iter().find(|(_, op)| *op == self).map_or("custom", |(name, _)| name)
     }
 }
 
-/// Chunks in the buffers of one rank.
+/// Number of chunks in each buffer of one rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct BufferSizes {
-    /// Chunks of the input buffer.
+    /// Number of chunks of the input buffer.
     pub input: u32,
-    /// Chunks of the output buffer.
+    /// Number of chunks of the output buffer.
     pub output: u32,
-    /// Chunks of scratch space.
+    /// Number of chunks of scratch space.
     pub scratch: u32,
 }
 
 /// An input chunk of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Contribution {
-    /// The rank.
+    /// Rank that contributes the chunk.
     pub rank: u32,
     /// Index of the chunk in the input.
     pub chunk: u32,
@@ -108,9 +109,9 @@ pub struct Contribution {
 /// Required content of an output slot at the end: the sum of these contributions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// The rank.
+    /// Rank that has the output.
     pub rank: u32,
-    /// Index of the slot in the output.
+    /// Index of the slot in the output, from 0.
     pub offset: u32,
     /// The contributions, in order of rank and chunk.
     pub sum: Vec<Contribution>,

@@ -10,7 +10,7 @@ pub struct CsvTable {
 }
 
 impl CsvTable {
-    /// A table with these columns; names carry units.
+    /// Creates a table with these columns; the names contain the units.
     pub fn new<'c>(columns: impl IntoIterator<Item = &'c str>) -> Self {
         let mut table = Self { text: String::new() };
         table.row(columns.into_iter().map(Value::from));
@@ -32,7 +32,7 @@ impl CsvTable {
         self.text.push('\n');
     }
 
-    /// The file.
+    /// Returns the content of the file.
     pub fn into_text(self) -> String {
         self.text
     }

@@ -142,9 +142,9 @@ pub enum Format {
     Html,
     /// Some other XML.
     OtherXml,
-    /// Nothing at all.
+    /// A file without content.
     Empty,
-    /// None of these.
+    /// Content of none of these kinds.
     Unknown,
 }
 
@@ -199,7 +199,8 @@ impl Format {
         }
     }
 
-    /// The importer that reads the format; `None` if no importer does, and [`Format::advice`] says what to do.
+    /// Returns the name of the importer that reads the format; `None` if no importer does, and [`Format::advice`] says
+    /// what to do.
     pub const fn importer(self) -> Option<&'static str> {
         match self {
             Self::SimaiText | Self::AicbCsv | Self::AiobTimes | Self::BusBandwidth => Some("aicb"),
@@ -266,7 +267,7 @@ pub struct Opened<'a> {
     pub format: Format,
     /// `true` if the file was gzip-compressed.
     pub compressed: bool,
-    /// The whole content.
+    /// Reader of the whole content.
     pub reader: Box<dyn BufRead + 'a>,
 }
 
@@ -282,7 +283,7 @@ pub fn open<'a>(reader: impl BufRead + 'a, limits: &Limits) -> Result<Opened<'a>
     Ok(Opened { format, compressed: content.compressed, reader })
 }
 
-/// The first bytes of an input, unpacked.
+/// Returns the first bytes of an input, unpacked.
 ///
 /// # Errors
 /// No byte of the input can be read.
@@ -386,7 +387,7 @@ pub fn detect(head: &[u8]) -> Format {
     foreign::text(text).map_or(Format::Unknown, Format::Foreign)
 }
 
-/// Recognises counts of tokens by expert in a table or a log.
+/// Recognises counts of tokens by expert in a table or a log; `None` for other text.
 fn loads(text: &str) -> Option<Format> {
     let header: Vec<&str> = text.lines().next()?.split([',', ';', '\t']).map(str::trim).collect();
     let has = |name: &str| header.iter().any(|known| known.eq_ignore_ascii_case(name));
@@ -397,7 +398,7 @@ fn loads(text: &str) -> Option<Format> {
     is_counted.then_some(Format::ExpertLoads)
 }
 
-/// Recognises tables of pods, switches, ports and cables.
+/// Recognises tables of pods, switches, ports and cables; `None` for other text.
 fn hall(text: &str) -> Option<Format> {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let header: Vec<String> = lines.next()?.split(',').map(|name| name.trim().to_ascii_lowercase()).collect();

@@ -24,7 +24,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::BufRead;
 
-/// Largest file, bytes.
+/// Maximum size of a file, bytes.
 const MOST_BYTES: u64 = 256 << 20;
 /// Maximum number of counts of a file.
 const MOST_COUNTS: usize = 1 << 24;
@@ -34,9 +34,9 @@ const MOST_TOKENS: f64 = 1e12;
 /// Meaning of the rows of a dense table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LoadAxis {
-    /// A row for each layer, of one iteration.
+    /// Each row is a layer; the table has one iteration.
     Layers,
-    /// A row for each iteration, of one layer.
+    /// Each row is an iteration; the table has one layer.
     Iterations,
 }
 
@@ -60,7 +60,7 @@ pub struct ExpertLoads {
     pub ranks: Option<u32>,
     /// Number of experts of a layer.
     pub experts: u32,
-    /// Counts; experts vary fastest, then ranks, layers and iterations.
+    /// Number of tokens by iteration, layer, rank and expert; experts vary fastest, then ranks, layers and iterations.
     pub counts: Vec<f64>,
 }
 
@@ -183,7 +183,7 @@ impl LoadFile {
         Self { content: LoadContent::Dense(grids), used, own_experts: Some(notes) }
     }
 
-    /// The sparse loads, from a long table that may omit experts without tokens.
+    /// Returns the sparse loads, if the file is a long table that may omit experts without tokens.
     const fn as_sparse(&self) -> Option<&SparseLoads> {
         match &self.content {
             LoadContent::Sparse(found) => Some(found),
@@ -306,7 +306,7 @@ pub fn open(reader: impl BufRead, limits: &Limits, options: &LoadOptions) -> Res
     Ok(file)
 }
 
-/// Options that a form uses.
+/// Options that the form of a file uses.
 #[derive(Clone, Copy, Debug, Default)]
 struct UsedOptions {
     axis: bool,

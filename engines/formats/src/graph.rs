@@ -27,7 +27,7 @@ pub enum Sort {
 /// A graph whose nodes are numbered from 0.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Graph {
-    /// Name.
+    /// Name of the graph.
     pub name: String,
     /// `true` if edges are directed from the first end to the second.
     pub directed: bool,
@@ -37,7 +37,7 @@ pub struct Graph {
     pub edge_attributes: Vec<Attribute>,
     /// Values of each node, in the order of the attributes.
     pub nodes: Vec<Vec<Value>>,
-    /// Ends and values of each edge.
+    /// Both end nodes and the values of each edge.
     pub edges: Vec<(u32, u32, Vec<Value>)>,
     /// Attributes of the whole graph for Graphviz, such as `rankdir` with `LR`.
     pub drawing: Vec<(&'static str, &'static str)>,
@@ -59,7 +59,7 @@ pub(crate) fn xml(text: &str) -> String {
     safe
 }
 
-/// Writes GraphML.
+/// Writes a graph as GraphML.
 pub fn graphml(graph: &Graph) -> String {
     let mut text = String::from(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n",
@@ -100,7 +100,7 @@ pub fn graphml(graph: &Graph) -> String {
     text
 }
 
-/// Writes DOT. Attributes that Graphviz knows, such as `label`, control the drawing.
+/// Writes a graph as DOT. Attributes that Graphviz knows, such as `label`, control the drawing.
 pub fn dot(graph: &Graph) -> String {
     // Labels may have several lines.
     let line = |line: &str| printable(line).replace('\\', "\\\\").replace('"', "\\\"");

@@ -15,11 +15,11 @@ use std::rc::Rc;
 /// Limits on the size of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes after decompression (or of the plain file).
+    /// Maximum number of bytes after decompression (or of the plain file).
     pub content_bytes: u64,
-    /// Bytes of one line.
+    /// Maximum number of bytes of one line.
     pub line_bytes: usize,
-    /// Rows of a table.
+    /// Maximum number of rows of a table.
     pub rows: usize,
 }
 
@@ -37,7 +37,7 @@ pub struct Unpacked<'a> {
     pub compressed: bool,
     /// The plain content; reading more than the limit is an error of kind `FileTooLarge`.
     pub reader: Box<dyn BufRead + 'a>,
-    /// Number of bytes read from the stored file.
+    /// Number of bytes read so far from the stored file.
     stored: Rc<Cell<u64>>,
 }
 
@@ -61,7 +61,7 @@ impl StoredText {
 }
 
 impl Unpacked<'_> {
-    /// The whole content as text.
+    /// Reads the whole content as text.
     ///
     /// # Errors
     /// Content that cannot be read, is longer than the cap, or is not UTF-8.
@@ -108,7 +108,7 @@ pub fn unpack<'a>(mut reader: impl BufRead + 'a, limits: &Limits) -> Result<Unpa
     Ok(Unpacked { compressed, reader, stored })
 }
 
-/// The whole content, unpacked, at most `most` bytes of it.
+/// Reads and unpacks the whole content; fails if it has more than `most` bytes.
 ///
 /// # Errors
 /// Content that cannot be read or is longer.
@@ -120,7 +120,7 @@ pub fn bytes(reader: impl BufRead, limits: &Limits, most: u64) -> Result<Vec<u8>
     Ok(bytes)
 }
 
-/// The whole content as text, unpacked, at most `most` bytes of it.
+/// Reads and unpacks the whole content as text; fails if it has more than `most` bytes.
 ///
 /// # Errors
 /// Content that cannot be read, is longer, or is not UTF-8.
@@ -128,7 +128,7 @@ pub fn text(reader: impl BufRead, limits: &Limits, most: u64) -> Result<String, 
     Ok(stored_text(reader, limits, most)?.text)
 }
 
-/// As [`text`], with the size of the stored file, for texts that are JSON or contain JSON.
+/// Reads like [`text`], and also returns the size of the stored file, for texts that are JSON or contain JSON.
 ///
 /// # Errors
 /// As [`text`].
@@ -137,7 +137,7 @@ pub fn stored_text(reader: impl BufRead, limits: &Limits, most: u64) -> Result<S
     unpack(reader, &limits)?.into_text()
 }
 
-/// The whole content as JSON, unpacked, at most `most` bytes of it.
+/// Reads and unpacks the whole content as JSON; fails if it has more than `most` bytes.
 ///
 /// # Errors
 /// As [`text`] and [`StoredText::json`].
@@ -186,7 +186,7 @@ impl<R: BufRead> Read for Counted<R> {
     }
 }
 
-/// A reader that fails if more than `left` bytes are requested and available.
+/// A reader that fails if more than `left` bytes are requested and the input has them.
 struct Capped<R> {
     inner: R,
     cap: u64,

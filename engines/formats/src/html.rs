@@ -15,7 +15,7 @@ img { max-width: 100%; height: auto; }
 @media print { body { max-width: none; margin: 0; } tr, img { break-inside: avoid; } }
 ";
 
-/// A document in Markdown as a page. HTML markup in the document is shown as text.
+/// Converts a document in Markdown to a page. HTML markup in the document is shown as text.
 pub fn page(title: &str, markdown: &str) -> String {
     let events = Parser::new_ext(markdown, Options::ENABLE_TABLES).map(|event| match event {
         Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),

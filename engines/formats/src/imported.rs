@@ -14,7 +14,7 @@ pub struct Imported<T> {
 }
 
 impl<T> Imported<T> {
-    /// A record without assumptions.
+    /// Wraps a record for which nothing was assumed.
     pub const fn new(value: T) -> Self {
         Self { value, assumed: Vec::new(), notes: Vec::new() }
     }
@@ -24,7 +24,7 @@ impl<T> Imported<T> {
         self.assumed.push(Assumed { what: what.into(), value: value.into(), set_with: set_with.into() });
     }
 
-    /// Adds a sentence.
+    /// Adds a remark of one sentence.
     pub fn note(&mut self, sentence: impl Into<String>) {
         self.notes.push(sentence.into());
     }

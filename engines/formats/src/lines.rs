@@ -6,7 +6,7 @@ use lightbay_core::problem::Problem;
 
 use crate::gz::{Limits, io_problem};
 
-/// Returns one line at a time from a reused buffer.
+/// A reader that returns one line at a time from a reused buffer.
 pub(crate) struct Lines<R> {
     reader: R,
     buffer: Vec<u8>,
@@ -24,12 +24,12 @@ impl<R: BufRead> Lines<R> {
         Self { reader, buffer: Vec::new(), number: 0, cap: limits.line_bytes, rows: limits.rows }
     }
 
-    /// Maximum number of rows of the table in the file.
+    /// Returns the maximum number of rows of the table in the file.
     pub(crate) const fn rows(&self) -> usize {
         self.rows
     }
 
-    /// The next line without its ending, and its number, counted from 1.
+    /// Returns the next line without its line end, and the number of the line, counted from 1.
     pub(crate) fn next_line(&mut self) -> Result<Option<(usize, &str)>, Problem> {
         self.buffer.clear();
         self.number += 1;

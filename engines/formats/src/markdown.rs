@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Document {
     body: String,
-    /// References at the end: link targets that are too long to be in the text.
+    /// Link targets that are too long to be in the text; they are written at the end.
     references: String,
 }
 
@@ -18,7 +18,7 @@ pub fn text(text: &str) -> String {
 }
 
 impl Document {
-    /// An empty document.
+    /// Creates an empty document.
     pub fn new() -> Self {
         Self::default()
     }
@@ -38,7 +38,7 @@ impl Document {
         self.block(&format!("{} {words}", "#".repeat(level.clamp(1, 6))));
     }
 
-    /// Adds a paragraph.
+    /// Adds a paragraph with the text `words`.
     pub fn paragraph(&mut self, words: &str) {
         self.block(words);
     }
@@ -76,7 +76,7 @@ impl Document {
         self.block(&table);
     }
 
-    /// Adds a picture in a separate file next to the document.
+    /// Adds a picture in a separate file next to the document; `words` is its alternative text.
     pub fn picture(&mut self, words: &str, file: &str) {
         self.block(&format!("![{}](<{}>)", text(words), file.replace(['<', '>', '\n'], "_")));
     }
@@ -88,7 +88,7 @@ impl Document {
         let _ = writeln!(self.references, "[picture-{number}]: data:{media_type};base64,{}", base64(bytes));
     }
 
-    /// The file.
+    /// Returns the content of the file.
     pub fn into_text(mut self) -> String {
         if !self.references.is_empty() {
             let references = std::mem::take(&mut self.references);

@@ -21,7 +21,7 @@ use std::io::{BufRead, Read as _};
 /// Sizes of a transformer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelSizes {
-    /// Layers.
+    /// Number of layers.
     pub layers: u32,
     /// Hidden size: width of a token between layers.
     pub hidden: u32,
@@ -29,7 +29,7 @@ pub struct ModelSizes {
     pub ffn: u32,
     /// `true` if feed-forward blocks have three matrices instead of two.
     pub gated: bool,
-    /// Attention heads.
+    /// Number of attention heads.
     pub heads: u32,
     /// Number of key and value heads.
     pub kv_heads: u32,
@@ -39,14 +39,14 @@ pub struct ModelSizes {
     pub vocab: u32,
     /// The experts, if the model has any.
     pub experts: Option<ExpertSizes>,
-    /// Multi-head latent attention.
+    /// Sizes of multi-head latent attention, if the model uses it.
     pub latent: Option<LatentSizes>,
 }
 
 /// Sizes of the layers with experts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpertSizes {
-    /// Routed experts of a layer.
+    /// Number of routed experts of a layer.
     pub experts: u32,
     /// Number of experts to which a token is routed.
     pub top_k: u32,
@@ -54,7 +54,7 @@ pub struct ExpertSizes {
     pub width: u32,
     /// Number of shared experts, which every token visits.
     pub shared: u32,
-    /// Layers with experts, from 0.
+    /// Indices of the layers with experts, from 0.
     pub layers: Vec<u32>,
 }
 
@@ -107,7 +107,7 @@ pub fn read(content: impl BufRead, limits: &Limits) -> Result<Imported<ModelSize
     }
 }
 
-/// The keys of a description in JSON.
+/// Reads the keys of a description in JSON.
 fn json_of(content: impl BufRead, limits: &Limits) -> Result<Map<String, Value>, Problems> {
     let unpacked = gz::unpack(content, limits).map_err(Problems::one)?;
     let mut bytes = Vec::new();
@@ -125,19 +125,19 @@ fn json_of(content: impl BufRead, limits: &Limits) -> Result<Map<String, Value>,
     }
 }
 
-/// The keys of a description.
+/// The keys of a description while they are read.
 struct Config<'k> {
     keys: &'k Map<String, Value>,
     problems: Problems,
 }
 
 impl Config<'_> {
-    /// The first of the keys with a value.
+    /// Returns the first of the keys that has a value, with this value.
     fn find(&self, names: &[&'static str]) -> Option<(&'static str, &Value)> {
         names.iter().find_map(|name| Some((*name, self.keys.get(*name).filter(|value| !value.is_null())?)))
     }
 
-    /// The value of a size under one of the names, if any exists.
+    /// Reads a size of at least `least` that has one of these names; `None` if there is none.
     fn given(&mut self, names: &[&'static str], least: u32) -> Option<u32> {
         let (name, value) = self.find(names)?;
         let size = value.as_u64().and_then(|size| u32::try_from(size).ok()).filter(|size| *size >= least);
@@ -148,7 +148,7 @@ impl Config<'_> {
         size
     }
 
-    /// A required size.
+    /// Reads a required size that has one of these names; a missing size is a problem.
     fn size(&mut self, names: &[&'static str]) -> Option<u32> {
         if self.find(names).is_none() {
             let others = match names[1..].join(", ") {
@@ -260,7 +260,8 @@ impl Config<'_> {
         Some(ExpertSizes { experts, top_k: top_k?, width: width?, shared: shared?, layers })
     }
 
-    /// Shared experts, which every token visits; each is as wide as a routed expert.
+    /// Returns the number of shared experts, which every token visits; a shared expert has the width of a routed
+    /// expert.
     fn shared(&mut self, width: u32) -> Option<u32> {
         if let Some(shared) = self.given(&["n_shared_experts", "num_shared_experts"], 0) {
             return Some(shared);
@@ -277,7 +278,8 @@ impl Config<'_> {
         None
     }
 
-    /// Layers with experts: a list or a step; the first layer with experts differs between families.
+    /// Returns the indices of the layers with experts, from a list or a step; the first layer with experts differs
+    /// between families.
     fn expert_layers(&mut self, layers: u32) -> Option<Vec<u32>> {
         let list = |value: &Value| -> Option<Vec<u32>> {
             value.as_array()?.iter().map(|layer| u32::try_from(layer.as_u64()?).ok()).collect()

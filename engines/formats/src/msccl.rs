@@ -34,11 +34,11 @@ pub const MOST_NAME: usize = 63;
 /// Transport protocol of NCCL on the connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Protocol {
-    /// Large messages.
+    /// Protocol for large messages.
     Simple,
-    /// Low latency.
+    /// Protocol for low latency.
     Ll,
-    /// Low latency, 128 bytes at a time.
+    /// Protocol for low latency, 128 bytes at a time.
     Ll128,
 }
 
@@ -47,7 +47,7 @@ impl Protocol {
     pub const ALL: [(&'static str, Self); 3] =
         [("Simple", Self::Simple), ("LL", Self::Ll), ("LL128", Self::Ll128)];
 
-    /// The name in files.
+    /// Returns the name in files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Simple => "Simple",
@@ -64,7 +64,7 @@ pub enum Action {
     Send,
     /// Receives into the destination.
     Receive,
-    /// Receives into the destination and sends it on.
+    /// Receives into the destination and sends the received chunks on.
     ReceiveCopySend,
     /// Receives, reduces with the source and sends the result on.
     ReceiveReduceSend,
@@ -76,7 +76,7 @@ pub enum Action {
     Copy,
     /// Reduces the source into the destination.
     Reduce,
-    /// Waits only.
+    /// Moves nothing; only waits.
     Nothing,
 }
 
@@ -94,12 +94,12 @@ impl Action {
         ("nop", Self::Nothing),
     ];
 
-    /// The name in files.
+    /// Returns the name in files.
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(_, action)| *action == self).map_or("nop", |(name, _)| name)
     }
 
-    /// `true` if it sends data.
+    /// Returns `true` if the operation sends data.
     pub const fn sends(self) -> bool {
         matches!(
             self,
@@ -107,17 +107,17 @@ impl Action {
         )
     }
 
-    /// `true` if it receives data.
+    /// Returns `true` if the operation receives data.
     pub const fn receives(self) -> bool {
         !matches!(self, Self::Send | Self::Copy | Self::Reduce | Self::Nothing)
     }
 
-    /// `true` if it reads its source.
+    /// Returns `true` if the operation reads the source.
     pub const fn reads(self) -> bool {
         !matches!(self, Self::Receive | Self::ReceiveCopySend | Self::Nothing)
     }
 
-    /// `true` if it writes to its destination.
+    /// Returns `true` if the operation writes to the destination.
     pub const fn writes(self) -> bool {
         !matches!(self, Self::Send | Self::ReceiveReduceSend | Self::Nothing)
     }
@@ -126,13 +126,13 @@ impl Action {
 /// A step of a thread block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Operation.
+    /// Operation of the step.
     pub action: Action,
-    /// Source: the first of its chunks.
+    /// Source: place of the first chunk.
     pub source: BufferPlace,
-    /// Destination: the first of its chunks.
+    /// Destination: place of the first chunk.
     pub destination: BufferPlace,
-    /// Number of chunks that it moves; 0 for [`Action::Nothing`].
+    /// Number of chunks that the step moves; 0 for [`Action::Nothing`].
     pub count: u32,
     /// Thread block and step of the same rank that must finish before this step.
     pub after: Option<(u32, u32)>,
@@ -141,8 +141,8 @@ pub struct Step {
 }
 
 impl Step {
-    /// A step that moves nothing and waits for `after`. A step can have only one dependency, so further dependencies
-    /// need waiting steps before it.
+    /// Makes a step that moves nothing and waits for `after`. A step can have only one dependency, so further
+    /// dependencies need waiting steps before it.
     pub const fn waiting(after: (u32, u32)) -> Self {
         Self {
             action: Action::Nothing,
@@ -155,14 +155,14 @@ impl Step {
     }
 }
 
-/// A thread block.
+/// A thread block of a rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Rank to which it sends.
+    /// Rank to which the thread block sends, if it sends.
     pub send: Option<u32>,
-    /// Rank from which it receives.
+    /// Rank from which the thread block receives, if it receives.
     pub receive: Option<u32>,
-    /// Channel of its connections.
+    /// Channel of the connections of the thread block.
     pub channel: u32,
     /// Steps in order.
     pub steps: Vec<Step>,
@@ -171,43 +171,43 @@ pub struct Block {
 /// The program of a rank.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gpu {
-    /// Chunks of the input.
+    /// Number of chunks of the input.
     pub input_chunks: u32,
-    /// Chunks of the output.
+    /// Number of chunks of the output.
     pub output_chunks: u32,
-    /// Chunks of scratch space.
+    /// Number of chunks of scratch space.
     pub scratch_chunks: u32,
-    /// Chunks of the input, each with the position in the output where it must be before any step.
+    /// Copies before the first step: position of a chunk in the input, and its position in the output.
     pub copies: Vec<(u32, u32)>,
     /// Thread blocks by number.
     pub blocks: Vec<Block>,
 }
 
-/// A schedule.
+/// A schedule of a collective.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Algorithm {
     /// Name; the first 63 characters are written.
     pub name: String,
-    /// Operation that it implements.
+    /// Collective operation that the schedule implements.
     pub collective: CollectiveOp,
     /// Transport protocol on the connections.
     pub protocol: Protocol,
     /// Number of chunks of the whole buffer of a rank.
     pub chunks_per_loop: u32,
-    /// `true` if it may be used in place, with input and output in one buffer.
+    /// `true` if the schedule may be used in place, with input and output in one buffer.
     pub in_place: bool,
-    /// `true` if it may be used out of place, with input and output in two buffers.
+    /// `true` if the schedule may be used out of place, with input and output in two buffers.
     pub out_of_place: bool,
-    /// Minimum buffer size for which it is used.
+    /// Minimum buffer size for which the schedule is used.
     pub min_bytes: u64,
-    /// Maximum buffer size for which it is used.
+    /// Maximum buffer size for which the schedule is used.
     pub max_bytes: u64,
-    /// Ranks.
+    /// Programs of the ranks, by rank.
     pub gpus: Vec<Gpu>,
 }
 
 impl Algorithm {
-    /// Number of channels that it uses.
+    /// Returns the number of channels that the schedule uses.
     pub fn channels(&self) -> u32 {
         let channels = self.gpus.iter().flat_map(|gpu| &gpu.blocks).map(|block| block.channel + 1);
         channels.max().unwrap_or(1)

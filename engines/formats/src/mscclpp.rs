@@ -49,7 +49,7 @@ impl ChannelSort {
     /// Both types, with their names in files.
     pub const ALL: [(&'static str, Self); 2] = [("memory", Self::Memory), ("port", Self::Port)];
 
-    /// The name in files.
+    /// Returns the name in files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Memory => "memory",
@@ -58,14 +58,14 @@ impl ChannelSort {
     }
 }
 
-/// Effect of an operation.
+/// Operation of a thread block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PlanAction {
     /// Waits until all threads of the block have done the preceding operations.
     Synchronize,
     /// Waits for other thread blocks of the GPU.
     Barrier,
-    /// Writes its source into the buffer of another GPU.
+    /// Writes sources of this GPU into the buffer of another GPU.
     Put,
     /// Writes as [`Self::Put`], then signals.
     PutWithSignal,
@@ -75,7 +75,7 @@ pub enum PlanAction {
     Get,
     /// Copies inside the GPU.
     Copy,
-    /// Reduces sources.
+    /// Reduces sources of this GPU.
     Reduce,
     /// Reduces sources and writes the sum into buffers of this GPU and of other GPUs.
     ReduceSend,
@@ -116,17 +116,17 @@ impl PlanAction {
         ("flush", Self::Flush),
     ];
 
-    /// The name in files.
+    /// Returns the name in files.
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(_, action)| *action == self).map_or("nop", |(name, _)| name)
     }
 
-    /// `true` if it reduces its sources.
+    /// Returns `true` if the operation reduces sources.
     pub const fn reduces(self) -> bool {
         matches!(self, Self::Reduce | Self::ReduceSend | Self::ReadReduce | Self::ReadReduceSend)
     }
 
-    /// `true` if it moves data.
+    /// Returns `true` if the operation moves data.
     pub const fn moves(self) -> bool {
         self.reduces()
             || matches!(
@@ -135,12 +135,12 @@ impl PlanAction {
             )
     }
 
-    /// `true` if it signals.
+    /// Returns `true` if the operation signals.
     pub const fn signals(self) -> bool {
         matches!(self, Self::Signal | Self::RelaxedSignal | Self::PutWithSignal | Self::PutWithSignalAndFlush)
     }
 
-    /// `true` if it waits for a signal.
+    /// Returns `true` if the operation waits for a signal.
     pub const fn waits(self) -> bool {
         matches!(self, Self::Wait | Self::RelaxedWait)
     }
@@ -153,31 +153,31 @@ pub struct Span {
     pub rank: Option<u32>,
     /// The buffer.
     pub buffer: Buffer,
-    /// First chunk.
+    /// Index of the first chunk.
     pub index: u32,
-    /// Chunks.
+    /// Number of chunks.
     pub size: u32,
 }
 
 /// An operation of a thread block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanOperation {
-    /// Effect.
+    /// Type of the operation.
     pub action: PlanAction,
     /// Chunks that are read.
     pub sources: Vec<Span>,
     /// Chunks that are written.
     pub destinations: Vec<Span>,
-    /// Type of its channels, and of the channels through which it accesses buffers of other GPUs.
+    /// Type of the channels of the operation, and of the channels through which it accesses buffers of other GPUs.
     pub sort: Option<ChannelSort>,
-    /// Its channels, by their positions among the channels of the GPU.
+    /// Channels of the operation, by their positions among the channels of the GPU.
     pub channels: Vec<u32>,
-    /// Number of a barrier, and number of the thread blocks that synchronise there.
+    /// Number of a barrier, and number of thread blocks that synchronise at the barrier.
     pub barrier: Option<(u32, u32)>,
 }
 
 impl PlanOperation {
-    /// An operation without data and channels.
+    /// Makes an operation without data and channels.
     pub const fn bare(action: PlanAction) -> Self {
         Self {
             action,
@@ -189,12 +189,12 @@ impl PlanOperation {
         }
     }
 
-    /// A signal or wait on one channel.
+    /// Makes a signal or wait on one channel.
     pub fn on_channel(action: PlanAction, sort: ChannelSort, channel: u32) -> Self {
         Self { sort: Some(sort), channels: vec![channel], ..Self::bare(action) }
     }
 
-    /// A barrier for a number of thread blocks.
+    /// Makes a barrier for `blocks` thread blocks.
     pub fn barrier(number: u32, blocks: u32) -> Self {
         Self { barrier: Some((number, blocks)), ..Self::bare(PlanAction::Barrier) }
     }
@@ -203,7 +203,7 @@ impl PlanOperation {
 /// A channel of a GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PlanChannel {
-    /// Type.
+    /// Type of the channel.
     pub sort: ChannelSort,
     /// Rank at the other end.
     pub peer: u32,
@@ -212,33 +212,33 @@ pub struct PlanChannel {
 /// The program of a GPU.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlanGpu {
-    /// Chunks of the input.
+    /// Number of chunks of the input.
     pub input_chunks: u32,
-    /// Chunks of the output.
+    /// Number of chunks of the output.
     pub output_chunks: u32,
-    /// Chunks of scratch space.
+    /// Number of chunks of scratch space.
     pub scratch_chunks: u32,
     /// Channels: memory channels first, then port channels.
     pub channels: Vec<PlanChannel>,
-    /// Operations of its thread blocks.
+    /// Operations of each thread block.
     pub blocks: Vec<Vec<PlanOperation>>,
 }
 
 /// An execution plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExecutionPlan {
-    /// Name.
+    /// Name of the plan.
     pub name: String,
-    /// Operation that it implements.
+    /// Collective operation that the plan implements.
     pub collective: CollectiveOp,
     /// Protocol of the transfers.
     pub protocol: PlanProtocol,
     /// `true` if input and output are one buffer.
     pub in_place: bool,
-    /// Minimum buffer size for which it is used, bytes.
+    /// Minimum buffer size for which the plan is used, bytes.
     pub min_bytes: u64,
-    /// Maximum buffer size for which it is used, bytes.
+    /// Maximum buffer size for which the plan is used, bytes.
     pub max_bytes: u64,
-    /// Ranks.
+    /// Programs of the GPUs, by rank.
     pub gpus: Vec<PlanGpu>,
 }

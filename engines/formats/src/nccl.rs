@@ -27,7 +27,7 @@ pub struct NcclTopology {
     pub devices: Vec<PciDevice>,
 }
 
-/// A CPU.
+/// A CPU in the file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NcclCpu {
     /// Hash of the host to which it belongs; empty if the file has one host and does not state it. Bus ids are unique
@@ -48,19 +48,20 @@ pub struct NcclCpu {
 pub struct PciDevice {
     /// Bus id in lower case.
     pub bus: String,
-    /// Position of the CPU among the CPUs.
+    /// Index of the device's CPU in [`NcclTopology::cpus`].
     pub cpu: usize,
-    /// Position of the bridge above it among the devices; missing if the CPU is directly above it.
+    /// Index of the bridge above the device in [`NcclTopology::devices`]; missing if the CPU is directly above the
+    /// device.
     pub parent: Option<usize>,
-    /// Class, such as 0x030200; missing in some files.
+    /// PCI class, such as 0x030200; missing in some files.
     pub class: Option<u32>,
     /// Rate of a lane of the link to the device above, GT/s; missing if the file does not contain it.
     pub lane_gt_per_s: Option<f64>,
     /// Number of lanes of that link; missing if the file does not contain it.
     pub lanes: Option<u32>,
-    /// Its GPU entries: one, or one for each part into which it is divided.
+    /// GPU entries of the device: one, or one for each part into which it is divided.
     pub gpus: Vec<NcclGpu>,
-    /// Ports of a NIC.
+    /// Ports of the device, if it is a NIC.
     pub nets: Vec<NcclNet>,
 }
 
@@ -71,14 +72,14 @@ pub enum PciSort {
     Bridge,
     /// GPU or accelerator.
     Gpu,
-    /// Network card.
+    /// Network card (NIC).
     Nic,
     /// Anything else.
     Other,
 }
 
 impl PciDevice {
-    /// GPUs and NICs by their entries, all other devices by class.
+    /// Returns the type of the device: GPUs and NICs by their entries, all other devices by class.
     pub fn sort(&self) -> PciSort {
         if !self.gpus.is_empty() {
             return PciSort::Gpu;
@@ -95,18 +96,18 @@ impl PciDevice {
     }
 }
 
-/// A GPU.
+/// A GPU in the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NcclGpu {
-    /// Number of the device.
+    /// Device number of the GPU.
     pub dev: Option<u32>,
     /// Compute capability times ten.
     pub sm: Option<u32>,
     /// Architecture of AMD's GPUs, such as `908` or `gfx942`.
     pub gcn: Option<String>,
-    /// Rank.
+    /// Rank of the GPU.
     pub rank: Option<u32>,
-    /// Number of the part of its device (`mlopart`), if the device is divided.
+    /// Number of the GPU's part of the device (`mlopart`), if the device is divided.
     pub part: Option<u32>,
     /// Links to other GPUs and to switches.
     pub links: Vec<GpuLinks>,
@@ -124,28 +125,28 @@ pub enum GpuLinkSort {
 /// Links from a GPU to one target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GpuLinks {
-    /// Type.
+    /// Type of the links.
     pub sort: GpuLinkSort,
     /// Bus id of the target in lower case.
     pub target: String,
     /// Number of links in each direction.
     pub count: u32,
-    /// Class of the target.
+    /// PCI class of the target.
     pub target_class: Option<u32>,
 }
 
 /// A port of a NIC.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NcclNet {
-    /// Name.
+    /// Name of the port.
     pub name: String,
-    /// Number of the device.
+    /// Device number of the port.
     pub dev: u32,
-    /// Rate, Mb/s.
+    /// Rate of the port, Mb/s.
     pub speed_mbps: u64,
     /// Port number of the card.
     pub port: u32,
-    /// Latency, µs.
+    /// Latency of the port, µs.
     pub latency_us: f64,
     /// `true` if it accesses the memory of GPUs directly.
     pub gpu_direct: bool,

@@ -64,7 +64,7 @@ impl NetworkForm {
         Self::Ns3,
     ];
 
-    /// Its description, to follow "this is".
+    /// Returns the description of the form, to follow "this is".
     pub const fn describe(self) -> &'static str {
         match self {
             Self::GraphMl => "a graph in GraphML",
@@ -82,18 +82,18 @@ impl NetworkForm {
 /// Type of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodePart {
-    /// Computes: a GPU, accelerator or host.
+    /// A node that computes: a GPU, accelerator or host.
     Gpu,
-    /// Forwards: a switch or router.
+    /// A node that forwards: a switch or router.
     Switch,
 }
 
 /// A node of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileNode {
-    /// Name.
+    /// Name of the node.
     pub name: String,
-    /// Type, if the file states it.
+    /// Type of the node, if the file states it.
     pub part: Option<NodePart>,
 }
 
@@ -120,26 +120,26 @@ pub enum FileLatency {
 /// A link in one direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FileLink {
-    /// Node that it leaves.
+    /// Index of the node from which the link leads.
     pub from: u32,
-    /// Node that it arrives at.
+    /// Index of the node to which the link leads.
     pub to: u32,
     /// Number of parallel links that it represents.
     pub count: u32,
-    /// Total rate of these links, if the file gives it.
+    /// Total rate of the parallel links, if the file gives it.
     pub rate: Option<FileRate>,
     /// Latency, if the file gives it.
     pub latency: Option<FileLatency>,
 }
 
-/// A network.
+/// A network as read from a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileNetwork {
     /// Form of the file.
     pub form: NetworkForm,
     /// Nodes.
     pub nodes: Vec<FileNode>,
-    /// Links, by the nodes that they leave and enter.
+    /// Links, sorted by source and destination.
     pub links: Vec<FileLink>,
 }
 

@@ -3,10 +3,10 @@
 /// Maximum byte count of one call: ten terabytes. The sum over a million rows still fits into 64 bits.
 pub(crate) const MAX_BYTES: u64 = 10_000_000_000_000;
 
-/// Reason why a token is not a valid number, as the second half of a sentence that starts with the value.
+/// Reason that a text is not a valid number, as the second half of a sentence that starts with the text.
 pub(crate) type Wrong = &'static str;
 
-/// An integer from `low` to `high`, also if written as a float (`12582912.0`, `1.2e7`).
+/// Reads an integer from `low` to `high`, also if written as a float (`12582912.0`, `1.2e7`).
 pub(crate) fn whole(token: &str, low: u64, high: u64) -> Result<u64, Wrong> {
     let value = token.parse::<u64>().or_else(|_| whole_float(token))?;
     if value < low {
@@ -36,12 +36,12 @@ fn whole_float(token: &str) -> Result<u64, Wrong> {
     Ok(value as u64)
 }
 
-/// A byte count of one call.
+/// Reads a byte count of one call.
 pub(crate) fn bytes(token: &str) -> Result<u64, Wrong> {
     whole(token, 0, MAX_BYTES)
 }
 
-/// A finite and non-negative duration in any unit.
+/// Reads a finite and non-negative duration, at most `high`, in any unit.
 pub(crate) fn duration(token: &str, high: f64) -> Result<f64, Wrong> {
     let value: f64 = token.parse().map_err(|_| "is not a number")?;
     if !value.is_finite() {

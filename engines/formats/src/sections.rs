@@ -46,7 +46,7 @@ pub fn markdown(document: &mut Document, section: &Section, extent: Extent) {
     }
 }
 
-/// A block as comma-separated values: all rows, numbers in the base units of the column names.
+/// Converts a block to comma-separated values: all rows, numbers in the base units of the column names.
 pub fn csv(block: &Block) -> String {
     match &block.body {
         Body::Facts(facts) => of_facts(facts),

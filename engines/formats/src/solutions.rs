@@ -39,7 +39,7 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// The common name of the solver.
+    /// Returns the common name of the solver.
     pub const fn solver(self) -> &'static str {
         match self {
             Self::HighsRaw | Self::HighsSparse | Self::HighsPretty => "HiGHS",
@@ -70,20 +70,20 @@ impl Dialect {
 /// Column to which a value applies.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Key {
-    /// By its name in the model file.
+    /// Column with this name in the model file.
     Name(String),
-    /// By its position among the columns of the model file, from 0.
+    /// Column at this position among the columns of the model file, from 0.
     Place(usize),
 }
 
 /// One value of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SolutionEntry {
-    /// Column to which it applies.
+    /// Column to which the value applies.
     pub key: Key,
-    /// Its value. Finite.
+    /// Value of the column, a finite number.
     pub value: f64,
-    /// Its line, from 1.
+    /// Line of the value in the file, from 1.
     pub line: usize,
 }
 
@@ -109,7 +109,7 @@ pub struct SolutionFile {
     pub objective: Option<Stated<f64>>,
     /// The bound on the objective that the file states.
     pub bound: Option<Stated<f64>>,
-    /// Its values in the order of the file.
+    /// Values of columns in the order of the file.
     pub entries: Vec<SolutionEntry>,
     /// Number of further points of the file, which were ignored.
     pub further_points: usize,
@@ -143,7 +143,7 @@ impl SolutionFile {
         self.status = Some(stated);
     }
 
-    /// Reads the objective.
+    /// Reads the objective from `token` and stores it.
     fn claims(&mut self, token: &str, line: usize, problems: &mut Problems) {
         match finite(token) {
             Ok(what) => self.objective = Some(Stated { what, line }),
@@ -157,7 +157,7 @@ impl SolutionFile {
         }
     }
 
-    /// Reads one value by name.
+    /// Reads and stores the value of the column `name`.
     fn gives(&mut self, name: &str, token: &str, line: usize, problems: &mut Problems) {
         self.give(Key::Name(name.to_owned()), name, token, line, problems);
     }
@@ -175,7 +175,7 @@ impl SolutionFile {
     }
 }
 
-/// A finite number; otherwise the problem of the text, as the second half of a sentence.
+/// Reads a finite number; otherwise returns the problem of the text, as the second half of a sentence.
 fn finite(token: &str) -> Result<f64, &'static str> {
     match token.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value),
@@ -188,7 +188,7 @@ fn place(line: usize) -> String {
     format!("line {line}")
 }
 
-/// The problem of a line that does not fit the format.
+/// Returns the problem of a line that does not fit the format.
 fn strange(line: usize, text: &str, expected: &str) -> Problem {
     let shown: String = text.trim().chars().take(40).collect();
     Problem::new(place(line), format!("'{shown}' cannot be read"), format!("the reader expects {expected}"))

@@ -31,7 +31,7 @@ pub enum Fill {
     Crossed,
 }
 
-/// The pattern of a fill, if it has one: name, ink, and the path in a square of six units.
+/// Returns the pattern of a fill, if it has one: name, ink, and the path in a square of six units.
 fn pattern(fill: Fill) -> Option<(&'static str, &'static str, &'static str)> {
     const RISING: &str = "M-1,1 l2,-2 M0,6 l6,-6 M5,7 l2,-2";
     const FALLING: &str = "M-1,5 l2,2 M0,0 l6,6 M5,-1 l2,2";
@@ -55,29 +55,29 @@ fn paint(fill: Fill) -> String {
     }
 }
 
-/// A line around an area, or a separate line.
+/// Style of the line around an area, or of a separate line.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stroke {
     /// Width; 0 for none.
     pub width: f64,
-    /// `true` if it is dashed.
+    /// `true` if the line is dashed.
     pub dashed: bool,
-    /// `true` if it is grey instead of black.
+    /// `true` if the line is grey instead of black.
     pub faint: bool,
 }
 
 impl Stroke {
-    /// A black line.
+    /// Creates a black line.
     pub const fn solid(width: f64) -> Self {
         Self { width, dashed: false, faint: false }
     }
 
-    /// A black dashed line.
+    /// Creates a black dashed line.
     pub const fn dashed(width: f64) -> Self {
         Self { width, dashed: true, faint: false }
     }
 
-    /// A grey line, for guidance only.
+    /// Creates a grey line, for guidance only.
     pub const fn faint(width: f64) -> Self {
         Self { width, dashed: false, faint: true }
     }
@@ -95,12 +95,12 @@ impl Stroke {
 /// Alignment of text at its anchor point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Anchor {
-    /// It begins there.
+    /// The text begins at the point.
     #[default]
     Start,
-    /// Centred at the point.
+    /// The text is centred at the point.
     Middle,
-    /// It ends there.
+    /// The text ends at the point.
     End,
 }
 
@@ -109,26 +109,26 @@ pub enum Anchor {
 pub struct Font {
     /// Font size.
     pub size: f64,
-    /// Alignment at its point.
+    /// Alignment of the text at its anchor point.
     pub anchor: Anchor,
-    /// `true` if it is bold.
+    /// `true` if the text is bold.
     pub bold: bool,
 }
 
 impl Font {
-    /// Plain text that begins at its point.
+    /// Returns the style of plain text that begins at its anchor point.
     pub const fn plain(size: f64) -> Self {
         Self { size, anchor: Anchor::Start, bold: false }
     }
 
-    /// The same, bold.
+    /// The same text style, bold.
     #[must_use]
     pub const fn bold(mut self) -> Self {
         self.bold = true;
         self
     }
 
-    /// The same text style with another alignment.
+    /// Sets the alignment of the text.
     #[must_use]
     pub const fn at(mut self, anchor: Anchor) -> Self {
         self.anchor = anchor;
@@ -141,7 +141,7 @@ impl Font {
     }
 }
 
-/// An upright rectangle.
+/// A rectangle with horizontal and vertical edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Area {
     /// Left edge.
@@ -170,12 +170,12 @@ fn number(value: f64) -> String {
 }
 
 impl Drawing {
-    /// An empty white picture.
+    /// Creates an empty white picture.
     pub fn new(width: f64, title: &str) -> Self {
         Self { width, title: title.to_owned(), body: String::new(), fills: BTreeSet::new() }
     }
 
-    /// Its width.
+    /// Returns the width of the picture.
     pub const fn width(&self) -> f64 {
         self.width
     }
@@ -236,7 +236,7 @@ impl Drawing {
         );
     }
 
-    /// The file, with the height that the content needs.
+    /// Returns the content of the file, for a picture of this height.
     pub fn into_text(self, height: f64) -> String {
         let (width, height) = (number(self.width), number(height));
         let mut text = format!(

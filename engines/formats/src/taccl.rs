@@ -22,18 +22,18 @@ use lightbay_core::read::brief;
 use serde_json::Value;
 use std::io::BufRead;
 
-/// Largest file, bytes.
+/// Maximum size of a file, bytes.
 const MOST_BYTES: u64 = 32 << 20;
-/// Maximum number of GPUs of a node and of nodes of a topology.
+/// Maximum number of GPUs of a node, and maximum number of nodes of a topology.
 const MOST_RANKS: usize = 4096;
-/// Maximum time and cost.
+/// Maximum time, µs, and maximum cost, µs per megabyte.
 const MOST_US: f64 = 1e12;
 
 fn json(reader: impl BufRead, limits: &Limits) -> Result<Value, Problem> {
     gz::json(reader, limits, MOST_BYTES)
 }
 
-/// A list of finite numbers, 0 or more.
+/// Reads a list of finite numbers, 0 or more.
 fn numbers(value: &Value, path: &str, problems: &mut Problems) -> Option<Vec<f64>> {
     let list = lightbay_core::read::list_at(value, path, problems)?;
     let found: Vec<f64> = list
@@ -54,7 +54,7 @@ fn numbers(value: &Value, path: &str, problems: &mut Problems) -> Option<Vec<f64
     (found.len() == list.len()).then_some(found)
 }
 
-/// A square matrix of finite numbers, 0 or more.
+/// Reads a square matrix of finite numbers, 0 or more.
 fn matrix(value: &Value, path: &str, problems: &mut Problems) -> Option<Vec<Vec<f64>>> {
     let list = lightbay_core::read::list_at(value, path, problems)?;
     if list.len() > MOST_RANKS {

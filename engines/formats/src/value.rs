@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::fmt;
 
-/// A value of a graph attribute, of a table field, or of an argument of a slice.
+/// A value of a graph attribute, of a table field, or of an argument of an event in a timeline.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Value {

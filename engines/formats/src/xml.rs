@@ -84,18 +84,18 @@ pub(crate) fn parse(text: &str) -> Result<Document<'_>, Problem> {
     Ok(document)
 }
 
-/// The line on which an element begins.
+/// Returns the line on which an element begins, as the place of a problem.
 pub(crate) fn place(node: Node<'_, '_>) -> String {
     format!("line {}", node.document().text_pos_at(node.range().start).row)
 }
 
-/// The attributes of one element, being read.
+/// The attributes of one element while they are read.
 pub(crate) struct Attributes<'a, 'd> {
     node: Node<'a, 'd>,
 }
 
 impl<'a, 'd> Attributes<'a, 'd> {
-    /// The attributes of `node`.
+    /// Starts reading the attributes of `node`.
     pub(crate) const fn of(node: Node<'a, 'd>) -> Self {
         Self { node }
     }
@@ -106,12 +106,12 @@ impl<'a, 'd> Attributes<'a, 'd> {
         problems.add(place(self.node), format!("{name} of <{}> {message}", printable(tag)), remedy);
     }
 
-    /// Text of an optional attribute.
+    /// Returns the text of an optional attribute.
     pub(crate) fn optional(&self, name: &str) -> Option<&'a str> {
         self.node.attribute(name)
     }
 
-    /// Text of a required attribute.
+    /// Returns the text of a required attribute; adds a problem if it is missing.
     pub(crate) fn text(&self, name: &str, problems: &mut Problems) -> Option<&'a str> {
         let found = self.optional(name);
         if found.is_none() {
@@ -120,7 +120,7 @@ impl<'a, 'd> Attributes<'a, 'd> {
         found
     }
 
-    /// A number of at least `low` and at most `high`.
+    /// Reads a number from `low` to `high`.
     pub(crate) fn number<T>(&self, name: &str, low: T, high: T, problems: &mut Problems) -> Option<T>
     where
         T: FromStr + PartialOrd + Display + Copy,
@@ -129,7 +129,7 @@ impl<'a, 'd> Attributes<'a, 'd> {
         self.parse(name, text, low, high, problems)
     }
 
-    /// A number of at least `low` and at most `high`; `default` if absent.
+    /// Reads a number from `low` to `high`; returns `default` if the attribute is absent.
     pub(crate) fn number_or<T>(
         &self,
         name: &str,
@@ -159,7 +159,7 @@ impl<'a, 'd> Attributes<'a, 'd> {
         found
     }
 
-    /// A flag, written as 0 or 1.
+    /// Reads a flag, written as 0 or 1; returns `default` if the attribute is absent.
     pub(crate) fn flag(&self, name: &str, default: Option<bool>, problems: &mut Problems) -> Option<bool> {
         match (self.optional(name), default) {
             (None, Some(default)) => Some(default),

@@ -18,15 +18,15 @@ const MAX_KERNELS: usize = 10_000;
 pub struct Kernel {
     /// The name in the file: `atten_qkv`, `mlp_gelu`, ...
     pub name: String,
-    /// Slowest run.
+    /// Time of the slowest run.
     pub max_us: Option<f64>,
-    /// Fastest run.
+    /// Time of the fastest run.
     pub min_us: Option<f64>,
-    /// Mean, which plans use.
+    /// Mean time, which plans use.
     pub avg_us: Option<f64>,
 }
 
-/// A whole file.
+/// Content of a file of kernel times.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KernelTimes {
     /// Number of measured runs.
@@ -36,28 +36,29 @@ pub struct KernelTimes {
 }
 
 impl KernelTimes {
-    /// Mean time of one kernel, seconds.
+    /// Returns the mean time of one kernel, seconds.
     pub fn average_s(&self, name: &str) -> Option<f64> {
         let kernel = self.kernels.iter().find(|kernel| kernel.name == name)?;
         kernel.avg_us.map(|us| us * 1e-6)
     }
 
-    /// Time of the forward pass of one attention block: normalisation, projections and attention itself.
+    /// Returns the time of the forward pass of one attention block, seconds: normalisation, projections and attention
+    /// itself.
     pub fn attention_s(&self) -> f64 {
         self.sum_s(|name| name == "layernorm" || name.contains("atten"))
     }
 
-    /// Time of the forward pass of one MLP block: normalisation, both matrices and the activation.
+    /// Returns the time of the forward pass of one MLP block, seconds: normalisation, both matrices and the activation.
     pub fn mlp_s(&self) -> f64 {
         self.sum_s(|name| name == "layernorm2" || name.contains("mlp"))
     }
 
-    /// Time of the embedding look-up.
+    /// Returns the time of the embedding look-up, seconds.
     pub fn embedding_s(&self) -> f64 {
         self.average_s("Emb").unwrap_or(0.0)
     }
 
-    /// Time of the final normalisation and the logits.
+    /// Returns the time of the final normalisation and the logits, seconds.
     pub fn logits_s(&self) -> f64 {
         self.sum_s(|name| name == "layernorm_post" || name == "logit_time")
     }

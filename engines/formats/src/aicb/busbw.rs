@@ -19,20 +19,20 @@ pub struct BusBandwidth {
     tp: BusBandwidthRow,
     dp: BusBandwidthRow,
     ep: BusBandwidthRow,
-    /// Point-to-point transfers between pipeline stages.
+    /// Bus bandwidth of point-to-point transfers between pipeline stages, bytes/s.
     pub pp_bytes_per_s: Option<f64>,
 }
 
-/// all-reduce, all-gather, reduce-scatter, all-to-all.
+/// Bus bandwidths of all-reduce, all-gather, reduce-scatter and all-to-all in one group, bytes/s, if measured.
 type BusBandwidthRow = [Option<f64>; 4];
 
 const KEYS: [&str; 4] = ["allreduce", "allgather", "reducescatter", "alltoall"];
 const GROUPS: [&str; 4] = ["TP", "DP", "EP", "PP"];
-/// Maximum bandwidth: no link is faster than 1000 TB/s.
+/// Maximum bandwidth, GB/s: no link is faster than 1000 TB/s.
 const MAX_GBYTES: f64 = 1e6;
 
 impl BusBandwidth {
-    /// The bus bandwidth of a collective in a group, bytes/s. `DpEp` uses the DP row.
+    /// Returns the bus bandwidth of a collective in a group, bytes/s. `DpEp` uses the DP row.
     pub fn bytes_per_s(&self, group: Group, kind: CollectiveKind) -> Option<f64> {
         let row = match group {
             Group::Tp => &self.tp,
@@ -60,7 +60,7 @@ impl BusBandwidth {
         self.len() == 0
     }
 
-    /// Time of all calls of `collective`; `None` if the table has no value for it.
+    /// Returns the time of all calls of `collective`, seconds; `None` if the table has no value for it.
     pub fn seconds(&self, collective: &AicbCollective) -> Option<f64> {
         let bandwidth = self.bytes_per_s(collective.group, collective.kind)?;
         Some(collective.seconds_on_bus(bandwidth))

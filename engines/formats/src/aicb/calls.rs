@@ -25,9 +25,9 @@ pub enum CallKind {
     Collective(CollectiveKind),
     /// Waits for all ranks; no data is sent.
     Barrier,
-    /// Pipeline send.
+    /// Send to a neighbouring pipeline stage.
     Send(Peer),
-    /// Pipeline receive.
+    /// Receive from a neighbouring pipeline stage.
     Receive(Peer),
     /// One or several kernels.
     Computation,
@@ -42,24 +42,24 @@ pub enum Peer {
     Previous,
 }
 
-/// `comm_group` of a row.
+/// Group of ranks in a row (column `comm_group`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallGroup {
-    /// Tensor parallel.
+    /// Tensor-parallel group.
     Tp,
-    /// Data parallel.
+    /// Data-parallel group.
     Dp,
-    /// Pipeline.
+    /// Pipeline group.
     Pp,
-    /// Expert parallel.
+    /// Expert-parallel group.
     Ep,
-    /// Data parallel among ranks with the same experts.
+    /// Data-parallel group of ranks with the same experts.
     EpDp,
-    /// Tensor parallel inside an expert.
+    /// Tensor-parallel group inside an expert.
     EpTp,
-    /// First and last stage.
+    /// Ranks of the first and last stage, which share the embedding.
     Embedding,
-    /// Every rank.
+    /// All ranks.
     All,
 }
 
@@ -75,7 +75,7 @@ const GROUPS: [(&str, CallGroup); 8] = [
 ];
 
 impl CallGroup {
-    /// The name in the file.
+    /// Returns the name in the file.
     pub fn name(self) -> &'static str {
         GROUPS.iter().find(|(_, group)| *group == self).map_or("", |(name, _)| name)
     }
@@ -84,34 +84,34 @@ impl CallGroup {
 /// Part of an iteration to which a row belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// In the forward or the backward pass of a micro-batch.
+    /// The row belongs to the forward or backward pass of a micro-batch.
     Pass(Pass),
-    /// Once per iteration, such as gradient reduction and optimizer.
+    /// The row occurs once per iteration, as in gradient reduction and optimizer.
     Step,
 }
 
-/// One row.
+/// One row of the file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Call {
-    /// Kind of work.
+    /// Kind of work of the row.
     pub kind: CallKind,
-    /// Group of ranks that take part; `None` for computations.
+    /// Group of ranks that take part in a call; `None` for computations.
     pub group: Option<CallGroup>,
     /// Bytes per rank; 0 for computations and barriers.
     pub bytes: u64,
-    /// Part of the iteration.
+    /// Part of the iteration to which the row belongs.
     pub phase: Phase,
-    /// Index into [`Calls::stage_names`].
+    /// Index of the row's value of the column `stage` in [`Calls::stage_names`].
     pub stage_name: u32,
     /// Measured time, seconds.
     pub elapsed_s: Option<f64>,
-    /// Number of consecutive calls.
+    /// Number of consecutive calls that the row represents.
     pub count: u32,
-    /// Line in the file.
+    /// Line of the row in the file.
     pub line: u32,
 }
 
-/// One pipeline stage.
+/// The rows of one pipeline stage.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StageCalls {
     /// Ranks of the stage; empty if the file does not state them.
@@ -122,21 +122,21 @@ pub struct StageCalls {
     pub iterations: Vec<Range<usize>>,
 }
 
-/// Ranks of one group, as stated in the rows.
+/// Number of ranks in groups of each type, as stated in the rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GroupSizes {
-    /// Tensor parallel.
+    /// Number of ranks in a tensor-parallel group.
     pub tp: Option<u64>,
-    /// Data parallel.
+    /// Number of ranks in a data-parallel group.
     pub dp: Option<u64>,
-    /// Expert parallel.
+    /// Number of ranks in an expert-parallel group.
     pub ep: Option<u64>,
 }
 
-/// A whole file.
+/// Content of a per-call CSV.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Calls {
-    /// The stages in order.
+    /// The pipeline stages in order.
     pub sections: Vec<StageCalls>,
     /// Distinct values of the column `stage`.
     pub stage_names: Vec<String>,

@@ -34,7 +34,7 @@ impl CollectiveKind {
         ("ALLREDUCEALLTOALL", Self::AllReduceAllToAll),
     ];
 
-    /// The name in SimAI's spelling, also for collectives that SimAI does not have.
+    /// Returns the name in SimAI's spelling, also for collectives that SimAI does not have.
     pub const fn name(self) -> &'static str {
         match self {
             Self::AllReduce => "ALLREDUCE",
@@ -47,7 +47,8 @@ impl CollectiveKind {
         }
     }
 
-    /// Bytes over the link of one rank relative to the size of the call, as nccl-tests defines bus bandwidth.
+    /// Returns the bytes over the link of one rank divided by the size of the call, as nccl-tests defines bus
+    /// bandwidth.
     pub fn bus_factor(self, ranks: u64) -> f64 {
         let part = (ranks.saturating_sub(1)) as f64 / ranks.max(1) as f64;
         match self {
@@ -59,7 +60,7 @@ impl CollectiveKind {
         }
     }
 
-    /// Latency steps of the default algorithm: a ring, or consecutive messages for an all-to-all.
+    /// Returns the number of latency steps of the default algorithm: a ring, or consecutive messages for an all-to-all.
     pub const fn latency_steps(self, ranks: u64) -> u64 {
         let steps = ranks.saturating_sub(1);
         match self {
@@ -69,10 +70,10 @@ impl CollectiveKind {
         }
     }
 
-    /// Bytes that one rank sends to its successor on a ring: 2(n-1)/n of the size for an all-reduce, (n-1)/n for a
-    /// reduce-scatter or an all-gather, the size itself for a broadcast or a reduce. If the size is not a multiple of
-    /// n, it is padded to n equal parts, as implementations do. `None` for collectives that do not run on a ring
-    /// (all-to-all) and on overflow.
+    /// Returns the bytes that one rank sends to its successor on a ring: 2(n-1)/n of the size for an all-reduce,
+    /// (n-1)/n for a reduce-scatter or an all-gather, the size itself for a broadcast or a reduce. If the size is not a
+    /// multiple of n, it is padded to n equal parts, as implementations do. `None` for collectives that do not run on a
+    /// ring (all-to-all) and on overflow.
     pub fn ring_bytes(self, bytes: u64, ranks: u64) -> Option<u64> {
         if ranks <= 1 {
             return Some(0);
@@ -87,22 +88,22 @@ impl CollectiveKind {
     }
 }
 
-/// The ranks in which a collective runs.
+/// The group of ranks in which a collective runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Group {
-    /// Tensor parallel.
+    /// Tensor-parallel group.
     Tp,
-    /// Expert parallel.
+    /// Expert-parallel group.
     Ep,
-    /// Data parallel.
+    /// Data-parallel group.
     Dp,
-    /// Data parallel among the ranks that hold the same experts: DP divided by EP.
+    /// Data-parallel group of the ranks that hold the same experts: DP divided by EP ranks.
     DpEp,
 }
 
 impl Group {
-    /// The name that users know.
+    /// Returns the name that users know.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Tp => "TP",
@@ -116,7 +117,7 @@ impl Group {
 /// Calls of one kind and size in one group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct AicbCollective {
-    /// Operation.
+    /// Operation of the collective.
     pub kind: CollectiveKind,
     /// Group of ranks that take part.
     pub group: Group,
@@ -124,24 +125,25 @@ pub struct AicbCollective {
     pub ranks: u64,
     /// Size of one call per rank, in the sense of [`CollectiveKind`].
     pub bytes: u64,
-    /// Calls per iteration.
+    /// Number of calls per iteration.
     pub calls: u64,
 }
 
 impl AicbCollective {
-    /// Time of all calls at a bus bandwidth (nccl-tests): bytes x factor / bandwidth.
+    /// Returns the time of all calls at a bus bandwidth, seconds (nccl-tests): bytes x factor / bandwidth.
     pub fn seconds_on_bus(&self, bus_bytes_per_s: f64) -> f64 {
         let sent = self.bytes as f64 * self.kind.bus_factor(self.ranks);
         self.calls as f64 * sent / bus_bytes_per_s
     }
 
-    /// Time of all calls by the alpha-beta model: a latency per step and the bytes at the link's bandwidth.
+    /// Returns the time of all calls in the alpha-beta model, seconds: a latency per step, and the bytes divided by the
+    /// link's bandwidth.
     pub fn seconds_alpha_beta(&self, alpha_s: f64, link_bytes_per_s: f64) -> f64 {
         let latency = self.kind.latency_steps(self.ranks) as f64 * alpha_s;
         self.calls as f64 * latency + self.seconds_on_bus(link_bytes_per_s)
     }
 
-    /// Bytes of all calls together, as stated in the file (not the bytes on the links).
+    /// Returns the bytes of all calls together, as stated in the file (not the bytes on the links).
     pub const fn total_bytes(&self) -> Option<u64> {
         self.bytes.checked_mul(self.calls)
     }

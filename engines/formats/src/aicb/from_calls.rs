@@ -111,7 +111,7 @@ struct CallPlace {
     micro_batches: u64,
 }
 
-/// Sizes from the rows, and the world size from the rank lists.
+/// Derives the sizes of the groups from the rows, and the world size from the rank lists.
 fn group_sizes(
     calls: &Calls,
     pp: u64,
@@ -282,7 +282,7 @@ fn stage(
     }
 }
 
-/// Measured time of several rows; `None` unless every row has a measured time.
+/// Sum of the measured times of several rows; `None` unless every row has a measured time.
 #[derive(Default)]
 struct Time {
     sum_s: f64,
@@ -306,7 +306,7 @@ impl Time {
     }
 }
 
-/// The group in the model; `None` for a group that the model does not have.
+/// Converts a group of a row to the group in the model; `None` for a group that the model does not have.
 const fn group_of(group: Option<CallGroup>) -> Option<Group> {
     match group {
         Some(CallGroup::Tp | CallGroup::EpTp) => Some(Group::Tp),
@@ -345,8 +345,8 @@ fn layers_per_stage(
     layers
 }
 
-/// Forward and backward time of a stage. A block's backward pass takes twice as long as its forward pass; the first
-/// stage has the embedding lookup, the last stage the logits.
+/// Returns forward and backward time of a stage, from kernel times. A block's backward pass takes twice as long as its
+/// forward pass; the first stage has the embedding lookup, the last stage the logits.
 fn from_kernels(kernels: &KernelTimes, layers: u64, place: CallPlace) -> [f64; 2] {
     let mut forward = layers as f64 * (kernels.attention_s() + kernels.mlp_s());
     let mut backward = 2.0 * forward;
@@ -360,7 +360,7 @@ fn from_kernels(kernels: &KernelTimes, layers: u64, place: CallPlace) -> [f64; 2
     [forward, backward]
 }
 
-/// Calls and bytes of stage 0 by phase, kind and group.
+/// Sums calls and bytes of stage 0 by phase, kind and group.
 fn totals(rows: &[Call], problems: &mut Problems) -> Vec<ColumnTotal> {
     let mut totals: Vec<ColumnTotal> = Vec::new();
     for call in rows {
@@ -393,7 +393,7 @@ fn totals(rows: &[Call], problems: &mut Problems) -> Vec<ColumnTotal> {
     totals
 }
 
-/// Notes how the order in the file differs from the default order.
+/// Adds a remark on the difference between the order in the file and the default order.
 fn remark_on_order(pipeline: &Pipeline, summary: &mut ImportSummary) {
     let stages = pipeline.orders.len();
     let n = pipeline.micro_batches as usize;

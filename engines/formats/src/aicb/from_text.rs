@@ -91,7 +91,7 @@ pub(super) fn workload(
     })
 }
 
-/// Counts and remarks on the file itself.
+/// Adds counts of the rows, and remarks on the file itself, to the summary.
 fn describe(text: &SimaiText, period: &Period, summary: &mut ImportSummary) {
     summary.totals = text.totals();
     summary.rows = RowSummary {
@@ -262,7 +262,7 @@ fn pipeline_bytes(
     bytes
 }
 
-/// Compute of one micro-batch, forward and backward.
+/// Returns the compute times of one micro-batch, forward and backward, seconds.
 fn compute(
     text: &SimaiText,
     period: &Period,
@@ -316,8 +316,9 @@ fn compute(
     (summary.compute.forward_s, summary.compute.backward_s)
 }
 
-/// Times by layer name, as the generator assigns them: a block's time is divided evenly between its column and row
-/// halves; input and weight gradients each take as long as the forward half. Its optimizer time is omitted.
+/// Returns forward and backward time of one micro-batch from kernel times, which are assigned by layer name as in the
+/// generator: a block's time is divided evenly between its column and row halves; input and weight gradients each take
+/// as long as the forward half. The optimizer time is omitted.
 fn from_kernels(
     text: &SimaiText,
     rows: &[SimaiRow],

@@ -6,26 +6,26 @@ use lightbay_core::problem::{Problems, suggestion};
 use crate::detect::SIMAI_POLICIES;
 use crate::number;
 
-/// Fields of line 1. `None` for missing fields.
+/// Fields of line 1; missing fields are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SimaiHeader {
     /// The parallelism policy, one of [`SIMAI_POLICIES`].
     pub policy: String,
-    /// Tensor-parallel ranks (`model_parallel_NPU_group`).
+    /// Number of ranks of a tensor-parallel group (`model_parallel_NPU_group`).
     pub tp: Option<u64>,
-    /// Expert-parallel ranks (`ep`, `expert_parallel_npu_group`).
+    /// Number of ranks of an expert-parallel group (`ep`, `expert_parallel_npu_group`).
     pub ep: Option<u64>,
-    /// Pipeline stages.
+    /// Number of pipeline stages (`pp`).
     pub pp: Option<u64>,
-    /// Layers per stage (`vpp`); not the virtual pipeline of Megatron.
+    /// Number of layers per stage (`vpp`); not the virtual pipeline of Megatron.
     pub layers_per_stage: Option<u64>,
-    /// Micro-batches per iteration (`ga`).
+    /// Number of micro-batches per iteration (`ga`).
     pub micro_batches: Option<u64>,
-    /// World size (`all_gpus`).
+    /// Number of GPUs of the job (`all_gpus`).
     pub gpus: Option<u64>,
-    /// Layers whose activations are stored.
+    /// Numbers of the layers whose activations are stored.
     pub checkpoints: Vec<u64>,
-    /// Layers at which recomputation starts.
+    /// Numbers of the layers at which recomputation starts.
     pub checkpoint_initiates: Vec<u64>,
     /// Bytes that one stage sends to the next per micro-batch and rank (`pp_comm`).
     pub pp_bytes: Option<u64>,
@@ -117,7 +117,7 @@ fn place(key: &str) -> String {
     format!("line 1, {key}")
 }
 
-/// The value of `key`: the next token, unless that token is a key.
+/// Returns the value of `key`: the next token, unless that token is a key.
 fn value<'a>(
     tokens: &mut std::iter::Peekable<impl Iterator<Item = &'a str>>,
     key: &str,

@@ -7,7 +7,7 @@ use super::summary::ImportSummary;
 use super::workload::Groups;
 
 impl Groups {
-    /// Ranks of a group.
+    /// Returns the number of ranks of a group.
     pub(super) const fn ranks(&self, group: Group) -> u64 {
         match group {
             Group::Tp => self.tp,
@@ -17,7 +17,8 @@ impl Groups {
         }
     }
 
-    /// A call in one of the groups. `None` if it has no bytes, or, with a note, if its group has only one rank.
+    /// Makes a call in one of the groups. `None` if the call has no bytes, or, with a note, if the group has only one
+    /// rank.
     pub(super) fn call(
         &self,
         kind: CollectiveKind,
@@ -43,7 +44,7 @@ impl Groups {
     }
 }
 
-/// Equal calls with their number; a map, because a malicious file may contain a million different sizes.
+/// Number of equal calls; a map, because a malicious file may contain a million different sizes.
 #[derive(Default)]
 pub(super) struct Tally(BTreeMap<AicbCollective, u64>);
 
@@ -53,13 +54,13 @@ impl Tally {
         *calls = calls.saturating_add(call.calls);
     }
 
-    /// The calls in the order of kind, group and size.
+    /// Returns the calls in the order of kind, group and size.
     pub(super) fn into_list(self) -> Vec<AicbCollective> {
         self.0.into_iter().map(|(call, calls)| AicbCollective { calls, ..call }).collect()
     }
 }
 
-/// In-pod calls of the forward and the backward passes, and data-parallel calls of the iteration.
+/// Calls by class: in-pod calls of the forward and the backward passes, and data-parallel calls of the iteration.
 #[derive(Default)]
 pub(super) struct Sorted {
     pub in_pod: [Tally; 2],
@@ -77,8 +78,9 @@ impl Sorted {
         self.add(call, pass);
     }
 
-    /// The data-parallel calls that each of the `micro_batches` micro-batches makes. Calls that only some micro-batches
-    /// make, such as calls of only the last micro-batch, are left out here: they count once per iteration.
+    /// Returns the data-parallel calls that each of the `micro_batches` micro-batches makes. Calls that only some
+    /// micro-batches make, such as calls of only the last micro-batch, are left out here: they count once per
+    /// iteration.
     pub(super) fn recurring(&mut self, micro_batches: u64) -> Vec<AicbCollective> {
         let calls = std::mem::take(&mut self.recurring).into_list();
         let of_one =
@@ -95,7 +97,7 @@ impl Sorted {
     }
 }
 
-/// Bytes of all calls of the groups that `wanted` accepts.
+/// Sums the bytes of all calls of the groups that `wanted` accepts.
 pub(super) fn bytes_of<'a>(
     lists: impl IntoIterator<Item = &'a Vec<AicbCollective>>,
     wanted: impl Fn(Group) -> bool,

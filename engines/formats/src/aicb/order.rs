@@ -11,21 +11,21 @@ use serde::{Serialize, Serializer};
 
 use super::calls::{Call, CallKind, Calls, Peer, Phase};
 
-/// Forward or backward.
+/// Direction of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Pass {
-    /// Forward.
+    /// Forward pass.
     Forward,
-    /// Backward.
+    /// Backward pass.
     Backward,
 }
 
 /// One pass of one micro-batch on a stage; written `F1`, `B12`, micro-batches from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Slot {
-    /// Forward or backward.
+    /// Direction of the pass.
     pub pass: Pass,
-    /// From 1.
+    /// Number of the micro-batch, from 1.
     pub micro_batch: u32,
 }
 
@@ -45,17 +45,17 @@ impl Serialize for Slot {
 /// The pipeline of one iteration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pipeline {
-    /// Micro-batches of the iteration.
+    /// Number of micro-batches of the iteration.
     pub micro_batches: u32,
-    /// The order of each stage.
+    /// Passes of each stage, in the order in which the stage runs them.
     pub orders: Vec<Vec<Slot>>,
     /// Number of matched transfers, over all boundaries and both directions.
     pub transfers: u64,
     /// The size of a transfer per rank; `None` if there are no transfers, or if their sizes differ.
     pub bytes: Option<u64>,
-    /// Smallest and largest transfer.
+    /// Smallest and largest size of a transfer per rank.
     pub bytes_range: Option<(u64, u64)>,
-    /// Stages whose order comes only from their transfers, because their rows show no work.
+    /// Number of stages whose order comes only from their transfers, because their rows show no work.
     pub without_work: usize,
 }
 
@@ -91,7 +91,7 @@ pub fn derive(calls: &Calls, iteration: usize) -> Result<Pipeline, Problems> {
     problems.into_result(Pipeline { micro_batches, orders, transfers, bytes, bytes_range, without_work })
 }
 
-/// Sizes and lines of the transfers of one kind.
+/// Returns sizes and lines of the transfers of one kind.
 fn transfers_of(rows: &[Call], kind: CallKind) -> Vec<(u64, u32)> {
     rows.iter().filter(|call| call.kind == kind).map(|call| (call.bytes, call.line)).collect()
 }
@@ -154,8 +154,8 @@ fn match_transfers(stages: &[&[Call]], problems: &mut Problems) -> (u64, Option<
     (matched, range)
 }
 
-/// The order of one stage from its work rows, or from its transfers if the rows show no work; also returns `true` if
-/// they show work.
+/// Derives the order of one stage from its work rows, or from its transfers if the rows show no work; also returns
+/// `true` if the rows show work.
 fn stage_order(rows: &[Call], first: bool, last: bool) -> (Vec<Slot>, bool) {
     let by_work = order_by_work(rows);
     if first && last {
@@ -169,7 +169,7 @@ fn stage_order(rows: &[Call], first: bool, last: bool) -> (Vec<Slot>, bool) {
     if agrees { (by_work, true) } else { (by_transfers, false) }
 }
 
-/// Collects slots in order, and numbers the micro-batches of each pass.
+/// Collects passes in order, and numbers the micro-batches of each direction.
 #[derive(Default)]
 struct Numbered {
     slots: Vec<Slot>,
@@ -188,8 +188,8 @@ impl Numbered {
     }
 }
 
-/// The order of one stage from its work rows. A new micro-batch begins when the pass changes, or after a transfer of
-/// the same pass.
+/// Derives the order of one stage from its work rows. A new micro-batch begins when the pass changes, or after a
+/// transfer of the same pass.
 fn order_by_work(rows: &[Call]) -> Vec<Slot> {
     let mut order = Numbered::default();
     let mut current: Option<Pass> = None;
@@ -214,7 +214,7 @@ fn order_by_work(rows: &[Call]) -> Vec<Slot> {
     order.slots
 }
 
-/// The pass to which a transfer belongs: activations go to the next stage, gradients to the previous one.
+/// Returns the pass to which a transfer belongs: activations go to the next stage, gradients to the previous one.
 const fn pass_of(kind: CallKind, peer: Peer) -> Pass {
     match (kind, peer) {
         (CallKind::Send(_), Peer::Next) | (CallKind::Receive(_), Peer::Previous) => Pass::Forward,
@@ -222,8 +222,8 @@ const fn pass_of(kind: CallKind, peer: Peer) -> Pass {
     }
 }
 
-/// The order of one stage from its transfers. One transfer marks each slot: the send that ends the pass, or, at the
-/// ends of the pipeline, the receive that begins it.
+/// Derives the order of one stage from its transfers. One transfer marks each slot: the send that ends the pass, or, at
+/// the ends of the pipeline, the receive that begins it.
 fn order_by_transfers(rows: &[Call], first: bool, last: bool) -> Vec<Slot> {
     let mut transfers: Vec<(CallKind, Pass)> = Vec::new();
     for call in rows {
@@ -263,7 +263,7 @@ fn order_by_transfers(rows: &[Call], first: bool, last: bool) -> Vec<Slot> {
     order.slots
 }
 
-/// Checks that every stage runs every micro-batch once forward and once backward.
+/// Checks that every stage runs every micro-batch once forward and once backward; returns the number of micro-batches.
 fn agree(orders: &[Vec<Slot>], problems: &mut Problems) -> u32 {
     let count = |order: &[Slot], pass| order.iter().filter(|slot| slot.pass == pass).count();
     let expected = orders.first().map_or(0, |order| count(order, Pass::Forward));
@@ -290,7 +290,8 @@ fn agree(orders: &[Vec<Slot>], problems: &mut Problems) -> u32 {
     expected as u32
 }
 
-/// Runs the orders of all stages together; a pass waits for the same pass of the stage that feeds it.
+/// Checks that the orders of all stages can run together; a pass waits for the same pass of the stage that sends its
+/// input.
 fn runnable(orders: &[Vec<Slot>], problems: &mut Problems) {
     let stages = orders.len();
     let mut next = vec![0_usize; stages];

@@ -27,14 +27,14 @@ pub struct Period {
 }
 
 impl Period {
-    /// Rows of one micro-batch.
+    /// Returns the number of rows of one micro-batch.
     pub fn rows(&self) -> usize {
         self.middle.len() / usize::try_from(self.micro_batches).unwrap_or(usize::MAX).max(1)
     }
 }
 
 const START: &str = "embedding_layer";
-/// Loss and optimizer rows.
+/// Names of the rows of loss and optimizer.
 const EPILOGUE: [&str; 3] = ["cross_entropy", "optimizer", "loss"];
 
 /// Splits a file into its parts.

@@ -35,10 +35,10 @@ pub enum Column {
 }
 
 impl Column {
-    /// In file order.
+    /// All columns in file order.
     pub const ALL: [Self; 3] = [Self::Fwd, Self::Ig, Self::Wg];
 
-    /// The name of the column in the names of fields.
+    /// Returns the name of the column in the names of fields.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Fwd => "fwd",
@@ -66,17 +66,17 @@ pub struct Cell {
     pub ns: u64,
     /// The collective, `None` for `NONE`.
     pub collective: Option<(CollectiveKind, Suffix)>,
-    /// Bytes as in the file; see [`Cell::bytes`].
+    /// Bytes as stated in the file, even without a collective; see [`Cell::bytes`].
     pub written_bytes: u64,
 }
 
 impl Cell {
-    /// Bytes that are sent: a size with `NONE` is ignored.
+    /// Returns the bytes that are sent: a size with `NONE` is ignored.
     pub const fn bytes(&self) -> u64 {
         if self.collective.is_some() { self.written_bytes } else { 0 }
     }
 
-    /// The group of the collective, by column and suffix.
+    /// Returns the group of the collective, by column and suffix.
     pub fn group(&self, column: Column) -> Option<Group> {
         self.collective.map(|(_, suffix)| match (suffix, column) {
             (Suffix::Plain, Column::Fwd | Column::Ig) => Group::Tp,
@@ -86,7 +86,7 @@ impl Cell {
         })
     }
 
-    /// The collective as the file names it, such as `ALLTOALL_EP` or `NONE`.
+    /// Returns the collective as the file names it, such as `ALLTOALL_EP` or `NONE`.
     pub fn label(&self) -> String {
         match self.collective {
             None => "NONE".to_owned(),
@@ -102,33 +102,33 @@ impl Cell {
     }
 }
 
-/// One layer of one micro-batch, or an operation that occurs once per iteration.
+/// A row of the file: one layer of one micro-batch, or an operation that occurs once per iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimaiRow {
-    /// Index into [`SimaiText::names`].
+    /// Index of the layer's name in [`SimaiText::names`].
     pub name: u32,
-    /// fwd, ig, wg.
+    /// Cells of the columns fwd, ig and wg.
     pub cells: [Cell; 3],
 }
 
-/// A whole file.
+/// Content of a SimAI text workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SimaiText {
-    /// Line 1.
+    /// Fields of line 1.
     pub header: SimaiHeader,
     /// The distinct layer names in order of appearance.
     pub names: Vec<String>,
-    /// The rows.
+    /// The rows in file order.
     pub rows: Vec<SimaiRow>,
 }
 
 impl SimaiText {
-    /// The layer name of a row.
+    /// Returns the layer name of a row.
     pub fn name(&self, row: &SimaiRow) -> &str {
         &self.names[row.name as usize]
     }
 
-    /// Count and bytes of every (column, collective) that occurs, in column order.
+    /// Returns count and bytes of every (column, collective) that occurs, in column order.
     pub fn totals(&self) -> Vec<ColumnTotal> {
         let mut totals: Vec<ColumnTotal> = Vec::new();
         for (index, column) in Column::ALL.into_iter().enumerate() {
@@ -160,7 +160,7 @@ impl SimaiText {
         totals
     }
 
-    /// Sum of one column's times over all rows, seconds.
+    /// Returns the sum of one column's times over all rows, seconds.
     pub fn compute_s(&self, column: Column) -> f64 {
         let ns: u128 = self.rows.iter().map(|row| u128::from(row.cells[column as usize].ns)).sum();
         ns as f64 * 1e-9
@@ -172,7 +172,7 @@ impl SimaiText {
         cells.filter(|cell| cell.collective.is_none() && cell.written_bytes > 0).count()
     }
 
-    /// Share of compute times that are the generator's placeholder (at most 1 ns).
+    /// Returns the fraction of compute times that are the generator's placeholder (at most 1 ns).
     pub fn placeholder_share(&self) -> f64 {
         let times = self.rows.len() * 3;
         let small = self.rows.iter().flat_map(|row| &row.cells).filter(|cell| cell.ns <= 1).count();
@@ -214,7 +214,7 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<SimaiText, Problems
     problems.into_result(SimaiText { header: header.unwrap_or_default(), names: names.list, rows })
 }
 
-/// Distinct names with their indices.
+/// Distinct names, each with its index.
 #[derive(Default)]
 struct NameIndex {
     list: Vec<String>,

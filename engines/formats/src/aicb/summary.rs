@@ -7,7 +7,7 @@ use serde::Serialize;
 /// All remarks of an import. Its JSON form has the same fields.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ImportSummary {
-    /// The files.
+    /// The files that were read.
     pub inputs: Vec<InputSummary>,
     /// Sizes of the parallel groups.
     pub groups: GroupSummary,
@@ -29,12 +29,12 @@ pub struct ImportSummary {
     pub notes: Vec<String>,
 }
 
-/// One file.
+/// Summary of one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct InputSummary {
     /// The name as the user wrote it.
     pub name: String,
-    /// Format of its content, as text.
+    /// Format of the file's content, as text.
     pub format: String,
     /// `true` if the file was gzip-compressed.
     pub compressed: bool,
@@ -45,28 +45,28 @@ pub struct InputSummary {
 /// Sizes of the parallel groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct GroupSummary {
-    /// Tensor parallel.
+    /// Number of tensor-parallel ranks.
     pub tp: u64,
-    /// Expert parallel.
+    /// Number of expert-parallel ranks.
     pub ep: u64,
-    /// Pipeline stages.
+    /// Number of pipeline stages.
     pub pp: u64,
-    /// Data parallel.
+    /// Number of data-parallel ranks.
     pub dp: u64,
-    /// GPUs of the job.
+    /// Number of GPUs of the job.
     pub gpus: u64,
-    /// Micro-batches per iteration.
+    /// Number of micro-batches per iteration.
     pub micro_batches: u64,
 }
 
 /// Numbers of rows of a workload, by their part of the iteration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RowSummary {
-    /// Once per iteration, before the layers.
+    /// Rows that occur once per iteration, before the layers.
     pub before: u64,
     /// Rows of one micro-batch (of stage 0, if the file has several stages).
     pub per_micro_batch: u64,
-    /// Once per iteration, after the layers.
+    /// Rows that occur once per iteration, after the layers.
     pub after: u64,
 }
 
@@ -79,7 +79,7 @@ pub struct ColumnTotal {
     pub collective: String,
     /// Number of rows.
     pub calls: u64,
-    /// Their bytes together.
+    /// Sum of the bytes of these calls.
     pub bytes: u64,
 }
 
@@ -96,31 +96,31 @@ pub struct DimensionBytes {
     pub pp: u64,
 }
 
-/// Compute times.
+/// Source and values of the compute times.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ComputeSummary {
     /// `file`, `aiob`, `zero`, or `none` if a source is still missing.
     pub source: String,
     /// Fraction of the file's times that are the generator's placeholder; `null` if it does not apply.
     pub placeholder_share: Option<f64>,
-    /// Forward time of one micro-batch on stage 0, without communication.
+    /// Forward time of one micro-batch on stage 0, without communication, seconds.
     pub forward_s: Option<f64>,
-    /// Backward time of one micro-batch on stage 0, without communication.
+    /// Backward time of one micro-batch on stage 0, without communication, seconds.
     pub backward_s: Option<f64>,
-    /// Forward time of all rows of a SimAI text together.
+    /// Forward time of all rows of a SimAI text together, seconds.
     pub forward_all_rows_s: Option<f64>,
 }
 
-/// Something left out.
+/// Parts of a file that were left out, of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Skipped {
     /// Description of the omitted parts.
     pub what: String,
-    /// Number of them.
+    /// Number of omitted parts.
     pub count: u64,
     /// Bytes of the omitted parts.
     pub bytes: u64,
-    /// Reason.
+    /// Reason for the omission.
     pub why: String,
 }
 
@@ -137,12 +137,12 @@ impl ImportSummary {
         }
     }
 
-    /// Notes an assumption.
+    /// Records an assumption.
     pub fn assume(&mut self, what: impl Into<String>, value: impl Into<String>, set_with: impl Into<String>) {
         self.assumed.push(Assumed { what: what.into(), value: value.into(), set_with: set_with.into() });
     }
 
-    /// Every assumption as a problem, for strict imports.
+    /// Returns every assumption as a problem, for strict imports.
     pub fn strict_problems(&self) -> Problems {
         let mut problems = Problems::new();
         for assumed in &self.assumed {
@@ -158,7 +158,7 @@ impl ImportSummary {
         problems
     }
 
-    /// Everything that was omitted or is unusual, one sentence each.
+    /// Returns sentences on everything that was omitted or is unusual.
     pub fn remarks(&self) -> impl Iterator<Item = String> {
         let skipped = self.skipped.iter().map(|skipped| {
             let bytes = if skipped.bytes > 0 { format!(", {} bytes", skipped.bytes) } else { String::new() };
@@ -167,7 +167,7 @@ impl ImportSummary {
         skipped.chain(self.notes.iter().cloned())
     }
 
-    /// The summary as lines of text.
+    /// Formats the summary as lines of text.
     pub fn to_text(&self) -> String {
         let mut text = String::new();
         let mut line = |s: String| {

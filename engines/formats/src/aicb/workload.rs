@@ -16,27 +16,27 @@ pub enum ComputeSource {
     /// Kernel times if they are given, else the workload file.
     #[default]
     Auto,
-    /// The workload file; placeholders do not count as times.
+    /// The workload file, without the generator's placeholders.
     File,
     /// The file of kernel times.
     Kernels,
-    /// No compute time, intentionally.
+    /// Compute times are intentionally zero.
     Zero,
 }
 
 /// Meaning of a size in the parameter gather of a `grad_norm` row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParameterGather {
-    /// The data-parallel gather of updated parameters, as in the generator.
+    /// The row gathers updated parameters over the data-parallel group, as in the generator.
     DataParallel,
-    /// Tensor parallel, as its column says; it never leaves the pod.
+    /// The row gathers over the tensor-parallel group, as its column says, and never leaves the pod.
     ByColumn,
 }
 
 /// Values that the user gives in addition to the files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MergeOptions {
-    /// World size, if the file does not contain it.
+    /// Number of GPUs of the job, if the file does not contain it.
     pub gpus: Option<u64>,
     /// Bytes that one stage sends to the next per micro-batch and rank, if the file does not contain them or they
     /// differ.
@@ -55,9 +55,9 @@ pub struct MergeOptions {
 /// Compute and communication of one stage in one iteration.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct StageWorkload {
-    /// Forward compute of one micro-batch, seconds; `None` until a source is given.
+    /// Forward compute time of one micro-batch, seconds; `None` until a source is given.
     pub forward_s: Option<f64>,
-    /// Backward compute of one micro-batch, seconds; `None` until a source is given.
+    /// Backward compute time of one micro-batch, seconds; `None` until a source is given.
     pub backward_s: Option<f64>,
     /// TP and EP collectives of all forward passes.
     pub forward_collectives: Vec<AicbCollective>,
@@ -81,23 +81,23 @@ pub struct StageWorkload {
 /// A training iteration.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct AicbWorkload {
-    /// Tensor-parallel size.
+    /// Number of tensor-parallel ranks.
     pub tp: u64,
-    /// Expert-parallel size.
+    /// Number of expert-parallel ranks.
     pub ep: u64,
-    /// Ranks over which one expert is split; 1 without experts.
+    /// Number of ranks over which one expert is split; 1 without experts.
     pub expert_tp: u64,
-    /// Pipeline stages.
+    /// Number of pipeline stages.
     pub pp: u64,
-    /// Data-parallel size.
+    /// Number of data-parallel ranks.
     pub dp: u64,
-    /// GPUs of the job: TP x PP x DP.
+    /// Number of GPUs of the job: TP x PP x DP.
     pub gpus: u64,
-    /// Micro-batches per iteration.
+    /// Number of micro-batches per iteration.
     pub micro_batches: u64,
     /// Bytes that one stage sends to the next per micro-batch and rank; 0 with one stage.
     pub pp_bytes_per_rank: u64,
-    /// One entry per stage.
+    /// Compute and communication of each stage.
     pub stages: Vec<StageWorkload>,
     /// Summary of the import: parts found, parts skipped, values assumed.
     #[serde(skip)]
@@ -114,7 +114,7 @@ impl AicbWorkload {
 /// A workload and the tables that accompany it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Merged {
-    /// The iteration.
+    /// The training iteration.
     pub workload: AicbWorkload,
     /// Bus bandwidths for the in-pod collectives.
     pub bus_bandwidth: Option<BusBandwidth>,
@@ -255,7 +255,8 @@ impl Groups {
     }
 }
 
-/// Bytes that one GPU sends for the data-parallel calls on flat rings; skips calls that do not run on a ring.
+/// Returns the bytes that one GPU sends for the data-parallel calls on flat rings; skips calls that do not run on a
+/// ring.
 pub(super) fn ring_bytes(
     collectives: &[AicbCollective],
     summary: &mut ImportSummary,

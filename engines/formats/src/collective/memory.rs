@@ -12,7 +12,7 @@ pub const MOST_SLOTS: u64 = 1 << 24;
 /// Maximum number of contributions that all different sums together may have.
 const MOST_TERMS: usize = 1 << 25;
 
-/// A sum of contributions.
+/// Index of a sum of contributions.
 pub type SumId = u32;
 /// Content of a slot that has not been written.
 const EMPTY: SumId = SumId::MAX;
@@ -23,13 +23,13 @@ pub struct Memory {
     op: CollectiveOp,
     in_place: bool,
     sizes: Vec<BufferSizes>,
-    /// First slot of each rank.
+    /// Index of the first slot of each rank.
     first: Vec<usize>,
     slots: Vec<SumId>,
     sums: Sums,
 }
 
-/// Every distinct sum, stored once. The first entries are the single contributions.
+/// All distinct sums, each stored once. The first entries are the single contributions.
 #[derive(Clone, Debug)]
 struct Sums {
     /// Number of the first contribution of each rank; the last entry is the total number of contributions.
@@ -41,7 +41,7 @@ struct Sums {
 }
 
 impl Memory {
-    /// The buffers before the program begins: inputs are filled, all other buffers are empty.
+    /// Creates the buffers as they are before the program begins: inputs are filled, all other buffers are empty.
     ///
     /// # Errors
     /// More chunks than [`MOST_SLOTS`].
@@ -80,7 +80,7 @@ impl Memory {
         Ok(memory)
     }
 
-    /// The number of a slot; two names of the same slot give the same number; `None` outside of the buffers.
+    /// Returns the number of a slot; two names of the same slot give the same number; `None` outside of the buffers.
     pub fn slot(&self, rank: usize, place: BufferPlace) -> Option<usize> {
         let size = self.sizes.get(rank)?;
         let (offset, rank_id) = (u64::from(place.offset), rank as u64);
@@ -131,12 +131,12 @@ impl Memory {
     ///
     /// # Errors
     /// A contribution is in both sums, or there are too many distinct sums; the error is the end of a sentence about
-    /// it.
+    /// the addition.
     pub fn add(&mut self, a: SumId, b: SumId) -> Result<SumId, String> {
         self.sums.add(a, b)
     }
 
-    /// The contributions of a sum, in order.
+    /// Returns the contributions of a sum, in order.
     pub fn terms(&self, sum: SumId) -> Vec<Contribution> {
         self.sums.terms(sum)
     }
@@ -156,7 +156,7 @@ impl Memory {
         problems.into_result(slots)
     }
 
-    /// Compares one slot of an output.
+    /// Compares one slot of an output with the required sum, and adds a problem if they differ.
     pub fn compare_one(&self, rank: u32, offset: u32, sum: &[Contribution], problems: &mut Problems) {
         let place = BufferPlace { buffer: Buffer::Output, offset };
         let slot = self.slot(rank as usize, place);
@@ -177,7 +177,7 @@ impl Memory {
     }
 }
 
-/// A sum as text.
+/// Formats a sum as text.
 fn shown(terms: &[Contribution]) -> String {
     const MOST: usize = 4;
     let one = |term: &Contribution| format!("chunk {} of rank {}", term.chunk, term.rank);

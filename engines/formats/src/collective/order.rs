@@ -9,10 +9,10 @@ use std::rc::Rc;
 /// this number.
 pub const MOST_BLOCKS: usize = 4096;
 
-/// A step that has been executed: thread block and time on the block's clock.
+/// A step that has been executed: index of its thread block, and number of the step in that block.
 pub type Moment = (u32, u32);
 
-/// For each thread block, its last step that certainly happened before a given moment.
+/// For each thread block, the number of its last step that certainly happened before a given step.
 pub type Clock = Rc<[u32]>;
 
 /// Clocks of all thread blocks, and the last accesses of all slots.
@@ -24,7 +24,7 @@ pub struct Order {
 }
 
 impl Order {
-    /// The initial state, before any step; `None` for more than [`MOST_BLOCKS`] thread blocks.
+    /// Creates the state before any step; `None` for more than [`MOST_BLOCKS`] thread blocks.
     pub fn new(blocks: usize, slots: usize) -> Option<Self> {
         (blocks <= MOST_BLOCKS).then(|| Self {
             clocks: vec![vec![0; blocks]; blocks],

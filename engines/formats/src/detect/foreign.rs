@@ -35,7 +35,7 @@ pub enum ForeignFile {
     Program,
     /// A picture.
     Picture,
-    /// Text, such as a licence or a page of Markdown.
+    /// Prose, such as a licence or a page of Markdown.
     Prose,
     /// YAML of an unknown kind.
     OtherYaml,
@@ -49,7 +49,7 @@ use ForeignFile::{
     Yang,
 };
 
-/// Each format with its description, to follow "this is", and the advice.
+/// Each format with its description, to follow "this is", and the advice to the user.
 const TOLD: [(ForeignFile, &str, &str); 19] = [
     (
         AstraSystem,
@@ -134,7 +134,7 @@ const TOLD: [(ForeignFile, &str, &str); 19] = [
 ];
 
 impl ForeignFile {
-    /// All formats that lightbay knows but does not read.
+    /// Returns all formats that lightbay knows but does not read.
     pub fn all() -> impl Iterator<Item = Self> {
         TOLD.iter().map(|(file, ..)| *file)
     }
@@ -150,12 +150,12 @@ impl ForeignFile {
         ("", "")
     }
 
-    /// The description, to follow "this is".
+    /// Returns the description, to follow "this is".
     pub const fn describe(self) -> &'static str {
         self.told().0
     }
 
-    /// What the user can do instead.
+    /// Returns the advice on what the user can do instead.
     pub const fn advice(self) -> &'static str {
         self.told().1
     }

@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 /// The counts of one layer in one iteration.
 #[derive(Clone, Debug)]
 pub(super) struct LoadGrid {
-    /// Its location in the file.
+    /// Location of the counts in the file.
     pub(super) place: String,
     pub(super) iteration: u64,
     pub(super) layer: u32,
     /// Counts of all experts, for each rank.
     pub(super) rows: Vec<Vec<f64>>,
-    /// `true` if the rows are ranks, `false` for a single sum over all ranks.
+    /// `true` if each row belongs to a rank, `false` if the only row is the sum over all ranks.
     pub(super) ranked: bool,
 }
 
@@ -43,7 +43,7 @@ impl Grids {
     }
 }
 
-/// Combines all layers; notes differing sums and layers without tokens.
+/// Combines the matrices of all layers; notes differing sums and layers without tokens.
 pub(super) fn assemble(grids: Vec<LoadGrid>) -> Result<ExpertLoads, Problems> {
     const REMEDY: &str = "use the same ranks and experts for every layer of every iteration";
     let mut problems = Problems::new();
@@ -109,9 +109,9 @@ pub(super) fn assemble(grids: Vec<LoadGrid>) -> Result<ExpertLoads, Problems> {
     Ok(ExpertLoads { iterations, layers, ranks, experts: experts as u32, counts })
 }
 
-/// Notes on a whole record: layers without tokens, layers whose sums differ from those of the others, missing ranks. In
-/// files that each count the experts of one rank, the sums of layers always differ, so only the combined record is
-/// checked.
+/// Returns notes on a whole record: layers without tokens, layers whose sums differ from the sums of the other layers,
+/// and missing ranks. In files that each count the experts of one rank, the sums of layers always differ, so only the
+/// combined record is checked.
 pub(super) fn remarks(loads: &ExpertLoads) -> Vec<String> {
     let mut notes = Vec::new();
     let sums: Vec<Vec<f64>> = (0..loads.iterations.len())

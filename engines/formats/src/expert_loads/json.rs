@@ -79,7 +79,7 @@ fn tensor(path: &str, value: &Value, options: &LoadOptions) -> ReadLoads {
     }
 }
 
-/// The problem of a table whose rows may be layers or iterations.
+/// Returns the problem of a table whose rows may be layers or iterations.
 pub(super) fn ambiguous(rows: usize) -> Problems {
     let message = format!("has {rows} rows, which may be layers or iterations");
     Problem::new("", message, "set the meaning of the rows: axis=layers or axis=iterations").into()
@@ -133,7 +133,7 @@ fn load_history(history: &Value) -> ReadLoads {
     problems.into_result(LoadFile::dense(grids, UsedOptions::default()))
 }
 
-/// Layers of one iteration, each a list of counts.
+/// Reads the layers of one iteration, each a list of counts.
 fn layered(path: &str, value: &Value, iteration: u64, grids: &mut Vec<LoadGrid>, problems: &mut Problems) {
     let Some(layers) = value.as_array() else {
         problems.add(path, format!("is {}", brief(value)), "give a list of layers");
@@ -147,7 +147,7 @@ fn layered(path: &str, value: &Value, iteration: u64, grids: &mut Vec<LoadGrid>,
     }
 }
 
-/// A list of counts.
+/// Reads a list of counts.
 fn row(path: &str, value: &Value, problems: &mut Problems) -> Option<Vec<f64>> {
     let Some(list) = value.as_array() else {
         problems.add(path, format!("is {}", brief(value)), "give a list of counts");
@@ -196,13 +196,13 @@ fn matrix(place: &str, value: &Value, problems: &mut Problems) -> Option<(Vec<Ve
     }
 }
 
-/// The object on a line.
+/// Parses the JSON object on a line.
 fn object_of(file: &StoredText, line: &str, place: &str, problems: &mut Problems) -> Option<Value> {
     let read = file.json(line);
     read.map_err(|problem| problems.add(place, problem.message, "write one object per line")).ok()
 }
 
-/// An integer of an object, up to the maximum of its type.
+/// Reads an integer of an object, up to the maximum of its type.
 fn whole<T: TryFrom<u64>>(value: &Value, key: &str, place: &str, problems: &mut Problems) -> Option<T> {
     let found = value.get(key).and_then(Value::as_u64).and_then(|number| T::try_from(number).ok());
     if found.is_none() {
@@ -232,9 +232,9 @@ fn json_lines(file: &StoredText) -> ReadLoads {
     problems.into_result(LoadFile::dense(grids.list, UsedOptions::default()))
 }
 
-/// Lines that Megatron saves per rank: `{"iter": 40, "block": "decoder", "layer": 1, "tpe": [[37, 38], [51, 46]]}`, a
-/// list of micro-batches, each with the counts of the experts of this rank. Micro-batches are summed; blocks for
-/// multi-token prediction are omitted.
+/// Reads lines that Megatron saves per rank: `{"iter": 40, "block": "decoder", "layer": 1, "tpe": [[37, 38], [51,
+/// 46]]}`, a list of micro-batches, each with the counts of the experts of this rank. Micro-batches are summed; blocks
+/// for multi-token prediction are omitted.
 fn of_own_experts(file: &StoredText) -> ReadLoads {
     let mut problems = Problems::new();
     let mut grids = Grids::default();
@@ -276,7 +276,7 @@ fn of_own_experts(file: &StoredText) -> ReadLoads {
     problems.into_result(LoadFile::of_own_experts(grids.list, notes))
 }
 
-/// Lines of a log that contain `num_global_tokens_per_expert` and a list, optionally after iteration and layer.
+/// Reads lines of a log that contain `num_global_tokens_per_expert` and a list, optionally after iteration and layer.
 pub(super) fn megatron(file: &StoredText, options: &LoadOptions) -> ReadLoads {
     const NAME: &str = "num_global_tokens_per_expert";
     let mut problems = Problems::new();
@@ -324,7 +324,7 @@ pub(super) fn megatron(file: &StoredText, options: &LoadOptions) -> ReadLoads {
     problems.into_result(LoadFile::dense(grids.list, used))
 }
 
-/// The number after the last `word` of a text.
+/// Returns the number after the last `word` of a text.
 fn number_after(text: &str, word: &str) -> Option<u64> {
     let (_, rest) = text.rsplit_once(word)?;
     let rest = rest.trim_start_matches([' ', '=', ':', '_', '\t']);

@@ -54,7 +54,7 @@ pub fn is_long_header(header: &[&str]) -> bool {
     begins("layer") && begins("expert")
 }
 
-/// The columns of a header: by their exact name, or by its beginning.
+/// Finds the columns of a header: by their exact name, or by its beginning.
 pub(super) fn columns(header: &[&str]) -> Result<LongColumns, Problem> {
     let find = |column: usize| {
         let words = NAMES[column].1;
@@ -139,18 +139,18 @@ pub(super) fn read<'a>(
 }
 
 impl SparseLoads {
-    /// Number of experts, counted up to the highest one in the file.
+    /// Returns the number of experts: the highest number of an expert in the file plus 1.
     pub(super) fn highest(&self) -> u32 {
         self.experts.last().map_or(0, |expert| expert + 1)
     }
 
-    /// Layers by iteration.
+    /// Iterates over the layers with counts, as (iteration, layer).
     pub(super) fn layers(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
         self.rows.keys().copied()
     }
 
-    /// Matrices of `experts` experts for all of `layers`, with zeros for what the file omits, and the number of these
-    /// zeros.
+    /// Returns matrices of `experts` experts for all of `layers`, with zeros for the counts that the file omits, and
+    /// the number of these zeros.
     pub(super) fn grids(
         &self,
         experts: u32,
@@ -180,8 +180,8 @@ impl SparseLoads {
     }
 }
 
-/// Number of experts of sparse files of one run. With a model, it is the model's number. Without a model, or if files
-/// contain more experts, the files must contain all experts.
+/// Returns the number of experts of sparse files of one run. With a model, it is the model's number. Without a model,
+/// or if files contain more experts, the files must contain all experts.
 pub(super) fn experts(files: &[&SparseLoads], model: Option<u32>) -> Result<u32, Problem> {
     let highest = files.iter().map(|file| file.highest()).max().unwrap_or(0);
     if let Some(model) = model.filter(|model| *model >= highest) {
@@ -201,7 +201,7 @@ pub(super) fn experts(files: &[&SparseLoads], model: Option<u32>) -> Result<u32,
     Ok(highest)
 }
 
-/// A remark on pairs that a file omits.
+/// Returns a remark on pairs of layer and expert that a file omits.
 pub(super) fn filled_note(filled: usize) -> Option<String> {
     let pairs = counted(filled as u64, "pair", "pairs");
     let have = if filled == 1 { "has" } else { "have" };

@@ -17,7 +17,7 @@ pub(super) fn count(cell: &str, most: f64) -> Option<f64> {
     cell.parse::<f64>().ok().filter(|count| (0.0..=most).contains(count))
 }
 
-/// The number of an iteration, layer, rank or expert.
+/// Reads the number of an iteration, layer, rank or expert.
 pub(super) fn index(cell: &str) -> Option<u64> {
     count(cell, MOST_NUMBER).filter(|number| number.fract() == 0.0).map(|number| number as u64)
 }

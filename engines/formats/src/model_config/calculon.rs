@@ -64,7 +64,7 @@ struct Keys<'k> {
 }
 
 impl Keys<'_> {
-    /// A required integer.
+    /// Reads a required integer.
     fn number(&mut self, key: &'static str, least: u64) -> Option<u64> {
         let value = self.map.get(key);
         let number =

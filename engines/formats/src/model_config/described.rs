@@ -13,12 +13,12 @@ pub struct DescribedJob {
 }
 
 impl DescribedJob {
-    /// A model without a run.
+    /// Makes a description of a model without a run.
     pub const fn of(sizes: ModelSizes) -> Self {
         Self { sizes, run: Vec::new() }
     }
 
-    /// Adds an integer.
+    /// Adds the integer value of a parameter, if there is one.
     pub(super) fn set(&mut self, name: &'static str, value: Option<u64>) {
         let value = value.and_then(|value| i64::try_from(value).ok());
         self.run.extend(value.map(|value| (name, ParamValue::Int(value))));

@@ -17,7 +17,7 @@ pub(crate) fn is_one(text: &str) -> bool {
     MARKS.iter().any(|mark| text.contains(mark))
 }
 
-/// Values by their names, with `_` between words; flags have an empty value.
+/// Arguments by their names, with `_` between words; flags have an empty value.
 struct Arguments<'t> {
     values: BTreeMap<String, &'t str>,
     problems: Problems,
@@ -44,7 +44,7 @@ pub fn read(content: impl BufRead, limits: &Limits) -> Result<Imported<Described
     arguments.problems.into_result(made)
 }
 
-/// Vocabulary if no argument sets it: that of GPT-2 and GPT-3, padded.
+/// Vocabulary size if no argument sets it: the size of GPT-2 and GPT-3, padded.
 const VOCAB: u32 = 51_200;
 
 /// Reads `--name value`, `--name=value`, and `name: value` of YAML. If a name occurs several times, the last one
@@ -89,14 +89,14 @@ impl Arguments<'_> {
         names.iter().find_map(|name| Some(((*name).to_owned(), (*self.values.get(*name)?).to_owned())))
     }
 
-    /// `true` for a flag that is set, and for `true` in YAML.
+    /// Returns `true` for a flag that is set, and for `true` in YAML.
     fn flag(&self, name: &str) -> bool {
         self.values
             .get(name)
             .is_some_and(|value| !matches!(value.to_ascii_lowercase().as_str(), "false" | "no" | "0"))
     }
 
-    /// The value of a size, if one of the names exists.
+    /// Returns the value of a size, if one of the names exists.
     fn given(&mut self, names: &[&str]) -> Option<u64> {
         let (name, value) = self.text(names)?;
         let size = value.replace('_', "").parse::<u64>().ok().filter(|size| u32::try_from(*size).is_ok());
@@ -108,7 +108,7 @@ impl Arguments<'_> {
         size
     }
 
-    /// A required size of at least 1.
+    /// Reads a required size of at least 1.
     fn size(&mut self, names: &[&str]) -> Option<u32> {
         if self.text(names).is_none() {
             let argument = format!("--{}", names[0].replace('_', "-"));
@@ -127,7 +127,7 @@ impl Arguments<'_> {
         self.given(names).and_then(|size| u32::try_from(size).ok()).filter(|size| *size > 0)
     }
 
-    /// The model, and `true` if a vocabulary was set.
+    /// Reads the sizes of the model; returns `true` with them if a vocabulary was set.
     fn sizes(&mut self, notes: &mut Vec<String>) -> Option<(ModelSizes, bool)> {
         let layers = self.size(&["num_layers"]);
         let hidden = self.size(&["hidden_size"]);
@@ -197,8 +197,8 @@ impl Arguments<'_> {
         Some(ExpertSizes { experts, top_k, width, shared, layers: which })
     }
 
-    /// The layers with experts, from `moe_layer_freq`: every n-th layer, counted from 0, or a list such as
-    /// `([0]*3+[1]*58)`.
+    /// Reads the indices of the layers with experts from `moe_layer_freq`: every n-th layer, counted from 0, or a list
+    /// such as `([0]*3+[1]*58)`.
     fn expert_layers(&mut self, layers: u32) -> Option<Vec<u32>> {
         let Some((name, text)) = self.text(&["moe_layer_freq"]) else { return Some((0..layers).collect()) };
         if let Ok(every) = text.parse::<u32>()

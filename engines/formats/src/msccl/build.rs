@@ -10,7 +10,7 @@ pub type StepPlace = (u32, u32);
 #[derive(Clone, Debug)]
 pub struct ProgramBuilder {
     gpus: Vec<Gpu>,
-    /// Thread blocks by rank, peer, direction and channel.
+    /// Number of each thread block by rank, peer, direction (`true`: sends) and channel.
     blocks: HashMap<(u32, u32, bool, u32), u32>,
 }
 
@@ -27,7 +27,7 @@ pub struct ChunkTransfer {
     pub source: BufferPlace,
     /// Location of the chunk on the receiving rank.
     pub destination: BufferPlace,
-    /// The step on the sending rank that brought the chunk; none for an input chunk.
+    /// The step on the sending rank that received the chunk; none for an input chunk.
     pub brought: Option<StepPlace>,
     /// If the chunk is added to the content of its destination: the step on the receiving rank that wrote that content
     /// last.
@@ -35,12 +35,12 @@ pub struct ChunkTransfer {
 }
 
 impl ProgramBuilder {
-    /// Ranks without thread blocks.
+    /// Starts the programs of ranks that have no thread blocks yet.
     pub fn new(gpus: Vec<Gpu>) -> Self {
         Self { gpus, blocks: HashMap::new() }
     }
 
-    /// Adds thread blocks that copy chunks of a rank before anything is sent: `(source, destination)` each.
+    /// Adds thread blocks that copy chunks of a rank before anything is sent; `copies` are pairs (source, destination).
     pub fn copies(&mut self, rank: u32, copies: &[(BufferPlace, BufferPlace)]) {
         for copies in copies.chunks(MOST_STEPS) {
             let copy = |&(source, destination): &(BufferPlace, BufferPlace)| Step {
@@ -80,7 +80,7 @@ impl ProgramBuilder {
         (receiving, step)
     }
 
-    /// The number of a thread block, which is created if it does not exist.
+    /// Returns the number of a thread block, which is created if it does not exist.
     fn block(&mut self, rank: u32, peer: u32, sends: bool, channel: u32) -> u32 {
         let blocks = &mut self.gpus[rank as usize].blocks;
         *self.blocks.entry((rank, peer, sends, channel)).or_insert_with(|| {
@@ -109,7 +109,7 @@ impl ProgramBuilder {
         steps.len() as u32 - 1
     }
 
-    /// The programs.
+    /// Returns the programs of all ranks.
     ///
     /// # Errors
     /// A rank has more thread blocks than executors support.

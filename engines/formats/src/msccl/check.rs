@@ -164,7 +164,7 @@ fn pairs(algorithm: &Algorithm, problems: &mut Problems) {
     }
 }
 
-/// Limits of the public executors that a schedule exceeds, each in one sentence.
+/// Returns the limits of the public executors that a schedule exceeds, each in one sentence.
 pub fn limits(algorithm: &Algorithm) -> Vec<String> {
     let mut found = Vec::new();
     let name = algorithm.name.chars().count();

@@ -15,7 +15,7 @@ use std::collections::{HashMap, VecDeque};
 /// Maximum number of chunks that all steps together may move.
 const MOST_MOVES: u64 = 1 << 26;
 
-/// Choices for a run.
+/// Options of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExecuteOptions {
     /// Rank whose input a broadcast spreads; if missing, the only rank that receives nothing.
@@ -37,28 +37,28 @@ impl Default for ExecuteOptions {
 /// A message that went over a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passage {
-    /// Rank that sent it.
+    /// Rank that sent the message.
     pub from: u32,
-    /// Rank that received it.
+    /// Rank that received the message.
     pub to: u32,
     /// Channel of the connection.
     pub channel: u32,
-    /// Thread block and step that sent it.
+    /// Thread block and step that sent the message.
     pub send: (u32, u32),
-    /// Thread block and step that received it.
+    /// Thread block and step that received the message.
     pub receive: (u32, u32),
-    /// Location to which it was written; none if it was only added and sent on.
+    /// Location to which the message was written; none if it was only added and sent on.
     pub destination: Option<BufferPlace>,
-    /// Its chunks, as sums of the run's memory.
+    /// Chunks of the message, as sums of the run's memory.
     pub sums: Vec<SumId>,
 }
 
-/// A successful run.
+/// Result of a successful run.
 #[derive(Clone, Debug)]
 pub struct Execution {
-    /// Steps done.
+    /// Number of steps done.
     pub steps: u64,
-    /// Messages in the order in which they were received.
+    /// Messages sent between ranks, in the order in which they were received.
     pub passages: Vec<Passage>,
     /// All buffers at the end.
     pub memory: Memory,
@@ -122,7 +122,7 @@ struct Message {
     clock: Option<Clock>,
 }
 
-/// A thread block that runs.
+/// State of a thread block during the run.
 struct Running<'a> {
     rank: usize,
     number: usize,
@@ -138,14 +138,14 @@ struct Run<'a> {
     memory: Memory,
     order: Option<Order>,
     blocks: Vec<Running<'a>>,
-    /// First thread block of each rank.
+    /// Index of the first thread block of each rank.
     first: Vec<usize>,
     connections: Vec<Connection>,
     peers: Vec<(u32, u32, u32)>,
     in_flight: usize,
     /// Thread blocks that wait for a step.
     waiting: HashMap<(usize, usize), Vec<usize>>,
-    /// Clocks of the steps for which others wait.
+    /// Clocks of the steps for which other blocks wait.
     clocks: HashMap<(usize, usize), Clock>,
     ready: VecDeque<usize>,
     passages: Vec<Passage>,
@@ -212,7 +212,7 @@ impl<'a> Run<'a> {
         problems.into_result(run)
     }
 
-    /// The `<copy>` rows of a rank. In place, they move nothing and only state the locations of inputs.
+    /// Executes the `<copy>` rows of a rank. In place, they move nothing and only state the locations of inputs.
     fn copy(&mut self, rank: usize, in_place: bool) {
         for (input, output) in &self.algorithm.gpus[rank].copies {
             let place = |buffer, offset| BufferPlace { buffer, offset };
@@ -423,7 +423,8 @@ impl<'a> Run<'a> {
         format!("gpu {}, tb {}, step {}", running.rank, running.number, running.done)
     }
 
-    /// The cycle of thread blocks that wait for each other, found by starting at a blocked thread block.
+    /// Returns the problem of a cycle of thread blocks that wait for each other, found by starting at a blocked thread
+    /// block.
     fn circle(&self, stuck: usize) -> Problem {
         let mut trail: Vec<(usize, String)> = Vec::new();
         let mut block = stuck;
@@ -508,10 +509,10 @@ impl<'a> Run<'a> {
 /// Obstacle that keeps a thread block from its next step.
 #[derive(Clone, Copy)]
 enum Obstacle {
-    /// A step of another thread block of the rank.
+    /// A step of another thread block of the rank has not finished.
     Step(usize, usize),
-    /// A connection without messages.
+    /// A connection has no messages.
     Empty(usize),
-    /// A connection with as many messages as it holds.
+    /// A connection holds its maximum number of messages.
     Full(usize),
 }

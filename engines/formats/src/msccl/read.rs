@@ -8,9 +8,9 @@ use lightbay_core::problem::{Problem, Problems, printable};
 use roxmltree::Node;
 use std::io::BufRead;
 
-/// Largest file, bytes.
+/// Maximum size of a file, bytes.
 const MOST_BYTES: u64 = 128 << 20;
-/// Maximum number of ranks, thread blocks of a rank, steps of a thread block, chunks of a buffer, channels.
+/// Maximum number of ranks.
 const MOST_RANKS: usize = 1 << 14;
 const MOST_PARTS: u32 = 1 << 20;
 

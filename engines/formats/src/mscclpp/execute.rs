@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 /// Maximum number of chunks that all operations together may move.
 const MOST_MOVES: u64 = 1 << 26;
 
-/// Rank, thread block and operation.
+/// Index of an operation: rank, thread block and operation in that block.
 pub type OperationPlace = (u32, u32, u32);
 
 /// Chunks that moved from the buffer of one GPU to the buffer of another.
@@ -24,22 +24,22 @@ pub struct PlanPassage {
     pub from: u32,
     /// Rank whose buffer was written.
     pub to: u32,
-    /// The operation.
+    /// The operation that moved the chunks.
     pub operation: OperationPlace,
     /// The chunks, as sums of the run's memory.
     pub sums: Vec<SumId>,
 }
 
-/// A completed run.
+/// Result of a completed run.
 #[derive(Clone, Debug)]
 pub struct PlanExecution {
-    /// Operations done.
+    /// Number of operations done.
     pub operations: u64,
     /// Chunks that moved from GPU to GPU, in order.
     pub passages: Vec<PlanPassage>,
     /// Signals, each with the operation that waited for it.
     pub signals: Vec<[OperationPlace; 2]>,
-    /// Barriers at which thread blocks synchronised.
+    /// Operations that met at each barrier, one per thread block.
     pub meetings: Vec<Vec<OperationPlace>>,
     /// All buffers at the end.
     pub memory: Memory,
@@ -96,19 +96,19 @@ pub fn execute(
     })
 }
 
-/// A pending signal: its operation, and the clock of its block.
+/// A pending signal: the operation that sent it, and the clock of that operation's block.
 struct Signalled {
     by: OperationPlace,
     clock: Option<Clock>,
 }
 
-/// A thread block that runs.
+/// State of a thread block during the run.
 #[derive(Default)]
 struct Running {
     rank: usize,
     number: usize,
     done: usize,
-    /// Slots that it has read and written since its threads were last synchronised.
+    /// Slots that the block has read since its threads were last synchronised.
     read: HashSet<usize>,
     written: HashSet<usize>,
     /// `true` if the writes include stores to other GPUs.
@@ -122,10 +122,10 @@ struct PlanRun<'a> {
     memory: Memory,
     order: Option<Order>,
     blocks: Vec<Running>,
-    /// The counterpart of every channel: rank and channel.
+    /// Counterpart of every channel, as rank and channel.
     ends: Vec<Vec<(usize, usize)>>,
     waiting: Vec<Vec<VecDeque<Signalled>>>,
-    /// Blocks at barriers, by rank and number.
+    /// Thread blocks that wait at barriers, by rank and number of the barrier.
     barriers: BTreeMap<(usize, u32), Vec<usize>>,
     passages: Vec<PlanPassage>,
     signals: Vec<[OperationPlace; 2]>,
@@ -442,8 +442,8 @@ impl<'a> PlanRun<'a> {
     }
 }
 
-/// The counterpart of every channel: the k-th channel of a type to a rank belongs to the k-th channel of that type back
-/// from it.
+/// Finds the counterpart of every channel: the k-th channel of a type from A to B belongs to the k-th channel of that
+/// type from B to A.
 fn ends(plan: &ExecutionPlan) -> Result<Vec<Vec<(usize, usize)>>, Problems> {
     let mut by_pair: HashMap<(usize, u32, ChannelSort), Vec<usize>> = HashMap::new();
     for (rank, gpu) in plan.gpus.iter().enumerate() {

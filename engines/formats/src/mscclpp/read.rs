@@ -13,13 +13,13 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::BufRead;
 
-/// Largest file, bytes.
+/// Maximum size of a file, bytes.
 const MOST_BYTES: u64 = 64 << 20;
 /// Maximum number of ranks, and maximum number of chunks of a buffer.
 const MOST_RANKS: i64 = 1 << 12;
 const MOST_CHUNKS: i64 = 1 << 20;
 
-/// Operations of the format that the executor here does not support.
+/// Names of operations of the format that lightbay does not execute.
 const OTHERS: [&str; 14] = [
     "ppkt",
     "rppkt",
@@ -107,7 +107,7 @@ fn plan(value: &Value, problems: &mut Problems) -> Option<Imported<ExecutionPlan
     Some(Imported::new(plan))
 }
 
-/// Lists through which operations of a thread block refer to channels and buffers.
+/// Lists to whose entries the operations of a thread block refer: channels and buffers.
 struct BlockTables<'a> {
     /// Remote buffers of the GPU.
     remotes: &'a [(u32, Buffer)],
@@ -330,7 +330,7 @@ fn operation(
     Some(found)
 }
 
-/// The first problem of an operation.
+/// Returns the first problem of an operation.
 fn shape(operation: &PlanOperation, path: &str) -> Option<Problem> {
     let (sources, destinations) = (operation.sources.len(), operation.destinations.len());
     let action = operation.action;

@@ -9,7 +9,7 @@ const THREADS: u32 = 1024;
 /// Alignment of buffers, bytes.
 const ALIGNMENT: u32 = 16;
 
-/// Writes a plan.
+/// Writes a plan as JSON.
 pub fn write(plan: &ExecutionPlan) -> String {
     let protocol = match plan.protocol {
         PlanProtocol::Simple => "Simple",
@@ -34,10 +34,10 @@ pub fn write(plan: &ExecutionPlan) -> String {
     format!("{line}\n")
 }
 
-/// A remote buffer, and the type of channel that reaches it.
+/// A remote buffer (rank and buffer), and the type of channel that reaches it.
 type RemoteBuffer = (u32, Buffer, ChannelSort);
 
-/// The remote buffers that operations use.
+/// Lists the remote buffers that operations use.
 fn remotes<'a>(operations: impl Iterator<Item = &'a PlanOperation>) -> Vec<RemoteBuffer> {
     let mut found = Vec::new();
     for operation in operations {

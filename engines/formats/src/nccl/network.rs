@@ -23,10 +23,10 @@ pub const XGMI_GBYTE_PER_S: [(&str, f64); 8] = [
     ("942", 48.0),
 ];
 
-/// Assumed links between the GPUs of a machine whose file lists no links.
+/// Assumption on the links between the GPUs of a machine whose file lists no links.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum IntraLinks {
-    /// There are none: GPUs communicate over PCI Express.
+    /// GPUs have no direct links: they communicate over PCI Express.
     Pcie,
     /// Every GPU has this rate in each direction to one switch, GB/s.
     Switch(f64),
@@ -34,7 +34,7 @@ pub enum IntraLinks {
     Mesh(f64),
 }
 
-/// Choices in addition to the file.
+/// Options in addition to the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NetworkOptions {
     /// Links between GPUs, if the file lists none; must be missing if the file lists some.
@@ -48,11 +48,11 @@ pub struct NetworkOptions {
 pub struct ChassisNode {
     /// Name, for people.
     pub name: String,
-    /// `true` if it is a switch.
+    /// `true` if the node is a switch.
     pub switch: bool,
     /// Bus id of a GPU.
     pub bus: String,
-    /// Its host, from 0 in order of the file; none for a switch of several hosts.
+    /// Index of the node's host, from 0 in order of the file; none for a switch of several hosts.
     pub host: Option<usize>,
 }
 
@@ -69,22 +69,22 @@ pub enum ChassisLinkSort {
     Given,
 }
 
-/// A directed link.
+/// A directed link of a [`ChassisNetwork`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChassisLink {
-    /// Node that it leaves.
+    /// Index of the node from which the link leads.
     pub from: u32,
-    /// Node that it enters.
+    /// Index of the node to which the link leads.
     pub to: u32,
-    /// Number of physical links that it represents.
+    /// Number of physical links that this link represents.
     pub count: u32,
-    /// Total rate of these links, GB/s.
+    /// Total rate of the physical links, GB/s.
     pub gbyte_per_s: f64,
-    /// Type.
+    /// Type of the link.
     pub sort: ChassisLinkSort,
 }
 
-/// The GPUs of a machine, by rank, device number or position in the file, then its switches.
+/// Network of a machine: its GPUs, ordered by rank, device number or position in the file, then its switches.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChassisNetwork {
     /// GPUs and switches.
@@ -156,7 +156,7 @@ pub fn network(
     Ok(made)
 }
 
-/// A GPU in the file: its device, its position among the entries of the device, and its host.
+/// Place of a GPU in the file: its device, its position among the entries of the device, and its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct GpuPlace {
     pub(super) device: usize,
@@ -169,7 +169,7 @@ impl GpuPlace {
         topology.devices[self.device].gpus.get(self.entry)
     }
 
-    /// Name in messages: `rank 2 (host 0x3a52, 0004:01:00.0)`.
+    /// Returns the name of the GPU in messages: `rank 2 (host 0x3a52, 0004:01:00.0)`.
     fn words(self, topology: &NcclTopology, number: usize) -> String {
         let device = &topology.devices[self.device];
         let host = topology.cpus.get(device.cpu).map_or("", |cpu| cpu.host.as_str());
@@ -178,7 +178,7 @@ impl GpuPlace {
     }
 }
 
-/// The GPUs, by rank if all have one, else by number, else in file order.
+/// Returns the GPUs, by rank if all have a rank, else by number, else in file order.
 fn ordered(topology: &NcclTopology) -> Vec<GpuPlace> {
     let mut hosts: Vec<&str> = Vec::new();
     let mut gpus: Vec<GpuPlace> = Vec::new();
@@ -249,7 +249,7 @@ fn join_islands(
     })
 }
 
-/// Number of the island of each GPU: the smallest node that it reaches over links.
+/// Returns the number of the island of each GPU: the smallest index of a node that the GPU reaches over links.
 fn islands(network: &ChassisNetwork, gpus: usize) -> Vec<usize> {
     let mut island: Vec<usize> = (0..network.nodes.len()).collect();
     let root = |island: &[usize], mut at: usize| {
@@ -265,7 +265,8 @@ fn islands(network: &ChassisNetwork, gpus: usize) -> Vec<usize> {
     (0..gpus).map(|gpu| root(&island, gpu)).collect()
 }
 
-/// The islands in words, such as `ranks 0 1 and ranks 2 3`, if there are few islands and some contain several GPUs.
+/// Lists the islands in words, such as `ranks 0 1 and ranks 2 3`, if there are few islands and some contain several
+/// GPUs.
 fn islands_in_words(island: &[usize]) -> Option<String> {
     let mut groups: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     for (rank, of) in island.iter().enumerate() {
@@ -275,7 +276,7 @@ fn islands_in_words(island: &[usize]) -> Option<String> {
     (words.len() < island.len() && words.len() <= 8).then(|| words.join(", "))
 }
 
-/// Adds the links in the file.
+/// Adds the links that the file lists.
 fn own_links(
     topology: &NcclTopology,
     gpus: &[GpuPlace],
@@ -357,7 +358,7 @@ fn own_links(
     }
 }
 
-/// Notes GPUs that list fewer links than most others: ports may have failed, or the file may be incomplete.
+/// Adds a note on GPUs that list fewer links than most others: ports may have failed, or the file may be incomplete.
 fn fewer_links(topology: &NcclTopology, gpus: &[GpuPlace], made: &mut Imported<ChassisNetwork>) {
     let listed = |gpu: &GpuPlace| {
         gpu.entry(topology).map_or(0, |entry| entry.links.iter().map(|link| link.count).sum::<u32>())
@@ -395,7 +396,7 @@ fn divided(topology: &NcclTopology, gpus: &[GpuPlace]) -> Option<String> {
 /// Rate between the parts of a device in NCCL's model, GB/s.
 const PART_GBYTE_PER_S: u32 = 2618;
 
-/// Rate of one link, with its description.
+/// Returns the rate of one link, GB/s, and a description of it.
 fn rate(sort: GpuLinkSort, gpu: Option<&NcclGpu>, options: &NetworkOptions) -> (f64, String) {
     if let Some(rate) = options.link_gbyte_per_s {
         return (rate, String::new());

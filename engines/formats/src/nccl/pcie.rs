@@ -5,12 +5,12 @@ use super::ports::above;
 use super::{NcclTopology, PciDevice};
 use std::collections::BTreeMap;
 
-/// Rate of a lane by its transfer rate, as in NCCL's model: `(GT/s, x)` for `lanes * x / 80` GB/s.
+/// Rate of a lane by its transfer rate, as in NCCL's model: an entry `(GT/s, x)` means `lanes * x / 80` GB/s.
 const LANE: [(f64, f64); 6] =
     [(2.5, 15.0), (5.0, 30.0), (8.0, 60.0), (16.0, 120.0), (32.0, 240.0), (64.0, 480.0)];
 
-/// Rate of the link above a device in each direction as in NCCL's model, GB/s; 16 lanes of PCIe 3.0 if the file does
-/// not contain it.
+/// Returns the rate of the link above a device in each direction as in NCCL's model, GB/s; the rate of 16 lanes of PCIe
+/// 3.0 if the file does not contain it.
 pub(super) fn gbyte_per_s(device: &PciDevice) -> f64 {
     let rate = device.lane_gt_per_s.unwrap_or(8.0);
     let lane = LANE.iter().rev().find(|(known, _)| *known <= rate).map_or(15.0, |(_, lane)| *lane);
@@ -65,7 +65,7 @@ pub(super) fn join(topology: &NcclTopology, gpus: &[GpuPlace], hosts: &[usize], 
     }
 }
 
-/// A path upward: the node at which it begins, and the rate of its slowest link.
+/// A path from a GPU towards the CPU: the node at which it begins, and the rate of its slowest link.
 #[derive(Clone, Copy)]
 struct UpwardWay {
     node: u32,

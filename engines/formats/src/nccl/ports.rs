@@ -7,37 +7,37 @@ use crate::imported::Imported;
 /// Distance between a GPU and a NIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PciDistance {
-    /// They share a bridge.
+    /// GPU and NIC share a bridge.
     Bridge,
-    /// They share only a CPU.
+    /// GPU and NIC share only a CPU.
     Cpu,
-    /// They belong to different CPUs.
+    /// GPU and NIC belong to different CPUs.
     Machine,
 }
 
 /// The path of a GPU to a NIC over PCI Express.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PciPath {
-    /// The GPU.
+    /// Index of the GPU.
     pub gpu: u32,
-    /// Rate of its slowest link, GB/s; links between CPUs are not in the file and do not count.
+    /// Rate of the slowest link of the path, GB/s; links between CPUs are not in the file and do not count.
     pub gbyte_per_s: f64,
-    /// Distance.
+    /// Distance between GPU and NIC.
     pub distance: PciDistance,
 }
 
 /// An external port of the machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NicPort {
-    /// Name, or bus id if the file has none.
+    /// Name of the port, or bus id if the file has no name.
     pub name: String,
     /// Bus id of the card; empty for a socket interface.
     pub bus: String,
-    /// Rate, GB/s; missing if the file lists only the card.
+    /// Rate of the port, GB/s; missing if the file lists only the card.
     pub gbyte_per_s: Option<f64>,
-    /// Latency, µs.
+    /// Latency of the port, µs.
     pub latency_us: f64,
-    /// Paths of all GPUs to it, in order of the GPUs.
+    /// Paths of all GPUs to the port, in order of the GPUs.
     pub paths: Vec<PciPath>,
 }
 
@@ -98,7 +98,7 @@ pub(super) fn add(topology: &NcclTopology, gpus: &[GpuPlace], made: &mut Importe
     }
 }
 
-/// Rate of the link above a device in each direction, GB/s.
+/// Returns the rate of the link above a device in each direction, GB/s.
 fn gbyte_per_s(device: &PciDevice) -> f64 {
     let rate = device.lane_gt_per_s.unwrap_or(8.0);
     // Up to PCIe 2.0, a byte takes 10 bits; from PCIe 3.0, 16 bytes take 130 bits.
@@ -106,7 +106,7 @@ fn gbyte_per_s(device: &PciDevice) -> f64 {
     rate * f64::from(device.lanes.unwrap_or(16)) / 8.0 * coding
 }
 
-/// A device and everything above it, up to the CPU.
+/// Returns the indices of a device and of everything above it, up to the CPU.
 pub(super) fn above(devices: &[PciDevice], mut at: usize) -> Vec<usize> {
     let mut chain = vec![at];
     while let Some(parent) = devices[at].parent.filter(|parent| *parent < at) {
@@ -116,7 +116,7 @@ pub(super) fn above(devices: &[PciDevice], mut at: usize) -> Vec<usize> {
     chain
 }
 
-/// The path of a GPU, given by its device, to a card or to a CPU.
+/// Returns the path of a GPU, given by its device, to a card or to a CPU.
 fn path(
     devices: &[PciDevice],
     rates: &[f64],

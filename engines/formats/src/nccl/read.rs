@@ -11,7 +11,7 @@ use std::io::BufRead;
 
 /// Maximum size of a file, bytes: dumps of the largest machines have some hundred kilobytes.
 const MOST_BYTES: u64 = 16 << 20;
-/// Rate of a NIC without a rate in the file, Mb/s.
+/// Rate of a NIC for which the file gives no rate, Mb/s.
 const UNKNOWN_MBPS: u64 = 10_000;
 /// Maximum number of devices.
 const MOST_DEVICES: usize = 100_000;
@@ -185,7 +185,7 @@ impl Reading {
         class
     }
 
-    /// Reads a rate: `16 GT/s`, `16.0 GT/s PCIe`, empty or `Unknown speed`.
+    /// Reads the transfer rate of a lane: `16 GT/s`, `16.0 GT/s PCIe`, empty or `Unknown speed`.
     fn rate(&mut self, attributes: &Attributes<'_, '_>) -> Option<f64> {
         let text = attributes.optional("link_speed")?.trim();
         if text.is_empty() || text.to_ascii_lowercase().starts_with("unknown") {
@@ -258,7 +258,7 @@ impl Reading {
     }
 }
 
-/// The elements inside `node` in reverse order, so that they can be popped from the end in order.
+/// Returns the elements inside `node` in reverse order, so that they can be popped from the end in order.
 fn children<'a, 'd>(node: Node<'a, 'd>, owner: Option<usize>) -> Vec<(Node<'a, 'd>, Option<usize>)> {
     let mut found: Vec<_> = node.children().filter(Node::is_element).map(|child| (child, owner)).collect();
     found.reverse();

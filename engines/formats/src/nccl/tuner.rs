@@ -15,7 +15,7 @@ pub const ALGORITHMS: [&str; 7] =
     ["tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"];
 /// Protocols that the plug-in supports.
 pub const PROTOCOLS: [&str; 3] = ["ll", "ll128", "simple"];
-/// Size that the last range must reach.
+/// Size that the last range must include, bytes.
 pub const LAST_BYTES: u64 = u32::MAX as u64;
 /// Maximum number of rows that are read.
 const MOST_ROWS: usize = 100_000;
@@ -23,21 +23,21 @@ const MOST_ROWS: usize = 100_000;
 /// A row of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TunerRow {
-    /// One of [`COLLECTIVES`].
+    /// Collective, one of [`COLLECTIVES`].
     pub collective: String,
-    /// Smallest size, bytes.
+    /// Minimum size, bytes.
     pub min_bytes: u64,
     /// Maximum size, bytes, inclusive.
     pub max_bytes: u64,
-    /// One of [`ALGORITHMS`].
+    /// Algorithm, one of [`ALGORITHMS`].
     pub algorithm: String,
-    /// One of [`PROTOCOLS`].
+    /// Protocol, one of [`PROTOCOLS`].
     pub protocol: String,
     /// Maximum number of channels; 0 leaves the number to NCCL.
     pub channels: u32,
-    /// Number of nodes to which it applies; any if missing.
+    /// Number of nodes to which the row applies; any number if missing.
     pub nodes: Option<u32>,
-    /// Number of ranks to which it applies; any if missing.
+    /// Number of ranks to which the row applies; any number if missing.
     pub ranks: Option<u32>,
 }
 

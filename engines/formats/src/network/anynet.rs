@@ -6,7 +6,7 @@ use super::{FileLatency, NodePart};
 use crate::anynet;
 use lightbay_core::problem::Problems;
 
-/// Cycles from a node to its router; channels between nodes and routers take one cycle in BookSim.
+/// Number of cycles from a node to its router; channels between nodes and routers take one cycle in BookSim.
 const NODE_CYCLES: f64 = 1.0;
 
 pub(super) fn is_one(text: &str) -> bool {

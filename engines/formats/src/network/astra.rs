@@ -5,7 +5,7 @@ use super::facts::LinkFacts;
 use super::{FileLatency, FileRate, MOST_NODES, NodePart};
 use lightbay_core::problem::{Problems, printable};
 
-/// One dimension.
+/// One dimension of the network.
 struct Dimension {
     sort: DimensionSort,
     npus: usize,
@@ -69,7 +69,7 @@ pub(super) fn read(text: &str) -> Builder {
     builder
 }
 
-/// The list after a key, without comments: its line, counted from 1, and its entries.
+/// Returns the entries of the list after a key, without comments, each with its line, counted from 1.
 fn list<'t>(text: &'t str, key: &str, problems: &mut Problems) -> Vec<(usize, &'t str)> {
     let mut lines =
         text.lines().enumerate().map(|(at, line)| (at + 1, line.split('#').next().unwrap_or_default()));

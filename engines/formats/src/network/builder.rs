@@ -22,7 +22,7 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    /// The node with a name; creates it at the first occurrence.
+    /// Returns the node with a name; creates it at the first occurrence.
     pub fn node(&mut self, name: &str) -> u32 {
         if let Some(&known) = self.by_name.get(name) {
             return known;
@@ -37,7 +37,7 @@ impl Builder {
         id
     }
 
-    /// A new node of a file that lists its nodes; a missing name, or the name of another node, is a problem.
+    /// Creates a node of a file that lists its nodes; a missing name, or the name of another node, is a problem.
     pub fn declare(&mut self, name: Option<&str>, place: &str) -> Option<u32> {
         let Some(name) = name else {
             self.problems.add(place, "has no id", "add an id to the node");
@@ -73,7 +73,7 @@ impl Builder {
         self.link(from, to, facts, both_ways, place);
     }
 
-    /// The node that was declared with this name.
+    /// Returns the node that was declared with this name.
     pub fn known(&self, name: &str) -> Option<u32> {
         self.by_name.get(name).copied()
     }
@@ -149,12 +149,12 @@ impl Builder {
         };
     }
 
-    /// Adds a sentence.
+    /// Adds a remark of one sentence.
     pub fn note(&mut self, sentence: impl Into<String>) {
         self.notes.push(sentence.into());
     }
 
-    /// The network.
+    /// Returns the network.
     ///
     /// # Errors
     /// Every problem that was met, and a file without a link.
@@ -188,7 +188,7 @@ impl Builder {
     }
 }
 
-/// The larger of two latencies, which have the same unit because they are from one file.
+/// Returns the larger of two latencies, which have the same unit because they are from one file.
 fn later(one: Option<FileLatency>, other: Option<FileLatency>) -> Option<FileLatency> {
     match (one, other) {
         (Some(FileLatency::Us(one)), Some(FileLatency::Us(other))) => Some(FileLatency::Us(one.max(other))),

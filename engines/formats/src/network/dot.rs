@@ -4,7 +4,7 @@ use super::builder::Builder;
 use super::facts::{LinkFacts, part_of};
 use lightbay_core::problem::{Problem, Problems, printable};
 
-/// A sign, a word, or the text of a quoted word.
+/// A token of a DOT file: a sign, a word, or the text of a quoted word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Token {
     Sign(&'static str),
@@ -32,7 +32,7 @@ struct Lexer<'t> {
     line: usize,
 }
 
-/// Signs, longer ones first.
+/// Signs of the language, longer ones first.
 const SIGNS: [&str; 10] = ["->", "--", "{", "}", "[", "]", "=", ";", ",", ":"];
 
 impl Lexer<'_> {
@@ -41,7 +41,7 @@ impl Lexer<'_> {
         self.rest = &self.rest[bytes..];
     }
 
-    /// The next token; `None` at the end.
+    /// Returns the next token; `None` at the end.
     fn next(&mut self) -> Result<Option<Token>, Problem> {
         loop {
             let blank = self.rest.len() - self.rest.trim_start().len();
@@ -118,7 +118,7 @@ impl Lexer<'_> {
 /// Maximum number of words and signs, so that a large file does not need much more memory than its size.
 const MOST_TOKENS: usize = 8_000_000;
 
-/// All tokens with their lines.
+/// Returns all tokens with their lines.
 fn tokens(text: &str) -> Result<Vec<(usize, Token)>, Problem> {
     let mut lexer = Lexer { rest: text, line: 1 };
     let mut all = Vec::new();

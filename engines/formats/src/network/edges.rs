@@ -5,7 +5,7 @@ use super::builder::Builder;
 use super::facts::LinkFacts;
 use lightbay_core::problem::printable;
 
-/// Names of the columns for both ends.
+/// Names of the column for the first end.
 const FROM: [&str; 5] = ["source", "src", "from", "u", "node1"];
 const TO: [&str; 5] = ["target", "dst", "to", "v", "node2"];
 
@@ -22,7 +22,7 @@ fn content(text: &str) -> impl Iterator<Item = (usize, &str)> {
     lines.filter(|(_, line)| !line.is_empty() && !line.starts_with(['#', '%']))
 }
 
-/// Columns of both ends by their names.
+/// Finds the columns of both ends by their names.
 fn ends(header: &[&str]) -> Option<[usize; 2]> {
     let of = |names: &[&str]| {
         header.iter().position(|cell| names.iter().any(|name| cell.eq_ignore_ascii_case(name)))

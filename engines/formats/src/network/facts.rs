@@ -56,9 +56,9 @@ impl LinkFacts {
     }
 }
 
-/// Largest rate, GB/s.
+/// Maximum rate, GB/s.
 const MOST_GBYTE_PER_S: f64 = 1e9;
-/// Longest latency, µs.
+/// Maximum latency, µs.
 const MOST_US: f64 = 1e9;
 
 fn is_latency(name: &str) -> bool {
@@ -80,7 +80,7 @@ fn split(text: &str) -> Option<(f64, &str)> {
     Some((number, text[end..].trim()))
 }
 
-/// A rate such as `400Gbps`, `50GB/s` or a plain number.
+/// Reads a rate such as `400Gbps`, `50GB/s` or a plain number.
 pub(super) fn rate_of(text: &str) -> Option<FileRate> {
     let (number, unit) = split(text)?;
     let factor = match unit {
@@ -97,7 +97,7 @@ pub(super) fn rate_of(text: &str) -> Option<FileRate> {
     (rate > 0.0 && rate <= MOST_GBYTE_PER_S).then_some(FileRate::GbytePerS(rate))
 }
 
-/// A time such as `0.0005ms`, in µs.
+/// Reads a time such as `0.0005ms`; returns µs.
 pub(super) fn time_us(text: &str) -> Option<f64> {
     let (number, unit) = split(text)?;
     let factor = match unit {
@@ -112,7 +112,7 @@ pub(super) fn time_us(text: &str) -> Option<f64> {
     (0.0..=MOST_US).contains(&time).then_some(time)
 }
 
-/// The type of a node from an attribute such as `type` with `switch`.
+/// Returns the type of the node for an attribute, such as a switch for `type` with the value `switch`.
 pub(super) fn part_of(name: &str, value: &str) -> Option<NodePart> {
     let name = name.to_ascii_lowercase();
     if !["kind", "type", "sort", "role", "node_type"].contains(&name.as_str()) {

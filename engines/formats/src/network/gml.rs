@@ -7,7 +7,7 @@ use lightbay_core::problem::{Problem, Problems, printable};
 /// Maximum nesting depth of lists.
 const MAX_DEPTH: usize = 16;
 
-/// A value.
+/// A value of a GML file.
 #[derive(Debug, PartialEq)]
 enum GmlValue<'t> {
     Word(&'t str),
@@ -27,7 +27,7 @@ pub(super) fn is_one(text: &str) -> bool {
     false
 }
 
-/// Words, quoted texts without their quotes, and brackets; comments are skipped.
+/// Iterator over words, quoted texts without their quotes, and brackets; comments are skipped.
 struct Tokens<'t> {
     rest: &'t str,
 }
@@ -61,7 +61,7 @@ impl<'t> Iterator for Tokens<'t> {
     }
 }
 
-/// The pairs up to the closing bracket, or to the end of the file at top level.
+/// Reads the pairs of key and value up to the closing bracket, or to the end of the file at top level.
 fn pairs<'t>(tokens: &mut Tokens<'t>, depth: usize) -> Result<Vec<(&'t str, GmlValue<'t>)>, Problem> {
     const REMEDY: &str = "was the file cut off? copy it again";
     if depth > MAX_DEPTH {

@@ -13,7 +13,7 @@ pub(super) fn is_one(text: &str) -> bool {
         && text.contains("\"target\"")
 }
 
-/// A name or number as text.
+/// Returns a name or number as text.
 fn word(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),

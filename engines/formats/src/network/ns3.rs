@@ -5,7 +5,8 @@ use super::facts::{LinkFacts, rate_of, time_us};
 use super::{FileLatency, FileRate, MOST_NODES, NodePart};
 use lightbay_core::problem::printable;
 
-/// The counts of the first line: nodes, GPUs per server, NVSwitches, other switches, links, and the GPU's type.
+/// Reads the counts of the first line: nodes, GPUs per server, NVSwitches, other switches and links; the last word, the
+/// type of the GPUs, is ignored.
 fn counts(line: &str) -> Option<[usize; 5]> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let (_, numbers) = words.split_last().filter(|_| words.len() == 6)?;
@@ -21,7 +22,7 @@ pub(super) fn is_one(text: &str) -> bool {
     first && switches && lines.next().is_none_or(|line| line.trim().is_empty() || link(line).is_some())
 }
 
-/// Ends, rate and latency of a line.
+/// Reads ends, rate and latency of a link from a line.
 fn link(line: &str) -> Option<(usize, usize, LinkFacts)> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [from, to, rate, latency, _errors] = words.as_slice() else { return None };

@@ -7,7 +7,8 @@ use lightbay_core::problem::{Problem, Problems};
 use super::{SolutionFile, place};
 use crate::lines::Lines;
 
-/// Reads tag by tag; CPLEX writes every tag with values on one line, but the header has one attribute per line.
+/// Reads the file tag by tag; CPLEX writes every tag with values on one line, but the header has one attribute per
+/// line.
 pub(super) fn read(
     lines: &mut Lines<impl BufRead>,
     file: &mut SolutionFile,
@@ -102,7 +103,7 @@ fn variable(tag: &str, line: usize, file: &mut SolutionFile, problems: &mut Prob
     }
 }
 
-/// The value of an attribute, entities resolved.
+/// Returns the value of an attribute, entities resolved.
 fn attribute(tag: &str, wanted: &str) -> Option<String> {
     let mut rest = tag.split_once(char::is_whitespace)?.1;
     loop {

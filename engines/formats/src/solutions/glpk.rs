@@ -44,7 +44,7 @@ pub(super) fn read(
     Ok(())
 }
 
-/// Meaning of GLPK's letters.
+/// Returns the meaning of a status letter of GLPK.
 fn meaning(letter: &str) -> &'static str {
     match letter {
         "o" => "optimal",

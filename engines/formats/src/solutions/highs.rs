@@ -11,7 +11,8 @@ use lightbay_core::problem::{Problem, Problems};
 use super::{SolutionFile, Stated, finite, place, strange};
 use crate::lines::Lines;
 
-/// Sections have headings of at most sixteen words; everything after the columns (rows, duals, basis) is ignored.
+/// Reads a file of raw or sparse style. Sections have headings of at most sixteen words; everything after the columns
+/// (rows, duals, basis) is ignored.
 pub(super) fn raw(
     lines: &mut Lines<impl BufRead>,
     file: &mut SolutionFile,
@@ -76,7 +77,7 @@ fn is_figure(text: &str) -> bool {
     named && words.next().is_some_and(|value| value.parse::<f64>().is_ok()) && words.next().is_none()
 }
 
-/// Reads lines `name value`, in sparse style `name value index`.
+/// Reads the lines of `count` columns, `name value`, or `name value index` in sparse style.
 fn columns(
     lines: &mut Lines<impl BufRead>,
     count: u64,
@@ -109,11 +110,12 @@ fn columns(
     Ok(())
 }
 
-/// A table: index, status, lower, upper, primal, dual, type, name. Status and dual are blank for integer models.
+/// Reader of the table of pretty style: index, status, lower, upper, primal, dual, type, name. Status and dual are
+/// blank for integer models.
 #[derive(Debug, Default)]
 pub(super) struct Pretty {
     in_columns: bool,
-    /// First line of a column without a value.
+    /// Line of the first column without a value.
     valueless: Option<usize>,
 }
 
@@ -149,8 +151,8 @@ impl Pretty {
     }
 }
 
-/// Name and primal value of a line of the table; the value is blank without a point. The type is only present for
-/// integer models, and status and dual only for linear programs.
+/// Returns name and primal value of a line of the table; the value is blank without a point. The type is only present
+/// for integer models, and status and dual only for linear programs.
 fn column(text: &str) -> Option<(&str, Option<&str>)> {
     const TYPES: [&str; 4] = ["Continuous", "Integer", "Semi-conts", "Semi-int"];
     let words: Vec<&str> = text.split_whitespace().collect();

@@ -2,9 +2,9 @@
 
 use super::{Anchor, Area, Drawing, Fill, Font, Stroke};
 
-/// Maximum side of a cell.
+/// Maximum side length of a cell.
 const MOST_CELL: f64 = 34.0;
-/// Minimum side of a cell in which a count is written; in a smaller cell the count would hide the fill.
+/// Minimum side length of a cell in which a count is written; in a smaller cell the count would hide the fill.
 const COUNTED_CELL: f64 = 12.0;
 /// Space between names and cells.
 const GAP: f64 = 6.0;
@@ -28,7 +28,7 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// An empty square with a name for every row and column.
+    /// Creates an empty square with a name for every row and column.
     pub fn new(names: Vec<String>) -> Self {
         let cells = vec![None; names.len() * names.len()];
         Self { names, cells }
@@ -42,7 +42,7 @@ impl Matrix {
         self.cells[row * self.names.len() + column] = Some(entry);
     }
 
-    /// Draws the square below `at`, no wider than `width`, and returns where it ends.
+    /// Draws the square below `at`, no wider than `width`, and returns the position of its lower edge.
     ///
     /// Counts are written if cells are wide enough; names of rows and columns that would touch are omitted.
     pub fn draw(&self, drawing: &mut Drawing, at: (f64, f64), width: f64) -> f64 {
@@ -101,7 +101,7 @@ fn plate(drawing: &mut Drawing, middle: (f64, f64), font: Font, text: &str, fill
     drawing.rectangle(area, Fill::White, Stroke::default(), "");
 }
 
-/// Number of cells from one written name to the next, so that the names do not touch.
+/// Returns the number of cells from one written name to the next, so that the names do not touch.
 fn steps(room: f64, cell: f64) -> usize {
     (room / cell).ceil().max(1.0) as usize
 }

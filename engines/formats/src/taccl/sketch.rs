@@ -11,7 +11,7 @@ use std::io::BufRead;
 /// A sketch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TacclSketch {
-    /// Nodes.
+    /// Number of nodes.
     pub nodes: u32,
     /// Strategy inside a node: `none`, `switch`, `minmax` and others.
     pub intra_strategy: String,
@@ -23,7 +23,7 @@ pub struct TacclSketch {
     pub inter_strategy: String,
     /// GPUs that send to other nodes, each with the GPUs to which it sends, by their numbers in their nodes.
     pub connections: BTreeMap<u32, Vec<u32>>,
-    /// GPUs that send, each with the GPUs for which it sends.
+    /// GPUs that send to other nodes, each with the GPUs for which it sends.
     pub senders: BTreeMap<u32, Vec<u32>>,
     /// `true` if sends of one GPU to other nodes are ordered.
     pub ordered: bool,
@@ -109,7 +109,7 @@ fn sketch(value: &Value, problems: &mut Problems) -> Option<TacclSketch> {
     Some(found)
 }
 
-/// Lists of GPUs by GPU.
+/// Reads lists of GPUs, one for each GPU.
 fn by_gpu(value: &Value, path: &str, problems: &mut Problems) -> BTreeMap<u32, Vec<u32>> {
     let mut found = BTreeMap::new();
     let Some(map) = value.as_object() else {

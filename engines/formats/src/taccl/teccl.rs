@@ -19,7 +19,7 @@ pub enum TecclEpoch {
     FastestLink,
     /// The slowest link carries one chunk per epoch.
     SlowestLink,
-    /// As given, µs.
+    /// The length is given, µs.
     Fixed(f64),
 }
 
@@ -28,7 +28,7 @@ pub enum TecclEpoch {
 pub struct TecclInput {
     /// Name of a topology in the program, such as `NDv2`, `DGX2`, `DGX1`, `AMD` or `Mesh`.
     pub topology: String,
-    /// Chassis.
+    /// Number of chassis.
     pub chassis: u32,
     /// Size of a chunk, bytes.
     pub chunk_bytes: f64,
@@ -48,11 +48,11 @@ pub struct TecclInput {
     pub epochs: Option<u32>,
     /// Fraction of an epoch up to which a latency is ignored.
     pub alpha_threshold: f64,
-    /// `true` if switches copy.
+    /// `true` if switches can copy chunks.
     pub switch_copy: bool,
     /// Time limit of the solver, s.
     pub time_limit_s: f64,
-    /// Gap at which the solver may stop.
+    /// Relative gap at which the solver may stop.
     pub mip_gap: f64,
 }
 
@@ -160,7 +160,7 @@ pub struct TecclSend {
     pub from: u32,
     /// GPU that receives the chunk.
     pub to: u32,
-    /// Epoch.
+    /// Epoch of the send.
     pub epoch: u32,
     /// Switches on the path.
     pub switches: Vec<u32>,
@@ -171,7 +171,7 @@ pub struct TecclSend {
 pub struct TecclResult {
     /// Length of an epoch, µs.
     pub epoch_us: f64,
-    /// Epochs.
+    /// Number of epochs.
     pub epochs: u32,
     /// Time at which the collective ends, µs.
     pub finish_us: f64,

@@ -39,7 +39,7 @@ impl Megabyte {
 /// A topology of TACCL: links inside a node by class, and one type of link between nodes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TacclTopology {
-    /// Name; `NDv2` or `DGX2` at its beginning selects a wiring that TACCL knows.
+    /// Name of the topology; `NDv2` or `DGX2` at its beginning selects a wiring that TACCL knows.
     pub name: String,
     /// Number of GPUs of a node.
     pub gpus_per_node: u32,
@@ -68,20 +68,20 @@ pub struct TacclTopology {
 /// A switch of a topology of MSCCL: several links share its capacity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MscclSwitch {
-    /// Sources.
+    /// GPUs from which the switch forwards chunks.
     pub sources: Vec<u32>,
-    /// Destinations.
+    /// GPUs to which the switch forwards chunks.
     pub destinations: Vec<u32>,
-    /// Number of chunks that it carries at a time.
+    /// Number of chunks that the switch carries at a time.
     pub bandwidth: u32,
-    /// Name.
+    /// Name of the switch.
     pub name: String,
 }
 
 /// A topology of MSCCL.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MscclTopology {
-    /// Name.
+    /// Name of the topology.
     pub name: String,
     /// Number of chunks that a link carries at a time, by destination and source; 0 without a link.
     pub links: Vec<Vec<u32>>,

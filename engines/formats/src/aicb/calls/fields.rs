@@ -6,7 +6,7 @@ use crate::aicb::collective::CollectiveKind;
 /// Maximum number of ranks over all sections.
 pub(super) const MAX_RANKS: usize = 1 << 20;
 
-/// The names after `CommType.`.
+/// Names of kinds of call, as they follow `CommType.` in a file.
 pub(super) const KINDS: [&str; 14] = [
     "all_reduce",
     "all_gather",
@@ -51,7 +51,7 @@ pub(super) fn call_kind(name: &str, additional: Option<&str>) -> Result<CallKind
     })
 }
 
-/// The value, unless it is empty or the literal `None`.
+/// Returns the field, unless it is empty or the literal `None`.
 pub(super) fn present(field: &str) -> Option<&str> {
     let field = field.trim();
     (!field.is_empty() && field != "None").then_some(field)

@@ -14,7 +14,7 @@ const MAX_MS: f64 = 86_400e3;
 /// Maximum number of pipeline stages.
 const MAX_STAGES: usize = 4096;
 
-/// The columns that are used, by position.
+/// Positions of the columns that are used.
 #[derive(Clone, Copy)]
 struct Columns {
     kind: usize,
@@ -36,7 +36,7 @@ pub(super) struct Reading {
     iteration_start: usize,
     rows: usize,
     ranks: usize,
-    /// First lines that stated the sizes of tp, dp and ep.
+    /// Lines on which the sizes of tp, dp and ep were first stated.
     size_lines: [usize; 3],
     stages: std::collections::HashMap<String, u32>,
 }
@@ -319,7 +319,7 @@ impl Reading {
         }
     }
 
-    /// Checks that need the whole file.
+    /// Makes the checks that need the whole file.
     pub(super) fn finish(&mut self, problems: &mut Problems) {
         self.end_section();
         if self.calls.sections.is_empty() {
