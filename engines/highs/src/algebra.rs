@@ -23,12 +23,13 @@ pub struct Algebra {
 }
 
 impl Algebra {
-    /// The column of a variable, if it belongs to this model.
+    /// Returns the column of a variable, if it belongs to this model.
     pub fn column(&self, variable: Variable) -> Option<Column> {
         self.columns.get(&variable).copied()
     }
 
-    /// The value of an expression at a point with one value per column. Variables of other models count as zero.
+    /// Returns the value of an expression at a point with one value per column. Variables of other models count as
+    /// zero.
     pub fn value(&self, expression: impl IntoAffineExpression, point: &[f64]) -> f64 {
         let constant = expression.constant();
         let terms = expression.linear_coefficients().into_iter();
@@ -40,7 +41,7 @@ impl Algebra {
 }
 
 impl Model {
-    /// A model from good_lp's variables, objective and constraints. Keeps the constant of the objective, bounds,
+    /// Makes a model from good_lp's variables, objective and constraints. Keeps the constant of the objective, bounds,
     /// integrality, names and initial values; unnamed rows and columns get names from their positions.
     ///
     /// # Errors

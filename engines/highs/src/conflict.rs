@@ -18,29 +18,29 @@ pub enum Sides {
     Lower,
     /// The upper bound.
     Upper,
-    /// Both.
+    /// Both bounds.
     Both,
 }
 
 /// A row or column in conflict.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Party {
-    /// Its position.
+    /// Position of the row or column.
     pub index: u32,
-    /// Its name.
+    /// Name of the row or column.
     pub name: String,
-    /// Its bounds that take part.
+    /// Bounds of the row or column that take part.
     pub sides: Sides,
-    /// Its lower bound.
+    /// Lower bound of the row or column.
     pub lower: f64,
-    /// Its upper bound.
+    /// Upper bound of the row or column.
     pub upper: f64,
 }
 
 /// Rows and bounds that conflict. If `minimal` is true, the conflict disappears when any one of them is removed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Conflict {
-    /// The rows.
+    /// The conflicting rows.
     pub rows: Vec<Party>,
     /// The columns whose bounds are part of the conflict.
     pub columns: Vec<Party>,
@@ -145,7 +145,8 @@ pub fn conflict_of(model: &Model, seconds: f64) -> Result<Option<Conflict>, Erro
     in_whole_numbers(model, seconds)
 }
 
-/// A row without columns whose bounds exclude zero. HiGHS does not search for conflicts in a model without columns.
+/// Finds a row without columns whose bounds exclude zero. HiGHS does not search for conflicts in a model without
+/// columns.
 fn broken_by_itself(model: &Model) -> Option<Conflict> {
     let rows = 0..model.rows() as u32;
     let mut bare = rows.filter(|row| model.terms(Row(*row)).next().is_none());

@@ -19,7 +19,7 @@ pub enum Error {
     Length {
         /// Name of the array.
         what: String,
-        /// Number of its values.
+        /// Number of values that the array has.
         found: usize,
         /// Number of values that it should have.
         wanted: usize,
@@ -29,7 +29,7 @@ pub enum Error {
     Missing {
         /// `column` or `row`.
         what: String,
-        /// The requested position.
+        /// Position that was requested.
         index: usize,
         /// Number of columns or rows of the model.
         count: usize,
@@ -37,7 +37,7 @@ pub enum Error {
     /// The solver has no option of this name.
     #[error("'{name}' is not an option of the solver\n{remedy}")]
     UnknownOption {
-        /// The name.
+        /// Name that was requested.
         name: String,
         /// A sentence that suggests the nearest valid name.
         remedy: String,
@@ -45,9 +45,9 @@ pub enum Error {
     /// A value that the option does not accept.
     #[error("'{name}' cannot be '{value}'\nallowed: {allowed}")]
     OptionValue {
-        /// The option.
+        /// Name of the option.
         name: String,
-        /// The value.
+        /// Value that was requested.
         value: String,
         /// Values that the option accepts, in words.
         allowed: String,

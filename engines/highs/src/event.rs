@@ -11,18 +11,19 @@ pub enum Stage {
     /// The given start is being completed by a restricted search; bounds of this stage belong to the restricted model
     /// and are not reported.
     Start,
-    /// A linear program without integer columns.
+    /// A linear program without integer columns is being solved.
     Lp,
-    /// The first relaxation of an integer model: HiGHS reports nothing until it is solved, and cannot be stopped.
+    /// The first relaxation of an integer model is being solved: HiGHS reports nothing until it is solved, and cannot
+    /// be stopped.
     RootLp,
-    /// Cuts and heuristics at the root.
+    /// Cuts and heuristics at the root node.
     Root,
-    /// Branch and bound.
+    /// Branch and bound is running.
     Tree,
 }
 
 impl Stage {
-    /// The words shown to a person.
+    /// Returns the words shown to a person.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Presolve => "presolve",
@@ -38,51 +39,51 @@ impl Stage {
 /// Whether the solver used a given start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum StartFate {
-    /// Feasible as given, with this objective.
+    /// The start was feasible as given, with this objective.
     Accepted(f64),
-    /// Feasible after the missing values were found, with this objective.
+    /// The start was feasible after the missing values were found, with this objective.
     Completed(f64),
-    /// Not used; the reason, in the solver's words or as the violated row or column.
+    /// The start was not used; contains the reason, in the solver's words or as the violated row or column.
     Rejected(String),
 }
 
-/// Figures of a tree search. `None` if the solver has no value yet.
+/// Figures of a tree search; a figure is `None` if the solver has no value yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MipProgress {
     /// Objective of the best point, in the sense of the model.
     pub incumbent: Option<f64>,
     /// Bound that no point can beat, in the sense of the model.
     pub bound: Option<f64>,
-    /// Nodes done.
+    /// Number of nodes done.
     pub nodes: u64,
-    /// LP iterations.
+    /// Number of LP iterations.
     pub lp_iterations: u64,
     /// Number of open nodes, from the newest log line if there was a log line.
     pub open: Option<u64>,
-    /// Cuts in the LP.
+    /// Number of cuts in the LP.
     pub cuts: Option<u64>,
 }
 
 /// An event of the solver. Progress events come at most about ten times a second.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum SolverEvent {
-    /// A line of its log, without line end.
+    /// A line of the solver's log, without line end.
     Log(String),
     /// The solver entered another stage.
     Stage(Stage),
-    /// The model after presolve.
+    /// Size of the model after presolve.
     Presolved(Size),
-    /// Iterations of the simplex method so far.
+    /// Number of iterations of the simplex method so far.
     Simplex(u64),
-    /// Iterations of an interior point method so far.
+    /// Number of iterations of an interior point method so far.
     Ipm(u64),
     /// Figures of the tree search.
     Mip(MipProgress),
     /// A better point: one value per column of the model as it was given.
     Incumbent {
-        /// Its objective.
+        /// Objective of the point.
         objective: f64,
-        /// Its values.
+        /// Values of the point.
         values: Vec<f64>,
         /// Heuristic or step that found the point, as the solver's own letter; see [`source_words`].
         source: char,
@@ -109,7 +110,7 @@ pub trait SolverListener {
     /// Handles an event. `Stop` ends the run with [`crate::solution::Status::Interrupted`].
     fn event(&mut self, event: &SolverEvent) -> Flow;
 
-    /// Called about ten times a second without an event, to check whether to continue.
+    /// Returns whether to continue; called about ten times a second without an event.
     fn tick(&mut self) -> Flow {
         Flow::Continue
     }
@@ -120,7 +121,7 @@ pub trait SolverListener {
         false
     }
 
-    /// A better point from another source for the running tree search: one value per column.
+    /// Returns a better point from another source for the running tree search: one value per column.
     fn better(&mut self) -> Option<Vec<f64>> {
         None
     }

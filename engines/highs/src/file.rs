@@ -28,7 +28,7 @@ pub enum ModelFormat {
 }
 
 impl ModelFormat {
-    /// Ending of the names of files in this format.
+    /// Returns the ending of the names of files in this format.
     pub const fn extension(self) -> &'static str {
         match self {
             Self::Mps => "mps",
@@ -49,9 +49,9 @@ pub struct Name {
 /// Maps the names in a file to the names of the model, in the order of its columns and rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NameMap {
-    /// Columns.
+    /// Names of the columns.
     pub columns: Vec<Name>,
-    /// Rows.
+    /// Names of the rows.
     pub rows: Vec<Name>,
     /// `true` if the file has [`CONSTANT`] as last column, for the constant of the objective.
     pub constant: bool,
@@ -170,7 +170,7 @@ fn temporary(format: ModelFormat) -> Result<tempfile::NamedTempFile, Error> {
         .map_err(|error| Error::File(error.to_string()))
 }
 
-/// Columns that have no cost and occur in no row.
+/// Returns the columns that have no cost and occur in no row.
 fn idle(model: &Model) -> Vec<u32> {
     let mut used = vec![false; model.columns()];
     for (index, value) in model.indices.iter().zip(&model.values) {
@@ -225,7 +225,7 @@ const RESERVED: [&str; 36] = [
 /// added.
 const LONGEST: usize = 88;
 
-/// Names that are valid in both formats and differ even if case is ignored.
+/// Makes names that are valid in both formats and differ even if case is ignored.
 fn spell(words: &[String], letter: char) -> Vec<Name> {
     let mut taken: HashSet<String> = HashSet::with_capacity(words.len());
     words
@@ -263,7 +263,7 @@ fn spell(words: &[String], letter: char) -> Vec<Name> {
 }
 
 impl NameMap {
-    /// Position of each column, by the name of the column in the file.
+    /// Returns the position of each column, by the name of the column in the file.
     fn columns_by_name(&self) -> HashMap<&str, u32> {
         self.columns.iter().enumerate().map(|(column, name)| (name.file.as_str(), column as u32)).collect()
     }

@@ -40,7 +40,7 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// An instance with this model and the defaults of this crate: one thread, no output of its own, a line of
+    /// Creates an instance with this model and the defaults of this crate: one thread, no output of its own, a line of
     /// figures five times a second.
     ///
     /// # Errors
@@ -59,7 +59,7 @@ impl Instance {
         })
     }
 
-    /// The current model.
+    /// Returns the current model.
     pub fn model(&self) -> &Model {
         &self.model
     }
@@ -85,7 +85,7 @@ impl Instance {
         Ok(())
     }
 
-    /// The flag that stops the next or the current run.
+    /// Returns the flag that stops the next or the current run.
     pub fn interrupt(&self) -> Interrupt {
         self.interrupt.clone()
     }
@@ -94,7 +94,7 @@ impl Instance {
     /// given start.
     ///
     /// # Errors
-    /// If HiGHS fails or the watch panics. The instance can be used again.
+    /// If HiGHS fails or the listener panics. The instance can be used again.
     pub fn run(&mut self, watch: &mut dyn SolverListener) -> Result<Solution, Error> {
         let began = Instant::now();
         let interrupt = std::mem::take(&mut self.interrupt);
@@ -211,7 +211,7 @@ impl Instance {
         Ok(solution)
     }
 
-    /// The basis of the last run, if the run ended with a basis.
+    /// Returns the basis of the last run, if the run ended with a basis.
     pub fn basis(&self) -> Option<Basis> {
         let valid = self.highs.int_info(c"basis_validity") == Some(1);
         if !valid || self.model.is_mip() {
@@ -265,7 +265,7 @@ fn status(number: i32) -> Result<Status, Error> {
     })
 }
 
-/// Version of HiGHS.
+/// Returns the version of HiGHS.
 pub fn version() -> String {
     crate::raw::version()
 }
@@ -273,7 +273,7 @@ pub fn version() -> String {
 /// Solves a model in this process, on this thread.
 ///
 /// # Errors
-/// If the model or an option is invalid, HiGHS fails, or the watch panics.
+/// If the model or an option is invalid, HiGHS fails, or the listener panics.
 pub fn solve_here(
     model: &Model,
     options: &Options,

@@ -6,7 +6,7 @@ use lightbay_core::param::{Effect, ParamInfo, Params};
 /// Absolute gap at which a search with objective zero ends.
 const ABSOLUTE_GAP: f64 = 1e-9;
 
-/// The parameters, to be added to the parameters of the method itself.
+/// Returns the parameters of the solver, to be added to the parameters of the method itself.
 pub fn knobs() -> Vec<ParamInfo> {
     vec![
         ParamInfo::float(
@@ -62,7 +62,8 @@ pub fn isolated(params: &Params) -> bool {
     params.text("solver_process") != Some("own")
 }
 
-/// The solver options for the parameters and the seed of a run. Missing parameters keep the default of the solver.
+/// Returns the solver options for the parameters and the seed of a run. Missing parameters keep the default of the
+/// solver.
 pub fn options_of(params: &Params, seed: u64) -> Options {
     // The solver accepts seeds up to 2^31 - 1; multiplicative (golden-ratio) hashing maps larger seeds to different
     // values.

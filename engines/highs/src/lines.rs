@@ -14,24 +14,24 @@ pub enum Line {
     Presolved(Size),
     /// The heading of the lines with the size of an integer model after presolve.
     MipHeading,
-    /// Rows left.
+    /// Number of remaining rows.
     Rows(u32),
-    /// Remaining columns, and how many of them are integer.
+    /// Number of remaining columns, and how many of them are integer.
     Columns(u32, u32),
-    /// Entries left.
+    /// Number of remaining nonzero entries.
     Nonzeros(u32),
     /// The simplex or interior point method starts to solve a linear program.
     SolvingLp,
     /// A restricted problem is solved to complete the start.
     Completing {
-        /// `true` if it is a linear program, because all integer values were given.
+        /// `true` if the restricted problem is a linear program, because all integer values were given.
         linear: bool,
     },
-    /// Whether the start, completed or not, is feasible, and its objective.
+    /// Whether the start, completed or not, is feasible, and the objective of the start.
     StartIs(bool, f64),
     /// The start cannot be completed.
     StartUseless,
-    /// The end of a tree search.
+    /// The report at the end of a tree search.
     Report,
     /// A line of figures of the tree search.
     Figures(DisplayLine),
@@ -42,13 +42,13 @@ pub enum Line {
 pub struct DisplayLine {
     /// Letter of the heuristic or step that found the announced point; a space if the line announces no point.
     pub source: char,
-    /// Nodes open.
+    /// Number of open nodes.
     pub open: u64,
-    /// Cuts in the LP.
+    /// Number of cuts in the LP.
     pub cuts: u64,
 }
 
-/// Reads a line.
+/// Parses a line; `None` for an unknown line.
 pub fn read(line: &str) -> Option<Line> {
     if let Some(figures) = display_line(line) {
         return Some(Line::Figures(figures));
@@ -85,8 +85,9 @@ pub fn read(line: &str) -> Option<Line> {
     }
 }
 
-/// ` H       0       0         0   0.00%   -inf   12   Large   0   0   0   0   0.1s`: source letter, nodes done
-/// and open, leaves, explored, bound, best, gap, cuts, cuts in the LP, conflicts, iterations, time.
+/// Reads a line of figures, such as ` H       0       0         0   0.00%   -inf   12   Large   0   0   0   0   0.1s`:
+/// source letter, nodes done and open, leaves, explored, bound, best, gap, cuts, cuts in the LP, conflicts, iterations,
+/// time.
 fn display_line(line: &str) -> Option<DisplayLine> {
     let mut letters = line.chars();
     if letters.next()? != ' ' {
@@ -106,7 +107,7 @@ fn display_line(line: &str) -> Option<DisplayLine> {
     Some(DisplayLine { source, open: whole(open)?, cuts: whole(cuts)? })
 }
 
-/// A count; large ones end in `k` or `m`.
+/// Reads a count; large counts end in `k` or `m`.
 fn whole(word: &str) -> Option<u64> {
     let (digits, factor) = match word.strip_suffix('k') {
         Some(digits) => (digits, 1_000),

@@ -12,7 +12,7 @@ pub struct RunListener<'w, W> {
 }
 
 impl<'w, W: Watch> RunListener<'w, W> {
-    /// A listener for the run that `watch` belongs to.
+    /// Creates a listener for the run that `watch` belongs to.
     pub const fn new(watch: &'w mut W) -> Self {
         Self { watch, stopped: None }
     }

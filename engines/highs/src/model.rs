@@ -19,14 +19,14 @@ pub struct Column(pub u32);
 pub struct Row(pub u32);
 
 impl Column {
-    /// Position among the columns.
+    /// Returns the position among the columns.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 impl Row {
-    /// Position among the rows.
+    /// Returns the position among the rows.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -50,18 +50,18 @@ pub enum Domain {
 /// semidefinite when minimising; such a model cannot have integer columns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Quadratic {
-    /// Position of the first entry of each column in the arrays below; one per column.
+    /// Position of the first entry of each column in `indices` and `values`; one per column.
     pub starts: Vec<u32>,
     /// Row of each entry, not above the diagonal.
     pub indices: Vec<u32>,
-    /// The entries.
+    /// Values of the entries.
     pub values: Vec<f64>,
 }
 
 /// A model. Plain owned data, so that it can be sent to other threads and processes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Model {
-    /// Name, for files and messages.
+    /// Name of the model, for files and messages.
     pub name: String,
     /// `true` to maximise the objective.
     pub maximise: bool,
@@ -83,11 +83,12 @@ pub struct Model {
     pub row_upper: Vec<f64>,
     /// Name of each row.
     pub row_names: Vec<String>,
-    /// Position of the first entry of each row in the arrays below; the last row ends with them.
+    /// Position of the first entry of each row in `indices` and `values`; the entries of the last row extend to the
+    /// end.
     pub starts: Vec<u32>,
     /// Column of each entry.
     pub indices: Vec<u32>,
-    /// The entries.
+    /// Values of the entries.
     pub values: Vec<f64>,
     /// The quadratic part of the objective.
     pub quadratic: Option<Quadratic>,
@@ -96,11 +97,11 @@ pub struct Model {
 /// Size of a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Size {
-    /// Columns.
+    /// Number of columns.
     pub columns: u32,
-    /// Rows.
+    /// Number of rows.
     pub rows: u32,
-    /// Entries of the matrix.
+    /// Number of nonzero entries of the matrix.
     pub nonzeros: u32,
     /// Number of integer columns.
     pub integers: u32,
@@ -111,11 +112,11 @@ pub struct Size {
 pub struct Broken {
     /// Name of the row or column.
     pub name: String,
-    /// The value there.
+    /// Value of the row or column at the point.
     pub value: f64,
-    /// The lower bound.
+    /// Lower bound of the row or column.
     pub lower: f64,
-    /// The upper bound.
+    /// Upper bound of the row or column.
     pub upper: f64,
     /// `true` if the value must be an integer but is not.
     pub fractional: bool,
@@ -134,7 +135,7 @@ impl fmt::Display for Broken {
 }
 
 impl Model {
-    /// An empty model to be minimised.
+    /// Creates an empty model to be minimised.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), ..Self::default() }
     }
@@ -267,12 +268,12 @@ impl Model {
         self.quadratic = Some(part);
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     pub fn columns(&self) -> usize {
         self.costs.len()
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.row_lower.len()
     }
@@ -294,19 +295,19 @@ impl Model {
         }
     }
 
-    /// The entries of a row.
+    /// Iterates over the entries of a row.
     pub fn terms(&self, row: Row) -> impl Iterator<Item = (Column, f64)> + '_ {
         let from = self.starts[row.index()] as usize;
         let to = self.starts.get(row.index() + 1).map_or(self.indices.len(), |start| *start as usize);
         self.indices[from..to].iter().map(|index| Column(*index)).zip(self.values[from..to].iter().copied())
     }
 
-    /// The value of a row at a point.
+    /// Returns the value of a row at a point.
     pub fn activity(&self, row: Row, point: &[f64]) -> f64 {
         self.terms(row).map(|(column, value)| value * point[column.index()]).sum()
     }
 
-    /// The objective at a point, constant and quadratic part included.
+    /// Returns the objective at a point, constant and quadratic part included.
     pub fn objective(&self, point: &[f64]) -> f64 {
         let linear: f64 = self.costs.iter().zip(point).map(|(cost, value)| cost * value).sum();
         let quadratic = self.quadratic.as_ref().map_or(0.0, |part| {
@@ -325,8 +326,8 @@ impl Model {
         self.offset + linear + quadratic
     }
 
-    /// The first bound, integrality or row that a point violates by more than `tolerance` (relative to the bound if its
-    /// absolute value is above 1). `None` if the point is feasible.
+    /// Returns the first bound, integrality or row that a point violates by more than `tolerance` (relative to the
+    /// bound if its absolute value is above 1). `None` if the point is feasible.
     ///
     /// # Panics
     /// If the point does not have one value per column.

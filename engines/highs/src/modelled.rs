@@ -9,19 +9,19 @@ use std::sync::Arc;
 
 /// A method whose problem is one model, and whose plan can be read from a point of the model.
 pub trait Modelled<K: Kind>: Send + Sync {
-    /// Name of the method.
+    /// Returns the name of the method.
     fn name(&self) -> &'static str;
 
-    /// The parameters that shape the model; a subset of the method's own.
+    /// Returns the parameters that change the model; a subset of the method's own parameters.
     fn params(&self) -> Vec<ParamInfo>;
 
-    /// The model of a scenario.
+    /// Returns the model of a scenario.
     ///
     /// # Errors
     /// If the method does not support the scenario or a parameter, or the run must stop.
     fn model(&self, scenario: &Scenario<K>, params: &Params) -> Result<Model, MethodError>;
 
-    /// The plan that a point of the model represents; a point has one value per column.
+    /// Returns the plan that a point of the model represents; a point has one value per column.
     ///
     /// # Errors
     /// If the point violates the model (the error names the constraint), or the method does not support the scenario.
@@ -35,7 +35,7 @@ pub trait Modelled<K: Kind>: Send + Sync {
 
 /// A kind whose methods may be exported as models.
 pub trait Models: Kind {
-    /// The methods of the kind whose problem is one model, which other solvers can solve.
+    /// Returns the methods of the kind whose problem is one model, which other solvers can solve.
     fn models() -> Vec<Arc<dyn Modelled<Self>>> {
         Vec::new()
     }

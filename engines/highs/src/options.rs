@@ -17,7 +17,7 @@ pub enum OptionValue {
     Int(i32),
     /// A number.
     Float(f64),
-    /// A word.
+    /// A word, such as the name of an algorithm.
     Text(String),
 }
 
@@ -26,8 +26,8 @@ pub enum OptionValue {
 pub struct Options(pub Vec<(String, OptionValue)>);
 
 impl Options {
-    /// No options: the defaults of this crate (one thread, no output of its own, a line of figures five times a
-    /// second).
+    /// Creates an empty list of options: the defaults of this crate apply (one thread, no output of its own, a line of
+    /// figures five times a second).
     pub fn new() -> Self {
         Self::default()
     }
@@ -39,7 +39,7 @@ impl Options {
         self
     }
 
-    /// The value of an option, if it is set.
+    /// Returns the value of an option, if it is set.
     pub fn get(&self, name: &str) -> Option<&OptionValue> {
         self.0.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value)
     }

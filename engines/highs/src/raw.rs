@@ -30,12 +30,12 @@ pub use listen::{Callback, Figures, Listener};
 use listen::{Hook, HookAddress, trampoline};
 pub use options::OptionInfo;
 
-/// End of a run.
+/// Result of the call that runs the solver.
 pub struct Returned {
     pub status: i32,
-    /// Message of a panic of the listener.
+    /// Message of a panic in the listener, if there was one.
     pub panic: Option<String>,
-    /// Log text from other threads, which the listener did not get during the run.
+    /// Log text from other threads, which the listener did not receive during the run.
     pub elsewhere: Vec<String>,
 }
 
@@ -44,10 +44,10 @@ thread_local! {
     static SCHEDULED: Cell<Option<i32>> = const { Cell::new(None) };
 }
 
-/// One instance.
+/// A HiGHS instance behind its C interface.
 pub struct Highs {
     ptr: NonNull<c_void>,
-    /// Freed after the instance, because fields are dropped after `drop` has run.
+    /// Address of the listener; freed after the instance, because fields are dropped after `drop` has run.
     slot: Box<HookAddress>,
     not_send: PhantomData<*mut ()>,
 }
@@ -69,7 +69,7 @@ fn count(length: usize) -> Result<i32, Error> {
         .map_err(|_| Error::Model(format!("{length} entries exceed the 32-bit integers of the solver")))
 }
 
-/// Positions as signed integers for HiGHS, checked for overflow.
+/// Converts positions to signed integers for HiGHS, checked for overflow.
 fn signed(positions: &[u32]) -> Result<*const i32, Error> {
     if positions.iter().any(|position| i32::try_from(*position).is_err()) {
         return Err(Error::Model("a position exceeds the 32-bit integers of the solver".to_owned()));
@@ -83,7 +83,7 @@ fn text(name: &str) -> Result<CString, Error> {
 }
 
 impl Highs {
-    /// A fresh instance.
+    /// Creates an instance without a model.
     pub fn new() -> Result<Self, Error> {
         // SAFETY: no requirements; null if memory ran out.
         let ptr = unsafe { sys::Highs_create() };
@@ -154,7 +154,7 @@ impl Highs {
         fine(status, "take the model")
     }
 
-    /// Gives the next run a point: one value per column.
+    /// Sets the point from which the next run starts: one value per column.
     pub fn set_solution(&mut self, values: &[f64]) -> Result<(), Error> {
         Error::length("start", values.len(), self.columns())?;
         // SAFETY: one value per column; null marks an array that is not given.
@@ -164,7 +164,7 @@ impl Highs {
         fine(status, "take the start")
     }
 
-    /// Gives the next run values of some columns.
+    /// Sets the values of some columns from which the next run starts.
     pub fn set_sparse_solution(&mut self, columns: &[u32], values: &[f64]) -> Result<(), Error> {
         Error::length("start", values.len(), columns.len())?;
         // SAFETY: both arrays have the length that is passed; HiGHS checks the positions.
@@ -174,13 +174,13 @@ impl Highs {
         fine(status, "take the start")
     }
 
-    /// Number of columns HiGHS has.
+    /// Returns the number of columns that HiGHS has.
     pub fn columns(&self) -> usize {
         // SAFETY: the instance is alive.
         usize::try_from(unsafe { sys::Highs_getNumCol(self.at()) }).unwrap_or_default()
     }
 
-    /// Number of rows HiGHS has.
+    /// Returns the number of rows that HiGHS has.
     pub fn rows(&self) -> usize {
         // SAFETY: the instance is alive.
         usize::try_from(unsafe { sys::Highs_getNumRow(self.at()) }).unwrap_or_default()
@@ -243,13 +243,13 @@ impl Highs {
         Ok(Returned { status, panic: panic.into_inner(), elsewhere })
     }
 
-    /// Number of the model status.
+    /// Returns the number of the model status.
     pub fn model_status(&self) -> i32 {
         // SAFETY: the instance is alive.
         unsafe { sys::Highs_getModelStatus(self.at()) }
     }
 
-    /// An integer figure of the last run.
+    /// Returns an integer figure of the last run.
     pub fn int_info(&self, name: &CStr) -> Option<i32> {
         let mut value = 0;
         // SAFETY: a terminated name and a place to write to; the type is checked by HiGHS.
@@ -257,7 +257,7 @@ impl Highs {
         (status == sys::STATUS_OK).then_some(value)
     }
 
-    /// A 64-bit integer figure of the last run.
+    /// Returns a 64-bit integer figure of the last run.
     pub fn long_info(&self, name: &CStr) -> Option<i64> {
         let mut value = 0;
         // SAFETY: as above.
@@ -265,7 +265,7 @@ impl Highs {
         (status == sys::STATUS_OK).then_some(value)
     }
 
-    /// A figure of the last run.
+    /// Returns a figure of the last run.
     pub fn float_info(&self, name: &CStr) -> Option<f64> {
         let mut value = 0.0;
         // SAFETY: as above.
@@ -273,7 +273,7 @@ impl Highs {
         (status == sys::STATUS_OK).then_some(value)
     }
 
-    /// Values of columns, reduced costs, values of rows, duals of rows.
+    /// Returns the values of columns, reduced costs, values of rows, and duals of rows.
     pub fn solution(&self) -> Result<[Vec<f64>; 4], Error> {
         let (columns, rows) = (self.columns(), self.rows());
         let mut arrays = [vec![0.0; columns], vec![0.0; columns], vec![0.0; rows], vec![0.0; rows]];
@@ -293,7 +293,7 @@ impl Highs {
         Ok(arrays)
     }
 
-    /// Statuses of columns and rows in the basis.
+    /// Returns the statuses of columns and rows in the basis.
     pub fn basis(&self) -> Result<(Vec<i32>, Vec<i32>), Error> {
         let (mut columns, mut rows) = (vec![0; self.columns()], vec![0; self.rows()]);
         // SAFETY: HiGHS writes one status per column and row.
@@ -311,7 +311,7 @@ impl Highs {
     }
 }
 
-/// Version of HiGHS.
+/// Returns the version of HiGHS.
 pub fn version() -> String {
     // SAFETY: the function has no arguments and returns a constant text.
     let text = unsafe { CStr::from_ptr(sys::Highs_version()) };

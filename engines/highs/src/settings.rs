@@ -17,7 +17,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The defaults of this crate, set on a fresh instance.
+    /// Sets the defaults of this crate on a new instance.
     pub fn new(highs: &mut Highs) -> Result<Self, Error> {
         highs.set_bool("log_to_console", false)?;
         highs.set_bool("output_flag", true)?;
@@ -124,7 +124,7 @@ impl Settings {
     }
 }
 
-/// The words that an option accepts, which HiGHS does not report.
+/// Returns the words that an option accepts, which HiGHS does not report.
 fn words(name: &str) -> Option<&'static str> {
     match name {
         "presolve" | "parallel" | "run_crossover" | "ranging" | "crossover" => Some("off, choose, on"),
@@ -143,7 +143,7 @@ fn nearest(name: &str, names: &[String]) -> String {
     }
 }
 
-/// Edit distance: minimum number of letters to add, drop or change.
+/// Returns the edit distance: the minimum number of letters to add, drop or change.
 fn distance(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();

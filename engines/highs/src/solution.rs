@@ -5,21 +5,21 @@ use serde::{Deserialize, Serialize};
 /// Reason that a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Status {
-    /// Solved to the tolerances and gap that were requested.
+    /// The model was solved to the requested tolerances and gap.
     Optimal,
     /// No point satisfies all rows and bounds.
     Infeasible,
     /// The objective is unbounded.
     Unbounded,
-    /// Infeasible or unbounded; presolve did not determine which.
+    /// The model is infeasible or unbounded; presolve did not determine which.
     InfeasibleOrUnbounded,
-    /// The time limit.
+    /// The time limit was reached.
     TimeLimit,
-    /// A limit of iterations, nodes or solutions.
+    /// A limit of iterations, nodes or solutions was reached.
     WorkLimit,
     /// A bound or target of the objective was reached.
     ObjectiveLimit,
-    /// Stopped on request. A normal result, with the best point so far.
+    /// The run was stopped on request. This is a normal result, with the best point so far.
     Interrupted,
     /// The solver had numerical trouble, or ended without a result.
     Trouble,
@@ -30,11 +30,11 @@ pub enum Status {
 /// Status of a column or row in a basis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BasisStatus {
-    /// Nonbasic at its lower bound.
+    /// Nonbasic at the lower bound.
     Lower,
-    /// Basic.
+    /// Basic column or row.
     Basic,
-    /// Nonbasic at its upper bound.
+    /// Nonbasic at the upper bound.
     Upper,
     /// Nonbasic and free, at zero.
     Zero,
@@ -45,16 +45,16 @@ pub enum BasisStatus {
 /// A basis of a linear program, which can be stored and set again.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Basis {
-    /// One per column.
+    /// Status of each column.
     pub columns: Vec<BasisStatus>,
-    /// One per row.
+    /// Status of each row.
     pub rows: Vec<BasisStatus>,
 }
 
 /// A point from which a run starts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum Start {
-    /// None.
+    /// No start point.
     #[default]
     None,
     /// One value per column.
@@ -71,7 +71,7 @@ pub struct Solution {
     pub status: Status,
     /// The best feasible point, one value per column, if there is one.
     pub values: Option<Vec<f64>>,
-    /// Its objective in the sense of the model.
+    /// Objective of that point, in the sense of the model.
     pub objective: Option<f64>,
     /// Bound that no point can beat; for a linear program solved to the end, this is the objective.
     pub bound: Option<f64>,
@@ -79,22 +79,22 @@ pub struct Solution {
     pub row_duals: Vec<f64>,
     /// Reduced cost of each column; empty unless the model is a linear program and the solver returned duals.
     pub column_duals: Vec<f64>,
-    /// Value of each row at the point.
+    /// Value of each row at the best point.
     pub row_values: Vec<f64>,
-    /// The basis the run ended with, if there is one.
+    /// The basis with which the run ended, if there is one.
     pub basis: Option<Basis>,
-    /// Simplex iterations (of all LPs, for an integer model).
+    /// Number of simplex iterations (of all LPs, for an integer model).
     pub simplex_iterations: u64,
-    /// Interior point iterations.
+    /// Number of interior point iterations.
     pub ipm_iterations: u64,
-    /// Nodes of the tree search.
+    /// Number of nodes of the tree search.
     pub nodes: u64,
-    /// Wall seconds.
+    /// Elapsed time, seconds.
     pub elapsed_s: f64,
 }
 
 impl Solution {
-    /// A solution without a point.
+    /// Makes a result without a point.
     pub fn empty(status: Status, elapsed_s: f64) -> Self {
         Self {
             status,

@@ -39,8 +39,8 @@ pub struct SolveRequest<'m> {
 
 /// Interpreter of the solver's points and bounds for a method.
 pub trait Reader<K: Kind> {
-    /// A better point: one value per column of the model. Pass it to [`Context::incumbent`] with a candidate that is
-    /// built on demand. `source` names the step that found the point.
+    /// Handles a better point: one value per column of the model. Implementations pass it to [`Context::incumbent`]
+    /// with a candidate that is built on demand. `source` names the step that found the point.
     ///
     /// # Errors
     /// Passes on the error of the context.
@@ -52,7 +52,7 @@ pub trait Reader<K: Kind> {
         source: &str,
     ) -> Result<(), MethodError>;
 
-    /// A better bound of the whole model.
+    /// Handles a better bound of the whole model.
     ///
     /// # Errors
     /// Passes on the error of the context.
@@ -64,14 +64,14 @@ pub trait Reader<K: Kind> {
         Some(objective)
     }
 
-    /// A better point from another source for the running tree search, such as a plan from [`Context::offered`]: one
-    /// value per column. Called about ten times a second.
+    /// Returns a better point from another source for the running tree search, such as a plan from
+    /// [`Context::offered`]: one value per column. Called about ten times a second.
     fn better(&mut self, _cx: &mut Context<'_, K>) -> Option<Vec<f64>> {
         None
     }
 }
 
-/// The solver and its version, as plans name it.
+/// Returns the solver and its version, as plans name it.
 pub fn solver_name() -> String {
     format!("HiGHS {}", crate::instance::version())
 }
@@ -180,7 +180,7 @@ pub fn why_infeasible<K: Kind>(
     found.map_err(MethodError::Failed)
 }
 
-/// Options that limit a solve to the remaining time of the run, the only limit that works in every stage inside
+/// Returns options that limit a solve to the remaining time of the run, the only limit that works in every stage inside
 /// lightbay; and whether that time is shorter than the requested limit.
 fn within(options: Options, left_s: Option<f64>) -> (Options, bool) {
     let asked = match options.get("time_limit") {

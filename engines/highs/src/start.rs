@@ -10,7 +10,7 @@ use crate::solution::Start;
 /// Tolerance on bounds and integrality that HiGHS uses for integer models.
 const TOLERANCE: f64 = 1e-6;
 
-/// A start in the form for HiGHS.
+/// A start in the form that HiGHS accepts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Given {
     /// One value per column.

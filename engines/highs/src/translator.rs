@@ -38,7 +38,8 @@ pub struct EventTranslator<'w> {
     paced: Option<Instant>,
     offered: Option<Instant>,
     progress: MipProgress,
-    /// A better point that waits for its letter; the letter of a point from the start is known already.
+    /// A better point (objective and values) that waits for the letter of its heuristic; the letter of a point from the
+    /// start is known already.
     waiting: Option<(f64, Vec<f64>, Option<char>)>,
     injected: Option<(f64, Vec<f64>)>,
     best: Option<f64>,
@@ -98,7 +99,7 @@ impl<'w> EventTranslator<'w> {
         self.broken = broken;
     }
 
-    /// Returns `true` if the watch or the flag requested a stop.
+    /// Returns `true` if the listener or the flag requested a stop.
     pub fn stopped(&self) -> bool {
         self.stop || self.interrupt.load(Ordering::Relaxed)
     }
@@ -109,12 +110,12 @@ impl<'w> EventTranslator<'w> {
         self.timed_out
     }
 
-    /// The last error or warning in the log.
+    /// Returns the last error or warning in the log.
     pub fn complaint(&self) -> &str {
         &self.complaint
     }
 
-    /// The last figures of the tree search.
+    /// Returns the last figures of the tree search.
     pub fn progress(&self) -> MipProgress {
         self.progress
     }
@@ -243,7 +244,7 @@ impl<'w> EventTranslator<'w> {
         }
     }
 
-    /// Returns `true` if figures are due; also asks the watch whether to continue.
+    /// Returns `true` if figures are due; also asks the listener whether to continue.
     fn pace(&mut self) -> bool {
         let now = Instant::now();
         if self.paced.is_some_and(|last| now.duration_since(last) < PACE) {

@@ -26,7 +26,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-/// Starts a program as solver process.
+/// Starts a program as a solver process.
 #[derive(Clone, Debug)]
 pub struct Launcher {
     program: PathBuf,
@@ -37,7 +37,8 @@ pub struct Launcher {
 }
 
 impl Launcher {
-    /// A program and the arguments with which it calls [`serve`]. Its printed output is discarded.
+    /// Creates a launcher from a program and the arguments with which it calls [`serve`]. The output that the solver
+    /// process prints is discarded.
     pub fn new(
         program: impl Into<PathBuf>,
         arguments: impl IntoIterator<Item = impl Into<OsString>>,
@@ -51,7 +52,7 @@ impl Launcher {
         }
     }
 
-    /// The name shown in process lists, if it differs from the name of the program.
+    /// Sets the name shown in process lists, if it differs from the name of the program.
     #[must_use]
     pub fn named(self, name: impl Into<OsString>) -> Self {
         Self { name: Some(name.into()), ..self }
@@ -65,7 +66,8 @@ impl Launcher {
         Self { own_group: true, ..self }
     }
 
-    /// Redirects its printed output to the file behind descriptor 2 of the parent, which must be a log.
+    /// Redirects the output that the solver process prints to the file behind descriptor 2 of the parent, which must be
+    /// a log.
     #[must_use]
     pub fn errors_shared(self) -> Self {
         Self { errors_shared: true, ..self }

@@ -110,7 +110,7 @@ pub(super) fn text(model: &Model, names: &NameMap) -> Result<String, Error> {
     Ok(out.text)
 }
 
-/// Rows with a finite bound.
+/// Iterates over the rows with a finite bound.
 fn rows(model: &Model) -> impl Iterator<Item = usize> + '_ {
     let free =
         |row: usize| model.row_lower[row] == f64::NEG_INFINITY && model.row_upper[row] == f64::INFINITY;
@@ -142,7 +142,7 @@ fn quadratic<'n>(model: &Model, column: impl Fn(usize) -> &'n str, out: &mut Wra
     out.word(" ] / 2");
 }
 
-/// Bounds of a column, if they differ from the defaults of the format (at least 0).
+/// Returns the bounds of a column as text, if they differ from the defaults of the format (at least 0).
 fn bound(name: &str, lower: f64, upper: f64) -> Option<String> {
     Some(match (lower, upper) {
         (f64::NEG_INFINITY, f64::INFINITY) => format!("{name} free"),
@@ -155,7 +155,7 @@ fn bound(name: &str, lower: f64, upper: f64) -> Option<String> {
     })
 }
 
-/// A number with all its digits, with an exponent if it would be long.
+/// Formats a number with all its digits, with an exponent if it would be long.
 fn number(value: f64) -> String {
     // Zero is written without a sign, because not every reader accepts `- 0`.
     let value = if value == 0.0 { 0.0 } else { value };
@@ -218,7 +218,8 @@ impl WrappedText {
     }
 }
 
-/// The model with the column of the constant merged into its objective, without rows that contain only that column.
+/// Returns the model with the column of the constant merged into its objective, without rows that contain only that
+/// column.
 pub(super) fn with_constant(read: &Model) -> Model {
     let Some(at) = read.column_names.iter().position(|name| name == CONSTANT) else { return read.clone() };
     let mut model = Model::new(read.name.clone());

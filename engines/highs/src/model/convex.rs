@@ -4,9 +4,9 @@
 use super::Quadratic;
 use petgraph::unionfind::UnionFind;
 
-/// The first column at which factorising shows that the form is not positive semidefinite (negative semidefinite with
-/// `negate`); `None` if the form is semidefinite. Pivots within 1e-9 of the largest diagonal entry count as zero; the
-/// rest of their column must then be zero as well.
+/// Returns the first column at which factorising shows that the form is not positive semidefinite (negative
+/// semidefinite with `negate`); `None` if the form is semidefinite. Pivots within 1e-9 of the largest diagonal entry
+/// count as zero; the rest of their column must then be zero as well.
 ///
 /// Computes an LDL' factorisation of each connected part of the form separately, so that separable forms cost little; a
 /// part of n columns takes n^2 / 2 numbers and n^3 / 6 steps.
@@ -51,7 +51,7 @@ pub(super) fn first_concave(part: &Quadratic, negate: bool) -> Option<u32> {
         .find_map(|(entries, members)| concave_at(members.len(), entries).map(|at| members[at]))
 }
 
-/// The pivot at which a form of `size` columns turns out not to be positive semidefinite.
+/// Returns the pivot at which a form of `size` columns turns out not to be positive semidefinite.
 fn concave_at(size: usize, entries: &[(usize, usize, f64)]) -> Option<usize> {
     // The lower triangle, row after row.
     let at = |row: usize, column: usize| row * (row + 1) / 2 + column;

@@ -7,11 +7,11 @@ use highs_sys as sys;
 use std::ffi::CStr;
 use std::ptr;
 
-/// Positions and kinds of bounds that are in conflict.
+/// Columns and rows in conflict, each with the bounds that take part.
 pub struct Subsystem {
-    /// Column and which of its bounds, as constants of HiGHS.
+    /// Position of each column, and which of its bounds take part, as constants of HiGHS.
     pub columns: Vec<(u32, i32)>,
-    /// Row and which of its bounds.
+    /// Position of each row, and which of its bounds take part.
     pub rows: Vec<(u32, i32)>,
 }
 
@@ -48,7 +48,7 @@ impl Highs {
         Ok(status == sys::STATUS_OK)
     }
 
-    /// The model stored by HiGHS.
+    /// Returns the model stored by HiGHS.
     pub fn model(&self) -> Result<Model, Error> {
         let (columns, rows) = (self.columns(), self.rows());
         // SAFETY: the instance is alive.
@@ -127,7 +127,7 @@ impl Highs {
         })
     }
 
-    /// Names of columns or rows; empty if HiGHS has none.
+    /// Returns the names of columns or rows; empty if HiGHS has none.
     fn names(
         &self,
         number: usize,
@@ -147,7 +147,7 @@ impl Highs {
             .collect()
     }
 
-    /// Conflicting rows and bounds, as few as HiGHS finds; `None` if it finds none.
+    /// Returns conflicting rows and bounds, as few as HiGHS finds; `None` if it finds none.
     pub fn subsystem(&mut self) -> Result<Option<Subsystem>, Error> {
         let (mut columns, mut rows) = (0, 0);
         let (room, row_room) = (self.columns(), self.rows());

@@ -23,7 +23,8 @@ pub enum Callback<'a> {
     Text(&'a str),
     Simplex(i32),
     Ipm(i32),
-    /// A better point, in the columns of the model as it was given.
+    /// A better point: its objective, its values in the columns of the model as it was given, and the figures of the
+    /// search.
     Improving(f64, &'a [f64], Figures),
     MipLine(Figures),
     MipCheck(Figures),
@@ -33,7 +34,7 @@ pub enum Callback<'a> {
 pub trait Listener {
     /// Handles a message and returns `true` to stop; HiGHS stops the next time it checks.
     fn hear(&mut self, heard: Callback<'_>) -> bool;
-    /// May write a point, one value per column, and return `true` if HiGHS shall try it.
+    /// May write a point into `slot`, one value per column; returns `true` if HiGHS shall try it.
     fn offer(&mut self, figures: Figures, slot: &mut [f64]) -> bool;
 }
 
@@ -52,7 +53,7 @@ pub(super) struct Hook<'l> {
     pub(super) stop: Cell<bool>,
 }
 
-/// Called by HiGHS.
+/// Receives a callback of HiGHS.
 ///
 /// # Safety
 /// `user` is the slot of the instance and outlives the instance; the slot holds null or the hook of the current run,

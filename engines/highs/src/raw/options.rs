@@ -20,7 +20,7 @@ type Ask<T> =
     unsafe extern "C" fn(*const c_void, *const c_char, *mut T, *mut T, *mut T, *mut T) -> sys::HighsInt;
 
 impl Highs {
-    /// Names of all options.
+    /// Returns the names of all options.
     pub fn option_names(&self) -> Vec<String> {
         // SAFETY: the instance is alive.
         let options = unsafe { sys::Highs_getNumOptions(self.at()) };
@@ -42,7 +42,7 @@ impl Highs {
             .collect()
     }
 
-    /// Type, value and range of an option; `None` if no option has this name.
+    /// Returns type, value and range of an option; `None` if no option has this name.
     pub fn option_info(&self, name: &str) -> Option<OptionInfo> {
         let name = CString::new(name).ok()?;
         let name = name.as_ptr();
@@ -75,7 +75,7 @@ impl Highs {
         }
     }
 
-    /// Value, minimum and maximum of a number.
+    /// Returns value, minimum and maximum of a number option.
     ///
     /// # Safety
     /// `name` ends with a null byte, and `ask` is the function of HiGHS for options of type `T`.
@@ -115,6 +115,6 @@ impl Highs {
 }
 
 unsafe extern "C" {
-    /// Function of the C library, for strings that HiGHS allocates for its caller.
+    /// Frees a string that HiGHS allocated for its caller (function of the C library).
     fn free(address: *mut c_void);
 }

@@ -12,7 +12,7 @@ use lightbay_core::method::MethodError;
 /// Minimum time between two reports of figures, seconds of the run's clock.
 const PACE_S: f64 = 0.25;
 
-/// Listener to a solve on behalf of a run.
+/// Listener that passes the events of a solve on to a run.
 pub(super) struct Bridge<'b, 'c, K: Kind> {
     reader: &'b mut dyn Reader<K>,
     pub(super) cx: &'b mut Context<'c, K>,
@@ -73,12 +73,13 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
         OWN.clone_into(&mut self.stats.process);
     }
 
-    /// The error to return: a stop or a failure of the reader takes precedence over the resulting error of the solver.
+    /// Returns the error that ends the solve: a stop or a failure of the reader takes precedence over the resulting
+    /// error of the solver.
     pub(super) fn failed(&mut self, why: String) -> MethodError {
         self.failed_by(MethodError::Failed(why))
     }
 
-    /// Like [`Self::failed`], for errors other than [`MethodError::Failed`].
+    /// Returns the error that ends the solve like [`Self::failed`], for errors other than [`MethodError::Failed`].
     pub(super) fn failed_by(&mut self, error: MethodError) -> MethodError {
         self.failed.take().unwrap_or(error)
     }

@@ -16,7 +16,7 @@ const FOUND_PACE_S: f64 = 0.25;
 /// minutes.
 const STRETCH: f64 = 60.0;
 
-/// Decides for every line whether it is stored.
+/// Filter that decides for every line of the log whether it is stored.
 #[derive(Debug, Default)]
 pub(super) struct Sift {
     said: HashSet<String>,
@@ -49,9 +49,9 @@ impl Sift {
 }
 
 enum Row {
-    /// Figures only.
+    /// The line has only figures.
     Figures,
-    /// A better point was found.
+    /// The line announces a better point.
     Found,
 }
 

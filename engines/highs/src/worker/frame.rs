@@ -14,8 +14,8 @@ use std::borrow::Cow;
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Begins every frame. Its last byte is the version of the messages, so that another build is recognised at its first
-/// message.
+/// Mark at the beginning of every frame. Its last byte is the version of the messages, so that another build is
+/// recognised at its first message.
 const MARK: [u8; 4] = *b"LBH\x01";
 
 /// Size of the head of a frame: the mark and the length of the record.
@@ -35,7 +35,7 @@ pub(super) enum HelperRequest<'m> {
     Better(Vec<f64>),
 }
 
-/// A job.
+/// A job for a solver process.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct SolveJob<'m> {
     pub(super) model: Cow<'m, Model>,
@@ -76,15 +76,15 @@ pub enum FrameError {
     /// The other process ended in the middle of a frame.
     #[error("the message ended after {got} of {wanted} bytes")]
     Truncated {
-        /// Number of received bytes.
+        /// Number of bytes received.
         got: usize,
-        /// Bytes announced.
+        /// Number of bytes announced.
         wanted: usize,
     },
     /// The record exceeds the maximum size of a frame.
     #[error("the message has {0} bytes, more than the maximum of {LIMIT_BYTES}")]
     TooLarge(usize),
-    /// The other process does not use this protocol.
+    /// The received bytes do not begin with the mark of this protocol.
     #[error("the other process is not lightbay, or is another version of lightbay")]
     Stranger,
     /// The record cannot be read.
@@ -97,8 +97,8 @@ pub(super) fn write(to: &mut impl Write, message: &impl Serialize) -> Result<(),
     write_unless(to, message, &AtomicBool::new(false))
 }
 
-/// Like [`write()`], but aborts once `gone` is set because the result is not needed any more: writing a large model
-/// takes seconds.
+/// Writes one message like [`write()`], but aborts once `gone` is set because the result is not needed any more:
+/// writing a large model takes seconds.
 pub(super) fn write_unless(
     to: &mut impl Write,
     message: &impl Serialize,

@@ -84,7 +84,7 @@ impl Drop for Helper {
     }
 }
 
-/// Describes how a process ended.
+/// Describes in words how a process ended.
 pub(super) fn words(status: Option<ExitStatus>) -> String {
     match status.map(|status| (status.signal(), status.code())) {
         Some((Some(signal), _)) => {
@@ -116,7 +116,7 @@ mod tests {
         Helper::new(child).unwrap().0
     }
 
-    /// The letter for the state of a process; `None` if there is no such process.
+    /// Returns the letter for the state of a process; `None` if there is no such process.
     fn state(id: u32) -> Option<char> {
         let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
         stat[stat.rfind(')')? + 2..].chars().next()

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::time::{Duration, Instant};
 
-/// Time between two stop checks of the watch, independent of the messages of the solver process.
+/// Time between two checks of the listener for a stop, independent of the messages of the solver process.
 const TICK: Duration = Duration::from_millis(25);
 
 /// Maximum time that a solver process may take to end after a stop request before it is killed.
@@ -60,9 +60,9 @@ pub struct Ending {
     pub accident: Option<String>,
 }
 
-/// Solves a model in a solver process. The watch is called on this thread every 25 ms, decides whether to continue, and
-/// may block. When it stops, the solver process gets a stop request, and is killed if it has not ended after 100 ms, or
-/// at once if it has been silent for long. Its messages until then are handled in any case.
+/// Solves a model in a solver process. The listener is called on this thread every 25 ms, decides whether to continue,
+/// and may block. When it requests a stop, the solver process gets a stop request, and is killed if it has not ended
+/// after 100 ms, or at once if it has been silent for long. Its messages until then are handled in any case.
 ///
 /// # Errors
 /// [`HelperError`]. A solver process that dies after it found a point is not an error: the solution contains the point,
@@ -92,8 +92,8 @@ pub fn solve(
 }
 
 /// Finds the reason of infeasibility in a solver process, within about the given number of seconds. Every 25 ms, the
-/// watch decides whether to continue. `None` if the model is feasible, the reason was not found, or the watch stopped
-/// the search.
+/// listener decides whether to continue. `None` if the model is feasible, the reason was not found, or the listener
+/// stopped the search.
 ///
 /// # Errors
 /// [`HelperError`].
@@ -121,9 +121,9 @@ pub fn explain(
 enum Word {
     Finished(Box<Solution>),
     Explained(Option<Conflict>),
-    /// The watch requested a stop, and the solver process was killed.
+    /// The listener requested a stop, and the solver process was killed.
     Stopped,
-    /// The solver process died; the text says how.
+    /// The solver process died; the text describes how.
     Accident(String),
 }
 
@@ -244,7 +244,7 @@ impl Record {
         }
     }
 
-    /// The solution of a solve that was stopped, from its messages so far.
+    /// Returns the solution of a solve that was stopped, from its messages so far.
     fn interrupted(&mut self, model: &Model) -> Solution {
         let (objective, values) = self.best.take().unzip();
         let row_values = values.as_ref().map_or_else(Vec::new, |point: &Vec<f64>| {
@@ -336,8 +336,8 @@ impl Dialogue<'_> {
         }))
     }
 
-    /// Lets the watch decide whether to continue. The solver process is suspended while the watch blocks because the
-    /// run is paused.
+    /// Lets the listener decide whether to continue. The solver process is suspended while the listener blocks because
+    /// the run is paused.
     fn ask(&mut self, decide: impl FnOnce(&mut dyn SolverListener) -> Flow) -> Flow {
         if !self.watch.pausing() {
             return decide(self.watch);

@@ -68,9 +68,8 @@ fn take_a_name() {
     }
 }
 
-/// Ctrl-C and a hang-up signal all processes of a terminal. The solver process ignores these signals: the parent stops
-/// the run properly and then ends this process. A write beyond the file size limit must fail instead of killing the
-/// process.
+/// Ignores Ctrl-C and hang-ups, which reach all processes of a terminal. The parent stops the run properly and then
+/// ends the solver process. A write beyond the file size limit must fail instead of killing the process.
 fn ignore_signals() {
     unsafe extern "C" {
         fn signal(number: std::ffi::c_int, handler: usize) -> usize;
@@ -136,7 +135,7 @@ impl<W: Write> SharedOutput<W> {
     }
 }
 
-/// Sends the events of the solver.
+/// Listener that sends the events of the solver to the parent.
 struct Echo<'d, W>(&'d SharedOutput<W>);
 
 impl<W: Write> SolverListener for Echo<'_, W> {
