@@ -44,7 +44,7 @@ pub enum AnalysisError {
     /// The instance cannot be compiled.
     #[error("{0}")]
     Network(#[from] NetworkError),
-    /// The circuits change within the iteration.
+    /// The circuits of the plan change within the iteration.
     #[error(
         "the circuits of the plan change within the iteration; see the sections 'schedule' and 'switchings'"
     )]
@@ -54,9 +54,9 @@ pub enum AnalysisError {
         "the plan has {tasks} tasks and {links} links, but the scenario has other numbers of tasks and links"
     )]
     Mismatch {
-        /// Tasks of the result.
+        /// Number of tasks of the result.
         tasks: usize,
-        /// Links of the result.
+        /// Number of links of the result.
         links: usize,
     },
 }
@@ -64,7 +64,7 @@ pub enum AnalysisError {
 /// A scenario, with everything that the analysis can compute without a plan.
 #[derive(Clone, Debug)]
 pub struct Setting {
-    /// The instance.
+    /// Instance of the scenario.
     pub instance: Instance,
     /// Evaluator of circuit allocations for this instance.
     pub evaluator: Evaluator,
@@ -80,7 +80,7 @@ impl Setting {
     /// Prepares a scenario.
     ///
     /// # Errors
-    /// [`AnalysisError`] if it cannot be built.
+    /// [`AnalysisError`] if the scenario cannot be built.
     pub fn new(scenario: &TrainingScenario) -> Result<Self, AnalysisError> {
         let instance = scenario.build().map_err(AnalysisError::Scenario)?.instance;
         let evaluator = Evaluator::new(&instance)?;
@@ -114,11 +114,11 @@ pub struct TaskFacts {
     pub finish_s: f64,
     /// Shortest possible duration V/(F*B), seconds.
     pub least_s: f64,
-    /// Maximum delay of its finish that does not lengthen the iteration if everything after it runs at ideal speed,
-    /// seconds.
+    /// Maximum delay of the finish that does not lengthen the iteration if everything after the task runs at ideal
+    /// speed, seconds.
     pub slack_s: f64,
-    /// Maximum delay of its finish that does not lengthen the iteration if everything after it takes as long as in the
-    /// plan, seconds; 0 on the critical path.
+    /// Maximum delay of the finish that does not lengthen the iteration if everything after the task takes as long as
+    /// in the plan, seconds; 0 on the critical path.
     pub spare_s: f64,
     /// `true` if the task is on the critical path.
     pub critical: bool,
@@ -140,13 +140,13 @@ impl TaskFacts {
 /// Rates of a task in consecutive intervals.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Activity {
-    /// First interval in which it is active.
+    /// First interval in which the task is active.
     pub first: usize,
-    /// Rate in NICs in each interval from `first` on; 0 while it is paused.
+    /// Rate in NICs in each interval from `first` on; 0 while the task is paused.
     pub nics: Vec<f64>,
 }
 
-/// A plan explained.
+/// A plan with the results of its analysis.
 #[derive(Clone, Debug)]
 pub struct Analysis {
     /// Scenario of the plan.
@@ -155,9 +155,9 @@ pub struct Analysis {
     pub circuits: Vec<u32>,
     /// `true` if circuits change within the iteration: `circuits` then has the maximum of every link.
     pub moves: bool,
-    /// Control of the rates.
+    /// Control of the rates in the plan.
     pub rate_control: RateControl,
-    /// Makespan, seconds.
+    /// Makespan of the plan, seconds.
     pub makespan_s: f64,
     /// Makespan of the same circuits under fair sharing, seconds.
     pub fair_makespan_s: f64,
@@ -183,7 +183,7 @@ pub struct Analysis {
     pub activity: Vec<Activity>,
     /// All links, in id order.
     pub links: Vec<LinkFacts>,
-    /// Intervals of each task that the DAG alone allows (DELTA Alg. 1).
+    /// Intervals in which each task can be active if only the DAG restricts them (DELTA Alg. 1).
     pub dag_windows: IndexWindows,
     /// Intervals of each task in this plan, widened by two intervals at each end.
     pub anchored_windows: IndexWindows,

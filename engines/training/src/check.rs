@@ -1,8 +1,8 @@
 //! The independent checker of training plans.
 //!
-//! It shares only the types of scenarios and plans and the sizes of a workload with the rest of the crate. It places
-//! the stages itself, walks the full 1F1B graph of a job (or the edges of an instance), replays fair plans with a
-//! separate simulator, and recomputes every figure that a plan claims.
+//! The checker shares only the types of scenarios and plans and the sizes of a workload with the rest of the crate. It
+//! places the stages itself, walks the full 1F1B graph of a job (or the edges of an instance), replays fair plans with
+//! a separate simulator, and recomputes every figure that a plan claims.
 
 mod capacity;
 mod case;
@@ -80,7 +80,7 @@ pub mod code {
     pub const NIC_IN: &str = "nic_in";
     /// The claimed makespan differs from the makespan of the schedule.
     pub const MAKESPAN: &str = "makespan";
-    /// The times of a plan at fair rates differ from those of a max-min fair simulation.
+    /// The times of a plan at fair rates differ from the times of a max-min fair simulation.
     pub const RESIM: &str = "resim";
     /// The claimed NCT or ideal makespan is wrong.
     pub const NCT: &str = "nct";
@@ -94,14 +94,14 @@ pub mod code {
 /// such an excess shortens the makespan by at most this fraction.
 const CHECK_RELATIVE: f64 = 1e-9;
 
-/// Claims of a plan outside its result.
+/// Claims of a plan that are stored outside its result.
 #[derive(Clone, Copy, Debug)]
 pub struct Claims<'a> {
-    /// Objective value.
+    /// Objective value of the plan, seconds.
     pub makespan_s: f64,
     /// Claimed lower bound on the makespan.
     pub bound_s: Option<f64>,
-    /// The plans that the bound covers, if not all plans of the scenario.
+    /// The plans for which the bound holds; `None` if it holds for all plans of the scenario.
     pub bound_covers: Option<&'a str>,
     /// Name of the method that claims the bound.
     pub method: &'a str,
@@ -121,9 +121,9 @@ pub struct Claims<'a> {
 /// from its circuits and rates.
 #[derive(Clone, Copy, Debug)]
 struct Slack {
-    /// Of one time.
+    /// Tolerance for a single time, seconds.
     time_s: f64,
-    /// Tolerance for figures that depend on the whole schedule.
+    /// Tolerance for figures that depend on the whole schedule, seconds.
     makespan_s: f64,
 }
 
@@ -138,13 +138,13 @@ impl Slack {
         }
     }
 
-    /// Returns `true` if two times of the same event are equal.
+    /// Returns `true` if two times of the same event are equal within the tolerance.
     fn same_time(self, a: f64, b: f64) -> bool {
         (a - b).abs() <= self.time_s
     }
 
-    /// Returns `true` if two ends of the iteration, or two times that are computed along the whole iteration, are
-    /// equal.
+    /// Returns `true` if two ends of the iteration, or two times that are computed along the whole iteration, are equal
+    /// within the tolerance.
     fn same_end(self, a: f64, b: f64) -> bool {
         (a - b).abs() <= self.makespan_s
     }
@@ -201,7 +201,7 @@ pub fn check_plan(
     examined.compared(claims)
 }
 
-/// Figures of an accepted plan for which the checker knows only a range.
+/// Names of the figures of an accepted plan for which the checker knows only a range.
 pub fn claimed(
     scenario: &TrainingScenario,
     result: &TrainingResult,

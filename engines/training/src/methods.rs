@@ -1,4 +1,4 @@
-//! The methods of kind `training`, one file each, and what they share.
+//! The methods of kind `training`, one file each, and their common code.
 
 mod allocate;
 mod approach;

@@ -25,7 +25,7 @@ pub enum RateControl {
 pub const FAIR_ONLY: &str = "plans at fair rates";
 
 impl RateControl {
-    /// The plans that a bound for these rates covers, if not all plans of the scenario.
+    /// The plans that a bound for these rates covers; `None` if it covers all plans of the scenario.
     pub const fn bound_covers(self) -> Option<&'static str> {
         match self {
             Self::Fair => Some(FAIR_ONLY),
@@ -62,20 +62,20 @@ pub struct TrainingResult {
 /// Circuits of one link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LinkCircuits {
-    /// The link.
+    /// Id of the link.
     pub link: LinkId,
-    /// Bidirectional circuits, at least 1.
+    /// Number of bidirectional circuits, at least 1.
     pub circuits: u32,
 }
 
 /// Times and rates of a task.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TaskSchedule {
-    /// The task.
+    /// Id of the task.
     pub task: TaskId,
-    /// First moment.
+    /// Start of the task, seconds.
     pub start_s: f64,
-    /// Last moment.
+    /// End of the task, seconds.
     pub finish_s: f64,
     /// Stretches of constant rate that cover start to finish; an idle stretch has volume 0.
     pub segments: Vec<Segment>,
@@ -84,11 +84,11 @@ pub struct TaskSchedule {
 /// A stretch of constant rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Segment {
-    /// First moment.
+    /// Start of the stretch, seconds.
     pub start_s: f64,
-    /// Last moment.
+    /// End of the stretch, seconds.
     pub end_s: f64,
-    /// Bytes sent in it.
+    /// Bytes sent in the stretch.
     pub volume_bytes: f64,
 }
 

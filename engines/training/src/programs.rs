@@ -1,4 +1,4 @@
-//! Integer programs over circuits and schedules, and what keeps them small. Sections are those of
+//! Integer programs over circuits and schedules, and the reductions that keep them small. Sections are those of
 //! docs/methods/training.md.
 //!
 //! | module | what |

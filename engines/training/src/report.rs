@@ -75,7 +75,7 @@ const DARK_TIMES: (i8, i8) = (-8, 0);
 /// transceivers), and the steps above 1 s, up to 6 s.
 const NAMED_DARK_TIMES: [(u16, i8); 6] = [(7, -6), (25, -3), (2, 0), (5, 0), (57, -1), (6, 0)];
 
-/// Every section.
+/// All sections of reports on training jobs.
 pub(crate) const SECTIONS: &[SectionInfo] = &[
     SectionInfo::of_scenario(
         "job",

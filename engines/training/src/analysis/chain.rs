@@ -35,24 +35,24 @@ impl Causes {
 /// A task of a chain.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ChainTask {
-    /// The task.
+    /// Index of the task.
     pub task: u32,
     /// Fixed work and waiting from the end of the previous task, or from the beginning of the iteration, to the start
     /// of this task, seconds.
     pub before_s: f64,
-    /// Start, seconds.
+    /// Start of the task in the plan, seconds.
     pub start_s: f64,
     /// Duration in the plan, seconds.
     pub takes_s: f64,
     /// Duration on the ideal network, seconds: V/(F*B) unless NICs are shared there too.
     pub ideal_s: f64,
-    /// Delay of its start against the ideal network that it inherits from its predecessors, seconds.
+    /// Delay of the start of the task against the ideal network, caused by its predecessors, seconds.
     pub late_s: f64,
-    /// Its own losses, by cause.
+    /// Losses of the task itself, by cause.
     pub loses: Causes,
-    /// Room after it on the ideal network: delay that vanishes before the next task or the end, seconds.
+    /// Room after the task on the ideal network: delay that vanishes before the next task or the end, seconds.
     pub room_s: f64,
-    /// Part of its losses that reaches the end of the chain, by cause.
+    /// Part of the losses of the task that reaches the end of the chain, by cause.
     pub costs: Causes,
 }
 
@@ -63,11 +63,11 @@ pub struct Chain {
     pub tasks: Vec<ChainTask>,
     /// End of the work after the last task, seconds.
     pub end_s: f64,
-    /// Sum of durations, seconds.
+    /// Sum of the durations of the tasks, seconds.
     pub comm_s: f64,
     /// All other time up to the end of the chain: fixed work and waiting, seconds.
     pub rigid_s: f64,
-    /// End minus ideal makespan, seconds: `costs.sum_s() - spare_s`. Negative if the chain ends earlier.
+    /// End minus ideal makespan, seconds: `costs.sum_s() - spare_s`. The loss is negative if the chain ends earlier.
     pub loss_s: f64,
     /// Costs of all tasks.
     pub costs: Causes,

@@ -6,9 +6,9 @@ use crate::simulate::iteration::Trace;
 /// A stretch in which the same tasks are active.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DemandStep {
-    /// First moment, seconds.
+    /// Start of the stretch, seconds.
     pub from_s: f64,
-    /// Last moment, seconds.
+    /// End of the stretch, seconds.
     pub to_s: f64,
     /// Total number of flows of the active tasks; each flow could fill a whole NIC.
     pub flows: f64,
@@ -20,15 +20,15 @@ pub struct Demand {
     /// Stretches from the first start to the last finish, without gaps; the demand of a stretch without an active task
     /// is 0.
     pub steps: Vec<DemandStep>,
-    /// Circuits: Capacity, in NICs.
+    /// Number of circuits; it is also the capacity of the directed link, in NICs.
     pub circuits: u32,
     /// Time in which the demand exceeds the capacity of the circuits, seconds.
     pub above_s: f64,
     /// Maximum number of flows active at the same time.
     pub peak_flows: u32,
-    /// Sum over its tasks of the duration minus V/(F*B), seconds.
+    /// Sum of duration minus V/(F*B) for the tasks of the directed link, seconds.
     pub late_s: f64,
-    /// Part of the makespan that its tasks on the critical path cost, seconds.
+    /// Part of the makespan that the critical tasks of the directed link cost, seconds.
     pub costs_s: f64,
 }
 
@@ -50,7 +50,7 @@ impl Demand {
     }
 }
 
-/// Sums of the flows of tasks that are active at the same time.
+/// Returns the stretches between starts and finishes of tasks, each with the total number of active flows.
 fn steps(carried: &[u32], flows: &[f64], start: &[f64], finish: &[f64]) -> Vec<DemandStep> {
     let mut changes: Vec<(f64, f64)> = carried
         .iter()

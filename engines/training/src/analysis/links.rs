@@ -7,17 +7,18 @@ use crate::simulate::iteration::Trace;
 /// A link in a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkFacts {
-    /// Circuits in the plan.
+    /// Number of circuits in the plan.
     pub circuits: u32,
-    /// Useful circuits (DELTA Alg. 2).
+    /// Number of useful circuits (DELTA Alg. 2).
     pub bound: u32,
-    /// Bytes sent in the busier direction divided by what its circuits could carry over the iteration.
+    /// Bytes sent in the busier direction divided by the bytes that the circuits of the link could carry over the
+    /// iteration.
     pub busy: f64,
     /// Maximum number of flows that are active at the same time in one direction.
     pub peak_flows: u32,
-    /// Minimum slack of its tasks, seconds.
+    /// Minimum slack of the tasks of the link if everything after them runs at ideal speed, seconds.
     pub slack_s: f64,
-    /// Minimum slack of its tasks as planned, seconds.
+    /// Minimum slack of the tasks of the link if everything after them takes as long as in the plan, seconds.
     pub spare_s: f64,
     /// `true` if flows of a critical task wait for circuits of this link.
     pub holds_up: bool,

@@ -28,45 +28,45 @@ pub const MORE_PORTS: u32 = 4;
 pub struct Prices {
     /// Rates under which plans were compared.
     pub rates: Rates,
-    /// Makespan of the plan's circuits under those rates, seconds.
+    /// Makespan of the plan's circuits under `rates`, seconds.
     pub plan_makespan_s: f64,
     /// Makespan of the best circuits for the present ports, seconds: the reference for gains and losses.
     pub best_makespan_s: f64,
-    /// `true` if those circuits are proven optimal.
+    /// `true` if the best circuits for the present ports are proven optimal.
     pub proven: bool,
     /// Communication on the critical path of the ideal network, seconds: the unit of NCT.
     pub comm_ideal_s: f64,
     /// Real pods, those with the largest gain first.
     pub pods: Vec<PortPrice>,
-    /// Links: first links with a single circuit, which they cannot lose, then the others from the largest loss to the
-    /// smallest.
+    /// Links: first links with a single circuit, which they cannot lose, then the other links from the largest loss to
+    /// the smallest.
     pub links: Vec<CircuitPrice>,
 }
 
 /// Price of one more port in a pod.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PortPrice {
-    /// The pod.
+    /// Index of the pod.
     pub pod: u32,
-    /// Ports that it has.
+    /// Ports of the pod.
     pub ports: u32,
     /// Ports that the plan leaves free in the pod.
     pub free: i64,
     /// Time by which the iteration is shorter with one more port, seconds.
     pub gain_s: f64,
-    /// `true` if both plans are proven optimal.
+    /// `true` if both plans that `gain_s` compares are proven optimal.
     pub exact: bool,
-    /// Minimum number of further ports that shorten the iteration, and by how much; `None` if [`MORE_PORTS`] ports do
-    /// not.
+    /// Minimum number of further ports that shorten the iteration, and the gain in seconds; `None` if [`MORE_PORTS`]
+    /// ports do not shorten it.
     pub first: Option<(u32, f64)>,
 }
 
 /// Price of one circuit fewer on a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CircuitPrice {
-    /// The link.
+    /// Index of the link.
     pub link: u32,
-    /// Circuits of the plan.
+    /// Number of circuits of the link in the plan.
     pub circuits: u32,
     /// Cost of losing one circuit; `None` if the link has a single circuit, which it cannot lose.
     pub loss: Option<Loss>,
@@ -84,7 +84,7 @@ pub struct Loss {
 }
 
 impl Prices {
-    /// Prices around the circuits `x`, which must fit the ports.
+    /// Computes the prices around the circuits `x`, which must fit the ports.
     ///
     /// # Errors
     /// The reason to stop.

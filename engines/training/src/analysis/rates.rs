@@ -7,9 +7,9 @@ use crate::simulate::iteration::Trace;
 /// The rate of a task over the stretches of its link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskRates {
-    /// The task.
+    /// Index of the task.
     pub task: u32,
-    /// NICs in each stretch; 0 where it is inactive or held back.
+    /// Rate in NICs in each stretch; 0 where the task is inactive or held back.
     pub nics: Vec<f64>,
 }
 
@@ -18,7 +18,7 @@ pub struct TaskRates {
 pub struct LinkRates {
     /// Boundaries of the stretches, ascending, seconds: one more than stretches.
     pub times_s: Vec<f64>,
-    /// Its tasks in the order in which they begin.
+    /// Tasks of the directed link in the order in which they begin.
     pub tasks: Vec<TaskRates>,
 }
 

@@ -68,11 +68,11 @@ impl Ends {
 /// Distribution of makespans over random samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spread {
-    /// Mean, seconds.
+    /// Mean of the makespans, seconds.
     pub mean_s: f64,
-    /// 95th percentile of the samples, seconds.
+    /// 95th percentile of the makespans, seconds.
     pub p95_s: f64,
-    /// The longest, seconds.
+    /// Longest makespan, seconds.
     pub worst_s: f64,
 }
 
@@ -90,7 +90,7 @@ impl Spread {
 pub struct Slow {
     /// Stage or pod, from 0.
     pub place: u32,
-    /// Makespans.
+    /// Makespans if this stage or pod computes more slowly.
     pub ends: Ends,
 }
 
@@ -99,7 +99,7 @@ pub struct Slow {
 pub struct Robustness {
     /// Settings of the trials.
     pub trials: Trials,
-    /// Nothing goes wrong.
+    /// Makespans if compute is as fast as planned and nothing fails.
     pub planned: Ends,
     /// Makespans with random compute times, at scheduled and at fair rates; `None` without samples.
     pub jitter: Option<(Spread, Spread)>,
@@ -107,9 +107,9 @@ pub struct Robustness {
     pub by_stage: bool,
     /// Results for each slow stage (or pod), in order of stages (or pods).
     pub slow: Vec<Slow>,
-    /// One failed circuit on each link, in link order.
+    /// Results for one failed circuit on each link, in link order.
     pub circuits: Vec<CircuitFailure>,
-    /// One failed port in each real pod, in pod order.
+    /// Results for one failed port in each real pod, in pod order.
     pub ports: Vec<PortFailure>,
     /// Results for one, two and more circuits that fail together, up to the maximum number tried.
     pub together: Vec<Together>,

@@ -27,7 +27,7 @@ struct Overload {
 pub(super) enum Carrying<'a> {
     /// Static circuits: one number for each link.
     Steady(&'a [u32]),
-    /// Circuits that change.
+    /// Circuits that change within the iteration.
     Moving(Course<'a>),
 }
 
@@ -122,7 +122,7 @@ pub(super) fn nics(
     }
 }
 
-/// The segments of a task, with their rates multiplied by `share`.
+/// Returns the segments of a task, with their rates multiplied by `share`.
 fn pieces(task: usize, schedule: &TaskSchedule, share: f64) -> impl Iterator<Item = Piece> + '_ {
     schedule
         .segments
@@ -179,7 +179,7 @@ fn overload(
     })
 }
 
-/// The first few tasks by name.
+/// Names the first few tasks in words.
 fn names(case: &Case<'_>, tasks: &[usize]) -> String {
     let shown: Vec<String> = tasks.iter().take(4).map(|task| case.task_label(*task)).collect();
     let more = tasks.len().saturating_sub(4);

@@ -1,7 +1,8 @@
 //! The case against which a plan is checked: the network with its transfers, and the precedence of all work.
 //!
-//! Both forms of a scenario are converted to it. An instance contributes its edges, one node per task; a job its full
-//! 1F1B graph with every compute node. Nodes are stored in an order in which predecessors come first.
+//! Both forms of a scenario are converted to a case. An instance contributes its edges and one node per task; a job
+//! contributes its full 1F1B graph with every compute node. Nodes are stored in an order in which predecessors come
+//! first.
 
 use crate::scenario::instance::{Instance, Task};
 use lightbay_core::problem::printable;
@@ -10,7 +11,8 @@ use std::borrow::Cow;
 
 /// A scenario as the checker sees it.
 pub(super) struct Case<'a> {
-    /// Pods, links and inter-pod transfers; its edges agree with `dag` only for an instance.
+    /// Pods, links and inter-pod transfers; the edges of this instance agree with `dag` only if the scenario is an
+    /// instance.
     pub net: Cow<'a, Instance>,
     /// Precedence between all work.
     pub dag: Dag,
@@ -28,7 +30,7 @@ pub(super) enum Work {
 /// One node of the precedence graph.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
-    /// Its work.
+    /// Work of the node.
     pub work: Work,
     /// Earliest start, seconds.
     pub release_s: f64,
@@ -81,7 +83,7 @@ impl Dag {
 }
 
 impl<'a> Case<'a> {
-    /// Case of an instance that passed [`super::sanity::instance`].
+    /// Creates the case of an instance that passed [`super::sanity::instance`].
     ///
     /// # Errors
     /// The tasks of a cycle.

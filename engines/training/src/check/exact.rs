@@ -32,11 +32,11 @@ const MOST_VISITS: usize = 2_000_000_000;
 /// Maximum number of contending transfers of a link for which all subsets are enumerated.
 const MOST_TOGETHER: usize = 14;
 
-/// Best value over all circuit allocations.
+/// Circuit allocation with the best value.
 struct Best {
     value_s: f64,
     circuits: Vec<u32>,
-    /// `true` if a plan reaches it.
+    /// `true` if a plan reaches the value.
     reached: bool,
     tried: usize,
 }
@@ -255,7 +255,8 @@ pub(super) fn judge(
     }
 }
 
-/// Checks which plans the bound covers: all plans or, for a plan at max-min fair rates, those at max-min fair rates.
+/// Checks which plans the bound covers: all plans or, for a plan at max-min fair rates, only plans at max-min fair
+/// rates.
 pub(super) fn covers(rates: RateControl, claims: &Claims<'_>, found: &mut Findings) {
     let Some(given) = claims.bound_covers else { return };
     let valid = match rates.bound_covers() {
@@ -363,7 +364,7 @@ fn best(ask: &Ask<'_>) -> Result<Best, GivenUp> {
     best.ok_or(GivenUp::TooMany)
 }
 
-/// Minimum makespan on given circuits, and whether a plan reaches it; `None` if the graph is too large.
+/// Minimum makespan on given circuits, seconds, and `true` if a plan reaches it; `None` if the graph is too large.
 pub(super) fn least_s(case: &Case<'_>, nics: &[NicGroup], circuits: &[u32]) -> Option<(f64, bool)> {
     let contention = Contention::of(case, nics, MOST_VISITS)?;
     Some((with_circuits_s(case, &contention, circuits), contention.exact))
@@ -404,7 +405,7 @@ struct Sink {
 ///
 /// In a piece of time, any subset S of the sinks can send at most `min(sum of rates in S, capacity)` times the length
 /// of the piece, which is the rank of a polymatroid. Sums of polymatroids are polymatroids, so all volumes fit if and
-/// only if those of every subset fit.
+/// only if the volumes of every subset fit.
 fn common_end_s(sinks: &[Sink], capacity: f64) -> f64 {
     let Some(last) = sinks.last() else { return 0.0 };
     let subset_end_s = |within: &dyn Fn(usize) -> bool| {
@@ -434,9 +435,9 @@ pub(super) struct Valued {
     pub circuits: Vec<u32>,
     /// Ports that the allocation uses in every pod that is not a mirror.
     pub ports: Vec<u64>,
-    /// Lower bound on the makespan of its plans.
+    /// Lower bound on the makespan of plans with this allocation, seconds.
     pub least_s: f64,
-    /// Makespan of a plan on these circuits.
+    /// Makespan of a plan with this allocation, seconds.
     pub reached_s: f64,
 }
 
@@ -496,7 +497,7 @@ fn best_fair(ask: &Ask<'_>) -> Result<(f64, Vec<u32>), GivenUp> {
     best.ok_or(GivenUp::TooMany)
 }
 
-/// The best value over all circuit allocations and whether a plan reaches it.
+/// Best value over all circuit allocations, seconds, and `true` if a plan reaches it.
 #[cfg(test)]
 pub(super) fn optimum(case: &Case<'_>) -> Option<(f64, bool)> {
     let nics = super::nics::nic_groups(case);

@@ -11,7 +11,7 @@ pub(super) struct NicGroup {
     pub sends: bool,
     /// One of the GPUs, for messages.
     pub gpu: u32,
-    /// Task and how many of its flows use each of these GPUs.
+    /// Tasks, each with the number of its flows that use each of these GPUs.
     pub members: Vec<(usize, u32)>,
 }
 

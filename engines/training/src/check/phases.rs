@@ -1,8 +1,8 @@
 //! Check of circuits that change within an iteration: states, ports, and the circuits that carry at each moment.
 //!
-//! A new circuit is dark for a time; a circuit that stays keeps carrying. So the circuits that carry at time t are
-//! those that were set at every moment from t minus the dark time to t. The iteration repeats, so moments before its
-//! start are those before its end.
+//! A new circuit is dark for a time; a circuit that stays keeps carrying. So a circuit carries at time t exactly if it
+//! was set at every moment from t minus the dark time to t. The iteration repeats, so a moment before its start lies
+//! before the end of the previous iteration.
 
 use super::case::Case;
 use super::sanity::port_use;
@@ -20,7 +20,7 @@ pub(super) struct Course<'a> {
 }
 
 impl<'a> Course<'a> {
-    /// The circuits of a plan, if they are well-formed.
+    /// Reads the circuits of a plan; `None`, with violations, if they are not well-formed.
     pub fn of(
         case: &Case<'_>,
         phases: &'a Phases,

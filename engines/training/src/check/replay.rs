@@ -1,8 +1,8 @@
 //! A plain simulator: every transfer starts as soon as its predecessors allow, and all flows share the network max-min
 //! fairly.
 //!
-//! It keeps no state between events: whenever a transfer starts or ends, the rates of all active transfers are filled
-//! again from zero, until every flow is limited by a full resource or its NIC.
+//! The simulator keeps no state between events: whenever a transfer starts or ends, the rates of all active transfers
+//! are filled again from zero, until every flow is limited by a full resource or its NIC.
 
 use super::case::{Case, Dag, Work};
 use super::nics::NicGroup;
@@ -11,7 +11,7 @@ use std::collections::BinaryHeap;
 
 /// Maximum relative difference of simultaneous event times that rounding can cause.
 const SAME_EVENT: f64 = 1e-14;
-/// Upper limit on that difference, seconds, unless a few units in the last place exceed it.
+/// Upper limit on the difference of simultaneous event times, seconds, unless a few units in the last place exceed it.
 const SAME_EVENT_S: f64 = 1e-12;
 
 /// Times of one simulated iteration, seconds.
@@ -209,7 +209,7 @@ impl<'a> ReplayProgress<'a> {
         self.ready.peek().map(|Reverse((bits, _))| f64::from_bits(*bits))
     }
 
-    /// The next transfer that is ready by `until_s`.
+    /// Removes and returns the next transfer that is ready by `until_s`.
     fn start(&mut self, until_s: f64) -> Option<usize> {
         if self.next_start_s()? > until_s {
             return None;
@@ -224,7 +224,7 @@ impl<'a> ReplayProgress<'a> {
         self.release(free);
     }
 
-    /// Nodes that waited only for `node`.
+    /// Updates the successors of `node`, which has ended, and returns those that waited only for it.
     fn settle(&mut self, node: usize) -> Vec<usize> {
         let mut free = Vec::new();
         for &(succ, delay_s) in &self.succs[node] {
@@ -237,7 +237,8 @@ impl<'a> ReplayProgress<'a> {
         free
     }
 
-    /// Fixed work with a known start gets its end immediately; transfers are queued.
+    /// Computes the end of the fixed work in `free` and queues the transfers; does the same for nodes that the ended
+    /// work releases.
     fn release(&mut self, mut free: Vec<usize>) {
         while let Some(node) = free.pop() {
             match self.dag.nodes()[node].work {

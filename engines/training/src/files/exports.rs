@@ -37,7 +37,7 @@ const GRAPHML: &str = "graphml";
 const SVG: &str = "svg";
 const TRACE: &str = "trace";
 
-/// All formats.
+/// Returns all formats.
 pub(crate) fn exporters() -> Vec<FormatInfo> {
     let format = |name, help, of, extension, params| {
         FormatInfo::new(name, help, of, extension).leaving_out(leaves_out(name)).with(params)
@@ -180,8 +180,8 @@ fn export_plan(
     }
 }
 
-/// The plan, with its proof repeated by the checker where possible, so that a file for a review does not rely on the
-/// claim of the method.
+/// Returns the plan, with its proof repeated by the checker where possible, so that a file for a review does not rely
+/// on the claim of the method.
 fn confirmed(plan: &Arc<Checked<Training>>) -> Result<Arc<Checked<Training>>, Problems> {
     if plan.bound_trust() != BoundTrust::Claimed {
         return Ok(Arc::clone(plan));
@@ -189,7 +189,7 @@ fn confirmed(plan: &Arc<Checked<Training>>) -> Result<Arc<Checked<Training>>, Pr
     again::verified(plan.plan().clone(), Depth::Exact(Deadline::after(EXACT_LIMIT)), "the plan").map(Arc::new)
 }
 
-/// The plans that get reports: the plan itself, and for several jobs also the plan of each job.
+/// Returns the plans that get reports: the plan itself, and for several jobs also the plan of each job.
 ///
 /// # Errors
 /// A plan that the checker refuses.
@@ -202,8 +202,8 @@ pub(crate) fn reviewed(plan: &Arc<Checked<Training>>) -> Result<Vec<Arc<Checked<
     Ok(all)
 }
 
-/// Facts that rate a plan: its makespan, its proof, and a comparison with simple allocations. `None` for several jobs,
-/// whose plans are evaluated one by one.
+/// Returns sentences that rate a plan: its makespan, its proof, and a comparison with simple allocations. `None` for
+/// several jobs, whose plans are evaluated one by one.
 ///
 /// # Errors
 /// A plan that cannot be explained.

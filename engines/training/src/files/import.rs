@@ -44,7 +44,7 @@ pub struct ImportFile<'a> {
     pub bytes: &'a [u8],
 }
 
-/// The importer.
+/// Returns the description of the importer.
 pub(crate) fn aicb_format() -> FormatInfo {
     FormatInfo::new(AICB, AICB_HELP, SubjectSort::Scenario, "txt")
         .leaving_out(&[
@@ -53,7 +53,7 @@ pub(crate) fn aicb_format() -> FormatInfo {
         .with(aicb_knobs())
 }
 
-/// Scenario that per-call CSV or SimAI text describes.
+/// Reads the scenario that per-call CSV or SimAI text describes.
 ///
 /// # Errors
 /// As [`import_aicb`].
@@ -89,7 +89,7 @@ pub struct ImportedJob {
 /// every assumption is a problem.
 ///
 /// # Errors
-/// Every problem of every file, of the knobs, and of the job.
+/// Every problem of every file, of the parameters, and of the job.
 pub fn import_aicb(files: &[ImportFile<'_>], params: &Params, strict: bool) -> Result<ImportedJob, Problems> {
     let inputs = read_all(files)?;
     let options = merge_options(params)?;
@@ -258,12 +258,12 @@ fn step(slot: Slot) -> Step {
     Step { backward: slot.pass == Pass::Backward, micro_batch: slot.micro_batch.saturating_sub(1) }
 }
 
-/// The workload among the files; the others only complete it.
+/// Returns the workload among the files; the other files only complete it.
 fn workload_file(inputs: &[AicbInput]) -> Option<&AicbInput> {
     inputs.iter().find(|input| matches!(input.content, aicb::Content::Text(_) | aicb::Content::Calls(_)))
 }
 
-/// A `u32` field of the run; a larger value is a problem of that field.
+/// Converts a value of the run to `u32`; a larger value is a problem of the field `name`.
 fn narrow(name: &str, value: u64, problems: &mut Problems) -> u32 {
     u32::try_from(value).unwrap_or_else(|_| {
         problems.add(name, format!("'{value}' is too large"), format!("give at most {}", u32::MAX));
@@ -271,7 +271,7 @@ fn narrow(name: &str, value: u64, problems: &mut Problems) -> u32 {
     })
 }
 
-/// The run before measured values are added: sizes only, everything else at its default.
+/// Returns the run before measured values are added: sizes only, everything else at its default.
 fn base_run(sizes: [u32; 3], gpus: u32, per_pod: u32, micro_batches: u32) -> RunConfig {
     let [tp, pp, ep] = sizes;
     let mut run = RunConfig::of(tp, pp, gpus, per_pod, micro_batches);

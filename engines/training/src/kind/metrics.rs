@@ -4,7 +4,7 @@ use lightbay_core::kind::{ObjectiveInfo, Sense};
 use lightbay_core::metric::{MetricInfo, Relation};
 use lightbay_core::report::Unit;
 
-/// The objective.
+/// The objective of training plans: the makespan.
 pub(super) const OBJECTIVE: ObjectiveInfo = ObjectiveInfo::min(
     "makespan_s",
     "makespan",

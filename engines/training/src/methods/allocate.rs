@@ -11,7 +11,7 @@ use lightbay_core::param::Params;
 use lightbay_core::plan::Status;
 use lightbay_core::problem::Problem;
 
-/// A traffic-matrix method.
+/// A method that allocates circuits from the traffic matrix.
 pub(super) struct Allocate(pub Baseline);
 
 impl SessionMethod for Allocate {

@@ -26,7 +26,7 @@ pub(super) trait SessionMethod: Send + Sync {
         false
     }
 
-    /// Returns the parameters and knobs that have no effect on the scenario or in combination with other parameters.
+    /// Returns the parameters that have no effect on the scenario or in combination with other parameters.
     fn idle(&self, _scenario: &TrainingScenario, _params: &Params) -> Vec<Problem> {
         Vec::new()
     }

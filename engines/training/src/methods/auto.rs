@@ -15,16 +15,16 @@ use lightbay_core::plan::{Limit, Status, gap};
 use lightbay_core::problem::Problem;
 use std::sync::Arc;
 
-/// All methods one after the other.
+/// The method `auto`: all methods one after the other.
 pub(super) struct Auto;
 
-/// Circuits for which the first bound is computed.
+/// Names the circuits for which the first bound is computed.
 const WIDEST: &str = "every link with the maximum number of circuits that its pods allow";
 
 /// Gap up to which a bound and a plan count as equal.
 const CLOSED: f64 = 1e-9;
 
-/// Generations without improvement after which the genetic search ends and the next phase begins.
+/// Number of generations without improvement after which the genetic search ends and the next phase begins.
 const STALL: i64 = 25;
 
 impl SessionMethod for Auto {
@@ -57,7 +57,7 @@ impl SessionMethod for Auto {
     }
 }
 
-/// Here the genetic search is one of several phases, so it stops sooner.
+/// Adapts a parameter of the genetic search: in `auto`, this search is one of several phases, so it stops sooner.
 fn short(mut knob: ParamInfo) -> ParamInfo {
     if knob.name == "stall_generations" {
         knob.default = Some(ParamValue::Int(STALL.min(i64::from(GaSettings::default().stall_generations))));
@@ -111,8 +111,8 @@ fn search(
     Ok((status, limit))
 }
 
-/// A first bound: every link has the maximum number of circuits that its pods allow if all other links have their
-/// minimum.
+/// Computes a first bound: every link has the maximum number of circuits that its pods allow if all other links have
+/// their minimum.
 pub(super) fn widest(session: &mut Session<'_, '_>, start: &start::Start) -> Option<f64> {
     session.cx.phase("bound", WIDEST);
     let evaluator = Arc::clone(&session.evaluator);

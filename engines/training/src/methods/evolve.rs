@@ -13,9 +13,9 @@ use lightbay_core::problem::Problem;
 use lightbay_core::random::Stream;
 use std::sync::Arc;
 
-/// A genetic method.
+/// A method that uses the genetic search: `delta-fast` or `delta-level`.
 pub(super) struct Evolve {
-    /// Its name.
+    /// Name of the method.
     pub name: &'static str,
     /// Rates at which the method evaluates circuits.
     pub rates: Rates,
@@ -57,8 +57,8 @@ impl SessionMethod for Evolve {
     }
 }
 
-/// The genetic search as a phase of a method; `target` is a lower bound on the makespan; the search ends when it is
-/// reached.
+/// Runs the genetic search as a phase of a method. `target` is a lower bound on the makespan; the search ends when it
+/// is reached.
 pub(super) fn evolve(
     session: &mut Session<'_, '_>,
     params: &Params,
@@ -79,7 +79,7 @@ pub(super) fn evolve(
     evolved
 }
 
-/// The genetic search alone; island n takes random stream n.
+/// Runs the genetic search alone; island n uses random stream n.
 pub(super) fn search(
     session: &mut Session<'_, '_>,
     settings: &GaSettings,

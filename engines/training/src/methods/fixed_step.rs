@@ -23,7 +23,7 @@ use lightbay_highs::solve::Reader;
 pub(super) use modelled::FixedStepModel;
 use std::sync::Arc;
 
-/// The integer program over slots.
+/// The method `delta-fixed-step`: the integer program over slots.
 pub(super) struct FixedSteps;
 
 /// Number of the random stream that seeds the solver; streams 0, 1, ... belong to the islands of the genetic search.
@@ -32,7 +32,7 @@ const SOLVER_STREAM: u64 = (1 << 32) + 4;
 /// Maximum number of slots of the schedule from which the solver starts.
 const MOST_SLOTS: u32 = 1_000_000;
 
-/// Returns the knobs that shape the model.
+/// Returns the parameters that shape the model.
 fn shape_knobs() -> Vec<ParamInfo> {
     vec![
         ParamInfo::float(
@@ -144,7 +144,8 @@ fn schedule(network: &Network, x: &[u32], params: &Params) -> Result<Slots, Meth
     }
 }
 
-/// The model whose horizon is the end of a schedule in slots on the given circuits.
+/// Writes the model whose horizon is the end of a schedule in slots on the circuits `x`; returns the model and this
+/// schedule.
 fn write(
     network: &Network,
     names: &Names,
@@ -169,7 +170,7 @@ struct SlotReader<'s> {
     model: &'s FixedStep,
     best: &'s mut Circuits,
     scratch: Scratch,
-    /// Points read so far.
+    /// Number of points read so far.
     points: u32,
 }
 
@@ -197,7 +198,8 @@ impl Reader<Training> for SlotReader<'_> {
         Ok(())
     }
 
-    /// Plans without slots can be shorter than any plan of the model, so the bound of the model does not cover them.
+    /// Ignores the bound of the model: plans without slots can be shorter than any plan of the model, so this bound
+    /// does not hold for them.
     fn bound(&mut self, _cx: &mut Context<'_, Training>, _bound: f64) -> Result<(), MethodError> {
         Ok(())
     }

@@ -12,7 +12,7 @@ pub(super) fn circuits(network: &Network, params: &Params, name: &str) -> Result
     given.map(|x| sound(network, x, name)).transpose()
 }
 
-/// Circuits that fit the scenario, or all problems with them.
+/// Returns circuits that fit the scenario, or all problems with them.
 pub(super) fn sound(network: &Network, x: Vec<u32>, name: &str) -> Result<Vec<u32>, Problems> {
     let links = network.links();
     let mut problems = Problems::new();

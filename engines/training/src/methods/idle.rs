@@ -35,7 +35,7 @@ pub(super) fn gap(info: &MethodInfo) -> Vec<Problem> {
         .collect()
 }
 
-/// Returns the knobs of reconfigurations as without effect on a method that plans static circuits.
+/// Returns the parameters of reconfigurations as without effect on a method that plans static circuits.
 pub(super) fn moves(info: &MethodInfo) -> Vec<Problem> {
     let why = format!("on {}, which plans static circuits", info.name);
     let names = [reconfiguration::SWITCH, reconfiguration::DELAY, reconfiguration::MOST];
@@ -48,7 +48,7 @@ pub(super) fn seed(info: &MethodInfo) -> Vec<Problem> {
     without_effect(["seed"], &why, "leave it out").collect()
 }
 
-/// Returns the parameters of the genetic search that have no effect.
+/// Returns those parameters of the genetic search that have no effect.
 pub(super) fn genetic(params: &Params) -> Vec<Problem> {
     let mut idle = Vec::new();
     if params.int("generations") == Some(0) {
@@ -91,7 +91,7 @@ pub(super) fn joint(params: &Params, info: &MethodInfo) -> Vec<Problem> {
     idle
 }
 
-/// Returns the parameters of the searches over orders and event orders that have no effect.
+/// Returns those parameters of the searches over orders and event orders that have no effect.
 pub(super) fn orders(params: &Params) -> Vec<Problem> {
     let mut idle = Vec::new();
     if params.int("orders") == Some(0) {
@@ -105,7 +105,7 @@ pub(super) fn orders(params: &Params) -> Vec<Problem> {
     idle
 }
 
-/// Returns the parameters of the model over intervals that have no effect.
+/// Returns those parameters of the model over intervals that have no effect.
 pub(super) fn intervals(params: &Params) -> Vec<Problem> {
     let mut idle = Vec::new();
     if params.text("windows") != Some("anchored") {

@@ -27,7 +27,7 @@ pub(super) use modelled::IntervalProgram;
 use reading::{IntervalReader, ModelGoal};
 use std::sync::Arc;
 
-/// The integer program over intervals.
+/// The method `delta-interval`: the integer program over intervals.
 pub(super) struct IntervalMethod;
 
 /// Number of the random stream that seeds the solver; streams 0, 1, ... belong to the islands of the genetic search.
@@ -36,7 +36,7 @@ const SOLVER_STREAM: u64 = (1 << 32) + 3;
 /// Relative lengthening of the makespan that the port minimisation allows (Eq. 4).
 const EQUAL: f64 = 1e-7;
 
-/// Rows between two progress reports while a model is built.
+/// Number of rows between two progress reports while a model is built.
 const REPORTED: u64 = 50_000;
 
 /// Maximum number of times that a model with margin 0 is rebuilt around a better schedule. Every round must improve the
@@ -116,7 +116,8 @@ impl SessionMethod for IntervalMethod {
     }
 }
 
-/// The circuits to start from: the given ones, those of a hot start, or the best ones of a short genetic search.
+/// Returns the circuits to start from: the given circuits, the circuits of a hot start, or the best circuits of a short
+/// genetic search.
 fn begin(
     session: &mut Session<'_, '_>,
     params: &Params,
@@ -221,7 +222,7 @@ fn run(
     Ok(solver::run(cx, params, SOLVER_STREAM, (model, start), reading)?.status)
 }
 
-/// The second objective (Eq. 4): the same model minimises ports at the makespan reached.
+/// Minimises ports at the makespan reached, with the same model and the second objective (Eq. 4).
 fn fewest_ports(
     cx: &mut Context<'_, Training>,
     params: &Params,

@@ -18,7 +18,7 @@ use lightbay_core::plan::{Limit, Status, gap};
 use lightbay_core::problem::Problem;
 use std::sync::Arc;
 
-/// The search with proof at joint rates.
+/// The method `delta-joint`: the search with proof at joint rates.
 pub(super) struct Joint;
 
 /// Gap up to which a proof counts as complete.
@@ -105,7 +105,7 @@ pub(super) fn contended(
     Ok((Status::Heuristic, limit.or(closed.stopped.then_some(Limit::Work))))
 }
 
-/// The search over circuits and orders as a phase; `floor` is a lower bound.
+/// Runs the search over circuits and orders as a phase; `floor` is a lower bound on the makespan.
 fn close(
     session: &mut Session<'_, '_>,
     start: &start::Start,

@@ -8,7 +8,7 @@ use crate::search::order;
 use lightbay_core::param::{Effect, ParamInfo, Params};
 use lightbay_core::random::Stream;
 
-/// Returns the knob that switches on port minimisation after the search for the shortest makespan.
+/// Returns the parameter that switches on port minimisation after the search for the shortest makespan.
 pub(super) fn min_ports() -> ParamInfo {
     ParamInfo::bool(
         "min_ports",
@@ -17,7 +17,7 @@ pub(super) fn min_ports() -> ParamInfo {
     )
 }
 
-/// Settings of the methods that plan circuits and rates together.
+/// Returns the parameters of the methods that plan circuits and rates together.
 pub(super) fn joint() -> Vec<ParamInfo> {
     let mut params = vec![min_ports(), prover()];
     params.extend(solver(&["mip_gap", "solver_process"]));
@@ -29,7 +29,7 @@ pub(super) fn joint() -> Vec<ParamInfo> {
     params
 }
 
-/// Settings of the genetic search.
+/// Returns the parameters of the genetic search.
 pub(super) fn genetic() -> Vec<ParamInfo> {
     let defaults = GaSettings::default();
     let count = |name, min, max, default: u32, help| ParamInfo::int(name, min, max, i64::from(default), help);
@@ -96,7 +96,7 @@ pub(super) fn genetic() -> Vec<ParamInfo> {
     ]
 }
 
-/// Settings of the search with proof.
+/// Returns the parameters of the search with proof.
 pub(super) fn proving() -> Vec<ParamInfo> {
     vec![
         ParamInfo::int(
@@ -117,7 +117,7 @@ pub(super) fn proving() -> Vec<ParamInfo> {
     ]
 }
 
-/// Settings of the search over orders.
+/// Returns the parameters of the search over orders.
 pub(super) fn ordering() -> Vec<ParamInfo> {
     let defaults = event_orders::ProofLimits::default();
     vec![
@@ -141,7 +141,7 @@ pub(super) fn ordering() -> Vec<ParamInfo> {
     ]
 }
 
-/// Settings of the search over event orders.
+/// Returns the parameters of the search over event orders.
 pub(super) fn event_orders() -> Vec<ParamInfo> {
     let defaults = order::OrderLimits::default();
     let count = |name, default: u64, help| ParamInfo::int(name, 0, 1_000_000_000, default as i64, help);
@@ -166,7 +166,7 @@ pub(super) fn order_limits(params: &Params, stream: Stream) -> order::OrderLimit
     limits
 }
 
-/// Returns the knob for the form of the integer program over circuits.
+/// Returns the parameter for the form of the integer program over circuits.
 pub(super) fn writing() -> ParamInfo {
     ParamInfo::choice(
         "writing",
@@ -177,12 +177,12 @@ pub(super) fn writing() -> ParamInfo {
     )
 }
 
-/// Reads how the integer program is written.
+/// Reads the form of the integer program.
 pub(super) fn writing_of(params: &Params) -> Writing {
     if params.text("writing") == Some("full") { Writing::Full } else { Writing::Reduced }
 }
 
-/// The solver's knobs that affect a method whose models start from complete points and hardly ever branch.
+/// The solver's parameters that affect a method whose models start from complete points and hardly ever branch.
 pub(super) fn solver(names: &[&str]) -> Vec<ParamInfo> {
     let mut knobs = lightbay_highs::solve::knobs();
     knobs.retain(|knob| names.contains(&knob.name.as_ref()));
@@ -200,7 +200,7 @@ pub(super) enum Prover {
     Select,
 }
 
-/// Returns the knob for the search that proves the best circuits.
+/// Returns the parameter for the search that proves the best circuits.
 pub(super) fn prover() -> ParamInfo {
     ParamInfo::choice(
         "proof",
@@ -211,7 +211,7 @@ pub(super) fn prover() -> ParamInfo {
     )
 }
 
-/// Reads which search computes the proof.
+/// Reads the requested search for the proof.
 pub(super) fn prover_of(params: &Params) -> Prover {
     match params.text("proof") {
         Some("outer") => Prover::Outer,

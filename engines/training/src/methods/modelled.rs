@@ -32,10 +32,10 @@ pub(super) trait WrittenProgram: Send + Sync {
     /// Writes the model.
     fn write(&self, input: &ModelInput, params: &Params) -> Result<Self::Written, MethodError>;
 
-    /// The model that was written.
+    /// Returns the model that was written.
     fn model(written: &Self::Written) -> &Model;
 
-    /// The plan that a point of the model represents.
+    /// Returns the plan that a point of the model represents.
     fn plan(
         evaluator: &Evaluator,
         written: &Self::Written,

@@ -22,7 +22,7 @@ use lightbay_core::problem::Problem;
 use lightbay_core::watch::Watch;
 use std::sync::Arc;
 
-/// Plans that the bound of this method covers.
+/// Text that names the plans that the bound of this method covers.
 const ONLY: &str = "these circuits only";
 
 /// Gap up to which the bound of given circuits counts as met.
@@ -31,7 +31,7 @@ const PROVEN: f64 = 1e-9;
 /// Maximum number of linear programs per neighbouring allocation: each search only has to beat the best known schedule.
 const LPS_EACH: u64 = 60;
 
-/// The search over event orders.
+/// The method `delta-order`: the search over event orders.
 pub(super) struct Ordered;
 
 impl SessionMethod for Ordered {
@@ -87,7 +87,7 @@ impl SessionMethod for Ordered {
     }
 }
 
-/// The circuits of the hot start, or the best circuits that a short genetic search finds from the baselines.
+/// Returns the circuits of the hot start, or the best circuits that a short genetic search finds from the baselines.
 fn short_search(session: &mut Session<'_, '_>) -> Result<Circuits, MethodError> {
     let start = start::start(session)?;
     if start.hot {
@@ -100,8 +100,8 @@ fn short_search(session: &mut Session<'_, '_>) -> Result<Circuits, MethodError> 
     Ok(if evolved.best.better_than(&start.best) { evolved.best } else { start.best })
 }
 
-/// The search over event orders as a phase of a method, starting from both simulated schedules of circuits `x` and, if
-/// the hot start has these circuits, from its schedule. Reports the schedules that it finds.
+/// Runs the search over event orders as a phase of a method, starting from both simulated schedules of circuits `x`
+/// and, if the hot start has these circuits, from its schedule. Reports the schedules that it finds.
 pub(super) fn improve(session: &mut Session<'_, '_>, x: &[u32]) -> Result<Improved, MethodError> {
     session.cx.phase("event orders", format!("linear programs for circuits {x:?}"));
     let evaluator = Arc::clone(&session.evaluator);
@@ -127,7 +127,7 @@ pub(super) fn improve(session: &mut Session<'_, '_>, x: &[u32]) -> Result<Improv
     order::improve(&evaluator, x, &starts, limits, session)
 }
 
-/// The schedule of a plan.
+/// Returns the schedule of a plan.
 fn schedule_of(session: &Session<'_, '_>, result: &TrainingResult) -> Trace {
     let mut trace = Trace::default();
     for (task, schedule) in result.tasks.iter().enumerate() {
@@ -253,7 +253,7 @@ impl Watch<Proposal> for GivenCircuits<'_, '_, '_> {
     }
 }
 
-/// A session with fixed limits instead of those of the parameters.
+/// A session with fixed limits instead of the limits of the parameters.
 struct FixedLimits<'s, 'c, 'a>(&'s mut Session<'c, 'a>);
 
 impl Watch<Proposal> for FixedLimits<'_, '_, '_> {

@@ -26,7 +26,7 @@ use lightbay_core::problem::Problem;
 use lightbay_core::watch::Watch;
 use std::sync::Arc;
 
-/// Circuits that change within an iteration.
+/// The method `delta-phases`: circuits that change within an iteration.
 pub(super) struct MovingCircuits;
 
 /// Default number of boxes after which the proof is given up, which takes some minutes.
@@ -36,7 +36,7 @@ const BOXES: i64 = 500_000;
 /// 1 / 25.
 const SHARE_OF_ONE: u64 = 25;
 
-/// Names of parameters.
+/// Name of the parameter that limits the number of boxes; names of other parameters follow.
 const BOX_LIMIT: &str = "move_boxes";
 const FEWEST: &str = "fewest_ports";
 const OVER: &str = "target_over";
@@ -171,7 +171,7 @@ impl SessionMethod for MovingCircuits {
     }
 }
 
-/// `105 of 192 ports`: ports that the best plan uses, and ports of all pods.
+/// Describes the ports that the best plan uses and the ports of all pods: `105 of 192 ports`.
 fn ports_of_all(session: &Session<'_, '_>) -> String {
     let used = session.cx.best().map_or(0.0, |(_, ports)| ports);
     format!("{used} of {} ports", session.evaluator.network.budget.capacity())
@@ -255,7 +255,7 @@ fn shortest(
     Ok(Outcome::Done { status, limit: (!complete).then_some(Limit::Work) })
 }
 
-/// One sentence on the gain of one reconfiguration.
+/// Returns one sentence on the gain of one reconfiguration.
 fn told_of_one(
     group: Reconfiguration,
     resting: &Resting,
@@ -329,7 +329,7 @@ impl<S: MovedCircuits> Watch<S> for MovingSession<'_, '_, '_> {
     }
 }
 
-/// The plan with circuits that change, ready for the checker.
+/// Converts a plan with circuits that change to a candidate for the checker.
 fn planned(evaluator: &Evaluator, found: &impl MovedCircuits, delay_s: f64) -> Candidate<TrainingResult> {
     let lit = found.lit(delay_s);
     let network = &evaluator.network;

@@ -16,7 +16,7 @@ use lightbay_core::problem::{Problem, counted};
 use lightbay_core::random::Stream;
 use lightbay_core::scenario::Scenario;
 
-/// Trading of ports between jobs.
+/// The method `reallocate`: trading of ports between jobs.
 pub(super) struct Reallocate;
 
 /// Gap up to which a bound and a plan count as equal.
@@ -81,7 +81,7 @@ impl Method<Training> for Reallocate {
     }
 }
 
-/// One run.
+/// State of one run of the method.
 struct ReallocationRun<'c, 'a> {
     cx: &'c mut Context<'a, Training>,
     effort: JobEffort,
@@ -196,7 +196,7 @@ impl ReallocationRun<'_, '_> {
         Ok(bounds)
     }
 
-    /// Trades ports until no job gains; returns whether the limit of `most` trades ended it.
+    /// Trades ports until no job gains; returns `true` if the limit of `most` trades ended the trading.
     fn trade(&mut self, most: u64, bounds: &[f64]) -> Result<bool, MethodError> {
         // Ports for which a job has already reported no gain.
         let mut refused: Vec<Option<Vec<u32>>> = vec![None; self.team.members.len()];
@@ -254,5 +254,5 @@ impl ReallocationRun<'_, '_> {
     }
 }
 
-/// Random streams of the genetic search: one for each of its islands.
+/// Number of random streams of the genetic search: one for each of its islands.
 const ISLANDS: u64 = 4;

@@ -1,10 +1,10 @@
 //! Circuits for several configurations: parameter `robust` lists configurations, and the method minimises the worst NCT
 //! over them instead of the iteration time of one scenario.
 //!
-//! The plan belongs to the scenario itself and has its makespan; its circuits minimise the worst NCT over the
-//! configurations. Its makespan may therefore exceed the bound, which remains the bound of the scenario. A proof of the
-//! smallest worst NCT does not make the plan optimal for the scenario; a note reports what is proven about the worst
-//! NCT.
+//! The plan belongs to the scenario itself; the circuits of the plan minimise the worst NCT over the configurations.
+//! The makespan of the plan in the scenario may therefore exceed the bound, which remains the bound of the scenario. A
+//! proof of the smallest worst NCT does not make the plan optimal for the scenario; a note reports what is proven about
+//! the worst NCT.
 
 use super::session::{Session, candidate};
 use super::{auto, start};
@@ -27,7 +27,7 @@ const MEAN_MAKESPAN: &str = "mean_makespan_s";
 /// Difference of NCT that counts as zero.
 const PROVEN: f64 = 1e-9;
 
-/// The configurations to plan for.
+/// Returns the parameter that lists the configurations to plan for.
 pub(super) fn knob() -> ParamInfo {
     ParamInfo::text(
         "robust",
@@ -36,7 +36,7 @@ pub(super) fn knob() -> ParamInfo {
     )
 }
 
-/// Plans for the worst configuration, if requested.
+/// Plans for the worst configuration, if this is requested; otherwise returns `None`.
 pub(super) fn run(session: &mut Session<'_, '_>, params: &Params) -> Result<Option<Outcome>, MethodError> {
     let Some(configurations) = session.configurations.clone() else { return Ok(None) };
     let mut start = start::start(session)?;

@@ -20,7 +20,7 @@ use lightbay_highs::solve::Reader;
 pub(super) use modelled::SelectionProgram;
 use std::sync::Arc;
 
-/// The integer program with proof.
+/// The method `delta-select`: the integer program with proof.
 pub(super) struct Select;
 
 /// Relative margin of the search limit above the best known makespan, because a starting point must lie strictly below
@@ -68,7 +68,7 @@ impl SessionMethod for Select {
 pub(super) struct Proven {
     /// `true` if the best plan is proven optimal.
     pub complete: bool,
-    /// `true` if a limit of the solver ended it.
+    /// `true` if a limit of the solver ended the program.
     pub limited: bool,
 }
 
@@ -84,7 +84,7 @@ impl Proven {
     }
 }
 
-/// The integer program as a phase of a method: improves `best` and reports the bound.
+/// Runs the integer program as a phase of a method: improves `best` and reports the bound.
 pub(super) fn prove(
     session: &mut Session<'_, '_>,
     params: &Params,
@@ -132,7 +132,7 @@ pub(super) fn prove(
 }
 
 /// Minimises ports within a makespan, by the integer program with ports as objective; returns whether the result is
-/// proven. It runs only if the method has the solver's knobs and the program is exact.
+/// proven. This phase runs only if the method has the solver's parameters and the program is exact.
 pub(super) fn fewest_ports(
     session: &mut Session<'_, '_>,
     best: &mut Circuits,
@@ -209,7 +209,7 @@ struct SelectionReader<'s> {
     rates: Rates,
     selection: &'s Selection,
     goal: Goal,
-    /// Maximum makespan while ports are minimised.
+    /// Maximum makespan while ports are minimised, seconds.
     limit_s: f64,
     best: &'s mut Circuits,
     scratch: Scratch,

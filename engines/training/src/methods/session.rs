@@ -28,7 +28,7 @@ use std::sync::Arc;
 /// Maximum number of boxes for the note on spare ports, which must not delay the end of a run.
 const SPARE_BOXES: u64 = 100;
 
-/// A running method.
+/// A running method on a compiled scenario.
 pub(super) struct Session<'c, 'a> {
     pub cx: &'c mut Context<'a, Training>,
     /// Instance of the scenario.
@@ -39,21 +39,21 @@ pub(super) struct Session<'c, 'a> {
     pub evolving_since_s: Option<f64>,
     /// Start time of the search over orders while it runs, seconds.
     pub ordering_since_s: Option<f64>,
-    /// Configurations of the plan, if it is made for several.
+    /// Configurations for which circuits are planned; `None` if only the scenario itself counts.
     pub configurations: Option<Arc<Configurations>>,
     offer: Option<Arc<Checked<Training>>>,
 }
 
 /// Result of opening a scenario.
 pub(super) enum OpenedTask<'c, 'a> {
-    /// Something to plan.
+    /// There is something to plan.
     Session(Box<Session<'c, 'a>>),
     /// Nothing crosses pods, and the plan has been reported.
     Done(Outcome),
 }
 
 impl<'c, 'a> Session<'c, 'a> {
-    /// Compiles the scenario. Without inter-pod tasks there is only one plan, and it is reported here.
+    /// Compiles the scenario. Without inter-pod tasks there is only one plan, and this function reports it.
     pub fn open(
         scenario: &TrainingScenario,
         rates: Rates,
@@ -119,7 +119,7 @@ impl<'c, 'a> Session<'c, 'a> {
         Ok(found)
     }
 
-    /// The second phase: minimises ports at the same makespan, if requested.
+    /// Runs the second phase: minimises ports at the same makespan, if requested.
     pub fn fewest_ports(&mut self, best: &mut Circuits, caps: &[u32]) -> Result<(), MethodError> {
         if !self.cx.params().bool("min_ports") {
             return Ok(());
@@ -148,8 +148,8 @@ impl<'c, 'a> Session<'c, 'a> {
         Ok(())
     }
 
-    /// If ports are not minimised, notes how many ports keep the makespan. Only the path model is fast enough for a
-    /// figure that nobody requested.
+    /// If ports are not minimised, reports the number of ports that keep the makespan. Only the path model is fast
+    /// enough for a figure that nobody requested.
     pub fn note_spare_ports(&mut self, best: &Circuits, caps: &[u32]) {
         if self.cx.params().bool("min_ports") || !self.evaluator.exact(self.rates) {
             return;
@@ -226,7 +226,7 @@ pub(super) fn state_bound(cx: &mut Context<'_, Training>, rates: Rates, bound: f
     }
 }
 
-/// The evaluator of a scenario.
+/// Compiles the evaluator of a scenario.
 pub(super) fn compile(built: &Built) -> Result<Evaluator, MethodError> {
     Evaluator::new(&built.instance).map_err(|error| MethodError::Failed(error.to_string()))
 }
@@ -381,7 +381,7 @@ impl Watch<Proposal> for Session<'_, '_> {
     }
 }
 
-/// A search of the relaxation, which finds no plans; only its bound is used.
+/// A session for a search of the relaxation, which finds no plans; only the bound of the search is used.
 pub(super) struct RelaxedSession<'s, 'c, 'a>(pub &'s mut Session<'c, 'a>);
 
 impl Watch<Proposal> for RelaxedSession<'_, '_, '_> {

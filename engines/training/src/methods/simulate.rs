@@ -11,7 +11,7 @@ use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::plan::Status;
 use lightbay_core::problem::{Problem, Problems};
 
-/// Simulation of one circuit allocation.
+/// The method `simulate`: simulation of one circuit allocation.
 pub(super) struct Simulate;
 
 impl SessionMethod for Simulate {
@@ -57,7 +57,7 @@ impl SessionMethod for Simulate {
     }
 }
 
-/// The circuits of the hot-start plan.
+/// Returns the circuits of the hot-start plan.
 fn of_plan(session: &Session<'_, '_>) -> Result<Vec<u32>, Problems> {
     let links = session.evaluator.network.links();
     let hot = session.cx.hot_start().and_then(|hot| carry::listed(&hot.plan.plan().result, links));

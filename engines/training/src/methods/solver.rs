@@ -43,7 +43,7 @@ pub(super) fn start_at(
     }
 }
 
-/// Solves a model with the solver's knobs from the parameters and a seed from `stream`.
+/// Solves a model with the solver's settings from `params` and a seed from `stream`.
 pub(super) fn run(
     cx: &mut Context<'_, Training>,
     params: &Params,

@@ -9,9 +9,9 @@ use crate::simulate::evaluate::{Rates, Scratch};
 use lightbay_core::event::{EventBody, HotStartFate, SeriesPoint};
 use lightbay_core::method::MethodError;
 
-/// The beginning of a search.
+/// Plans and limits from which a search starts.
 pub(super) struct Start {
-    /// The best plan known.
+    /// The best known plan.
     pub best: Circuits,
     /// Maximum number of circuits of every link that a plan at least as good as `best` can use.
     pub caps: Vec<u32>,
@@ -43,12 +43,12 @@ pub(super) fn start(session: &mut Session<'_, '_>) -> Result<Start, MethodError>
     Ok(Start { best, caps, seeds, hot })
 }
 
-/// Circuits reduced to the caps.
+/// Returns the circuits, reduced to the caps.
 pub(super) fn within(x: &[u32], caps: &[u32]) -> Vec<u32> {
     x.iter().zip(caps).map(|(&circuits, &cap)| circuits.min(cap)).collect()
 }
 
-/// Raises caps until they allow `circuits`.
+/// Raises caps until they allow the circuits `x`.
 pub(super) fn admit(caps: &mut [u32], x: &[u32]) {
     for (cap, circuits) in caps.iter_mut().zip(x) {
         *cap = (*cap).max(*circuits);

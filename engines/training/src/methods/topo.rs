@@ -16,7 +16,7 @@ use lightbay_core::problem::Problem;
 use lightbay_core::watch::Watch;
 use std::sync::Arc;
 
-/// The search with proof at fair rates.
+/// The method `delta-topo`: the search with proof at fair rates.
 pub(super) struct Topo;
 
 impl SessionMethod for Topo {
@@ -111,7 +111,7 @@ pub(super) fn prove(
     Ok(!proof.cut_short)
 }
 
-/// Exchanges single circuits while that helps.
+/// Exchanges single circuits as long as this improves the best plan.
 pub(super) fn climb(
     session: &mut Session<'_, '_>,
     caps: &[u32],

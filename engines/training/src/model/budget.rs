@@ -5,7 +5,7 @@ use crate::scenario::instance::Instance;
 /// A real end of a link: pod and ports per circuit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct End {
-    /// The pod.
+    /// Index of the pod.
     pub pod: u32,
     /// Ports that one circuit of the link needs in this pod, at least 1.
     pub cost: u32,
@@ -68,7 +68,7 @@ impl Budget {
         &self.ends[link]
     }
 
-    /// Links at a real pod, with the ports that one circuit of each needs there.
+    /// Links at a real pod, each with the ports that one circuit of the link needs in this pod.
     pub fn links_at(&self, pod: usize) -> &[(u32, u32)] {
         &self.at_pod[pod]
     }
@@ -139,7 +139,7 @@ impl Budget {
         free
     }
 
-    /// [`Budget::free`] into a reused vector.
+    /// Writes the result of [`Budget::free`] to a reused vector.
     pub fn free_into(&self, x: &[u32], free: &mut Vec<i64>) {
         free.clear();
         free.extend(self.ports.iter().map(|ports| ports.map_or(i64::MAX / 4, i64::from)));
@@ -150,7 +150,7 @@ impl Budget {
         }
     }
 
-    /// Circuits that can be added to a link, given the free ports; negative where a pod is over budget.
+    /// Number of circuits that can be added to a link, given the free ports; negative where a pod is over budget.
     pub fn room(&self, link: usize, free: &[i64]) -> i64 {
         self.ends[link]
             .iter()

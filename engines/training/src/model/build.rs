@@ -12,14 +12,15 @@ use lightbay_core::problem::{Problem, Problems};
 /// A scenario ready for the methods.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Built {
-    /// The input of the methods.
+    /// The instance that methods plan.
     pub instance: Instance,
     /// Sizes of the job from which the instance was built.
     pub job: Option<JobSummary>,
 }
 
 impl Built {
-    /// Duration of an iteration in which no task crosses pods, so that circuits do not matter.
+    /// Duration in seconds of an iteration in which no task crosses pods, so that circuits do not matter; otherwise
+    /// `None`.
     pub fn compute_s(&self) -> Option<f64> {
         self.instance.provenance.as_ref().and_then(|provenance| provenance.compute_s)
     }
@@ -57,7 +58,7 @@ impl TrainingScenario {
         }
     }
 
-    /// The instance that the scenario represents: one replica of a job, or the given instance.
+    /// Builds the instance that the scenario represents: one replica of a job, or the given instance.
     ///
     /// # Errors
     /// All problems, with paths from `job` or `instance`. Several jobs do not form a single instance.

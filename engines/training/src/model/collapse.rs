@@ -28,13 +28,13 @@ pub struct JobSummary {
     pub shape: Shape,
     /// Compute and volumes per stage.
     pub workload: Workload,
-    /// Nodes of the full graph of one replica.
+    /// Number of nodes of the full graph of one replica.
     pub full_dag_nodes: u64,
     /// Duration of an iteration if no task crosses pods, so that circuits do not matter.
     pub compute_s: Option<f64>,
 }
 
-/// The collapsed instance of a job.
+/// Builds the collapsed instance of a job.
 ///
 /// # Errors
 /// Every problem of the job, including pods with fewer ports than links.
@@ -98,7 +98,7 @@ pub fn collapsed(job: &Job, dominance: Dominance) -> Result<(Instance, JobSummar
     Ok((instance, summary))
 }
 
-/// A job laid out as graphs.
+/// A job with its sizes and its graphs.
 pub(crate) struct Laid {
     pub(crate) shape: Shape,
     pub(crate) workload: Workload,
@@ -127,7 +127,7 @@ impl Laid {
     }
 }
 
-/// The full graph of a valid job.
+/// Builds the full graph of a valid job.
 ///
 /// # Errors
 /// A literal order that cannot be executed.
@@ -154,8 +154,8 @@ fn push_link(links: &mut Vec<Link>, pods: [u32; 2], kind: LinkKind, ports: [u32;
     id
 }
 
-/// The receivers of an exchange in the mirror pod. Buckets arrive while the pipeline still runs. A stage receives from
-/// one neighbour while it sends to the other, so its own NICs represent those of the neighbour.
+/// Returns the GPUs that receive an exchange in the mirror pod. Buckets arrive while the pipeline still runs. A stage
+/// receives from one neighbour while it sends to the other, so its own NICs represent the NICs of the neighbour.
 fn mirrored(shape: &Shape, task: &Task, stage: u32) -> GpuSet {
     if shape.dp_buckets > 1 {
         return task.src_gpus.clone();

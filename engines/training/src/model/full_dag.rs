@@ -22,9 +22,9 @@ pub enum NodeKind {
     Forward,
     /// Backward compute of a stage.
     Backward,
-    /// Activations to the next stage, or from the last stage to the next chunk of the first.
+    /// Activations to the next stage, or from the last stage to the next chunk of the first stage.
     SendForward,
-    /// Gradients to the previous stage, or from the first stage to the previous chunk of the last.
+    /// Gradients to the previous stage, or from the first stage to the previous chunk of the last stage.
     SendBackward,
     /// Gradient and weight exchange with the next replica of the ring.
     Clockwise,
@@ -35,7 +35,7 @@ pub enum NodeKind {
 /// A node of the full graph.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Node {
-    /// Its kind.
+    /// Kind of the node.
     pub kind: NodeKind,
     /// Replica, from 0; with listed pods the group of replicas, and for a gradient exchange the place on the ring.
     pub replica: u32,
@@ -140,7 +140,7 @@ impl FullDag {
     }
 }
 
-/// The compute list of every stage, from its steps, if each stage has one chunk.
+/// Converts the steps of every stage to compute lists for stages with one chunk.
 fn whole(lists: &[Vec<Step>]) -> Vec<Vec<Compute>> {
     let of = |list: &Vec<Step>| list.iter().map(|&step| Compute { step, chunk: 0 }).collect();
     lists.iter().map(of).collect()

@@ -11,13 +11,13 @@ use lightbay_core::problem::Problems;
 pub struct SeparateJob {
     /// Name of the job; empty if there is only one.
     pub name: String,
-    /// Weight of its iteration time in the objective over all jobs.
+    /// Weight of the iteration time of the job in the objective over all jobs.
     pub weight: u32,
     /// The job as a separate scenario.
     pub scenario: TrainingScenario,
-    /// Its plan.
+    /// The plan of the job.
     pub result: TrainingResult,
-    /// Length of its iteration in its plan, seconds.
+    /// Length of the iteration of the job in this plan, seconds.
     pub makespan_s: f64,
 }
 
@@ -63,18 +63,18 @@ pub struct Ledger {
 /// The ports of one shared pod.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PodLedger {
-    /// Its name.
+    /// Name of the pod.
     pub name: String,
-    /// Ports that it has.
+    /// Ports of the pod.
     pub ports: u32,
     /// Ports that no job brought.
     pub spare: u32,
-    /// Ports of every job there; `None` for a job that does not cover the pod.
+    /// Ports of every job in this pod; `None` for a job that does not cover the pod.
     pub jobs: Vec<Option<JobPorts>>,
 }
 
 impl PodLedger {
-    /// Ports that no job uses.
+    /// Number of ports that no job uses.
     pub fn left(&self) -> u32 {
         let used: u32 = self.jobs.iter().flatten().map(|job| job.used).sum();
         self.ports.saturating_sub(used)
@@ -84,24 +84,24 @@ impl PodLedger {
 /// Ports of one job in one pod.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JobPorts {
-    /// Ports that it brought.
+    /// Ports that the job brought.
     pub brought: u32,
-    /// Ports that its plan uses.
+    /// Ports that the plan of the job uses.
     pub used: u32,
-    /// Ports that it gave to others.
+    /// Ports that the job gave to others.
     pub given: u32,
-    /// Ports that it took from others or from spare ones.
+    /// Ports that the job took from others or from spare ports.
     pub taken: u32,
 }
 
 impl JobPorts {
-    /// Ports that it may use but does not use.
+    /// Ports that the job may use but does not use.
     pub const fn surplus(self) -> u32 {
         (self.brought + self.taken).saturating_sub(self.given + self.used)
     }
 }
 
-/// The port ledger of several jobs; without a plan no port is used or given.
+/// Computes the port ledger of several jobs; without a plan no port is used or given.
 ///
 /// # Errors
 /// All problems of the jobs.

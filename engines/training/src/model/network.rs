@@ -47,19 +47,19 @@ pub struct Network {
     pub flows: Vec<f64>,
     /// V, the volume of every task, bytes.
     pub volume: Vec<f64>,
-    /// Shortest possible duration V/(F*B), seconds.
+    /// Shortest possible duration of every task, V/(F*B), seconds.
     pub tau: Vec<f64>,
-    /// Earliest start, seconds.
+    /// Earliest start of every task, seconds.
     pub release: Vec<f64>,
-    /// Work after the task that ends the iteration, seconds.
+    /// Work after every task that ends the iteration, seconds.
     pub tail: Vec<f64>,
     /// Directed link of every task.
     pub via: Vec<u32>,
     /// Tasks of every directed link, in topological order.
     pub carried: Vec<Vec<u32>>,
-    /// Predecessors with delays.
+    /// Predecessors of every task, with delays.
     pub preds: Arcs,
-    /// Successors with delays.
+    /// Successors of every task, with delays.
     pub succs: Arcs,
     /// A topological order; smallest id first among tasks that are free at the same time.
     pub order: Vec<u32>,

@@ -1,9 +1,8 @@
 //! The graph of inter-pod tasks only, with the fixed work between them as delays.
 //!
-//! An edge (u, v, d) represents the longest path from u to v that contains no other inter-pod task. It is dropped if a
-//! chain of other tasks takes at least d even if every task of the chain runs as fast as its NICs allow, because then
-//! the edge binds on no topology. Without this reduction the number of edges grows with the square of the
-//! micro-batches.
+//! An edge (u, v, d) represents the longest path from u to v that contains no other inter-pod task. The edge is dropped
+//! if a chain of other tasks takes at least d even if every task of the chain runs as fast as its NICs allow, because
+//! then it binds on no topology. Without this reduction the number of edges grows with the square of the micro-batches.
 //!
 //! The nodes of the full graph are visited once. Each node carries its nearest task ancestors with the fixed time since
 //! they finished. Lower bounds between tasks are kept only for tasks that some unfinished node still carries, so memory
@@ -26,7 +25,7 @@ pub enum Dominance {
     /// Edges that never bind at the job's bandwidth or below it.
     #[default]
     AtBandwidth,
-    /// None: the edges hold at any bandwidth.
+    /// No edge is omitted, so that the edges hold at any bandwidth.
     KeepAll,
 }
 
@@ -73,7 +72,7 @@ pub struct ReducedTask {
     pub node: u32,
     /// Earliest start; 0 unless compute at the start of the iteration can delay the task.
     pub release_s: f64,
-    /// Work after it up to the end of the iteration; 0 unless it can bind.
+    /// Work after the task up to the end of the iteration; 0 unless it can bind.
     pub tail_s: f64,
 }
 
@@ -84,7 +83,7 @@ pub struct ReducedEdge {
     pub pred: TaskId,
     /// The later task.
     pub succ: TaskId,
-    /// Fixed work between them.
+    /// Fixed work between the two tasks.
     pub delay_s: f64,
 }
 
@@ -95,8 +94,8 @@ pub struct ReducedDag {
     pub tasks: Vec<ReducedTask>,
     /// Edges ordered by successor, then predecessor.
     pub edges: Vec<ReducedEdge>,
-    /// Fixed time from start to end of the iteration that contains no task, if it can bind. Without tasks it is the
-    /// duration of the iteration.
+    /// Fixed time of the longest chain of work without a task, from the start to the end of the iteration, if it can
+    /// bind. Without tasks, it is the duration of the iteration.
     pub compute_s: Option<f64>,
 }
 
@@ -105,7 +104,7 @@ pub struct ReducedDag {
 struct Ancestor {
     slot: u32,
     task: Option<TaskId>,
-    /// Fixed time from its finish to the node.
+    /// Fixed time from the finish of `task` to the node.
     delay_s: f64,
 }
 
@@ -186,7 +185,7 @@ pub fn reduce(dag: &impl TimedGraph, dominance: Dominance) -> Result<ReducedDag,
     Ok(reduced)
 }
 
-/// Ends one use of a node's ancestors; frees them after the last use.
+/// Ends one use of the ancestors of a node; frees them after the last use.
 fn release(node: u32, uses: &mut [u32], ancestors: &mut [Vec<Ancestor>], bounds: &mut Bounds) {
     let node = node as usize;
     uses[node] -= 1;

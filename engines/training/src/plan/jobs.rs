@@ -9,23 +9,24 @@ use serde::Serialize;
 pub struct JobResult {
     /// Name of the job.
     pub name: String,
-    /// Optical ports that it may use, by its pod positions: those that it brought, minus those given, plus those taken.
+    /// Optical ports that the job may use, by its pod positions: those that it brought, minus those given, plus those
+    /// taken.
     pub ports_per_pod: Vec<u32>,
-    /// Ports that it gave to others, by its pod positions.
+    /// Ports that the job gave to others, by its pod positions.
     pub given: Vec<u32>,
-    /// Ports that it took from other jobs or from spare ports, by its pod positions.
+    /// Ports that the job took from other jobs or from spare ports, by its pod positions.
     pub taken: Vec<u32>,
-    /// Its plan on the ports that it brought.
+    /// Plan of the job on the ports that it brought.
     pub alone: JobPlan,
-    /// Its plan on `ports_per_pod`.
+    /// Plan of the job on `ports_per_pod`.
     pub shared: JobPlan,
 }
 
 /// A plan of one job.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct JobPlan {
-    /// Length of its iteration, seconds.
+    /// Length of the iteration of the job, seconds.
     pub makespan_s: f64,
-    /// Circuits and schedule.
+    /// Circuits and schedule of the job.
     pub result: TrainingResult,
 }

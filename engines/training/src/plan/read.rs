@@ -23,7 +23,7 @@ impl TrainingResult {
         Some(Self { jobs: jobs?, phases: phases?, ..single? })
     }
 
-    /// The keys of a result for one job.
+    /// Reads the keys of a result for one job.
     fn read_one(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Self> {
         const CONTROLS: [(&str, RateControl); 2] =
             [("fair", RateControl::Fair), ("joint", RateControl::Joint)];
@@ -64,7 +64,7 @@ fn phases(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Phases> {
     Some(Phases { switchings: switchings?, events: events? })
 }
 
-/// One of several jobs; jobs within jobs are unknown keys.
+/// Reads one of several jobs; jobs within jobs are unknown keys.
 fn job(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<JobResult> {
     let name = fields.text("name", problems).map(str::to_owned);
     let ports_per_pod = ports(fields, "ports_per_pod", problems);

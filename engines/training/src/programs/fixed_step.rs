@@ -23,7 +23,7 @@ pub(crate) fn slots(seconds: f64, slot_s: f64) -> u32 {
     (seconds / slot_s - WHOLE).ceil().max(0.0) as u32
 }
 
-/// The slot that contains a time.
+/// Number of the slot that contains a time.
 pub(crate) fn slot_of(seconds: f64, slot_s: f64) -> u32 {
     (seconds / slot_s + WHOLE).floor().max(0.0) as u32
 }
@@ -31,7 +31,7 @@ pub(crate) fn slot_of(seconds: f64, slot_s: f64) -> u32 {
 /// Request for a model.
 #[derive(Clone, Copy, Debug)]
 pub struct FixedStepQuestion<'a> {
-    /// The scenario.
+    /// The compiled scenario.
     pub network: &'a Network,
     /// Names of links and tasks.
     pub names: &'a Names,
@@ -84,7 +84,7 @@ impl SlotWindows {
         Self { from, to, least }
     }
 
-    /// Pairs of a task and a slot in which it may run.
+    /// Number of pairs of a task and a slot in which it may run.
     pub fn cells(&self) -> u64 {
         self.from.iter().zip(&self.to).map(|(from, to)| u64::from(to.saturating_sub(*from))).sum()
     }
@@ -100,7 +100,7 @@ impl SlotWindows {
 pub struct FixedStep {
     /// The model; its objective is the makespan in slots.
     pub model: Model,
-    /// Slots of each task.
+    /// Slots in which each task may run.
     pub windows: SlotWindows,
     /// Length of a slot, seconds.
     pub slot_s: f64,
@@ -192,7 +192,7 @@ impl FixedStep {
         inside.then(|| Column(self.over[task] + slot - from))
     }
 
-    /// Ports (Eq. 21), circuits (Eq. 22) and NICs (Eq. 23).
+    /// Adds the rows of ports (Eq. 21), circuits (Eq. 22) and NICs (Eq. 23).
     fn resources(&mut self, ask: FixedStepQuestion<'_>) {
         let network = ask.network;
         let budget = &network.budget;
@@ -233,7 +233,8 @@ impl FixedStep {
         }
     }
 
-    /// Start, activity and end of a task (Eq. 24-27), its predecessors (Eq. 28), the end of the iteration (Eq. 30).
+    /// Adds the rows of a task: start, activity and end (Eq. 24-27), predecessors (Eq. 28), the end of the iteration
+    /// (Eq. 30).
     fn task_rows(&mut self, ask: FixedStepQuestion<'_>, task: usize) {
         let network = ask.network;
         let name = &ask.names.tasks[task];
@@ -279,7 +280,7 @@ impl FixedStep {
         self.model.at_least(format!("end after {name}"), tail, terms);
     }
 
-    /// The point of a schedule in slots, one value per column.
+    /// Returns the point of a schedule in slots, one value per column.
     ///
     /// # Errors
     /// The task that is outside its window.

@@ -38,10 +38,10 @@ pub struct Form {
     pub cuts: bool,
 }
 
-/// Input of a model that does not depend on its intervals.
+/// Input of a model, without its intervals.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope<'a> {
-    /// The scenario.
+    /// The scenario, prepared for evaluation.
     pub evaluator: &'a Evaluator,
     /// Names of links and tasks.
     pub names: &'a Names,
@@ -56,13 +56,13 @@ pub struct Scope<'a> {
 /// Request for a model.
 #[derive(Clone, Copy, Debug)]
 pub struct IntervalQuestion<'a> {
-    /// Its subject.
+    /// Input of the model, without its intervals.
     pub scope: Scope<'a>,
     /// Upper limit on the end of the iteration, seconds.
     pub limit_s: f64,
     /// Intervals of every task.
     pub windows: &'a IndexWindows,
-    /// Its form.
+    /// Form of the model.
     pub form: Form,
 }
 
@@ -71,7 +71,7 @@ pub struct IntervalQuestion<'a> {
 pub struct IntervalModel {
     /// The model; its objective is the makespan in units.
     pub model: Model,
-    /// Its columns.
+    /// Columns of the model.
     pub columns: Columns,
     /// Seconds per unit.
     pub unit_s: f64,
@@ -79,7 +79,7 @@ pub struct IntervalModel {
     form: Form,
 }
 
-/// Stop check, which is called with the number of rows written.
+/// Function that checks whether to stop; it is called with the number of rows written.
 pub type GoOn<'g> = dyn FnMut(u64) -> Result<(), MethodError> + 'g;
 
 /// Number of rows between two stop checks; writing them takes well under 5 ms.
@@ -93,7 +93,7 @@ struct Writer<'a> {
     columns: Columns,
     /// Seconds per unit.
     unit: f64,
-    /// Time windows, units.
+    /// Earliest start of each task, units; `lct` has the latest finishes.
     est: Vec<f64>,
     lct: Vec<f64>,
     /// Shortest duration of each task, units.
@@ -197,7 +197,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Maximum length of an interval (1-based).
+    /// Maximum length of an interval (1-based), units.
     fn longest(&self, interval: u32) -> f64 {
         // Latest time of the last event of the interval minus earliest time of its first event; products with the
         // length use this bound.
@@ -209,7 +209,7 @@ impl<'a> Writer<'a> {
         (self.go_on)(self.model.row_lower.len() as u64)
     }
 
-    /// A row without repeated columns, as all rows of this model are.
+    /// Adds a row without repeated columns, as all rows of this model are.
     fn row(
         &mut self,
         name: String,

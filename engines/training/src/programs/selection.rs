@@ -54,9 +54,9 @@ pub struct SelectionRequest<'a> {
     pub caps: &'a [u32],
     /// Upper limit on the makespan of the plans in the model, seconds.
     pub limit_s: f64,
-    /// Objective.
+    /// Objective of the model.
     pub goal: Goal,
-    /// Form.
+    /// Form of the model.
     pub writing: Writing,
 }
 
@@ -68,7 +68,7 @@ pub struct Selection {
     reach: Vec<u32>,
     recipes: Vec<Recipe>,
     makespan: Sum,
-    /// Minimum possible makespan, milliseconds.
+    /// Minimum possible makespan of a plan, milliseconds.
     least: f64,
     ends: Vec<Sum>,
     shares: Vec<Share>,
@@ -112,7 +112,7 @@ impl Selection {
         &self.range
     }
 
-    /// Circuits of every link at a point.
+    /// Returns the circuits of every link at a point.
     pub fn circuits(&self, values: &[f64]) -> Vec<u32> {
         (0..self.range.low.len())
             .map(|link| {

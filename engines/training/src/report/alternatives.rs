@@ -14,7 +14,7 @@ struct Other {
     circuits: Option<Vec<u32>>,
 }
 
-/// Makespans of allocations from the traffic matrix.
+/// Circuits and makespans of allocations from the traffic matrix.
 fn baselines(setting: &Setting) -> Vec<Other> {
     let evaluator = &setting.evaluator;
     let mut scratch = Scratch::default();

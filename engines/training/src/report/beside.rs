@@ -2,7 +2,7 @@
 
 use lightbay_core::report::{Line, PlanBeside, RunBeside, Surroundings};
 
-/// Figures of plans that sections on runs use.
+/// Name of the metric of the ideal makespan; `COMM` is the name of the ideal communication time.
 const IDEAL: &str = "ideal_makespan_s";
 const COMM: &str = "comm_ideal_s";
 

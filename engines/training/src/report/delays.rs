@@ -30,7 +30,7 @@ const STOPS: [f64; 20] = [
 /// Relative width of the interval of the break-even dark time.
 const NARROW: f64 = 0.01;
 
-/// The section.
+/// Builds the section on the gain of one reconfiguration.
 ///
 /// # Errors
 /// A scenario in which more than the last transfers compete, or too little time.
@@ -118,7 +118,7 @@ fn curves(question: &DarkTimeStudy<'_>, group: Reconfiguration) -> Result<Curves
     })
 }
 
-/// The best static circuits.
+/// Computes the best static circuits.
 ///
 /// # Errors
 /// A scenario in which more than the last transfers compete, or too little time.
@@ -249,7 +249,7 @@ impl<S: MovedCircuits> Watch<S> for Limited {
     fn count(&mut self, _units: u64) {}
 }
 
-/// Ends a search at its first plan.
+/// A watch that ends a search at its first plan.
 struct Once {
     limited: Limited,
     found: bool,

@@ -45,7 +45,7 @@ struct Target {
     any_at_least: Option<u64>,
 }
 
-/// The section.
+/// Builds the section on the minimum number of ports for several iteration times.
 ///
 /// # Errors
 /// A scenario in which more than the last transfers compete, or too little time.

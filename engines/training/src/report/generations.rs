@@ -97,7 +97,7 @@ impl Values<'_> {
         makespan_s - self.ideal_s.unwrap_or(0.0)
     }
 
-    /// `best 1.069`: the NCT where it is known, else the makespan.
+    /// Label of a curve with the NCT, or with the makespan if the NCT is unknown: `best 1.069`.
     fn label(&self, name: &str, makespan_s: f64) -> String {
         let value = nct(self.beside, makespan_s).unwrap_or(makespan_s);
         format!("{name} {}", number(value, Unit::NUMBER.with_decimals(3)))

@@ -11,9 +11,9 @@ use crate::scenario::workload::params::{flops_per_token, layer_split, parameter_
 use lightbay_core::problem::counted;
 use lightbay_core::report::{Cell, Facts, Section, Tone, Unit};
 
-/// Parameters.
+/// Unit of numbers of parameters.
 const BILLIONS: Unit = Unit::new("billion", 1e-9, Some(3));
-/// Floating-point operations.
+/// Unit of numbers of floating-point operations.
 const GFLOPS: Unit = Unit::new("GFLOP", 1e-9, Some(1));
 
 /// Maximum number of reasons for a scenario not being tail-exact that are listed in full.
@@ -105,7 +105,7 @@ pub(super) fn section(
     Section::new("Job", facts)
 }
 
-/// Sizes of the model, and the layers of its stages.
+/// Adds sizes of the model and the layers of its stages.
 fn sizes(facts: &mut Facts, model: &Model, run: &RunConfig) {
     facts.number("parameters", "parameters", BILLIONS, parameter_total(model));
     facts.number("flops_per_token", "FLOPs of a token", GFLOPS, flops_per_token(model, run.seq));

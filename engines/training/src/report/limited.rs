@@ -8,7 +8,7 @@ use lightbay_core::method::MethodError;
 use lightbay_core::report::Unavailable;
 use lightbay_core::watch::Watch;
 
-/// Stops a search at a deadline and ignores its reports.
+/// A watch that stops a search at a deadline and ignores the reports of the search.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limited(pub Deadline);
 

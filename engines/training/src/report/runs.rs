@@ -10,7 +10,7 @@ use lightbay_core::scenario::Scenario;
 use lightbay_core::standing::Standing;
 use std::cell::OnceCell;
 
-/// Report that adds the sections on runs to those of the scenario and the plan.
+/// Report that adds the sections on runs to the sections on the scenario and the plan.
 pub(super) struct WithRuns<'a> {
     scenario: &'a Scenario<Training>,
     plan: Option<&'a Plan<Training>>,

@@ -6,7 +6,7 @@ use crate::plan::TrainingResult;
 use crate::scenario::instance::Instance;
 use lightbay_core::report::{Cell, Column, Section, Table, Unit};
 
-/// Rows that an overview shows.
+/// Number of rows that an overview shows.
 const OVERVIEW: usize = 12;
 
 pub(super) fn section(instance: &Instance, setting: &Setting, result: &TrainingResult) -> Section {

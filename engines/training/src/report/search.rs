@@ -24,7 +24,7 @@ pub(super) const FORMS: &[&str] = &["over_time", "over_nodes", "solver_log"];
 /// The forms with curves, with the steps below them.
 const CURVES: &[&str] = &["over_time", "over_nodes"];
 
-/// The form with the log.
+/// The form with the solver's log.
 const LOG: &[&str] = &["solver_log"];
 
 /// The section on the search that found a plan, as far as the plan and its checker contain it.
@@ -91,7 +91,7 @@ pub(super) fn in_session(beside: &Surroundings) -> Result<Section, Unavailable> 
     })
 }
 
-/// The section of a run without a log.
+/// Adds the remedy for a missing log to a section.
 fn no_log(section: Section, remedy: String) -> Section {
     let mut facts = Facts::new();
     facts.add("log", "no lines of a solver log", remedy);
@@ -128,12 +128,12 @@ struct GapOf {
 }
 
 impl GapOf {
-    /// The gap relative to the objective: `0.07 %`.
+    /// Text of the gap relative to the objective: `0.07 %`.
     fn words(self) -> String {
         format!("{} %", open_percent(self.share, if self.share < 0.0995 { 2 } else { 1 }))
     }
 
-    /// The gap relative to the ideal communication: `2.1 % of ideal comm.`
+    /// Text of the gap relative to the ideal communication: `2.1 % of ideal comm.`
     fn second(self) -> Option<String> {
         self.of_comm.map(|share| format!("{} % of ideal comm.", open_percent(share, 1)))
     }

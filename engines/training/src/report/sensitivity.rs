@@ -10,7 +10,7 @@ use lightbay_core::problem::counted;
 use lightbay_core::report::text::number;
 use lightbay_core::report::{Cell, Column, Facts, Phrase, Section, Table, Tone, Unavailable, Unit};
 
-/// Rows of each table that an overview shows.
+/// Number of rows of each table that an overview shows.
 const OVERVIEW: usize = 5;
 
 pub(super) fn section(
@@ -41,12 +41,12 @@ pub(super) fn section(
         .block("base", "Counted from", base(&prices)))
 }
 
-/// A difference of times, ms.
+/// Formats a difference of times in milliseconds.
 fn ms(seconds: f64) -> String {
     format!("{} ms", number(seconds, Unit::MILLISECONDS))
 }
 
-/// The port that gains most.
+/// Sentence on the port that gains most.
 fn answer(instance: &Instance, prices: &Prices) -> Phrase {
     match prices.pods.first() {
         Some(price) if price.gain_s > 0.0 => Phrase::new()

@@ -20,7 +20,7 @@ pub(super) struct SeveralReport<'a> {
     result: Option<&'a TrainingResult>,
     ledger: Ledger,
     replicas: u32,
-    /// Tasks between pods of one replica of every job.
+    /// Number of tasks between pods of one replica of every job.
     tasks: u64,
 }
 
@@ -44,13 +44,13 @@ impl<'a> SeveralReport<'a> {
         Section::new("Jobs on the same pods", facts)
     }
 
-    /// Ports of a job, summed over the pods.
+    /// Number of ports of a job, summed over the pods.
     fn total(&self, job: usize, figure: impl Fn(JobPorts) -> u32) -> u64 {
         let here = |pod: &PodLedger| pod.jobs.get(job).copied().flatten().map_or(0, &figure);
         self.ledger.pods.iter().map(|pod| u64::from(here(pod))).sum()
     }
 
-    /// `p0 to p2`
+    /// Names the first and the last pod that a job covers: `p0 to p2`.
     fn covered(&self, job: usize) -> String {
         let here = |pod: &&PodLedger| pod.jobs.get(job).is_some_and(Option::is_some);
         let mut pods = self.ledger.pods.iter().filter(here);
@@ -127,7 +127,7 @@ impl<'a> SeveralReport<'a> {
         table
     }
 
-    /// The cells of a job in a plan.
+    /// Returns the cells of a job in a plan.
     fn planned(&self, index: usize, job: &JobResult) -> [Cell; 9] {
         let faster = job.shared.makespan_s < job.alone.makespan_s * (1.0 - 1e-7);
         let tone = if faster { Tone::Good } else { Tone::Text };

@@ -6,7 +6,7 @@ use crate::analysis::{Analysis, LinkFacts, SlackBin, slack_bins};
 use lightbay_core::report::text::number;
 use lightbay_core::report::{Cell, Column, Phrase, Row, Section, Table, Tone, Unit};
 
-/// Tasks that an overview shows.
+/// Number of tasks that an overview shows.
 const OVERVIEW: usize = 8;
 
 /// Orders in which the tasks can be listed.

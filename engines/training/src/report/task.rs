@@ -17,7 +17,7 @@ const SHORT_S: f64 = 2e-3;
 /// Maximum number of tasks that a sentence names.
 const NAMED: usize = 3;
 
-/// Milliseconds with one decimal.
+/// Formats a time in milliseconds with one decimal.
 fn ms(seconds: f64) -> String {
     number(seconds, Unit::MILLISECONDS.with_decimals(1))
 }
@@ -31,13 +31,13 @@ pub(crate) fn name(instance: &Instance, task: u32) -> String {
     instance.tasks.get(task as usize).map_or_else(|| task.to_string(), |task| task.name.clone())
 }
 
-/// `p0 to p1`, the pods of a task.
+/// Names the pods of a task: `p0 to p1`.
 pub(super) fn route(instance: &Instance, task: u32) -> String {
     let Some(task) = instance.tasks.get(task as usize) else { return String::new() };
     between(instance, task.src_pod.index(), task.dst_pod.index())
 }
 
-/// `p0 to p1`, with `ring` for a mirror.
+/// Names two pods: `p0 to p1`, with `ring` for a mirror.
 pub(super) fn between(instance: &Instance, from: usize, to: usize) -> String {
     format!("{} to {}", end_name(instance, from), end_name(instance, to))
 }
@@ -50,7 +50,7 @@ pub(super) fn end_name(instance: &Instance, pod: usize) -> String {
     }
 }
 
-/// `DP s2*`, a name with its star if the task is on the critical path.
+/// Name of a task, with a star if the task is on the critical path: `DP s2*`.
 pub fn starred(analysis: &Analysis, task: u32) -> String {
     let star = if analysis.tasks[task as usize].critical { "*" } else { "" };
     format!("{}{star}", name(&analysis.setting.instance, task))
@@ -78,13 +78,13 @@ fn names(analysis: &Analysis, tasks: &[u32]) -> String {
     names.join(", ")
 }
 
-/// `6 circuits`, or `up to 6 circuits` if they change within the iteration.
+/// Number of circuits of a link in words: `6 circuits`, or `up to 6 circuits` if they change within the iteration.
 fn circuits_of(analysis: &Analysis, link: usize) -> String {
     let up_to = if analysis.moves { "up to " } else { "" };
     format!("{up_to}{}", circuits(analysis.circuits[link]))
 }
 
-/// `6 circuits`
+/// Number of circuits in words: `6 circuits`.
 pub(super) fn circuits(count: u32) -> String {
     counted(count.into(), "circuit", "circuits")
 }

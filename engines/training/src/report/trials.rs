@@ -10,7 +10,7 @@ use lightbay_core::problem::counted;
 use lightbay_core::report::text::number;
 use lightbay_core::report::{Cell, Column, Phrase, Row, Section, Table, Tone, Unavailable, Unit};
 
-/// Rows of the long tables that an overview shows.
+/// Number of rows of the long tables that an overview shows.
 const OVERVIEW: usize = 5;
 
 /// Differences below half a microsecond count as rounding.
@@ -52,7 +52,7 @@ pub(super) fn section(
     })
 }
 
-/// The delay after the failure of the most critical circuit.
+/// Phrase on the delay after the failure of the most critical circuit.
 fn answer(tried: &Robustness) -> Phrase {
     if tried.circuits.iter().any(|case| case.ends.is_none()) {
         return Phrase::new().bad("a single failure cuts pods off");
@@ -66,7 +66,7 @@ fn answer(tried: &Robustness) -> Phrase {
     Phrase::new().answer(format!("{later} ms")).muted(" if a circuit fails")
 }
 
-/// Columns of makespans, after those that name the case.
+/// Returns the columns `first`, which name the case, followed by the columns of makespans.
 fn columns(first: Vec<Column>) -> Vec<Column> {
     let mut columns = first;
     columns.extend([

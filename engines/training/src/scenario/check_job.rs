@@ -65,7 +65,7 @@ impl Job {
         problems.into_result(shape)
     }
 
-    /// Inter-pod transfers of one replica.
+    /// Number of inter-pod transfers of one replica.
     pub fn transfer_count(&self, shape: &Shape) -> u64 {
         if let Some(places) = &shape.places {
             let n = 2 * u64::from(self.run.micro_batches) * u64::from(shape.virtual_stages);
@@ -373,7 +373,7 @@ fn exchanging(measured: Option<&Measured>, shape: &mut Shape) {
     shape.exchanging = exchanging;
 }
 
-/// Ports of the pods before any fails; returns whether they are valid.
+/// Sets the ports of the pods before any port fails; returns whether they are valid.
 fn set_ports(job: &Job, shape: &mut Shape, problems: &mut Problems) -> bool {
     let before = problems.total();
     let pods = shape.pods_per_replica as usize;

@@ -132,7 +132,7 @@ pub(super) fn fail(job: &Job, shape: &mut Shape, problems: &mut Problems) {
     shape.places = Some(places);
 }
 
-/// Working ports of every pod: its ports without the failed ones.
+/// Working ports of every pod: its ports without the failed ports.
 fn left(job: &Job, names: &[String], mut ports: Vec<u32>, problems: &mut Problems) -> Option<Vec<u32>> {
     let before = problems.total();
     let had = ports.clone();
@@ -162,7 +162,7 @@ fn left(job: &Job, names: &[String], mut ports: Vec<u32>, problems: &mut Problem
     (problems.total() == before).then_some(ports)
 }
 
-/// Names of the pods, and the ranges in rank order; every rank is in one.
+/// Returns the names of the pods, and the ranges in rank order; every rank is in one range.
 fn parts(map: &PodMap, gpus: u64, problems: &mut Problems) -> Option<(Vec<String>, Vec<Part>)> {
     let before = problems.total();
     let (names, mut parts) = match map {

@@ -1,4 +1,4 @@
-//! Knobs without effect on a scenario, with reason and remedy; and the part of a job on which methods depend.
+//! Parameters without effect on a scenario, with reason and remedy; and the part of a job on which methods depend.
 
 use super::TrainingScenario;
 use super::job::{Job, Model};
@@ -38,7 +38,7 @@ const REPLACED: [(&str, &str, &str); 11] = [
 /// Values of `run` for which figures were measured; times and volumes of another layout cannot be derived from them.
 const LAYOUT: [&str; 5] = ["tp", "cp", "pp", "ep", "etp"];
 
-/// `true` if measured figures replace this value of `run`, so that files with measured figures omit it.
+/// Returns `true` if measured figures replace this value of `run`, so that files with measured figures omit it.
 pub(in crate::scenario) fn is_replaced(key: &str) -> bool {
     REPLACED.iter().any(|(name, _, _)| *name == key)
 }
@@ -49,7 +49,7 @@ pub(super) fn replaced_remedy(key: &str) -> &'static str {
 }
 
 impl TrainingScenario {
-    /// Knobs of the kind without effect on the scenario: name, reason, remedy.
+    /// Parameters of the kind without effect on the scenario: name, reason, remedy.
     pub fn idle(&self) -> Vec<Problem> {
         let mut idle = self.of_other_forms();
         match self {
@@ -79,7 +79,7 @@ impl TrainingScenario {
         idle
     }
 
-    /// The reason why a knob of the kind has no effect on any scenario of this form.
+    /// The reason why a parameter of the kind has no effect on any scenario of this form.
     pub(super) fn never(&self, name: &str) -> Option<Problem> {
         let replaced = match self {
             Self::Job(job) => replaced_in(job),
@@ -89,7 +89,7 @@ impl TrainingScenario {
         self.of_other_forms().into_iter().chain(replaced).find(|problem| problem.path == name)
     }
 
-    /// Knobs that only scenarios of another form have.
+    /// Parameters that only scenarios of another form have.
     fn of_other_forms(&self) -> Vec<Problem> {
         let own = self.knobs();
         let lacks = |info: &&ParamInfo| own.iter().all(|known| known.name != info.name);
@@ -184,7 +184,7 @@ impl TrainingScenario {
     }
 }
 
-/// Knobs whose values measured figures replace, and knobs for whose values the figures were measured.
+/// Parameters whose values measured figures replace, and parameters for whose values the figures were measured.
 fn replaced_in(job: &Job) -> Vec<Problem> {
     if job.measured.is_none() {
         return Vec::new();
@@ -203,12 +203,12 @@ fn replaced_in(job: &Job) -> Vec<Problem> {
     REPLACED.iter().map(refuse).chain(of_model).chain(layout_of(job)).collect()
 }
 
-/// Knobs of reconfigurations, which have no effect while circuits are static.
+/// Parameters of reconfigurations, which have no effect while circuits are static.
 fn of_moves(group: Option<&Reconfiguration>) -> Option<Problem> {
     group.is_none().then(reconfiguration::without_switch)
 }
 
-/// Knobs of the layout for which a job was measured; none of them can be changed.
+/// Parameters of the layout for which a job was measured; none of them can be changed.
 fn layout_of(job: &Job) -> impl Iterator<Item = Problem> {
     let run = job.run;
     let held = LAYOUT.iter().zip([run.tp, run.cp, run.pp, run.ep, run.etp]).map(|(name, value)| {
@@ -221,7 +221,7 @@ fn layout_of(job: &Job) -> impl Iterator<Item = Problem> {
     held.filter(|_| job.measured.is_some())
 }
 
-/// Layout knobs of several jobs that cannot be changed, because one of the jobs was measured.
+/// Layout parameters of several jobs that cannot be changed, because one of the jobs was measured.
 fn layouts_in(shared: &SharedPods) -> Vec<Problem> {
     let first = shared.jobs.iter().find(|placed| placed.job.measured.is_some());
     first.map_or_else(Vec::new, |placed| {
@@ -233,8 +233,8 @@ fn layouts_in(shared: &SharedPods) -> Vec<Problem> {
     })
 }
 
-/// Knobs without effect on a job in its present form. For an invalid job, knobs whose effect depends on a valid job are
-/// omitted.
+/// Parameters without effect on a job in its present form. For an invalid job, parameters whose effect depends on a
+/// valid job are omitted.
 fn of_job(job: &Job) -> Vec<Problem> {
     let mut idle = replaced_in(job);
     let mut add = |name: &str, message: &str, remedy: String| {

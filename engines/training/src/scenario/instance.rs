@@ -33,7 +33,7 @@ pub struct Instance {
 /// A pod and its optical port budget.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Pod {
-    /// Dense id.
+    /// Dense id of the pod.
     pub id: PodId,
     /// Display name.
     pub name: String,
@@ -51,20 +51,20 @@ pub enum LinkKind {
     Pp,
     /// Data-parallel transfers.
     Dp,
-    /// Both.
+    /// Pipeline-parallel and data-parallel transfers.
     Mixed,
 }
 
 /// An unordered pod pair that may get circuits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Link {
-    /// Dense id.
+    /// Dense id of the link.
     pub id: LinkId,
-    /// One end.
+    /// One pod of the link.
     pub pod_a: PodId,
-    /// The other end.
+    /// The other pod of the link.
     pub pod_b: PodId,
-    /// Kind of its transfers.
+    /// Kind of the transfers on the link.
     pub kind: LinkKind,
     /// Ports that one circuit needs in `pod_a`.
     pub ports_a: u32,
@@ -91,7 +91,7 @@ pub enum TaskKind {
 pub enum GpuSet {
     /// `count` consecutive ids from `first`, as generated from a job.
     Range {
-        /// First id.
+        /// First id of the range.
         first: u32,
         /// Number of ids.
         count: u32,
@@ -101,7 +101,7 @@ pub enum GpuSet {
 }
 
 impl GpuSet {
-    /// Returns the number of GPUs, repeated ones counted each time.
+    /// Returns the number of GPUs; repeated GPUs are counted each time.
     pub fn len(&self) -> usize {
         match self {
             Self::Range { count, .. } => *count as usize,
@@ -142,7 +142,7 @@ impl JsonSchema for GpuSet {
 /// An aggregated inter-pod transfer: F equal flows with V bytes in total.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Task {
-    /// Dense id.
+    /// Dense id of the task.
     pub id: TaskId,
     /// Display name, such as `F3 s2>s3`.
     pub name: String,
@@ -179,21 +179,21 @@ pub struct Edge {
     pub pred: TaskId,
     /// The later task.
     pub succ: TaskId,
-    /// Fixed work between them that stays inside a pod.
+    /// Fixed work between the two tasks that stays inside a pod.
     pub delay_s: f64,
 }
 
 /// Origin of an instance.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct InstanceProvenance {
-    /// The job it was built from, as written in a scenario file.
+    /// The job from which the instance was built, as written in a scenario file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub job: Option<serde_json::Value>,
     /// Nodes of the full DAG before reduction.
     pub full_dag_nodes: u64,
     /// `true` if replicas are collapsed onto one with mirror pods.
     pub collapsed: bool,
-    /// Replicas that it represents.
+    /// Number of replicas that the instance represents.
     pub replicas: u32,
     /// The edges are complete up to this bandwidth; above it dominated edges would be missing.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -39,12 +39,12 @@ record! {
     }
 }
 
-/// A size in a model.
+/// Specification of a field for a size in a model.
 fn size<T>() -> Spec<T> {
     within(1..=i64::from(MAX_SIZE))
 }
 
-/// A count in a model that may be 0.
+/// Specification of a field for a count in a model that may be 0.
 fn or_none<T>() -> Spec<T> {
     within(0..=i64::from(MAX_SIZE))
 }
@@ -142,21 +142,21 @@ record! {
 /// Part of a job in one pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PodShare {
-    /// Replicas whose ranks of a stage share the pod. They reduce their gradients inside it.
+    /// Number of replicas whose ranks of a stage share the pod. They reduce their gradients inside the pod.
     pub replicas: u64,
     /// GPUs of each of these replicas in the pod.
     pub per_replica: u64,
 }
 
-/// Default values of a run.
+/// Default values of the fields of a run.
 const USUAL: RunConfig = RunConfig::of(1, 1, 1, 1, 1);
 
-/// A count in a run that is at least 1.
+/// Specification of a field for a count in a run that is at least 1.
 fn count<T>(most: i64) -> Spec<T> {
     within(1..=most)
 }
 
-/// A rate, Gb/s.
+/// Specification of a field for a rate, Gb/s.
 fn rate<T: Clone + PartialEq + lightbay_core::record::FieldType>() -> Spec<T> {
     within(MIN_GBPS..=MAX_GBPS).unit("Gb/s")
 }
@@ -253,7 +253,7 @@ impl RunConfig {
         }
     }
 
-    /// GPUs that run one stage of one replica.
+    /// Number of GPUs that run one stage of one replica.
     pub fn stage_gpus(&self) -> u64 {
         (u64::from(self.tp) * u64::from(self.cp)).max(u64::from(self.ep) * u64::from(self.etp))
     }
@@ -295,7 +295,7 @@ impl RunConfig {
         (u64::from(self.gpus) / (self.stage_gpus() * u64::from(self.pp)).max(1)) as u32
     }
 
-    /// Bytes that an iteration exchanges between replicas per parameter: those of gradients and of weights.
+    /// Bytes that an iteration exchanges between replicas per parameter: the bytes of gradients and of weights.
     pub fn exchanged_bytes(&self) -> f64 {
         let batches = f64::from(self.micro_batches);
         match self.zero {

@@ -1,4 +1,4 @@
-//! The knobs of a scenario, in one table with which files, forms, flags and sweeps are read and checked.
+//! The parameters of a scenario, in one table with which files, forms, flags and sweeps are read and checked.
 
 mod access;
 mod shared;

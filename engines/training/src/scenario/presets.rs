@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 pub struct ModelPreset {
     /// Name in scenario files.
     pub name: &'static str,
-    /// The figures.
+    /// Sizes of the model.
     pub model: Model,
 }
 
@@ -21,14 +21,14 @@ pub struct JobPreset {
     pub name: &'static str,
     /// Description, in one line.
     pub description: &'static str,
-    /// Name of its model.
+    /// Name of the model of the job.
     pub model: &'static str,
-    /// Its run.
+    /// Parallelism, batch and machine of the job.
     pub run: RunConfig,
 }
 
 impl JobPreset {
-    /// The preset as a job.
+    /// Returns the preset as a job.
     pub fn job(&self) -> Job {
         Job {
             model: Some(ModelChoice::Preset(self.model.to_owned())),

@@ -143,7 +143,7 @@ fn or_zero(fields: &mut Fields<'_>, key: &'static str, problems: &mut Problems) 
     u32::try_from(fields.int_or(key, 0..=MOST, 0, problems)?).ok()
 }
 
-/// Consecutive ids become a range, so that an instance reads back as it was written.
+/// Reads a list of GPUs; consecutive ids become a range, so that an instance reads back as it was written.
 fn gpus(fields: &mut Fields<'_>, key: &'static str, problems: &mut Problems) -> Option<GpuSet> {
     let path = fields.path_of(key);
     let list = fields.list(key, problems)?;
@@ -170,7 +170,7 @@ fn edge(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Edge> {
     Some(Edge { pred: TaskId(pred?), succ: TaskId(succ?), delay_s: delay_s.unwrap_or(0.0) })
 }
 
-/// Only known fields are kept; other tools may write more.
+/// Reads the origin of an instance. Only known fields are kept; other tools may write more.
 fn provenance(value: &Value, path: &str, problems: &mut Problems) -> Option<InstanceProvenance> {
     let mut fields = Fields::of(value, path, problems)?;
     let job = fields.optional("job").cloned();

@@ -24,7 +24,7 @@ pub const SWITCHES: [(&str, f64); 5] = [
     ("mems_with_transceivers", 5.7),
 ];
 
-/// A dark time with a suitable unit: `25 ms`.
+/// Formats a dark time with a suitable unit, for example as `25 ms`.
 pub fn delay_text(delay_s: f64) -> String {
     const UNITS: [(f64, &str); 3] = [(1e-6, "ns"), (1e-3, "us"), (1.0, "ms")];
     let (unit, scale) = UNITS
@@ -36,11 +36,11 @@ pub fn delay_text(delay_s: f64) -> String {
     format!("{} {unit}", rounded.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// Name of the knob for the dark time.
+/// Name of the parameter for the dark time.
 pub const DELAY: &str = "switching_delay_s";
-/// Name of the knob for the number of reconfigurations.
+/// Name of the parameter for the number of reconfigurations.
 pub const MOST: &str = "most_switchings";
-/// Name of the knob that takes the dark time from a kind of switch.
+/// Name of the parameter that takes the dark time from a kind of switch.
 pub const SWITCH: &str = "switch";
 /// Value of [`SWITCH`] for static circuits.
 const NO_SWITCH: &str = "none";
@@ -64,7 +64,7 @@ impl Default for Reconfiguration {
     }
 }
 
-/// Dark times.
+/// Valid dark times, seconds.
 const DELAYS: NumberRange = NumberRange::Float(0.0, MAX_DELAY_S);
 
 /// Reads a dark time; if it is too long, the problem points to a possibly wrong unit.
@@ -77,7 +77,7 @@ fn delay(value: &Value, place: &Place<'_>, problems: &mut Problems) -> Option<f6
     delay_s
 }
 
-/// The knobs.
+/// Returns the parameters of reconfigurations.
 pub(super) fn knobs() -> [ParamInfo; 3] {
     let mut names = vec![NO_SWITCH];
     names.extend(SWITCHES.map(|(name, _)| name));
@@ -111,7 +111,7 @@ pub(super) fn knobs() -> [ParamInfo; 3] {
     ]
 }
 
-/// The value of one of the knobs; `None` for other names, if circuits are static, or if no switch has the dark time.
+/// Value of one of these parameters; `None` for other names, if circuits are static, or if no switch has the dark time.
 pub(super) fn get(group: Option<&Reconfiguration>, name: &str) -> Option<ParamValue> {
     match (name, group) {
         (SWITCH, None) => Some(ParamValue::Text(NO_SWITCH.to_owned())),
@@ -130,7 +130,7 @@ pub(super) fn without_switch() -> Problem {
     Problem::new(MOST, "has no effect while circuits are static", "set `switching_delay_s` or `switch` first")
 }
 
-/// Changes one of the knobs to a value that is within its range; returns whether the name is one of them.
+/// Changes one of the parameters to a value that is within its range; returns whether the name is one of them.
 ///
 /// # Errors
 /// A maximum number of reconfigurations while circuits are static.

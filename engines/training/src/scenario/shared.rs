@@ -69,7 +69,7 @@ impl PodLayout {
 }
 
 impl SharedPods {
-    /// Names of the shared pods, by position.
+    /// Name of the shared pod at a position.
     pub fn pod_name(position: usize) -> String {
         format!("p{position}")
     }
@@ -93,7 +93,7 @@ impl SharedPods {
         Some(TrainingScenario::Job(Job { ports_per_pod, ..job.clone() }))
     }
 
-    /// Budgets and sizes.
+    /// Computes the port budgets and the sizes of the jobs.
     ///
     /// # Errors
     /// All problems, with paths from `jobs` or `ports_per_pod`.

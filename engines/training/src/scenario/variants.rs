@@ -1,4 +1,4 @@
-//! Other configurations of a scenario, written as the values of some of its knobs.
+//! Other configurations of a scenario, written as the values of some of its parameters.
 
 use super::TrainingScenario;
 use lightbay_core::param::Setting;
@@ -18,9 +18,9 @@ pub struct Variant {
 }
 
 impl TrainingScenario {
-    /// The configurations that `text` names: knobs with lists of values, such as `seq=2048,8192`. Several knobs are
-    /// joined with `;` and give every combination. The present scenario is included only if its own values are among
-    /// them.
+    /// The configurations that `text` names: parameters with lists of values, such as `seq=2048,8192`. Several
+    /// parameters are joined with `;` and give every combination. The present scenario is included only if its own
+    /// values are among them.
     ///
     /// # Errors
     /// The problem of the text or of one of the configurations.
@@ -68,8 +68,8 @@ impl TrainingScenario {
     }
 }
 
-/// Checks that every knob has an effect and that no two configurations are equivalent; otherwise a worst case over them
-/// would claim more than it covers.
+/// Checks that every parameter has an effect and that no two configurations are equivalent; otherwise a worst case over
+/// them would claim more than it covers.
 fn differ(variants: &[Variant], knobs: &[&str]) -> Result<(), Problem> {
     let mut asked: BTreeMap<String, &str> = BTreeMap::new();
     for Variant { name, scenario } in variants {

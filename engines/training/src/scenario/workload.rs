@@ -17,7 +17,7 @@ use crate::scenario::job::{Balance, Job, Measured, Model, Recompute, RunConfig};
 /// Compute and traffic of the stages of a job in one iteration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
-    /// One entry per pipeline stage.
+    /// Load of each pipeline stage.
     pub stages: Vec<StageLoad>,
     /// Bytes that cross one stage boundary per micro-batch and direction, summed over all GPUs of the stage.
     pub pp_volume_bytes: f64,
@@ -26,13 +26,13 @@ pub struct Workload {
 /// Load of one stage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StageLoad {
-    /// Layers that it holds, in all its chunks; 0 if only measured times are known.
+    /// Layers that the stage holds, in all its chunks; 0 if only measured times are known.
     pub layers: u32,
-    /// Forward time of one micro-batch through all its chunks; each chunk takes an equal share.
+    /// Forward time of one micro-batch through all chunks of the stage; each chunk takes an equal share.
     pub fwd_s: f64,
-    /// Backward time of one micro-batch through all its chunks; each chunk takes an equal share.
+    /// Backward time of one micro-batch through all chunks of the stage; each chunk takes an equal share.
     pub bwd_s: f64,
-    /// Bytes that one of its GPUs sends over the data-parallel ring in one iteration.
+    /// Bytes that one GPU of the stage sends over the data-parallel ring in one iteration.
     pub dp_bytes_per_gpu: f64,
 }
 
@@ -64,7 +64,7 @@ impl Workload {
         }
     }
 
-    /// Compute time from FLOPs, volumes from tensor sizes.
+    /// Derives the compute time from FLOPs, and the volumes from tensor sizes.
     pub fn closed_form(model: &Model, run: &RunConfig, shape: &Shape) -> Self {
         let params = LayerParams::of(model);
         let g = f64::from(shape.gpus_per_stage);

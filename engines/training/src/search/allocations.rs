@@ -31,7 +31,7 @@ pub const BOXES: u64 = 200_000;
 /// Input of the search.
 #[derive(Clone, Copy, Debug)]
 pub struct VectorTask<'a> {
-    /// The scenario.
+    /// The scenario, prepared for evaluation.
     pub evaluator: &'a Evaluator,
     /// Rate rule: fair, or joint if it is exact (otherwise search the relaxation).
     pub rates: Rates,
@@ -52,7 +52,7 @@ impl<'a> VectorTask<'a> {
         Self { evaluator, rates, caps, relaxed: false, listed: LISTED, boxes: BOXES }
     }
 
-    /// The relaxation, whose optimum is a bound for any rates.
+    /// A task that searches the relaxation, whose optimum is a bound for any rates.
     pub const fn relaxed(evaluator: &'a Evaluator, caps: &'a [u32]) -> Self {
         Self { relaxed: true, ..Self::new(evaluator, Rates::Level, caps) }
     }
@@ -67,9 +67,9 @@ pub struct AllocationProof {
     pub bound: f64,
     /// `true` if the limit of boxes ended the search before it was complete.
     pub cut_short: bool,
-    /// Vectors evaluated.
+    /// Number of allocations evaluated.
     pub evaluated: u64,
-    /// All allocations, if they were listed.
+    /// Number of all allocations, if they were listed.
     pub total: Option<u64>,
 }
 
@@ -123,7 +123,7 @@ struct State<'a, W: Watch<Proposal>> {
 }
 
 impl<W: Watch<Proposal>> State<'_, W> {
-    /// The makespan to beat.
+    /// Makespan that a plan must beat, seconds.
     fn target(&self) -> f64 {
         self.best.as_ref().map_or(f64::INFINITY, |best| best.makespan)
     }

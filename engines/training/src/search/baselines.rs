@@ -4,7 +4,7 @@
 use crate::model::budget::Budget;
 use crate::model::network::Network;
 
-/// A traffic-matrix allocation.
+/// An allocation that follows from the traffic matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Baseline {
     /// Circuits in proportion to volume.
@@ -19,7 +19,7 @@ impl Baseline {
     /// All baselines, in the order in which they are reported.
     pub const ALL: [Self; 3] = [Self::Proportional, Self::SquareRoot, Self::IterativeHalving];
 
-    /// The name of its method.
+    /// Name of the method that uses this allocation.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Proportional => "prop-alloc",

@@ -23,7 +23,7 @@ pub(crate) fn unlisted(result: &TrainingResult) -> &'static str {
 }
 
 /// Circuits of a plan for `from` on the links of `to`: links with equal kinds and pod names keep their circuits, other
-/// links get one. The second value lists what was missing.
+/// links get one circuit. The second value lists what was missing.
 ///
 /// # Errors
 /// One sentence that says why the circuits cannot be transferred: other pods, or no link in common.

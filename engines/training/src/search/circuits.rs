@@ -10,7 +10,7 @@ pub struct Circuits {
     pub x: Vec<u32>,
     /// Makespan under the rates of the search, seconds.
     pub makespan: f64,
-    /// Ports over real pods.
+    /// Number of ports over real pods.
     pub ports: u64,
 }
 

@@ -5,13 +5,13 @@ use std::cmp::Ordering;
 /// An open node; the greatest comes first in a heap.
 #[derive(Clone, Debug)]
 pub(crate) struct Open<T> {
-    /// Lower bound of its plans, seconds.
+    /// Lower bound on the makespan of the plans in the node, seconds.
     pub bound: f64,
-    /// Number of decisions that lead to it.
+    /// Number of decisions that lead to the node.
     pub depth: u32,
-    /// Number of nodes created before it.
+    /// Number of nodes created before this node.
     pub number: u64,
-    /// The part.
+    /// Part of the search space that the node represents.
     pub part: T,
 }
 

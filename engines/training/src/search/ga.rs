@@ -21,11 +21,11 @@ use rayon::iter::{IntoParallelRefMutIterator, ParallelIterator};
 /// Settings of the search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GaSettings {
-    /// Islands.
+    /// Number of islands.
     pub islands: u32,
-    /// Individuals of an island.
+    /// Number of individuals of an island.
     pub population: u32,
-    /// Best individuals that survive unchanged.
+    /// Number of best individuals that survive unchanged.
     pub elites: u32,
     /// Tournament size: number of individuals of which a parent is the best.
     pub tournament: u32,
@@ -35,7 +35,7 @@ pub struct GaSettings {
     pub mutation: f64,
     /// Maximum number of generations.
     pub generations: u32,
-    /// Generations without improvement after which the search ends.
+    /// Number of generations without improvement after which the search ends.
     pub stall_generations: u32,
     /// Number of generations between migrations: the best individual of every island is copied to the next island.
     pub migration: u32,
@@ -65,9 +65,9 @@ impl Default for GaSettings {
 /// Input of the search.
 #[derive(Clone, Copy, Debug)]
 pub struct GaTask<'a> {
-    /// The scenario.
+    /// The scenario, prepared for evaluation.
     pub evaluator: &'a Evaluator,
-    /// Rate rule.
+    /// Rates at which circuits are evaluated.
     pub rates: Rates,
     /// Maximum number of circuits of every link worth trying.
     pub caps: &'a [u32],
@@ -95,15 +95,16 @@ impl<'a> GaTask<'a> {
 pub struct Evolved {
     /// The best individual.
     pub best: Circuits,
-    /// Generations bred.
+    /// Number of generations bred.
     pub generations: u64,
-    /// Vectors evaluated.
+    /// Number of allocations evaluated.
     pub evaluations: u64,
     /// Limit that ended the search, generations or improvements; `None` if the target was reached.
     pub limit: Option<Limit>,
 }
 
-/// Work between two stop checks, nanoseconds. Well below the 5 ms between two checkpoints that a run guarantees.
+/// Work between two stop checks, nanoseconds. This is much less than the 5 ms between two checkpoints that a run
+/// guarantees.
 const CHUNK_NS: u64 = 3_000_000;
 
 /// Searches from `seeds` (feasible allocations within the caps); `streams` gives every island its random numbers.
@@ -185,14 +186,14 @@ struct Evolution<'a> {
     islands: Vec<Island<'a>>,
     cache: Cache,
     best: Option<Circuits>,
-    /// Generations bred so far; the first population is generation 0.
+    /// Number of generations bred so far; the first population is generation 0.
     generation: u64,
     stall: u64,
     evaluations: u64,
 }
 
 impl<'a> Evolution<'a> {
-    /// Generations until the next checkpoint, never past a migration or an end.
+    /// Number of generations until the next checkpoint, never past a migration or an end.
     fn chunk(&self) -> u64 {
         let individuals = u64::from(self.settings.population) * self.islands.len() as u64;
         // After some generations most individuals are in the cache.
@@ -303,7 +304,7 @@ impl<'a> Evolution<'a> {
         }
     }
 
-    /// The best individual of every island replaces the worst one of the next island.
+    /// Replaces the worst individual of every island by the best individual of the previous island.
     fn migrate(&mut self) {
         let bests: Vec<Option<Circuits>> = self.islands.iter().map(|island| island.best().cloned()).collect();
         let islands = self.islands.len();

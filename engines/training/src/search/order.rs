@@ -77,13 +77,13 @@ impl Default for OrderLimits {
 pub struct Improved {
     /// The best schedule: one of the given schedules, or a better one.
     pub trace: Arc<Trace>,
-    /// Its makespan, seconds.
+    /// Makespan of this schedule, seconds.
     pub makespan: f64,
-    /// Linear programs solved.
+    /// Number of linear programs solved.
     pub lps: u64,
-    /// Simplex iterations of the linear programs.
+    /// Number of simplex iterations of the linear programs.
     pub iterations: u64,
-    /// Moves discarded by their prices, without a linear program.
+    /// Number of moves discarded by their prices, without a linear program.
     pub pruned: u64,
     /// `true` if the limit of linear programs ended the search.
     pub cut_short: bool,
@@ -150,7 +150,7 @@ struct OrderSearch<'a, W: Watch<Proposal>> {
 }
 
 impl<W: Watch<Proposal>> OrderSearch<'_, W> {
-    /// Searches; returns whether the limit of linear programs was reached.
+    /// Runs the search; returns `true` if the limit of linear programs was reached.
     fn run(&mut self, starts: &[Trace]) -> Result<bool, MethodError> {
         // One linear program covers one event order; its value is the best of that order (the rows of DELTA Eq. 5-18
         // without binaries). The search is over orders.
@@ -274,7 +274,7 @@ impl<W: Watch<Proposal>> OrderSearch<'_, W> {
         }
     }
 
-    /// A new order near a given one, with a few events moved by a few places.
+    /// Returns a new order near a given one, with a few events moved by a few places; `None` if none was found.
     fn disturbed(&mut self, order: &EventOrder) -> Option<EventOrder> {
         let count = order.events.len();
         // 100 attempts: on instances with few events nearly all nearby orders have been seen, which ends the restarts.

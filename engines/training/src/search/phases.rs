@@ -103,13 +103,13 @@ pub enum Aim {
 pub struct MoveTask<'a> {
     /// The scenario, in which only last transfers compete.
     pub evaluator: &'a Evaluator,
-    /// Dark time, seconds.
+    /// Dark time of a changed circuit, seconds.
     pub delay_s: f64,
     /// Maximum number of circuits of every link worth trying.
     pub caps: &'a [u32],
     /// Objective of the search.
     pub aim: Aim,
-    /// Best value known.
+    /// Best known value of the objective.
     pub known: f64,
     /// Distance of plan and bound at which the search ends.
     pub close: f64,
@@ -124,7 +124,7 @@ pub struct MoveProof {
     pub best: Option<Moving>,
     /// Lower bound on the value of every schedule with one reconfiguration.
     pub bound: f64,
-    /// `true` if plan and bound meet.
+    /// `true` if the best plan meets the bound.
     pub complete: bool,
 }
 

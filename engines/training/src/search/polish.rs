@@ -16,7 +16,8 @@ impl<F: FnMut(&[u32]) -> Option<f64>> Worth for F {
     }
 }
 
-/// Climbs from `x`, whose makespan is given, to a local optimum of (makespan, ports); returns its makespan.
+/// Climbs from `x`, whose makespan is given, to a local optimum of (makespan, ports); returns the makespan of the
+/// optimum.
 ///
 /// Moves: all free ports at once; one circuit more on a link, taken from one link at every pod that overflows, after
 /// which free ports are filled again; one circuit fewer on a link.

@@ -2,8 +2,8 @@
 //!
 //! The result is exact if the search over through links is exact ([`crate::search::allocations`]) and the allocations
 //! can be listed: for every allocation that can keep the makespan, each sink link is independent of the others, and
-//! bisection gives its minimum number of circuits. Elsewhere circuits are dropped one at a time while the makespan
-//! holds, and under joint rates that the path model gives exactly, [`boxes`] then proves the minimum or finds fewer
+//! bisection gives its minimum number of circuits. Elsewhere circuits are dropped one at a time while the makespan is
+//! kept. If the path model is exact for joint rates, [`boxes`] then proves the minimum or finds fewer ports
 //! (docs/methods/training.md, section 12).
 
 use crate::search::allocations::{Split, VectorTask, Vectors};
@@ -15,11 +15,12 @@ use lightbay_core::watch::Watch;
 
 mod boxes;
 
-/// Relative loss of makespan that counts as zero. Slack of DELTA Eq. 4 (C <= C*): above the tolerances of the solver
-/// (5e-10) and far below the differences of plans.
+/// Relative loss of makespan that counts as zero. This slack of DELTA Eq. 4 (C <= C*) is above the tolerances of the
+/// solver (5e-10) and far below the differences of plans.
 pub const TOLERANCE: f64 = 1e-7;
 
-/// Maximum number of evaluations of the path model in the search over boxes; at some 10 us each, it takes a few seconds.
+/// Maximum number of evaluations of the path model in the search over boxes; at some 10 us each, the search takes a few
+/// seconds.
 const EVALUATIONS: u64 = 200_000;
 
 /// Minimum number of ports found.

@@ -32,33 +32,33 @@ use lightbay_core::watch::Watch;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Relative difference below which gains count as equal. Slightly above the rounding of a sum of makespans, because
-/// smaller differences depend on the order of additions.
+/// Relative difference below which gains count as equal. It is slightly above the rounding of a sum of makespans,
+/// because smaller differences depend on the order of additions.
 const SAME_GAIN: f64 = 1e-9;
 
 /// One of the jobs that share pods, with its ports and plans.
 #[derive(Clone, Debug)]
 pub struct Member {
-    /// Its name.
+    /// Name of the job.
     pub name: String,
-    /// Weight of its NCT.
+    /// Weight of the NCT of the job.
     pub weight: f64,
-    /// Shared pod of its first pod.
+    /// Shared pod in which the first pod of the job lies.
     pub first: usize,
-    /// Ports that it brought, by its pod positions.
+    /// Ports that the job brought, by its pod positions.
     pub own: Vec<u32>,
     /// Instance of the job alone.
     pub instance: Arc<Instance>,
-    /// Its evaluator on its own ports.
+    /// Evaluator of the job on the ports that it brought.
     pub evaluator: Arc<Evaluator>,
-    /// Its plan on its own ports.
+    /// Plan of the job on the ports that it brought.
     pub alone: ScheduledCircuits,
-    /// Its plan with the ports that other jobs left.
+    /// Plan of the job with the ports that other jobs left.
     pub now: ScheduledCircuits,
 }
 
 impl Member {
-    /// Ports that its plan uses, by its pod positions.
+    /// Ports that `plan` uses, by the pod positions of the job.
     pub fn used(&self, plan: &ScheduledCircuits) -> Vec<u32> {
         self.evaluator.network.budget.used(&plan.found.x)
     }
@@ -76,7 +76,7 @@ pub struct Team {
     pub members: Vec<Member>,
     /// Optical ports of every shared pod.
     pub budget: Vec<u32>,
-    /// Rule for the rates.
+    /// Rates at which the jobs are planned.
     pub rates: Rates,
 }
 
@@ -85,16 +85,16 @@ pub struct Team {
 pub struct Trade {
     /// Index of the job.
     pub member: usize,
-    /// Its faster plan.
+    /// The faster plan of the job.
     pub plan: ScheduledCircuits,
-    /// Additional ports over all its pods; may be negative.
+    /// Additional ports over all pods of the job; may be negative.
     pub ports: i64,
     /// Weighted gain in NCT per additional port (the total gain if there are none).
     pub gain_per_port: f64,
 }
 
 impl Team {
-    /// All jobs on the best baselines on their own ports.
+    /// Plans every job by the best baseline on the ports that it brought.
     ///
     /// # Errors
     /// All problems of the jobs.
@@ -181,8 +181,9 @@ impl Team {
         Ok(())
     }
 
-    /// Called after all jobs were planned alone. Replaces the present plan of a job by its plan alone if the present
-    /// plan is not better. If the present plans together do not fit the pods, replaces all of them.
+    /// Prepares the trading of ports after all jobs were planned alone. Replaces the present plan of a job by its plan
+    /// alone if the present plan is not better. If the present plans together do not fit the pods, replaces all of
+    /// them.
     pub fn restart(&mut self) {
         for member in &mut self.members {
             // A plan that does not improve on the plan without trade gives its ports back.
@@ -247,17 +248,17 @@ impl Team {
         Ok(Some(Trade { member, gain_per_port: gain / ports.max(1) as f64, plan, ports }))
     }
 
-    /// Accepts a trade.
+    /// Accepts a trade: the job gets its faster plan.
     pub fn accept(&mut self, trade: Trade) {
         self.members[trade.member].now = trade.plan;
     }
 
-    /// Mean makespan by weight, seconds.
+    /// Mean makespan of the jobs by weight, seconds.
     pub fn value(&self) -> f64 {
         self.mean(|member| Some(member.now.found.makespan)).unwrap_or(f64::NAN)
     }
 
-    /// Total ports of all jobs.
+    /// Total number of ports that the plans of all jobs use.
     pub fn ports(&self) -> u64 {
         self.members.iter().map(|member| member.now.found.ports).sum()
     }
@@ -272,7 +273,7 @@ impl Team {
         Some(sum / weights)
     }
 
-    /// Ports that every job gives and takes.
+    /// Returns the ports that every job gives and takes.
     pub fn accounts(&self) -> Vec<Account> {
         let used: Vec<Vec<u32>> = self.members.iter().map(|member| member.used(&member.now)).collect();
         let own: Vec<(usize, &[u32])> =
@@ -345,8 +346,8 @@ impl Team {
     }
 }
 
-/// The trade to accept: the largest gain per port. Ties go to the job listed last, so that the first job keeps its
-/// ports.
+/// Returns the trade to accept, which has the largest gain per port. Ties go to the job listed last, so that the first
+/// job keeps its ports.
 pub fn best_trade(trades: Vec<Trade>) -> Option<Trade> {
     let mut chosen: Option<Trade> = None;
     for trade in trades {
@@ -366,15 +367,15 @@ pub struct Surplus {
     pub fewest: Circuits,
     /// Ports of the real pods, in their order.
     pub ports: Vec<u32>,
-    /// Ports that the given plan uses.
+    /// Ports of each pod that the given plan uses.
     pub used: Vec<u32>,
-    /// Ports that the plan with the fewest ports uses.
+    /// Ports of each pod that the plan with the fewest ports uses.
     pub needed: Vec<u32>,
     /// `true` if no plan with fewer ports keeps the makespan.
     pub proven: bool,
 }
 
-/// The ports that a job needs to keep the makespan (seconds) of a plan with circuits `x`.
+/// Computes the ports that a job needs to keep the makespan (seconds) of a plan with circuits `x`.
 ///
 /// # Errors
 /// The reason to stop.
@@ -403,7 +404,7 @@ pub fn surplus(
     })
 }
 
-/// The best baseline at the given rates.
+/// Returns the best baseline at the given rates.
 fn baseline(evaluator: &Evaluator, rates: Rates) -> Circuits {
     let mut scratch = Scratch::default();
     let judge = |baseline: Baseline| {

@@ -14,7 +14,8 @@ use lightbay_core::watch::{StopOnly, Watch};
 /// for every port or link.
 const LISTED: u64 = 20_000;
 
-/// Maximum number of boxes of allocations that one price may evaluate, for the same reason.
+/// Maximum number of boxes of allocations that one price may evaluate; small, because there is one search for every
+/// port or link.
 const BOXES: u64 = 5_000;
 
 /// Relative margin above the best known makespan within which circuits count as useful. As in `circuit_bounds`,
@@ -28,11 +29,11 @@ const NONE: f64 = 1e-12;
 #[derive(Clone, Debug)]
 pub(crate) struct BestKnown {
     pub found: Circuits,
-    /// `true` if it is proven optimal.
+    /// `true` if this plan is proven optimal.
     pub proven: bool,
 }
 
-/// The best circuits; `most` can limit the circuits of one link. `known` must satisfy this limit.
+/// Searches for the best circuits; `most` can limit the circuits of one link. `known` must satisfy this limit.
 pub(crate) fn best<W: Watch<Proposal>>(
     evaluator: &Evaluator,
     rates: Rates,
@@ -86,7 +87,7 @@ pub(crate) fn best<W: Watch<Proposal>>(
     Ok(BestKnown { found: proof.best.unwrap_or(best), proven: !proof.cut_short })
 }
 
-/// The best circuits, and whether they are proven optimal.
+/// Searches for the best circuits; also returns `true` if they are proven optimal.
 pub(crate) fn best_known<W: Watch<Proposal>>(
     evaluator: &Evaluator,
     rates: Rates,
@@ -97,7 +98,7 @@ pub(crate) fn best_known<W: Watch<Proposal>>(
     Ok((best.found, best.proven))
 }
 
-/// Exchanges single circuits while this helps.
+/// Exchanges single circuits as long as this improves the best plan.
 fn exchange<W: Watch<Proposal>>(
     evaluator: &Evaluator,
     rates: Rates,

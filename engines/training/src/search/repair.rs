@@ -12,7 +12,7 @@ pub(crate) const REPAIR_STREAM: u64 = 1 << 32;
 /// Limits of every allocation: ports and useful circuits.
 #[derive(Clone, Copy, Debug)]
 pub struct PortLimits<'a> {
-    /// Ports.
+    /// Ports of the pods and port cost of circuits.
     pub budget: &'a Budget,
     /// Maximum number of circuits of every link.
     pub caps: &'a [u32],
@@ -27,8 +27,8 @@ pub struct RepairScratch {
 }
 
 impl PortLimits<'_> {
-    /// A random feasible allocation: links in random order, each with a count from one to the maximum that leaves one
-    /// circuit for every later link.
+    /// Fills `x` with a random feasible allocation: links in random order, each with a count from one to the maximum
+    /// that leaves one circuit for every later link.
     pub fn random(&self, x: &mut [u32], random: &mut Stream, scratch: &mut RepairScratch) {
         x.fill(1);
         self.budget.free_into(x, &mut scratch.free);
@@ -46,8 +46,8 @@ impl PortLimits<'_> {
         }
     }
 
-    /// Clamps to the limits, then takes circuits from random links of overfull pods (DELTA Alg. 6). Returns `false` if
-    /// a pod cannot be brought within its ports.
+    /// Clamps `x` to the limits, then takes circuits from random links of overfull pods (DELTA Alg. 6). Returns `false`
+    /// if a pod cannot be brought within its ports.
     pub fn repair(&self, x: &mut [u32], random: &mut Stream, scratch: &mut RepairScratch) -> bool {
         // Clamping first: a gene may have left its range by mutation.
         for (circuits, &cap) in x.iter_mut().zip(self.caps) {
@@ -75,7 +75,7 @@ impl PortLimits<'_> {
         }
     }
 
-    /// Uses free ports, one circuit at a time for the link with the smallest circuits divided by its cap.
+    /// Uses free ports, one circuit at a time for the link with the smallest number of circuits divided by its cap.
     pub fn fill(&self, x: &mut [u32], free: &mut Vec<i64>) {
         // Water-filling by circuits divided by the cap; it ends when no link fits, so the allocation is maximal.
         self.budget.free_into(x, free);

@@ -73,14 +73,14 @@ impl Configurations {
         Ok(configurations)
     }
 
-    /// NCT of a makespan in a configuration.
+    /// Returns the NCT of a makespan in the configuration with number `at`.
     fn nct(&self, at: usize, makespan_s: f64) -> f64 {
         let ideal = &self.evaluators[at].ideal;
         // NCT is affine in the makespan, so bounds on makespans give bounds on NCT.
         1.0 + (makespan_s - ideal.makespan()) / ideal.path.comm
     }
 
-    /// Every configuration, with the NCT of circuits in it.
+    /// Returns the name of every configuration and the NCT of the circuits `x` in it.
     pub fn each<'s>(&'s self, x: &'s [u32]) -> impl Iterator<Item = (&'s str, f64)> + 's {
         let mut scratch = Scratch::default();
         self.names.iter().zip(0..).map(move |(name, at)| {
@@ -243,8 +243,8 @@ impl Configurations {
         Ok(served)
     }
 
-    /// The best completion of the decided circuits of `x` for the worst configuration. At the call, every sink link of
-    /// `x` must have one circuit.
+    /// Completes the decided circuits of `x` in the best way for the worst configuration, and returns the worst NCT. At
+    /// the call, every sink link of `x` must have one circuit.
     fn complete(&self, splits: &[Split<'_>], x: &mut [u32], scratches: &mut [Scratch]) -> f64 {
         // Start times are computed once per configuration, because leaves do not change them.
         let mut worst = f64::NEG_INFINITY;

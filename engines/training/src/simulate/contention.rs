@@ -12,7 +12,7 @@ use std::fmt;
 pub enum Loose {
     /// Two unordered tasks share the NIC of a GPU (or one task uses a NIC with several flows).
     SharedNic {
-        /// A task of the group.
+        /// A task of the NIC group.
         task: u32,
         /// Another task, or the same one.
         other: u32,
@@ -53,7 +53,7 @@ impl fmt::Display for Loose {
     }
 }
 
-/// The result of the analysis.
+/// Contention of the tasks of a network.
 #[derive(Clone, Debug)]
 pub struct Contention {
     /// `true` if a task can compete with another one.
@@ -67,7 +67,7 @@ pub struct Contention {
 }
 
 impl Contention {
-    /// Analyses a network.
+    /// Determines the contention of the tasks of a network.
     pub fn new(network: &Network) -> Self {
         let n = network.tasks();
         let mut contended = vec![false; n];

@@ -15,15 +15,15 @@ const TIE_S: f64 = 1e-9;
 pub struct CriticalPath {
     /// Tasks from the first to the last.
     pub tasks: Vec<u32>,
-    /// Sum of their durations, seconds.
+    /// Sum of the durations of these tasks, seconds.
     pub comm: f64,
     /// All other time up to the end of the work after the last task, seconds.
     pub rigid: f64,
 }
 
-/// Walks back from the task that ends last, work after it included, over tight predecessors. Among tasks with equal
-/// ends it takes the one with the largest finish, then the smallest id. A reduced graph may omit a tail that another
-/// task implies, but never the tail of the last task.
+/// Finds the critical path: walks back from the task that ends last, work after it included, over tight predecessors.
+/// Among tasks with equal ends, the path contains the one with the largest finish, then the smallest id. A reduced
+/// graph may omit a tail that another task implies, but never the tail of the last task.
 pub fn critical_path(network: &Network, trace: &Trace) -> CriticalPath {
     // Ends include the work that follows a task.
     match last_of(network, trace, 0..network.tasks() as u32) {

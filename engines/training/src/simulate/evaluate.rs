@@ -16,7 +16,7 @@ pub use model::{Lit, PathModel};
 /// Rate rule for the comparison of circuits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rates {
-    /// Max-min fair.
+    /// Max-min fair rates per flow.
     Fair,
     /// Level-first: the joint optimum on tail-exact scenarios, a good joint schedule elsewhere.
     Level,
@@ -33,11 +33,11 @@ pub struct Evaluator {
     pub contention: Contention,
     /// The ideal network, the reference of NCT.
     pub ideal: IdealRun,
-    /// Longest path and tails.
+    /// The network, compiled for the computation of longest paths.
     pub model: PathModel,
 }
 
-/// Buffers of one thread.
+/// Buffers of one thread, reused between evaluations.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
     pub(crate) model: model::ModelScratch,
@@ -45,7 +45,7 @@ pub struct Scratch {
 }
 
 impl Evaluator {
-    /// Prepares an instance.
+    /// Prepares an instance for evaluation.
     pub fn new(instance: &Instance) -> Result<Self, NetworkError> {
         let network = Network::new(instance)?;
         let contention = Contention::new(&network);
@@ -84,7 +84,7 @@ impl Evaluator {
         }
     }
 
-    /// Makespan in seconds.
+    /// Returns the makespan of circuits `x` at the given rates, seconds.
     pub fn makespan(&self, x: &[u32], rates: Rates, scratch: &mut Scratch) -> f64 {
         // If the path model is exact, it gives the same makespan as the simulator in a fraction of the time.
         if self.exact(rates) {
@@ -98,7 +98,7 @@ impl Evaluator {
         }
     }
 
-    /// The schedule.
+    /// Returns the schedule of circuits `x` at the given rates.
     pub fn trace(&self, x: &[u32], rates: Rates, scratch: &mut Scratch) -> Trace {
         if self.exact(rates) {
             return self.model.trace(&self.network, x, rates, &mut scratch.model);

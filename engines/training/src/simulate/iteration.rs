@@ -1,9 +1,9 @@
 //! Simulation of one iteration on given circuits: ideal, max-min fair and level-first.
 //!
 //! A task starts as soon as its predecessors and their delays allow. Uncontended tasks get their duration at once. For
-//! the others, rates are recomputed in the connected component (through shared links and NICs) in which a task started
-//! or ended. Events that differ only by rounding count as one event. Rates are fractions of one NIC per flow, work is
-//! seconds at full speed.
+//! contended tasks, rates are recomputed in the connected component (through shared links and NICs) in which a task
+//! started or ended. Events that differ only by rounding count as one event. Rates are fractions of one NIC per flow,
+//! work is seconds at full speed.
 
 mod fill;
 mod ideal;
@@ -23,7 +23,7 @@ use std::collections::BinaryHeap;
 /// Rule by which tasks that share links or NICs are served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rule {
-    /// Only NICs limit rates, circuits do not.
+    /// Only NICs limit rates; circuits do not.
     Ideal,
     /// Max-min fairness per flow.
     Fair,
@@ -60,9 +60,9 @@ pub struct Simulator {
     ready: Vec<f64>,
     start: Vec<f64>,
     finish: Vec<f64>,
-    /// Work left at `updated`, seconds at full speed.
+    /// Work of each task that is left at `updated`, seconds at full speed.
     left: Vec<f64>,
-    /// Current speed; negative while the task has none yet.
+    /// Current speed of each task; negative while the task has none yet.
     speed: Vec<f64>,
     updated: Vec<f64>,
     version: Vec<u32>,
@@ -109,7 +109,7 @@ impl IterationRun<'_> {
 }
 
 impl Simulator {
-    /// A simulator; buffers grow with the first run.
+    /// Creates a simulator; buffers grow with the first run.
     pub fn new() -> Self {
         Self::default()
     }
@@ -295,7 +295,7 @@ impl Simulator {
         self.dirty.clear();
     }
 
-    /// Work left at `now`.
+    /// Work of a task that is left at `now`, seconds at full speed.
     fn left_at(&self, task: u32, now: f64) -> f64 {
         let index = task as usize;
         // Rounding never makes work negative.

@@ -77,7 +77,7 @@ pub fn expand_plan(job: &Job, result: &TrainingResult) -> Result<(Instance, Trai
     Ok((instance, result))
 }
 
-/// An event on all copies of its links.
+/// Returns an event on all copies of its links.
 fn copied(event: &PhaseEvent, link_of: &[LinkId]) -> PhaseEvent {
     let circuits = link_of.iter().filter_map(|link| event.circuits.get(link.index()).copied()).collect();
     PhaseEvent { time_s: event.time_s, circuits }
@@ -95,7 +95,7 @@ fn fair_run(instance: &Instance, circuits: &[u32]) -> Result<TrainingResult, Pro
     Ok(schedule::result(&evaluator, circuits, RateControl::Fair, &trace))
 }
 
-/// All pods of an expanded instance are real.
+/// Number of ports that one circuit of a link uses; all pods of an expanded instance are real.
 fn circuit_ports(link: &Link) -> u64 {
     u64::from(link.ports_a) + u64::from(link.ports_b)
 }

@@ -1,7 +1,7 @@
 //! Sinks that share one directed link: the exact end of the last sink under either rate rule.
 //!
-//! Times are seconds; work is counted in seconds at full NIC speed (V/(F*B)) and speed as a fraction of
-//! it, so a sink of F flows at speed s uses F*s of the link's `circuits`.
+//! Times are seconds; work is counted in seconds at full NIC speed (V/(F*B)) and speed is a fraction of this full
+//! speed, so a sink of F flows at speed s uses F*s of the link's `circuits`.
 //!
 //! Under joint rates all sinks of a link have the same deadline (the end of the iteration minus their common tail), and
 //! serving the sink with the most remaining work first, with sharing among sinks of equal remaining work, gives the
@@ -15,13 +15,13 @@ use crate::simulate::same_moment_s;
 pub struct Sink {
     /// Task id, for ties and for recording.
     pub task: u32,
-    /// Earliest start, seconds.
+    /// Earliest start of the sink, seconds.
     pub release: f64,
-    /// Work, seconds at full NIC speed.
+    /// Work of the sink, seconds at full NIC speed.
     pub work: f64,
-    /// F.
+    /// Number of flows, F.
     pub flows: f64,
-    /// Work that follows it, seconds.
+    /// Work that follows the sink, seconds.
     pub tail: f64,
 }
 
@@ -30,11 +30,11 @@ pub struct Sink {
 pub struct Stretch {
     /// Index of the sink in the given slice.
     pub sink: u32,
-    /// First moment, seconds.
+    /// Start of the stretch, seconds.
     pub start: f64,
-    /// Last moment, seconds.
+    /// End of the stretch, seconds.
     pub end: f64,
-    /// Fraction of full NIC speed.
+    /// Speed as a fraction of full NIC speed.
     pub speed: f64,
 }
 
@@ -47,7 +47,7 @@ struct LevelGroup {
     name: u32,
 }
 
-/// Reused buffers.
+/// Buffers that are reused between sinks of different links.
 #[derive(Clone, Debug, Default)]
 pub struct SinkScratch {
     targets: Vec<(f64, u32)>,

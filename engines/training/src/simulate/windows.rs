@@ -5,14 +5,14 @@ use crate::model::network::Network;
 /// Earliest start and latest finish of every task, seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Windows {
-    /// Earliest start.
+    /// Earliest start of every task.
     pub est: Vec<f64>,
-    /// Latest finish in any schedule that ends by the time limit.
+    /// Latest finish of every task in any schedule that ends by the time limit.
     pub lct: Vec<f64>,
 }
 
 impl Windows {
-    /// Windows of all schedules that end by `limit`.
+    /// Computes the windows of all schedules that end by `limit`.
     pub fn new(network: &Network, limit: f64) -> Self {
         Self { est: earliest_start(network), lct: latest_finish(network, limit) }
     }
@@ -65,19 +65,19 @@ pub struct IndexWindows {
 const SAME_MOMENT_S: f64 = 1e-9;
 
 impl IndexWindows {
-    /// Windows from the DAG alone.
+    /// Derives windows from the DAG alone.
     pub fn new(network: &Network, intervals: u32) -> Self {
         Self::among(network, &vec![true; network.tasks()], intervals)
     }
 
-    /// Windows from the DAG alone for the tasks that `counted` names.
+    /// Derives windows from the DAG alone for the tasks that `counted` names.
     pub fn among(network: &Network, counted: &[bool], intervals: u32) -> Self {
         let mut windows = Self::open(counted, intervals);
         windows.propagate(network, counted);
         windows
     }
 
-    /// Every counted task may be active in every interval.
+    /// Returns windows in which every counted task may be active in every interval.
     pub fn open(counted: &[bool], intervals: u32) -> Self {
         Self {
             intervals,
@@ -118,8 +118,8 @@ impl IndexWindows {
         windows
     }
 
-    /// Order along the DAG in half intervals: event `k` is `2k`, and the time after it is `2k + 1`. Tasks that are left
-    /// out may run before the first event and after the last; nothing is known about them.
+    /// Narrows the windows along the DAG in half intervals: event `k` is `2k`, and the time after it is `2k + 1`. Tasks
+    /// that are left out may run before the first event and after the last; nothing is known about them.
     fn propagate(&mut self, network: &Network, counted: &[bool]) {
         let apart = |seconds: f64| u32::from(seconds > SAME_MOMENT_S);
         let (no_earliest, no_latest) = (0, 2 * self.intervals + 2);
@@ -169,7 +169,7 @@ impl IndexWindows {
         self.first[task] > 0
     }
 
-    /// Pairs of a task and an interval in which it may be active.
+    /// Number of pairs of a task and an interval in which the task may be active.
     pub fn cells(&self) -> u64 {
         let cells = self.first.iter().zip(&self.last).filter(|(first, _)| **first > 0);
         cells.map(|(first, last)| u64::from((last + 1).saturating_sub(*first))).sum()

@@ -9,14 +9,15 @@ use lightbay_core::watch::{StopOnly, Watch};
 /// Maximum number of combinations of failed circuits that are evaluated.
 const CHOICES: usize = 5_000;
 
-/// One circuit of a link fails.
+/// Effect of one failed circuit of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CircuitFailure {
-    /// The link.
+    /// Index of the link.
     pub link: u32,
-    /// Circuits before.
+    /// Circuits of the link before the failure.
     pub circuits: u32,
-    /// Makespans; `None` if it was the only circuit, so that its pods are cut off from each other.
+    /// Makespans after the failure; `None` if it was the only circuit of the link, so that its pods are cut off from
+    /// each other.
     pub ends: Option<Ends>,
 }
 
@@ -25,16 +26,17 @@ pub struct CircuitFailure {
 pub struct PortCase {
     /// The link that loses a circuit; `None` if no circuit used the port.
     pub link: Option<u32>,
-    /// Makespans; `None` if it was the link's only circuit, so that the pods are cut off from each other.
+    /// Makespans after the failure; `None` if it was the link's only circuit, so that the pods are cut off from each
+    /// other.
     pub ends: Option<Ends>,
 }
 
-/// One port of a pod fails, and with it the circuit that uses the port, if any.
+/// Effect of one failed port of a pod. The circuit that uses the port, if any, fails too.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PortFailure {
-    /// The pod.
+    /// Index of the pod.
     pub pod: u32,
-    /// Ports that no circuit uses.
+    /// Ports of the pod that no circuit uses.
     pub free: i64,
     /// The port whose failure costs least.
     pub best: PortCase,
@@ -42,10 +44,10 @@ pub struct PortFailure {
     pub worst: PortCase,
 }
 
-/// Several circuits fail at the same time: results over all combinations of this number of circuits.
+/// Effect of several circuits that fail at the same time: results over all combinations of this number of circuits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Together {
-    /// Circuits that fail.
+    /// Number of circuits that fail.
     pub circuits: u32,
     /// Number of combinations of links that lose a circuit; a link can occur several times in a combination.
     pub choices: usize,

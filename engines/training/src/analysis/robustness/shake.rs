@@ -1,4 +1,4 @@
-//! End of an iteration whose compute times differ from the planned ones.
+//! End of an iteration whose compute times differ from the planned compute times.
 //!
 //! If only the gradient exchanges at the end compete, transfers before them take as long as their circuits require; one
 //! walk over the full graph of a replica gives all start times, and the exchanges of a link follow in closed form.
@@ -21,7 +21,7 @@ use crate::simulate::sinks::{self, Sink, SinkScratch};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::{StopOnly, Watch};
 
-/// Factor of the next compute at a place, which is a stage of a job or a pod of an instance.
+/// Function that returns the factor of the next compute at a place, which is a stage of a job or a pod of an instance.
 pub(super) type Factor<'a> = &'a mut dyn FnMut(u32) -> f64;
 
 /// A plan whose compute times can be changed.
@@ -33,7 +33,7 @@ pub(super) struct Shaker<'a> {
 
 /// Method by which the times of an iteration are derived from its compute times.
 enum How {
-    /// A walk over the full graph, then the last transfers.
+    /// A walk over the full graph gives the start times, and the last transfers follow.
     Walk(Walk),
     /// The full graph is reduced and simulated.
     Reduce { full: FullDag, replicas: u32, stages: u32 },
@@ -80,7 +80,7 @@ impl<'a> Shaker<'a> {
         !matches!(self.how, How::Delays)
     }
 
-    /// All places at which compute takes place.
+    /// Returns all places at which compute takes place: stages of a job or pods of an instance.
     pub fn places(&self) -> Vec<u32> {
         match &self.how {
             How::Walk(Walk { stages, .. }) | How::Reduce { stages, .. } => (0..*stages).collect(),
@@ -91,8 +91,8 @@ impl<'a> Shaker<'a> {
         }
     }
 
-    /// Makespans with other compute times; if `apart` is true, every replica gets its own factors, else all share the
-    /// same ones.
+    /// Computes makespans with other compute times; if `apart` is true, every replica gets its own factors, otherwise
+    /// all replicas share the same factors.
     pub fn ends<W: Watch<Proposal>>(
         &mut self,
         apart: bool,
@@ -121,8 +121,8 @@ impl<'a> Shaker<'a> {
         }
     }
 
-    /// The instance of a replica with other compute times, and the length of its longest chain of work without a
-    /// transfer between pods, from the start to the end of the iteration.
+    /// Returns the instance of a replica with other compute times, and the length in seconds of its longest chain of
+    /// work without a transfer between pods, from the start to the end of the iteration.
     fn reduced(&self, full: &FullDag, factor: Factor<'_>) -> Result<(Instance, f64), MethodError> {
         let mut full = full.clone();
         full.scale(|node| factor(node.stage));
@@ -190,7 +190,7 @@ impl<'a> Shaker<'a> {
     }
 }
 
-/// An instance with every delay multiplied by the factor of the pod in which it is spent.
+/// Returns the instance with every delay multiplied by the factor of the pod in which it is spent.
 fn delayed(instance: &Instance, factor: Factor<'_>) -> Instance {
     let mut instance = instance.clone();
     for edge in &mut instance.edges {

@@ -17,7 +17,8 @@ pub(super) struct Contention {
 }
 
 impl Contention {
-    /// `None` if the reachability matrix would need more than `visits` operations on words.
+    /// Derives the contention of a case; `None` if the reachability matrix would need more than `visits` operations on
+    /// words.
     pub fn of(case: &Case<'_>, nics: &[NicGroup], visits: usize) -> Option<Self> {
         let tasks = case.net.tasks.len();
         let words = tasks.div_ceil(64);

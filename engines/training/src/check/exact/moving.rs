@@ -2,7 +2,7 @@
 //!
 //! If a plan has a period, a plan with any longer period exists: everything after the return to the first circuits
 //! moves later, and the second state lasts longer. So it is enough to show that no plan has exactly the given period. A
-//! box holds ranges of circuits for both states, and ranges for the two instants at which circuits change. It is
+//! box holds ranges of circuits for both states, and ranges for the two instants at which circuits change. A box is
 //! fathomed if the iteration does not end in time even if every link carries, at every moment, the maximum that
 //! [`CircuitTimeline`] allows. Neglected contention only makes the end earlier, so the proof holds for every scenario.
 
@@ -19,7 +19,7 @@ use timeline::{CircuitTimeline, TimeRange};
 
 /// Number of boxes after which the proof is given up.
 pub(super) const MOST_BOXES: usize = 400_000;
-/// Graph nodes that the proof visits before it is given up, which takes some minutes.
+/// Maximum number of graph nodes that the proof visits before it is given up, which takes some minutes.
 const MOST_NODES: usize = 4_000_000_000;
 /// Width of the range of an instant, relative to the period, below which it is not split.
 const NARROWEST: f64 = 1e-12;
@@ -30,7 +30,7 @@ const LEAST_GAIN: f64 = 0.1;
 /// Result of a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// No plan of the question has a period this short.
+    /// No plan with at most one reconfiguration has a period this short.
     Proven {
         /// Number of evaluated boxes.
         boxes: usize,
@@ -50,7 +50,7 @@ struct Ranges {
 }
 
 impl Ranges {
-    /// The two halves, split at the range with this number; `None` if that range holds a single value.
+    /// Splits the box at the range with this number into two halves; `None` if that range holds a single value.
     fn halves(&self, range: usize, period_s: f64) -> Option<[Self; 2]> {
         let mut halves = [self.clone(), self.clone()];
         if range < 2 {
@@ -86,7 +86,7 @@ impl Ranges {
     }
 }
 
-/// Shows that no plan with at most one reconfiguration has this period, which the dark time must not exceed.
+/// Tries to prove that no plan with at most one reconfiguration has this period, which the dark time must not exceed.
 pub(super) fn none_within(
     ask: &Ask<'_>,
     contention: &Contention,

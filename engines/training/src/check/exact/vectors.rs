@@ -42,7 +42,7 @@ impl Space {
         self.search(limit, true)
     }
 
-    /// All vectors; `None` if there are more than `limit`.
+    /// All circuit allocations; `None` if there are more than `limit`.
     pub fn all(&self, limit: usize) -> Option<Vec<Vec<u32>>> {
         self.search(limit, false)
     }
@@ -66,7 +66,7 @@ impl Space {
         !self.ends[link + 1..].iter().flatten().any(|(pod, _)| pods.iter().any(|(own, _)| own == pod))
     }
 
-    /// Circuits that `free` ports allow to add to a link that has `circuits`.
+    /// Number of circuits that `free` ports allow to add to a link that has `circuits`.
     fn room(&self, link: usize, circuits: u32, free: &[u64]) -> u32 {
         let by_ports =
             self.ends[link].iter().map(|(pod, cost)| free[*pod] / cost).min().unwrap_or(u64::from(u32::MAX));
@@ -85,7 +85,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Completes the allocation from `link` on in all ways; `false` if the search is given up.
+    /// Assigns circuits to `link` and all later links in all ways; `false` if the search is given up.
     fn extend(&mut self, link: usize) -> bool {
         self.steps += 1;
         if self.steps > MOST_STEPS {

@@ -14,7 +14,7 @@ pub(super) struct Builder<'a> {
     pub(super) shape: &'a Shape,
     pub(super) load: &'a Workload,
     listed: Option<&'a ListedPods>,
-    /// Number of pipelines before this one.
+    /// Number of pipelines before the current one.
     group: usize,
     pub(super) blocking: bool,
     intra_pod_s: f64,
@@ -26,7 +26,7 @@ pub(super) struct Builder<'a> {
 /// Last nodes of each stage of one pipeline.
 #[derive(Clone, Default)]
 pub(super) struct LinkEnds {
-    /// Last compute and last send.
+    /// Node of the last compute of each stage; `last_send` has the node of its last send.
     pub last: Vec<Option<usize>>,
     pub last_send: Vec<Option<usize>>,
     /// If gradients are sent in buckets, the node after which the gradients of each layer are final, last layer first.
@@ -61,7 +61,7 @@ impl<'a> Builder<'a> {
         self.dag.push(node, preds.into_iter().map(|pred| (pred, 0.0)))
     }
 
-    /// All computes of a pipeline and the transfers between its stages.
+    /// Adds all computes of a pipeline and the transfers between its stages.
     ///
     /// # Errors
     /// An order that deadlocks.
@@ -155,7 +155,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The transfer of a micro-batch from one stage to the stage that holds the next part of the model.
+    /// Adds the transfer of a micro-batch from one stage to the stage that holds the next part of the model, after the
+    /// node `compute`; returns the node of the transfer.
     fn send(&mut self, from: usize, to: usize, turn: Turn, compute: usize) -> usize {
         let step = turn.step;
         let work = if self.position(from) == self.position(to) {
@@ -244,9 +245,9 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The exchange of part of the gradients of a stage. With buckets, exchanges overlap with the pipeline: a stage
-    /// receives the data of the previous replica at the NICs with which it sends, so the sending GPUs are also the
-    /// receivers.
+    /// Adds the exchange of part of the gradients of a stage and returns its task. With buckets, exchanges overlap with
+    /// the pipeline: a stage receives the data of the previous replica at the NICs with which it sends, so the sending
+    /// GPUs are also the receivers.
     fn exchange(&mut self, stage: usize, name: String, flows: u32, volume_bytes: f64) -> usize {
         let shape = self.shape;
         let (id, position) = (self.tasks.len(), self.position(stage));

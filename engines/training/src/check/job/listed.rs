@@ -9,7 +9,7 @@ use lightbay_core::units::{LinkId, PodId};
 pub(super) struct ListedPods {
     names: Vec<String>,
     pub ports: Vec<u32>,
-    /// Pod by replica and stage.
+    /// Pod of each replica and stage: `at[replica][stage]`.
     at: Vec<Vec<u32>>,
     /// Groups of replicas that have the same pods on all stages, in order of the first replica of each group.
     pub groups: Vec<Vec<u32>>,

@@ -9,7 +9,7 @@ use crate::scenario::workload::Shape;
 pub(super) struct Turn {
     /// Forward or backward, and the micro-batch.
     pub step: Step,
-    /// The chunk, from 0.
+    /// Chunk of the stage, from 0.
     pub chunk: u32,
 }
 
@@ -75,12 +75,12 @@ pub(super) fn orders(job: &Job, shape: &Shape, found: &mut Findings) -> Option<V
     Some(lists.iter().map(whole).collect())
 }
 
-/// All micro-batches through the only chunk.
+/// Returns the computations of all micro-batches on the only chunk, in order.
 fn in_turn(n: u32, backward: bool) -> Vec<Turn> {
     (0..n).map(|micro_batch| Turn { step: Step { backward, micro_batch }, chunk: 0 }).collect()
 }
 
-/// Groups of micro-batches, each group through all chunks.
+/// Returns the computations of groups of micro-batches; each group passes all chunks before the next group.
 fn in_groups(group: u32, chunks: u32, n: u32, backward: bool) -> Vec<Turn> {
     let mut turns = Vec::with_capacity(n as usize * chunks as usize);
     for first in (0..n).step_by(group as usize) {
@@ -93,7 +93,7 @@ fn in_groups(group: u32, chunks: u32, n: u32, backward: bool) -> Vec<Turn> {
     turns
 }
 
-/// 1F1B with `warm_up` forward passes first.
+/// Orders the forward and backward passes of a stage as 1F1B with `warm_up` forward passes first.
 fn one_forward_one_backward(forwards: &[Turn], backwards: &[Turn], warm_up: u32) -> Vec<Turn> {
     let ahead = forwards.len().min(warm_up as usize);
     let mut list = forwards[..ahead].to_vec();

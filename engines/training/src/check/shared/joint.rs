@@ -13,14 +13,14 @@ use lightbay_core::kind::Depth;
 
 /// Number of evaluated pairs of allocations after which a search is given up.
 const MOST_STEPS: u64 = 30_000_000;
-/// Steps between two checks of the time limit.
+/// Number of steps between two checks of the time limit.
 const STRIDE: u64 = 4096;
 
 /// A job, with the maximum number of ports that the other jobs can leave to it.
 pub(super) struct JointMember {
-    /// Weight of its makespan.
+    /// Weight of the makespan of the job.
     pub weight: f64,
-    /// Shared pod of its first pod.
+    /// Shared pod in which the first pod of the job lies.
     pub first: usize,
     pub case: Case<'static>,
 }
@@ -125,8 +125,8 @@ struct JointSearch<'a> {
 }
 
 impl JointSearch<'_> {
-    /// Extends a choice for the first jobs in all ways that can improve the best one; `false` if the search is given
-    /// up.
+    /// Extends a combination of allocations of the first jobs in all ways that can improve the best combination;
+    /// `false` if the search is given up.
     fn extend(&mut self, sum_s: f64) -> bool {
         let job = self.chosen.len();
         if job == self.jobs.len() {

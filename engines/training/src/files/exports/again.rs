@@ -110,7 +110,7 @@ pub(super) fn export_plan(
     Ok(vec![Artifact::new(format!("{}.expanded.plan.json", file_stem(&original.name)), bytes)])
 }
 
-/// A plan that passed the checker.
+/// Checks a plan and returns it if the checker accepts it.
 ///
 /// # Errors
 /// Every rule that the plan breaks.
@@ -130,8 +130,9 @@ pub(super) fn verified(
 
 /// Sets the makespan to the makespan of all replicas if it differs from that of a single replica.
 ///
-/// It can differ only with an odd number of GPUs per stage and sends that share NICs with an exchange, because the two
-/// halves of the exchange then delay the sends unequally. The bound of one replica is not claimed for all.
+/// The makespans can differ only with an odd number of GPUs per stage and sends that share NICs with an exchange,
+/// because the two halves of the exchange then delay the sends unequally. The bound of one replica is not claimed for
+/// all.
 fn recount(wide: &mut Plan<Training>) {
     let TrainingScenario::Instance(instance) = &wide.scenario.body else { return };
     let ends = instance.tasks.iter().zip(&wide.result.tasks).map(|(task, run)| run.finish_s + task.tail_s);

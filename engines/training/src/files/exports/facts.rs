@@ -21,15 +21,16 @@ pub(super) struct Facts {
     of: Of,
 }
 
-/// The analysis of a plan holds the setting, which is too large to store twice.
+/// A scenario or a plan. The analysis of a plan contains the setting of its scenario, which is too large to store
+/// twice.
 enum Of {
     Scenario(Box<Setting>),
     Plan(Box<Explained>),
 }
 
-/// A plan explained.
+/// A plan with its analysis.
 pub(super) struct Explained {
-    /// Its analysis.
+    /// Analysis of the plan.
     pub(super) analysis: Analysis,
     /// Circuits and schedule of the plan.
     pub(super) result: TrainingResult,

@@ -6,12 +6,12 @@ use lightbay_core::param::ParamInfo;
 use lightbay_core::quantity;
 use lightbay_formats::graph::{Attribute, Graph, Sort, Value};
 
-/// The reduced DAG.
+/// Value of the parameter that selects the reduced DAG.
 pub(super) const DAG: &str = "dag";
-/// Pods and circuits.
+/// Value of the parameter that selects the graph of pods and circuits.
 const TOPOLOGY: &str = "topology";
 
-/// Returns the knob that selects the graph to write.
+/// Returns the parameter that selects the graph to write.
 pub(super) fn what() -> ParamInfo {
     ParamInfo::choice(
         "what",
@@ -39,12 +39,12 @@ impl Columns {
     }
 }
 
-/// Attributes of nodes and edges for Graphviz, in addition to their labels.
+/// Attributes of nodes for Graphviz, in addition to their labels.
 const NODE_LOOK: [(&str, Sort); 2] = [("shape", Sort::Text), ("style", Sort::Text)];
 const EDGE_LOOK: [(&str, Sort); 2] = [("penwidth", Sort::Float), ("style", Sort::Text)];
 
-/// A node for each pod, and an edge for each pair of pods that may get circuits. Files that only carry figures get no
-/// attributes for Graphviz.
+/// Builds a node for each pod, and an edge for each pair of pods that may get circuits. Files that only carry figures
+/// get no attributes for Graphviz.
 pub(super) fn topology(facts: &Facts, drawn: bool) -> Graph {
     let instance = facts.instance();
     let explained = facts.explained();
@@ -115,8 +115,8 @@ pub(super) fn topology(facts: &Facts, drawn: bool) -> Graph {
     }
 }
 
-/// A node for each task, and an edge for each dependency between tasks. For a plan with its times, and with the
-/// critical path in bold.
+/// Builds a node for each task, and an edge for each dependency between tasks. If there is a plan, the nodes also have
+/// its times; if the graph is drawn, the critical path is bold.
 pub(super) fn dag(facts: &Facts, drawn: bool) -> Graph {
     let network = facts.network();
     let explained = facts.explained();

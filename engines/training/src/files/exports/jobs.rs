@@ -13,7 +13,7 @@ use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::scenario::Scenario;
 use std::sync::Arc;
 
-/// Every job on the ports that it brought.
+/// Writes every job with the ports that it brought.
 pub(super) fn scenarios(
     scenario: &Scenario<Training>,
     shared: &SharedPods,
@@ -29,7 +29,7 @@ pub(super) fn scenarios(
     Ok(files)
 }
 
-/// Every job with its plan on the ports that it has after trading.
+/// Writes every job with its plan on the ports that it has after trading.
 pub(super) fn plans(plan: &Plan<Training>, format: &str, params: &Params) -> Result<Vec<Artifact>, Problems> {
     let mut files = Vec::new();
     for single in single(plan)? {
@@ -38,7 +38,7 @@ pub(super) fn plans(plan: &Plan<Training>, format: &str, params: &Params) -> Res
     Ok(files)
 }
 
-/// The plan of every job by itself. A bound on the mean of all jobs is not a bound on one job.
+/// Returns the plan of every job by itself. A bound on the mean of all jobs is not a bound on one job.
 pub(super) fn single(plan: &Plan<Training>) -> Result<Vec<Checked<Training>>, Problems> {
     let mut plans = Vec::new();
     for part in separate(&plan.scenario.body, &plan.result, plan.objective.value) {

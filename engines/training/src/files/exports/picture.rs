@@ -15,7 +15,7 @@ mod topology;
 
 /// Width of the picture; its height follows from its contents.
 const WIDTH: f64 = 1120.0;
-/// Space around it.
+/// Space around the picture.
 const MARGIN: f64 = 30.0;
 /// Left edge of the column to the right of the topology.
 const MATRIX_X: f64 = 620.0;
@@ -37,7 +37,7 @@ const fn fill(kind: TaskKind) -> Fill {
     }
 }
 
-/// The file.
+/// Draws the picture as SVG.
 pub(super) fn svg(plan: &Checked<Training>, facts: &Facts) -> String {
     let envelope = plan.plan();
     let mut drawing = Drawing::new(WIDTH, &format!("{}: circuits for one training iteration", facts.name));

@@ -15,7 +15,7 @@ const CIRCUITS: &str = "circuits";
 const TRAFFIC: &str = "traffic";
 const TRAFFIC_DENSE: &str = "traffic_dense";
 
-/// Returns the knob that selects the tables to write.
+/// Returns the parameter that selects the tables to write.
 pub(super) fn table() -> ParamInfo {
     ParamInfo::choice(
         "table",

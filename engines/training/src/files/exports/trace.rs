@@ -36,7 +36,7 @@ type Rows = BTreeMap<Row, Vec<UnbrokenRun>>;
 /// An activity with its pod and its row.
 type RowRun = (usize, Row, UnbrokenRun);
 
-/// The file.
+/// Writes the timeline of the iteration.
 pub(super) fn text(plan: &Plan<Training>, facts: &Facts) -> Result<String, Problems> {
     let mut pods: Vec<Rows> = facts.pods.iter().map(|_| Rows::new()).collect();
     if let Some(explained) = facts.explained() {
@@ -99,7 +99,7 @@ fn about(plan: &Plan<Training>) -> Vec<(String, Value)> {
     about
 }
 
-/// A task between pods, on a row of its link at the sending pod.
+/// Returns a task between pods, on a row of its link at the sending pod.
 fn transfer(facts: &Facts, plan: &Explained, index: usize) -> RowRun {
     let network = facts.network();
     let task = &facts.instance().tasks[index];
@@ -140,8 +140,8 @@ fn transfer(facts: &Facts, plan: &Explained, index: usize) -> RowRun {
     (task.src_pod.index(), (2, direction, format!("{src} → {dst} {kind}")), run)
 }
 
-/// Compute of every stage and its transfers inside the pod; nothing for an explicit instance, in which delays represent
-/// both.
+/// Returns the compute of every stage and its transfers inside the pod; nothing for an explicit instance, in which
+/// delays represent both.
 fn inside(plan: &Plan<Training>) -> Result<Vec<RowRun>, Problems> {
     let TrainingScenario::Job(job) = &plan.scenario.body else { return Ok(Vec::new()) };
     let shape = job.shape()?;

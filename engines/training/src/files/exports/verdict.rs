@@ -6,7 +6,7 @@ use lightbay_core::checked::Checked;
 use lightbay_core::plan::OPTIMAL_GAP;
 use lightbay_core::quantity;
 
-/// Seconds with six decimals.
+/// Formats seconds with six decimals.
 fn s(seconds: f64) -> String {
     format!("{seconds:.6}")
 }

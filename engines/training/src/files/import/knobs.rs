@@ -1,4 +1,4 @@
-//! The knobs of the importer.
+//! The parameters of the importer.
 
 use crate::scenario::limits::{MAX_GBPS, MAX_GPUS, MIN_GBPS};
 use crate::scenario::presets;
@@ -7,7 +7,8 @@ use lightbay_core::param::ParamInfo;
 /// Largest byte count of one call or stage, as in the readers.
 const MAX_BYTES: i64 = 10_000_000_000_000;
 
-/// The knobs of the AICB importer. Knobs without a default get their values from the files, or an assumed value.
+/// The parameters of the AICB importer. Parameters without a default get their values from the files, or an assumed
+/// value.
 pub fn aicb_knobs() -> Vec<ParamInfo> {
     let gpus = i64::from(MAX_GPUS);
     let int = |name, max, help| ParamInfo::int(name, 1, max, 1, help).derived();

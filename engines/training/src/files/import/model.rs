@@ -29,7 +29,7 @@ const DOUBTFUL: [&str; 5] = ["bandwidth_gbps", "peak_tflops", "mfu", "seq", "mic
 /// Values of a run that are derived from others if they are not given.
 const FOLLOWING: [&str; 2] = ["intra_pod_gbps", "gpus_per_pod"];
 
-/// The importers.
+/// Returns the descriptions of the importers.
 pub(crate) fn formats() -> [FormatInfo; 3] {
     // Models of Calculon have no experts.
     let acts =
@@ -56,7 +56,7 @@ pub(crate) fn formats() -> [FormatInfo; 3] {
     ]
 }
 
-/// The model and run that the files describe.
+/// Reads the model and the run that the files describe.
 ///
 /// # Errors
 /// Every problem of the files, under the name of the file.
@@ -83,15 +83,15 @@ fn described(format: &str, inputs: &[Input]) -> Result<Imported<DescribedJob>, P
 /// Values that a file of Calculon or Megatron-LM may give, although a run has a default for them.
 const FROM_FILES: [&str; 4] = ["cp", "ep", "etp", "virtual_stages"];
 
-/// A parameter of the importer. The parameter has no default if a run needs its value and has no default for it, if an
-/// assumed value is reported, or if the file may contain the value.
+/// Removes the default of a parameter of the importer if an assumed value is reported or if the file may contain the
+/// value; a parameter without a default is unchanged.
 fn asked(info: ParamInfo) -> ParamInfo {
     let name = info.name.as_ref();
     let asked = info.default.is_none() || DOUBTFUL.contains(&name) || FROM_FILES.contains(&name);
     if asked { info.derived() } else { info }
 }
 
-/// The job that trains a model.
+/// Builds the job that trains a model.
 ///
 /// # Errors
 /// Every problem of the file, every missing value of the run, and every problem of the job; with `strict` also every

@@ -1,10 +1,10 @@
 //! Placement of the ranks of a workload: GPUs per stage and pod, number of replicas, and bytes that cross between
 //! replicas.
 //!
-//! Ranks are numbered `(stage x DP + dp) x TP + tp`. A stage of the workload has `TP x DP` ranks. Those of its ranks
+//! Ranks are numbered `(stage x DP + dp) x TP + tp`. A stage of the workload has `TP x DP` ranks. The ranks of a stage
 //! that share a pod become one stage of the job with g GPUs, so a stage of the job never spans pods. Ranks share a pod
-//! because of tensor and expert parallelism, or because the pod has room for several data-parallel ranks. They first
-//! reduce their gradients inside the pod, so only one share of each gradient crosses pods.
+//! because of tensor and expert parallelism, or because the pod has room for several data-parallel ranks. Ranks that
+//! share a pod first reduce their gradients inside the pod, so only one share of each gradient crosses pods.
 
 use super::{base_run, narrow};
 use crate::scenario::job::RunConfig;

@@ -19,7 +19,7 @@ const COLUMNS: [&str; 3] = ["rank_first", "rank_last", "pod"];
 /// Maximum size of a table, in bytes.
 pub(super) const MAX_BYTES: usize = 16 << 20;
 
-/// The importer.
+/// Returns the description of the importer.
 pub(crate) fn format() -> FormatInfo {
     FormatInfo::new(
         POD_MAP,

@@ -8,7 +8,7 @@ use crate::simulate::iteration::Trace;
 use lightbay_core::param::{Effect, ParamInfo, Params};
 use std::sync::Arc;
 
-/// Returns the knobs that shape the model.
+/// Returns the parameters that shape the model.
 pub(super) fn shape_knobs() -> Vec<ParamInfo> {
     vec![
         ParamInfo::choice(
@@ -69,7 +69,7 @@ pub(super) fn shape_knobs() -> Vec<ParamInfo> {
     ]
 }
 
-/// Returns the knob for adding the bound of the relaxation to the model.
+/// Returns the parameter for adding the bound of the relaxation to the model.
 pub(super) fn relaxation_knob() -> ParamInfo {
     ParamInfo::bool(
         "relaxation",
@@ -78,8 +78,8 @@ pub(super) fn relaxation_knob() -> ParamInfo {
     )
 }
 
-/// The solver's knobs that affect these models, with a default gap for makespans. Starting points are always complete,
-/// so knobs that complete a starting point are left out.
+/// The solver's parameters that affect these models, with a default gap for makespans. Starting points are always
+/// complete, so parameters that complete a starting point are left out.
 pub(super) fn solver_knobs(names: &[&str]) -> Vec<ParamInfo> {
     let gap = ParamInfo::float(
         "mip_gap",

@@ -1,4 +1,4 @@
-//! Plans from points of the solver.
+//! Conversion of points of the solver to plans.
 
 use crate::Training;
 use crate::methods::{session, solver};

@@ -17,7 +17,7 @@ pub(crate) struct Expansion {
     pub(crate) task_of: Vec<TaskId>,
 }
 
-/// The instance of a job with all its replicas and real ring neighbours.
+/// Builds the instance of a job with all its replicas and real ring neighbours.
 ///
 /// # Errors
 /// Every problem of the job, or more tasks than an instance may have.

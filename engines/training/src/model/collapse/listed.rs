@@ -73,7 +73,7 @@ fn task_of(id: usize, node: &Node, shape: &Shape, workload: &Workload) -> Task {
 }
 
 /// The exchange of a pod with a neighbour on the ring of a stage. Clockwise flows use the first GPUs of the stage in
-/// each pod, counter-clockwise flows the last ones.
+/// each pod, counter-clockwise flows use the last GPUs.
 fn exchange(id: usize, node: &Node, shape: &Shape, workload: &Workload) -> Task {
     let (ring, from) = (shape.ring(node.stage), node.replica as usize);
     let forward = node.kind == NodeKind::Clockwise;

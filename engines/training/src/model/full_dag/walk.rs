@@ -75,7 +75,8 @@ impl StageWalk<'_> {
         }
     }
 
-    /// Adds the exchange of one bucket by one replica, or by one pod of a ring, in the directions of the graph.
+    /// Adds the exchange of one bucket by one replica, or by one pod of a ring, in the directions of the graph; returns
+    /// the nodes.
     fn exchange(
         &self,
         dag: &mut FullDag,
@@ -206,7 +207,7 @@ impl StageWalk<'_> {
         node
     }
 
-    /// Adds a compute, or the part of it that takes `share` of its time.
+    /// Adds a compute, or the part of it that takes `share` of its time; returns the node.
     fn compute(
         &self,
         dag: &mut FullDag,

@@ -35,7 +35,7 @@ impl Arcs {
         Self { starts, arcs }
     }
 
-    /// The row of one task.
+    /// Adjacent tasks of one task.
     pub fn of(&self, task: u32) -> &[Arc] {
         let task = task as usize;
         &self.arcs[self.starts[task] as usize..self.starts[task + 1] as usize]
@@ -52,7 +52,7 @@ impl Arcs {
     }
 }
 
-/// Kahn's algorithm, smallest id first; the error is a task on a cycle.
+/// Sorts the tasks topologically by Kahn's algorithm, smallest id first; the error is a task on a cycle.
 pub(super) fn topological_order(preds: &Arcs, succs: &Arcs) -> Result<Vec<u32>, u32> {
     let n = preds.starts.len() - 1;
     let mut pending: Vec<u32> = (0..n).map(|task| preds.of(task as u32).len() as u32).collect();
@@ -91,7 +91,7 @@ pub struct Precedence {
 }
 
 impl Precedence {
-    /// The closure of the edges.
+    /// Computes the transitive closure of the edges.
     pub(super) fn new(order: &[u32], succs: &Arcs) -> Self {
         let n = order.len();
         let words = n.div_ceil(64);
@@ -115,7 +115,7 @@ impl Precedence {
         Self { position, words, later }
     }
 
-    /// Position in the topological order.
+    /// Position of a task in the topological order.
     pub fn position(&self, task: u32) -> u32 {
         self.position[task as usize]
     }

@@ -7,7 +7,7 @@ use crate::simulate::iteration::tails_to_go;
 /// Remaining work below this fraction of a slot at one NIC counts as done.
 const WORK_ROUNDING: f64 = 1e-9;
 
-/// A schedule in slots.
+/// A schedule in slots, with its circuits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slots {
     /// Circuits per link.
@@ -21,8 +21,8 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// In every slot, serves tasks in descending order of remaining work plus tail. `None` if it takes more than `most`
-    /// slots.
+    /// Builds a schedule in slots: in every slot, serves tasks in descending order of remaining work plus tail. `None`
+    /// if it takes more than `most` slots.
     pub fn level_first(network: &Network, circuits: &[u32], slot_s: f64, most: u32) -> Option<Self> {
         // Kahn's algorithm in slots: a task begins when all its predecessors have ended.
         let n = network.tasks();

@@ -7,12 +7,12 @@ use lightbay_highs::model::Column;
 /// Columns of a model, by their meaning.
 #[derive(Clone, Debug)]
 pub struct Columns {
-    /// Circuits of every link.
+    /// Columns of the circuits of every link.
     pub circuits: Vec<Column>,
     /// Summands of the circuits of a link: (circuits, column that is 0 or 1). Either powers of two, any of which may be
     /// chosen, or all counts, exactly one of which is chosen.
     pub parts: Vec<Vec<(u32, Column)>>,
-    /// Event times, one more than intervals.
+    /// Columns of event times, one more than intervals.
     pub events: Vec<Column>,
     /// First of the columns, one per part of a link, for the product of that part and the length of an interval
     /// (0-based). `None` where no task can use the link.
@@ -20,18 +20,18 @@ pub struct Columns {
     /// First of the three columns of a task in the first interval of its window: active, volume, begins. Three
     /// more follow for every further interval.
     pub cells: Vec<Option<Column>>,
-    /// Start of every task.
+    /// Columns of the start of every task.
     pub start: Vec<Column>,
-    /// Finish of every task.
+    /// Columns of the finish of every task.
     pub finish: Vec<Column>,
-    /// End of the iteration.
+    /// Column of the end of the iteration.
     pub end: Column,
     /// Volume per flow on a directed link in an interval (0-based), of fair models.
     pub per_flow: Vec<Vec<Option<Column>>>,
 }
 
 impl Columns {
-    /// None yet.
+    /// Creates an empty set of columns.
     pub(super) const fn new() -> Self {
         Self {
             circuits: Vec::new(),
@@ -51,12 +51,13 @@ impl Columns {
         self.cell(task, first, interval, 0)
     }
 
-    /// Returns the column of the volume that the task sends in that interval.
+    /// Returns the column of the volume that a task sends in an interval (1-based) of its window that begins at
+    /// `first`.
     pub fn volume(&self, task: usize, first: u32, interval: u32) -> Column {
         self.cell(task, first, interval, 1)
     }
 
-    /// Returns the column that is 1 if the task begins in that interval.
+    /// Returns the column that is 1 if a task begins in an interval (1-based) of its window that begins at `first`.
     pub fn begins(&self, task: usize, first: u32, interval: u32) -> Column {
         self.cell(task, first, interval, 2)
     }
@@ -68,7 +69,7 @@ impl Columns {
 }
 
 impl Writer<'_> {
-    /// Adds all columns.
+    /// Adds all columns of the model.
     pub(super) fn columns(&mut self) -> Result<(), MethodError> {
         self.circuit_columns();
         // Order of columns: circuits and parts, events, lengths, activities, start and finish, end, volumes per flow.

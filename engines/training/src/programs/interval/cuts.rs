@@ -1,7 +1,7 @@
 //! Valid rows that make the linear relaxation account for the number of circuits.
 //!
-//! Without them the relaxation lets every task run in parallel with itself at half activity and ignores contention.
-//! They hold for every schedule of the model, so they cut off no plan.
+//! Without these rows the relaxation lets every task run in parallel with itself at half activity and ignores
+//! contention. The rows hold for every schedule of the model, so they cut off no plan.
 
 use super::Writer;
 use crate::model::network::Network;
@@ -23,7 +23,8 @@ impl Writer<'_> {
         self.contention()
     }
 
-    /// A task on v circuits takes at least V/(min(F,v)B), and exactly this time if it never competes.
+    /// Adds rows by which a task on v circuits takes at least V/(min(F,v)B), and exactly this time if it never
+    /// competes.
     fn durations(&mut self) -> Result<(), MethodError> {
         let network = &self.ask.scope.evaluator.network;
         for task in 0..network.tasks() {
@@ -41,7 +42,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A task lies between the first and the last event of its window.
+    /// Adds rows by which a task lies between the first and the last event of its window.
     fn within_windows(&mut self) -> Result<(), MethodError> {
         for task in 0..self.tau.len() {
             if !self.ask.windows.counts(task) {
@@ -60,7 +61,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A task is not active after one of its successors has begun.
+    /// Adds rows by which a task is not active after one of its successors has begun.
     fn orders(&mut self) -> Result<(), MethodError> {
         let network = &self.ask.scope.evaluator.network;
         for next in 0..network.tasks() {
@@ -89,8 +90,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Tasks of one directed link that all start after some time must send their volume over its circuits after that
-    /// time: end >= time + their volume / circuits + the work after the last of them.
+    /// Adds rows by which tasks of one directed link that all start after some time must send their volume over its
+    /// circuits after that time: end >= time + their volume / circuits + the work after the last of them.
     fn contention(&mut self) -> Result<(), MethodError> {
         let network = &self.ask.scope.evaluator.network;
         let to_go = tails_to_go(network);
@@ -142,8 +143,8 @@ impl Writer<'_> {
     }
 }
 
-/// `first` and the competing tasks that start no earlier than `first` in any schedule, because every predecessor of
-/// `first` precedes each of them by at least as much time as it precedes `first`.
+/// Returns `first` and the competing tasks that start no earlier than `first` in any schedule, because every
+/// predecessor of `first` precedes each of them by at least as much time as it precedes `first`.
 fn followers(network: &Network, est: &[f64], first: u32, rivals: &[u32]) -> Vec<u32> {
     let preds = network.preds.of(first);
     let released = est[first as usize];

@@ -1,4 +1,4 @@
-//! A schedule as the volume of each task in each interval: event order and volumes, without times.
+//! A schedule as the volume of each task in each interval: it has the order of events and the volumes, but no times.
 //!
 //! The times follow: an interval is as long as its busiest resource needs, and an event waits for every start and end
 //! that it represents. In this way a point of the solver becomes an exact schedule, and a simulated run becomes an
@@ -28,16 +28,16 @@ pub struct Grid {
     pub sent: Vec<Vec<f64>>,
 }
 
-/// The times of a grid.
+/// The earliest times of a grid.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Timed {
-    /// Event times, one more than intervals, seconds.
+    /// Times of the events, one more than intervals, seconds.
     pub events: Vec<f64>,
     /// Start of each task, seconds.
     pub start: Vec<f64>,
     /// Finish of each task, seconds.
     pub finish: Vec<f64>,
-    /// Largest finish + tail, seconds.
+    /// Largest finish plus tail of a task, seconds.
     pub makespan: f64,
 }
 
@@ -175,7 +175,8 @@ impl Grid {
         lengths
     }
 
-    /// Returns `true` if one task ends at an event and a successor begins slightly later at the same event.
+    /// Returns `true` if `before` ends at the event at which its successor `task` begins; the `delay` between them is
+    /// then at most a nanosecond.
     fn is_at_one_event(&self, before: usize, task: usize, delay: f64) -> bool {
         self.first[task] > 0 && self.last(before) + 1 == self.first[task] && delay <= SAME_MOMENT_S
     }

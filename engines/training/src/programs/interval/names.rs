@@ -5,7 +5,7 @@ use crate::scenario::instance::Instance;
 /// Names of everything that a row or column can refer to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
-    /// Pods.
+    /// Names of pods.
     pub pods: Vec<String>,
     /// Names of links, made of the pods that they join.
     pub links: Vec<String>,

@@ -4,12 +4,12 @@ use super::{Grid, IntervalModel};
 use crate::model::network::Network;
 use lightbay_highs::model::Column;
 
-/// Minimum value at which a binary of the solver counts as 1. Binaries are integral to 1e-6, so any value in between
-/// works.
+/// Minimum value at which a binary column of a solution counts as 1. Binaries are integral to 1e-6, so any value in
+/// between works.
 const HALF: f64 = 0.5;
 
 impl IntervalModel {
-    /// The point of a schedule, one value per column.
+    /// Returns the point of a schedule, one value per column.
     ///
     /// # Errors
     /// A sentence that says why the schedule has no point in this model: a task outside its window, too few intervals,
@@ -83,7 +83,7 @@ impl IntervalModel {
         if self.form.cuts { count == circuits } else { circuits & count != 0 }
     }
 
-    /// The schedule that a point represents: its circuits, order of events and volumes.
+    /// Returns the schedule that a point represents: its circuits, order of events and volumes.
     pub fn grid(&self, network: &Network, point: &[f64]) -> Grid {
         let (windows, columns) = (&self.windows, &self.columns);
         let n = network.tasks();

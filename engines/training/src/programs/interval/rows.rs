@@ -23,7 +23,7 @@ impl Writer<'_> {
         self.columns.begins(task, self.ask.windows.first[task], interval)
     }
 
-    /// Beginning and end of an interval (1-based).
+    /// Columns of the events at the beginning and the end of an interval (1-based).
     fn ends(&self, interval: u32) -> (Column, Column) {
         (self.columns.events[interval as usize - 1], self.columns.events[interval as usize])
     }
@@ -33,7 +33,7 @@ impl Writer<'_> {
         if self.ask.form.tighten { self.longest(interval) } else { self.limit }
     }
 
-    /// Ports (Eq. 5) and the parts of circuit counts (Eq. 7).
+    /// Adds the rows of ports (Eq. 5) and of the parts of circuit counts (Eq. 7).
     pub(super) fn circuits(&mut self) -> Result<(), MethodError> {
         let names = self.ask.scope.names;
         let budget = &self.ask.scope.evaluator.network.budget;
@@ -61,7 +61,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Lengths of intervals times circuits (Eq. 8), capacity of circuits (Eq. 9) and NICs (Eq. 10).
+    /// Adds the rows of lengths of intervals times circuits (Eq. 8), and of the capacity of circuits (Eq. 9) and NICs
+    /// (Eq. 10).
     pub(super) fn capacities(&mut self) -> Result<(), MethodError> {
         let network = &self.ask.scope.evaluator.network;
         for link in 0..network.links() {
@@ -119,7 +120,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Product of the length of an interval and a part of the circuits.
+    /// Adds rows for the product of the length of an interval and a part of the circuits.
     fn length_rows(&mut self, link: usize, interval: u32, first: Column) -> Result<(), MethodError> {
         let (begin, end) = self.ends(interval);
         let most = self.longest_or_limit(interval);
@@ -150,7 +151,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Volumes (Eq. 11, 12) and activity without interruption (Eq. 13).
+    /// Adds the rows of volumes (Eq. 11, 12) and of activity without interruption (Eq. 13).
     pub(super) fn activities(&mut self) -> Result<(), MethodError> {
         // Eq. 11: the volumes of a task add up to its whole volume.
         for task in 0..self.tau.len() {
@@ -232,7 +233,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Equal volumes per flow of active tasks on a directed link (Eq. 17).
+    /// Adds the rows of equal volumes per flow of active tasks on a directed link (Eq. 17).
     pub(super) fn fairness(&mut self) -> Result<(), MethodError> {
         let network = &self.ask.scope.evaluator.network;
         // Eq. 17, linearised with the largest volume per flow that fits the interval.

@@ -8,12 +8,12 @@ use crate::simulate::windows::IndexWindows;
 use lightbay_core::method::MethodError;
 use lightbay_highs::model::Model;
 
-/// Windows of interval indices.
+/// Restriction of the intervals in which each task may be active.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pruning {
     /// Every task may be active in every interval.
     None,
-    /// The windows that the DAG implies.
+    /// Tasks stay within the windows that the DAG implies.
     Dag,
     /// The windows that the DAG implies; in addition, tasks with successors stay within this many intervals of their
     /// intervals in a reference run (Alg. 1).
@@ -25,12 +25,13 @@ pub enum Pruning {
 pub struct Shape {
     /// Form of the model.
     pub form: Form,
-    /// `true` if only tasks that compete with others get intervals; the durations of the others follow from the
+    /// `true` if only tasks that compete with others get intervals; the durations of all other tasks follow from the
     /// circuits, which requires the rows of [`Form::cuts`].
     pub competing_only: bool,
-    /// Windows of interval indices.
+    /// Restriction of the intervals in which each task may be active.
     pub pruning: Pruning,
-    /// Number of intervals K; 0 uses two more than the reference schedule has, or exactly as many if the margin is 0.
+    /// Number of intervals K; 0 uses two more than the reference schedule has, or exactly as many if `pruning` is
+    /// `Anchored(0)`.
     pub intervals: u32,
 }
 
@@ -57,9 +58,9 @@ impl<'a> ShapeSubject<'a> {
 /// A model with one of its points.
 #[derive(Clone, Debug)]
 pub struct Shaped {
-    /// The model.
+    /// The written model.
     pub model: IntervalModel,
-    /// The point of the starting schedule, or the row that it breaks.
+    /// The point of the starting schedule, or the row that the schedule breaks.
     pub point: Result<Vec<f64>, String>,
     /// Windows of the model.
     pub windows: IndexWindows,
@@ -70,7 +71,8 @@ pub struct Shaped {
 }
 
 impl Shaped {
-    /// The point of a schedule, if it satisfies the rows of `model`, which is this model or one with the same columns.
+    /// Returns the point of a schedule if it satisfies the rows of `model`, which is this model or one with the same
+    /// columns.
     ///
     /// # Errors
     /// The broken row, in words.
@@ -99,7 +101,7 @@ fn unbroken(model: &Model, point: Vec<f64>) -> Result<Vec<f64>, String> {
 /// starting schedule, because rounding could make a starting point at the limit infeasible.
 const ROOM: f64 = 1e-6;
 
-/// Maximum amount by which a start may break a row; the solver allows 1e-6.
+/// Maximum amount by which a starting point may break a row; the solver allows 1e-6.
 const TOLERANCE: f64 = 5e-7;
 
 impl Shape {

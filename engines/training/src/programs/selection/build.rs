@@ -14,11 +14,11 @@ use rustc_hash::FxHashMap;
 pub(super) enum Recipe {
     /// 1 if the link has at least this number of circuits.
     Reach { link: u32, circuits: u32 },
-    /// Duration of tasks of one type minus its minimum.
+    /// Duration of tasks of one type, minus the minimum of this duration.
     Duration { link: u32, flows: f64, work: f64, base: f64 },
-    /// The largest of several sums minus its minimum.
+    /// The largest of several sums, minus the minimum of this largest sum.
     Largest { sums: Vec<Sum>, base: f64 },
-    /// The end of the iteration minus its minimum.
+    /// The end of the iteration, minus its earliest possible time.
     Makespan,
     /// Length of a piece of a share if the link has from..=to circuits, else 0.
     Piece { share: usize, piece: usize, from: u32, to: u32 },
@@ -90,7 +90,7 @@ impl<'a> Builder<'a> {
         1e3 * self.ask.limit_s
     }
 
-    /// In the reduced form, columns are the excess of a time over its minimum.
+    /// Returns the name of a time column: in the reduced form, the column is the excess of a time over its minimum.
     pub fn named(&self, name: String, excess: &str) -> String {
         match self.ask.writing {
             Writing::Full => name,
@@ -157,7 +157,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Circuits of a link.
+    /// Sum that gives the number of circuits of a link.
     fn circuits_of(&self, link: usize) -> Sum {
         let mut sum = Sum::of(f64::from(self.range.low[link]));
         let count = self.range.high[link] - self.range.low[link];
@@ -165,7 +165,7 @@ impl<'a> Builder<'a> {
         sum
     }
 
-    /// 1 if the link has at least this many circuits.
+    /// Sum that is 1 if the link has at least this number of circuits, otherwise 0.
     pub fn reaches(&self, link: usize, circuits: u32) -> Sum {
         // Counts outside the range are constants instead of columns.
         if circuits <= self.range.low[link] {

@@ -117,7 +117,7 @@ impl Paths {
         paths
     }
 
-    /// The start of a task as one sum.
+    /// Sum that gives the start of a task.
     pub fn one(&mut self, builder: &mut Builder<'_>, task: u32) -> Sum {
         let sums = &mut self.starts[task as usize];
         if sums.len() > 1 {
@@ -144,7 +144,7 @@ pub(super) fn keep_largest(sums: &mut Vec<Sum>, new: Sum, builder: &Builder<'_>)
 }
 
 impl Builder<'_> {
-    /// A column for the maximum of several sums, which bound a start of `task` (or of several tasks that begin no
+    /// Adds a column for the maximum of several sums, which bound a start of `task` (or of several tasks that begin no
     /// earlier).
     pub(super) fn start_column(&mut self, name: String, task: u32, sums: Vec<Sum>) -> Sum {
         let index = task as usize;

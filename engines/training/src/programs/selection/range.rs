@@ -9,9 +9,9 @@ use crate::simulate::evaluate::{Evaluator, Scratch};
 /// Minimum and maximum number of circuits of every link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Range {
-    /// Fewest.
+    /// Minimum number of circuits of each link.
     pub low: Vec<u32>,
-    /// Most.
+    /// Maximum number of circuits of each link.
     pub high: Vec<u32>,
 }
 
@@ -34,7 +34,7 @@ impl Range {
         budget.fits(&range.low).then(|| range.within(evaluator))
     }
 
-    /// Maximum number of circuits that the pods allow for each link if all other links have their minimum.
+    /// Limits the maximum of each link to the circuits that the pods allow if all other links have their minimum.
     fn within(mut self, evaluator: &Evaluator) -> Self {
         let budget = &evaluator.network.budget;
         let free = budget.free(&self.low);

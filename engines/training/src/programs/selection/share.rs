@@ -15,7 +15,7 @@ pub(super) struct Share {
     pub link: usize,
     /// The shortest work that follows a sink, milliseconds.
     pub tail: f64,
-    /// Sinks released together, in the order of release.
+    /// Groups of sinks that are released together, in the order of release.
     groups: Vec<Vec<Member>>,
     /// Release of each group.
     releases: Vec<Sum>,
@@ -25,7 +25,7 @@ pub(super) struct Share {
 struct Member {
     task: u32,
     flows: f64,
-    /// NIC-milliseconds.
+    /// Volume of the sink, NIC-milliseconds.
     volume: f64,
 }
 
@@ -186,7 +186,7 @@ impl Share {
         length
     }
 
-    /// Writes the pieces.
+    /// Writes the columns and rows of the pieces.
     pub fn write(&self, builder: &mut Builder<'_>, number: usize) {
         let count: usize = self.groups.iter().map(Vec::len).sum();
         // Few sinks: a row per set (Hall's condition) needs no volume columns.
@@ -197,7 +197,7 @@ impl Share {
         }
     }
 
-    /// Adds one row for every set of sinks and every circuit count that may be too small for it.
+    /// Adds one row for every set of sinks and every circuit count that may be too small for the set.
     fn write_sets(&self, builder: &mut Builder<'_>, number: usize) {
         let (low, high) = (builder.range.low[self.link], builder.range.high[self.link]);
         let members: Vec<(usize, Member)> = self
@@ -302,7 +302,7 @@ impl Share {
         }
     }
 
-    /// 1 if the circuit count of the link is in the bucket.
+    /// Sum that is 1 if the circuit count of the link is in the bucket, otherwise 0.
     fn chosen(&self, builder: &Builder<'_>, (from, to): (u32, u32)) -> Sum {
         builder.reaches(self.link, from).plus(&builder.reaches(self.link, to + 1), -1.0)
     }
@@ -406,12 +406,12 @@ pub(super) struct Served {
 }
 
 impl Served {
-    /// First and last moment of a piece.
+    /// Start and end of a piece, milliseconds.
     fn piece(&self, piece: usize, makespan: f64) -> (f64, f64) {
         (self.releases[piece], self.releases.get(piece + 1).copied().unwrap_or(makespan - self.tail))
     }
 
-    /// Length of a piece.
+    /// Length of a piece, milliseconds.
     pub fn length(&self, piece: usize, makespan: f64) -> f64 {
         let (from, to) = self.piece(piece, makespan);
         (to - from).max(0.0)

@@ -18,7 +18,7 @@ impl Sum {
         Self { constant: 0.0, terms: vec![(column.0, 1.0)] }
     }
 
-    /// Adds `factor` times another sum.
+    /// Adds `factor` times another sum to this sum.
     pub fn add(&mut self, other: &Self, factor: f64) {
         self.constant += factor * other.constant;
         for &(column, value) in &other.terms {
@@ -34,14 +34,14 @@ impl Sum {
         }
     }
 
-    /// This sum and `factor` times another.
+    /// Returns this sum plus `factor` times another sum.
     pub fn plus(&self, other: &Self, factor: f64) -> Self {
         let mut sum = self.clone();
         sum.add(other, factor);
         sum
     }
 
-    /// Minimum value within the bounds of the columns.
+    /// Minimum value of the sum within the bounds of the columns.
     pub fn least(&self, model: &Model) -> f64 {
         // Interval arithmetic over the bounds of the columns.
         let end = |&(column, factor): &(u32, f64)| {
@@ -51,7 +51,7 @@ impl Sum {
         self.constant + self.terms.iter().map(end).sum::<f64>()
     }
 
-    /// Maximum value within the bounds of the columns.
+    /// Maximum value of the sum within the bounds of the columns.
     pub fn greatest(&self, model: &Model) -> f64 {
         let end = |&(column, factor): &(u32, f64)| {
             let bounds = if factor > 0.0 { &model.upper } else { &model.lower };
@@ -65,7 +65,7 @@ impl Sum {
         self.plus(other, -1.0).greatest(model) <= slack
     }
 
-    /// The value at a point.
+    /// Value of the sum at a point.
     pub fn at(&self, point: &[f64]) -> f64 {
         self.constant + self.terms.iter().map(|&(column, value)| value * point[column as usize]).sum::<f64>()
     }

@@ -15,7 +15,7 @@ const COUNTED: [(&str, &str, u8, Count); 4] = [
 
 type Count = fn(&SearchRow) -> Option<u64>;
 
-/// The steps, newest first.
+/// Table of the steps, newest first.
 pub(super) fn table(search: &Search<'_>) -> Table {
     let rows = &search.run.search.rows;
     let used = |(.., of): &&(&str, &str, u8, Count)| rows.iter().any(|row| of(row).is_some());

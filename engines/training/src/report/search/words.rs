@@ -119,7 +119,7 @@ pub(super) fn sentence(run: &RunBeside, is_verified: bool) -> Phrase {
     }
 }
 
-/// All facts, one line each.
+/// All facts on a search, one line each.
 pub(super) fn remarks(run: &RunBeside) -> Vec<String> {
     let mut lines = super::super::beside::remarks(run);
     if let Some((_, phase)) = run.phases.last() {

@@ -55,14 +55,14 @@ fn span((set, carrying): (u32, u32), start_s: f64, end_s: f64, link: usize) -> S
     Span { name, start_s, end_s, tone, item: Some(link as u32), ..Span::default() }
 }
 
-/// Circuits of a link that are set at a given time of the iteration.
+/// Number of circuits of a link that are set at a given time of the iteration.
 fn set(phases: &Phases, link: usize, time_s: f64) -> u32 {
     let at = phases.events.partition_point(|event| event.time_s <= time_s);
     let event = at.checked_sub(1).map_or(phases.events.last(), |at| phases.events.get(at));
     event.map_or(0, |event| event.circuits[link])
 }
 
-/// Circuits of a link that were set throughout the dark time before a given time.
+/// Number of circuits of a link that were set throughout the dark time before a given time.
 fn carrying(phases: &Phases, link: usize, time_s: f64, delay_s: f64, period_s: f64) -> u32 {
     let since_s = time_s - delay_s;
     let in_dark = |event: &&PhaseEvent| {

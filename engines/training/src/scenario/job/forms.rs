@@ -43,7 +43,7 @@ pub enum PortsPerPod {
     ByPosition(Vec<u32>),
 }
 
-/// Ports of a pod in a file.
+/// Valid numbers of ports of a pod in a file.
 const PORTS: NumberRange = NumberRange::Int(1, MAX_PORTS as i64);
 
 impl FieldType for PortsPerPod {

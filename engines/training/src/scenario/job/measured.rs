@@ -28,8 +28,8 @@ record! {
 
 impl Measured {
     /// Bytes that cross on a ring of `joined` pods, divided by the measured bytes: ((d - 1) / d) / ((m - 1) / m) for d
-    /// pods and m measured replicas. `replicas` is the number of replicas of the job. Not finite if a single replica
-    /// was measured, which has no exchange.
+    /// pods and m measured replicas. `replicas` is the number of replicas of the job. The factor is not finite if a
+    /// single replica was measured, because a single replica has no exchange.
     pub fn ring_factor(&self, replicas: u32, joined: u32) -> f64 {
         let measured = self.replicas.unwrap_or(replicas);
         if measured == joined {
@@ -101,7 +101,7 @@ impl FieldType for Order {
 /// One compute of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Step {
-    /// `true` if it is a backward.
+    /// `true` if the compute is a backward pass.
     pub backward: bool,
     /// The micro-batch, 0-based; written 1-based.
     pub micro_batch: u32,

@@ -52,7 +52,7 @@ impl FailedPort {
         parts.map(|part| port(part).ok_or_else(|| wrong(part))).collect()
     }
 
-    /// The ports as a text that [`FailedPort::list`] reads.
+    /// Writes the ports as a text that [`FailedPort::list`] reads.
     pub fn text(ports: &[Self]) -> String {
         ports.iter().map(|failed| format!("{}:{}", failed.pod, failed.port)).collect::<Vec<_>>().join(", ")
     }
@@ -68,7 +68,7 @@ pub enum PodMap {
     Ranges(Vec<PodRange>),
 }
 
-/// GPUs of a pod in a file.
+/// Valid numbers of GPUs of a pod in a file.
 const GPUS: NumberRange = NumberRange::Int(1, MAX_GPUS as i64);
 
 impl FieldType for PodMap {

@@ -1,4 +1,4 @@
-//! Reading and changing the knobs of a scenario by name.
+//! Reading and changing the parameters of a scenario by name.
 
 use super::table::FAILED;
 use super::{DP, instance_knobs, job_knobs, shared, shared_knobs};
@@ -15,7 +15,7 @@ const PORTS: &str = "ports_per_pod";
 const PODS: &str = "gpus_per_pod";
 
 impl TrainingScenario {
-    /// The knobs of the scenario.
+    /// The parameters of the scenario.
     pub fn knobs(&self) -> &'static [ParamInfo] {
         match self {
             Self::Job(_) => job_knobs(),
@@ -24,8 +24,8 @@ impl TrainingScenario {
         }
     }
 
-    /// The value of a knob. `None` for unknown names and for values that no knob can express (a model given by its
-    /// sizes, a rate that follows another).
+    /// The value of a parameter. `None` for unknown names and for values that no parameter can express (a model given
+    /// by its sizes, a rate that follows another).
     pub fn get(&self, name: &str) -> Option<ParamValue> {
         match self {
             Self::Job(job) => get_job(job, name),
@@ -34,7 +34,7 @@ impl TrainingScenario {
         }
     }
 
-    /// Changes a knob to a value typed by the user.
+    /// Changes a parameter to a value typed by the user.
     ///
     /// # Errors
     /// As for [`TrainingScenario::set`].
@@ -43,12 +43,12 @@ impl TrainingScenario {
         self.set(&setting.name, setting.index, &value)
     }
 
-    /// Changes a knob, or one entry of a list. Checks only the knob's own range, because several changes together may
-    /// be valid even if one alone is not; validate the scenario afterwards.
+    /// Changes a parameter, or one entry of a list. Checks only the parameter's own range, because several changes
+    /// together may be valid even if one alone is not; validate the scenario afterwards.
     ///
     /// # Errors
-    /// An unknown name, a value outside the range, a knob without effect on any scenario of this form, an entry that
-    /// does not exist, or a bandwidth above the one for which the edges of an instance are complete.
+    /// An unknown name, a value outside the range, a parameter without effect on any scenario of this form, an entry
+    /// that does not exist, or a bandwidth above the one for which the edges of an instance are complete.
     pub fn set(&mut self, name: &str, index: Option<usize>, value: &ParamValue) -> Result<(), Problem> {
         let value = self.knob(name)?.accept(value)?;
         if let Some(problem) = self.never(name) {
@@ -86,7 +86,7 @@ pub(super) fn ports_value(ports: &[u32]) -> Option<ParamValue> {
     })
 }
 
-/// Converts a value that is within the range of its knob.
+/// Converts a value that is within the range of its parameter.
 pub(super) fn ports_from(value: &ParamValue) -> Option<PortsPerPod> {
     let port = |value: &ParamValue| u32::try_from(value.as_i64()?).ok();
     match value {
@@ -290,7 +290,8 @@ fn set_instance(
     Ok(())
 }
 
-/// Edges that cannot bind up to a certain bandwidth were left out; above that bandwidth they could bind.
+/// Problem of a bandwidth above `valid`: edges that cannot bind up to `valid` were left out, and above it they could
+/// bind.
 pub(in crate::scenario) fn beyond_valid_edges(path: &str, bandwidth: f64, valid: f64) -> Problem {
     Problem::new(
         path,

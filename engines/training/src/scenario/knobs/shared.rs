@@ -1,4 +1,5 @@
-//! Knobs of several jobs on one set of pods: a knob of a run changes every job, and a list has an entry for each job.
+//! Parameters of several jobs on one set of pods: a parameter of a run changes every job, and a list has an entry for
+//! each job.
 
 use super::access::{ports_from, ports_value, put, set_entry};
 use super::job_knobs;
@@ -14,7 +15,7 @@ const PORTS: &str = "ports_per_pod";
 const WEIGHTS: &str = "weights";
 const FIRST_PODS: &str = "first_pods";
 
-/// Lists with an entry for every pod or job.
+/// Names of lists with an entry for every pod or job.
 pub(super) const LISTS: [&str; 3] = [PORTS, WEIGHTS, FIRST_PODS];
 
 static SHARED_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| {
@@ -46,12 +47,12 @@ static SHARED_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| {
     knobs
 });
 
-/// The knobs of several jobs.
+/// The parameters of several jobs.
 pub fn shared_knobs() -> &'static [ParamInfo] {
     &SHARED_KNOBS
 }
 
-/// The value of a knob; `None` if the jobs differ and the knob cannot be a list.
+/// The value of a parameter; `None` if the jobs differ and the parameter cannot be a list.
 pub(super) fn get(shared: &SharedPods, name: &str) -> Option<ParamValue> {
     match name {
         WEIGHTS => ports_value(&weights(shared)),
@@ -65,7 +66,7 @@ pub(super) fn get(shared: &SharedPods, name: &str) -> Option<ParamValue> {
     }
 }
 
-/// Changes a knob to a value that is within its range.
+/// Changes a parameter to a value that is within its range.
 pub(super) fn set(
     shared: &mut SharedPods,
     name: &str,
@@ -111,7 +112,8 @@ fn first_pods(shared: &SharedPods) -> Vec<u32> {
     shared.jobs.iter().map(|placed| placed.first_pod).collect()
 }
 
-/// The ports as given, so that an invalid list can be corrected; otherwise the derived ports.
+/// Returns the ports of the shared pods as given, so that an invalid list can be corrected; otherwise the derived
+/// ports.
 fn budget(shared: &SharedPods) -> Result<Vec<u32>, Problems> {
     match &shared.ports_per_pod {
         Some(PortsPerPod::ByPosition(ports)) => Ok(ports.clone()),
@@ -119,7 +121,7 @@ fn budget(shared: &SharedPods) -> Result<Vec<u32>, Problems> {
     }
 }
 
-/// A list with one entry or all entries changed.
+/// Returns a list with one entry or all entries changed.
 fn changed(
     name: &str,
     mut list: Vec<u32>,

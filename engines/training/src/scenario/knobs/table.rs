@@ -1,4 +1,4 @@
-//! The descriptions of the knobs.
+//! The descriptions of the parameters.
 
 use crate::scenario::job::{Job, Model, RunConfig};
 use crate::scenario::limits::{MAX_GPUS, MAX_PORTS};
@@ -7,16 +7,16 @@ use lightbay_core::param::{Effect, ParamInfo};
 use lightbay_core::record::{Record as _, params_of};
 use std::sync::LazyLock;
 
-/// Name of the knob for the number of replicas, which sets `gpus`.
+/// Name of the parameter for the number of replicas, which sets `gpus`.
 pub const DP: &str = "dp";
 
-/// Name of the knob for failed ports.
+/// Name of the parameter for failed ports.
 pub(super) const FAILED: &str = "failed_ports";
 
-/// Every key of `run` is a knob, in the order of files.
+/// Parameters for all keys of `run`, in the order of files.
 static RUN_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| params_of::<RunConfig>().collect());
 
-/// Knobs that users change most often, in order; the others follow.
+/// Parameters that users change most often, in order; the others follow.
 const TURNED_FIRST: [&str; 9] =
     ["gpus", DP, "tp", "pp", "micro_batches", "seq", "bandwidth_gbps", "mfu", "ports_per_pod"];
 
@@ -54,13 +54,13 @@ static JOB_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| {
     knobs
 });
 
-/// The number of replicas, which sets the number of GPUs.
+/// Returns the parameter for the number of replicas, which sets the number of GPUs.
 pub(crate) fn replicas() -> ParamInfo {
     let help = "Number of data-parallel replicas of the job; sets `gpus`, the total number of GPUs.";
     ParamInfo::int(DP, 1, i64::from(MAX_GPUS), 1, help).derived().effect(Effect::Cold)
 }
 
-/// Pods that replicas share, of one size or a list of sizes.
+/// Returns the parameter for pods that replicas share, of one size or a list of sizes.
 fn pods() -> ParamInfo {
     ParamInfo::int_or_list(
         "gpus_per_pod",
@@ -85,17 +85,17 @@ static INSTANCE_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| {
     knobs
 });
 
-/// The knobs of the run of a job.
+/// The parameters of the run of a job.
 pub(crate) fn run_knobs() -> &'static [ParamInfo] {
     &RUN_KNOBS
 }
 
-/// The knobs of a job.
+/// The parameters of a job.
 pub fn job_knobs() -> &'static [ParamInfo] {
     &JOB_KNOBS
 }
 
-/// The knobs of an explicit instance.
+/// The parameters of an explicit instance.
 pub fn instance_knobs() -> &'static [ParamInfo] {
     &INSTANCE_KNOBS
 }

@@ -7,9 +7,9 @@ use super::{Shape, StageLoad, Workload};
 pub struct Bucket {
     /// The fraction of the stage's gradients in this bucket.
     pub share: f64,
-    /// The chunk whose last backward completes it.
+    /// The chunk whose last backward completes the bucket.
     pub chunk: u32,
-    /// Fraction of that backward after which it is complete, above 0 and up to 1.
+    /// Fraction of the last backward of `chunk` after which the bucket is complete, above 0 and up to 1.
     pub done: f64,
 }
 

@@ -12,14 +12,14 @@ pub struct LayerParams {
     shared: f64,
     router: f64,
     top_k: f64,
-    /// For every layer, `true` if it is dense.
+    /// For every layer of the model, `true` if the layer is dense.
     dense_layers: Vec<bool>,
-    /// heads * (width of a score + width of a value)
+    /// Width of the attention: heads * (width of a score + width of a value).
     attention_width: f64,
 }
 
 impl LayerParams {
-    /// Counts for `model`; biases and norms are ignored.
+    /// Counts the parameters of `model`; biases and norms are ignored.
     pub fn of(model: &Model) -> Self {
         let h = f64::from(model.hidden);
         let heads = f64::from(model.heads);
@@ -63,17 +63,17 @@ impl LayerParams {
         }
     }
 
-    /// A dense layer.
+    /// Number of parameters of a dense layer.
     pub fn dense_layer(&self) -> f64 {
         self.attention + self.dense
     }
 
-    /// An expert layer without its routed experts.
+    /// Number of parameters of an expert layer without its routed experts.
     pub fn moe_layer_without_experts(&self) -> f64 {
         self.attention + self.shared + self.router
     }
 
-    /// All routed experts of an expert layer.
+    /// Number of parameters of all routed experts of an expert layer.
     pub fn experts(&self) -> f64 {
         self.routed
     }
@@ -102,7 +102,7 @@ impl LayerParams {
     }
 }
 
-/// Parameters of the whole model with its input and output tables.
+/// Number of parameters of the whole model with its input and output tables.
 pub fn parameter_total(model: &Model) -> f64 {
     let params = LayerParams::of(model);
     let dense = params.dense_layers_in(0, model.layers);

@@ -3,7 +3,7 @@
 //! Replicas whose stages are in the same pods form a group: they work at the same times, so their transfers are one
 //! task. The replicas of a stage that share a pod reduce their gradients inside it; the ring of the stage joins pods.
 
-/// Pods of all ranks.
+/// Pods that hold the stages of all replicas.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StagePlaces {
     /// Names of the pods.
@@ -26,9 +26,9 @@ pub struct ReplicaGroup {
 /// A pod on the ring of a stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RingPod {
-    /// The pod.
+    /// Number of the pod.
     pub pod: u32,
-    /// Replicas of which it holds the stage, ascending.
+    /// Replicas whose stage the pod holds, ascending.
     pub replicas: Vec<u32>,
 }
 
@@ -37,7 +37,7 @@ pub struct RingPod {
 pub struct Ring {
     /// The pods of the ring, each with all replicas that have this stage in it.
     pub pods: Vec<RingPod>,
-    /// GPUs of the stage in one replica.
+    /// Number of GPUs of the stage in one replica.
     gpus: u32,
 }
 
@@ -123,9 +123,9 @@ impl StagePlaces {
 /// Groups of replicas that are alike and have separate pods.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Copies {
-    /// Replicas of a copy.
+    /// Number of replicas of a copy.
     pub together: u32,
-    /// Stages in a pod.
+    /// Number of stages in a pod.
     pub stages_per_pod: u32,
     /// Pods of each copy by position.
     pub pods: Vec<Vec<u32>>,
@@ -149,7 +149,7 @@ impl Ring {
         f64::from(narrowest.div_ceil(2)) / f64::from(narrowest)
     }
 
-    /// The transfer to the next pod.
+    /// Returns the transfer to the next pod on the ring.
     pub fn clockwise(&self, from: usize) -> Hop {
         let to = (from + 1) % self.pods.len();
         let width = self.width(from, to);
@@ -157,7 +157,7 @@ impl Ring {
         Hop { to, flows, share: self.clockwise_share() }
     }
 
-    /// The transfer to the previous pod, if part of the gradients goes that way.
+    /// Returns the transfer to the previous pod on the ring, if part of the gradients goes that way.
     pub fn counter_clockwise(&self, from: usize) -> Option<Hop> {
         let to = (from + self.pods.len() - 1) % self.pods.len();
         let width = self.width(from, to);

@@ -12,23 +12,23 @@ pub struct Shape {
     pub replicas: u32,
     /// Replicas that share pods and count as one of R.
     pub replicas_per_pod: u32,
-    /// Pipeline stages of a replica.
+    /// Number of pipeline stages of a replica.
     pub stages: u32,
-    /// Chunks of layers that a stage holds. With 2 or more, the last stage sends to the first one, which continues with
-    /// its next chunk.
+    /// Chunks of layers that a stage holds. With 2 or more chunks, the last stage sends to the first one, which
+    /// continues with its next chunk.
     pub virtual_stages: u32,
-    /// Buckets in which a stage exchanges its gradients.
+    /// Number of buckets in which a stage exchanges its gradients.
     pub dp_buckets: u32,
-    /// Stages that share a pod.
+    /// Number of stages that share a pod.
     pub stages_per_pod: u32,
-    /// G: pods of one replica.
+    /// G: number of pods of one replica.
     pub pods_per_replica: u32,
-    /// Attention data-parallel ranks inside one stage.
+    /// Number of attention data-parallel ranks inside one stage.
     pub dp_in: u32,
     /// `true` if the first stages are in the last pod.
     pub reverse: bool,
     /// `true` if the stages of a pod exchange gradients with other replicas, by pod position. Pods without an exchange
-    /// have no ring and need no circuits for it.
+    /// have no ring and need no circuits for a ring.
     pub exchanging: Vec<bool>,
     /// Optical ports by pod position.
     pub ports: Vec<u32>,
@@ -46,19 +46,19 @@ impl Shape {
         if self.reverse { self.pods_per_replica - 1 - position } else { position }
     }
 
-    /// Stages in the pod at `position`; the pod of the last stages may hold fewer stages than the others.
+    /// Stages in the pod at `position`; the pod of the last stages may hold fewer stages than the other pods.
     pub fn stages_at(&self, position: u32) -> u32 {
         let forward = if self.reverse { self.pods_per_replica - 1 - position } else { position };
         self.stages_per_pod.min(self.stages - forward * self.stages_per_pod)
     }
 
-    /// Flows of a stage towards its clockwise ring neighbour. With two replicas both neighbours are the same pod
-    /// and all GPUs send to it.
+    /// Number of flows of a stage towards its clockwise ring neighbour. With two replicas, both neighbours are the same
+    /// pod, and all GPUs send to this pod.
     pub fn clockwise_flows(&self) -> u32 {
         if self.replicas > 2 { self.gpus_per_stage.div_ceil(2) } else { self.gpus_per_stage }
     }
 
-    /// Flows of a stage towards its counter-clockwise ring neighbour.
+    /// Number of flows of a stage towards its counter-clockwise ring neighbour.
     pub fn counter_clockwise_flows(&self) -> u32 {
         self.gpus_per_stage - self.clockwise_flows()
     }
@@ -171,7 +171,7 @@ impl Shape {
         links
     }
 
-    /// First GPU of a stage of a replica.
+    /// Number of the first GPU of a stage of a replica.
     pub fn first_gpu(&self, replica: u32, stage: u32) -> u32 {
         (replica * self.stages + stage) * self.gpus_per_stage
     }

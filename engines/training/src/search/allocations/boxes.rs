@@ -1,9 +1,9 @@
 //! Branch and bound over boxes of circuit allocations, for instances with many links.
 //!
-//! A box has a lowest and a highest allocation of decided circuits. Its bound is the end if every link has the maximum
-//! that it can have while all other links have their minimum. This is valid because joint ends never grow with
-//! circuits. Under joint rates a box is decided as soon as its open links compete with no other link for ports, because
-//! their highest counts are then best for all.
+//! A box has a lowest and a highest allocation of decided circuits. The bound of the box is the end if every link has
+//! the maximum that it can have while all other links have their minimum. This is valid because joint ends never grow
+//! with circuits. Under joint rates a box is decided as soon as its open links compete with no other link for ports,
+//! because their highest counts are then best for all.
 
 use super::{Split, State, cautious};
 use crate::search::circuits::Proposal;
@@ -18,7 +18,7 @@ use std::collections::BinaryHeap;
 /// the same number, so the search becomes depth-first only if `boxes` is larger; memory then stays bounded.
 const SORTED: usize = 200_000;
 
-/// Lowest and highest decided circuits.
+/// Lowest and highest number of circuits of every decided link.
 #[derive(Clone, Debug)]
 struct Corners {
     low: Box<[u32]>,
@@ -27,9 +27,9 @@ struct Corners {
 
 /// Result of evaluating a box.
 enum BoxOutcome {
-    /// Split the decided link at this position.
+    /// The box must be split: its bound, and the position of the decided link to split.
     Open(f64, usize),
-    /// This allocation is the best of the box.
+    /// The box is decided: makespan of its best allocation.
     Closed(f64),
 }
 

@@ -1,4 +1,4 @@
-//! Links that the search decides, and the exact completion of the others.
+//! Links that the search decides, and the exact completion of the other links.
 
 use super::VectorTask;
 use crate::simulate::evaluate::{Rates, Scratch};
@@ -9,7 +9,7 @@ pub(crate) struct Split<'a> {
     pub task: VectorTask<'a>,
     /// Links decided by the search.
     pub decided: Vec<u32>,
-    /// Sink links, whose circuits follow from the decided ones.
+    /// Sink links, whose circuits follow from the circuits of the decided links.
     pub leaves: Vec<u32>,
     /// `true` if no real pod has two sink links, so that each sink link gets all remaining ports.
     private: bool,
@@ -40,7 +40,8 @@ impl<'a> Split<'a> {
         if self.task.relaxed { Rates::Level } else { self.task.rates }
     }
 
-    /// Circuits that a link can have if the other links keep theirs; `free` are the ports that `x` leaves.
+    /// Maximum number of circuits of a link if the other links keep their circuits; `free` are the ports that `x`
+    /// leaves.
     fn most(&self, link: u32, x: &[u32], free: &[i64]) -> u32 {
         let budget = &self.task.evaluator.network.budget;
         let link = link as usize;
@@ -70,8 +71,8 @@ impl<'a> Split<'a> {
         bound
     }
 
-    /// Returns the makespan of the best completion of the decided circuits of `x`, and sets the sink links of `x` to
-    /// it. At the call, every sink link of `x` must have one circuit.
+    /// Returns the makespan of the best completion of the decided circuits of `x`, and sets the circuits of the sink
+    /// links in `x` accordingly. At the call, every sink link of `x` must have one circuit.
     pub fn solve(&self, x: &mut [u32], free: &mut Vec<i64>, scratch: &mut Scratch) -> f64 {
         let evaluator = self.task.evaluator;
         if !self.modelled {
@@ -121,8 +122,9 @@ impl<'a> Split<'a> {
         stuck
     }
 
-    /// Minimum number of circuits with which every sink link ends by `limit`; `None` if some sink link cannot end by
-    /// then. Needs the start times of the decided circuits in `scratch`.
+    /// Sets every sink link of `x` to the minimum number of circuits with which it ends by `limit`, and returns the
+    /// latest end of these links; `None` if some sink link cannot end by then. Needs the start times of the decided
+    /// circuits in `scratch`.
     pub fn fewest(&self, x: &mut [u32], limit: f64, scratch: &mut Scratch) -> Option<f64> {
         let (model, rates) = (&self.task.evaluator.model, self.rates());
         // Ends never grow with circuits, so bisection finds the smallest count that meets the limit.

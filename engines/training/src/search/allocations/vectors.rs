@@ -42,7 +42,7 @@ impl<'a> Odometer<'a> {
     }
 }
 
-/// Listed allocations.
+/// All feasible allocations of the decided links, with their bounds.
 #[derive(Clone, Debug)]
 pub(crate) struct Vectors {
     width: usize,

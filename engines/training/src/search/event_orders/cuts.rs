@@ -17,9 +17,9 @@ pub type PointRange = (Point, Point);
 /// An order of two points that is not decided yet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BranchCandidate {
-    /// One of the two points.
+    /// One of the two time points.
     pub first: Point,
-    /// The other point.
+    /// The other time point.
     pub second: Point,
     /// Part of a capacity violation that the linear bound of the open order hides, in units of time of the resource.
     pub hides: f64,
@@ -32,7 +32,7 @@ pub struct Shortage {
     pub short: f64,
     /// Capacity violation according to the linear bounds, in the same units.
     pub seen: f64,
-    /// The row, violated by `seen`.
+    /// The row that the windows violate by `seen`.
     pub row: Row,
     /// The open orders that keep `seen` below `short`.
     pub questions: Vec<BranchCandidate>,
@@ -41,7 +41,7 @@ pub struct Shortage {
 /// Windows to check: time points with their times, and the known distances between them.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
-    /// The problem.
+    /// The problem whose windows are checked.
     pub problem: &'a Problem,
     /// Known distances between time points.
     pub distances: &'a Distances,
@@ -199,8 +199,8 @@ impl View<'_> {
     /// Returns the capacity violation at prices: each job has a worth per unit of work, each stretch between `points`
     /// (and before the first and after the last) has a cost per unit of time, and the yield of a job in a stretch is at
     /// most its worth minus the cost of the resources it uses there. The total worth of all jobs cannot exceed the
-    /// total of these costs and yields. It is a Farkas row: the dual of the linear program over amounts, with lengths
-    /// as variables.
+    /// total of these costs and yields. The result is a Farkas row: the dual of the linear program over amounts, with
+    /// lengths as variables.
     pub fn priced(&self, worth: &[(u32, f64)], points: &[Point], stretches: &[Priced]) -> Shortage {
         let mut row = Row::default();
         let (mut short, mut seen) = (0.0, 0.0);

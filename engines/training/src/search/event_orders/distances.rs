@@ -11,7 +11,7 @@ pub struct Distances {
 }
 
 impl Distances {
-    /// No distances, except 0 from each time point to itself.
+    /// Creates a matrix without distances, except 0 from each time point to itself.
     pub fn new(moments: usize) -> Self {
         let mut least = vec![f64::NEG_INFINITY; moments * moments];
         for at in 0..moments {

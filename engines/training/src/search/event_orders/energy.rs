@@ -10,7 +10,7 @@ use lightbay_core::watch::Watch;
 /// Minimum number of tasks of a resource for which a pass, which takes cubic time, checks whether to stop.
 const MANY: usize = 30;
 
-/// Minimum rise of a distance that counts: smaller ones would repeat rounds without moving the bound that is reported.
+/// Minimum rise of a distance that counts: smaller rises would repeat rounds without moving the bound that is reported.
 const WORTHWHILE: f64 = 1e-9;
 
 impl Distances {
@@ -20,9 +20,9 @@ impl Distances {
     }
 }
 
-/// For every resource, and every pair of a start and an end of its jobs, requires that the work which cannot be done
-/// outside fits between them. Repeats until no distance rises or `rounds` are over. Returns `false` if the distances
-/// become infeasible.
+/// For every resource, and every pair of a start and an end of its jobs, requires a distance in which the resource can
+/// do the work that must be done between the two. Repeats until no distance rises or `rounds` are over. Returns `false`
+/// if the distances become infeasible.
 pub(super) fn propagate<W: Watch<Proposal>>(
     problem: &Problem,
     distances: &mut Distances,

@@ -10,8 +10,8 @@ use crate::search::circuits::Proposal;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
-/// Capacity violations below this count as rounding, in units of time of a resource. Twice the tolerance of the simplex
-/// (`FEASIBLE` of `simplex.rs`), so that a satisfied row is not found violated.
+/// Capacity violations below this count as rounding, in units of time of a resource. The limit is twice the tolerance
+/// of the simplex (`FEASIBLE` of `simplex.rs`), so that a satisfied row is not found violated.
 pub const SHORT: f64 = 2e-11;
 
 /// Shortfalls of distances below this count as rounding. This is the tolerance of the simplex: rows that the simplex
@@ -156,8 +156,8 @@ pub fn relax<W: Watch<Proposal>>(
     Ok(RelaxedNode::Open { bound, times, rows, questions })
 }
 
-/// Rates for all resources within windows that satisfy all single stretches; capacity violations go to `shortages`.
-/// `None` if some rates could not be found.
+/// Computes rates for all resources within windows that satisfy all single stretches; capacity violations go to
+/// `shortages`. `None` if some rates could not be found.
 fn serve<W: Watch<Proposal>>(
     view: View<'_>,
     watch: &mut W,
@@ -218,7 +218,7 @@ fn apart(distances: &Distances, times: &[f64], program: &mut Dictionary) -> bool
     any
 }
 
-/// All branching candidates, each once, sorted by hidden violation.
+/// Fills `questions` with all branching candidates, each once, sorted by hidden violation.
 fn rank(shortages: &[Shortage], questions: &mut Vec<BranchCandidate>) {
     questions.clear();
     for shortage in shortages {

@@ -12,7 +12,7 @@ use crate::search::circuits::Proposal;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
-/// The time point at which the iteration begins, the origin of all others.
+/// The time point at which the iteration begins; it is the origin of all time points.
 pub const ORIGIN: u32 = 0;
 
 /// The time point at which the iteration ends.
@@ -21,7 +21,7 @@ pub const END: u32 = 1;
 /// A point in time: a variable time point and a constant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// The time point.
+    /// Number of the time point.
     pub moment: u32,
     /// Constant that is added to the time of the time point, in units.
     pub plus: f64,
@@ -32,31 +32,31 @@ pub struct Point {
 pub struct ContendedTask {
     /// Task id.
     pub task: u32,
-    /// Time point before which the job is not served.
+    /// Time point before which the task is not served.
     pub start: Point,
-    /// Time point by which the job is served completely.
+    /// Time point by which the task is served completely.
     pub end: Point,
-    /// Duration at its highest speed, units.
+    /// Duration of the task at its highest speed, units.
     pub work: f64,
 }
 
 /// A directed link or NIC direction that its tasks can fill.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resource {
-    /// Circuits, or 1 for a NIC.
+    /// Number of circuits, or 1 for a NIC.
     pub capacity: f64,
-    /// Jobs, each with the capacity that it uses at its highest speed.
+    /// Contended tasks, each with the capacity that it uses at its highest speed.
     pub shares: Vec<(u32, f64)>,
 }
 
-/// An instance on fixed circuits.
+/// The scheduling problem of an instance on fixed circuits.
 #[derive(Clone, Debug)]
 pub struct Problem {
     /// Seconds in a unit of time.
     pub unit: f64,
     /// Duration of every task that is served at its highest speed, seconds.
     pub seconds: Vec<f64>,
-    /// Contended tasks.
+    /// Contended tasks, also called jobs.
     pub jobs: Vec<ContendedTask>,
     /// Resources for which the tasks compete.
     pub resources: Vec<Resource>,
@@ -68,7 +68,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// The problem on circuits `x`.
+    /// Creates the problem on circuits `x`.
     ///
     /// # Errors
     /// The reason to stop.
@@ -126,7 +126,7 @@ impl Problem {
     }
 }
 
-/// Resources joined by common jobs.
+/// Groups resources that are connected by common tasks.
 fn components(resources: &[Resource], jobs: usize) -> Vec<Vec<u32>> {
     let mut components: Vec<Vec<u32>> = Vec::new();
     let mut reached = vec![false; resources.len()];
@@ -181,8 +181,8 @@ fn resources(network: &Network, x: &[u32], top: &[f64]) -> Vec<(f64, Vec<(u32, f
     resources
 }
 
-/// The tasks that can fill the resource: together with tasks that may run at the same time, they need more than its
-/// capacity.
+/// Returns the tasks that can fill the resource: together with tasks that may run at the same time, they need more than
+/// its capacity.
 fn crowded(network: &Network, capacity: f64, shares: &[(u32, f64)]) -> Vec<(u32, f64)> {
     // Antichain bound by sums: tasks that the DAG orders never run at the same time.
     let beside = |task: u32| {
@@ -196,15 +196,15 @@ fn crowded(network: &Network, capacity: f64, shares: &[(u32, f64)]) -> Vec<(u32,
 
 /// Contended tasks only, with the longest paths between them through uncontended tasks, seconds.
 struct Contracted {
-    /// Durations.
+    /// Duration of each task.
     work: Vec<f64>,
-    /// Earliest start because of releases and uncontended tasks.
+    /// Earliest start of each task because of releases and uncontended tasks.
     ready: Vec<f64>,
-    /// Minimum time between the end of a task and the end of the iteration.
+    /// Minimum time between the end of each task and the end of the iteration.
     tail: Vec<f64>,
-    /// `(before, after, delay)`.
+    /// Minimum delays between tasks, each as `(before, after, delay)`.
     arcs: Vec<(u32, u32, f64)>,
-    /// Longest path altogether.
+    /// Length of the longest path of all.
     length: f64,
 }
 
@@ -402,7 +402,7 @@ impl Contracted {
     }
 }
 
-/// Windows as points, and the number of time points.
+/// Windows as pairs of points, and the number of time points.
 struct Points {
     windows: Vec<(Point, Point)>,
     moments: u32,
@@ -410,7 +410,7 @@ struct Points {
 
 /// Union-find over times with fixed distances.
 struct Joined {
-    /// `t[of] = t[parent] + plus`.
+    /// Parent of each time, with its fixed distance: `t[of] = t[parent] + plus`.
     parent: Vec<Point>,
 }
 

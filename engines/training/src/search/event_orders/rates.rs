@@ -7,21 +7,21 @@ use super::problem::{Point, Resource};
 /// Flows below this count as rounding.
 const TINY: f64 = 1e-15;
 
-/// Service of jobs: the work of every job in every stretch.
+/// Work of every job of some resources in every stretch between time points.
 #[derive(Clone, Debug, Default)]
 pub struct Service {
-    /// The jobs.
+    /// The jobs, as indices of `Problem::jobs`.
     pub jobs: Vec<u32>,
     /// Boundaries of the stretches, ascending.
     pub times: Vec<f64>,
     /// `amount[job * stretches + stretch]`: work of the job in the stretch, in any unit.
     pub amount: Vec<f64>,
-    /// Factor by which all times are stretched so that all work fits; 1 if it already fits.
+    /// Factor by which all times must be multiplied so that all work fits; 1 if it already fits.
     pub stretch: f64,
 }
 
 /// Serves as much as possible of the jobs of a resource within their windows. If some work is left, also returns the
-/// stretches that lack capacity, in order of time. It is a transportation problem between jobs and stretches.
+/// stretches that lack capacity, in order of time. This is a transportation problem between jobs and stretches.
 pub fn serve(view: View<'_>, resource: &Resource) -> (Service, Vec<PointRange>) {
     let jobs: Vec<_> = resource
         .shares

@@ -8,8 +8,8 @@ use crate::simulate::iteration::{Piece, Trace};
 /// Amounts below this fraction of a job count as rounding.
 const TINY: f64 = 1e-12;
 
-/// The schedule of windows and the services within them; all times are scaled by the largest factor that a service
-/// needs.
+/// Converts windows, and the amounts of work that each resource does in them (`services`), to a schedule with rates.
+/// All times are multiplied by the largest `stretch` of a service, so that all work fits.
 pub fn trace(network: &Network, view: View<'_>, services: &[Service]) -> Trace {
     let problem = view.problem;
     let n = network.tasks();

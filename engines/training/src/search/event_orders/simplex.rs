@@ -1,8 +1,8 @@
 //! A dual simplex method for the small linear programs of the search: minimise one variable subject to rows that
 //! are added one after the other.
 //!
-//! The program is kept as a dictionary (every basic variable written in terms of the nonbasic ones, which are 0).
-//! At the beginning all variables are nonbasic, so the dictionary is dual feasible and stays so. Added rows are
+//! The program is kept as a dictionary (every basic variable is written in terms of the nonbasic variables, which are
+//! 0). At the beginning all variables are nonbasic, so the dictionary is dual feasible and stays so. Added rows are
 //! expressed in the dictionary and repaired by dual pivots. [`Dictionary::safe_bound`] recomputes the bound from the
 //! multipliers and the original rows, so rounding in pivots cannot make it invalid.
 
@@ -11,7 +11,7 @@
 pub struct Row {
     /// Variables with their coefficients, each variable once.
     pub terms: Vec<(u32, f64)>,
-    /// The constant.
+    /// Constant term of the row.
     pub constant: f64,
 }
 
@@ -19,14 +19,13 @@ pub struct Row {
 /// docs/methods/training.md scales them); the tolerance is a hundred times the rounding of a row.
 const FEASIBLE: f64 = 1e-11;
 
-/// Coefficients below this are not pivoted on.
-/// Pivots on smaller ones would multiply rounding by more than 1e9.
+/// Coefficients below this are not pivoted on. Pivots on smaller coefficients would multiply rounding by more than 1e9.
 const PIVOT: f64 = 1e-9;
 
 /// Reason that an optimisation ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PivotEnd {
-    /// At an optimum.
+    /// The optimum was reached.
     Optimal,
     /// The rows contradict each other.
     Infeasible,
@@ -53,7 +52,7 @@ pub struct Dictionary {
 }
 
 impl Dictionary {
-    /// No rows yet.
+    /// Creates a program without rows.
     pub fn new(lower: Vec<f64>, goal: u32) -> Self {
         let variables = lower.len();
         let mut reduced = vec![0.0; variables];
@@ -99,7 +98,7 @@ impl Dictionary {
         self.rows.push(row);
     }
 
-    /// Dual pivots until all rows hold.
+    /// Makes dual pivots until all rows hold, the rows contradict each other, or the limit is reached.
     pub fn optimise(&mut self, most_pivots: usize) -> PivotEnd {
         // Invariant: reduced costs are not negative (dual feasible), so the first primal feasible dictionary is
         // optimal.
@@ -194,7 +193,7 @@ impl Dictionary {
         }
     }
 
-    /// The current values of the variables, unshifted.
+    /// Writes the current values of the variables, unshifted, to `values`.
     pub fn values_into(&self, values: &mut Vec<f64>) {
         let width = self.variables + 1;
         values.clone_from(&self.lower);
@@ -221,13 +220,13 @@ impl Dictionary {
         multipliers
     }
 
-    /// A row as it was added.
+    /// Returns a row as it was added.
     pub fn row(&self, at: usize) -> &Row {
         &self.rows[at]
     }
 
     /// Returns a lower bound on `x[goal]` if every variable is between `lower` and `upper`: weak duality with the
-    /// multipliers of the dictionary, valid for any rounding of them.
+    /// multipliers of the dictionary, valid for any rounding of the multipliers.
     pub fn safe_bound(&self, upper: &[f64]) -> f64 {
         // Weak duality: goal - sum of multiplier * row is a constant plus a linear function of bounded variables, whose
         // minimum is at a bound of each variable.

@@ -2,8 +2,8 @@
 //! section 10). A node is a box of allocations (lower and upper count per link), or one allocation with a partial order
 //! of its time points. The upper counts bound a box, because with variable rates more circuits never lengthen an
 //! iteration. For the same reason, upper counts that fit the ports replace their box. The search then branches on the
-//! order of pairs of time points. It dives from the open node with the lowest bound until the node is fathomed or
-//! pruned.
+//! order of pairs of time points. The search dives from the open node with the lowest bound until the node is fathomed
+//! or pruned.
 
 use super::node::{self, RelaxedNode};
 use super::problem::{END, ORIGIN, Point, Problem};
@@ -20,11 +20,12 @@ use lightbay_core::watch::Watch;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-/// Minimum relative improvement of a plan that the search accepts. Half of the 1e-9 up to which `delta-joint` calls a
-/// proof complete, so the other half covers rounding.
+/// Minimum relative improvement of a plan that the search accepts. It is half of the 1e-9 up to which `delta-joint`
+/// calls a proof complete; the other half covers rounding.
 pub const CLOSED: f64 = 5e-10;
 
-/// Added to the tightening of a candidate, so that its hidden violation decides if neither child tightens.
+/// Constant that is added to the tightening of a candidate, so that its hidden violation decides if neither child
+/// tightens.
 const LEAST_TIGHTENING: f64 = 1e-3;
 
 /// Relative amount by which a complete search may have missed plans because of rounding; a little more than [`CLOSED`].
@@ -81,7 +82,7 @@ impl Drop for Decision {
     }
 }
 
-/// An open node.
+/// An open node of the search.
 type Node = Open<Subproblem>;
 
 /// Result of a search.
@@ -93,9 +94,9 @@ pub struct Closed {
     pub bound: f64,
     /// `true` if every node was fathomed or pruned, so that the bound equals the best makespan up to rounding.
     pub complete: bool,
-    /// `true` if a limit of the search ended it.
+    /// `true` if a limit ended the search.
     pub stopped: bool,
-    /// Nodes looked at.
+    /// Number of nodes processed.
     pub nodes: u64,
 }
 
@@ -119,7 +120,8 @@ pub struct TreeSearch<'a, W: Watch<Proposal>> {
 }
 
 impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
-    /// A search for a plan better than `best` with at most `caps` circuits per link; `floor` is a lower bound.
+    /// Creates a search for a plan better than `best` with at most `caps` circuits per link; `floor` is a lower bound
+    /// on the makespan.
     pub fn new(
         evaluator: &'a Evaluator,
         caps: &[u32],
@@ -495,7 +497,8 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
     }
 }
 
-/// The distances of a node from its decisions. `None` if they contradict each other.
+/// Recomputes the distances of a node by repeating the decisions that lead to the node; `None` if the decisions
+/// contradict each other.
 fn replay(problem: &Problem, path: Option<&Arc<Decision>>) -> Option<Distances> {
     let mut distances = problem.distances.clone();
     // Decisions are few and each update is O(n^2), so replaying is cheaper than keeping matrices.

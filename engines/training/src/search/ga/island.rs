@@ -1,4 +1,4 @@
-//! One population.
+//! One population of the genetic search.
 
 use super::{GaSettings, GaTask};
 use crate::search::circuits::{Circuits, rank};
@@ -9,7 +9,7 @@ use lightbay_core::random::Stream;
 use rand::RngExt;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Makespans by circuit allocation.
+/// Known makespans by circuit allocation.
 pub(super) type Cache = FxHashMap<Box<[u32]>, f64>;
 
 /// Figures of one generation of an island.
@@ -23,7 +23,7 @@ pub(super) struct IslandRecord {
     pub sum: f64,
     pub squares: f64,
     pub worst: f64,
-    /// Different individuals.
+    /// Number of different individuals.
     pub distinct: f64,
     /// Numbers of children, and of children that were replaced by random individuals.
     pub bred: f64,
@@ -51,7 +51,7 @@ pub(super) struct Island<'a> {
     source: &'static str,
     /// `true` if the best individual must still be polished, or polished further.
     rough: bool,
-    /// Evaluations that are not in the common cache.
+    /// Makespans that are not in the common cache.
     pub learned: Cache,
     /// One entry for every generation since the last collection.
     pub records: Vec<IslandRecord>,
@@ -118,7 +118,7 @@ impl<'a> Island<'a> {
         self.best.as_ref()
     }
 
-    /// The first population: the seeds, then random individuals.
+    /// Creates the first population: the seeds, then random individuals.
     pub fn settle(&mut self, seeds: &[Vec<u32>], cache: &Cache, stop: &dyn Fn() -> bool) {
         let limits = self.task.limits();
         let size = self.settings.population as usize;
@@ -179,7 +179,8 @@ impl<'a> Island<'a> {
         self.close("crossover", (size - elites) as f64, failed, cache, stop)
     }
 
-    /// The best of a few random individuals, which is the smallest index because individuals are sorted.
+    /// Returns the index of the best of a few random individuals, which is the smallest index because individuals are
+    /// sorted.
     fn select(&mut self) -> usize {
         // Tournament selection: the smallest of random positions in the sorted population.
         let size = self.settings.population as usize;

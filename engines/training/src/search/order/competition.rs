@@ -15,32 +15,32 @@ const UNITS: f64 = 1000.0;
 /// A contended task.
 #[derive(Clone, Debug)]
 pub(super) struct Rival {
-    /// Its id.
+    /// Id of the task.
     pub task: u32,
-    /// Its directed link.
+    /// Directed link of the task.
     pub via: u32,
-    /// Circuits of its link.
+    /// Number of circuits of this link.
     pub circuits: f64,
-    /// Volume, NIC units.
+    /// Volume of the task, NIC units.
     pub volume: f64,
     /// Maximum rate that flows, circuits and NICs allow without competition, NICs.
     pub rate: f64,
     /// Earliest start in any schedule on these circuits.
     pub earliest: f64,
-    /// `true` if its end is an event; a last transfer may continue until the iteration ends.
+    /// `true` if the end of the task is an event; a last transfer may continue until the iteration ends.
     pub ends: bool,
-    /// Contended tasks that must end at least a given time before it starts: (position, time).
+    /// Contended tasks that must end at least a given time before this task starts: (position, time).
     pub after: Vec<(u32, f64)>,
-    /// Minimum time from its end to the end of the iteration.
+    /// Minimum time from the end of the task to the end of the iteration.
     pub tail: f64,
 }
 
 /// A directed link or NIC for which tasks compete.
 #[derive(Clone, Debug)]
 pub(super) struct Resource {
-    /// Name for rows.
+    /// Name of the resource in the names of rows.
     pub name: String,
-    /// Capacity, NICs.
+    /// Capacity of the resource, NICs.
     pub capacity: f64,
     /// Positions of tasks, with the capacity that one unit of their rate uses.
     pub users: Vec<(u32, f64)>,
@@ -53,9 +53,9 @@ pub(super) struct Competition {
     pub unit_s: f64,
     /// Contended tasks in topological order.
     pub rivals: Vec<Rival>,
-    /// Position of every task among them.
+    /// Position of every task in `rivals`; `None` for uncontended tasks.
     pub position: Vec<Option<u32>>,
-    /// Resources that they share.
+    /// Resources for which these tasks compete.
     pub resources: Vec<Resource>,
     /// Lower bound on the end of every schedule on these circuits, from uncontended chains.
     pub floor: f64,

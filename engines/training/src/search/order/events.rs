@@ -12,17 +12,17 @@ use std::hash::{Hash, Hasher};
 pub(super) struct Event(u32);
 
 impl Event {
-    /// The start of a task, by its position.
+    /// Creates the start event of a task, which is given by its position.
     pub const fn start(rival: u32) -> Self {
         Self(2 * rival)
     }
 
-    /// The end of a task, by its position.
+    /// Creates the end event of a task, which is given by its position.
     pub const fn end(rival: u32) -> Self {
         Self(2 * rival + 1)
     }
 
-    /// The position of its task.
+    /// Position of the task of the event.
     pub const fn rival(self) -> u32 {
         self.0 / 2
     }
@@ -51,8 +51,8 @@ pub(super) struct EventOrder {
 }
 
 impl EventOrder {
-    /// The order of a schedule. Events at the same time, or swapped by rounding, are brought into an order that the DAG
-    /// allows.
+    /// Returns the order of events of a schedule. Events at the same time, or swapped by rounding, are brought into an
+    /// order that the DAG allows.
     pub fn of(trace: &Trace, competition: &Competition) -> Self {
         // Topological sort by time (Kahn): an event is free when all events that the DAG puts before it are placed.
         let rivals = &competition.rivals;
@@ -96,7 +96,7 @@ impl EventOrder {
         Self { events }
     }
 
-    /// For every contended task, its first interval and the interval after its last one.
+    /// Returns, for every contended task, its first interval and the interval after its last one.
     pub fn spans(&self, competition: &Competition) -> Vec<(u32, u32)> {
         let mut spans = vec![(0, self.events.len() as u32); competition.rivals.len()];
         for (at, event) in self.events.iter().enumerate() {
@@ -106,7 +106,7 @@ impl EventOrder {
         spans
     }
 
-    /// The order with the event at `from` moved to `to`; `None` if the DAG forbids it.
+    /// Returns the order with the event at `from` moved to `to`; `None` if the DAG forbids it.
     pub fn moved(
         &self,
         from: usize,
@@ -132,7 +132,7 @@ impl EventOrder {
         })
     }
 
-    /// A hash that identifies the order.
+    /// Returns a hash that identifies the order.
     pub fn fingerprint(&self) -> u64 {
         let mut hasher = rustc_hash::FxHasher::default();
         self.events.hash(&mut hasher);

@@ -11,38 +11,38 @@ use super::events::EventOrder;
 use super::solver::Point;
 use crate::simulate::evaluate::Evaluator;
 
-/// Events closer than this coincide; times are about 1000. A thousand times the tolerance of the programs, and a
-/// billionth of an iteration.
+/// Events closer than this coincide; times are about 1000. The limit is a thousand times the tolerance of the programs,
+/// and a billionth of an iteration.
 const COINCIDE: f64 = 1e-6;
 
-/// Minimum amount by which a new interval must earn more than its price. A hundred times the tolerance of the programs:
-/// smaller gains may be noise of the prices.
+/// Minimum amount by which a new interval must earn more than its price. The amount is a hundred times the tolerance of
+/// the programs: smaller gains may be noise of the prices.
 const GAIN: f64 = 1e-7;
 
 /// Maximum number of places by which one move shifts an event, so that the number of moves is linear in the events.
 const REACH: usize = 8;
 
-/// An event order next to a solved one.
+/// A move from a solved event order to a neighbouring order.
 #[derive(Clone, Debug)]
 pub(super) struct Move {
     /// Earnings of the best new interval minus its price.
     pub gain: f64,
-    /// The order.
+    /// The order after the move.
     pub order: EventOrder,
 }
 
-/// Reused lists.
+/// Evaluates moves by prices, with lists that are reused.
 #[derive(Debug, Default)]
 pub(super) struct Pricing {
-    /// Moves discarded by their price so far.
+    /// Number of moves discarded by their price so far.
     pub pruned: u64,
     running: Vec<bool>,
     asking: Vec<(u32, f64, f64, f64)>,
 }
 
 impl Pricing {
-    /// All moves of one event past events that coincide with it, except those that prices discard, the most promising
-    /// first.
+    /// All moves of one event past events that coincide with it, the most promising first; moves that prices discard
+    /// are left out.
     pub fn moves(&mut self, competition: &Competition, evaluator: &Evaluator, point: &Point) -> Vec<Move> {
         let mut moves: Vec<Move> = Vec::new();
         // Runs of events that coincide: a move keeps the current solution only within such a run.

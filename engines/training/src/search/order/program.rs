@@ -7,23 +7,23 @@ use lightbay_highs::model::{Column, Model, Row};
 /// Meaning of a column or row, independent of its number; it transfers a basis to the program of a neighbouring order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Part {
-    /// Time of an event.
+    /// Column: time of an event.
     Time(super::events::Event),
-    /// The end of the iteration.
+    /// Column: the end of the iteration.
     Makespan,
-    /// Volume of a task in an interval.
+    /// Column: volume of a task in an interval.
     Volume(u32, u32),
-    /// Rate of a task in an interval.
+    /// Row: maximum rate of a task in an interval.
     Rate(u32, u32),
-    /// A resource in an interval.
+    /// Row: capacity of a resource in an interval.
     Share(u32, u32),
-    /// An interval without other rows has a nonnegative length.
+    /// Row: an interval without other rows has a nonnegative length.
     Length(u32),
-    /// A task sends its volume.
+    /// Row: a task sends its volume.
     Sent(u32),
-    /// A task waits for another.
+    /// Row: a task waits for another task.
     After(u32, u32),
-    /// The iteration ends after a task.
+    /// Row: the iteration ends after a task.
     Last(u32),
 }
 
@@ -124,7 +124,7 @@ impl OrderProgram {
         program
     }
 
-    /// The rows of one interval between two columns.
+    /// Adds the rows of one interval between the columns of two event times.
     fn interval(
         &mut self,
         competition: &Competition,

@@ -1,7 +1,7 @@
 //! Conversion of a solved program to an exact schedule: volumes add up, and times follow from volumes.
 //!
-//! The solver's numbers are exact only up to its tolerances. Its volumes are used; times are recomputed in one pass
-//! over the events, in which every interval is as long as its volumes and the DAG require.
+//! The solver's numbers are exact only up to its tolerances. The volumes of the solver are used; times are recomputed
+//! in one pass over the events, in which every interval is as long as its volumes and the DAG require.
 
 use super::competition::Competition;
 use super::solver::Point;
@@ -14,7 +14,7 @@ const NOISE: f64 = 1e-9;
 /// Relative difference up to which rates count as equal.
 const SAME_RATE: f64 = 1e-9;
 
-/// The schedule of a point on circuits `x`.
+/// Converts a solution of the program to the schedule on circuits `x`.
 pub(super) fn trace(evaluator: &Evaluator, x: &[u32], competition: &Competition, point: &Point) -> Trace {
     // Volumes come from the program and times are recomputed, so capacities hold exactly.
     let sent = cleaned(competition, point);

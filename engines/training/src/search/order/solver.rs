@@ -21,41 +21,42 @@ pub(super) type BasisRows = FxHashMap<Part, BasisStatus>;
 /// The best schedule of one event order.
 #[derive(Clone, Debug)]
 pub(super) struct Point {
-    /// The order.
+    /// Order of the events.
     pub order: EventOrder,
-    /// The makespan, in the units of the competition.
+    /// Makespan, in the units of the competition.
     pub makespan: f64,
     /// Time of every event.
     pub times: Vec<f64>,
     /// Volume of each task in each of its intervals.
     pub sent: Vec<Vec<f64>>,
-    /// Makespan that one unit of volume less of each task would save.
+    /// Amount by which the makespan would be shorter if a task had one unit of volume less, for each task.
     pub worth: Vec<f64>,
-    /// Makespan that one unit of length more would save: before the first event, then in every interval.
+    /// Amount by which the makespan would be shorter with one more unit of length: before the first event, then in
+    /// every interval.
     pub prices: Vec<f64>,
-    /// The basis from which to start a neighbour.
+    /// The basis from which the program of a neighbouring order can start.
     pub standing: BasisRows,
 }
 
-/// Counts of solved programs.
+/// Numbers of solved programs and simplex iterations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Effort {
-    /// Programs.
+    /// Number of programs solved.
     pub lps: u64,
-    /// Simplex iterations.
+    /// Number of simplex iterations.
     pub iterations: u64,
 }
 
 /// Solves programs and counts them.
 pub(super) struct Solver {
-    /// Effort so far.
+    /// Numbers of programs and iterations so far.
     pub effort: Effort,
     /// The stop check of the run; most programs are so small that they end before the first call of the check.
     stop: StopTest,
 }
 
 impl Solver {
-    /// A solver that abandons programs if `stop` returns `true`.
+    /// Creates a solver that abandons programs if `stop` returns `true`.
     pub fn new(stop: StopTest) -> Self {
         Self { effort: Effort::default(), stop }
     }
@@ -146,7 +147,7 @@ fn carried(program: &OrderProgram, near: &BasisRows) -> Basis {
     basis
 }
 
-/// Reads a solution.
+/// Converts a solution of the program to a point.
 fn point(
     program: &OrderProgram,
     competition: &Competition,

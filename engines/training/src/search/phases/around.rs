@@ -1,4 +1,5 @@
-//! A bound on the iteration for any number of reconfigurations, from the dark time across its end.
+//! A lower bound on the iteration time for any number of reconfigurations, from the dark time across the end of the
+//! iteration.
 //!
 //! Circuits that carry at some time t after the start must have been set in the last part of the previous iteration,
 //! whose length is the dark time minus t. So if every decided link has at most x circuits until t, then the last
@@ -18,7 +19,7 @@ const BOXES: usize = 2_000;
 /// Maximum number of steps of the fixpoint iteration for a period that depends on itself.
 const HALVINGS: usize = 40;
 
-/// Ranges of circuits of decided links.
+/// An open box: ranges of circuits of decided links.
 struct OpenBox {
     bound_s: f64,
     low: Vec<u32>,
@@ -47,7 +48,7 @@ pub fn least_period<S, W: Watch<S>>(task: MoveTask<'_>, watch: &mut W) -> Result
     Ok(least_s)
 }
 
-/// The bound for one time t.
+/// Computation of the bound for one time t.
 struct Around<'a, 'm> {
     task: MoveTask<'a>,
     movable: &'m Movable,

@@ -3,7 +3,7 @@
 use super::Moving;
 use crate::simulate::evaluate::Lit;
 
-/// Position of the return.
+/// Position of the return relative to the end of the iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReturnSide {
     /// The dark time of the return spans the end of the iteration. The second instant is given relative to this end,
@@ -16,7 +16,7 @@ pub enum ReturnSide {
 /// A range of times, seconds.
 pub(super) type Instants = [f64; 2];
 
-/// Schedules with one reconfiguration.
+/// A box of schedules with one reconfiguration.
 #[derive(Clone, Debug)]
 pub(super) struct MoveBox {
     pub order: ReturnSide,
@@ -28,14 +28,14 @@ pub(super) struct MoveBox {
 }
 
 impl MoveBox {
-    /// `true` if only instants are undecided.
+    /// Returns `true` if only instants are undecided.
     pub fn is_pair(&self) -> bool {
         self.low == self.high
     }
 
     /// Maximum number of circuits of each link that carry at every moment in any schedule of the box, given the maximum
-    /// circuits of the two states. For a box with a single schedule it is exact. `period_s` matters only for returns
-    /// before the end.
+    /// circuits of the two states. For a box with a single schedule, this number is exact. `period_s` matters only for
+    /// returns before the end.
     pub fn lit(&self, delay_s: f64, states: [&[u32]; 2], period_s: f64, out: &mut Lit) {
         let [[go_first, go_last], [back_first, back_last]] = self.instants;
         let second_from = go_first + delay_s;

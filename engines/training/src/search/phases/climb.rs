@@ -11,7 +11,7 @@ use super::{Aim, Moving};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
-/// Number of the latest ends of transfers at which guesses reconfigure.
+/// Guesses reconfigure at this number of the last ends of transfers.
 const GUESSED_ENDS: usize = 6;
 /// Maximum period of a guess, as a multiple of the best period; a climb shortens guesses.
 const WORSE: f64 = 1.5;

@@ -29,7 +29,7 @@ const GAPS: usize = 12;
 
 /// Rule by which circuits follow demand.
 struct Rule<'r> {
-    /// Circuits of every decided link while it sends.
+    /// Number of circuits of every decided link while it sends.
     counts: &'r [u32],
     /// `true` for pods whose links exclude each other.
     apart: &'r [bool],
@@ -144,7 +144,7 @@ impl Steps<'_> {
             .collect()
     }
 
-    /// Indices of the decided links of a pod.
+    /// Returns the indices of the decided links of a pod.
     fn decided_at(&self, pod: usize) -> impl Iterator<Item = usize> {
         let budget = &self.task.evaluator.network.budget;
         let here = move |link: &usize| budget.ends(*link).iter().any(|end| end.pod as usize == pod);
@@ -192,8 +192,8 @@ impl Steps<'_> {
         best
     }
 
-    /// The transfers of every decided link in the list schedule, ascending; and per pod the moment from which links
-    /// that get the remaining ports need them. `None` if a transfer never starts.
+    /// Returns the list schedule: for every decided link, the transfers in ascending order, and for every pod, the time
+    /// from which links that get the remaining ports of the pod need these ports. `None` if a transfer never starts.
     fn listed(&self, rule: &Rule<'_>) -> Option<(Vec<Vec<Held>>, Vec<f64>)> {
         let network = &self.task.evaluator.network;
         let delay_s = self.task.delay_s;

@@ -10,13 +10,14 @@ use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 use std::collections::BTreeSet;
 
-/// Maximum number of reconfigurations up to which states are split: on all built-in jobs, further ones gained less.
+/// Maximum number of reconfigurations up to which states are split: on all built-in jobs, further reconfigurations
+/// gained less.
 const GROWN: u32 = 4;
 /// Maximum period of a guess, as a multiple of the best period; a climb shortens guesses.
 pub(super) const WORSE: f64 = 1.02;
 /// Number of guesses to improve.
 pub(super) const CLIMBED: usize = 12;
-/// Number of the latest ends of transfers near which states are split.
+/// States are split near this number of the last ends of transfers.
 const NEAR: usize = 10;
 /// Maximum number of states between two others that are all tried; above it, links have the counts of one of the two.
 const MOST_BETWEEN: u64 = 64;

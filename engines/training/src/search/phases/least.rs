@@ -1,9 +1,10 @@
 //! Lower bound on the ports for any number of reconfigurations and any dark time.
 //!
 //! If every decided link has its peak number of circuits all the time, every start and end is at least as early. A pod
-//! needs the ports of each of its links at its peak, and enough ports for its last transfers alone. The pod must carry
-//! all transfers that start at or after some moment between that moment and the end, on circuits that occupy ports
-//! while they carry. The minimum over all peaks with which the iteration ends in time is a bound.
+//! needs the ports of each of its links at its peak, and enough ports for its last transfers alone. For every moment,
+//! the pod must carry the transfers that start at or after this moment in the time from this moment to the end, on
+//! circuits that occupy ports while they carry. The minimum over all peaks with which the iteration ends in time is a
+//! bound.
 
 use super::{Movable, MoveTask};
 use crate::simulate::evaluate::{Lit, Scratch};
@@ -41,7 +42,7 @@ pub fn least_ports<S, W: Watch<S>>(
     Ok(best)
 }
 
-/// The bound for given peaks; `None` if an iteration with them ends too late.
+/// Computes the bound for given peaks; `None` if an iteration with these peaks ends too late.
 pub(super) fn ports_with(
     task: MoveTask<'_>,
     movable: &Movable,
@@ -103,8 +104,8 @@ pub(super) fn ports_with(
     Some(total)
 }
 
-/// The ports needed to carry all transfers that start at or after some moment in the remaining time; the maximum over
-/// moments.
+/// Maximum, over all moments, of the ports that are needed to carry the transfers that start at or after the moment in
+/// the time that remains until `limit_s`.
 fn work_after(task: MoveTask<'_>, here: &[(usize, u32)], start_s: &[f64], limit_s: f64) -> f64 {
     let network = &task.evaluator.network;
     // Transfers of the pod, latest first: start, link with its direction, circuits times seconds.

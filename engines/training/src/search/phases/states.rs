@@ -14,7 +14,7 @@ struct Rest {
 /// Partition of the links of a scenario into decided links and the rest.
 #[derive(Clone, Debug)]
 pub struct Movable {
-    /// Links whose circuits are decided, ascending.
+    /// Decided links, ascending.
     pub decided: Vec<usize>,
     rest: Vec<Rest>,
     ports: Vec<Option<u32>>,
@@ -22,7 +22,7 @@ pub struct Movable {
 }
 
 impl Movable {
-    /// Sorts the links.
+    /// Divides the links of the scenario into decided links and the rest.
     pub fn new(task: MoveTask<'_>) -> Self {
         let network = &task.evaluator.network;
         let budget = &network.budget;
@@ -74,8 +74,8 @@ impl Movable {
         }
     }
 
-    /// Maximum number of circuits of every link in any state with decided counts within `low..=high`; `None` if some
-    /// pod has too few ports for `low`.
+    /// Writes the maximum number of circuits of every link in any state with decided counts within `low..=high` to
+    /// `out`; `None` if some pod has too few ports for `low`.
     pub fn widest(&self, network: &Network, low: &[u32], high: &[u32], out: &mut Vec<u32>) -> Option<()> {
         let budget = &network.budget;
         let mut free: Vec<i64> =
@@ -99,7 +99,7 @@ impl Movable {
         Some(())
     }
 
-    /// Ports that decided counts use in every pod.
+    /// Writes the ports that decided counts use in every pod to `out`.
     pub fn used(&self, network: &Network, counts: &[u32], out: &mut Vec<u32>) {
         out.clear();
         out.resize(self.ports.len(), 0);
@@ -115,7 +115,7 @@ impl Movable {
         self.ports[pod]
     }
 
-    /// The link that gets the remaining ports of a pod, and the ports that one of its circuits needs there.
+    /// The link that gets the remaining ports of a pod, and the ports of this pod that one circuit of the link needs.
     pub fn rest_at(&self, pod: usize) -> Option<(usize, u32)> {
         self.rest.iter().find(|rest| rest.pod == pod).map(|rest| (rest.link, rest.cost))
     }

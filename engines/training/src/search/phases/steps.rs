@@ -72,7 +72,7 @@ pub fn revalued(task: MoveTask<'_>, plan: &Stepped, most: u32) -> Option<Stepped
 }
 
 impl Stepped {
-    /// A plan with one reconfiguration and its return.
+    /// Converts a plan with one reconfiguration and its return to states.
     pub fn of(moving: &Moving, delay_s: f64) -> Self {
         let Moving { first, second, go_s, back_s, period_s } = moving;
         let period_s = *period_s;
@@ -105,9 +105,9 @@ impl Stepped {
     }
 }
 
-/// The carrying circuits: those that were set in all states within the dark time before a moment, including states of
-/// the previous iteration. The period may be infinite if the first state begins at 0, because then only the last state
-/// of the previous iteration extends over its end.
+/// Writes the carrying circuits to `out`: those that were set in all states within the dark time before a moment,
+/// including states of the previous iteration. The period may be infinite if the first state begins at 0, because then
+/// only the last state of the previous iteration extends over its end.
 pub(super) fn carrying(states: &[Vec<u32>], from_s: &[f64], (delay_s, period_s): (f64, f64), out: &mut Lit) {
     out.times.clear();
     out.circuits.clear();
@@ -187,7 +187,7 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// The decided counts of a plan.
+    /// Returns the decided counts of a plan.
     pub fn course(&self, plan: &Stepped) -> Course {
         let decided =
             |state: &Vec<u32>| self.movable.decided.iter().map(|link| state[*link]).collect::<Vec<u32>>();

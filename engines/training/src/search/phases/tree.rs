@@ -22,10 +22,11 @@ const TRIED_WIDELY: u64 = 32;
 /// Accuracy to which the bound of a box is computed, as a fraction of the distance from the bound to the best plan.
 const ROUGH: f64 = 0.01;
 
-/// Steps by which a makespan that depends on itself is bracketed; each at least halves the bracket.
+/// Maximum number of steps by which a makespan that depends on itself is bracketed; each step at least halves the
+/// bracket.
 const HALVINGS: usize = 60;
 
-/// An open box, by its bound.
+/// An open box of schedules with its bound.
 struct OpenBox {
     bound: f64,
     number: u64,
@@ -55,14 +56,14 @@ impl Ord for OpenBox {
 /// otherwise a split that raises only one bound would have score 0.
 const LEAST_GAIN: f64 = 0.1;
 
-/// Buffers.
+/// Buffers of the search.
 #[derive(Default)]
 pub(super) struct MoveBuffers {
     pub lit: Lit,
     pub scratch: Scratch,
     /// Circuits of every link in the two states.
     pub states: [Vec<u32>; 2],
-    /// Ports of every pod that decided links use in these states.
+    /// Ports of every pod that decided links use in the two states.
     pub used: [Vec<u32>; 2],
 }
 
@@ -275,7 +276,7 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
         if from_below { low } else { high }
     }
 
-    /// Tries schedules of a box.
+    /// Tries some schedules of a box as plans.
     fn try_values(&mut self, what: &MoveBox, widely: bool) -> Result<(), MethodError> {
         let network = &self.task.evaluator.network;
         let (low, high) = (&what.low, &what.high);
@@ -336,8 +337,8 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
         }
     }
 
-    /// The plan of a box that holds one schedule; `None` if it is not a valid schedule, or known not to be better than
-    /// the best one.
+    /// The plan of a box that holds one schedule; `None` if the schedule is not valid, or cannot be better than the
+    /// best plan.
     pub(super) fn value(&mut self, point: &MoveBox) -> Option<Moving> {
         let network = &self.task.evaluator.network;
         let [[go, _], [back, _]] = point.instants;

@@ -13,12 +13,12 @@ use super::{Aim, MoveTask, Moving};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
-/// Number of the latest ends of transfers at which circuits may change.
+/// Circuits may change at this number of the last ends of transfers.
 const INSTANTS: usize = 14;
 /// Maximum number of first states to try completely; above it, only states near the first state of the best plan with
 /// one reconfiguration are tried.
 const MOST_STATES: usize = 5_000;
-/// Maximum number of decided links; with more there are too many ways to assign them to the two instants.
+/// Maximum number of decided links; with more links, there are too many ways to assign the links to the two instants.
 const MOST_DECIDED: usize = 6;
 /// Maximum number of schedules that are evaluated for the shortest iteration, which takes seconds on the largest
 /// built-in jobs.
@@ -126,8 +126,8 @@ impl Steps<'_> {
         EARLY.iter().map(|share| -share * delay_s).collect()
     }
 
-    /// Counts of decided links at the start: all that fit the ports, or counts near those of the best plan with one
-    /// reconfiguration.
+    /// Counts of decided links at the start: all counts that fit the ports, or counts near the first counts of the best
+    /// plan with one reconfiguration.
     fn first_states(&self, known: Option<&Vec<u32>>) -> Vec<Vec<u32>> {
         let most = self.movable.most();
         let network = &self.task.evaluator.network;
@@ -155,7 +155,8 @@ impl Steps<'_> {
         states
     }
 
-    /// The latest ends of transfers with successors on these circuits, ascending; empty if the iteration ends too late.
+    /// Returns the last ends of transfers with successors on these circuits, ascending; empty if the iteration ends too
+    /// late.
     fn instants(&mut self, first: &[u32]) -> Vec<f64> {
         let network = &self.task.evaluator.network;
         let mut state = Vec::new();

@@ -1,10 +1,10 @@
 //! Branch and bound over boxes of allocations for the fewest ports within a makespan.
 //!
 //! More circuits never lengthen an iteration under joint rates, so the allocations that keep the makespan are closed
-//! upwards. A box has a lowest and a highest allocation. It holds an allocation within the limit only if the highest one
-//! is within the limit, and none of its allocations has fewer ports than the lowest one. Tightening raises the lowest
-//! count of every link to the smallest count with which the highest allocation still keeps the limit. A box whose lowest
-//! allocation keeps the limit is decided (docs/methods/training.md, section 12).
+//! upwards. A box has a lowest and a highest allocation. A box holds an allocation within the limit only if its highest
+//! allocation is within the limit, and no allocation of the box has fewer ports than the lowest one. Tightening raises
+//! the lowest count of every link to the smallest count with which the highest allocation still keeps the limit. A box
+//! whose lowest allocation keeps the limit is decided (docs/methods/training.md, section 12).
 
 use crate::search::allocations::VectorTask;
 use crate::search::circuits::{Circuits, Proposal};
@@ -14,7 +14,7 @@ use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 use std::collections::BinaryHeap;
 
-/// Lowest and highest circuits of every link.
+/// Lowest and highest number of circuits of every link.
 #[derive(Clone, Debug)]
 struct Corners {
     low: Vec<u32>,
@@ -24,10 +24,10 @@ struct Corners {
 struct PortSearch<'a> {
     evaluator: &'a Evaluator,
     rates: Rates,
-    /// Maximum makespan, seconds.
+    /// Maximum makespan of an allocation, seconds.
     limit_s: f64,
     scratch: Scratch,
-    /// Makespans computed.
+    /// Number of makespans computed.
     evaluated: u64,
 }
 

@@ -3,11 +3,11 @@
 /// The ports of one job, by its pod positions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Account {
-    /// Ports that it may use: brought - given + taken.
+    /// Ports that the job may use: brought - given + taken.
     pub ports_per_pod: Vec<u32>,
-    /// Ports that other jobs use.
+    /// Ports of the job that other jobs use.
     pub given: Vec<u32>,
-    /// Ports that it uses in addition to those it brought.
+    /// Ports that the job uses in addition to those it brought.
     pub taken: Vec<u32>,
 }
 

@@ -33,8 +33,8 @@ impl Default for JobEffort {
     }
 }
 
-/// Generations without improvement after which the genetic search ends and the proof begins. As in `auto`, the proof
-/// that follows finds what a longer search would find.
+/// Number of generations without improvement after which the genetic search ends and the proof begins. As in `auto`,
+/// the proof that follows finds what a longer search would find.
 const STALL: u32 = 25;
 
 /// Circuits with their schedule.
@@ -55,7 +55,7 @@ impl From<Circuits> for ScheduledCircuits {
 /// The best circuits found for given ports.
 #[derive(Clone, Debug)]
 pub struct Solved {
-    /// The circuits.
+    /// The best circuits, with their schedule.
     pub kept: ScheduledCircuits,
     /// Lower bound on the makespan on these ports and at these rates, seconds.
     pub bound: f64,
@@ -63,7 +63,8 @@ pub struct Solved {
     pub caps: Vec<u32>,
 }
 
-/// The best circuits for the ports of `evaluator`; `seeds` that fit are tried in addition to the baselines.
+/// Searches for the best circuits for the ports of `evaluator`; `seeds` that fit are tried in addition to the
+/// baselines.
 ///
 /// # Errors
 /// The reason to stop.
@@ -110,7 +111,7 @@ pub fn best<W: Watch<Proposal>>(
     Ok(Solved { bound: bound.min(kept.found.makespan), kept, caps })
 }
 
-/// Minimises ports while the makespan is kept.
+/// Minimises the ports of the found circuits while their makespan is kept.
 ///
 /// # Errors
 /// The reason to stop.

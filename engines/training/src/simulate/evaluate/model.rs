@@ -30,8 +30,8 @@ struct Row {
     release: f64,
 }
 
-/// The compiled longest path. Positions: tasks with successors in topological order, then sinks grouped by
-/// directed link.
+/// A network compiled into arrays for the computation of longest paths. Positions: tasks with successors in topological
+/// order, then sinks grouped by directed link.
 #[derive(Clone, Debug, Default)]
 pub struct PathModel {
     rows: Vec<Row>,
@@ -46,7 +46,7 @@ pub struct PathModel {
     through: Vec<u32>,
 }
 
-/// Buffers for one thread.
+/// Buffers of one thread, reused between evaluations.
 #[derive(Clone, Debug, Default)]
 pub struct ModelScratch {
     duration: Vec<f64>,
@@ -113,8 +113,8 @@ impl PathModel {
         &self.through
     }
 
-    /// Start times for `x`; only the circuits of [`PathModel::through`] links matter. The methods below that take the
-    /// same scratch use these start times. Returns the largest finish + tail of inner tasks.
+    /// Computes the start times for `x`; only the circuits of [`PathModel::through`] links matter. The methods below
+    /// that take the same scratch use these start times. Returns the largest finish + tail of inner tasks.
     pub fn start(&self, x: &[u32], scratch: &mut ModelScratch) -> f64 {
         scratch.duration.clear();
         // Duration alone: V / (min(F, x) B), once per class.
@@ -207,7 +207,7 @@ impl PathModel {
         bound
     }
 
-    /// Makespan of `x`.
+    /// Returns the makespan of `x`, seconds.
     pub fn makespan(&self, x: &[u32], rates: Rates, scratch: &mut ModelScratch) -> f64 {
         // Everything that can end the iteration: inner tails, through links, leaves.
         let mut end = self.start(x, scratch);

@@ -7,7 +7,7 @@ use super::IterationRun;
 pub(super) struct Filler {
     /// Running tasks of the component, ascending.
     pub tasks: Vec<u32>,
-    /// Speed of each, a fraction of one NIC per flow.
+    /// Speed of each of these tasks, as a fraction of one NIC per flow.
     pub speeds: Vec<f64>,
     /// Tasks in the order in which they are served, with their level (level-first rule).
     pub ranked: Vec<(f64, u32)>,
@@ -77,7 +77,7 @@ impl Filler {
         true
     }
 
-    /// Max-min fairness over the whole component.
+    /// Serves the whole component with max-min fairness.
     pub fn fair(&mut self, run: &IterationRun<'_>) {
         // All flows rise from 0.
         self.rising.clear();
@@ -85,7 +85,7 @@ impl Filler {
         self.rise(run);
     }
 
-    /// Max-min fairness for `ranked[from..to]` on the remaining capacity.
+    /// Serves `ranked[from..to]` on the remaining capacity with max-min fairness.
     pub fn serve(&mut self, from: usize, to: usize, run: &IterationRun<'_>) {
         self.rising.clear();
         self.rising.extend(self.ranked[from..to].iter().map(|(_, task)| *task));
@@ -93,7 +93,7 @@ impl Filler {
         self.rise(run);
     }
 
-    /// The speed just given to a task of the component.
+    /// Returns the speed just given to a task of the component.
     pub fn speed_of(&self, task: u32) -> f64 {
         self.speeds[self.place[task as usize] as usize]
     }

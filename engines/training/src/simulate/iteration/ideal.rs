@@ -8,9 +8,9 @@ use crate::simulate::critical_path::{CriticalPath, critical_path};
 /// Run on the ideal network, the reference of NCT.
 #[derive(Clone, Debug)]
 pub struct IdealRun {
-    /// The schedule.
+    /// Schedule on the ideal network.
     pub trace: Trace,
-    /// Its critical path.
+    /// Critical path of this schedule.
     pub path: CriticalPath,
 }
 
@@ -31,7 +31,7 @@ impl IdealRun {
     }
 }
 
-/// Simulates the ideal network.
+/// Simulates an iteration on the ideal network.
 pub fn ideal(network: &Network, contention: &Contention) -> IdealRun {
     let circuits = vec![1; network.links()];
     let mut trace = Trace::default();

@@ -30,7 +30,7 @@ impl Simulator {
         self.left_at(task, now) + self.to_go[task as usize]
     }
 
-    /// Speeds of a component by level.
+    /// Computes the speeds of a component by level.
     pub(super) fn level_speeds(&self, fill: &mut Filler, now: f64, run: &IterationRun<'_>) {
         // Current levels of the tasks of the component, highest first.
         fill.ranked.clear();

@@ -6,26 +6,26 @@ use crate::simulate::sinks::{Sink, Stretch};
 /// A stretch of constant rate of one task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Piece {
-    /// The task.
+    /// Index of the task.
     pub task: u32,
-    /// First moment, seconds.
+    /// Start of the stretch, seconds.
     pub start: f64,
-    /// Last moment, seconds.
+    /// End of the stretch, seconds.
     pub end: f64,
-    /// Bytes sent.
+    /// Bytes sent in the stretch.
     pub volume: f64,
 }
 
-/// A complete run. Pieces of one task are in time order; pieces of different tasks are mixed.
+/// A complete simulated run. Pieces of one task are in time order; pieces of different tasks are mixed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
-    /// Largest finish + tail, seconds.
+    /// Largest finish plus tail of a task, seconds.
     pub makespan: f64,
     /// Start of every task, seconds.
     pub start: Vec<f64>,
     /// Finish of every task, seconds.
     pub finish: Vec<f64>,
-    /// All stretches.
+    /// Stretches of all tasks.
     pub pieces: Vec<Piece>,
 }
 

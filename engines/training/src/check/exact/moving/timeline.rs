@@ -8,17 +8,17 @@ pub(super) type TimeRange = [f64; 2];
 pub(super) struct CircuitTimeline {
     /// Starts of the pieces, ascending from 0, seconds.
     starts_s: Vec<f64>,
-    /// Circuits at `[piece * links + link]`.
+    /// Maximum number of circuits that carry, at `[piece * links + link]`.
     circuits: Vec<f64>,
     links: usize,
 }
 
 impl CircuitTimeline {
-    /// The circuits of the second state are set at a time in `go`, and the circuits of the first state at a time in
-    /// `back`. A circuit carries at a moment only if it was set throughout the dark time before that moment; the
-    /// iteration repeats, so the dark time before its start lies at the end of the previous iteration. So if the first
-    /// state certainly holds at some moment of that dark time, at most the circuits of the first state carry; the same
-    /// applies to the second state.
+    /// Computes the timeline. The circuits of the second state are set at a time in `go`, and the circuits of the first
+    /// state at a time in `back`. A circuit carries at a moment only if it was set throughout the dark time before that
+    /// moment; the iteration repeats, so the dark time before its start lies at the end of the previous iteration. So
+    /// if the first state certainly holds at some moment of that dark time, at most the circuits of the first state
+    /// carry; the same applies to the second state.
     pub fn new(go: TimeRange, back: TimeRange, delay_s: f64, period_s: f64, states: [&[f64]; 2]) -> Self {
         // Half-open spans of the times t such that the state certainly holds at some time within the dark time before
         // t.

@@ -6,7 +6,7 @@ use lightbay_core::problem::counted;
 use lightbay_formats::svg::{Anchor, Area, Drawing, Fill, Stroke};
 use std::collections::BTreeMap;
 
-/// More pods than this do not fit.
+/// Maximum number of pods for which the matrix fits.
 const MOST_PODS: usize = 32;
 /// Width of the names to the left of the matrix.
 const NAMES: f64 = 56.0;

@@ -18,11 +18,11 @@ const LINK: f64 = 38.0;
 /// circuits of links.
 const MOST_STAGES: u32 = 16;
 
-/// A stretch of the iteration.
+/// The stretch of the iteration that is shown.
 pub(super) struct Timeline<'a> {
     pub(super) facts: &'a Facts,
     pub(super) plan: &'a Explained,
-    /// Compute, of jobs.
+    /// Computes and transfers inside pods of a job; empty for an instance.
     pub(super) steps: &'a [Step],
     pub(super) from_s: f64,
     pub(super) to_s: f64,
@@ -34,9 +34,9 @@ struct TimeBlock {
     task: usize,
     start_s: f64,
     end_s: f64,
-    /// Rate of the blocks below it, NICs.
+    /// Sum of the rates of the blocks below this one, NICs.
     base: f64,
-    /// Its own rate, NICs.
+    /// Rate of this block, NICs.
     nics: f64,
 }
 
@@ -70,7 +70,7 @@ impl Timeline<'_> {
         MARGIN + NAMES + share.clamp(0.0, 1.0) * (WIDTH - 2.0 * MARGIN - NAMES)
     }
 
-    /// Compute in the stretch, with its fill.
+    /// Returns the computes in the shown stretch, each with its fill.
     fn computes(&self) -> impl Iterator<Item = (&Step, Fill)> {
         self.steps.iter().filter_map(|step| {
             let fill = match step.kind {
@@ -222,7 +222,7 @@ fn stacked(pieces: &[TimeBlock]) -> Vec<TimeBlock> {
     done
 }
 
-/// The next of 1, 2, 5, 10, … times a power of ten.
+/// Rounds a step up to the next of 1, 2, 5, 10, … times a power of ten.
 fn nice(step: f64) -> f64 {
     let power = 10f64.powf(step.max(1e-9).log10().floor());
     let factor = [1.0, 2.0, 5.0].into_iter().find(|factor| factor * power >= step).unwrap_or(10.0);

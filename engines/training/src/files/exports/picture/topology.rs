@@ -6,7 +6,7 @@ use lightbay_core::problem::counted;
 use lightbay_formats::svg::{Anchor, Area, Drawing, Fill, Stroke};
 use std::f64::consts::TAU;
 
-/// More links than this are not labelled.
+/// If there are more links than this, none is labelled.
 const MOST_LABELS: usize = 48;
 /// Radius of a pod.
 const RADIUS: f64 = 22.0;
@@ -66,7 +66,8 @@ pub(super) fn draw(
     bottom + 14.0
 }
 
-/// Real pods in a row, each with its mirror below, if circuits join only neighbours in the row.
+/// Places real pods in a row, each with its mirror below; `None` if circuits do not only join neighbours in the row.
+/// Returns the positions of all pods, and the height.
 fn chain(facts: &Facts, at: (f64, f64), width: f64) -> Option<(Vec<(f64, f64)>, f64)> {
     let instance = facts.instance();
     let mut column = vec![None; instance.pods.len()];

@@ -1,7 +1,8 @@
 //! Longest path and tails if the carrying circuits change over time.
 //!
-//! It is exact if [`PathModel::makespan`] is exact at joint rates: a transfer with successors runs alone and as early
-//! as possible, which never delays an end; the last transfers of a link share it as in [`crate::simulate::sinks`].
+//! The result is exact if [`PathModel::makespan`] is exact at joint rates: a transfer with successors runs alone and as
+//! early as possible, which never delays an end; the last transfers of a link share it as in
+//! [`crate::simulate::sinks`].
 
 use super::{Class, ModelScratch, PathModel};
 use crate::model::network::Network;
@@ -11,9 +12,9 @@ use crate::simulate::sinks;
 /// Circuits of every link that carry, in pieces of time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lit {
-    /// Moments, ascending from 0, seconds.
+    /// Moments at which circuits change, ascending from 0, seconds.
     pub times: Vec<f64>,
-    /// Circuits at `[moment * links + link]`.
+    /// Number of circuits that carry, at `[moment * links + link]`.
     pub circuits: Vec<u32>,
 }
 
@@ -64,7 +65,7 @@ impl PathModel {
         f64::INFINITY
     }
 
-    /// Like [`PathModel::start`], if circuits change over time.
+    /// Computes start times like [`PathModel::start`], if circuits change over time.
     pub fn start_over(&self, lit: &Lit, scratch: &mut ModelScratch) -> f64 {
         scratch.finish.clear();
         let mut from = 0;
