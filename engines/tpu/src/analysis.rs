@@ -10,35 +10,36 @@ use crate::model::pod::CHIPS;
 use crate::throughput::metrics::{self, CoverBound, Hops};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A torus of a size.
+/// Reference values of a torus with a given number of cubes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TorusFigures {
     /// Chips along X, Y, Z.
     pub shape: [u16; 3],
-    /// Its distances.
+    /// Hop distances between the chips of the torus.
     pub hops: Hops,
-    /// Its throughput, flits per cycle and ordered pair.
+    /// Throughput of the torus, flits per cycle and ordered pair of chips.
     pub mcf: f64,
 }
 
-/// Reference values for pods of a size.
+/// Reference values for pods with a given number of cubes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Yardsticks {
-    /// Bound that no pod of the size can beat.
+    /// Upper bound on the throughput of every pod of this size.
     pub cover: CoverBound,
     /// Moore bound on every network with the same number of nodes and links per node, flits per cycle and ordered pair.
     pub moore: f64,
-    /// The prismatic torus.
+    /// The prismatic torus of this size.
     pub pt: Option<TorusFigures>,
     /// The doubly twisted torus, if the size has one.
     pub pdtt: Option<TorusFigures>,
 }
 
-/// Size and shape of the torus, with the reference values.
+/// Entry of the cache: number of cubes and requested shape of the plain torus, with the reference values.
 type KeptYardsticks = (usize, Option<[u16; 3]>, Arc<Yardsticks>);
 
 impl Yardsticks {
-    /// Like [`Self::of`], but cached, because a section that follows a run needs these values repeatedly.
+    /// Returns the same values as [`Self::of`], but from a cache, because a section that follows a run needs these
+    /// values repeatedly.
     pub fn known(cubes: usize, shape: Option<[u16; 3]>) -> Arc<Self> {
         static LAST: Mutex<Option<KeptYardsticks>> = Mutex::new(None);
         let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
@@ -50,8 +51,8 @@ impl Yardsticks {
         made
     }
 
-    /// Reference values of a pod of `cubes` cubes whose plain torus has the given shape; the default shape of the size
-    /// if none is given.
+    /// Computes the reference values of a pod of `cubes` cubes whose plain torus has the given shape; without a shape,
+    /// the default shape of the size.
     pub fn of(cubes: usize, shape: Option<[u16; 3]>) -> Self {
         let nodes = CHIPS * cubes;
         let pt = shape.unwrap_or_else(|| baselines::usual_shape(cubes));

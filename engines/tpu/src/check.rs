@@ -1,8 +1,8 @@
 //! The independent checker of pods.
 //!
-//! It shares only the types of scenarios and plans with the rest of the crate: it derives the wiring from the states of
-//! the switches, computes shortest paths, follows every route and checks the dependencies between channels with its own
-//! code.
+//! The checker shares only the types of scenarios and plans with the rest of the crate. It derives the wiring from the
+//! states of the switches, computes shortest paths, follows every route and checks the dependencies between channels
+//! with its own code.
 
 mod bound;
 mod claims;
@@ -69,23 +69,23 @@ pub mod code {
     pub const SIMULATION: &str = "simulation";
 }
 
-/// Claims of a plan outside its result.
+/// Claims of a plan that are stored outside its result.
 #[derive(Clone, Copy, Debug)]
 pub struct Envelope<'a> {
-    /// Objective value.
+    /// Objective value of the plan.
     pub value: f64,
     /// Claimed upper bound of the objective over all pods of the size.
     pub bound: Option<f64>,
-    /// The pods that the bound covers; `None` if it covers all pods of the size.
+    /// The pods for which the bound holds; `None` if it holds for all pods of the size.
     pub bound_covers: Option<&'a str>,
     /// Name of the method that claims the bound.
     pub method: &'a str,
     /// `true` if the run of the method was not stopped early, so that the plan must contain everything that the
     /// scenario requires.
     pub is_whole: bool,
-    /// The parameter `with_routes` of its method, if it was given.
+    /// The parameter `with_routes` of the method, if it was given.
     pub with_routes: Option<bool>,
-    /// Figures of the envelope.
+    /// Figures of the plan by name.
     pub metrics: &'a BTreeMap<String, f64>,
 }
 

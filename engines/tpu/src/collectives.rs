@@ -38,9 +38,9 @@ pub enum Collective {
 pub struct Send {
     /// Epoch in which the shard is sent; the receiver can forward the shard from the next epoch.
     pub epoch: u32,
-    /// Arc: `6 * node + port`.
+    /// Arc over which the shard is sent: `6 * node + port`.
     pub arc: u32,
-    /// Shard, numbered as described at [`Collective`].
+    /// Shard that is sent, numbered as described at [`Collective`].
     pub shard: u32,
 }
 
@@ -54,7 +54,7 @@ pub struct Schedule {
     /// Under translation, only sends of one cube (all-to-all: of shards from cube 0) are listed; the group of the
     /// topology translates them to every cube.
     pub expand: Expansion,
-    /// In ascending order of epochs.
+    /// The sends, in ascending order of epochs.
     pub sends: Vec<Send>,
 }
 
@@ -66,9 +66,9 @@ pub const fn gather_bound(nodes: usize) -> u32 {
 /// Length of a schedule compared with a lower bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Utilisation {
-    /// Lower bound on the epochs of every schedule.
+    /// Lower bound on the number of epochs of every schedule.
     pub bound_epochs: f64,
-    /// Epochs of this schedule.
+    /// Number of epochs of this schedule.
     pub epochs: f64,
 }
 
@@ -137,7 +137,7 @@ impl Schedule {
         }
     }
 
-    /// The sends that a listed send represents.
+    /// Calls `each` with every send that a listed send represents.
     fn each_copy(&self, pod: &Topology, send: &Send, mut each: impl FnMut(Send)) {
         let (Expansion::Translation, Some(symmetry)) = (self.expand, pod.symmetry()) else {
             each(*send);

@@ -1,4 +1,4 @@
-//! Plans for other programs.
+//! Files of plans for other programs.
 //!
 //! | module | content |
 //! |---|---|

@@ -190,8 +190,8 @@ fn routes_note(scenario: &TpuScenario, result: &TpuResult) -> Option<String> {
     ))
 }
 
-/// Only the exact depth recomputes the flow and the results of the simulator; figures of routes can only be recounted
-/// if the routes are listed.
+/// Returns the names of the figures that the checker only reports as claimed: only the exact depth recomputes the flow
+/// and the results of the simulator; figures of routes can only be recounted if the routes are listed.
 fn claimed(result: &TpuResult) -> Vec<&'static str> {
     let unlisted =
         |routing: &Option<Routing>| routing.as_ref().is_none_or(|routing| routing.routes.is_empty());

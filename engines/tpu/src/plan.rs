@@ -48,11 +48,11 @@ record! {
     /// State of one optical circuit switch.
     #[derive(Eq)]
     pub struct OcsState {
-        /// 16·d + u + 4·v.
+        /// Number of the switch: 16·d + u + 4·v.
         pub id: u8 = index(),
-        /// `x`, `y` or `z`.
+        /// Dimension of the switch: `x`, `y` or `z`.
         pub dim: Dimension = any(),
-        /// Face position (u, v).
+        /// Position of the switch on the face: (u, v).
         pub pos: [u8; 2] = index(),
         /// `to[c]` is the cube whose minus port the plus port of cube c is patched to.
         pub to: Vec<u16> = index(),
@@ -77,7 +77,7 @@ record! {
     pub struct SymmetryRecord {
         /// Multiplication table; element 0 is the identity.
         pub table: Vec<Vec<u16>> = index(),
-        /// `to[o][c] = table[c][voltage[o]]`.
+        /// Group element of each switch: `to[o][c] = table[c][voltage[o]]`.
         pub voltage: Vec<u16> = index(),
     }
 }
@@ -90,7 +90,7 @@ record! {
         pub hop_sum: u64 = index(),
         /// Largest hop distance.
         pub diameter: u32 = index(),
-        /// `hop_sum / (n (n - 1))`.
+        /// Mean hop distance: `hop_sum / (n (n - 1))`.
         pub avg_hops: f64 = sane(),
         /// Lower end of the certificate: a flow of this rate exists, in flits per cycle and ordered pair.
         pub mcf_lower: f64 = sane(),
@@ -125,9 +125,9 @@ words! {
 record! {
     /// Static routes with virtual channels.
     pub struct Routing {
-        /// Virtual channels of a link.
+        /// Number of virtual channels of a link.
         pub vc_count: u8 = within(1..=10),
-        /// Sources that are listed.
+        /// Sources whose routes are listed.
         pub expand: Expansion = any(),
         /// Figures of the expanded routes.
         pub claims: RoutingClaims = any(),
@@ -139,14 +139,14 @@ record! {
 }
 
 record! {
-    /// Figures of the expanded routes.
+    /// Figures of the routes of all sources.
     #[derive(Eq)]
     pub struct RoutingClaims {
         /// Number of routes over the most loaded arc.
         pub max_channel_load: u64 = index(),
-        /// Hops on each virtual channel.
+        /// Number of hops on each virtual channel.
         pub vc_hops: Vec<u64> = index(),
-        /// Hops of all routes.
+        /// Number of hops of all routes.
         pub route_hop_sum: u64 = index(),
     }
 }
@@ -155,11 +155,11 @@ record! {
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema)]
 #[schemars(with = "(u32, u32, String, String)")]
 pub struct Route {
-    /// First node.
+    /// First node of the route.
     pub source: u32,
-    /// Last node.
+    /// Last node of the route.
     pub target: u32,
-    /// Port taken at each node, 0 to 5.
+    /// Out port at each node of the route, 0 to 5.
     pub ports: Vec<u8>,
     /// Virtual channel of each hop.
     pub vcs: Vec<u8>,
@@ -214,7 +214,7 @@ record! {
 record! {
     /// Routes and figures of the pod with one switch failed.
     pub struct FaultCase {
-        /// The switch.
+        /// Number of the failed switch.
         pub failed_ocs: u8 = index(),
         /// Number of routes over the most loaded arc; `None` if a pair cannot be reached.
         pub max_channel_load: Option<u64> = index().or_null(),

@@ -39,10 +39,10 @@ use throughput::Compared;
 
 /// Number of rows of long tables that an overview shows.
 const OVERVIEW: usize = 6;
-/// Note on figures of unlisted routes.
+/// Note on claimed figures of routes that the plan does not list.
 const STATED: &str = "Claimed, not checked: the routes are not in the plan.";
 
-/// Every section.
+/// All sections of reports on TPU pods.
 pub(crate) const SECTIONS: &[SectionInfo] = &[
     SectionInfo::of_scenario(
         "pod",

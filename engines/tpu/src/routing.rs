@@ -47,7 +47,7 @@ pub mod turns;
 /// Minimum number of chips for which routes may by default be two hops longer than the shortest allowed route.
 pub const SLACK_FROM_NODES: usize = 512;
 
-/// Number of pairs without a route that a message names.
+/// Maximum number of pairs that a message names if they have no route.
 const NAMED_PAIRS: usize = 20;
 
 /// Number of other random orders of turns tried for a symmetric pod before the routing ignores its symmetry.
@@ -56,7 +56,7 @@ const RESCUES: u64 = 6;
 /// Number of the random stream for orders of turns.
 const TURN_STREAM: u64 = 1 << 32;
 
-/// Selection of routes among the allowed ones.
+/// Selection among the allowed routes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RouteSelection {
     /// By prices that grow with the load.
@@ -77,7 +77,7 @@ pub struct RoutingSettings {
     pub slack_hops: u8,
     /// `true` to balance the load over the virtual channels; otherwise the first one has priority.
     pub balance: bool,
-    /// Passes of the route selection over the flows.
+    /// Number of passes of the route selection over the flows.
     pub passes: u32,
     /// Switches that have failed.
     pub failed: Vec<u8>,
@@ -87,10 +87,10 @@ pub struct RoutingSettings {
     pub selection: RouteSelection,
     /// Maximum number of seconds of the exact program.
     pub exact_limit_s: f64,
-    /// Number of simultaneously failed switches that shared turns must survive; determines the seeds, if seeds are
-    /// needed.
+    /// Number of simultaneously failed switches that shared turns must survive. It determines the spanning trees whose
+    /// turns are allowed first, if any are needed.
     pub tolerated_faults: u8,
-    /// Maximum memory of a request.
+    /// Maximum memory of a request, bytes.
     pub memory_limit_bytes: u64,
 }
 
@@ -127,7 +127,7 @@ impl RoutingSettings {
         }
     }
 
-    /// Default slack of a pod of this many chips.
+    /// Default maximum number of hops above the shortest allowed route, for a pod of `nodes` chips.
     pub const fn usual_slack(nodes: usize) -> u8 {
         // On large pods, two more hops balance the loads; on small ones, they only lengthen routes.
         if nodes >= SLACK_FROM_NODES { 2 } else { 0 }
@@ -162,7 +162,7 @@ impl RoutingSettings {
 /// Pairs without a route.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Missing {
-    /// Source and target of the first twenty.
+    /// Source and target of the first twenty pairs.
     pub named: Vec<(u32, u32)>,
     /// Number of pairs without a route; in a symmetric pod, only pairs with a source in cube 0 are counted.
     pub total: usize,
@@ -207,11 +207,11 @@ impl From<RouteError> for MethodError {
 /// Turns and selected routes of a pod, before they are converted into the record of a plan.
 #[derive(Clone, Debug)]
 pub struct FoundRoutes {
-    /// The pod as it was routed.
+    /// Arcs and arc classes of the pod as it was routed.
     pub frame: Frame,
     /// Turns that the routes may take.
     pub turns: Turns,
-    /// One route for every pair.
+    /// The selected route of every pair.
     pub selection: SelectedRoutes,
     /// Order of turns that gave the best routes.
     pub priority: TurnPriority,
@@ -221,12 +221,12 @@ pub struct FoundRoutes {
     pub load_floor: Option<u32>,
 }
 
-/// Routes, and the data they were built from.
+/// Routes, and the data from which they were built.
 #[derive(Clone, Debug)]
 pub struct Routed {
     /// The routes with claims, for a plan.
     pub routing: Routing,
-    /// Turns and loads by class.
+    /// Turns and selected routes from which `routing` was written.
     pub found: FoundRoutes,
 }
 
@@ -239,7 +239,7 @@ impl Routed {
 }
 
 /// Routes every pair of a pod without deadlock. For symmetric pods, returns routes from cube 0 that translations
-/// expand, unless only asymmetric seeds connect all pairs.
+/// expand, unless all pairs are connected only if the turns of spanning trees without symmetry are allowed first.
 ///
 /// # Errors
 /// [`RouteError`].
@@ -253,7 +253,7 @@ pub fn route(
     Ok(Routed { routing, found })
 }
 
-/// Turns and one route for every pair.
+/// Finds the allowed turns and one route for every pair.
 ///
 /// # Errors
 /// [`RouteError`].
@@ -293,7 +293,7 @@ pub fn find(
     rescue(pod, frame, settings, missing, watch)
 }
 
-/// Turns in an order of priority, without seeds.
+/// Finds the allowed turns by adding turns in an order of priority, without spanning trees.
 ///
 /// # Errors
 /// The watch requests a stop.

@@ -146,7 +146,7 @@ words! {
 }
 
 impl TpuScenario {
-    /// A pod to be designed, with default settings.
+    /// Returns the scenario of a pod to be designed, with default settings.
     pub const fn design(cubes: u16) -> Self {
         Self {
             cubes,
@@ -201,7 +201,7 @@ impl TpuScenario {
     /// The job shape of the doubly twisted torus: the given shape, or the default shape of the size.
     ///
     /// # Errors
-    /// A shape or a size for which it is not defined.
+    /// A shape or a size for which the doubly twisted torus is not defined.
     pub fn pdtt_shape(&self) -> Result<[u16; 3], Problem> {
         let cubes = usize::from(self.cubes);
         match self.job_shape {
@@ -232,7 +232,7 @@ impl TpuScenario {
 }
 
 impl TopologyChoice {
-    /// The wirings that have a name, and their names.
+    /// The wirings that have a name; `WORDS` has their names.
     const NAMED: [Self; 3] = [Self::Design, Self::Pt, Self::Pdtt];
     const WORDS: [&str; 3] = ["design", "pt", "pdtt"];
 

@@ -28,12 +28,12 @@ pub const LATENCY_CYCLES: &str = "latency_cycles";
 /// Prefix of the names of series of two-length bounds.
 const TWO_LENGTH: &str = "two_length_";
 
-/// Two-length bounds of designs, with the length of an electrical and of an optical link.
+/// Name of the series of two-length bounds for a length of an electrical and a length of an optical link.
 pub fn two_length(electrical: u32, optical: u32) -> String {
     format!("{TWO_LENGTH}{electrical}_{optical}")
 }
 
-/// The lengths of an electrical and of an optical link, for the name of a series of two-length bounds.
+/// Parses the lengths of an electrical and of an optical link from the name of a series of two-length bounds.
 pub fn lengths_of(name: &str) -> Option<(u32, u32)> {
     let (electrical, optical) = name.strip_prefix(TWO_LENGTH)?.split_once('_')?;
     Some((electrical.parse().ok()?, optical.parse().ok()?))

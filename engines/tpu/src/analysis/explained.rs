@@ -6,12 +6,12 @@ use crate::model::pod::{CHIPS, SWITCHES};
 use crate::model::topology::Topology;
 use crate::plan::{Claims, FaultCase, Routing, RoutingClaims, TopologyRecord, TpuResult};
 
-/// The routes of a plan in figures.
+/// Loads and hops of the routes of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Routes {
     /// Loads of the channels, with the final virtual channels of the routes.
     pub after: Loads,
-    /// Loads of the channels by the same paths, before the virtual channels were balanced.
+    /// Loads of the channels for the same paths, before the virtual channels were balanced.
     pub before: Option<Loads>,
     /// Hops on each virtual channel as the plan states them.
     pub hops: Vec<u64>,
@@ -21,12 +21,12 @@ pub struct Routes {
     pub totals: Vec<u32>,
     /// Number of routes over the most loaded arc.
     pub most: u64,
-    /// Mean hops of a route.
+    /// Mean number of hops of a route.
     pub avg_hops: f64,
 }
 
 impl Routes {
-    /// Figures of routes.
+    /// Counts the routes of a plan on every channel and computes their figures.
     pub fn of(pod: &Topology, routing: &Routing) -> Self {
         let before = routing.unbalanced.as_ref();
         Self {
@@ -36,7 +36,7 @@ impl Routes {
         }
     }
 
-    /// Figures of the routes of all sources, from the number of routes on every channel, `[vc][arc]`.
+    /// Computes the figures of the routes of all sources from the number of routes on every channel, `[vc][arc]`.
     pub fn counted(pod: &Topology, claims: &RoutingClaims, loads: Vec<Vec<u32>>) -> Self {
         Self::with(pod, claims, Loads { vc: loads, each: 1 })
     }
@@ -65,14 +65,14 @@ impl Routes {
     }
 }
 
-/// A result in figures.
+/// Figures derived from the result of a plan.
 #[derive(Clone, Debug)]
 pub struct PodFacts {
-    /// The links.
+    /// The pod with its links.
     pub pod: Topology,
     /// Name of the group of a symmetric pod.
     pub group: Option<String>,
-    /// Its claims.
+    /// Figures that the result claims.
     pub claims: Claims,
     /// Routes of the result, if it lists any.
     pub routes: Option<Routes>,
@@ -83,7 +83,7 @@ pub struct PodFacts {
 }
 
 impl PodFacts {
-    /// Explains a result.
+    /// Derives the figures of a result.
     ///
     /// # Errors
     /// An invalid topology.
@@ -97,7 +97,7 @@ impl PodFacts {
         Ok(Self { pod, group, claims: result.claims, routes, stated, faults })
     }
 
-    /// Chips of the pod.
+    /// Number of chips of the pod.
     pub fn chips(&self) -> usize {
         self.pod.nodes()
     }

@@ -13,23 +13,23 @@ pub struct Loads {
     pub each: u64,
 }
 
-/// One virtual channel in figures.
+/// Distribution of the loads of the channels of one virtual channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LoadFigures {
-    /// Channels.
+    /// Number of channels.
     pub channels: usize,
-    /// Channels without any route.
+    /// Number of channels without any route.
     pub idle: usize,
     /// The 10th, 50th, 90th and 99th percentile of the loads.
     pub percentiles: [u32; 4],
     /// Load of the most loaded channel.
     pub most: u32,
-    /// Mean load.
+    /// Mean load of a channel.
     pub mean: f64,
 }
 
 impl LoadFigures {
-    /// Figures of a list of loads.
+    /// Computes the figures of a list of loads, with one load for each channel.
     pub fn of(loads: &[u32]) -> Self {
         let mut sorted = loads.to_vec();
         sorted.sort_unstable();
@@ -52,7 +52,7 @@ impl LoadFigures {
     }
 }
 
-/// The arcs of a route, by node and port.
+/// Returns node, out port and virtual channel of every hop of a route.
 pub fn arcs<'a>(pod: &'a Topology, route: &'a Route) -> impl Iterator<Item = (u32, u8, u8)> + 'a {
     route.ports.iter().zip(&route.vcs).scan(route.source, |node, (&port, &vc)| {
         let here = *node;
@@ -62,7 +62,7 @@ pub fn arcs<'a>(pod: &'a Topology, route: &'a Route) -> impl Iterator<Item = (u3
 }
 
 impl Loads {
-    /// Counts the routes of a plan.
+    /// Counts the routes of a plan on every channel.
     pub fn of(pod: &Topology, routing: &Routing) -> Self {
         let symmetric = routing.expand == Expansion::Translation;
         let arcs_in_all = if symmetric { ARC_CLASSES } else { PORTS * pod.nodes() };
@@ -88,7 +88,7 @@ impl Loads {
         Self { vc: loads.to_vec(), each: if symmetric { cubes as u64 } else { 1 } }
     }
 
-    /// Hops on each virtual channel, over the whole pod.
+    /// Number of hops on each virtual channel, over the whole pod.
     #[cfg(test)]
     pub fn hops(&self) -> Vec<u64> {
         let sum = |loads: &Vec<u32>| loads.iter().map(|&load| u64::from(load)).sum::<u64>() * self.each;
@@ -101,7 +101,7 @@ impl Loads {
         (0..arcs).map(|arc| self.vc.iter().filter_map(|loads| loads.get(arc)).sum()).collect()
     }
 
-    /// Channels of one virtual channel.
+    /// Number of channels (arc classes or arcs) of one virtual channel.
     pub fn channels(&self) -> usize {
         self.vc.first().map_or(0, Vec::len)
     }
@@ -127,9 +127,9 @@ pub const UNEVEN: f64 = 0.9;
 pub struct Level {
     /// Smallest and largest load of the level.
     pub load: (u32, u32),
-    /// Arcs inside cubes.
+    /// Number of arcs inside cubes.
     pub electrical: usize,
-    /// Arcs over switches.
+    /// Number of arcs over switches.
     pub optical: usize,
 }
 
@@ -169,18 +169,18 @@ pub fn is_optical(arc: usize) -> bool {
     pod::is_optical(usize::from(pod::LINK_OF_ARC[arc % ARC_CLASSES]))
 }
 
-/// A route over an arc, for the list of flows.
+/// A route that uses a given arc, as a row of the list of flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoutedFlow {
-    /// First chip.
+    /// First chip of the route.
     pub source: u32,
-    /// Last chip.
+    /// Last chip of the route.
     pub target: u32,
-    /// Hops before the arc.
+    /// Number of hops before the arc.
     pub before: u16,
-    /// Total hops.
+    /// Number of hops of the whole route.
     pub hops: u16,
-    /// Virtual channel on the arc.
+    /// Virtual channel that the route uses on the arc.
     pub vc: u8,
 }
 

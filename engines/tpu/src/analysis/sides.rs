@@ -4,22 +4,22 @@ use super::explained::Routes;
 use super::loads::{LoadFigures, Loads, UNEVEN, ratio};
 use super::tori::Tori;
 
-/// One set of routes.
+/// One of the compared sets of routes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Side {
-    /// Name: `after balancing`.
+    /// Name, for example `after balancing`.
     pub name: String,
-    /// Short name: `after`.
+    /// Short name, for example `after`.
     pub short: String,
     /// The rule that selected the routes.
     pub note: &'static str,
-    /// Hops on each virtual channel, over the whole pod.
+    /// Number of hops on each virtual channel, over the whole pod.
     pub hops: Vec<u64>,
-    /// Every channel.
+    /// Loads of every channel.
     pub loads: Loads,
-    /// The channels of each virtual channel in figures.
+    /// Distribution of the loads of each virtual channel.
     pub figures: Vec<LoadFigures>,
-    /// `true` for the plan itself.
+    /// `true` for the routes that the plan contains.
     pub present: bool,
 }
 
@@ -34,7 +34,7 @@ impl Side {
         self.ratio().is_some_and(|ratio| ratio < UNEVEN)
     }
 
-    /// One virtual channel in figures.
+    /// Returns the distribution of the loads of a virtual channel.
     pub fn figures(&self, vc: usize) -> LoadFigures {
         self.figures.get(vc).copied().unwrap_or_default()
     }
@@ -44,8 +44,8 @@ fn figures(loads: &Loads) -> Vec<LoadFigures> {
     loads.vc.iter().map(|loads| LoadFigures::of(loads)).collect()
 }
 
-/// The sets of routes to compare: the routes of the plan before and after balancing, then the routes of the tori.
-/// `dor`: the plan's own routes use dimension-order routing.
+/// The sets of routes to compare: the routes of the plan before and after balancing, then the routes of the tori. If
+/// `dor`, the plan's own routes use dimension-order routing.
 pub fn sides(routes: &Routes, dor: bool, tori: Option<&Tori>) -> Vec<Side> {
     let mut sides = Vec::new();
     if let (Some(before), Some(hops)) = (&routes.before, &routes.hops_before) {

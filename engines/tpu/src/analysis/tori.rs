@@ -13,27 +13,28 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 /// Maximum number of cubes for which the panes route the tori; larger tori take too long.
 pub const ROUTED_CUBES: usize = 32;
 
-/// A torus of a size.
+/// A torus with a given number of cubes, as a reference value.
 #[derive(Clone, Debug)]
 pub struct Torus {
-    /// `PDTT 4x8x8`.
+    /// Name, for example `PDTT 4x8x8`.
     pub name: String,
     /// `true` for a doubly twisted torus.
     pub twisted: bool,
     /// Throughput: from a closed form for plain tori; the hop bound for doubly twisted tori, which attain it.
     pub mcf: f64,
-    /// Mean hops.
+    /// Mean number of hops of a route.
     pub avg_hops: f64,
-    /// Largest number of hops.
+    /// Largest distance between two chips, hops.
     pub diameter: u32,
-    /// Its links.
+    /// The torus with its links.
     pub pod: Topology,
-    /// Its dimension-order routes with datelines, unless the pod is too large.
+    /// Figures of the dimension-order routes with datelines; `None` if the torus is too large or no routes were
+    /// requested.
     pub routes: Option<Routes>,
 }
 
 impl Torus {
-    /// `PT` or `PDTT`.
+    /// Returns `PT` or `PDTT`.
     pub const fn family(&self) -> &'static str {
         if self.twisted { "PDTT" } else { "PT" }
     }
@@ -42,7 +43,7 @@ impl Torus {
 /// The reference values of one size.
 #[derive(Clone, Debug)]
 pub struct Tori {
-    /// Cubes.
+    /// Number of cubes.
     pub cubes: usize,
     /// Upper bound on the throughput of every legal pod of this size.
     pub cover: f64,
@@ -53,7 +54,7 @@ pub struct Tori {
 }
 
 impl Tori {
-    /// The reference values of a size, with routes if requested. Takes milliseconds to seconds.
+    /// Computes the reference values of a size, with routes if requested. Takes milliseconds to seconds.
     pub fn of(cubes: usize, routed: bool) -> Self {
         let nodes = cubes * CHIPS;
         let mut tori = Vec::new();
@@ -64,12 +65,12 @@ impl Tori {
         Self { cubes, cover: metrics::cover_bound(nodes).mcf, moore: metrics::moore_bound(nodes), tori }
     }
 
-    /// The torus of a family.
+    /// Returns the doubly twisted torus of this size if `twisted`, otherwise the prismatic torus.
     pub fn torus(&self, twisted: bool) -> Option<&Torus> {
         self.tori.iter().find(|torus| torus.twisted == twisted)
     }
 
-    /// The best torus.
+    /// Returns the torus with the highest throughput.
     pub fn best(&self) -> Option<&Torus> {
         self.tori.iter().max_by(|a, b| a.mcf.total_cmp(&b.mcf))
     }
@@ -92,7 +93,7 @@ pub fn largest_loads(cubes: usize) -> Vec<(String, u64)> {
     loads
 }
 
-/// `4x8x8`.
+/// Formats a shape, for example as `4x8x8`.
 fn sizes_of(shape: [u16; 3]) -> String {
     format!("{}x{}x{}", shape[0], shape[1], shape[2])
 }
@@ -118,19 +119,19 @@ fn torus(shape: [u16; 3], twisted: bool, routed: bool) -> Option<Torus> {
     })
 }
 
-/// Cubes of the sizes that are compared.
+/// Numbers of cubes of the sizes that are compared.
 pub const SIZES: [usize; 13] = [2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128];
 
-/// Throughput per chip of one size.
+/// Number of chips of one size, with throughputs per chip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SizeRow {
-    /// Chips.
+    /// Number of chips.
     pub chips: usize,
-    /// Doubly twisted torus, if there is one.
+    /// Throughput per chip of the doubly twisted torus, if there is one.
     pub pdtt: Option<f64>,
-    /// Plain torus.
+    /// Throughput per chip of the prismatic torus.
     pub pt: f64,
-    /// Bound for any pod.
+    /// Upper bound on the throughput per chip of any pod.
     pub bound: f64,
 }
 
@@ -147,7 +148,7 @@ impl SizeRow {
     }
 }
 
-/// The sizes that are compared; `also` is added if it is not one of them.
+/// Returns a row for each size that is compared; the size of `also` cubes is added if it is not one of them.
 pub fn sizes(also: usize) -> Vec<SizeRow> {
     // The rows do not depend on the scenario, so they are computed once per process.
     static USUAL: OnceLock<Vec<SizeRow>> = OnceLock::new();

@@ -66,8 +66,8 @@ pub(super) fn check(
     proven
 }
 
-/// Throughput of the prismatic torus whose longest side is as short as possible, from the cut by two planes across that
-/// side.
+/// Throughput of the prismatic torus whose longest side is as short as possible, computed from the cut by two planes
+/// across that side.
 fn torus(cubes: usize) -> f64 {
     let longest = (1..=cubes)
         .flat_map(|a| (a..=cubes / a).map(move |b| (a, b)))

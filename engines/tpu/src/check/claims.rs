@@ -49,8 +49,9 @@ pub(super) fn finite(result: &TpuResult, envelope: &Envelope<'_>, found: &mut Fi
     }
 }
 
-/// Sum of hops and diameter, by a breadth-first search from 64 chips at once with one bit for each; if the symmetry was
-/// confirmed, cube 0 represents all cubes.
+/// Computes the sum of hops and the diameter by a breadth-first search from 64 chips at once with one bit for each, and
+/// compares them with the claims. If the symmetry was confirmed, cube 0 represents all cubes. Returns the sum; `None`
+/// if some chips cannot be reached.
 pub(super) fn hops(
     wiring: &Wiring,
     group: Option<Symmetric>,
@@ -239,7 +240,8 @@ fn sound(lengths: &[f64], expected: usize, name: &str, found: &mut Findings) -> 
     sound
 }
 
-/// Length of every arc of the pod from the lengths of the classes.
+/// Returns the length of every arc of the pod from the lengths of the link classes; `None` and a violation if the
+/// lengths are invalid.
 fn by_class(wiring: &Wiring, lengths: &[f64], found: &mut Findings) -> Option<Vec<[f64; PORTS]>> {
     if !sound(lengths, ELECTRICAL + SWITCHES, "class_lengths", found) {
         return None;
@@ -263,7 +265,8 @@ fn by_class(wiring: &Wiring, lengths: &[f64], found: &mut Findings) -> Option<Ve
     Some((0..wiring.nodes()).map(|node| cube[node % CHIPS]).collect())
 }
 
-/// Length of every arc of the pod, from the lengths of the links at plus ports.
+/// Returns the length of every arc of the pod from the lengths of the links at plus ports; `None` and a violation if
+/// the lengths are invalid.
 fn by_link(wiring: &Wiring, lengths: &[f64], found: &mut Findings) -> Option<Vec<[f64; PORTS]>> {
     if !sound(lengths, 3 * wiring.nodes(), "link_lengths", found) {
         return None;

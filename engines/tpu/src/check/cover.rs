@@ -5,7 +5,8 @@ use super::wiring::{CHIPS, coordinates};
 /// Entry points of a cube: the two ends of each switch.
 const ENTRIES: usize = 96;
 
-/// Electrical links of a cube, and its switches, whose circuits make one optical link per cube.
+/// Number of electrical links of a cube; `OPTICAL` is the number of switches, each of which gives every cube one
+/// optical link.
 const ELECTRICAL: usize = 144;
 const OPTICAL: usize = ENTRIES / 2;
 
@@ -91,7 +92,7 @@ fn enter(
 /// One end of a switch at a cube.
 struct Face {
     chip: usize,
-    /// The end of the same switch at the neighbouring cube.
+    /// The end of the same switch that is at the neighbouring cube.
     across: usize,
 }
 
@@ -113,7 +114,7 @@ fn faces() -> Vec<Face> {
     faces
 }
 
-/// Hops between two chips inside a cube.
+/// Number of hops between two chips inside a cube.
 fn mesh(a: usize, b: usize) -> usize {
     let (a, b) = (coordinates(a), coordinates(b));
     (0..3).map(|axis| a[axis].abs_diff(b[axis])).sum()

@@ -6,7 +6,8 @@ use super::{EXACT, Findings, code};
 use crate::plan::TpuResult;
 use crate::scenario::TpuScenario;
 
-/// Checks the cases: each switch at most once, and the routes and figures of those that list routes.
+/// Checks the cases of failed switches: each switch has at most one case, and the listed routes and figures of each
+/// case are correct.
 pub(super) fn check(
     pod: &Pod<'_>,
     scenario: &TpuScenario,

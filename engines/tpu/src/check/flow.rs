@@ -1,8 +1,8 @@
 //! Recomputes the throughput with the checker's own column generation.
 //!
-//! A master program combines shortest-path flows, so its value is an achievable flow. Its dual prices are link lengths,
-//! which bound every flow. For a pod, both ends are compared with the claims of the plan. For the network of all
-//! possible circuits, the upper end bounds all pods of the size.
+//! A master program combines shortest-path flows, so the value of this program is an achievable flow. The dual prices
+//! of the program are link lengths, which bound every flow. For a pod, both ends are compared with the claims of the
+//! plan. For the network of all possible circuits, the upper end bounds all pods of the size.
 
 use super::group::Symmetric;
 use super::network::{CAPACITY, CheckedNetwork};
@@ -34,9 +34,9 @@ const CLOSED: f64 = 1e-7;
 /// Interval that contains the maximum flow of a network.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FlowInterval {
-    /// Lower end: a flow of this rate exists, in flits per cycle and ordered pair.
+    /// Lower end of the interval: a flow of this rate exists, in flits per cycle and ordered pair.
     pub lower: f64,
-    /// Upper end: no flow is larger.
+    /// Upper end of the interval: no flow is larger.
     pub upper: f64,
     /// `true` if the computation was stopped.
     pub stopped: bool,
@@ -123,8 +123,8 @@ struct Master<'n> {
 }
 
 impl<'n> Master<'n> {
-    /// Columns: the size of all links `t`, then the size of each class that shares a switch. Rows: classes, switches,
-    /// groups.
+    /// Builds the program without columns of flows. Columns: the size of all links `t`, then the size of each class
+    /// that shares a switch. Rows: classes, switches, groups.
     fn new(network: &'n CheckedNetwork, unit: f64) -> Result<Self, Error> {
         let mut model = Model::new("throughput");
         let t = model.column("t", 0.0, f64::INFINITY, 1.0);
@@ -194,8 +194,8 @@ impl<'n> Master<'n> {
     }
 }
 
-/// Computes an achievable flow and a bound on all flows, until `settled` returns `true`, the flow meets the bound, or
-/// the run stops.
+/// Computes an interval of an achievable flow and a bound on all flows, and narrows it until `settled` returns `true`,
+/// the flow meets the bound, or the run stops.
 pub(super) fn interval(
     network: &CheckedNetwork,
     start: &[f64],
@@ -244,7 +244,7 @@ pub(super) fn interval(
     Ok(known)
 }
 
-/// Lengths scaled to total cost 1, none shorter than a millionth of the mean.
+/// Returns the lengths scaled to total cost 1, none shorter than a millionth of the mean.
 fn normalised(network: &CheckedNetwork, mut lengths: Vec<f64>) -> Vec<f64> {
     let sum: f64 = lengths.iter().map(|length| length.max(0.0)).sum();
     let mean = sum / lengths.len() as f64;

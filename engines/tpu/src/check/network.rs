@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-/// Both directions of a link.
+/// Capacity of a link: one unit in each direction.
 pub(super) const CAPACITY: f64 = 2.0;
 
 /// A network of links. A link carries one unit in each direction, and a reversed flow is also a flow, so one length per
@@ -27,9 +27,9 @@ pub(super) struct CheckedNetwork {
 /// Shortest-path flow of one group of sources.
 #[derive(Debug)]
 pub(super) struct Tree {
-    /// Sum of the distances from its sources.
+    /// Sum of the distances from the sources of the group to all chips.
     pub distances: f64,
-    /// Flow over each class.
+    /// Load of each class by the flow of the group.
     pub loads: Vec<f64>,
 }
 
@@ -133,7 +133,7 @@ impl CheckedNetwork {
         (0..self.classes).map(|link| lengths[class(link / 3, 2 * (link % 3))]).collect()
     }
 
-    /// Classes that every pod has with full capacity.
+    /// Number of classes that every pod has with full capacity.
     pub fn whole(&self) -> usize {
         self.shared.first().map_or(self.classes, |first| first.start)
     }
@@ -172,7 +172,8 @@ impl CheckedNetwork {
         Some(trees)
     }
 
-    /// Flow of one unit from a source to every other chip along all shortest paths, split equally at every chip.
+    /// Adds to `tree` the flow of one unit from a source to every other chip along all shortest paths, split equally at
+    /// every chip.
     fn grow(&self, source: usize, lengths: &[f64], tie: f64, tree: &mut Tree) {
         let nodes = self.links.len();
         let mut distance = vec![f64::INFINITY; nodes];

@@ -2,8 +2,9 @@
 //! dependencies have no cycle.
 //!
 //! Routes that are listed only for cube 0 represent their translations by the group, which preserve the wiring, as the
-//! checker has confirmed. Their loads are then equal on all arcs of a class, and their dependencies are those of cube 0
-//! lifted to every cube; the expanded dependency graph must be free of cycles.
+//! checker has confirmed. The loads of all routes are then equal on all arcs of a class, and the dependencies of all
+//! routes are the dependencies of the listed routes, lifted to every cube; the expanded dependency graph must be free
+//! of cycles.
 
 use super::group::Symmetric;
 use super::wiring::{CHIPS, PORTS, Wiring};
@@ -15,7 +16,7 @@ use crate::plan::{Expansion, Route, Routing};
 pub(super) struct Pod<'a> {
     pub wiring: &'a Wiring,
     pub group: Option<Symmetric>,
-    /// Virtual channels that the scenario allows.
+    /// Number of virtual channels that the scenario allows.
     pub vc_count: u8,
     /// Sum of the hops of shortest paths; 0 if some chips cannot be reached.
     pub hop_sum: u64,
@@ -26,7 +27,7 @@ pub(super) struct Pod<'a> {
 pub(super) struct Sums {
     /// Number of routes over the most loaded arc.
     pub max_load: u64,
-    /// Hops of all routes.
+    /// Number of hops of all routes.
     pub hops: u64,
 }
 

@@ -155,7 +155,7 @@ fn possible(scenario: &TpuScenario, result: &TpuResult, simulation: &Simulation,
     }
 }
 
-/// Returns the first figure that differs from the repeated simulation.
+/// Reports the first figure that differs from the repeated simulation as a violation.
 fn differs(claimed: &Simulation, own: &Simulation, found: &mut Findings) {
     let (saturation, again) =
         (claimed.saturation_flits_per_cycle_per_node, own.saturation_flits_per_cycle_per_node);

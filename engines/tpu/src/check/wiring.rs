@@ -3,13 +3,13 @@
 use super::{Findings, code};
 use crate::plan::{Dimension, TopologyRecord};
 
-/// Chips of a cube.
+/// Number of chips of a cube.
 pub(super) const CHIPS: usize = 64;
-/// Switches of a pod.
+/// Number of switches of a pod.
 pub(super) const SWITCHES: usize = 48;
 /// Ports of a chip: plus and minus X, Y, Z.
 pub(super) const PORTS: usize = 6;
-/// Electrical links of a cube.
+/// Number of electrical links of a cube.
 pub(super) const ELECTRICAL: usize = 144;
 
 /// A pod as a graph.
@@ -20,7 +20,7 @@ pub(super) struct Wiring {
     pub next: Vec<[u32; PORTS]>,
     /// Switch that a chip of a cube reaches by a port, if any.
     pub switch: Vec<[Option<u8>; PORTS]>,
-    /// `to[switch][cube]`.
+    /// `to[switch][cube]`: cube at whose minus port the circuit from the plus port of `cube` ends.
     pub to: Vec<Vec<u16>>,
     /// `true` for failed switches: their links carry no traffic.
     pub failed: [bool; SWITCHES],
@@ -115,7 +115,7 @@ pub(super) fn of(
     Some(wiring)
 }
 
-/// Follows every circuit from its plus end and stores it at both ends.
+/// Builds the wiring: follows every circuit from its plus end and stores it at both ends.
 fn join(cubes: usize, to: Vec<Vec<u16>>) -> Wiring {
     let mut next = vec![[u32::MAX; PORTS]; CHIPS * cubes];
     let mut switch = vec![[None; PORTS]; CHIPS];

@@ -1,4 +1,4 @@
-//! Executes a schedule on the whole pod and reports the first error. Shares no code with the planners.
+//! Executes a schedule on the whole pod and reports the first error. This module shares no code with the planners.
 
 use super::{Collective, Schedule, Send};
 use crate::model::pod::PORTS;
@@ -60,11 +60,11 @@ fn wrong(what: String) -> Problem {
 
 /// Shards on all chips.
 enum State {
-    /// `held[node * nodes + shard]`.
+    /// `held[node * nodes + shard]`: `true` if the chip holds the shard.
     Gathering { nodes: usize, held: Vec<bool> },
     /// Number of contributions in each partial sum; `GONE` after the partial sum was sent on.
     Reducing { nodes: usize, parts: Vec<u16> },
-    /// Chip that holds the shard of each pair.
+    /// Chip that holds the shard of each pair `source * nodes + target`.
     Exchanging { nodes: usize, at: Vec<u32> },
 }
 

@@ -28,7 +28,7 @@ pub struct Exchange {
 struct WaitingShard {
     /// Remaining hops, the first criterion: the shard with the most remaining hops is sent first.
     left: u32,
-    /// Route; ties are broken by the smaller number, so that the schedule is deterministic.
+    /// Number of the route; ties are broken by the smaller number, so that the schedule is deterministic.
     route: std::cmp::Reverse<u32>,
     /// Number of the arc that the shard waits for, as in the pod.
     arc: u32,
@@ -122,11 +122,11 @@ pub fn single_path(
 /// A path and the fraction of the demand of its pair that it carries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathShare {
-    /// Last node.
+    /// Last node of the path.
     pub target: u32,
-    /// Port taken at each node.
+    /// Out port at each node of the path.
     pub ports: Vec<u8>,
-    /// Fraction of one unit.
+    /// Fraction of the demand of the pair that the path carries.
     pub share: f64,
 }
 
@@ -202,7 +202,7 @@ fn widest(network: &Network, amount: &[f64], source: u32, target: u32) -> (Vec<u
     (ports, least)
 }
 
-/// The reversed path.
+/// Returns the ports of the reversed path.
 pub fn reversed(ports: &[u8]) -> Vec<u8> {
     ports.iter().rev().map(|&port| opposite(port)).collect()
 }

@@ -55,7 +55,7 @@ struct Flood {
     expand: Expansion,
 }
 
-/// A set of shards for each represented chip.
+/// A set of shards for each represented chip, as bits.
 #[derive(Clone)]
 struct Sets {
     words: Vec<u64>,
@@ -182,7 +182,7 @@ impl Flood {
     }
 }
 
-/// A uniformly random order.
+/// Shuffles a list uniformly.
 fn shuffle(list: &mut [u32], random: &mut Stream) {
     for last in (1..list.len()).rev() {
         let pick = (u64::from(random.next_u32()) * (last as u64 + 1)) >> 32;

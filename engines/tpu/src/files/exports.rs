@@ -36,11 +36,11 @@ const MOST_BYTES: u64 = 2 << 30;
 pub struct PodSubject<'a> {
     /// Name for formats that store a name.
     pub name: &'a str,
-    /// The input.
+    /// Scenario of the plan or pod.
     pub scenario: &'a TpuScenario,
-    /// The wiring.
+    /// Wiring of the pod.
     pub pod: &'a Topology,
-    /// The rest of the plan, if there is one.
+    /// Result of the plan, if there is a plan.
     pub result: Option<&'a TpuResult>,
     /// The previous wiring, for formats that start from it; otherwise a parameter names it.
     pub before: Option<&'a Topology>,
@@ -54,12 +54,12 @@ impl PodSubject<'_> {
     }
 }
 
-/// A file.
+/// A file to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
-    /// Content.
+    /// Content of the file.
     pub text: String,
-    /// Suffix that is appended to the name of the first file to name an accompanying file.
+    /// Suffix of an accompanying file, which is appended to the name of the first file; `None` for the first file.
     pub beside: Option<&'static str>,
 }
 
@@ -290,7 +290,7 @@ pub fn write(format: &str, subject: &PodSubject<'_>, params: &Params) -> Result<
     }
 }
 
-/// The curve of the simulator as CSV.
+/// Writes the curve of the simulator as CSV.
 fn curve(subject: &PodSubject<'_>) -> Result<String, Problem> {
     let simulation = subject.result.and_then(|result| result.simulation.as_ref()).ok_or_else(|| {
         Problem::new("simulation", "is not in the plan", "solve a scenario with a block 'simulate'")

@@ -5,10 +5,10 @@ use lightbay_core::kind::{ObjectiveInfo, Sense};
 use lightbay_core::metric::MetricInfo;
 use lightbay_core::report::Unit;
 
-/// Decimals of throughputs per pair, which are small.
+/// Unit of throughputs per pair, which are small numbers.
 const PER_PAIR: Unit = Unit::NUMBER;
 
-/// The objective.
+/// The objective of pods: the proven throughput.
 pub(super) const OBJECTIVE: ObjectiveInfo = ObjectiveInfo::max(
     "mcf_lower",
     "MCF",

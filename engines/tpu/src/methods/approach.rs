@@ -16,7 +16,7 @@ pub(super) trait ModelMethod: Send + Sync {
     /// Name of the method.
     const NAME: &'static str;
 
-    /// Maximum size of its pods, in cubes.
+    /// Maximum number of cubes of the pods that the method designs.
     const MOST_CUBES: usize;
 
     /// Returns the description of the method with its parameters.

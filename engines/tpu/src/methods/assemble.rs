@@ -18,9 +18,9 @@ use std::collections::BTreeMap;
 pub struct Parts {
     /// States of the switches and the resulting links.
     pub topology: Topology,
-    /// Its distances.
+    /// Hop distances between the chips of the pod.
     pub hops: Hops,
-    /// Both ends of its MCF.
+    /// Both ends of the interval that contains the MCF of the pod.
     pub certificate: Certificate,
     /// Routes, if they were computed.
     pub routing: Option<Routing>,
@@ -31,7 +31,7 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// A pod with its distances and certificate, without routes.
+    /// Collects a pod with its distances and certificate, without routes.
     pub const fn of(topology: Topology, hops: Hops, certificate: Certificate) -> Self {
         Self { topology, hops, certificate, routing: None, faults: Vec::new(), simulation: None }
     }
@@ -101,7 +101,7 @@ pub fn vc_ratio(vc_hops: &[u64]) -> Option<f64> {
 }
 
 impl TopologyRecord {
-    /// The record of a pod for files.
+    /// Returns the record of a pod for files.
     pub fn of(pod: &Topology) -> Self {
         const DIMENSIONS: [Dimension; 3] = [Dimension::X, Dimension::Y, Dimension::Z];
         let ocs = (0..SWITCHES)
@@ -119,7 +119,7 @@ impl TopologyRecord {
         Self { ocs, symmetry }
     }
 
-    /// The pod that the record describes, after all checks of the record.
+    /// Returns the pod that the record describes, after all checks of the record.
     ///
     /// # Errors
     /// The first error, with a path inside the record.
@@ -189,7 +189,7 @@ impl TopologyRecord {
     }
 }
 
-/// The group, with the name of a common group if it has the same table.
+/// Returns the group, with the name of a common group if it has the same table.
 fn recognised(group: Group) -> Group {
     let order = group.order();
     let mut usual = Vec::new();

@@ -13,7 +13,7 @@ use lightbay_core::plan::Status;
 use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
 
-/// A torus of the scenario's job shape.
+/// Method `pt` or `pdtt`: builds a torus of the scenario's job shape.
 pub(super) struct BaselineMethod {
     pub twisted: bool,
 }

@@ -61,9 +61,9 @@ pub(super) fn point(cx: &mut Context<'_, Tpu>, name: &str, y: f64) {
 pub struct Hot {
     /// States of the switches and the resulting links.
     pub topology: Topology,
-    /// Its claimed throughput.
+    /// Claimed throughput of the plan.
     pub value: f64,
-    /// Lengths of the 192 link classes that prove the upper end of its certificate.
+    /// Lengths of the 192 link classes that prove the upper end of the certificate of the plan.
     pub lengths: Option<Vec<f64>>,
 }
 

@@ -60,7 +60,7 @@ pub fn certify(
 /// Reports a pod for which only the throughput is known. Returns whether the plan is better than the best plan so far.
 ///
 /// # Errors
-/// The checker refused it.
+/// The checker refused the pod.
 pub fn offer(
     pod: &Topology,
     hops: Hops,

@@ -45,7 +45,7 @@ use effort::{
     REHEAT, ROUND_STEPS, ROUND_STREAM, STREAMS, UNTIED, WORTH, usual,
 };
 
-/// The default method.
+/// The method `tons-fast`, which is the default.
 pub(super) struct Fast;
 
 impl Method<Tpu> for Fast {
@@ -178,8 +178,8 @@ impl Method<Tpu> for Fast {
 #[derive(Clone, Debug)]
 struct BestPod {
     pod: Topology,
-    /// Its family and design, from which the search continues; `None` for a pod without symmetry, from which the search
-    /// cannot continue.
+    /// Family and design of the pod, from which the search continues; `None` for a pod without symmetry, from which the
+    /// search cannot continue.
     entry: Option<Entry>,
     certificate: Certificate,
     source: String,
@@ -189,7 +189,7 @@ struct FastSearch<'s, 'a> {
     cx: &'s mut Context<'a, Tpu>,
     cubes: usize,
     /// Failed switches: annealing assumes that all switches work, but designs are compared without the circuits of the
-    /// failed ones.
+    /// failed switches.
     failed: &'s [u8],
     settings: AnnealSettings,
     rounds: u32,
@@ -295,7 +295,8 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         Ok(())
     }
 
-    /// Converts a pod from another source into a design from which the search can continue.
+    /// Converts a pod from another source into a design from which the search can continue; `None` for a pod without
+    /// symmetry.
     fn entry_of(&self, pod: &Topology) -> Option<Entry> {
         let symmetry = pod.symmetry()?;
         let bounds = tournament::metrics(self.cubes)
@@ -519,7 +520,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         Ok(better)
     }
 
-    /// Certifies a design that may be better than the best one; returns whether it is.
+    /// Certifies a design that may be better than the best one; returns `true` if it is better.
     fn contend(&mut self, entry: Entry) -> Result<bool, MethodError> {
         // The bound by metrics is at most the upper end of the best pod's certificate, so the design cannot be clearly
         // better.

@@ -18,14 +18,14 @@ use lightbay_core::param::{Effect, ParamInfo, Params};
 use lightbay_core::plan::Status;
 use rand::RngExt;
 
-/// Rounding in several steps.
+/// The method `tons-lp-greedy`: rounding in several steps.
 pub(super) struct Greedy;
 
 /// Maximum difference of fractional values that count as ties. Random noise breaks ties, which are frequent because the
 /// first relaxation is highly symmetric.
 const NOISE: f64 = 1e-2;
 
-/// Random stream of the noise.
+/// Number of the random stream of the noise.
 const NOISE_STREAM: u64 = 1;
 
 impl ModelMethod for Greedy {

@@ -6,7 +6,7 @@ use lightbay_core::method::without_effect;
 use lightbay_core::param::Params;
 use lightbay_core::problem::Problem;
 
-/// Parameters of the routing by allowed turns.
+/// Names of the parameters of the routing by allowed turns.
 const OF_TURNS: [&str; 5] = ["vc_count", "turn_priority", "slack_hops", "route_passes", "route_selection"];
 
 /// Returns the parameters without effect on the final steps of every method: routes, failed switches, the simulator.

@@ -18,7 +18,7 @@ use lightbay_core::param::{Effect, ParamInfo, Params};
 use lightbay_core::plan::Status;
 use rand::RngExt;
 
-/// The relaxation alone.
+/// The method `tons-lp`: the relaxation alone.
 pub(super) struct Relaxation;
 
 /// Maximum number of sweeps per relaxation: a safeguard against stalling, because normally `relaxation_gap` ends a
@@ -30,7 +30,7 @@ const ROUNDING_STREAM: u64 = 1;
 
 impl ModelMethod for Relaxation {
     const NAME: &'static str = "tons-lp";
-    /// Larger pods are refused, because the cover bound is much tighter for them than the relaxation.
+    /// Maximum number of cubes of a pod; for larger pods, the cover bound is much tighter than the relaxation.
     const MOST_CUBES: usize = 16;
 
     fn info(&self) -> MethodInfo {

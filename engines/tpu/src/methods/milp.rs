@@ -27,14 +27,14 @@ use lightbay_highs::solution::{Start, Status as Ending};
 use lightbay_highs::solve::{self, Reader};
 use rand::{Rng, RngExt};
 
-/// Branch and bound on the model.
+/// The method `tons-milp`: branch and bound on the model.
 pub(super) struct Milp;
 
-/// The model for other solvers.
+/// The model of `tons-milp` for other solvers.
 pub(super) struct PodModel;
 
-/// Number of random pods drawn for a start point if there is no hot start. A draw costs one evaluation of the metrics;
-/// the solver improves the start point.
+/// Number of random pods drawn for a start point if there is no hot start. One draw costs one evaluation of the
+/// metrics; the solver improves the start point.
 const DRAWS: u64 = 400;
 
 /// Number of the random stream that gives the seed of the solver.
@@ -159,7 +159,7 @@ fn started(body: &TpuScenario, group: &Group, cx: &mut Context<'_, Tpu>) -> Opti
 /// Converts points of the solver into pods.
 struct PlanReader {
     group: Group,
-    /// Failed switches.
+    /// Failed switches of the scenario.
     failed: Vec<u8>,
     program: PodProgram,
     best: Option<(Certificate, Topology)>,

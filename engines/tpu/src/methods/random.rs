@@ -20,11 +20,11 @@ use lightbay_core::scenario::Scenario;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
-/// Pods with random voltages or random permutations.
+/// The method `random`: pods with random voltages or random permutations.
 pub(super) struct Random;
 
-/// Maximum number of draws for a connected pod. Without failed switches, nearly every draw is connected, so this many
-/// failures in a row mean that the failed switches split the pod.
+/// Maximum number of draws for a connected pod. Without failed switches, nearly every draw is connected, so this number
+/// of failures in a row means that the failed switches split the pod.
 const TRIES: u64 = 1000;
 
 impl Method<Tpu> for Random {
@@ -105,7 +105,7 @@ impl Method<Tpu> for Random {
     }
 }
 
-/// Draws pods until one is connected; almost all are.
+/// Draws pods until one is connected; almost all pods are connected.
 fn loop_until_connected(
     cx: &Context<'_, Tpu>,
     sample: u64,
@@ -139,7 +139,7 @@ fn permuted(cubes: usize, stream: &mut Stream) -> Topology {
     })
 }
 
-/// Mean and standard deviation of a sample.
+/// Mean and standard deviation of the throughputs of a sample of pods.
 #[derive(Default)]
 struct SampleSpread {
     count: f64,

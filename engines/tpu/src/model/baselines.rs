@@ -1,6 +1,6 @@
 //! The tori that a designed pod is compared with: prismatic (PT) and prismatic doubly twisted (PDTT).
 //!
-//! Both are symmetric pods: the cubes are numbered by the group of the torus, and all 16 switches of a dimension
+//! Both tori are symmetric pods: the cubes are numbered by the group of the torus, and all 16 switches of a dimension
 //! carry the same step.
 
 use crate::model::group::Group;
@@ -8,7 +8,7 @@ use crate::model::pod::{CHIPS, MAX_CUBES, SWITCHES, switch_dimension};
 use crate::model::topology::Topology;
 use lightbay_core::problem::Problem;
 
-/// Chips along an edge of a cube.
+/// Number of chips along an edge of a cube.
 const EDGE: u16 = 4;
 
 /// The cubes along X, Y, Z of a job shape.
@@ -51,11 +51,11 @@ pub fn pt(shape: [u16; 3]) -> Result<Topology, Problem> {
     Ok(torus(grid, [[0; 3]; 3], format!("torus {name}")))
 }
 
-/// The prismatic doubly twisted torus of a job shape n x n x 2n or n x 2n x 2n, in any order of the axes: the wrap
-/// of a short dimension also shifts by n in every long one.
+/// The prismatic doubly twisted torus of a job shape n x n x 2n or n x 2n x 2n, in any order of the axes: the wrap of a
+/// short dimension also shifts by n in every long dimension.
 ///
 /// # Errors
-/// As for [`grid`], or a shape for which it is not defined.
+/// As for [`grid`], or a shape for which the doubly twisted torus is not defined.
 pub fn pdtt(shape: [u16; 3]) -> Result<Topology, Problem> {
     let grid = grid(shape)?;
     let short = grid[0].min(grid[1]).min(grid[2]);
@@ -159,7 +159,7 @@ pub fn usual_pdtt(cubes: usize) -> Option<[u16; 3]> {
     })
 }
 
-/// Chips of a job shape.
+/// Number of chips of a job shape.
 pub fn chips(shape: [u16; 3]) -> usize {
     shape.iter().map(|&side| usize::from(side)).product()
 }

@@ -1,4 +1,5 @@
-//! Finite groups as multiplication tables; in a symmetric pod, every cube has the number of one element of the group.
+//! Finite groups as multiplication tables; in a symmetric pod, the number of each cube is the number of an element of
+//! the group.
 
 mod parse;
 
@@ -91,7 +92,7 @@ impl Group {
         Ok(Self::sealed(order, table, format!("D{sides}")))
     }
 
-    /// A group from its multiplication table, row by row.
+    /// Creates a group from its multiplication table, row by row.
     ///
     /// # Errors
     /// The reason that the table is not a group with identity 0.
@@ -170,12 +171,12 @@ impl Group {
         self.order
     }
 
-    /// a·b.
+    /// Returns the product a·b.
     pub fn times(&self, a: usize, b: usize) -> usize {
         usize::from(self.table[a * self.order + b])
     }
 
-    /// The inverse of a.
+    /// Returns the inverse of a.
     pub fn inverse(&self, a: usize) -> usize {
         usize::from(self.inverse[a])
     }
@@ -185,7 +186,7 @@ impl Group {
         &self.name
     }
 
-    /// The table, row by row.
+    /// Returns the multiplication table, row by row.
     pub fn rows(&self) -> Vec<Vec<u16>> {
         self.table.chunks(self.order).map(<[u16]>::to_vec).collect()
     }

@@ -16,7 +16,7 @@ pub(crate) struct PairClasses<'g> {
 const NONE: u32 = u32::MAX;
 
 impl<'g> PairClasses<'g> {
-    /// The classes of all pairs of a pod.
+    /// Determines the classes of all pairs of a pod.
     pub(crate) fn new(group: &'g Group) -> Self {
         let nodes = CHIPS * group.order();
         let mut pairs = Self { group, nodes, rows: vec![NONE; CHIPS * nodes], count: Vec::new() };
@@ -43,7 +43,7 @@ impl<'g> PairClasses<'g> {
         usize::from(chip) * self.nodes + CHIPS * moved + usize::from(other)
     }
 
-    /// The class of a pair.
+    /// Number of the class of a pair.
     pub(crate) fn row(&self, first: u32, second: u32) -> usize {
         self.rows[self.position(first, second)] as usize
     }

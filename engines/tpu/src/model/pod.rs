@@ -3,13 +3,13 @@
 //! This module contains everything that is equal in all pods; it is computed at compile time or by shifts. The states
 //! of the switches are in [`crate::model::topology::Topology`].
 
-/// Chips of a cube.
+/// Number of chips of a cube.
 pub const CHIPS: usize = 64;
 /// Ports of a chip: `+X -X +Y -Y +Z -Z`.
 pub const PORTS: usize = 6;
 /// Optical circuit switches of a pod, 16 for each dimension.
 pub const SWITCHES: usize = 48;
-/// Electrical links of a cube.
+/// Number of electrical links of a cube.
 pub const ELECTRICAL_LINKS: usize = 144;
 /// Classes of links under the translations of a symmetric pod: 144 electrical, then one for each switch.
 pub const LINK_CLASSES: usize = ELECTRICAL_LINKS + SWITCHES;
@@ -43,7 +43,7 @@ pub const fn position(chip: u8) -> [u8; 3] {
     [chip & 3, (chip >> 2) & 3, chip >> 4]
 }
 
-/// The number in the pod of a chip, given by its cube and its number in the cube.
+/// Returns the number of a chip in the pod, from its cube and its number in the cube.
 pub const fn node(cube: usize, chip: u8) -> u32 {
     (CHIPS * cube) as u32 + chip as u32
 }

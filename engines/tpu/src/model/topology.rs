@@ -7,9 +7,10 @@ use lightbay_core::problem::Problem;
 /// A symmetric pod: one group element for each switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symmetry {
-    /// Numbers the cubes.
+    /// Group by whose elements the cubes are numbered.
     pub group: Group,
-    /// `to[o][c] = c·voltage[o]`.
+    /// Group element of each switch: the circuit of switch `o` from the plus port of cube `c` ends at cube `to[o][c] =
+    /// c·voltage[o]`.
     pub voltage: [u16; SWITCHES],
 }
 
@@ -17,9 +18,9 @@ pub struct Symmetry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Topology {
     cubes: usize,
-    /// `to[o * cubes + c]`.
+    /// `to[o * cubes + c]`: cube at which the circuit of switch `o` from the plus port of cube `c` ends.
     to: Vec<u16>,
-    /// The inverse permutation of every switch.
+    /// The inverse permutation of every switch, in the same order.
     from: Vec<u16>,
     symmetry: Option<Symmetry>,
     /// `true` for failed switches: their circuits carry no traffic, but remain in the states and neighbours.
@@ -44,7 +45,7 @@ impl Topology {
         Self { cubes, to, from, symmetry: Some(Symmetry { group, voltage }), failed: [false; SWITCHES] }
     }
 
-    /// Any pod, from 48 permutations of the cubes.
+    /// Creates any pod from 48 permutations of the cubes.
     ///
     /// # Errors
     /// A wrong number of switches, or a switch whose state is not a permutation.
@@ -89,13 +90,13 @@ impl Topology {
         Ok(Self { cubes, to: to.concat(), from, symmetry: None, failed: [false; SWITCHES] })
     }
 
-    /// The same circuits as a pod without a known symmetry.
+    /// Returns the same circuits as a pod without a known symmetry.
     #[must_use]
     pub fn without_symmetry(&self) -> Self {
         Self { symmetry: None, ..self.clone() }
     }
 
-    /// The same circuits, with exactly these switches failed.
+    /// Returns the same circuits, with exactly these switches failed.
     #[must_use]
     pub fn failing(&self, failed: &[u8]) -> Self {
         let failed = std::array::from_fn(|switch| failed.iter().any(|&id| usize::from(id) == switch));

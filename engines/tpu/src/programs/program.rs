@@ -16,15 +16,15 @@ use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 use lightbay_highs::model::{Column, Domain, Model};
 
-/// Maximum number of cubes for which the model is built: it has about 480·126 columns for 2 cubes and grows with the
-/// third power of this number.
+/// Maximum number of cubes for which the model is built. The model has about 480·126 columns for 2 cubes and grows with
+/// the third power of the number of cubes.
 pub const MOST_CUBES: usize = 4;
 
 /// The model of all pods that are symmetric under a group.
 #[derive(Clone, Debug)]
 pub struct PodProgram {
     model: Model,
-    /// `circuits[switch][element]`.
+    /// `circuits[switch][element]`: column of the circuits that the switch has if its voltage is this element.
     circuits: Vec<Vec<Column>>,
     throughput: Column,
 }
@@ -43,7 +43,7 @@ pub struct PodProgramRequest<'g> {
 /// Number of links out of a cube between two progress reports.
 const REPORTED: u64 = 128;
 
-/// Rows between two stop checks.
+/// Number of rows that are built between two stop checks.
 const ROWS_ASKED: usize = 64;
 
 impl PodProgram {
@@ -124,7 +124,7 @@ impl PodProgram {
         Ok(Self { model, circuits, throughput })
     }
 
-    /// The model.
+    /// Returns the model for a solver.
     pub const fn model(&self) -> &Model {
         &self.model
     }
@@ -134,7 +134,7 @@ impl PodProgram {
         self.model.lower[self.throughput.index()]
     }
 
-    /// The model with every switch fixed: its value is the throughput of that pod.
+    /// Returns the model with every switch fixed; the optimum of this model is the throughput of that pod.
     #[must_use]
     pub fn fixed(&self, voltage: &[u16; SWITCHES]) -> Model {
         // Used by checks: the value of the model with a fixed design is the throughput of the design.

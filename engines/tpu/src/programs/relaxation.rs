@@ -1,6 +1,6 @@
 //! The relaxation of the optimisation model: circuits may be fractional, so every switch divides one unit among its
-//! allowed group elements. Its value bounds all pods of the size, symmetric or not: averaging any pod over the
-//! translations keeps it feasible and cannot lower a concave function.
+//! allowed group elements. The optimum of the relaxation bounds all pods of the size, symmetric or not: averaging any
+//! pod over the translations keeps it feasible and cannot lower a concave function.
 //!
 //! The relaxation is solved like the flow of a given pod, by column generation on lengths of the electrical links and
 //! of every possible circuit. All lengths prove a bound: the cost of the electrical links and of the longest circuit of
@@ -23,7 +23,8 @@ use lightbay_highs::model::{Column, Model, Row};
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::Status;
 
-/// Sweeps by multiplicative weights before the first program, because columns from its prices alone are very similar.
+/// Number of sweeps by multiplicative weights before the first program, because columns from the prices of a program
+/// alone are very similar.
 const SEEDS: u32 = 12;
 
 /// Weights of the best metric in the lengths of the next two sweeps: one sweep near the best metric, one near the
@@ -39,7 +40,7 @@ pub struct Relaxed {
     pub lower: f64,
     /// `shares[switch][element]`: fraction of the switch for each element of the group.
     pub shares: Vec<Vec<f64>>,
-    /// Sweeps made.
+    /// Number of sweeps made.
     pub rounds: u32,
 }
 
@@ -144,8 +145,8 @@ struct RelaxedProgram<'s> {
 }
 
 impl<'s> RelaxedProgram<'s> {
-    /// Columns: `t`, then one for the size of each circuit in units of `t`, then one for each flow. Rows: classes,
-    /// switches, groups.
+    /// Builds the program without flows. Columns: `t`, then one for the size of each circuit in units of `t`, then one
+    /// for each flow. Rows: classes, switches, groups.
     fn new(space: &'s Space, unit: f64) -> Result<Self, Trouble> {
         let mut model = Model::new("relaxation");
         let t = model.column("t", 0.0, f64::INFINITY, 1.0);

@@ -1,4 +1,4 @@
-//! Differences of two pods in addition to their figures: number of circuits by dimension and by switch.
+//! Differences between two pods in addition to their figures: number of circuits by dimension and by switch.
 
 use super::words;
 use crate::Tpu;
@@ -8,7 +8,7 @@ use crate::model::topology::Topology;
 use lightbay_core::plan::Plan;
 use lightbay_core::report::differences::{CountPair, Differences};
 
-/// Circuits of two plans. Empty if the pods differ in size.
+/// Compares the circuits of two plans. Empty if the pods differ in size.
 pub(crate) fn of(a: &Plan<Tpu>, b: &Plan<Tpu>) -> Differences {
     let pod = |plan: &Plan<Tpu>| pod_of(&plan.result.topology).ok().map(|pod| pod.0);
     let counts = pod(a).zip(pod(b)).and_then(|(a, b)| counts(&a, &b));
@@ -16,7 +16,8 @@ pub(crate) fn of(a: &Plan<Tpu>, b: &Plan<Tpu>) -> Differences {
         .map_or_else(Differences::default, |counts| Differences::of_counts("circuits, by dimension", counts))
 }
 
-/// Number of circuits inside a cube, between cubes, and to another cube than in the other plan.
+/// For each dimension, numbers of circuits in both pods: circuits inside a cube, circuits between cubes, and circuits
+/// to another cube than in the other pod. `None` if the pods differ in size.
 fn counts(a: &Topology, b: &Topology) -> Option<Vec<CountPair>> {
     let cubes = a.cubes();
     if cubes != b.cubes() {

@@ -18,12 +18,12 @@ pub(super) const FORMS: &[&str] = &["max_load", "saturation", "cases"];
 /// Maximum number of load levels; more values are grouped.
 const LEVELS: usize = 8;
 
-/// One failed switch.
+/// Figures of the pod with one failed switch.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Case {
     /// Number of routes over the most loaded arc; `None` if some pair cannot be reached.
     load: Option<u64>,
-    /// Mean hops, if the whole case is known.
+    /// Mean number of hops of a route, if the whole case is known.
     avg_hops: Option<f64>,
     saturation: Option<f64>,
     unreachable: usize,
@@ -122,7 +122,7 @@ impl FaultSweep {
         if claimed.is_empty() { section } else { section.remark(STATED) }
     }
 
-    /// The switches on the faces of a cube; `cell` creates the cell of each switch.
+    /// Matrix of the switches by their positions on the faces of a cube; `cell` creates the cell of each switch.
     fn faces(&self, name: &'static str, unit: Unit, cell: impl Fn(&Case) -> Cell) -> Matrix {
         let (mut cells, mut about) = (Vec::new(), Vec::new());
         for v in 0..4 {
@@ -169,7 +169,7 @@ impl FaultSweep {
         faces
     }
 
-    /// The cases by load, highest first.
+    /// Table of the load levels of the cases, highest first, with the number of cases of each level.
     fn levels(&self) -> Table {
         let mut loads: Vec<u32> =
             self.known().filter_map(|(_, case)| u32::try_from(case.load?).ok()).collect();
@@ -203,7 +203,7 @@ impl FaultSweep {
         table
     }
 
-    /// All cases: first the cases with unreachable pairs, then the others by decreasing load.
+    /// Table of all cases: first the cases with unreachable pairs, then the other cases by decreasing load.
     fn table(&self) -> Table {
         let mut order: Vec<(usize, &Case)> = self.known().collect();
         order.sort_by_key(|(switch, case)| (case.load.is_some(), Reverse(case.load), *switch));

@@ -4,7 +4,7 @@ use super::words;
 use crate::analysis::loads::RoutedFlow;
 use lightbay_core::report::{Cell, Column, Table, Tone};
 
-/// Table of routes: from, to, and the hop at which they use the link.
+/// Table of routes: first chip, last chip, and the hop at which each route uses the link.
 pub(super) fn table(flows: &[RoutedFlow]) -> Table {
     let columns = vec![
         Column::words("source", "from"),

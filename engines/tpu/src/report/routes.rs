@@ -83,7 +83,7 @@ pub(super) fn hottest(result: &TpuResult, routing: &Routing) -> Result<Section, 
         .block("links", "", fullest(&loads, &totals, &ideal, is_class)))
 }
 
-/// Links by load, highest first, with the mean and the lower bound.
+/// Table of links by load, highest first, with the mean and the lower bound.
 fn levels_table(totals: &[u32], ideal: &Ideal) -> Table {
     let levels = levels(totals, LEVELS);
     let inside = |level: &Level, value: f64| {
@@ -126,7 +126,7 @@ fn levels_table(totals: &[u32], ideal: &Ideal) -> Table {
     table
 }
 
-/// Every link, the most loaded first.
+/// Table of every link, the most loaded first.
 fn fullest(loads: &Loads, totals: &[u32], ideal: &Ideal, is_class: bool) -> Table {
     let mut order: Vec<(usize, u32)> = totals.iter().copied().enumerate().collect();
     order.sort_by_key(|&(arc, load)| (Reverse(load), arc));
@@ -173,7 +173,7 @@ fn fullest(loads: &Loads, totals: &[u32], ideal: &Ideal, is_class: bool) -> Tabl
     table
 }
 
-/// The routes over a link, given by its number.
+/// Section with the routes over a link, which is given by its number.
 pub(super) fn over(result: &TpuResult, routing: &Routing, arc: u32) -> Result<Section, Unavailable> {
     let topology = result.topology.topology().map_err(Unavailable::failed)?;
     let flows = flows_over(&topology, routing, arc as usize);

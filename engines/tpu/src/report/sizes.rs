@@ -8,16 +8,16 @@ use lightbay_core::report::{
 };
 use std::collections::BTreeMap;
 
-/// Forms on a screen.
+/// Forms of the section on a screen.
 pub(super) const FORMS: &[&str] = &["curves", "table"];
 
 /// Methods that build tori; their plans do not count as designs.
 const TORI: [&str; 2] = ["pt", "pdtt"];
 
-/// Text of a throughput per chip.
+/// Unit of throughputs per chip, which have three decimals.
 const RATE: Unit = Unit::new("", 1.0, Some(3));
 
-/// Best designs by chips: throughput per chip, and the number of the plan.
+/// For each number of chips, throughput per chip and plan number of the best design.
 type Designs = BTreeMap<usize, (f64, u64)>;
 
 /// Chips and throughput per chip of a design; `None` for a torus.
@@ -27,8 +27,8 @@ fn design(plan: &PlanBeside) -> Option<(usize, f64)> {
     (rate.is_finite() && rate > 0.0 && plan.value > 0.0).then(|| ((rate / plan.value).round() as usize, rate))
 }
 
-/// The best designs by chips. For the size of the explained plan, this plan is used, so that all sections show the same
-/// plan.
+/// Returns the best design for each number of chips. For the size of the explained plan, this plan is used, so that all
+/// sections show the same plan.
 fn designs(beside: &Surroundings) -> Designs {
     let mut best = Designs::new();
     for plan in &beside.plans {
@@ -44,7 +44,7 @@ fn designs(beside: &Surroundings) -> Designs {
     best
 }
 
-/// The sizes with their best known bounds: the closed form, or the proven bound of the explained plan.
+/// Rows of the compared sizes with their best known bounds: the closed form, or the proven bound of the explained plan.
 fn bounded(cubes: usize, beside: &Surroundings) -> Vec<SizeRow> {
     let proven = beside.shown().and_then(|plan| Some((design(plan)?.0, plan.bound?)));
     let better = |row: &SizeRow| match proven {

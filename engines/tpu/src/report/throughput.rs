@@ -15,7 +15,7 @@ use standing::PodStanding;
 /// Forms on a screen: the time of a run on a logarithmic or a linear axis.
 pub(super) const FORMS: &[&str] = &["log_time", "even_time"];
 
-/// A throughput with five significant digits at every size.
+/// Formats a throughput with five significant digits at every size.
 fn mcf(value: f64) -> String {
     let decimals = if value > 0.0 && value.is_finite() {
         (3.0 - value.log10().floor()).clamp(3.0, 9.0) as u8
@@ -25,7 +25,7 @@ fn mcf(value: f64) -> String {
     number(value, Unit::NUMBER.with_decimals(decimals))
 }
 
-/// A row of the table: diameter, mean hops, flow per pair.
+/// A row of the table of networks: diameter, mean hops, flow per pair.
 struct Line {
     name: String,
     diameter: Option<u32>,

@@ -2,13 +2,13 @@
 
 use crate::model::pod;
 
-/// `X 9 (1,2)`: a switch by dimension, number within it, and face position.
+/// Name of a switch by dimension, number within the dimension and face position: `X 9 (1,2)`.
 pub fn switch(switch: usize) -> String {
     let [u, v] = pod::switch_position(switch);
     format!("{} {} ({u},{v})", axis(pod::switch_dimension(switch)), switch % 16)
 }
 
-/// `X`, `Y` or `Z`.
+/// Name of a dimension: `X`, `Y` or `Z`.
 pub const fn axis(dimension: usize) -> &'static str {
     match dimension {
         0 => "X",
@@ -26,7 +26,7 @@ pub const fn face(dimension: usize) -> &'static str {
     }
 }
 
-/// `+X`, `-X`, `+Y`, …
+/// Name of a port: `+X`, `-X`, `+Y`, …
 pub const fn port(port: u8) -> &'static str {
     match port {
         0 => "+X",
@@ -38,25 +38,25 @@ pub const fn port(port: u8) -> &'static str {
     }
 }
 
-/// `(2,0,0)`: a chip of a cube.
+/// Name of a chip of a cube by its coordinates: `(2,0,0)`.
 pub fn chip(chip: u8) -> String {
     let [x, y, z] = pod::position(chip);
     format!("({x},{y},{z})")
 }
 
-/// `3 (2,0,0)`: a chip of the pod, by cube and place.
+/// Name of a chip of the pod by cube and coordinates: `3 (2,0,0)`.
 pub fn node(node: u32) -> String {
     let (cube, place) = pod::parts(node);
     format!("{cube} {}", chip(place))
 }
 
-/// `(2,0,0) -Y`: an arc class.
+/// Name of an arc class by chip and port: `(2,0,0) -Y`.
 pub fn arc(class: usize) -> String {
     let (place, by) = pod::arc_parts(class);
     format!("{} {}", chip(place), port(by))
 }
 
-/// `OCS Y 2`, or `electrical`: the switch of an arc class.
+/// Name of the switch of an arc class, `OCS Y 2`, or `electrical`.
 pub fn carrier(class: usize) -> String {
     let (place, by) = pod::arc_parts(class);
     match pod::switch(place, by) {

@@ -15,10 +15,10 @@ use lightbay_core::watch::Watch;
 
 pub mod lattice;
 
-/// Virtual channels that datelines need.
+/// Number of virtual channels that datelines need.
 const VCS: u8 = 2;
 
-/// Number of pairs without a route that a message names.
+/// Maximum number of pairs that a message names if they have no route.
 const NAMED_PAIRS: usize = 20;
 
 /// Number of flows between two stop checks.
@@ -33,7 +33,7 @@ pub struct DorSettings {
     pub failed: Vec<u8>,
     /// `true` to return the routes; otherwise only the claims are computed.
     pub with_routes: bool,
-    /// Maximum memory that the routes may take.
+    /// Maximum memory that the routes may take, bytes.
     pub memory_limit_bytes: u64,
 }
 
@@ -110,7 +110,7 @@ fn routed(
 /// The state of a selection.
 struct DorSelection<'a> {
     lattice: &'a Lattice,
-    /// `6 * node + port`.
+    /// Node at the end of each arc, at index `6 * node + port`.
     next: Vec<u32>,
     failed: [bool; SWITCHES],
     /// Number of the vector that each flow uses; [`CLOSED`] if all cross failed switches.
@@ -143,7 +143,7 @@ impl<'a> DorSelection<'a> {
         self.loads.len() / PORTS
     }
 
-    /// The arcs of a route in order, each with its virtual channel.
+    /// Calls `hop` with every arc of a route in order and the virtual channel on the arc.
     fn walk(&self, source: u32, vector: Vector, mut hop: impl FnMut(u32, u8)) {
         let mut node = source;
         for (axis, &steps) in vector.iter().enumerate() {
@@ -192,7 +192,7 @@ impl<'a> DorSelection<'a> {
         self.loads = loads;
     }
 
-    /// Vectors of a flow that cross no failed switch, by number.
+    /// Fills `open` with those shortest vectors of a flow that cross no failed switch, each with its number.
     fn open_vectors(&self, source: u32, target: u32, open: &mut Vec<(u8, Vector)>) {
         let all_work = !self.failed.contains(&true);
         let vectors = self.lattice.vectors(source, target).iter().enumerate();
@@ -204,7 +204,7 @@ impl<'a> DorSelection<'a> {
         );
     }
 
-    /// Routes flows with one vector first, then repeatedly moves the others to their least loaded vectors.
+    /// Routes flows with one vector first, then repeatedly moves the other flows to their least loaded vectors.
     fn select(&mut self, passes: u32, watch: &mut impl Watch) -> Result<(), RouteError> {
         let nodes = self.nodes() as u32;
         // Flows with one vector are fixed in pass 0; their load is known before any choice is made.

@@ -20,7 +20,8 @@ use lightbay_highs::solution::{Solution, Start, Status};
 /// Maximum number of columns: their routes alone take tens of megabytes.
 const MOST_ROUTES: usize = 400_000;
 
-/// Time limit of the solver, s. An estimate, not a measured value; if it is too short, the routes by prices remain.
+/// Time limit of the solver, s. This limit is an estimate, not a measured value; if it is too short, the routes by
+/// prices remain.
 pub const TIME_LIMIT_S: f64 = 120.0;
 
 /// Result of the program.
@@ -156,7 +157,7 @@ impl Candidates {
     }
 }
 
-/// Improves a selection by the program, and returns a lower bound on the maximum load.
+/// Improves a selection by the program, and computes a lower bound on the maximum load.
 ///
 /// # Errors
 /// Too many candidates, a failure of the solver, or a stop requested by the watch.
@@ -232,7 +233,8 @@ pub fn improve(
     Ok(Exact { selection, floor })
 }
 
-/// The bound of a solution as a load. A lower bound on an integer minimum may be rounded up.
+/// Returns the lower bound on the maximum load that a solution proves. A lower bound on an integer minimum may be
+/// rounded up.
 fn floor_of(solution: &Solution, known: u32) -> u32 {
     match (solution.status, solution.bound) {
         // Proven optimal: the bound is the objective.

@@ -1,4 +1,4 @@
-//! Routes of the pod with one switch failed: one case for each of the 48, all of them routed.
+//! Routes of the pod with one switch failed: one case for each of the 48 switches, all of them routed.
 //!
 //! A failed switch removes one class of links from every cube, so a symmetric pod stays symmetric. Assumption: the
 //! failure is known before the job starts, and at most one switch fails at a time.
@@ -16,7 +16,8 @@ use lightbay_core::method::MethodError;
 use lightbay_core::watch::{StopTest, Watch};
 use rayon::prelude::*;
 
-/// Passes of the route selection per failed switch: half as many as for a pod, because each starts from the healthy routes.
+/// Number of passes of the route selection per failed switch: half as many as for a pod, because each selection starts
+/// from the healthy routes.
 const PASSES: u32 = 6;
 
 /// Turns that the routes of a case may use.
@@ -33,7 +34,7 @@ pub enum FaultTurns {
 /// Settings of the sweep.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FaultSettings {
-    /// Settings of the routing.
+    /// Settings of the routing of each case.
     pub routing: routing::RoutingSettings,
     /// Turns that the cases use.
     pub turns: FaultTurns,
@@ -41,7 +42,7 @@ pub struct FaultSettings {
     pub with_routes: bool,
 }
 
-/// Finds the saturation of a case, flits per cycle and node: failed switch, routes.
+/// Function that returns the saturation of a case, flits per cycle and node, from the failed switch and the routes.
 pub type Saturation<'a> = &'a (dyn Fn(u8, &Routing) -> Option<f64> + Sync);
 
 /// Routes the pod once for each of its switches, with this switch failed. Calls `each` with every case, in order of
@@ -166,7 +167,7 @@ pub fn case(
 /// Routes under the turns of the healthy pod.
 struct SharedTurns {
     found: FoundRoutes,
-    /// Pairs that these turns leave without a route.
+    /// Number of pairs without a route under these turns.
     missing: usize,
 }
 

@@ -13,11 +13,11 @@ pub const MAX_VCS: u8 = 8;
 pub struct Frame {
     nodes: usize,
     symmetric: bool,
-    /// Node at the end of every arc.
+    /// Node at the end of every arc, by arc.
     head: Vec<u32>,
     /// `into[6 * node + port]`: the arc that arrives at the node through the port.
     into: Vec<u32>,
-    /// Arc classes of a cube whose switch has failed.
+    /// `true` for arc classes of a cube whose switch has failed.
     failed: [bool; ARC_CLASSES],
 }
 

@@ -12,7 +12,7 @@ use super::turns::Turns;
 pub struct Labeller<'a> {
     turns: &'a Turns,
     balance: bool,
-    /// Hops on each virtual channel so far.
+    /// Number of hops on each virtual channel so far.
     pub hops: Vec<u64>,
     /// `cost[hop * vcs + vc]`: cost of the best labels up to this hop. `from`: channel of the previous hop in these
     /// labels.

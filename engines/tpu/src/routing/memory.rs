@@ -12,16 +12,16 @@ const HEAP_BYTES: u64 = 16;
 /// Bytes that a request would take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Estimate {
-    /// Distances of all states from all sources.
+    /// Bytes of the distances of all states from all sources.
     pub distance_bytes: u64,
-    /// Routes during the selection: the current and the best selection.
+    /// Bytes of the routes during the selection: the current and the best selection.
     pub selection_bytes: u64,
-    /// Routes in their final form.
+    /// Bytes of the routes in their final form.
     pub route_bytes: u64,
 }
 
 impl Estimate {
-    /// An estimate for routes of at most `longest` hops from `sources` to all other nodes.
+    /// Estimates the memory for routes of at most `longest` hops from `sources` to all other nodes.
     pub fn new(sources: u64, nodes: u64, vcs: u64, longest: u64) -> Self {
         let routes = sources * nodes;
         let stride = longest + u64::from(LONGER);
@@ -58,7 +58,7 @@ impl Estimate {
     }
 }
 
-/// A number of bytes for people: `3.2 GB`.
+/// Formats a number of bytes for people, for example as `3.2 GB`.
 fn words(bytes: u64) -> String {
     let bytes = bytes as f64;
     match bytes {

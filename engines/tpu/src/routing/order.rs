@@ -8,7 +8,7 @@ pub struct TopologicalOrder {
     rank: Vec<u32>,
     ahead: Vec<Vec<u32>>,
     behind: Vec<Vec<u32>>,
-    /// Round in which a node was last seen.
+    /// Round of the search in which each node was last seen.
     seen: Vec<u32>,
     round: u32,
     /// Nodes found backwards from the tail and forwards from the head of a new edge, and a stack.
@@ -19,7 +19,7 @@ pub struct TopologicalOrder {
 }
 
 impl TopologicalOrder {
-    /// No edges yet.
+    /// Creates an order of `nodes` nodes without edges.
     pub fn new(nodes: usize) -> Self {
         Self {
             rank: (0..nodes as u32).collect(),
@@ -60,8 +60,8 @@ impl TopologicalOrder {
         true
     }
 
-    /// Collects the nodes reachable from `start` up to rank `high`; returns `false` if `end` is among them. Forward
-    /// search, limited to ranks below `high`: a cycle must return within this range.
+    /// Collects the nodes reachable from `start` up to rank `high`; returns `false` if `end` is among them. The forward
+    /// search is limited to ranks below `high`, because a cycle must return within this range.
     fn search_ahead(&mut self, start: u32, end: u32, high: u32) -> bool {
         self.after.clear();
         self.stack.clear();
@@ -82,8 +82,8 @@ impl TopologicalOrder {
         true
     }
 
-    /// Collects the nodes that reach `start`, down to rank `low`. They are disjoint from the nodes of the forward
-    /// search, because otherwise there would be a cycle. Backward search, limited to ranks above `low`.
+    /// Collects the nodes that reach `start`, down to rank `low`. These nodes are disjoint from the nodes of the
+    /// forward search, because otherwise there would be a cycle. The backward search is limited to ranks above `low`.
     fn search_behind(&mut self, start: u32, low: u32) {
         self.before.clear();
         self.stack.clear();
@@ -101,7 +101,8 @@ impl TopologicalOrder {
     }
 
     /// Assigns the ranks of both parts in ascending order, first to the nodes before the edge, then to the nodes after
-    /// it; each part keeps its old order. Together, both parts keep their set of ranks, so all other ranks stay.
+    /// it; each part keeps its old order. Together, both parts keep their set of ranks, so all other ranks stay
+    /// unchanged.
     fn reorder(&mut self) {
         let rank = &mut self.rank;
         self.before.sort_unstable_by_key(|node| rank[*node as usize]);

@@ -10,7 +10,7 @@ pub const LONGER: u16 = 8;
 /// Maximum number of steps of the search for a route without repeated nodes.
 const PATIENCE: u32 = 20_000;
 
-/// A state with a number of remaining hops.
+/// A state with a number of remaining hops, as part of a route.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     state: u32,
@@ -20,7 +20,7 @@ struct Entry {
 }
 
 /// Searches routes backwards from their target, layer by layer of remaining hops: a state is included if the shortest
-/// walk to it plus the remaining hops is an allowed length. It never enumerates routes.
+/// walk to it plus the remaining hops is an allowed length. The search never enumerates routes.
 #[derive(Clone, Debug)]
 pub struct Finder {
     entries: Vec<Entry>,
@@ -35,7 +35,7 @@ pub struct Finder {
 }
 
 impl Finder {
-    /// A finder for pods with this number of states.
+    /// Creates a finder for pods with this number of states.
     pub fn new(states: usize) -> Self {
         Self {
             entries: Vec::new(),
@@ -48,8 +48,8 @@ impl Finder {
     }
 
     /// The cheapest route from `source` to `target` at a price for each arc class, as out ports. The route passes no
-    /// node twice. It is at most `slack` hops longer than the shortest allowed walk, unless no route of this length
-    /// passes every node at most once. `None` if there is no route.
+    /// node twice. Its length exceeds the length of the shortest allowed walk by at most `slack` hops; if all routes of
+    /// these lengths pass a node twice, it may be longer. `None` if there is no route.
     #[allow(
         clippy::too_many_arguments,
         reason = "the arguments describe one pair of chips and its surroundings"
@@ -79,7 +79,8 @@ impl Finder {
             .then_some(&self.ports[..])
     }
 
-    /// The cheapest walk of length `shortest` to `shortest + slack` with the same parity.
+    /// Finds the cheapest walk whose length is between `shortest` and `shortest + slack` and has the parity of
+    /// `shortest`. Returns `false` if there is none.
     #[allow(clippy::too_many_arguments, reason = "as above")]
     fn sweep(
         &mut self,
@@ -191,8 +192,9 @@ impl Finder {
         true
     }
 
-    /// Depth-first search backwards over routes without repeated nodes, length by length. Rarely needed: a cycle has at
-    /// least four hops, so only pairs whose shortest allowed walk is a detour can need this search.
+    /// Finds the cheapest route without repeated nodes by depth-first search backwards, length by length; returns
+    /// `false` if none was found. This search is rarely needed: a cycle has at least four hops, so only pairs whose
+    /// shortest allowed walk is a detour can need this search.
     #[allow(clippy::too_many_arguments, reason = "as above")]
     fn without_repeats(
         &mut self,
@@ -245,7 +247,8 @@ struct RouteSearch<'a> {
 }
 
 impl RouteSearch<'_> {
-    /// Follows walks backwards into `state`. `nodes` and `ports` contain the rest of the route in reverse order.
+    /// Follows walks backwards into `state` and stores the cheapest complete route in `best`. `nodes` and `ports`
+    /// contain the rest of the route in reverse order.
     fn descend(
         &self,
         state: u32,

@@ -1,4 +1,4 @@
-//! The order in which turns are tried: the first ones are most likely to be allowed.
+//! The order in which turns are tried: the first turns are most likely to be allowed.
 
 use super::frame::Frame;
 use super::select::{self, SelectionEffort, Ways};
@@ -10,11 +10,12 @@ use lightbay_core::watch::Watch;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
-/// A value for each turn, `6 * class + port`.
+/// A value for each turn, at index `6 * class + port`.
 pub type Worths = Vec<f64>;
 
-/// All-paths load: how many shortest paths of all pairs use each turn (TONS, APL). For each source, the number of paths
-/// to the tail of the arc, times the number of paths from the head of the next arc, including the empty path.
+/// All-paths load of each turn: number of shortest paths of all pairs that use the turn (TONS, APL). For each source,
+/// it is the number of paths to the tail of the arc, times the number of paths from the head of the next arc, including
+/// the empty path.
 ///
 /// # Errors
 /// The watch requests a stop.

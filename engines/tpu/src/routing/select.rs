@@ -37,7 +37,7 @@ const SAVED_BY_START: f64 = 0.55;
 /// Price of an empty arc relative to the most loaded one, so that a detour over empty arcs is not free.
 const EMPTY_PRICE: f64 = 1e-9;
 
-/// Fraction of passes that reroute all flows; the later ones reroute only flows over the most loaded arcs.
+/// Fraction of passes that reroute all flows; later passes reroute only flows over the most loaded arcs.
 const WHOLE_PASSES: f64 = 0.65;
 
 /// Maximum number of flows whose routes are proposed at the same prices.
@@ -60,9 +60,9 @@ const STALL: u32 = 4;
 pub struct SelectionEffort {
     /// Maximum number of hops above the shortest allowed route.
     pub slack: u16,
-    /// Passes over the flows.
+    /// Number of passes over the flows.
     pub passes: u32,
-    /// Random stream for the order of flows.
+    /// Number of the random stream for the order of flows.
     pub stream: u64,
     /// `true` to report the progress of the passes.
     pub speak: bool,
@@ -145,10 +145,10 @@ impl SelectedRoutes {
     }
 }
 
-/// Allowed turns and distances that routes are selected from.
+/// Allowed turns and distances by which routes are selected.
 #[derive(Clone, Copy, Debug)]
 pub struct Ways<'a> {
-    /// The pod.
+    /// Arcs and arc classes of the pod.
     pub frame: &'a Frame,
     /// The allowed turns.
     pub steps: &'a Steps,
@@ -173,7 +173,7 @@ impl Ways<'_> {
         (named, total)
     }
 
-    /// Hops of the shortest allowed walks of all pairs.
+    /// Sum of the hops of the shortest allowed walks of all pairs.
     pub fn hop_sum(&self) -> u64 {
         let mut sum = 0;
         for (source, reach) in self.reaches.iter().enumerate() {
@@ -185,7 +185,7 @@ impl Ways<'_> {
         sum
     }
 
-    /// The longest of the shortest allowed walks.
+    /// Number of hops of the longest of the shortest allowed walks.
     fn longest(&self) -> u16 {
         let pairs = self.reaches.iter().flat_map(|reach| {
             (0..self.frame.nodes() as u32).map(|target| reach.to(self.frame, self.steps, target))
@@ -221,7 +221,7 @@ pub fn reaches(frame: &Frame, steps: &Steps, watch: &mut impl Watch) -> Result<V
 /// Routes proposed by one thread.
 struct Proposer {
     finder: Finder,
-    /// Length and ports of one route after the other.
+    /// Length of each proposed route; `ports` has the ports of these routes one after the other.
     lengths: Vec<u16>,
     ports: Vec<u8>,
 }
@@ -264,9 +264,9 @@ struct SelectionRun<'a> {
     ways: Ways<'a>,
     effort: SelectionEffort,
     now: SelectedRoutes,
-    /// By class.
+    /// Current price of an arc of each class.
     prices: Vec<f64>,
-    /// Price by load.
+    /// Price of an arc for each load.
     ladder: Vec<f64>,
     proposers: Vec<Proposer>,
     /// Fraction of all passes that this run skips.
@@ -286,7 +286,7 @@ impl SelectionRun<'_> {
         }
     }
 
-    /// Adds the route of a flow to the loads, or removes it.
+    /// Adds the route of a flow to the loads (`sign` 1), or removes it (`sign` -1).
     fn carry(&mut self, flow: usize, sign: i32) {
         let length = usize::from(self.now.lengths[flow]);
         let mut node = (flow / self.now.nodes) as u32;

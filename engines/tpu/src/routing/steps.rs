@@ -4,7 +4,7 @@ use super::frame::Frame;
 use super::turns::{self, Turns};
 use crate::model::pod::{self, PORTS};
 
-/// No way.
+/// Distance of a state or node that no allowed walk reaches.
 pub const FAR: u16 = u16::MAX;
 
 /// Allowed turns as lists, forwards and backwards. A *state* is an arc with a virtual channel, numbered
@@ -43,7 +43,7 @@ impl Lists {
 }
 
 impl Steps {
-    /// Lists of the allowed turns over working switches.
+    /// Builds the lists of the allowed turns over working switches.
     pub fn new(frame: &Frame, allowed: &Turns) -> Self {
         let vcs = allowed.vcs();
         let shift = vcs.next_power_of_two().trailing_zeros();
@@ -68,7 +68,7 @@ impl Steps {
         Self { vcs, shift, ahead: Lists::new(&ahead), behind: Lists::new(&behind) }
     }
 
-    /// Virtual channels of a link.
+    /// Number of virtual channels of a link.
     pub const fn vcs(&self) -> usize {
         self.vcs
     }
@@ -150,7 +150,7 @@ impl Steps {
 /// Distances of all states from one source.
 #[derive(Clone, Debug, Default)]
 pub struct Reach {
-    /// By state.
+    /// Number of hops to each state.
     pub hops: Vec<u16>,
     queue: Vec<u32>,
 }

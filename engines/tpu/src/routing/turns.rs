@@ -19,12 +19,12 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// No turn is allowed.
+    /// Creates a set in which no turn is allowed.
     pub fn none(classes: usize, vcs: u8) -> Self {
         Self { vcs: usize::from(vcs), versions: vec![0; PORTS * classes] }
     }
 
-    /// All turns except U-turns, on one virtual channel: the possible routes without regard to deadlock.
+    /// Returns all turns except U-turns, on one virtual channel: the possible routes without regard to deadlock.
     pub fn free(frame: &Frame) -> Self {
         let mut turns = Self::none(frame.classes(), 1);
         for (class, port) in all(frame) {
@@ -33,7 +33,7 @@ impl Turns {
         turns
     }
 
-    /// Virtual channels of a link.
+    /// Number of virtual channels of a link.
     pub const fn vcs(&self) -> usize {
         self.vcs
     }
@@ -115,7 +115,7 @@ pub struct Builder<'f> {
 }
 
 impl<'f> Builder<'f> {
-    /// Nothing allowed yet.
+    /// Creates a builder with an empty set of turns.
     pub fn new(frame: &'f Frame, vcs: u8) -> Self {
         let order = TopologicalOrder::new(frame.classes() * usize::from(vcs));
         // No edges yet: any order is topological.

@@ -59,7 +59,7 @@ fn field(key: &'static str) -> Knob<TpuScenario> {
     Knob::of(key, |pod: &TpuScenario| Some(pod), |pod| pod)
 }
 
-/// A setting of the simulator; setting it switches the simulation on.
+/// Parameter for a setting of the simulator; setting it switches the simulation on.
 fn simulator(key: &'static str) -> Knob<TpuScenario> {
     Knob::of(
         key,
@@ -132,7 +132,8 @@ fn joined<T: ToString>(values: &[T]) -> String {
 }
 
 impl TpuScenario {
-    /// A shape or group for the old size would be invalid, so both are reset.
+    /// Sets the number of cubes and resets the job shape and the group, because a shape or group for the old size would
+    /// be invalid.
     fn set_cubes(&mut self, cubes: u16) {
         let shaped = self.job_shape.is_some_and(|shape| {
             baselines::grid(shape).is_ok_and(|grid| grid.iter().product::<usize>() == usize::from(self.cubes))
@@ -165,7 +166,7 @@ impl TpuScenario {
     }
 }
 
-/// A group as typed.
+/// Parses a group as typed; `None` if the text is empty or `auto`.
 fn group_of(text: &str) -> Result<Option<GroupChoice>, Problem> {
     let text = text.trim();
     if text.is_empty() || text.eq_ignore_ascii_case(USUAL) {
@@ -180,7 +181,7 @@ fn group_of(text: &str) -> Result<Option<GroupChoice>, Problem> {
     }))
 }
 
-/// A list of switches as typed.
+/// Parses a list of switch numbers as typed.
 fn switches(text: &str) -> Result<Vec<u8>, Problem> {
     let bare = text.trim().trim_start_matches('[').trim_end_matches(']');
     if bare.is_empty() || bare.eq_ignore_ascii_case(NONE) {

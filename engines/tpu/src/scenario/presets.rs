@@ -1,6 +1,6 @@
 //! Built-in pods, by name: `tpu-256` to design, `pt-4x8x8` and `pdtt-4x8x8` as baselines, `tpu-random-256` as given.
 //!
-//! The list contains the common ones; [`scenario`] builds every member of these families.
+//! The list contains the common pods; [`scenario`] builds every member of these families.
 
 use crate::model::baselines;
 use crate::model::group::Group;
@@ -81,7 +81,7 @@ pub fn scenario(name: &str) -> Option<TpuScenario> {
     Some(scenario)
 }
 
-/// A pod with exactly this wiring.
+/// Returns the scenario of a pod with exactly this wiring.
 pub fn given(pod: &Topology) -> TpuScenario {
     let mut scenario = TpuScenario::design(pod.cubes() as u16);
     scenario.topology = TopologyChoice::Given(TopologyRecord::of(pod));

@@ -26,7 +26,7 @@ use ties::Ties;
 /// Score of designs (smaller is better): the largest of the times 1/λ by several bounds, plus a fraction of their mean.
 #[derive(Clone, Debug)]
 pub struct Objective {
-    /// Numbers the cubes.
+    /// Group by whose elements the cubes are numbered.
     pub group: Group,
     /// Voltages that move together.
     pub ties: Ties,
@@ -34,7 +34,7 @@ pub struct Objective {
     pub metrics: Vec<Lengths>,
     /// Bounds that are linear in the voltages.
     pub cuts: Vec<LinearCut>,
-    /// Weight of the mean of 1/λ over the metrics, which is added to the largest one.
+    /// Weight of the mean of 1/λ over the metrics, which is added to the largest 1/λ.
     pub mean_share: f64,
 }
 
@@ -76,14 +76,14 @@ pub struct Design {
 /// Progress of the chains, between two slices of work.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// Evaluations of each chain so far.
+    /// Number of evaluations of each chain so far.
     pub step: u64,
     /// The best design so far.
     pub best: Design,
 }
 
 /// Number of wavefront words that a chain processes between two stop checks: about a millisecond. Shorter slices would
-/// spend their time on the watch; longer ones would exceed the 5 ms between two checkpoints.
+/// spend their time on the watch; longer slices would exceed the 5 ms between two checkpoints.
 const SLICE_WORDS: u64 = 2_000_000;
 
 /// Anneals from `starts`, one for each chain in turn (random designs if there are none), and returns the best
@@ -162,7 +162,7 @@ fn best(crews: &[Crew<'_>]) -> Option<Design> {
     crews.iter().flat_map(Crew::best).min_by(|a, b| a.score.total_cmp(&b.score))
 }
 
-/// The worse quarter of the chains continues from the states of the better quarter.
+/// Sets the worse quarter of the chains to the states of the better quarter.
 fn exchange(crews: &mut [Crew<'_>]) {
     let mut ranks: Vec<(f64, usize, usize)> = crews
         .iter()

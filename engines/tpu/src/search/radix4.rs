@@ -14,11 +14,11 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use std::collections::VecDeque;
 
-/// Arcs out of and into a node.
+/// Number of arcs out of a node, and of arcs into a node.
 pub const DEGREE: usize = 4;
 
-/// Number of random networks per family and size; the best one is shown. The figure in TONS shows the best of 100; five
-/// keep this study short.
+/// Number of random networks per family and size; the best one is shown. The figure in TONS shows the best of 100
+/// networks; five networks keep this study short.
 const SAMPLES: u64 = 5;
 
 /// Number of swaps that the annealing tries per size: at least 60 for each of the 320 arcs of the largest network.
@@ -239,21 +239,21 @@ pub fn search(nodes: usize, seed: u64, watch: &mut impl Watch) -> Result<Digraph
 /// A line of the study: n times the throughput of each family; `None` if a family has no network of that size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StudyRow {
-    /// Nodes.
+    /// Number of nodes.
     pub nodes: usize,
-    /// Upper bound on every network.
+    /// n times the upper bound for every network of this size.
     pub bound: f64,
-    /// The generalised Kautz graph.
+    /// n times the throughput of the generalised Kautz graph.
     pub gen_kautz: f64,
-    /// The best of several random 4-regular networks.
+    /// n times the throughput of the best of several random 4-regular networks.
     pub jellyfish: Option<f64>,
-    /// The best of several random lifts.
+    /// n times the throughput of the best of several random lifts.
     pub xpander: Option<f64>,
-    /// The search.
+    /// n times the throughput of the network that the local search found.
     pub search: f64,
 }
 
-/// The study for several sizes. Equal seeds give equal rows.
+/// Computes the study for several sizes. Equal seeds give equal rows.
 ///
 /// # Errors
 /// The reason to stop.

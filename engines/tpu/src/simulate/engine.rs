@@ -3,8 +3,8 @@
 //! All state is in flat arrays, indexed by node, output (`6 * node + port`) or lane
 //! (`(6 * node + input port) << shift | lane`), small enough that the data of one cycle stays in the cache:
 //! * flits on links wait in the calendar of arrivals, which is written and read in sequence;
-//! * the first flit of a lane is stored in the record of the lane, the others in a ring buffer that restarts when it is
-//!   empty;
+//! * the first flit of a lane is stored in the record of the lane, the other flits in a ring buffer that restarts when
+//!   it is empty;
 //! * an output stores the free space of its downstream lanes and, as a bit mask, the lanes whose head requests it.
 //!   Blocked heads therefore take no time.
 
@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 
 /// Capacity of a source queue in packets; if one more arrives, the run counts as saturated.
 const SOURCE_LIMIT: usize = 2048;
-/// No virtual channel reserved or free.
+/// Mark for an output or packet without a reserved or free virtual channel.
 const NO_LANE: u8 = u8::MAX;
 /// Bit in the birth cycle of a flit that marks the last flit of a packet.
 const TAIL: u32 = 1 << 31;
@@ -28,12 +28,13 @@ pub(super) const MAX_LANES: usize = 8;
 /// Number of adjacent slots of a ring buffer: as many flits as fit into a cache line.
 const BLOCK: usize = 4;
 
-/// A flit.
+/// A flit with the rest of its route.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Flit {
-    /// Cycle in which its packet joined its source queue, and [`TAIL`].
+    /// Cycle in which the packet of the flit joined its source queue; in the last flit of a packet, the bit [`TAIL`] is
+    /// also set.
     birth: u32,
-    /// Rest of its route, in the encoding of the network; split into halves, so that a flit has 12 bytes.
+    /// Rest of the route of the flit, in the encoding of the network; split into halves, so that a flit has 12 bytes.
     codes: [u32; 2],
 }
 
@@ -42,12 +43,12 @@ impl Flit {
         Self { birth, codes: [codes as u32, (codes >> 32) as u32] }
     }
 
-    /// Port and label of its next hop.
+    /// Port and label of the next hop of the flit.
     const fn code(self) -> u8 {
         self.codes[0] as u8 & 31
     }
 
-    /// The same flit after a hop.
+    /// Returns the flit as it is after one hop.
     fn advanced(self, net: &SimulatedPod) -> Self {
         let codes = u64::from(self.codes[0]) | u64::from(self.codes[1]) << 32;
         Self::new(self.birth, net.after_hop(codes))
@@ -60,7 +61,7 @@ struct LaneBuffer {
     first: Flit,
     /// Slot of the second flit in the ring.
     next: u16,
-    /// Flits that have arrived.
+    /// Number of flits of the lane that have arrived.
     present: u16,
 }
 
@@ -74,11 +75,11 @@ struct Output {
     /// Index of the output at the other end of the link: the output of the receiving node at the port where the flits
     /// arrive. The relation is symmetric.
     pair: u32,
-    /// Cycles from a send to the arrival.
+    /// Number of cycles from a send to the arrival.
     delay: u16,
     /// Request bit at which the next round-robin arbitration starts.
     turn: u8,
-    /// Downstream lanes that packets have reserved.
+    /// Downstream lanes that packets have reserved, as a bit mask.
     taken: u8,
 }
 
@@ -86,25 +87,25 @@ struct Output {
 #[derive(Clone, Copy, Debug)]
 struct Packet {
     flit: Flit,
-    /// Flits that have been sent.
+    /// Number of flits of the packet that have been sent.
     sent: u32,
 }
 
-/// Counts since the last [`Simulator::reset_counts`].
+/// Numbers of flits and packets since the last [`Simulator::reset_counts`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Generated flits, including those that full source queues refused.
+    /// Number of generated flits, including those that full source queues refused.
     pub offered: u64,
-    /// Flits that left the network.
+    /// Number of flits that left the network.
     pub delivered: u64,
-    /// Packets whose last flit left the network.
+    /// Number of packets whose last flit left the network.
     pub packets: u64,
     /// Sum of the latencies of the packets whose last flit left the network, cycles. The injection latency is equal for
     /// all packets, so it is added here instead of delaying packets.
     pub latency_cycles: u64,
-    /// Flits sent over links.
+    /// Number of flits sent over links.
     pub hops: u64,
-    /// Flits that found their source queue full.
+    /// Number of flits that found their source queue full.
     pub refused: u64,
 }
 
@@ -117,7 +118,7 @@ pub struct Simulator<'a> {
     /// All flits of a lane except the first.
     ring: Vec<Flit>,
     outputs: Vec<Output>,
-    /// Requested outputs of a node.
+    /// Requested outputs of each node, as a bit mask.
     active: Vec<u8>,
     /// Packets that wait at their source, by output.
     queues: Vec<VecDeque<Packet>>,
@@ -127,7 +128,7 @@ pub struct Simulator<'a> {
     bodies: Vec<u64>,
     /// Lane that the packet at the head of a queue has reserved: first for all lanes, then for all source queues.
     reserved: Vec<u8>,
-    /// First cycle in which an output is free again; used only for slow links.
+    /// First cycle in which each output is free again; used only for slow links.
     free_at: Vec<u32>,
     /// Number of flits that left each lane for another router.
     #[cfg(test)]
@@ -140,7 +141,7 @@ pub struct Simulator<'a> {
 }
 
 impl<'a> Simulator<'a> {
-    /// An empty network under `rate` flits per cycle and node. Equal seed and stream give an equal run.
+    /// Creates an empty network under `rate` flits per cycle and node. Equal seed and stream give an equal run.
     pub fn new(net: &'a SimulatedPod, rate: f64, seed: u64, stream: u64) -> Self {
         let outputs = net.nodes * PORTS;
         let lanes = outputs << net.shift;
@@ -175,12 +176,12 @@ impl<'a> Simulator<'a> {
         }
     }
 
-    /// Cycles simulated.
+    /// Number of cycles simulated so far.
     pub const fn now(&self) -> u32 {
         self.now
     }
 
-    /// Returns the counts since they were reset.
+    /// Returns the counts since the last reset.
     pub const fn counts(&self) -> Counts {
         self.counts
     }
@@ -195,7 +196,7 @@ impl<'a> Simulator<'a> {
         self.counts.refused > 0
     }
 
-    /// Flits in buffers and on links.
+    /// Number of flits in buffers and on links.
     #[cfg(test)]
     pub fn in_network(&self) -> u64 {
         let buffered: u64 = self.lanes.iter().map(|lane| u64::from(lane.present)).sum();
@@ -211,7 +212,7 @@ impl<'a> Simulator<'a> {
         self.outputs.iter().map(used).sum()
     }
 
-    /// Flits in source queues.
+    /// Number of flits in source queues.
     #[cfg(test)]
     pub fn at_sources(&self) -> u64 {
         let packet_flits = self.net.packet;
@@ -252,7 +253,7 @@ impl<'a> Simulator<'a> {
         node
     }
 
-    /// Simulates some cycles.
+    /// Simulates a number of cycles.
     pub fn run(&mut self, cycles: u32) {
         for _ in 0..cycles {
             if self.net.packet > 1 || self.net.cycles_per_flit > 1 {
@@ -263,7 +264,8 @@ impl<'a> Simulator<'a> {
         }
     }
 
-    /// One cycle. `GENERAL`: packets of several flits or slow links; otherwise the fast path for single flits.
+    /// Simulates one cycle. `GENERAL`: packets of several flits or slow links; otherwise the fast path for single
+    /// flits.
     fn cycle<const GENERAL: bool>(&mut self) {
         self.generate::<GENERAL>();
         let arrivals = self.wheel.take(self.now);
@@ -320,7 +322,7 @@ impl<'a> Simulator<'a> {
         }
     }
 
-    /// A flit reaches its lane.
+    /// Stores an arriving flit in its lane.
     fn arrive<const GENERAL: bool>(&mut self, arrival: Arrival) {
         let at = arrival.at as usize;
         let lane = &mut self.lanes[at];
@@ -413,7 +415,8 @@ impl<'a> Simulator<'a> {
         self.active[output / PORTS] |= 1 << (output % PORTS);
     }
 
-    /// The outputs of a node choose their winners. A different output chooses first in every cycle.
+    /// Lets every requested output of a node send the flit of one request. A different output chooses first in every
+    /// cycle.
     fn switch<const GENERAL: bool>(&mut self, node: usize) {
         let net = self.net;
         let sources = PORTS << net.shift;
@@ -555,8 +558,8 @@ impl<'a> Simulator<'a> {
     }
 }
 
-/// The free lane that every head may use, if any, and the requests that may be granted: all if there is a free lane,
-/// otherwise those whose planned lane has space.
+/// Returns the free lane that every head may use, if any, and the requests that may be granted: all if there is a free
+/// lane, otherwise those whose planned lane has space.
 #[inline]
 fn eligible(output: &Output, net: &SimulatedPod) -> (u8, u64) {
     let (mut best, mut most) = (NO_LANE, 0);

@@ -15,7 +15,7 @@ const MAX_CYCLES: u64 = 1 << 30;
 const MAX_BYTES: u64 = 8 << 30;
 /// Marks a missing route in place of its first word.
 const NO_ROUTE: u64 = u64::MAX;
-/// Bits of a hop: `port + 8 * label`.
+/// Number of bits of a hop, which is encoded as `port + 8 * label`.
 const CODE_BITS: u32 = 5;
 /// Code in place of a port: the route ends here.
 pub(super) const EJECT: u8 = 7;
@@ -26,17 +26,17 @@ const HOPS_BEFORE_MORE: usize = 5;
 /// Number of hops in the last word of a route.
 const HOPS_OF_LAST: usize = 12;
 
-/// A pod, its routes and the settings of a simulation. Immutable, so that runs at different rates share it.
+/// A pod, its routes and the settings of a simulation. It is immutable, so that runs at different rates can share it.
 #[derive(Clone, Debug)]
 pub struct SimulatedPod {
     pub(super) nodes: usize,
-    /// Sources whose routes are stored: 64 under translation, else all.
+    /// Number of sources whose routes are stored: 64 under translation, otherwise all.
     pub(super) sources: usize,
     /// The first word of the route of a source and target, lowest hop first.
     pub(super) starts: Vec<u64>,
     /// The other words of routes that are too long for one word.
     words: Vec<u64>,
-    /// For each output `6 * node + port`: the number of the output at the other end of the link.
+    /// Number of the output at the other end of the link of each output `6 * node + port`.
     pub(super) pairs: Vec<u32>,
     /// Cycles from a send to the arrival, by output.
     pub(super) delays: Vec<u16>,
@@ -50,7 +50,7 @@ pub struct SimulatedPod {
     pub(super) buffer: u16,
     pub(super) packet: u32,
     pub(super) injection: u32,
-    /// Cycles that a link needs for one flit.
+    /// Number of cycles that a link needs for one flit.
     pub(super) cycles_per_flit: u32,
     pub(super) longest_delay: u32,
     /// Number of routes over the most loaded link.
@@ -199,7 +199,7 @@ impl SimulatedPod {
         turns.check(|arc| self.pairs[arc] as usize / PORTS * PORTS)
     }
 
-    /// Encodes a route, or the rest of a route.
+    /// Encodes a route, or the rest of a route; returns its first word and stores the other words.
     fn word(&mut self, codes: &[u64]) -> u64 {
         let pack =
             |codes: &[u64], end: u64| codes.iter().rev().fold(end, |word, code| word << CODE_BITS | code);
@@ -218,7 +218,7 @@ impl SimulatedPod {
         if rest & 7 == MORE { self.words[(rest >> CODE_BITS) as usize] } else { rest }
     }
 
-    /// Chips of the pod.
+    /// Number of chips of the pod.
     pub const fn nodes(&self) -> usize {
         self.nodes
     }
@@ -237,7 +237,8 @@ impl SimulatedPod {
 
 /// The turns that routes take from channel to channel, a channel being an arc (or class of arcs) with a label.
 struct ChannelTurns {
-    /// `taken[(arc * labels + label) * 6 * labels + port * labels + label of the next hop]`.
+    /// `true` for turns that occur in routes, at index `(arc * labels + label) * 6 * labels + port * labels + label of
+    /// the next hop`.
     taken: Vec<bool>,
     channels: usize,
 }

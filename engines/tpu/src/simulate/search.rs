@@ -45,7 +45,7 @@ pub enum SaturationSearch {
     Bisection,
 }
 
-/// One run: warm-up, then the measured window. `None` if the run stops.
+/// Makes one run: warm-up, then the measured window. `None` if the run stops.
 pub fn measure(net: &SimulatedPod, rate: f64, seed: u64, stop: &(dyn Fn() -> bool + Sync)) -> Option<Point> {
     let settings = net.settings();
     let stream = (rate / settings.rate_step).round() as u64;
@@ -77,7 +77,8 @@ pub fn measure(net: &SimulatedPod, rate: f64, seed: u64, stop: &(dyn Fn() -> boo
     })
 }
 
-/// The saturation point of a routed pod and the curve of delivered rate and latency against the offered rate.
+/// Searches for the saturation point of a routed pod; also returns the curve of delivered rate and latency against the
+/// offered rate.
 ///
 /// # Errors
 /// Settings or routes that cannot be simulated, or the reason to stop.
@@ -117,7 +118,7 @@ fn invalid(problem: Problem) -> MethodError {
     MethodError::Invalid(problem.into())
 }
 
-/// A rate as a multiple of the step, without the rounding error of a product.
+/// Rate of `step` steps, without the rounding error of a product.
 fn rate(net: &SimulatedPod, step: u32) -> f64 {
     let size = net.settings().rate_step;
     let per_unit = (1.0 / size).round();
@@ -132,7 +133,7 @@ struct Runs<'a> {
 }
 
 impl Runs<'_> {
-    /// Runs at several rates in parallel; returns which of them saturate.
+    /// Makes runs at several rates in parallel; returns `true` for each rate at which the network saturates.
     fn all(&mut self, steps: &[u32], watch: &mut impl Watch) -> Result<Vec<bool>, MethodError> {
         watch.checkpoint()?;
         let (net, seed) = (self.net, self.seed);

@@ -20,7 +20,7 @@ pub(super) struct Wheel {
 }
 
 impl Wheel {
-    /// A calendar for delays of up to `longest` cycles.
+    /// Creates a calendar for delays of up to `longest` cycles.
     pub(super) fn new(longest: u32) -> Self {
         let slots = (longest + 1).next_power_of_two();
         Self { slots: vec![Vec::new(); slots as usize], mask: slots - 1, spare: Vec::new() }
@@ -30,7 +30,7 @@ impl Wheel {
         self.slots[(cycle & self.mask) as usize].push(arrival);
     }
 
-    /// The arrivals of a cycle; return the list with [`Self::recycle`].
+    /// Removes and returns the arrivals of a cycle; pass the list to [`Self::recycle`] afterwards.
     pub(super) fn take(&mut self, cycle: u32) -> Vec<Arrival> {
         std::mem::replace(&mut self.slots[(cycle & self.mask) as usize], std::mem::take(&mut self.spare))
     }

@@ -45,21 +45,22 @@ pub(crate) const UNSOLVED: usize = 1025;
 /// A flow and a metric: lower and upper bound on the throughput of a topology.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Certificate {
-    /// Lower end: a flow of this rate exists, in flits per cycle and ordered pair.
+    /// Lower end of the interval: a flow of this rate exists, in flits per cycle and ordered pair.
     pub lower: f64,
-    /// Upper end: no flow is larger.
+    /// Upper end of the interval: no flow is larger.
     pub upper: f64,
     /// Lengths of the 192 link classes whose metric proves `upper`; `None` for equal lengths (the hop bound).
     pub class_lengths: Option<Vec<f64>>,
     /// Lengths of the single links of a general pod, if they prove a tighter bound than class lengths:
-    /// `link_lengths[3·node + axis]` is the length of the link at the node's plus port. `upper` is theirs.
+    /// `link_lengths[3·node + axis]` is the length of the link at the node's plus port. In this case, `upper` is the
+    /// bound that these lengths prove.
     pub link_lengths: Option<Vec<f64>>,
     /// Number of sweeps: shortest path computations from all sources.
     pub rounds: u32,
 }
 
 impl Certificate {
-    /// Relative width.
+    /// Relative width of the interval: upper end divided by lower end, minus 1.
     pub fn gap(&self) -> f64 {
         if self.upper <= self.lower { 0.0 } else { self.upper / self.lower - 1.0 }
     }
@@ -92,16 +93,16 @@ impl FlowSettings {
 /// A fractional flow as a combination of shortest path flows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Flow {
-    /// Units for each ordered pair.
+    /// Size of the flow: units for each ordered pair of nodes.
     pub value: f64,
     /// Shortest path flows whose combination is the flow.
     pub trees: Vec<Tree>,
 }
 
-/// Shortest path flows under some lengths: from each source one unit to every other node, split equally at each node.
+/// Shortest path flows under some lengths: each source sends one unit to every other node, split equally at each node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tree {
-    /// Length of each class.
+    /// Length of each class of links.
     pub lengths: Vec<u32>,
     /// Fraction of the flow for each group of sources (symmetric pods: each chip of cube 0).
     pub shares: Vec<f64>,
@@ -118,8 +119,8 @@ pub struct Attempt {
     pub stopped: Option<MethodError>,
 }
 
-/// Lower and upper bound on the throughput of a pod. `start` are initial lengths of the 192 classes, such as the
-/// lengths of a certificate of a similar pod.
+/// Computes a lower and an upper bound on the throughput of a pod. `start` are initial lengths of the 192 classes, such
+/// as the lengths of a certificate of a similar pod.
 ///
 /// # Errors
 /// The reason to stop.
@@ -206,7 +207,7 @@ fn certificate(pod: &Topology, known: &Interval) -> Certificate {
     Certificate { lower: known.lower, upper: known.upper, class_lengths, link_lengths, rounds: known.rounds }
 }
 
-/// Lengths of the classes that carry traffic, from the lengths of all classes.
+/// Selects the lengths of the classes that carry traffic from the lengths of all classes.
 fn of_working(pod: &Topology, lengths: &[f64]) -> Vec<f64> {
     Network::working(pod).into_iter().map(|class| lengths[class]).collect()
 }
@@ -220,8 +221,8 @@ pub(crate) fn spread(pod: &Topology, class_lengths: &[f64]) -> Vec<f64> {
     (0..3 * pod.nodes()).map(|at| class_lengths[class(at)]).collect()
 }
 
-/// Returns the upper bound on all flows that the metric of given class lengths proves. Infinite if the pod is not
-/// connected, or if there are not exactly 192 lengths.
+/// Returns the upper bound on all flows that the metric of given class lengths proves. The bound is infinite if the pod
+/// is not connected, or if there are not exactly 192 lengths.
 #[cfg(test)]
 pub fn upper_of_lengths(pod: &Topology, class_lengths: &[f64]) -> f64 {
     if class_lengths.len() != LINK_CLASSES {

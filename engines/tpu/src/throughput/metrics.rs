@@ -30,7 +30,7 @@ use wavefront::Wavefront;
 pub struct Hops {
     /// Sum of the distances of all ordered pairs.
     pub hop_sum: u64,
-    /// Largest distance.
+    /// Largest distance of an ordered pair.
     pub diameter: u32,
 }
 
@@ -50,12 +50,12 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// Every link has length 1.
+    /// Returns length 1 for every link, so that distances are hops.
     pub fn hops() -> Self {
         Self::two(1, 1)
     }
 
-    /// One length for electrical links, one for optical ones, each clamped to 1 to 255.
+    /// Returns one length for electrical links and one for optical links, each clamped to 1 to 255.
     pub fn two(electrical: u32, optical: u32) -> Self {
         let length = |of: u32| of.clamp(1, 255) as u8;
         Self::new(std::array::from_fn(|class| {
@@ -63,7 +63,7 @@ impl Lengths {
         }))
     }
 
-    /// Lengths of the classes; 0 is replaced by 1.
+    /// Creates lengths from the length of each class; 0 is replaced by 1.
     pub fn new(mut classes: [u8; LINK_CLASSES]) -> Self {
         for length in &mut classes {
             *length = (*length).max(1);
@@ -78,7 +78,7 @@ impl Lengths {
         &self.classes
     }
 
-    /// The longest.
+    /// Largest of the lengths.
     pub const fn longest(&self) -> u8 {
         self.longest
     }
@@ -114,7 +114,7 @@ pub fn distances(pod: &Topology, lengths: &Lengths) -> Option<Hops> {
 }
 
 /// Sum of the distances and largest distance for a pod with failed switches, by searches from single chips, because
-/// wavefronts need all switches.
+/// wavefronts cannot omit failed switches.
 fn distances_beside_failed(pod: &Topology, lengths: &Lengths) -> Option<Hops> {
     // The class of a failed switch is excluded from both sums and paths.
     let network = Network::pod(pod, 1);
@@ -171,8 +171,7 @@ pub fn class_lengths(pod: &Topology, lengths: &Lengths) -> Option<f64> {
     Some(2.0 * (lengths.sum - unused) as f64 / (distances.hop_sum as f64 / pod.cubes() as f64))
 }
 
-/// The bound on λ by one length for electrical links and one for optical ones; `None` if some pair is not
-/// connected.
+/// The bound on λ by one length for electrical links and one for optical links; `None` if some pair is not connected.
 pub fn two_length(pod: &Topology, electrical: u32, optical: u32) -> Option<f64> {
     class_lengths(pod, &Lengths::two(electrical, optical))
 }

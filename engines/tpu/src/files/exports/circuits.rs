@@ -20,7 +20,7 @@ const CIRCUIT: &str = "ocs,port_in,port_out,cube_a,cube_b";
 /// Columns of the ends of a circuit for manual patching.
 const ENDS: &str = "side_a,index_a,side_b,index_b";
 
-/// All circuits: columns [`CIRCUIT`] and [`ENDS`].
+/// Writes all circuits as CSV with the columns [`CIRCUIT`] and [`ENDS`].
 pub fn table(pod: &Topology) -> String {
     let mut text = format!("{CIRCUIT},{ENDS}\n");
     for switch in 0..SWITCHES {
@@ -36,7 +36,7 @@ fn row(pod: &Topology, switch: usize, cube: usize) -> String {
     format!("{switch},{},{},{cube},{far}", cube + 1, pod.cubes() + far + 1)
 }
 
-/// Both ends of every circuit of a switch.
+/// Returns the values of the columns [`ENDS`] for the circuits of a switch.
 fn ends(switch: usize) -> String {
     let axis = ["X", "Y", "Z"].get(switch_dimension(switch)).copied().unwrap_or_default();
     let [u, v] = switch_position(switch);
@@ -44,7 +44,7 @@ fn ends(switch: usize) -> String {
     format!("{axis}+,{index},{axis}-,{index}")
 }
 
-/// The state before the changes, by name; `None` if there are no circuits.
+/// Returns the pod before the changes: the torus that `name` selects; `None` for `dark`, which has no circuits.
 ///
 /// # Errors
 /// A torus that does not exist for this number of cubes.

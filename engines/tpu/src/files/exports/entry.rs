@@ -19,7 +19,7 @@ const RADIX4: &str = "radix4";
 /// Default sizes of the study.
 const RADIX4_NODES: [i64; 4] = [10, 20, 30, 40];
 
-/// All formats.
+/// Returns all formats.
 pub(crate) fn exporters() -> Vec<FormatInfo> {
     let instance = FormatInfo::new(
         INSTANCE,
@@ -81,7 +81,7 @@ pub(crate) fn export(
     }
 }
 
-/// The scenario with its full topology.
+/// Returns the scenario with its full topology.
 fn explicit(subject: SubjectOf<'_, Tpu>) -> Result<Scenario<Tpu>, Problem> {
     let mut explicit = Scenario::clone(subject.scenario());
     let topology = match subject {
@@ -97,7 +97,7 @@ fn explicit(subject: SubjectOf<'_, Tpu>) -> Result<Scenario<Tpu>, Problem> {
     Ok(explicit)
 }
 
-/// The pod of a plan, or the pod that a scenario names.
+/// Returns the pod of a plan, or the pod that a scenario names.
 fn wiring(subject: SubjectOf<'_, Tpu>) -> Result<Topology, Problem> {
     match subject {
         SubjectOf::Scenario(scenario) => wired(scenario),

@@ -19,7 +19,7 @@ use lightbay_formats::msccl::{
 /// Maximum number of ranks of a schedule.
 const MOST_RANKS: usize = 256;
 
-/// The collective that the parameters name, planned and written.
+/// Plans the collective that the parameters name, and writes its schedule as programs of thread blocks.
 ///
 /// # Errors
 /// More than 256 chips, an all-to-all without routes, or a range of sizes that is empty.
@@ -79,7 +79,7 @@ fn derived(schedule: Option<Schedule>) -> Result<Schedule, Problem> {
         .ok_or_else(|| Problem::new("collective", "cannot be made from an all-gather", "please report this"))
 }
 
-/// A schedule as programs of thread blocks.
+/// Converts a schedule to programs of thread blocks.
 ///
 /// # Errors
 /// A schedule that does not fit the pod, or more thread blocks than executors support.

@@ -23,7 +23,7 @@ const HEADING: Font = Font::plain(14.0).bold();
 const BODY: Font = Font::plain(11.0);
 const SMALL: Font = Font::plain(9.0);
 
-/// The file.
+/// Draws the picture as SVG.
 pub(super) fn svg(subject: &PodSubject<'_>) -> String {
     let mut drawing = Drawing::new(WIDTH, &format!("{}: circuits of the pod", subject.name));
     let mut y = MARGIN + 12.0;
@@ -52,7 +52,7 @@ pub(super) fn svg(subject: &PodSubject<'_>) -> String {
     drawing.into_text(y + MARGIN)
 }
 
-/// Size and throughput of the pod.
+/// Returns lines of text with size and throughput of the pod.
 fn lines(subject: &PodSubject<'_>) -> Vec<String> {
     let pod = subject.pod;
     let mut lines = vec![format!(
@@ -75,8 +75,8 @@ fn lines(subject: &PodSubject<'_>) -> Vec<String> {
     lines
 }
 
-/// Matrix of the circuits of a dimension, from the + side of every cube to the − side of every cube; each row adds up
-/// to 16 circuits.
+/// Draws the matrix of the circuits of a dimension, from the + side of every cube to the − side of every cube; each row
+/// adds up to 16 circuits. Returns the y coordinate below the matrix.
 fn circuits(drawing: &mut Drawing, pod: &Topology, dimension: usize, at: (f64, f64)) -> f64 {
     let cubes = pod.cubes();
     if cubes > MOST_CUBES {
@@ -105,7 +105,7 @@ fn circuits(drawing: &mut Drawing, pod: &Topology, dimension: usize, at: (f64, f
     matrix.draw(drawing, at, COLUMN)
 }
 
-/// The 16 switches of a dimension by their position on the face.
+/// Draws the 16 switches of a dimension by their position on the face. Returns the y coordinate below them.
 fn switches(drawing: &mut Drawing, subject: &PodSubject<'_>, dimension: usize, at: (f64, f64)) -> f64 {
     let (width, height) = (COLUMN / FACE as f64, 40.0);
     for switch in (0..SWITCHES).filter(|switch| switch_dimension(*switch) == dimension) {
@@ -147,7 +147,7 @@ fn rings(state: &[u16]) -> BTreeMap<usize, usize> {
     rings
 }
 
-/// Rings in a few words, the longest first: `2 of 4`.
+/// Describes rings in a few words, the longest first, for example `2 of 4`.
 fn words(rings: &BTreeMap<usize, usize>) -> String {
     let some: Vec<String> =
         rings.iter().rev().take(2).map(|(length, count)| format!("{count} of {length}")).collect();

@@ -11,8 +11,8 @@ use std::fmt::Write as _;
 /// Upper estimate of the bytes of a row.
 const ROW_BYTES: u64 = 28;
 
-/// One row for each hop: `src,dst,hop,router,next,vc`, hops from 0. With `expand`, rows for all sources; otherwise only
-/// for the listed ones.
+/// Writes one row for each hop: `src,dst,hop,router,next,vc`, hops from 0. With `expand`, the table has rows for all
+/// sources; otherwise only for the listed sources.
 ///
 /// # Errors
 /// Routes that do not belong to the pod, or a table of more than 2 GiB.
@@ -61,7 +61,7 @@ pub fn table(pod: &Topology, routing: &Routing, expand: bool) -> Result<String, 
     Ok(text)
 }
 
-/// The pod in the format of BookSim: one router for each chip, with one node.
+/// Returns the pod in the format of BookSim: one router for each chip, with one node.
 pub fn anynet(topology: &Topology, electrical_cycles: u32, optical_cycles: u32) -> Anynet {
     let nodes = topology.nodes() as u32;
     let mut net = Anynet { nodes: (0..nodes).map(|node| (node, node)).collect(), ..Anynet::default() };

@@ -12,7 +12,7 @@ use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 use std::sync::Arc;
 
-/// A watch that makes a plan of every reported lower end of a certificate.
+/// A watch that reports a plan for every lower end of a certificate.
 pub(super) struct Tightening<'t, 'c> {
     pub(super) cx: &'t mut Context<'c, Tpu>,
     pub(super) pod: Arc<Topology>,

@@ -1,4 +1,4 @@
-//! Curves of the annealing, as panes draw them.
+//! Curves of the annealing, which panes draw.
 
 use crate::Tpu;
 use crate::model::topology::Topology;
@@ -9,20 +9,20 @@ use crate::throughput::metrics;
 use lightbay_core::context::Context;
 use lightbay_core::event::{EventBody, SeriesPoint};
 
-/// Seconds between two points of the curves while annealing.
+/// Minimum number of seconds between two points of a curve while annealing.
 pub(super) const DRAWN_EVERY_S: f64 = 0.1;
 
-/// The last point that was drawn of the curves of annealing.
+/// Score and time at which points were last added to the curves of the annealing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AnnealingCurve {
-    /// Score of the best design drawn so far.
+    /// Score of the best design at that time.
     pub(super) score: f64,
-    /// Time at which the score was drawn, s.
+    /// Time at which these points were added, seconds since the start of the run.
     pub(super) drawn_s: f64,
 }
 
 impl AnnealingCurve {
-    /// Draws the bounds that metrics prove for the best design so far, if its score has improved.
+    /// Adds the bounds that metrics prove for the best design so far to the curves, if its score has improved.
     pub(super) fn draw(&mut self, cx: &mut Context<'_, Tpu>, family: &Family, progress: &Progress) {
         let (x, best) = (cx.elapsed_s(), progress.best);
         if best.score >= self.score || x < self.drawn_s + DRAWN_EVERY_S {

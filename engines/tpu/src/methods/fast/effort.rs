@@ -18,8 +18,8 @@ pub(super) const REHEAT: f64 = 0.3;
 /// Number of steps of a round of cuts divided by the number of steps of the tournament: fewer, because a round starts
 /// at a lower temperature.
 pub(super) const ROUND_STEPS: f64 = 0.5;
-/// Maximum number of cuts: 20 cuts with up to 48 images each. Every move evaluates all cuts; if there would be more,
-/// the oldest ones are dropped.
+/// Maximum number of cuts: 20 cuts with up to 48 images each. Every move evaluates all cuts; if more cuts are added,
+/// the oldest cuts are dropped.
 pub(super) const MOST_CUTS: usize = 960;
 /// Number of consecutive rounds without improvement after which the rounds end: annealing is random, so a single round
 /// without improvement proves little.
@@ -28,8 +28,8 @@ pub(super) const PATIENCE: u32 = 3;
 pub(super) const FIRST_GAP: f64 = 0.03;
 /// Relative gap of the certificates that compare designs, unless a wider one is set. Groups differ by up to 1 %.
 pub(super) const COMPARED: f64 = 2e-3;
-/// Relative gap of the final certificate of the best design, unless another is set: narrower, because the lower bound
-/// of this certificate is the objective of the plan, and it is computed for one design only.
+/// Relative gap of the final certificate of the best design, unless another gap is set. This gap is narrower, because
+/// the lower bound of the final certificate is the objective of the plan, and only one design has this certificate.
 pub(super) const FINAL: f64 = 4e-4;
 /// Minimum relative gain of a cut over the metrics. A smaller gain would be less than a tenth of the gap with which
 /// designs are compared.
@@ -43,7 +43,8 @@ pub(super) const LONG_ROUNDS: usize = 64;
 /// chips), nothing for 2 and 3.
 pub(super) const UNTIED: usize = 4;
 
-/// Evaluations, chains and rounds of cuts of a size: seconds for the smallest pods, a minute or two for the largest.
+/// Returns the default numbers of evaluations, chains and rounds of cuts for a number of cubes; a search takes seconds
+/// for the smallest pods, a minute or two for the largest.
 pub(super) const fn usual(cubes: usize) -> (u64, u32, u32) {
     match cubes {
         0..=1 => (1, 1, 0),

@@ -17,12 +17,13 @@ use lightbay_core::method::MethodError;
 use lightbay_core::param::ParamInfo;
 use lightbay_core::problem::Problem;
 
-/// Random streams of the rounds.
+/// Number of the first random stream of the rounds.
 const GENERAL_STREAM: u64 = 1 << 43;
-/// Maximum number of rounds; each adds the metric of the last certificate. Rounds end earlier if a certificate gives no cut.
+/// Maximum number of rounds. Each round adds the metric of the last certificate to the objective. Rounds end earlier if
+/// a certificate gives no cut.
 const ROUNDS: u32 = 4;
 
-/// The parameter.
+/// Returns the description of the parameter `general_steps`.
 pub(super) fn knob() -> ParamInfo {
     ParamInfo::int(
         "general_steps",
@@ -118,7 +119,8 @@ impl FastSearch<'_, '_> {
     }
 }
 
-/// The metric of a certificate and its images; empty for equal lengths, which the objective contains anyway.
+/// Adds the metric of a certificate and its images to `cuts`. Adds nothing for equal lengths, which the objective
+/// contains anyway.
 fn add_cut(cuts: &mut Vec<CircuitCut>, pod: &Topology, certificate: &Certificate) {
     let spread = certificate.class_lengths.as_ref().map(|lengths| mcf::spread(pod, lengths));
     let lengths = certificate.link_lengths.clone().or(spread);

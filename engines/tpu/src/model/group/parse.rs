@@ -60,7 +60,7 @@ impl Group {
         product.filter(|group| group.order <= MAX_CUBES).ok_or_else(|| too_large(text))
     }
 
-    /// The direct product; `None` if it has more elements than a pod can have cubes.
+    /// Returns the direct product of this group and `other`; `None` if it has more elements than a pod can have cubes.
     fn product(&self, other: &Self) -> Option<Self> {
         let order = self.order * other.order;
         if order > MAX_CUBES {

@@ -16,7 +16,7 @@ const TWO_LENGTH: usize = 2;
 pub(super) struct Growth<'a> {
     run: &'a RunBeside,
     standing: &'a PodStanding,
-    /// A curve before it is put on an axis: name in JSON, label, meaning and points.
+    /// Curves before they are put on an axis: name in JSON, label, tone and points.
     series: Vec<(String, String, Tone, Vec<RunPoint>)>,
 }
 

@@ -1,4 +1,4 @@
-//! Standing of a pod: its certified throughput, the bounds from its metrics and on any pod, and the tori.
+//! Standing of a pod: its certified throughput, the bound from its metrics, the bound on any pod, and the tori.
 
 use crate::analysis::Yardsticks;
 use crate::model::baselines;
@@ -17,7 +17,7 @@ pub(super) struct Certified {
     pub upper: Option<f64>,
 }
 
-/// The certificates of a run that proved a higher throughput than all earlier ones, in order.
+/// The certificates of a run that proved a higher throughput than all earlier certificates, in order.
 pub(super) fn certificates(run: &RunBeside) -> Vec<Certified> {
     let uppers = run.points(series::MCF_UPPER);
     let mut best: Vec<Certified> = Vec::new();
@@ -32,12 +32,12 @@ pub(super) fn certificates(run: &RunBeside) -> Vec<Certified> {
     best
 }
 
-/// The values to compare.
+/// Throughput and bounds of a pod, and the tori to compare with it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PodStanding {
     /// Bound on the throughput of any pod of the size.
     pub any: f64,
-    /// Bound on this pod by its metrics.
+    /// Bound on the throughput of this pod by its metrics.
     pub metric: Option<f64>,
     /// Proven throughput of a flow on this pod.
     pub certified: Option<f64>,
@@ -74,13 +74,13 @@ impl PodStanding {
         }
     }
 
-    /// The gap of the certificate.
+    /// Relative gap of the certificate: upper end divided by lower end, minus 1.
     pub(super) fn gap(&self) -> Option<f64> {
         let (upper, lower) = (self.metric?, self.certified?);
         (lower > 0.0).then(|| (upper / lower - 1.0).max(0.0))
     }
 
-    /// Returns the ratio to each torus, and to the bound on any pod.
+    /// Returns a phrase with the ratios of the throughput to each torus and to the bound on any pod.
     pub(super) fn answer(&self) -> Phrase {
         let mut phrase = Phrase::new();
         let Some(certified) = self.certified else { return phrase };

@@ -8,7 +8,7 @@ use lightbay_core::problem::Problem;
 /// Signed steps along X, Y, Z.
 pub type Vector = [i16; 3];
 
-/// A torus of some shape.
+/// A torus and its shortest vectors.
 #[derive(Clone, Debug)]
 pub struct Lattice {
     shape: [i16; 3],
@@ -22,7 +22,7 @@ pub struct Lattice {
 
 impl Lattice {
     /// The torus of a job shape. Twisted: crossing the wrap-around of a short dimension also shifts the position by
-    /// half of each long one.
+    /// half of each long dimension.
     ///
     /// # Errors
     /// Sides that are not multiples of 4, or not n x n x 2n or n x 2n x 2n in any order for a twisted torus.
@@ -93,7 +93,7 @@ impl Lattice {
         self.diameter
     }
 
-    /// The same position with coordinates of 0 to side - 1.
+    /// Returns the same position with coordinates of 0 to side - 1.
     pub(super) fn reduced(&self, mut at: Vector) -> Vector {
         // Division with remainder along each axis, with the twist of every wrap.
         for axis in 0..3 {

@@ -52,7 +52,7 @@ pub(super) struct Crew<'a> {
 }
 
 impl<'a> Crew<'a> {
-    /// Chains with their numbers and streams; chain i begins from start i modulo their number.
+    /// Creates chains with their numbers and random streams; chain i begins from start i modulo the number of starts.
     pub(super) fn new(
         objective: &'a Objective,
         streams: Vec<(usize, Stream)>,
@@ -113,7 +113,7 @@ impl<'a> Crew<'a> {
         Self { objective, meter, chains, parts, constants, floor }
     }
 
-    /// Measures the first states.
+    /// Measures the first state of every chain.
     pub(super) fn start(&mut self) {
         for lane in 0..self.chains.len() {
             self.rewire(lane);
@@ -150,7 +150,7 @@ impl<'a> Crew<'a> {
         }
     }
 
-    /// One evaluation of every chain.
+    /// Makes one evaluation in every chain.
     pub(super) fn step(&mut self, temperature: f64, swaps: f64) {
         let mut active = vec![false; self.chains.len()];
         for (lane, active) in active.iter_mut().enumerate() {
@@ -303,12 +303,12 @@ impl<'a> Crew<'a> {
         self.chains.iter().filter_map(|chain| chain.best)
     }
 
-    /// Scores of the states.
+    /// Current scores of the chains.
     pub(super) fn scores(&self) -> impl Iterator<Item = f64> {
         self.chains.iter().map(|chain| chain.state.design.score)
     }
 
-    /// Minimum score of the states.
+    /// Minimum of the current scores of the chains.
     pub(super) fn least_score(&self) -> f64 {
         self.scores().fold(f64::INFINITY, f64::min)
     }
@@ -328,7 +328,7 @@ impl<'a> Crew<'a> {
     }
 }
 
-/// The score: lower is better.
+/// Score of a state from the largest value and the sum of 1/λ over the metrics and from the cuts; lower is better.
 fn score(objective: &Objective, worst: f64, total: f64, cuts: &[f64]) -> f64 {
     let least_cut = cuts.iter().copied().fold(f64::INFINITY, f64::min);
     // The worst of metrics and cuts decides; the mean breaks ties between designs with the same worst metric.

@@ -14,7 +14,7 @@ use lightbay_core::watch::Watch;
 pub struct Family {
     /// Description for people.
     pub name: String,
-    /// Numbers the cubes.
+    /// Group by whose elements the cubes are numbered.
     pub group: Group,
     /// Voltages that move together.
     pub ties: Ties,

@@ -2,8 +2,8 @@
 //! cubes, distances are summed from the 64 chips of every cube in turn.
 //!
 //! A move exchanges two entries of one switch, or sets one switch to its best response: the state with the largest
-//! value of a cut while all other switches stay. As in [`super::anneal`], chains share the lanes of a wavefront, and
-//! the result depends only on the seed and the settings.
+//! value of a cut while all other switches stay unchanged. As in [`super::anneal`], chains share the lanes of a
+//! wavefront, and the result depends only on the seed and the settings.
 
 use super::AnnealSettings;
 use crate::model::pod::SWITCHES;
@@ -24,14 +24,14 @@ pub struct GeneralObjective {
     pub metrics: Vec<Lengths>,
     /// Bounds that are linear in the circuits.
     pub cuts: Vec<CircuitCut>,
-    /// Weight of the mean of 1/λ over the metrics, which is added to the largest one.
+    /// Weight of the mean of 1/λ over the metrics, which is added to the largest 1/λ.
     pub mean_share: f64,
 }
 
 /// A pod without symmetry and its value of the objective.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GeneralDesign {
-    /// `states[switch * cubes + cube]`.
+    /// `states[switch * cubes + cube]`: cube at whose minus port the circuit from the plus port of `cube` ends.
     pub states: Vec<u16>,
     /// Score (smaller is better): about 1/λ by the worst bound.
     pub score: f64,
@@ -49,11 +49,11 @@ impl GeneralDesign {
 }
 
 /// Fraction of moves that set a switch to its best response to a cut. A response changes a switch completely: rare
-/// responses open new directions, frequent ones would undo the refinement by exchanges.
+/// responses open new directions, frequent responses would undo the refinement by exchanges.
 const RESPONSES: f64 = 0.02;
 
-/// Number of wavefront words that a crew processes between two stop checks: about a millisecond, as for a chain of
-/// `anneal`.
+/// Number of wavefront words that a crew processes between two stop checks: about a millisecond of work, as for a chain
+/// of `anneal`.
 const SLICE_WORDS: u64 = 2_000_000;
 
 /// Anneals chains from `start` and returns the best design of every chain, best first. Ignores `settings.swaps` and
@@ -180,7 +180,7 @@ impl<'a> Crew<'a> {
         Self { objective, responses, cubes, wavefront, chains, floor }
     }
 
-    /// Measures the start.
+    /// Measures the start design in every chain.
     fn start(&mut self) {
         self.measure();
         for chain in &mut self.chains {
@@ -190,7 +190,7 @@ impl<'a> Crew<'a> {
         }
     }
 
-    /// One evaluation of every chain.
+    /// Makes one evaluation in every chain.
     fn step(&mut self, temperature: f64) {
         let mut moved = false;
         for lane in 0..self.chains.len() {
@@ -223,7 +223,8 @@ impl<'a> Crew<'a> {
         }
     }
 
-    /// Draws a move of a chain; `None` if nothing would change or the cuts reject it.
+    /// Draws a move of a chain and stores it in `trial`; stores `None` if nothing would change or the cuts reject the
+    /// move.
     fn propose(&mut self, lane: usize, temperature: f64) {
         let GeneralChain { random, design, cuts, trial, trial_cuts, .. } = &mut self.chains[lane];
         *trial = None;
@@ -285,7 +286,7 @@ fn patch(wavefront: &mut Wavefront, lane: usize, switch: usize, state: &[u16]) {
     }
 }
 
-/// The score: lower is better.
+/// Score of a design from the largest value and the sum of 1/λ over the metrics and from the cuts; lower is better.
 fn score(objective: &GeneralObjective, worst: f64, total: f64, cuts: &[f64]) -> f64 {
     let least_cut = cuts.iter().copied().fold(f64::INFINITY, f64::min);
     worst.max(1.0 / least_cut) + objective.mean_share * total / objective.metrics.len() as f64

@@ -11,9 +11,9 @@ const FEWEST: usize = 16;
 
 /// Wavefronts with one pod for each chain of a crew.
 pub(super) enum Meter {
-    /// Any group.
+    /// Single cubes, for any group.
     Lanes(Wavefront),
-    /// A group whose order is a multiple of 8.
+    /// Blocks of 8 cubes, for a group whose order is a multiple of 8.
     Blocks(Box<Blocks>),
 }
 
@@ -23,7 +23,7 @@ impl Meter {
         if in_blocks(cubes) { blocks::PODS } else { Wavefront::best_pods(cubes) }
     }
 
-    /// Buffers for several pods of a group, with the given ties.
+    /// Allocates buffers for several pods of a group, with the given ties.
     pub(super) fn new(group: &Group, pods: usize, ties: &Ties) -> Self {
         // Blocks need a subgroup of 8 elements.
         if in_blocks(group.order())

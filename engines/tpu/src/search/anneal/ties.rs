@@ -15,11 +15,11 @@ use rand::RngExt;
 pub struct Tie {
     /// Elements that may be chosen.
     pub choices: Vec<u16>,
-    /// Each switch and its voltage for every chosen element.
+    /// Each switch of the tie, and its voltage for every element that may be chosen.
     pub switches: Vec<(usize, Vec<u16>)>,
 }
 
-/// All voltages to choose.
+/// All ties of the designs of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ties {
     ties: Vec<Tie>,
@@ -81,7 +81,7 @@ impl Ties {
         Self { ties, sources: orbits(symmetries) }
     }
 
-    /// Returns the number of designs, as a power of two.
+    /// Returns the base-2 logarithm of the number of designs.
     pub fn bits(&self) -> f64 {
         // Independent choices multiply, so their logarithms add up.
         self.ties.iter().map(|tie| (tie.choices.len() as f64).log2()).sum()
@@ -109,7 +109,7 @@ impl Ties {
         &self.sources
     }
 
-    /// The voltages to choose.
+    /// Returns all ties.
     pub fn all(&self) -> &[Tie] {
         &self.ties
     }
@@ -233,7 +233,7 @@ fn generators(group: &Group, orders: &[usize]) -> Vec<usize> {
     generators
 }
 
-/// Returns, for each element, whether the given elements generate it.
+/// Returns, for each element of the group, `true` if the given elements generate it.
 fn generated(group: &Group, generators: &[usize]) -> Vec<bool> {
     let mut inside = vec![false; group.order()];
     inside[0] = true;

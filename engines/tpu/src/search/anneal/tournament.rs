@@ -1,5 +1,5 @@
-//! Search for the best family of designs: all families are annealed for a short time, the better ones longer, the best
-//! one with full effort.
+//! Search for the best family of designs: all families are annealed for a short time, better families longer, and the
+//! best family with full effort.
 
 use super::families::Family;
 use super::{AnnealSettings, Design, Objective, Progress, anneal};
@@ -13,11 +13,11 @@ use lightbay_core::watch::Watch;
 pub struct Entry {
     /// The family.
     pub family: Family,
-    /// Its best design so far.
+    /// Best design of the family so far.
     pub design: Design,
 }
 
-/// One round: the maximum number of families, and the fractions of steps and chains that each gets.
+/// One round of the tournament: the maximum number of families, and the fractions of steps and chains that each gets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Round {
     families: usize,
@@ -44,7 +44,8 @@ const MANY_ROUNDS: [Round; 4] = [
     Round { families: 1, steps: 1.0, chains: 1.0 },
 ];
 
-/// Minimum number of families for [`MANY_ROUNDS`]: with more, the first of three rounds would cost as much as the last one.
+/// Minimum number of families for [`MANY_ROUNDS`]: with more families, the first of three rounds would cost as much as
+/// the last one.
 const MANY: usize = 16;
 
 /// Number of random streams reserved for one annealing.

@@ -12,13 +12,13 @@ use lightbay_core::watch::Watch;
 /// Interval that contains the maximum flow.
 #[derive(Clone, Debug)]
 pub struct Interval {
-    /// Lower end: a flow of this size exists.
+    /// Lower end of the interval: a flow of this size exists.
     pub lower: f64,
-    /// Upper end: no flow is larger.
+    /// Upper end of the interval: no flow is larger.
     pub upper: f64,
     /// The lengths that certify `upper`.
     pub lengths: Vec<u32>,
-    /// Sweeps made.
+    /// Number of sweeps made.
     pub rounds: u32,
     /// The flow of size `lower`.
     pub flow: Flow,
@@ -44,7 +44,8 @@ const SIMPLEX_PATIENCE: u32 = 6;
 /// from the prices of an empty program.
 const SEEDS: u32 = 15;
 
-/// Maximum number of classes for the interior point method: a dense Newton step is cubic in them.
+/// Maximum number of classes for the interior point method: the time of a dense Newton step grows with the third power
+/// of this number.
 const DENSE: usize = 400;
 
 /// Relative accuracy of a program divided by the gap of the interval: prices need not be exact, because the next
@@ -144,7 +145,7 @@ struct Generation<'w, W> {
     /// Prices of the last solution.
     prices: Option<Prices>,
     known: Option<Interval>,
-    /// `true` if some pairs cannot reach each other.
+    /// `true` if some pairs of nodes cannot reach each other.
     apart: bool,
 }
 
@@ -187,7 +188,7 @@ impl<W: Watch> Generation<'_, W> {
         }
     }
 
-    /// Shortest paths under some lengths: a bound, and columns.
+    /// Computes shortest paths under some lengths, which give a bound on the flow and new columns.
     fn sweep(&mut self, lengths: Vec<u32>) -> Result<Sweep, Trouble> {
         let swept = sweep(self.network, &lengths, self.watch).map_err(Trouble::Run)?;
         let known = self.known.get_or_insert_with(Interval::unknown);
@@ -282,7 +283,7 @@ fn flow_of(network: &Network, pieces: &[Piece], rounds: &[Vec<u32>]) -> Flow {
     Flow { value, trees }
 }
 
-/// The next lengths, between the best known metric and the prices of the program.
+/// Returns the next lengths, which lie between the best known metric and the prices of the program.
 fn mixed(best: &[u32], prices: Option<&Prices>, capacity: f64) -> Vec<u32> {
     let Some(prices) = prices else { return best.to_vec() };
     // The best lengths and the prices are normalised to the same total length before they are mixed.
@@ -297,7 +298,7 @@ fn mixed(best: &[u32], prices: Option<&Prices>, capacity: f64) -> Vec<u32> {
 }
 
 impl Interval {
-    /// An interval without any information.
+    /// Creates an interval without any information.
     pub fn unknown() -> Self {
         let flow = Flow::default();
         Self { lower: 0.0, upper: f64::INFINITY, lengths: Vec::new(), rounds: 0, flow }
@@ -316,13 +317,13 @@ impl Interval {
         distance.is_some()
     }
 
-    /// Relative width.
+    /// Relative width of the interval: upper end divided by lower end, minus 1.
     pub fn gap(&self) -> f64 {
         if self.upper <= self.lower { 0.0 } else { self.upper / self.lower - 1.0 }
     }
 }
 
-/// The reason to stop, if a stop ended the computation.
+/// Returns the message of the solver if the solver failed; otherwise, as an error, the reason to stop.
 pub fn stop_of(trouble: Trouble) -> Result<String, MethodError> {
     match trouble {
         Trouble::Run(error) => Err(error),

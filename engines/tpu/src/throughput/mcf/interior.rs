@@ -3,8 +3,9 @@
 //! prices from the middle of the optimal set generate better columns than those of a vertex.
 //!
 //! Primal: shares `w` of columns, slacks `s` of classes, size `t` with `A w + s = c t`, fractions of a group sum to 1.
-//! Dual: prices `p` of classes (`c sum p = 1`), values `z` of groups, reduced costs `r = A'p - z`. Both sides start
-//! feasible and stay so; the method ends when `t - sum z` is small enough for the next round of columns.
+//! Dual: prices `p` of classes (`c sum p = 1`), values `z` of groups, reduced costs `r = A'p - z`. The primal and the
+//! dual point start feasible and stay feasible; the method ends when `t - sum z` is small enough for the next round of
+//! columns.
 
 use super::master::{Piece, Prices, Trouble};
 use super::network::Network;
@@ -55,7 +56,7 @@ struct Step {
 }
 
 impl Interior {
-    /// The program without columns.
+    /// Creates the program without columns.
     pub fn new(network: &Network, unit: f64) -> Self {
         let classes = network.class_count();
         Self {
@@ -68,12 +69,12 @@ impl Interior {
         }
     }
 
-    /// Adds columns.
+    /// Adds the columns of a round: the group and the loads of each.
     pub fn add(&mut self, round: u32, columns: &[(usize, &[f64])]) {
         self.pieces.extend(columns.iter().map(|(group, loads)| Piece::new(*group, round, loads)));
     }
 
-    /// Solves to a relative gap.
+    /// Solves the program to a relative gap and returns the prices.
     ///
     /// # Errors
     /// A stop, or numerical failure.
@@ -127,7 +128,7 @@ impl Interior {
         self.pieces.retain(|piece| piece.idle <= patience);
     }
 
-    /// The columns with their fractions.
+    /// Returns the columns with their fractions.
     pub fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
@@ -135,7 +136,7 @@ impl Interior {
 
 /// The data of one solve.
 struct InteriorProgram {
-    /// Loads, column by column.
+    /// Matrix of the loads, column by column.
     a: Vec<f64>,
     /// Group of each column.
     group: Vec<usize>,
@@ -153,12 +154,12 @@ impl InteriorProgram {
         self.group.len()
     }
 
-    /// `A'p` for each column.
+    /// Returns `A'p`: the cost of each column at the prices `p`.
     fn costs(&self, p: &[f64]) -> Vec<f64> {
         (0..self.columns()).map(|at| dot(self.column(at), p)).collect()
     }
 
-    /// `A w`.
+    /// Returns `A w`: the load of each class if columns have the fractions `w`.
     fn loads(&self, w: &[f64]) -> Vec<f64> {
         let mut loads = vec![0.0; self.classes];
         for (at, share) in w.iter().enumerate() {
@@ -167,8 +168,8 @@ impl InteriorProgram {
         loads
     }
 
-    /// A point near the central path at the prices of the previous round. The prices and a barrier determine the values
-    /// of groups and all fractions, and the loads determine the slacks.
+    /// Returns a point near the central path at the prices of the previous round. The prices and a barrier determine
+    /// the values of groups and all fractions, and the loads determine the slacks.
     fn start(&self, prices: &[f64]) -> Point {
         // Prices are kept away from 0, because a point on the boundary would stay there.
         let floor = 1e-3 / (self.capacity * self.classes as f64);
@@ -255,7 +256,7 @@ struct Newton {
     matrix: Vec<f64>,
     /// Mean column of each group, weighted by D.
     mean: Vec<f64>,
-    /// Sum of D over each group.
+    /// Sum of D for each group.
     weight: Vec<f64>,
     d: Vec<f64>,
     /// `M^-1` of the vector of ones.
@@ -342,8 +343,8 @@ impl Newton {
         }
     }
 
-    /// The direction to the point of the central path with barrier `mu`, corrected by the second-order terms of a first
-    /// direction.
+    /// Returns the direction to the point of the central path with barrier `mu`, corrected by the second-order terms of
+    /// a first direction.
     fn direction(&self, task: &InteriorProgram, point: &Point, mu: f64, first: Option<&Step>) -> Step {
         let n = task.classes;
         let product = |at: usize, x: fn(&Step) -> (&[f64], &[f64])| {
@@ -410,7 +411,7 @@ fn cholesky(matrix: &mut [f64], n: usize) -> bool {
     true
 }
 
-/// Solves with the Cholesky factor, in place.
+/// Solves a linear system with its Cholesky factor; `x` contains the right-hand side and is replaced by the solution.
 fn solve(factor: &[f64], n: usize, x: &mut [f64]) {
     for row in 0..n {
         x[row] = (x[row] - dot(&factor[row * n..row * n + row], &x[..row])) / factor[row * n + row];
@@ -422,7 +423,7 @@ fn solve(factor: &[f64], n: usize, x: &mut [f64]) {
     }
 }
 
-/// Uses four partial sums, so that additions do not wait for each other.
+/// Dot product of two vectors, with four partial sums, so that additions do not wait for each other.
 fn dot(x: &[f64], y: &[f64]) -> f64 {
     let mut sums = [0.0; 4];
     let (xs, ys) = (x.chunks_exact(4), y.chunks_exact(4));

@@ -68,7 +68,7 @@ pub fn of_network(network: &Network) -> Model {
     program.model
 }
 
-/// The throughput, by an interior point method.
+/// Solves the program by an interior point method and returns the throughput.
 ///
 /// # Errors
 /// If the solver fails.
@@ -91,7 +91,7 @@ struct MetricProgram {
 }
 
 impl MetricProgram {
-    /// A program with one column for each distance; the sum of the distances, with these multiplicities, is 1.
+    /// Creates a program with one column for each distance; the sum of the distances, with these multiplicities, is 1.
     fn new(weights: &[f64]) -> Self {
         let mut model = Model::new("leighton-rao");
         let distances: Vec<Column> =
@@ -104,7 +104,7 @@ impl MetricProgram {
         self.model.costs[self.distances[at].index()] += cost;
     }
 
-    /// Triangle inequalities whose first leg is a link.
+    /// Adds the triangle inequalities whose first leg is the link from `first` to `over`.
     fn triangles(&mut self, nodes: usize, first: u32, over: u32, place: impl Fn(u32, u32) -> usize) {
         // Triangles whose first leg is a link suffice by induction over the hops of a path.
         for last in (0..nodes as u32).filter(|last| *last != first && *last != over) {

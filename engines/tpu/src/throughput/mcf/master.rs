@@ -13,20 +13,20 @@ use lightbay_highs::solution::{BasisStatus, Status};
 /// A fractional flow of one group: its load on every class.
 #[derive(Clone, Debug)]
 pub struct Piece {
-    /// The group.
+    /// Group of sources of the flow.
     pub group: u32,
     /// The round whose lengths gave the paths of the flow.
     pub round: u32,
-    /// Units over each class.
+    /// Load of the flow on each class.
     pub loads: Vec<f64>,
-    /// Its fraction in the last solution.
+    /// Fraction of the flow in the last solution.
     pub weight: f64,
-    /// Number of consecutive solutions that did not use it.
+    /// Number of consecutive solutions that did not use the flow.
     pub(super) idle: u32,
 }
 
 impl Piece {
-    /// A new column, which no solution has used.
+    /// Creates a column, which no solution has used yet.
     pub(super) fn new(group: usize, round: u32, loads: &[f64]) -> Self {
         Self { group: group as u32, round, loads: loads.to_vec(), weight: 0.0, idle: 0 }
     }
@@ -41,8 +41,8 @@ pub struct Prices {
     pub groups: Vec<f64>,
 }
 
-/// Rows: one for each class (loads at most capacity times `t`), one for each group (fractions sum to 1). Column 0 is
-/// `t`, in units of `unit`.
+/// The linear program in the solver. Rows: one for each class (loads at most capacity times `t`), one for each group
+/// (fractions sum to 1). Column 0 is `t`, in units of `unit`.
 pub struct Master {
     instance: Instance,
     pieces: Vec<Piece>,
@@ -67,7 +67,7 @@ impl From<Error> for Trouble {
 }
 
 impl Master {
-    /// The program without columns. `unit` is about the load of the most loaded class per unit of capacity.
+    /// Creates the program without columns. `unit` is about the load of the most loaded class per unit of capacity.
     ///
     /// # Errors
     /// If the solver fails.
@@ -112,7 +112,7 @@ impl Master {
         Ok(())
     }
 
-    /// Solves from the last basis.
+    /// Solves the program from the last basis and returns the prices.
     ///
     /// # Errors
     /// A stop, or a failure of the solver.
@@ -157,7 +157,7 @@ impl Master {
         Ok(())
     }
 
-    /// The columns with their fractions.
+    /// Returns the columns with their fractions.
     pub fn pieces(&self) -> &[Piece] {
         &self.pieces
     }

@@ -6,7 +6,7 @@ use crate::model::topology::Topology;
 /// Mean of integer lengths. Distances are sums of integers, so that ties and bounds are exact.
 pub const MEAN_LENGTH: f64 = 65536.0;
 
-/// No arc.
+/// Mark for a missing arc.
 const NONE: u32 = u32::MAX;
 
 /// Arcs with classes that share capacity, and the sources of the flows.
@@ -23,7 +23,7 @@ pub struct Network {
     capacity: f64,
     /// First entry of each node in `into`, followed by the number of entries.
     into_starts: Vec<u32>,
-    /// Arcs by head.
+    /// Arcs that arrive at each node, node by node.
     into: Vec<u32>,
     sources: Vec<u32>,
     /// Number of consecutive sources that share a column.
@@ -31,7 +31,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// A network from its arcs `(tail, head, class)`, with all nodes as sources, each with its own column.
+    /// Creates a network from its arcs `(tail, head, class)`, with all nodes as sources, each with its own column.
     pub fn new(nodes: usize, arcs: &[(u32, u32, u32)], class_count: usize, capacity: f64) -> Self {
         let mut order: Vec<usize> = (0..arcs.len()).collect();
         // Counting sort of arcs by tail, and of their numbers by head.
@@ -73,17 +73,17 @@ impl Network {
         }
     }
 
-    /// The same network, with only the first `count` sources.
+    /// Returns the same network, with only the first `count` sources.
     #[must_use]
     pub fn of_sources(mut self, count: usize) -> Self {
         self.sources.truncate(count);
         self
     }
 
-    /// A pod. Symmetric: the 64 sources of cube 0 and the 192 link classes. General: all sources, one class for each
-    /// link (`3 * node + axis` of its plus arc), sources grouped by `group`. A link carries one unit in each direction,
-    /// and a reversed flow is also a flow, so a class of links has one length and capacity 2 per link. Links across
-    /// failed switches are omitted, together with their classes ([`Network::working`]).
+    /// Creates the network of a pod. Symmetric: the 64 sources of cube 0 and the 192 link classes. General: all
+    /// sources, one class for each link (`3 * node + axis` of its plus arc), sources grouped by `group`. A link carries
+    /// one unit in each direction, and a reversed flow is also a flow, so a class of links has one length and capacity
+    /// 2 per link. Links across failed switches are omitted, together with their classes ([`Network::working`]).
     pub fn pod(pod: &Topology, group: usize) -> Self {
         let symmetric = pod.symmetry().is_some();
         let working = Self::working(pod);
@@ -138,7 +138,7 @@ impl Network {
         self.class_count
     }
 
-    /// Capacity of a class.
+    /// Capacity of each class.
     pub const fn capacity(&self) -> f64 {
         self.capacity
     }
@@ -153,7 +153,7 @@ impl Network {
         self.sources.len().div_ceil(self.group)
     }
 
-    /// The group of a source, by its position.
+    /// Number of the group that contains the source at this position in [`Self::sources`].
     pub const fn group_of(&self, source: usize) -> usize {
         source / self.group
     }

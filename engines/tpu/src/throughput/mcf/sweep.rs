@@ -8,8 +8,8 @@ use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Bits of a node in an entry of the queue. Enough for a million nodes; the other 44 bits store the distance, which is
-/// a sum of 32-bit lengths.
+/// Number of bits of a node in an entry of the queue. They are enough for a million nodes; the other 44 bits store the
+/// distance, which is a sum of 32-bit lengths.
 const NODE_BITS: u32 = 20;
 
 /// Distance of a node that was not reached.
@@ -18,7 +18,7 @@ pub const FAR: u64 = u64::MAX;
 /// Buffers that are reused between sources.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// Distance of every node.
+    /// Distance of every node from the source.
     pub distance: Vec<u64>,
     /// Nodes by distance, the source first.
     pub order: Vec<u32>,
@@ -37,7 +37,7 @@ pub struct Sweep {
     pub loads: Vec<f64>,
 }
 
-/// Distances from one source.
+/// Computes the distances from one source, and stores them in `scratch`.
 pub fn distances(network: &Network, lengths: &[u32], source: usize, scratch: &mut Scratch) {
     // Dijkstra with a binary heap; distance and node share a word, so ties break by node.
     let Scratch { distance, order, queue, .. } = scratch;
@@ -117,7 +117,8 @@ fn of_source(
     Some(sum)
 }
 
-/// Shortest paths from all sources, on the threads of the run; the same for any number of them.
+/// Computes shortest paths from all sources, on the threads of the run; the result is the same for any number of
+/// threads.
 ///
 /// # Errors
 /// The reason to stop.

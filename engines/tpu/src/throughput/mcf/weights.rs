@@ -31,12 +31,12 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// Initial state: no loads.
+    /// Creates the initial state, without loads.
     pub fn new(classes: usize) -> Self {
         Self::with_room(vec![1.0; classes])
     }
 
-    /// Initial state for classes of different capacities.
+    /// Creates the initial state for classes of different capacities.
     pub fn with_room(room: Vec<f64>) -> Self {
         Self { carried: vec![0.0; room.len()], room, phases: 0 }
     }
@@ -100,7 +100,7 @@ pub fn mean_flow(value: f64, trees: &[Vec<u32>], groups: usize) -> Flow {
 }
 
 struct Phases {
-    /// Lengths of each phase.
+    /// Lengths of the classes in each phase.
     trees: Vec<Vec<u32>>,
     /// Number of phases whose mean is the flow of the lower end; 0 if the lower end comes from another source.
     best: usize,

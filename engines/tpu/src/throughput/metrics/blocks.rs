@@ -22,16 +22,17 @@ use pulp::{Arch, Simd, WithSimd};
 use unit::wide::Wide;
 use unit::{Plain, Row, Unit};
 
-/// Elements of the subgroup, and cubes of a block.
+/// Number of elements of the subgroup, and of cubes of a block.
 const BLOCK: usize = 8;
 /// Number of pods in a vector.
 pub const PODS: usize = 2;
-/// Words of a row: a block of each pod.
+/// Number of words of a row: a block of each pod.
 const WORDS: usize = BLOCK * PODS;
-/// Sources of one pass.
+/// Number of sources of one pass.
 const SOURCES: usize = 32;
 
-/// Source of a block over a circuit: the blocks of both pods, and the permutation of their elements.
+/// For each pod, the block from which the words of a block arrive over a circuit, and the permutation of the words
+/// within it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Link {
     from: [u16; PODS],
@@ -42,7 +43,7 @@ struct Link {
 #[derive(Clone, Debug)]
 struct Pass {
     chips: Vec<u8>,
-    /// Bits of equal weight.
+    /// Masks of the bits of equal weight, each with the weight.
     weights: Vec<(u64, u64)>,
 }
 
@@ -52,7 +53,7 @@ struct Cosets {
     /// `moves[element * blocks + block]`: the block to which right multiplication maps a block, and the number of the
     /// element of the subgroup.
     moves: Vec<(u16, u8)>,
-    /// Sources of the words of a row, by the elements of both pods.
+    /// Shuffle of the words of a row for each pair of elements of the subgroup, one element for each pod.
     turns: Vec<Row>,
 }
 
@@ -60,12 +61,12 @@ struct Cosets {
 #[derive(Clone, Debug)]
 pub struct Blocks {
     arch: Arch,
-    /// Blocks of a row: one for every 8 cubes.
+    /// Number of blocks of a row: one for every 8 cubes.
     width: usize,
     pods: usize,
     cosets: Cosets,
     passes: Vec<Pass>,
-    /// `links[(2 * switch + side) * blocks + block]`: source of the words that arrive at the plus (side 0) or minus
+    /// `links[(2 * switch + side) * blocks + block]`: origin of the words that arrive at the plus (side 0) or minus
     /// (side 1) port.
     links: Vec<Link>,
     /// Rows of earlier ticks by slot: `ring[slot][chip * blocks + block]`. One slot after the used slots stays zero; it
@@ -74,8 +75,8 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Buffers for one or two pods of a group; `sources` are representative chips of a cube, with the number of chips
-    /// that each represents. `None` if the group has no subgroup of 8 elements.
+    /// Allocates buffers for one or two pods of a group; `sources` are representative chips of a cube, with the number
+    /// of chips that each represents. `None` if the group has no subgroup of 8 elements.
     pub fn new(group: &Group, pods: usize, sources: &[(u8, u8)]) -> Option<Self> {
         // Right multiplication moves whole cosets, so links are stored per block.
         let cosets = Cosets::new(group)?;
@@ -304,7 +305,8 @@ impl<U: Unit> WithSimd for On<'_, U> {
     }
 }
 
-/// The words of one chip in all cubes: its own, combined with those that arrive over electrical and optical links.
+/// Computes the words of one chip in all cubes: its words of the previous tick, combined with the words that arrive
+/// over electrical and optical links.
 #[inline(always)]
 fn join<U: Unit, const ELECTRICAL: usize, const OPTICAL: usize>(
     unit: U,
@@ -377,7 +379,7 @@ fn missing<U: Unit>(unit: U, rows: &[Row], weights: &[(u64, u64)]) -> [u64; PODS
     counts
 }
 
-/// Counts the bits of a vector, by pod.
+/// Counts the bits of a vector by weight and adds them, multiplied by `times`, to the counts of the pods.
 #[inline(always)]
 fn tally(vector: Row, times: u64, weights: &[(u64, u64)], counts: &mut [u64; PODS]) {
     let words = vector.words();

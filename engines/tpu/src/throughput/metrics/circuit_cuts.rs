@@ -18,7 +18,8 @@ mod assignment;
 pub struct CircuitCut {
     constant: f64,
     cubes: usize,
-    /// `by_circuit[(switch * cubes + cube) * cubes + far]`.
+    /// `by_circuit[(switch * cubes + cube) * cubes + far]`: contribution of the circuit from `cube` to `far` to the
+    /// bound.
     by_circuit: Vec<f64>,
 }
 

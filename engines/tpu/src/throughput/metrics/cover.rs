@@ -8,7 +8,7 @@ use crate::model::pod::{self, CHIPS, ELECTRICAL_LINKS, PORTS, SWITCHES};
 pub struct CoverBound {
     /// Minimum mean hop distance.
     pub avg_hops: f64,
-    /// Largest throughput, flits per cycle and ordered pair.
+    /// Upper bound on the throughput, flits per cycle and ordered pair.
     pub mcf: f64,
 }
 

@@ -18,7 +18,7 @@ use std::collections::BinaryHeap;
 pub struct LinearCut {
     constant: f64,
     order: usize,
-    /// `by_voltage[switch * order + voltage]`.
+    /// `by_voltage[switch * order + voltage]`: contribution of a switch with this voltage to the bound.
     by_voltage: Vec<f64>,
 }
 
@@ -117,7 +117,7 @@ pub struct CubeSymmetry {
 }
 
 impl CubeSymmetry {
-    /// All 48, the identity first.
+    /// Returns all 48 symmetries, the identity first.
     pub fn all() -> impl Iterator<Item = Self> {
         const AXES: [[usize; 3]; 6] = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1], [2, 1, 0], [1, 0, 2]];
         AXES.into_iter().flat_map(|axes| {
@@ -125,22 +125,22 @@ impl CubeSymmetry {
         })
     }
 
-    /// The third of a turn about a diagonal: X becomes Y, Y becomes Z, Z becomes X.
+    /// Returns a third of a turn about a diagonal: X becomes Y, Y becomes Z, Z becomes X.
     pub const fn diagonal() -> Self {
         Self { axes: [1, 2, 0], reflected: [false; 3] }
     }
 
-    /// Reverses every axis: maps each chip to the opposite one across the centre.
+    /// Returns the point reflection, which maps each chip to the opposite one across the centre.
     pub const fn centre() -> Self {
         Self { axes: [0, 1, 2], reflected: [true; 3] }
     }
 
-    /// The mirror across X.
+    /// Returns the mirror across X.
     pub const fn mirror() -> Self {
         Self { axes: [0, 1, 2], reflected: [true, false, false] }
     }
 
-    /// Half a turn about Z.
+    /// Returns half a turn about Z.
     pub const fn half_turn() -> Self {
         Self { axes: [0, 1, 2], reflected: [true, true, false] }
     }
@@ -196,7 +196,7 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// Buffers for the paths of a pod.
+    /// Allocates buffers for the paths of a pod.
     pub fn new(pod: &Topology) -> Self {
         Self { near: pod.neighbours(), distance: vec![f64::INFINITY; pod.nodes()], heap: BinaryHeap::new() }
     }

@@ -15,7 +15,7 @@ use crate::model::pod::{self, CHIPS, LINK_CLASSES, PORTS, SWITCHES};
 use crate::model::topology::Topology;
 use pulp::{Arch, Simd, WithSimd};
 
-/// Distances from the 64 chips of one cube, computed by the wavefronts of one pod.
+/// Sum and maximum of the distances from the 64 chips of one cube, computed by the wavefronts of one pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WavefrontSums {
     /// Sum of the distances from the 64 chips to all chips.
@@ -40,14 +40,14 @@ pub struct Wavefront {
     found: Vec<Option<WavefrontSums>>,
 }
 
-/// Padding words after the last row of a slot.
+/// Number of padding words after the last row of a slot.
 const ROOM: usize = 256;
 
 /// Row widths for which the wavefront is compiled.
 const WIDTHS: [usize; 9] = [8, 16, 24, 32, 48, 64, 96, 128, 256];
 
 impl Wavefront {
-    /// Buffers for `pods` pods of `cubes` cubes each; the pods are not wired yet.
+    /// Allocates buffers for `pods` pods of `cubes` cubes each; the pods are not wired yet.
     ///
     /// # Panics
     /// If the cubes of all pods are more than 256.
@@ -160,11 +160,11 @@ struct Sized<'a, const LANES: usize, const POWER: usize>(WavefrontSweep<'a>);
 pub(super) struct Inlet {
     /// Chip at the other end.
     pub(super) chip: u8,
-    /// Its class.
+    /// Class of the link.
     pub(super) class: u8,
 }
 
-/// The links of a chip; the first electrical link fills the places of missing ones.
+/// The links of a chip; the first electrical link fills the places of missing electrical links.
 #[derive(Clone, Copy)]
 pub(super) struct Inlets {
     /// The electrical links, padded with copies of the first one.

@@ -45,9 +45,9 @@ pub(super) fn drawn<W: Watch>(
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Profile {
     involutions: usize,
-    /// Classes of conjugate elements.
+    /// Number of classes of conjugate elements.
     classes: usize,
-    /// Elements of the centre.
+    /// Number of elements of the centre.
     centre: usize,
     /// Number of elements of each order, in ascending order.
     orders: Vec<(usize, usize)>,

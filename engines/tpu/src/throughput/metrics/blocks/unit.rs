@@ -13,23 +13,23 @@ use pulp::{cast, u32x16};
 pub(super) struct Row(u32x16);
 
 impl Row {
-    /// No bit.
+    /// A row without any set bit.
     pub(super) const NONE: Self = Self(u32x16(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0));
 
-    /// A row of words.
+    /// Creates a row from its words.
     #[inline(always)]
     pub(super) fn new(words: [u32; WORDS]) -> Self {
         Self(cast(words))
     }
 
-    /// Its words.
+    /// Returns the words of the row.
     #[inline(always)]
     pub(super) fn words(self) -> [u32; WORDS] {
         cast(self.0)
     }
 }
 
-/// Vector instructions.
+/// Operations on rows, for one set of vector instructions.
 pub(super) trait Unit: Copy {
     fn or(self, a: Row, b: Row) -> Row;
     fn and(self, a: Row, b: Row) -> Row;
@@ -39,7 +39,7 @@ pub(super) trait Unit: Copy {
     fn shuffle(self, a: Row, b: Row, turn: Row) -> Row;
 }
 
-/// Any machine.
+/// Instructions that every machine supports.
 #[derive(Clone, Copy)]
 pub(super) struct Plain;
 
@@ -83,7 +83,7 @@ pub(super) mod wide {
     use pulp::x86::V4;
     use pulp::{Simd, cast};
 
-    /// Vectors of 64 bytes.
+    /// Instructions for vectors of 64 bytes.
     #[derive(Clone, Copy)]
     pub(in super::super) struct Wide(pub(in super::super) V4);
 
