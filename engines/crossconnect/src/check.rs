@@ -39,17 +39,17 @@ pub mod code {
     pub const FAILED: &str = "failed_port";
     /// The panel number of a port is wrong.
     pub const PANEL: &str = "panel_number";
-    /// The kept and removed circuits are not the installed ones.
+    /// The kept and removed circuits are not exactly the installed circuits.
     pub const INSTALLED: &str = "installed";
     /// A pinned circuit does not stay.
     pub const PINNED: &str = "pinned";
     /// A switch removes a circuit of an oriented pair of pods and adds another circuit of that oriented pair.
     pub const CHURN: &str = "add_and_remove";
-    /// The new state is not the target.
+    /// The new state does not have the target circuits.
     pub const DEMAND: &str = "demand";
     /// A circuit is not at the switch and ports that the scenario gives.
     pub const PLACED: &str = "placed";
-    /// A sum is wrong.
+    /// A sum in the totals is wrong.
     pub const TOTALS: &str = "totals";
     /// The objective is not the number of removed circuits.
     pub const REMOVED: &str = "removed_circuits";
@@ -73,12 +73,12 @@ pub mod code {
     pub const RECEIVER: &str = "receiver";
     /// A pair of GPUs exchanges data in no phase or in two phases.
     pub const PAIR: &str = "pair";
-    /// A figure of the order is wrong.
+    /// A figure of the order of phases is wrong.
     pub const FLOWS: &str = "flows";
     /// The plan is not of the type that its method makes.
     pub const METHOD: &str = "method";
 
-    /// All.
+    /// Codes of all rules.
     pub const ALL: [&str; 26] = [
         SCHEMA,
         SWITCHES,
@@ -109,7 +109,7 @@ pub mod code {
     ];
 }
 
-/// Claims of a plan outside its result.
+/// Claims of a plan that are not part of its result.
 #[derive(Clone, Copy, Debug)]
 pub struct Envelope<'a> {
     /// Objective value.
@@ -124,10 +124,10 @@ pub struct Envelope<'a> {
     pub metrics: &'a BTreeMap<String, f64>,
 }
 
-/// Tolerance of figures that are whole numbers.
+/// Tolerance for figures that are integers.
 const EXACT: f64 = 1e-9;
 
-/// Compares a figure with the whole number that it repeats.
+/// Compares a figure with the integer that it repeats.
 fn compare_figure(found: &mut Findings, code: &'static str, name: &str, claimed: u64, exact: u64) {
     if claimed != exact {
         found.add(code, format!("'{name}' is {claimed}, but the entries give {exact}"));
@@ -137,8 +137,8 @@ fn compare_figure(found: &mut Findings, code: &'static str, name: &str, claimed:
 /// The method that orders phases; all other methods change circuits.
 const ORDERING: &str = "all-to-all-order";
 
-/// Returns a violation if a plan is not of the type that its method makes. Plans of a method are ranked with each
-/// other, and an order removes no circuit, so an order must not compete with changes.
+/// Returns a violation if a plan is not of the type that its method makes; otherwise `None`. Plans of a method are
+/// ranked with each other, and an order removes no circuit, so an order must not compete with changes.
 pub fn of_method(result: &CrossconnectResult, method: &str) -> Option<Violation> {
     let is_order = result.order().is_some();
     let holds = if is_order { "an order of phases" } else { "changes of circuits" };
@@ -146,7 +146,7 @@ pub fn of_method(result: &CrossconnectResult, method: &str) -> Option<Violation>
     (is_order != (method == ORDERING)).then(|| Violation::new(code::METHOD, text))
 }
 
-/// Checks a plan. Everything except the bound is recomputed, whatever the depth of the check.
+/// Checks a plan and returns the verdict. Everything except the bound is recomputed, whatever the depth of the check.
 pub fn check(
     scenario: &CrossconnectScenario,
     result: &CrossconnectResult,
@@ -181,8 +181,8 @@ pub fn check(
     Verdict { violations, bound: bound.unwrap_or(BoundTrust::None), verified, wider: None, remarks }
 }
 
-/// Returns the metrics that a plan must have and the state of its bound; neither if the entries are too damaged to be
-/// counted.
+/// Returns the metrics that a plan must have, and the state of its bound; both are `None` if the entries are too
+/// damaged to be counted.
 fn check_changes(
     scenario: &CrossconnectScenario,
     changes: &Changes,

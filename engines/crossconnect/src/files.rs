@@ -1,11 +1,11 @@
 //! Installed state from switches, and commands for them.
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
-//! | [`devices`] | the boxes behind the switches, and how their ports are numbered |
+//! | [`devices`] | the devices of the switches, and the numbers of their ports |
 //! | [`exports`] | commands and tables for the controllers of switches |
-//! | [`import`] | installed state from what switches answer |
-//! | [`handover`] | from the circuits of another plan to a scenario |
+//! | [`import`] | import of the installed state from replies of switches |
+//! | [`handover`] | scenarios from the circuits of other plans |
 
 pub mod devices;
 pub mod exports;

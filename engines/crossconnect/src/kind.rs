@@ -127,7 +127,7 @@ impl Kind for Crossconnect {
     }
 }
 
-/// Adapts a plan to another scenario. An order depends only on the number of pods. Circuits keep their switches and
+/// Converts a plan to another scenario. An order depends only on the number of pods. Circuits keep their switches and
 /// ports if they still fit and are still part of the target; the other target circuits are then placed around them.
 fn carry(
     result: &CrossconnectResult,

@@ -1,18 +1,19 @@
-//! LumosCore: from a logical topology to the cross-connects of every optical circuit switch, with little rewiring.
+//! LumosCore: converts a logical topology to the cross-connects of every optical circuit switch with few removals of
+//! installed circuits.
 //!
-//! | room | what |
+//! | module | content |
 //! |---|---|
-//! | [`scenario`] | the input: pods, switches, ports, wanted and installed circuits, presets |
-//! | [`plan`] | the result: what every switch keeps, adds and removes, in which order |
-//! | [`model`] | circuits per switch and pair of pods, ports aside |
+//! | [`scenario`] | the input: pods, switches, ports, target and installed circuits, presets |
+//! | [`plan`] | the result: the circuits that every switch keeps, adds and removes, and their order |
+//! | [`model`] | circuits per switch and pair of pods, without ports |
 //! | [`programs`] | integer and linear programs over all switches |
-//! | [`search`] | assignments that keep what is installed |
+//! | [`search`] | assignments that keep installed circuits |
 //! | [`rollout`] | plans from assignments: ports, batches, phases |
-//! | `report` | scenarios and plans as sections |
+//! | `report` | sections that explain scenarios and plans |
 //! | [`check`] | the independent checker |
-//! | [`files`] | installed state from switches, commands for them |
-//! | [`methods`] | the methods by name |
-//! | [`kind`] | all of it behind the contract of the core |
+//! | [`files`] | import of the installed state, export of commands for switches |
+//! | [`methods`] | the methods, by name |
+//! | [`kind`] | implementation of the traits of the core |
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
 

@@ -1,4 +1,4 @@
-//! The methods of kind `crossconnect`, one file each, and what they share.
+//! The methods of kind `crossconnect`, one file each, and their shared parts.
 
 mod all_to_all;
 mod anneal;
@@ -27,7 +27,7 @@ use lightbay_core::method::Method;
 use lightbay_highs::modelled::Modelled;
 use std::sync::Arc;
 
-/// All methods, in the order in which they are listed.
+/// Returns all methods, in the order in which they are listed.
 pub fn all() -> Vec<Arc<dyn Method<Crossconnect>>> {
     vec![
         Arc::new(UnlessGiven(auto::Auto)),
@@ -43,7 +43,7 @@ pub fn all() -> Vec<Arc<dyn Method<Crossconnect>>> {
     ]
 }
 
-/// The methods whose model can be written.
+/// Returns the methods whose model can be exported.
 pub fn models() -> Vec<Arc<dyn Modelled<Crossconnect>>> {
     vec![Arc::new(exact::ExactModel)]
 }

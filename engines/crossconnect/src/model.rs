@@ -1,9 +1,9 @@
-//! Circuits per switch and pair of pods, ports aside: what methods work on.
+//! Circuits per switch and pair of pods, without ports: the data on which methods work.
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
 //! | [`assignment`] | circuits of every switch |
-//! | [`task`] | a scenario without what has failed and what is pinned |
+//! | [`task`] | a scenario without failed ports and pinned circuits |
 
 pub mod assignment;
 pub mod task;

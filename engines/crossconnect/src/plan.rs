@@ -13,7 +13,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum CrossconnectResult {
-    /// Changes of the switches.
+    /// Changes of the circuits on the switches.
     Changes(Changes),
     /// An order of all-to-all phases, which touches no switch.
     Order(PhaseOrder),
@@ -37,16 +37,16 @@ record! {
     pub struct OcsChanges {
         /// The switch.
         pub ocs_id: u32 = index(),
-        /// Its entries: kept and removed circuits make the old state, kept and added circuits the new one. Sorted by
-        /// `pod_a`, `port_a_index`, `pod_b`, `port_b_index`, then action.
+        /// Circuits of the switch: kept and removed circuits make the old state, kept and added circuits the new one.
+        /// Sorted by `pod_a`, `port_a_index`, `pod_b`, `port_b_index`, then action.
         pub cross_connects: Vec<Entry> = any(),
     }
 }
 
 words! {
-    /// Change of a circuit.
+    /// Change of one circuit.
     pub enum Action {
-        /// It stays.
+        /// The circuit stays.
         Keep = "keep",
         /// The circuit is removed.
         Remove = "remove",
@@ -59,7 +59,7 @@ record! {
     /// One circuit of a switch and its change.
     #[derive(Copy, Eq, Hash)]
     pub struct Entry {
-        /// Its change.
+        /// Change of the circuit.
         pub action: Action = any(),
         /// Pod at the A port.
         pub pod_a: u32 = index(),
@@ -102,7 +102,7 @@ record! {
     /// Changes that are made together: first all removals, then all additions.
     #[derive(Eq)]
     pub struct Batch {
-        /// The entries, removals first.
+        /// The entries that the batch changes, removals first.
         pub changes: Vec<EntryRef> = any(),
         /// Circuits that are dark during the batch: the smaller of the old and the new number of circuits, minus the
         /// circuits that are live on all switches. A circuit that moves counts as dark, a circuit that is removed for
@@ -136,7 +136,7 @@ record! {
     /// Phases of an inter-pod all-to-all, with the destination of every GPU in each.
     #[derive(Eq)]
     pub struct PhaseOrder {
-        /// The rule.
+        /// Rule that orders the phases.
         pub rule: PhaseRule = any(),
         /// GPUs of a pod, N; GPU n of pod p is number p·N + n.
         pub gpus_per_pod: u32 = index(),
@@ -150,7 +150,7 @@ record! {
 }
 
 impl Entry {
-    /// The circuit without its change.
+    /// Returns the circuit without its change.
     pub const fn circuit(&self) -> Circuit {
         Circuit {
             pod_a: self.pod_a,
@@ -171,7 +171,7 @@ impl CrossconnectResult {
         Changes::of_fields(fields, problems).map(Self::Changes)
     }
 
-    /// The changes, if the result changes switches.
+    /// Returns the changes, if the result changes switches.
     pub const fn changes(&self) -> Option<&Changes> {
         match self {
             Self::Changes(changes) => Some(changes),
@@ -179,7 +179,7 @@ impl CrossconnectResult {
         }
     }
 
-    /// The order, if the result is an order of phases.
+    /// Returns the order, if the result is an order of phases.
     pub const fn order(&self) -> Option<&PhaseOrder> {
         match self {
             Self::Order(order) => Some(order),

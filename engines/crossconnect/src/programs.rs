@@ -1,9 +1,9 @@
 //! Integer and linear programs over all switches.
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
-//! | [`exact`] | circuits of every switch as one integer program |
-//! | [`bound`] | removed circuits that no plan can avoid, by column generation |
+//! | [`exact`] | circuits of every switch, as one integer program |
+//! | [`bound`] | lower bound on the removed circuits, by column generation |
 
 pub mod bound;
 pub mod exact;

@@ -1,17 +1,17 @@
-//! Halls, changes and phase orders explained as sections.
+//! Sections that explain scenarios, changes of switches, and orders of phases.
 //!
-//! | room | what |
+//! | module | content |
 //! |---|---|
-//! | [`hall`] | what is there before anything is solved |
-//! | [`changes`] | what a plan changes in all, and by pair of pods |
-//! | [`switches`] | what it changes on each switch |
-//! | [`switch`] | what it changes on one of them, by pod and by port |
-//! | [`batches`] | the steps in which it is changed |
+//! | [`hall`] | pods, switches, ports and circuits of the scenario |
+//! | [`changes`] | changes of a plan in total and by pair of pods |
+//! | [`switches`] | changes of each switch |
+//! | [`switch`] | changes of one switch, by pod and by port |
+//! | [`batches`] | the batches in which the changes are made |
 //! | [`port_map`] | every port of every switch with its state |
-//! | [`run_sheet`] | the same for people who make it: links down, how to verify, the way back |
-//! | [`rewiring`] | removals beside those of other methods and the bound |
+//! | [`run_sheet`] | steps for the operators: links that are down, verification, rollback |
+//! | [`rewiring`] | comparison of the removals with other methods and with the bound |
 //! | [`order`] | the phases of an all-to-all |
-//! | [`differences`] | what two plans differ in beyond their figures |
+//! | [`differences`] | differences of two plans in addition to their figures |
 //! | [`words`] | names of ports and circuits |
 
 mod batches;
@@ -109,7 +109,7 @@ impl<'a> CrossconnectReport<'a> {
         Self { scenario, result, plan: None, facts: OnceCell::new(), standing: None }
     }
 
-    /// The changes with their counts.
+    /// Returns the changes with their counts, or the reason that there are none.
     fn counted(&self) -> Result<(&'a Changes, &ChangeFacts), Unavailable> {
         let changes = self.changes()?;
         Ok((changes, self.facts.get_or_init(|| ChangeFacts::of(self.scenario, changes))))

@@ -1,14 +1,14 @@
 //! Plans from assignments: ports, batches, phases.
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
-//! | [`ports`] | from circuits per pair of pods to ports |
+//! | [`ports`] | assignment of ports to the circuits of pairs of pods |
 //! | [`batches`] | the order in which changes are made |
 //! | [`phases`] | the order of phases of an all-to-all |
-//! | [`assemble`] | from a target to what plans hold, and back |
-//! | [`explained`] | changes in figures, for people |
-//! | [`steps`] | live circuits around every batch, and how far a change is |
-//! | [`caveat`] | what a person has to be told of a plan beside its objective |
+//! | [`assemble`] | conversion of a target to the content of plans, and back |
+//! | [`explained`] | counts of a plan for reports |
+//! | [`steps`] | live circuits before, during and after every batch, and the progress of a change |
+//! | [`caveat`] | warnings about a plan in addition to its objective |
 
 pub mod assemble;
 pub mod batches;

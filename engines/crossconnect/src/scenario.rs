@@ -64,8 +64,8 @@ record! {
         pub logical_circuits: Vec<Vec<u32>> = within(0..=MAX_CIRCUITS),
         /// Circuits that are set on the switches now.
         pub installed: Installed = any().or(Installed::default()),
-        /// Connections on the switches that make no circuit, as switches report them. The plan deletes them before it
-        /// adds circuits, except a connection that is one direction of a circuit that it sets up.
+        /// Connections on the switches that make no circuit, as switches report them. The plan deletes these
+        /// connections before it adds circuits; it keeps a connection that is one direction of a circuit that it adds.
         pub strays: Vec<Stray> = list(),
         /// The target circuits at their switch and ports, if they are given port by port; methods then choose only the
         /// order of the changes. They are the circuits of `logical_circuits` and circuits of a pod to itself, which
@@ -73,7 +73,7 @@ record! {
         pub placed: Vec<Placed> = list(),
         /// Failed ports.
         pub failed_ports: Vec<Port> = list(),
-        /// Installed circuits that must stay where they are.
+        /// Installed circuits that must stay at their switch and ports.
         pub pinned: Vec<Placed> = list(),
         /// Limits on the change: circuits that must stay in service while a batch is under way.
         pub rollout: Rollout = any().or(Rollout::default()).omitted(),
@@ -84,7 +84,7 @@ record! {
         pub pod_names: Option<Vec<String>> = any(),
         /// Family of a random instance, from which other instances can be sampled.
         pub family: Option<Family> = any(),
-        /// Iteration time of the job that the target circuits were planned for, s; it shows the benefit of the change.
+        /// Iteration time of the job for which the target circuits were planned, s; it shows the benefit of the change.
         pub predicted_makespan_s: Option<f64> = within(0.0..=1e12),
         /// Time within an iteration at which the target circuits are set, if circuits change within it; every iteration
         /// repeats the changes.
@@ -122,7 +122,7 @@ record! {
     pub struct InstalledOcs {
         /// The switch.
         pub ocs_id: u32 = ocs(),
-        /// Its circuits.
+        /// Circuits of the switch.
         pub cross_connects: Vec<Circuit> = any(),
     }
 }
@@ -143,7 +143,7 @@ record! {
 }
 
 impl Circuit {
-    /// The same circuit from its other end, for switches without sides.
+    /// Returns the same circuit from its other end, for switches without sides.
     pub(crate) const fn turned(self) -> Self {
         let Self { pod_a, port_a_index, pod_b, port_b_index } = self;
         Self { pod_a: pod_b, port_a_index: port_b_index, pod_b: pod_a, port_b_index: port_a_index }
@@ -204,7 +204,7 @@ record! {
     }
 }
 
-/// A circuit at its switch and ports: a target circuit, or an installed one that must stay.
+/// A circuit at its switch and ports: a target circuit, or an installed circuit that must stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Placed {
@@ -247,7 +247,7 @@ record! {
 }
 
 record! {
-    /// The family of random instances: a random decomposition is installed, and degree-preserving exchanges change a
+    /// A family of random instances: a random decomposition is installed, and degree-preserving exchanges change a
     /// fraction of the circuits.
     #[derive(Copy, Eq, Hash)]
     pub struct Family {
@@ -288,7 +288,8 @@ impl CrossconnectScenario {
         Some(scenario)
     }
 
-    /// Ports of a pod on one side of a switch, failed ports included; 0 if the scenario has no such pod or switch.
+    /// Returns the number of ports of a pod on one side of a switch, failed ports included; 0 if the scenario has no
+    /// such pod or switch.
     pub fn ports(&self, side: Side, pod: usize, ocs: usize) -> u32 {
         let of = match side {
             Side::A => &self.ports_a,
@@ -297,12 +298,12 @@ impl CrossconnectScenario {
         of.get(pod).and_then(|row| row.get(ocs)).copied().unwrap_or(0)
     }
 
-    /// Target circuits of a pod, d\[i\].
+    /// Returns the number of target circuits of a pod, d\[i\].
     pub fn degree(&self, pod: usize) -> u64 {
         self.logical_circuits.get(pod).map_or(0, |row| row.iter().map(|&count| u64::from(count)).sum())
     }
 
-    /// All target circuits, including those of a pod to itself.
+    /// Returns the number of all target circuits, including those of a pod to itself.
     pub fn wanted_circuits(&self) -> u64 {
         if self.is_placed() {
             return self.placed.len() as u64;
@@ -315,8 +316,8 @@ impl CrossconnectScenario {
         !self.placed.is_empty()
     }
 
-    /// Target circuits of every pair of pods that has any, smaller pod first; circuits of a pod to itself exist only if
-    /// circuits are given port by port.
+    /// Returns the number of target circuits of every pair of pods that has any, smaller pod first; circuits of a pod
+    /// to itself exist only if circuits are given port by port.
     pub fn wanted_pairs(&self) -> BTreeMap<(u32, u32), u32> {
         let mut pairs = BTreeMap::new();
         for (i, row) in self.logical_circuits.iter().enumerate() {
@@ -332,7 +333,7 @@ impl CrossconnectScenario {
         pairs
     }
 
-    /// Installed circuits with their switch, in file order.
+    /// Returns the installed circuits with their switch, in file order.
     pub fn installed_circuits(&self) -> impl Iterator<Item = (u32, Circuit)> + '_ {
         self.installed
             .ocs
@@ -347,7 +348,7 @@ impl CrossconnectScenario {
         self.failed_ports.is_empty() && self.ports_a.iter().all(even) && self.ports_b.iter().all(even)
     }
 
-    /// The name of a pod, for messages and reports.
+    /// Returns the name of a pod, for messages and reports.
     pub fn pod_name(&self, pod: usize) -> String {
         let named = self.pod_names.as_ref().and_then(|names| names.get(pod));
         named.cloned().unwrap_or_else(|| format!("pod {pod}"))

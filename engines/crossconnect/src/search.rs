@@ -1,19 +1,19 @@
-//! Assignments that keep what is installed (docs/methods/crossconnect.md).
+//! Searches for assignments that keep installed circuits (docs/methods/crossconnect.md).
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
-//! | [`flow`] | minimum-cost flow, which every split, orientation and renaming of switches comes down to |
-//! | [`orient`] | A and B ends of circuits (step O) |
-//! | [`halving`] | switches split in two again and again (step H) |
-//! | [`polish`] | two switches merged and split again |
-//! | [`board`] | single circuits on ports, and the moves between them |
-//! | [`repair`] | missing circuits inserted by chains |
+//! | [`flow`] | minimum-cost flow, which solves every split, orientation and renaming of switches |
+//! | [`orient`] | orientation of circuits: choice of A and B ends (step O) |
+//! | [`halving`] | recursive split of the switches in two (step H) |
+//! | [`polish`] | merging two switches and splitting them again |
+//! | [`board`] | single circuits on ports, and their moves |
+//! | [`repair`] | insertion of missing circuits by alternating chains |
 //! | [`start`] | first solutions |
-//! | [`baselines`] | assignments that methods have to beat |
+//! | [`baselines`] | baseline assignments |
 //! | `walk` | small random steps over all assignments |
-//! | [`anneal`] | the walk from hot to cold |
-//! | [`lns`] | a part of the switches or circuits solved again exactly |
-//! | [`degrade`] | target circuits that are kept where ports have failed |
+//! | [`anneal`] | simulated annealing by this walk |
+//! | [`lns`] | solves a part of the switches or circuits again exactly |
+//! | [`degrade`] | target circuits that can be kept if ports have failed |
 
 pub mod anneal;
 pub mod baselines;

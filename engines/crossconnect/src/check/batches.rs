@@ -15,7 +15,7 @@ pub(super) struct Dark {
     pub max_circuits: u64,
     /// Maximum number of circuits that one pod lacks during one batch.
     pub max_per_pod: u64,
-    /// Smallest share of its circuits that a pair of pods keeps during one batch.
+    /// Smallest fraction of its circuits that a pair of pods keeps during one batch.
     pub least_pair_share: f64,
 }
 
@@ -79,13 +79,13 @@ impl Live {
     }
 }
 
-/// The pods of a pair; a circuit of a pod to itself is one circuit of that pod.
+/// Returns the pods of a pair; a circuit of a pod to itself is one circuit of that pod.
 fn ends_of((i, j): (u32, u32)) -> impl Iterator<Item = u32> {
     std::iter::once(i).chain((i != j).then_some(j))
 }
 
-/// Walks through the batches. Returns `None` if they do not name every change once, because dark circuits cannot be
-/// counted then.
+/// Walks through the batches and returns the dark circuits; `None` if the batches do not name every change once,
+/// because dark circuits cannot be counted then.
 pub(super) fn check(
     scenario: &CrossconnectScenario,
     changes: &Changes,
@@ -210,7 +210,8 @@ fn each_once(changes: &Changes, switches: &[Vec<Judged>], found: &mut Findings) 
     sound
 }
 
-/// Metrics that state whether the limits of the rollout are kept; a plan has a metric for each limit that is set.
+/// Returns metrics that state whether the limits of the rollout are kept; there is one metric for each limit that is
+/// set.
 pub(super) fn limits(scenario: &CrossconnectScenario, dark: &Dark) -> Vec<Figure> {
     let Rollout { max_dark_per_pod: most, min_pair_share: least } = scenario.rollout;
     let kept =

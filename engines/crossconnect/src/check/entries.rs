@@ -12,9 +12,9 @@ pub(super) type End = (Side, u32, u32);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Judged {
     pub entry: Entry,
-    /// Its ports.
+    /// Ports of the circuit.
     pub ends: [End; 2],
-    /// `true` if it ends at a failed port.
+    /// `true` if the circuit ends at a failed port.
     pub at_failed_port: bool,
 }
 
@@ -34,13 +34,13 @@ impl Judged {
         matches!(self.entry.action, Action::Remove) && self.at_failed_port
     }
 
-    /// The unordered pair of pods.
+    /// Returns the unordered pair of pods.
     pub fn pair(&self) -> (u32, u32) {
         (self.entry.pod_a.min(self.entry.pod_b), self.entry.pod_a.max(self.entry.pod_b))
     }
 }
 
-/// Name of an entry in messages.
+/// Returns the name of an entry in messages.
 pub(super) fn named(ocs: usize, index: usize) -> String {
     format!("ocs[{ocs}].cross_connects[{index}]")
 }
@@ -56,7 +56,7 @@ const fn far_side(wiring: Wiring) -> Side {
 /// Panel numbers: for every switch and side, the number of ports before the ports of each pod.
 struct Panel<'a> {
     before: [Vec<u64>; 2],
-    /// Ports of panels that have their own port numbers.
+    /// Ports of each panel that has its own port numbers.
     own: Option<&'a [PanelPort]>,
 }
 
@@ -81,7 +81,7 @@ impl<'a> Panel<'a> {
         Self { before, own: scenario.panels.get(ocs).map(|panel| panel.ports.as_slice()) }
     }
 
-    /// Number on the panel, from 1; `None` if there is no such port.
+    /// Returns the number of a port on the panel, from 1; `None` if the port does not exist.
     fn number(&self, (side, pod, index): End) -> Option<u64> {
         let before = &self.before[slot(side)];
         let (first, end) = (before.get(pod as usize)?, before.get(pod as usize + 1)?);

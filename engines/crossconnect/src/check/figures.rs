@@ -99,7 +99,7 @@ impl Free {
         Self { ports, single_sided: scenario.wiring == Wiring::SingleSided }
     }
 
-    /// Returns a switch that could carry one more circuit of a pair.
+    /// Returns a switch that could carry one more circuit of a pair; `None` if no switch could.
     fn switch_for(&self, i: u32, j: u32) -> Option<usize> {
         let fits = |row: &Vec<[i64; 2]>| {
             let (one, other) = (row.get(i as usize), row.get(j as usize));
@@ -115,7 +115,7 @@ impl Free {
     }
 }
 
-/// Maximum number of target circuits that the working ports can carry, counted by pod and by switch.
+/// Returns the maximum number of target circuits that the working ports can carry, counted by pod and by switch.
 fn most_by_ports(scenario: &CrossconnectScenario, pairs: &PairCounts) -> u64 {
     let empty: Vec<Vec<Judged>> = vec![Vec::new(); scenario.ocs_count as usize];
     let free = Free::of(scenario, &empty);
@@ -143,7 +143,7 @@ fn most_by_ports(scenario: &CrossconnectScenario, pairs: &PairCounts) -> u64 {
     on_switches.min(ends / 2)
 }
 
-/// The sums that the entries give.
+/// Returns the sums that the entries give.
 pub(super) fn totals(
     scenario: &CrossconnectScenario,
     switches: &[Vec<Judged>],
@@ -169,7 +169,7 @@ pub(super) fn totals(
     }
 }
 
-/// Compares the totals of the plan with those of its entries.
+/// Compares the totals of the plan with the sums over its entries.
 pub(super) fn compare_totals(
     scenario: &CrossconnectScenario,
     claimed: &Totals,
@@ -248,8 +248,8 @@ pub(super) fn objective(exact: &Totals, envelope: &Envelope<'_>, found: &mut Fin
     }
 }
 
-/// Metrics that a plan must have. If the batches cannot be followed, the counts of dark circuits are not recomputed,
-/// and the counts in the plan are accepted unchecked.
+/// Returns the metrics that a plan must have. If the batches cannot be followed, the counts of dark circuits are not
+/// recomputed, and the counts in the plan are accepted unchecked.
 pub(super) fn metrics(
     scenario: &CrossconnectScenario,
     exact: &Totals,
@@ -292,8 +292,8 @@ pub(super) fn metrics(
     figures
 }
 
-/// Plans that the claimed bound covers: all plans, or those with the orientation of the plan. Any other cover is a
-/// violation.
+/// Returns the plans that the claimed bound covers: all plans, or those with the orientation of the plan. Any other
+/// cover is a violation.
 pub(super) fn covers(envelope: &Envelope<'_>, found: &mut Findings) -> Covers {
     match envelope.bound_covers {
         None => Covers::All,

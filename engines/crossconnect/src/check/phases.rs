@@ -1,4 +1,4 @@
-//! An order of all-to-all phases: its rule, receivers, pairs and figures.
+//! Checks an order of all-to-all phases: its rule, receivers, pairs and figures.
 
 use super::{EXACT, Envelope, Findings, code, compare_figure};
 use crate::plan::{PhaseOrder, PhaseRule};
@@ -73,7 +73,7 @@ pub(super) fn check(
     Some(figures.map(|(name, exact)| Figure::exactly(name, code::METRICS, exact as f64)))
 }
 
-/// Receiver according to the rule.
+/// Returns the GPU that receives from `gpu` in a phase according to the rule.
 fn receiver(rule: PhaseRule, (pods, n): (u64, u64), gpu: u64, phase: u64) -> u64 {
     let (pod, own) = (gpu / n, gpu % n);
     match rule {
@@ -114,8 +114,8 @@ fn each_pair_once(order: &PhaseOrder, found: &mut Findings) {
     }
 }
 
-/// Counts phases in which a GPU receives from two others. With the corrected rule, every GPU receives from exactly one
-/// GPU in each phase.
+/// Returns the number of phases in which a GPU receives from two others. With the corrected rule, every GPU must
+/// receive from exactly one GPU in each phase.
 fn receivers(order: &PhaseOrder, found: &mut Findings) -> u64 {
     let mut contended = 0;
     let mut senders = vec![0u32; order.phases.len()];
@@ -140,7 +140,7 @@ fn receivers(order: &PhaseOrder, found: &mut Findings) -> u64 {
     contended
 }
 
-/// Maximum number of flows from one pod to another, or within a pod, in any phase.
+/// Returns the maximum number of flows from one pod to another, or within a pod, in any phase.
 fn most_flows(n: usize, pods: usize, order: &PhaseOrder) -> u64 {
     let mut flows = vec![0u64; pods];
     let mut most = 0;
@@ -157,7 +157,7 @@ fn most_flows(n: usize, pods: usize, order: &PhaseOrder) -> u64 {
     most
 }
 
-/// Counts pairs of pods with fewer target circuits than flows.
+/// Returns the number of pairs of pods with fewer target circuits than flows.
 fn short(scenario: &CrossconnectScenario, flows: u64) -> u64 {
     let rows = scenario.logical_circuits.iter().enumerate();
     rows.map(|(i, row)| row.iter().skip(i + 1).filter(|&&count| u64::from(count) < flows).count() as u64)

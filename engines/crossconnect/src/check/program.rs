@@ -31,14 +31,14 @@ type CircuitPlace = (usize, usize, usize);
 pub(super) struct Proof {
     /// Proven lower bound on the circuits that any plan removes.
     pub bound: u64,
-    /// A plan removes only this number of circuits, which is less than the claimed bound.
+    /// Number of circuits that some plan removes, if it is less than the claimed bound.
     pub counterexample: Option<u64>,
 }
 
 /// Plans that a bound covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Covers {
-    /// All.
+    /// All plans.
     All,
     /// Plans with the same number of circuits of every orientation as this plan.
     SameOrientation,
@@ -51,7 +51,7 @@ struct Entry {
     new: Column,
 }
 
-/// The program and the positions of its columns.
+/// The integer program, and the positions of its columns.
 struct Program {
     model: Model,
     entries: Vec<Entry>,
@@ -80,7 +80,7 @@ fn whole(bound: f64) -> u64 {
     (bound - SLIP).ceil().max(0.0) as u64
 }
 
-/// Counts by place.
+/// Counts the circuits for which `counts` returns `true`, by switch and pods.
 fn counted(
     scenario: &CrossconnectScenario,
     switches: &[Vec<Judged>],
@@ -105,8 +105,8 @@ fn oriented(scenario: &CrossconnectScenario, judged: &Judged) -> (usize, usize) 
 }
 
 impl Program {
-    /// The program; Returns `None` if good_lp's problem cannot be converted to a model, which does not happen for valid
-    /// scenarios.
+    /// Builds the program; returns `None` if good_lp's problem cannot be converted to a model, which does not happen
+    /// for valid scenarios.
     fn of(scenario: &CrossconnectScenario, switches: &[Vec<Judged>], covers: Covers) -> Option<Self> {
         let single = scenario.wiring == Wiring::SingleSided;
         let mut down: BTreeMap<(Side, usize, usize), u32> = BTreeMap::new();
@@ -201,7 +201,7 @@ impl Program {
         Some(Self { entries: entries.into_iter().filter_map(entry).collect(), model: program.model })
     }
 
-    /// The plan as a point.
+    /// Returns the point of the program that represents the plan.
     fn point(&self, scenario: &CrossconnectScenario, switches: &[Vec<Judged>]) -> Vec<f64> {
         let kept = counted(scenario, switches, |judged| judged.entry.action == Action::Keep);
         let added = counted(scenario, switches, |judged| judged.entry.action == Action::Add);
@@ -218,7 +218,7 @@ impl Program {
         point
     }
 
-    /// The bound of the relaxation; `None` if the time limit was reached first.
+    /// Returns the bound of the relaxation; `None` if the time limit was reached first.
     fn relaxed(&self, depth: Depth) -> Option<u64> {
         let mut model = self.model.clone();
         model.domains.fill(Domain::Continuous);
@@ -227,7 +227,7 @@ impl Program {
         (solution.row_duals.len() == model.rows()).then(|| whole(weighed(&model, &solution.row_duals)))
     }
 
-    /// Runs branch and bound from a point until the claim is proven or refuted.
+    /// Runs branch and bound from a point until the claim is proven or refuted; returns the outcome of the proof.
     fn search(&self, start: &[f64], claimed: u64, depth: Depth) -> Proof {
         let start = match self.model.first_broken(start, SLIP) {
             None => Start::Full(start.to_vec()),
@@ -265,8 +265,8 @@ fn solved(model: &Model, options: Options, start: &Start, listener: &mut Listene
     (!matches!(solution.status, Status::Infeasible | Status::InfeasibleOrUnbounded)).then_some(solution)
 }
 
-/// Lagrangian bound from dual prices of the rows, valid for any prices: each row takes the bound that its price
-/// selects, each column the bound that is cheaper at its reduced cost.
+/// Returns the Lagrangian bound from dual prices of the rows, valid for any prices: each row takes the bound that its
+/// price selects, each column the bound that is cheaper at its reduced cost.
 fn weighed(model: &Model, prices: &[f64]) -> f64 {
     let mut costs = model.costs.clone();
     let mut bound = model.offset;

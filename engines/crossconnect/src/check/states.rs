@@ -6,7 +6,8 @@ use crate::plan::Action;
 use crate::scenario::{Circuit, CrossconnectScenario, Side, Wiring};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Circuits of every unordered pair of pods that has any: before (those at working ports), after, and in the target.
+/// Number of circuits of an unordered pair of pods: before the change (without circuits at failed ports), after it, and
+/// in the target.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PairCircuits {
     pub old: u64,
@@ -14,10 +15,10 @@ pub(super) struct PairCircuits {
     pub wanted: u64,
 }
 
-/// All pairs, smaller pod first.
+/// Circuits of all pairs of pods that have any; the smaller pod comes first in the key.
 pub(super) type PairCounts = BTreeMap<(u32, u32), PairCircuits>;
 
-/// Both ends of an installed circuit, sorted if ports have no sides.
+/// Returns both ends of an installed circuit, sorted if ports have no sides.
 fn ends_of(circuit: Circuit, wiring: Wiring) -> [End; 2] {
     let (a, b) = ((circuit.pod_a, circuit.port_a_index), (circuit.pod_b, circuit.port_b_index));
     match wiring {
@@ -44,8 +45,8 @@ fn shown([(_, pod_a, port_a), (_, pod_b, port_b)]: [End; 2]) -> String {
     format!("pod {pod_a} port {port_a} to pod {pod_b} port {port_b}")
 }
 
-/// Checks port by port that the kept and removed circuits are the installed ones, that pinned circuits stay, and that
-/// no circuit moves without a reason.
+/// Checks port by port that the kept and removed circuits are exactly the installed circuits, that pinned circuits
+/// stay, and that no circuit moves without a reason.
 pub(super) fn compare(scenario: &CrossconnectScenario, switches: &[Vec<Judged>], found: &mut Findings) {
     let wiring = scenario.wiring;
     for (ocs, switch) in switches.iter().enumerate() {
@@ -164,7 +165,7 @@ fn moved(scenario: &CrossconnectScenario, ocs: usize, switch: &[Judged], found: 
     }
 }
 
-/// Counts of all pairs. Circuits at failed ports carry nothing, so they do not count as old circuits.
+/// Counts the circuits of all pairs. Circuits at failed ports carry nothing, so they do not count as old circuits.
 pub(super) fn pairs(scenario: &CrossconnectScenario, switches: &[Vec<Judged>]) -> PairCounts {
     let mut pairs = PairCounts::new();
     for judged in switches.iter().flatten() {

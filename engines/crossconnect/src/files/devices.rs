@@ -1,19 +1,19 @@
-//! The boxes behind the switches of a scenario, and how their ports are numbered.
+//! Devices of the switches of a scenario, and the numbers of their ports.
 //!
-//! A switch with N_A and N_B duplex ports per side has T = N_A + N_B of them; A port a is duplex port a, B port b is
-//! N_A + b.
+//! A switch with N_A and N_B duplex ports per side has T = N_A + N_B duplex ports in total; A port a is duplex port a,
+//! B port b is N_A + b.
 //!
-//! | wiring | boxes | connections of circuit (a, b), ingress and egress counted from 1 |
+//! | wiring | devices of a switch | connections (ingress, egress) of circuit (a, b), counted from 1 |
 //! |---|---|---|
 //! | `two_sided` | one, T × T | (a, N_A + b) and (N_A + b, a) |
 //! | `cross_wired` | two, N_A × N_B and N_B × N_A | (a, b) on the first, (b, a) on the second |
 //! | `single_sided` | one, T × T | (a, b) and (b, a) |
-//! | bidirectional | one | (a, b), or (a, N_A + b) where both sides are numbered through |
+//! | bidirectional | one | (a, b), or (a, N_A + b) if both sides share one series of numbers |
 //!
-//! If ingress and egress ports share one series of numbers, egress ports come behind the ingress ports.
+//! If ingress and egress ports share one series of numbers, the numbers of egress ports follow those of ingress ports.
 //!
-//! Where a switch has a panel with numbers of its own, a port has that number as ingress and as egress port; only a switch
-//! of T ports whose ingress and egress ports share one series has T more on the egress port of number 1, 2, ….
+//! If a panel has its own port numbers, a port has its panel number both as ingress and as egress port. If ingress and
+//! egress ports share one series and each of the T ports is both, the egress number is the panel number plus T.
 
 pub(crate) mod naming;
 pub mod template;
@@ -93,7 +93,7 @@ struct Series {
 }
 
 impl Series {
-    /// Position of a number in the series, counted from 0.
+    /// Returns the position of a number in the series, counted from 0; `None` if the number is not in the series.
     fn position(self, number: u64) -> Option<u64> {
         number.checked_sub(self.first).filter(|&position| position < self.count)
     }
@@ -117,32 +117,32 @@ impl Series {
 /// Direction of a connection of a circuit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Way {
-    /// From the A port to the B port.
+    /// The connection leads from the A port to the B port.
     Out,
-    /// From the B port to the A port.
+    /// The connection leads from the B port to the A port.
     Back,
-    /// Both.
+    /// The connection carries both directions.
     Both,
 }
 
-/// A connection by the ports that it joins: side, and panel number from 1.
+/// A connection, given by the ports that it joins: side, and panel number from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Joint {
     /// Port at which light enters the switch.
     pub from: (Side, u32),
     /// Port at which light leaves the switch.
     pub to: (Side, u32),
-    /// The circuit of which the connection may be one direction; `None` if it joins a port to itself, or two ports of
-    /// the same side of a switch with sides.
+    /// The circuit of which the connection may be one direction; `None` if the connection joins a port to itself, or
+    /// two ports of the same side of a switch with sides.
     pub circuit: Option<(Ends, Way)>,
 }
 
-/// Ports of all pods on one side of a switch.
+/// Returns the number of ports of all pods on one side of a switch.
 pub fn side_ports(scenario: &CrossconnectScenario, side: Side, ocs: u32) -> u64 {
     (0..scenario.pods as usize).map(|pod| u64::from(scenario.ports(side, pod, ocs as usize))).sum()
 }
 
-/// Number of a port on the panel of a switch, from 1.
+/// Returns the number of a port on the panel of a switch, from 1.
 pub fn panel_number(scenario: &CrossconnectScenario, ocs: u32, end: StrayEnd) -> u32 {
     if let Some(panel) = scenario.panel(ocs) {
         let wanted = Some((end.side, end.pod, end.port_index));
@@ -229,7 +229,7 @@ fn device(
 }
 
 impl Device {
-    /// Returns `true` if the series has any port.
+    /// Returns `true` if the device has any port.
     pub const fn has_ports(&self) -> bool {
         self.ingress.count > 0 || self.egress.count > 0
     }
@@ -333,7 +333,7 @@ impl Device {
         Ok(self.joined(from, to))
     }
 
-    /// As [`Self::joint`], for a panel that has its own port numbers.
+    /// Does the same as [`Self::joint`] for a panel that has its own port numbers.
     fn joint_on_panel(
         &self,
         panel: &[Option<Side>],

@@ -1,6 +1,6 @@
 //! Formats of plans for the controllers of switches, with the knobs of each format.
 //!
-//! | format | reader |
+//! | format | reader of the files |
 //! |---|---|
 //! | `polatis_tl1`, `calient_tl1`, `glimmerglass_tl1` | the TL1 port of a switch |
 //! | `polatis_restconf` | the HTTP interface: a script of `curl` requests |
@@ -13,11 +13,11 @@
 //! | `run_sheet` | people who make the change |
 //! | `svg` | people in a review |
 //!
-//! Beside the files of every format but `csv` and `runtime` stands the list of all ports (`.ports.csv`), which TL1 cannot hold as
-//! comments. All but those make one file for every switch that changes, removals first, ending with the command that
-//! reads the state back, and one that takes the change back. A plan in several batches makes one file per batch and
-//! switch: a batch has to be done on all switches before the next one begins, and TL1 has no comments that could mark
-//! it. Files of a batch sort together.
+//! The formats for controllers of switches (the first five rows) write one file with commands for every switch that
+//! changes: removals first, at the end the command that reads the state back. A second file per switch rolls the change
+//! back. If a plan has several batches, there is one file per batch and switch: a batch must be complete on all
+//! switches before the next batch begins, and TL1 has no comments that could mark the batches. The files of a batch are
+//! adjacent when sorted by name. These formats also write the list of all ports (`.ports.csv`).
 
 use crate::files::devices::naming::{Naming, naming, port_knobs, ports_of, text_knob};
 use crate::files::devices::{Device, devices};
@@ -54,33 +54,33 @@ pub use script::{LineSort, Script};
 #[cfg(test)]
 pub(crate) mod tests;
 
-/// Plan to be written, with its scenario.
+/// A plan that is written to files, with its scenario.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
     /// Name for comments.
     pub name: &'a str,
-    /// The input.
+    /// Scenario of the plan.
     pub scenario: &'a CrossconnectScenario,
-    /// The plan.
+    /// Result of the plan.
     pub result: &'a CrossconnectResult,
-    /// SHA-256 of its content, for comments.
+    /// SHA-256 of the plan, for comments.
     pub sha256: Option<&'a str>,
 }
 
 /// A file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
-    /// File name without the name of the plan: format, batch, switch, extension.
+    /// Name of the file without the name of the plan: format, batch, switch, extension.
     pub name: String,
-    /// Content.
+    /// Text of the file.
     pub script: Script,
     /// For an additional file: the suffix that is appended to the name of the first file.
     pub beside: Option<&'static str>,
-    /// The device that the commands are for, by the number of [`Device`]; a switch of two devices has two numbers.
+    /// Device that the commands are for, by the number of [`Device`]; a switch of two devices has two numbers.
     pub switch: Option<u32>,
     /// Number of the batch, from 1; for a rollback file, the number of the rollback step.
     pub batch: usize,
-    /// `true` for a rollback file, which restores the state before.
+    /// `true` for a rollback file, which restores the state before the change.
     pub rollback: bool,
     /// Number of connections that the file removes.
     pub removes: usize,
@@ -89,7 +89,7 @@ pub struct File {
 }
 
 impl File {
-    /// Content.
+    /// Returns the text of the file.
     pub fn text(&self) -> &str {
         self.script.text()
     }
@@ -107,7 +107,7 @@ pub const NAMES: [&str; 8] = [
     csv::NAME,
 ];
 
-/// The formats of switches. All of them need a plan.
+/// Returns the formats of switches. All of them need a plan.
 pub fn formats() -> Vec<FormatInfo> {
     let format = |name, help, extension, more: Vec<ParamInfo>| {
         let mut params = vec![ParamInfo::bool("full", false, full_help(name))];
@@ -221,7 +221,7 @@ fn is_keyed_by_ingress(format: &str) -> bool {
         .contains(&format)
 }
 
-/// Writes a plan in a format.
+/// Returns the files that a format writes for a plan.
 ///
 /// # Errors
 /// Parameters that contradict the scenario, a plan that changes nothing, or an order of phases, which changes no
@@ -302,7 +302,8 @@ pub fn write(format: &str, subject: &Subject<'_>, params: &Params) -> Result<Vec
     Ok(files)
 }
 
-/// Returns the hashes of the plan and of the plan that its scenario was made from.
+/// Returns a text with the hashes of the plan and of the plan from which its scenario was created; `None` if both are
+/// unknown.
 fn origin(subject: &Subject<'_>) -> Option<String> {
     let own = subject.sha256.map(|sha256| format!("Plan content SHA-256 {sha256}"));
     let from = subject.scenario.derived_from.as_ref();
@@ -311,7 +312,7 @@ fn origin(subject: &Subject<'_>) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{}.", parts.join(", ")))
 }
 
-/// The changes of a plan.
+/// Returns the changes of a plan.
 fn changed(result: &CrossconnectResult) -> Result<&Changes, Problem> {
     result.changes().ok_or_else(|| {
         Problem::new("result", "is an order of phases, which changes no switch", "export it as json")
@@ -325,7 +326,7 @@ fn usual_naming(format: &str) -> Option<Naming> {
     naming(&ports, &params).ok()
 }
 
-/// Turns one job into the text of a file.
+/// Function that converts one job to the text of a file.
 type Writer<'a> = dyn Fn(&BoxJob) -> Script + 'a;
 
 fn writer<'a>(format: &str, naming: &'a Naming, params: &'a Params) -> Result<Box<Writer<'a>>, Problem> {
@@ -360,7 +361,7 @@ fn writer<'a>(format: &str, naming: &'a Naming, params: &'a Params) -> Result<Bo
     })
 }
 
-/// A name for commands and paths, in which other characters would have a meaning.
+/// Returns a name unchanged if it is safe in commands and paths, in which other characters would have a meaning.
 fn name_like(knob: &str, value: &str) -> Result<String, Problem> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if value.is_empty() || !value.chars().all(fits) {
@@ -403,7 +404,8 @@ fn files(
     jobs.iter().map(file).collect()
 }
 
-/// The part of a file name that identifies the switch: the name of the switch, or `ocs-` and the number of the device.
+/// Returns the part of a file name that identifies the switch: the name of the switch, or `ocs-` and the number of the
+/// device.
 pub(crate) fn switch_stem(scenario: &CrossconnectScenario, device: u32, digits: usize) -> String {
     match scenario.panel(device) {
         Some(panel) if scenario.wiring != Wiring::CrossWired => file_stem(&panel.name),

@@ -28,8 +28,8 @@ pub struct SwitchHall {
 }
 
 impl SwitchHall {
-    /// Two-sided switches for the pods of a matrix: the largest number of switches, up to 16, with which every pod has
-    /// the same number of ports on each switch.
+    /// Returns two-sided switches for the pods of a matrix: the largest number of switches, up to 16, with which every
+    /// pod has the same number of ports on each switch.
     pub fn suited(matrix: &CircuitMatrix) -> Self {
         let divisor = matrix.ports_per_pod.iter().copied().filter(|&ports| ports > 0).fold(0, gcd);
         let even = (1..=USUAL_OCS).rev().find(|ocs| divisor > 0 && divisor % (2 * ocs) == 0);
@@ -38,7 +38,7 @@ impl SwitchHall {
         Self { ocs_count, wiring: Wiring::TwoSided }
     }
 
-    /// The switches of a scenario.
+    /// Returns the switches of a scenario.
     pub const fn of(scenario: &CrossconnectScenario) -> Self {
         Self { ocs_count: scenario.ocs_count, wiring: scenario.wiring }
     }
@@ -234,7 +234,8 @@ pub fn placed(matrix: &CircuitMatrix, places: &CircuitPlaces, hall: SwitchHall) 
     Ok(Handed { scenario, notes })
 }
 
-/// One series of numbers for all ports of a switch: A ports of the pods in order, then B ports.
+/// Returns a panel for every switch, with one series of numbers for all of its ports: A ports of the pods in order,
+/// then B ports.
 fn panels(places: &CircuitPlaces, wiring: Wiring) -> Vec<Panel> {
     let single = wiring == Wiring::SingleSided;
     let ports = |table: &[Vec<u32>], side: Side, ocs: usize| -> Vec<PanelPort> {
@@ -264,7 +265,7 @@ fn panels(places: &CircuitPlaces, wiring: Wiring) -> Vec<Panel> {
     (0..count).map(panel).collect()
 }
 
-/// Counts circuits given port by port that end at failed ports.
+/// Counts the circuits given port by port that end at failed ports.
 fn dead_circuits(scenario: &CrossconnectScenario) -> u64 {
     let failed: std::collections::HashSet<Port> = scenario.failed_ports.iter().copied().collect();
     let dead = |placed: &&Placed| {
@@ -275,7 +276,7 @@ fn dead_circuits(scenario: &CrossconnectScenario) -> u64 {
     scenario.placed.iter().filter(dead).count() as u64
 }
 
-/// Numbers of A ports and of B ports of a pod on every switch.
+/// Returns the numbers of A ports and of B ports of a pod on every switch.
 fn spread(ports: u32, pod: usize, hall: SwitchHall) -> (Vec<u32>, Vec<u32>) {
     let ocs = hall.ocs_count;
     if hall.wiring == Wiring::SingleSided {
@@ -290,7 +291,7 @@ fn spread(ports: u32, pod: usize, hall: SwitchHall) -> (Vec<u32>, Vec<u32>) {
     if pod.is_multiple_of(2) { (of(odd), of(0)) } else { (of(0), of(odd)) }
 }
 
-/// Installs the circuits that a plan leads to, its kept and added ones; its failed ports remain failed.
+/// Installs the circuits to which a plan leads, its kept and added ones; the failed ports of the plan remain failed.
 ///
 /// # Errors
 /// The port maps differ, so the plan belongs to other switches. Failed ports may leave a pod with fewer ports than

@@ -1,4 +1,4 @@
-//! Cross-connections of switches, from their replies to the commands that exports end with, and from tables.
+//! Imports connections of switches from tables, and from the replies to the commands that read the state back.
 //!
 //! | format | file |
 //! |---|---|
@@ -9,10 +9,12 @@
 //! | `sonic_ocs` | CONFIG_DB as JSON, or a table of cross connects as its commands print it |
 //! | `csv` | the table of the export; several files are read as one |
 //!
-//! Connections that make no circuit are read too ([`circuits`]): the plan deletes them. A reply that is not whole is refused.
+//! The import also reads connections that make no circuit ([`circuits`]), because the plan deletes them. It refuses
+//! incomplete replies.
 //!
-//! All but `csv` take one file for every switch, no more and no less, so that the state of other switches is not taken
-//! for this one. A file says of which switch it is by `ocs-NUMBER` in its name, or the knob `ocs_ids` says it.
+//! All formats except `csv` need exactly one file for every switch, so that the state of one switch is not mistaken for
+//! the state of another switch. The switch of a file is the number in `ocs-NUMBER` in the file name, or the value of
+//! the parameter `ocs_ids`.
 
 use crate::files::devices::naming::{Naming, naming, port_knobs, ports_of};
 use crate::files::devices::template::Role;
@@ -42,12 +44,12 @@ pub(crate) use state::import;
 #[cfg(test)]
 mod tests;
 
-/// A file.
+/// A file to import.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
-    /// Its name, for messages; it may contain the number of its switch.
+    /// Name of the file, for messages; the name may contain the number of a switch.
     pub name: &'a str,
-    /// Its content, plain or gzip-compressed.
+    /// Content of the file, plain or gzip-compressed.
     pub bytes: &'a [u8],
 }
 
@@ -58,9 +60,9 @@ pub struct Imported {
     pub installed: Installed,
     /// Connections that make no circuit, sorted.
     pub strays: Vec<Stray>,
-    /// Number of these connections that are one direction of a circuit whose ports no other connection uses.
+    /// Number of stray connections that are one direction of a circuit whose ports no other connection uses.
     pub half: usize,
-    /// Lines for people: what was read and what was left out.
+    /// Lines for people that state what was read and what was left out.
     pub lines: Vec<String>,
     /// The lines for people that state assumptions of the import.
     pub assumed: Vec<String>,
@@ -73,7 +75,7 @@ struct Connection {
     place: String,
     ingress: String,
     egress: String,
-    /// `true` if the switch says that it carries both directions; `None` if it does not say.
+    /// `true` if the switch says that the connection carries both directions; `None` if it does not say.
     both_ways: Option<bool>,
 }
 
@@ -81,7 +83,7 @@ struct Connection {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Listing {
     found: Vec<Connection>,
-    /// Remarks on connections whose state the file leaves unclear, and how the import reads it.
+    /// Remarks on connections whose state the file leaves unclear, each with the state that the import assumes.
     notes: Vec<String>,
 }
 
@@ -89,7 +91,7 @@ struct Listing {
 const SWITCH_ALONE: &[&str] =
     &["names, states and power levels of the connections on the switch", "the target circuits"];
 
-/// All formats.
+/// Returns all formats.
 pub fn formats() -> Vec<FormatInfo> {
     let format = |name, help, extension| {
         let mut params: Vec<ParamInfo> = ports_of(name).iter().flat_map(port_knobs).collect();
@@ -250,14 +252,14 @@ pub fn installed(
     Ok(Imported { installed, strays, half, lines, assumed })
 }
 
-/// A problem at a place of a file.
+/// Returns a problem with the name of the file before its place.
 fn in_file(file: &str, problem: Problem) -> Problem {
     let path = if problem.path.is_empty() { file.to_owned() } else { format!("{file}, {}", problem.path) };
     Problem { path, ..problem }
 }
 
-/// Maximum size of the state of one switch, in bytes: 100 bytes per connection, for more connections than any switch
-/// has ports.
+/// Maximum size of the state of one switch, in bytes: 100 bytes per connection, which suffices for more connections
+/// than any switch has ports.
 const MAX_STATE_BYTES: u64 = 16 << 20;
 
 fn text_of(file: &Input<'_>, limit: u64) -> Result<String, Problems> {
@@ -282,7 +284,7 @@ fn listing(format: &str, text: &str) -> Result<Listing, Problems> {
     }
 }
 
-/// The ports that a connection joins.
+/// Returns the ports that a connection joins.
 fn joint(device: &Device, naming: &Naming, found: &Connection) -> Result<Joint, Problem> {
     if let Some(both_ways) = found.both_ways.filter(|both| *both != naming.numbers.bidirectional) {
         let (is, remedy) = if both_ways { ("bidirectional", "true") } else { ("one-way", "false") };
@@ -299,7 +301,7 @@ fn joint(device: &Device, naming: &Naming, found: &Connection) -> Result<Joint, 
     device.joint(lane).map_err(|(message, remedy)| Problem::new("", message, remedy))
 }
 
-/// A connection by the numbers of its ports.
+/// Returns a connection by the numbers of its ports.
 fn lane(naming: &Naming, found: &Connection) -> Result<Lane, Problem> {
     let number = |role, name: &str| {
         naming.template.number(role, name).ok_or_else(|| {

@@ -2,7 +2,7 @@
 
 use crate::scenario::CrossconnectScenario;
 
-/// Name after the pods and switches: `16-pods-8-switches`.
+/// Returns the default name of a scenario, from its pods and switches: `16-pods-8-switches`.
 pub(super) fn usual(scenario: &CrossconnectScenario) -> String {
     let word = if scenario.ocs_count == 1 { "switch" } else { "switches" };
     format!("{}-pods-{}-{word}", scenario.pods, scenario.ocs_count)

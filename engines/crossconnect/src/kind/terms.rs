@@ -1,8 +1,8 @@
-//! Words of cross-connects.
+//! Terms of cross-connects.
 
 use lightbay_core::term::Term;
 
-/// Words of this kind in addition to its figures.
+/// Terms of this kind in addition to the names of its figures.
 pub(super) const TERMS: &[Term] = &[
     Term::new(
         "cross-connect",

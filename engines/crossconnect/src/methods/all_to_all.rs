@@ -14,10 +14,10 @@ use lightbay_core::plan::Status;
 use lightbay_core::problem::{Problem, Problems, counted};
 use lightbay_core::scenario::Scenario;
 
-/// Its name.
+/// Name of the method.
 pub const NAME: &str = "all-to-all-order";
 
-/// Orders the phases of an all-to-all among the pods of a scenario.
+/// The method `all-to-all-order`: orders the phases of an all-to-all among the pods of a scenario.
 pub(super) struct AllToAll;
 
 impl Method<Crossconnect> for AllToAll {

@@ -16,7 +16,7 @@ use lightbay_core::scenario::Scenario;
 use rand::Rng;
 use std::sync::Arc;
 
-/// Annealing from the better solution of halving and repair.
+/// The method `lumos-anneal`: anneals from the better solution of halving and repair.
 pub(super) struct Anneal;
 
 /// Number of the random stream that seeds the chains.

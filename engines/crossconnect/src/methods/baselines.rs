@@ -12,9 +12,9 @@ use lightbay_core::plan::Status;
 use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
 
-/// Halving that ignores the installed circuits.
+/// A baseline method: halving that ignores the installed circuits.
 pub(super) struct BaselineMethod {
-    /// `true` if switches are renamed afterwards.
+    /// `true` if switches are renamed afterwards so that fewer circuits are removed.
     pub(super) renamed: bool,
 }
 

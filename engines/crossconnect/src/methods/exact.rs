@@ -24,10 +24,10 @@ use lightbay_highs::model::Model;
 use lightbay_highs::modelled::Modelled;
 use lightbay_highs::solve;
 
-/// Branch and bound on the exact model.
+/// The method `lumos-exact`: branch and bound on the exact model.
 pub(super) struct Exact;
 
-/// The model for other solvers.
+/// The exact model, for export to other solvers.
 pub(super) struct ExactModel;
 
 /// Default number of annealing rounds before the solver starts. They only provide a start point, which the solver

@@ -24,7 +24,7 @@ const START_STREAM: u64 = 1 << 40;
 /// Number of the random stream for the tries after halving got stuck.
 const STUCK_STREAM: u64 = START_STREAM + 1;
 
-/// Ways to split switches in two, with their names.
+/// Ways to split switches in two, each with its name, and `true` if the order of the switches is random.
 const BIPARTITIONS: [(&str, Bipartition, bool); 5] = [
     ("best", Bipartition::Best, false),
     ("even_odd", Bipartition::EvenOdd, false),
@@ -45,7 +45,7 @@ pub(super) fn bipartition() -> ParamInfo {
     )
 }
 
-/// The parameters of halving.
+/// Returns the parameters of halving.
 pub(super) fn halving() -> Vec<ParamInfo> {
     let best_of = ParamInfo::int(
         "best_of",
@@ -95,12 +95,12 @@ pub(super) enum First {
     Unknown,
 }
 
-/// Random numbers for the tries of a run, by try.
+/// Returns random streams, one for each try of a run.
 pub(super) fn streams(cx: &Context<'_, Crossconnect>) -> Streams {
     Streams::new(cx.stream(START_STREAM).next_u64())
 }
 
-/// Outcome of a run whose scenario has no plan.
+/// Returns the outcome of a run whose scenario has no plan.
 pub(super) fn impossible(stuck: &Stuck) -> Outcome {
     Outcome::Infeasible(format!("pod_degree_exceeds_ports: {}, with or without rewiring", stuck.words()))
 }
@@ -173,7 +173,8 @@ fn elsewhere(
     Ok(First::Unknown)
 }
 
-/// Finds a solution with other orders, orientations and tie-breaking, if ports differ between switches.
+/// Returns a solution with other orders, orientations and tie-breaking, if ports differ between switches; `None` if
+/// none was found.
 pub(super) fn otherwise(
     session: &Arc<TaskSession>,
     cx: &mut Context<'_, Crossconnect>,
@@ -187,7 +188,7 @@ pub(super) fn otherwise(
     Ok(Some(FirstPlan { plan, removed, source: "other order" }))
 }
 
-/// Ends a method that only searches for a first solution.
+/// Returns the outcome of a method that only searches for a first solution; if none was found, the exact model decides.
 pub(super) fn end(
     first: First,
     session: &Arc<TaskSession>,

@@ -40,7 +40,7 @@ pub(super) fn start(
     Ok(starts.into_iter().next())
 }
 
-/// Error of a method that needs a first solution and has none.
+/// Returns the error of a method that needs a first solution and has none.
 pub(super) fn no_start(method: &str, session: &TaskSession) -> MethodError {
     let why = if session.task.single_sided {
         "cannot start with single_sided wiring: flows cannot find a first solution"

@@ -7,7 +7,8 @@ use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
 use lightbay_core::param::Params;
 use lightbay_core::scenario::Scenario;
 
-/// Orients the circuits, then splits the switches in two recursively until each group has one switch.
+/// The method `lumos-halving`: orients the circuits, then splits the switches in two recursively until each group has
+/// one switch.
 pub(super) struct Halving;
 
 const NAME: &str = "lumos-halving";

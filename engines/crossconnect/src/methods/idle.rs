@@ -1,4 +1,4 @@
-//! Parameters that have no effect for a scenario or because of other parameters, as returned by
+//! Parameters that have no effect on a scenario, or because of other parameters; as returned by
 //! [`Method::idle`](lightbay_core::method::Method::idle).
 
 use crate::scenario::{CrossconnectScenario, Wiring};
@@ -9,7 +9,7 @@ use lightbay_core::problem::Problem;
 const ANNEALING: [&str; 6] =
     ["anneal_rounds", "anneal_steps", "anneal_chains", "anneal_hot", "anneal_cold", "anneal_detour"];
 
-/// Parameters of annealing that is skipped.
+/// Returns the parameters of annealing that have no effect: if annealing is skipped, or if ports have no sides.
 pub(super) fn annealing(scenario: &CrossconnectScenario, params: &Params) -> Vec<Problem> {
     if scenario.wiring == Wiring::SingleSided {
         let why = "with single_sided wiring, for which only the exact model can assign circuits to switches";
@@ -22,14 +22,14 @@ pub(super) fn annealing(scenario: &CrossconnectScenario, params: &Params) -> Vec
     Vec::new()
 }
 
-/// Parameters of neighbourhoods of circuits that are skipped.
+/// Returns the parameters without effect if the search that frees circuits is skipped.
 pub(super) fn freeing(params: &Params) -> Vec<Problem> {
     let names = (params.int("free_patience") == Some(0)).then_some(["free_share", "free_nodes"]);
     let why = "with free_patience=0, which skips the search that frees circuits";
     without_effect(names.into_iter().flatten(), why, "raise `free_patience`").collect()
 }
 
-/// Parameters of halving, for a method that does not start with it.
+/// Returns the parameters of halving that have no effect if a method does not start with halving.
 pub(super) fn halving(params: &Params) -> Vec<Problem> {
     let names = (params.text("polish_start") == Some("repair")).then_some(["bipartition", "best_of"]);
     let why = "with polish_start=repair, which skips halving";

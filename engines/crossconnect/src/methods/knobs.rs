@@ -23,7 +23,7 @@ pub(super) fn joint(params: &Params) -> bool {
     params.text("orientation") != Some("fixed")
 }
 
-/// The parameters of annealing.
+/// Returns the parameters of annealing.
 pub(super) fn anneal(rounds: i64) -> Vec<ParamInfo> {
     let usual = anneal::AnnealSettings::default();
     vec![
@@ -85,7 +85,7 @@ pub(super) fn anneal_settings(params: &Params, joint: bool) -> anneal::AnnealSet
     }
 }
 
-/// The parameters of large neighbourhoods.
+/// Returns the parameters of large neighbourhoods.
 pub(super) fn lns() -> Vec<ParamInfo> {
     let usual = lns::LnsSettings::usual(1);
     vec![
@@ -133,7 +133,7 @@ pub(super) fn lns_settings(params: &Params, ocs_count: usize, joint: bool) -> ln
     }
 }
 
-/// The parameters of neighbourhoods of circuits.
+/// Returns the parameters of neighbourhoods of circuits.
 pub(super) fn free() -> Vec<ParamInfo> {
     let usual = circuits::CircuitLnsSettings::default();
     vec![
@@ -174,7 +174,7 @@ pub(super) fn free_settings(params: &Params) -> circuits::CircuitLnsSettings {
     }
 }
 
-/// The parameters of the proof at the end of `auto`.
+/// Returns the parameters of the proof at the end of `auto`.
 pub(super) fn proof() -> Vec<ParamInfo> {
     vec![
         ParamInfo::int(

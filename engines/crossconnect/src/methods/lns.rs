@@ -12,10 +12,10 @@ use lightbay_core::plan::Limit;
 use lightbay_core::scenario::Scenario;
 use std::sync::Arc;
 
-/// Large neighbourhood search from the solutions of halving and repair.
+/// The method `lumos-lns`: large neighbourhood search from the solutions of halving and repair.
 pub(super) struct Lns;
 
-/// Number of the first random stream; every start has its own.
+/// Number of the random stream of the first start; the following starts use the following streams.
 const STREAM: u64 = 21;
 
 impl Method<Crossconnect> for Lns {

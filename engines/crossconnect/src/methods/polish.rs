@@ -15,7 +15,7 @@ use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
 use std::sync::Arc;
 
-/// Splits pairs of switches again.
+/// The method `lumos-polish`: splits pairs of switches again.
 pub(super) struct Polish;
 
 const NAME: &str = "lumos-polish";

@@ -22,7 +22,7 @@ const STREAM: u64 = 31;
 /// Plans that a bound covers if orientations are chosen first.
 const COVERS: &str = "plans with the orientation that was chosen first";
 
-/// Solves the exact model, from a solution if there is one, with at most `nodes` nodes.
+/// Solves the exact model, from a solution if there is one, with at most `nodes` nodes; returns the outcome of the run.
 pub(super) fn prove(
     session: &Arc<TaskSession>,
     start: Option<&FirstPlan>,

@@ -7,7 +7,7 @@ use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
 use lightbay_core::param::Params;
 use lightbay_core::scenario::Scenario;
 
-/// Inserts missing circuits by alternating chains.
+/// The method `lumos-repair`: inserts missing circuits by alternating chains.
 pub(super) struct Repair;
 
 const NAME: &str = "lumos-repair";

@@ -35,7 +35,7 @@ pub(super) struct FirstPlan {
 }
 
 impl TaskSession {
-    /// The session of a scenario.
+    /// Creates the session of a scenario.
     pub(super) fn of(scenario: &Scenario<Crossconnect>) -> Arc<Self> {
         Arc::new(Self { task: Task::of(&scenario.body), scenario: scenario.body.clone() })
     }
@@ -62,7 +62,7 @@ impl TaskSession {
         session
     }
 
-    /// Target circuits that are not pinned.
+    /// Returns the number of target circuits that are not pinned.
     pub(super) fn circuits(&self) -> u64 {
         self.task.wanted.iter().map(|cell| u64::from(cell.count)).sum()
     }
@@ -92,7 +92,7 @@ impl TaskSession {
         Ok(())
     }
 
-    /// The circuits of a plan of any `crossconnect` scenario, if they solve the scenario of this session.
+    /// Returns the circuits of a plan of any `crossconnect` scenario, if they solve the scenario of this session.
     fn fitting(&self, plan: &Checked<Crossconnect>) -> Result<Assignment, String> {
         let from = plan.plan();
         let body = &from.scenario.body;
@@ -114,7 +114,8 @@ impl TaskSession {
         }
     }
 
-    /// Reports the plan that the run starts from.
+    /// Reports the plan that the run starts from and returns it; `None` if the run has no such plan, or if that plan
+    /// does not solve the scenario.
     pub(super) fn hot_start(
         self: &Arc<Self>,
         cx: &mut Context<'_, Crossconnect>,
@@ -190,7 +191,7 @@ impl TaskSession {
     }
 }
 
-/// Returns the outcome of a search; its plan is optimal if it meets the bound.
+/// Returns the outcome of a search: optimal if the best plan meets the bound, otherwise ended by `limit`.
 pub(super) fn outcome(cx: &Context<'_, Crossconnect>, limit: Limit) -> Outcome {
     let proven = cx.best().is_some_and(|(value, _)| value <= best_bound(cx) as f64);
     if proven {
@@ -200,7 +201,7 @@ pub(super) fn outcome(cx: &Context<'_, Crossconnect>, limit: Limit) -> Outcome {
     }
 }
 
-/// The best bound stated so far, as a whole number.
+/// Returns the best bound reported so far, as an integer.
 pub(super) fn best_bound(cx: &Context<'_, Crossconnect>) -> u64 {
     cx.best_bound().map_or(0, crate::programs::bound::whole)
 }

@@ -10,11 +10,11 @@ pub struct Cell {
     pub a: u32,
     /// Pod at the B ports.
     pub b: u32,
-    /// Circuits, at least 1.
+    /// Number of circuits, at least 1.
     pub count: u32,
 }
 
-/// Oriented circuits x\[k\]\[i\]\[j\] on every switch: all of them, pinned ones included.
+/// A solution: oriented circuits x\[k\]\[i\]\[j\] on every switch, pinned ones included.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Assignment {
     /// `ocs[k]`: the cells of switch k, sorted by `a`, then `b`, each pair once.
@@ -38,7 +38,7 @@ impl Assignment {
         Self { ocs: pairs.into_iter().map(cells).collect() }
     }
 
-    /// Returns the installed circuits, without those that end at failed ports: u\[k\]\[i\]\[j\].
+    /// Returns the installed circuits u\[k\]\[i\]\[j\], without those that end at failed ports.
     pub fn installed(scenario: &CrossconnectScenario) -> Self {
         let failed: std::collections::HashSet<_> = scenario.failed_ports.iter().copied().collect();
         let healthy = scenario.installed_circuits().filter(|&(ocs_id, circuit)| {
@@ -58,7 +58,7 @@ impl Assignment {
         )
     }
 
-    /// Number of circuits of another assignment that this one lacks: Σ max(0, other − self).
+    /// Returns the number of circuits of another assignment that this one lacks: Σ max(0, other − self).
     pub fn lacks(&self, other: &Self) -> u64 {
         let lacks = |mine: &[Cell], theirs: &[Cell]| -> u64 {
             let mut rest = mine.iter().peekable();
@@ -79,7 +79,7 @@ impl Assignment {
             .sum()
     }
 
-    /// All circuits.
+    /// Returns the number of all circuits.
     pub fn circuits(&self) -> u64 {
         self.ocs.iter().flatten().map(|cell| u64::from(cell.count)).sum()
     }

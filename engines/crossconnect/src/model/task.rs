@@ -22,7 +22,7 @@ pub struct Task {
     pub ports_b: Vec<Vec<u32>>,
     /// Target circuits, one cell for each unordered pair that has any, `a < b`, sorted.
     pub wanted: Vec<Cell>,
-    /// Target circuits that the working ports cannot carry, in the same form; `wanted` excludes them.
+    /// Target circuits that the working ports cannot carry, in the same form; `wanted` does not contain them.
     pub lost: Vec<Cell>,
     /// Installed oriented circuits of every switch, sorted.
     pub installed: Assignment,
@@ -99,7 +99,7 @@ impl Task {
     }
 
     /// Returns an assignment of this scenario, or of another one with the same pods, as circuits of the task: without
-    /// the pinned ones, and with `a < b` if ports have no sides. The result may violate the task.
+    /// pinned circuits, and with `a < b` if ports have no sides. The result may violate the task.
     pub fn part(&self, assignment: &Assignment) -> Assignment {
         let mut ocs: Vec<Vec<Cell>> = assignment.ocs.clone();
         ocs.resize(self.ocs_count, Vec::new());
@@ -118,18 +118,18 @@ impl Task {
         without(&Assignment { ocs }, &self.pinned)
     }
 
-    /// Number of circuits that a solution of the task removes: Σ max(0, u − x).
+    /// Returns the number of circuits that a solution of the task removes: Σ max(0, u − x).
     pub fn removed(&self, found: &Assignment) -> u64 {
         found.lacks(&self.installed)
     }
 
-    /// Removed circuits on each switch.
+    /// Returns the number of removed circuits on each switch.
     pub fn removed_by_ocs(&self, found: &Assignment) -> Vec<u64> {
         let one = |cells: &Vec<Cell>| Assignment { ocs: vec![cells.clone()] };
         found.ocs.iter().zip(&self.installed.ocs).map(|(found, old)| one(found).lacks(&one(old))).collect()
     }
 
-    /// The counting bound, a sum over pairs of pods: Σ max(0, old − wanted).
+    /// Returns the counting bound, a sum over pairs of pods: Σ max(0, old − wanted).
     pub fn count_bound(&self) -> u64 {
         let old = merged(self.installed.ocs.iter().flatten().map(|cell| Cell {
             a: cell.a.min(cell.b),
@@ -151,7 +151,7 @@ impl Task {
         bound.saturating_sub(kept)
     }
 
-    /// Returns in a sentence why an assignment is not a solution of the task; `None` if it respects all ports and sets
+    /// Returns a sentence on why an assignment is not a solution of the task; `None` if it respects all ports and sets
     /// exactly the target circuits.
     pub fn misfit(&self, found: &Assignment) -> Option<String> {
         if found.ocs.len() != self.ocs_count {
@@ -180,7 +180,7 @@ impl Task {
     }
 }
 
-/// Sorts cells and merges those of the same pair.
+/// Sorts cells and merges cells of the same pair.
 pub fn merged(cells: impl IntoIterator<Item = Cell>) -> Vec<Cell> {
     let mut all: Vec<Cell> = cells.into_iter().filter(|cell| cell.count > 0).collect();
     all.sort_unstable();
@@ -194,7 +194,7 @@ pub fn merged(cells: impl IntoIterator<Item = Cell>) -> Vec<Cell> {
     all
 }
 
-/// The circuits of one assignment that another does not have.
+/// Returns the circuits of one assignment that another one does not have.
 fn without(all: &Assignment, some: &Assignment) -> Assignment {
     let less = |(ocs, cells): (usize, &Vec<Cell>)| {
         let taken = some.ocs.get(ocs).map_or(&[][..], Vec::as_slice);

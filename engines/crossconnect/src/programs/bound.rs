@@ -76,7 +76,7 @@ pub fn relaxation<W: Watch>(
     Ok(best)
 }
 
-/// The restricted program.
+/// The restricted program, which has only some columns of the model.
 struct RestrictedProgram<'m> {
     model: &'m Model,
     instance: Instance,
@@ -88,9 +88,9 @@ struct RestrictedProgram<'m> {
 
 /// Result of a round of column generation.
 struct Round {
-    /// A lower bound of the relaxation.
+    /// Lower bound on the value of the relaxation.
     bound: f64,
-    /// The value of the restricted program, an upper bound of the relaxation.
+    /// Value of the restricted program, an upper bound on the value of the relaxation.
     value: f64,
     /// `true` if no column can improve the restricted program.
     complete: bool,
@@ -147,7 +147,7 @@ impl<'m> RestrictedProgram<'m> {
         Ok(Self { model, instance, rows, outside })
     }
 
-    /// Solves the restricted program and adds the columns that can improve it.
+    /// Solves the restricted program, adds the columns that can improve it, and returns the bounds of this round.
     fn round(&mut self, watch: &mut impl Watch) -> Result<Round, MethodError> {
         let mut listener = RunListener::new(watch);
         let solution = self.instance.run(&mut listener);

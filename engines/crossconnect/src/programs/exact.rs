@@ -33,20 +33,21 @@ mod tests;
 /// Orientations that a model may choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Orientation<'d> {
-    /// All.
+    /// All orientations.
     Joint,
-    /// These oriented circuits over all switches, each pair once.
+    /// Only these oriented circuits, summed over all switches; each pair occurs once.
     Fixed(&'d [Cell]),
 }
 
-/// A cell of the table with its columns.
+/// A possible cell of the table with its columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Entry {
     ocs: u32,
     a: u32,
     b: u32,
     circuits: Column,
-    /// Column of the kept circuits with its largest value, if it is not the column of the circuits themselves.
+    /// Column of the kept circuits with its largest value; `None` if the column of the circuits themselves counts the
+    /// kept circuits.
     kept: Option<(Column, u32)>,
 }
 
@@ -59,7 +60,7 @@ pub struct ExactProgram {
     places: FxHashMap<(u32, u32, u32), usize>,
 }
 
-/// Circuits over all switches that the row of a pair requires: `(a, b, count, both orientations)`.
+/// Returns the circuits that each pair's row requires, summed over all switches, and `true` if both orientations count.
 fn asked(task: &Task, orientation: Orientation<'_>) -> Vec<(Cell, bool)> {
     match orientation {
         Orientation::Fixed(cells) => cells.iter().map(|&cell| (cell, false)).collect(),
@@ -74,7 +75,7 @@ const REPORTED: u64 = 1024;
 const ASKED: usize = 1024;
 
 impl ExactProgram {
-    /// Writes the model of a few switches, without stop checks because it takes little time.
+    /// Creates the model of a few switches, without stop checks because it takes little time.
     pub fn new(task: &Task, orientation: Orientation<'_>) -> Self {
         match Self::write(task, orientation, |_| Ok::<(), Infallible>(())) {
             Ok(program) => program,
@@ -82,7 +83,7 @@ impl ExactProgram {
         }
     }
 
-    /// Writes the model as part of a run, which may be stopped.
+    /// Creates the model as part of a run, which may be stopped.
     ///
     /// # Errors
     /// If the run must stop.
@@ -143,7 +144,7 @@ impl ExactProgram {
         Ok(program)
     }
 
-    /// The columns of a cell, if it can hold a circuit.
+    /// Returns the column of a cell; `None` if the cell cannot hold a circuit.
     fn entry(&mut self, task: &Task, ocs: usize, cell: Cell) -> Option<Column> {
         let Cell { a, b, count } = cell;
         let far = if task.single_sided { &task.ports_a } else { &task.ports_b };
@@ -238,8 +239,8 @@ impl ExactProgram {
         }
     }
 
-    /// Changes the model so that a solution may have fewer circuits than the target. It maximises the number of
-    /// circuits first, then the number of pairs of pods with a circuit and the number of kept circuits.
+    /// Returns a model whose solutions may have fewer circuits than the target. It maximises the number of circuits
+    /// first, then the number of pairs of pods with a circuit and the number of kept circuits.
     #[must_use]
     pub fn of_fewer_circuits(mut self) -> Self {
         self.model.name.push_str("_most");
@@ -266,7 +267,7 @@ impl ExactProgram {
         self
     }
 
-    /// The model.
+    /// Returns the model.
     pub const fn model(&self) -> &Model {
         &self.model
     }
@@ -287,7 +288,7 @@ impl ExactProgram {
         self.model.first_broken(&point, 1e-9).is_none().then_some(point)
     }
 
-    /// The circuits of a point.
+    /// Returns the circuits of a point.
     pub fn assignment(&self, point: &[f64]) -> Assignment {
         let mut found = Assignment { ocs: vec![Vec::new(); self.ocs_count] };
         for entry in &self.entries {
@@ -303,7 +304,7 @@ impl ExactProgram {
         found
     }
 
-    /// The relaxation: the model without integrality.
+    /// Returns the relaxation: the model without integrality.
     pub fn relaxed(&self) -> Model {
         let mut model = self.model.clone();
         model.domains.fill(Domain::Continuous);

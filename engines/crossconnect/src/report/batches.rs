@@ -8,7 +8,7 @@ use crate::scenario::CrossconnectScenario;
 use lightbay_core::problem::counted;
 use lightbay_core::report::{Cell, Column, Phrase, Section, Table, Tone, Unavailable};
 
-/// Every batch, in the order in which they are made.
+/// Returns the section on all batches, in the order in which they are made.
 pub(super) fn section(scenario: &CrossconnectScenario, changes: &Changes, facts: &ChangeFacts) -> Section {
     let cut = caveat::cut_pairs(scenario, changes);
     let pairs_of =
@@ -55,7 +55,7 @@ pub(super) fn section(scenario: &CrossconnectScenario, changes: &Changes, facts:
     warnings.into_iter().fold(section, |section, warning| section.remark(warning.text))
 }
 
-/// Number of batches, their warnings, and the maximum number of circuits that a pod lacks.
+/// Returns a phrase on the number of batches, their warnings, and the maximum number of circuits that a pod lacks.
 fn answer(scenario: &CrossconnectScenario, facts: &ChangeFacts, warnings: &[Warning]) -> Phrase {
     let mut answer = Phrase::new().answer(counted(facts.batches.len() as u64, "batch", "batches"));
     for warning in warnings {
@@ -93,7 +93,7 @@ fn sentence(scenario: &CrossconnectScenario, number: usize, batch: &BatchFacts) 
     }
 }
 
-/// The changes of the batch with this number, counted from 1: removals first.
+/// Returns the section on the changes of the batch with this number, counted from 1: removals first.
 pub(super) fn detail(
     scenario: &CrossconnectScenario,
     changes: &Changes,

@@ -27,7 +27,8 @@ fn count<'a>(switches: impl Iterator<Item = &'a OcsChanges>, action: Action) -> 
     switches.flat_map(|ocs| &ocs.cross_connects).filter(|entry| entry.action == action).count()
 }
 
-/// Every pair of pods that has circuits before or after, those with most changes first.
+/// Returns the section on every pair of pods that has circuits before or after the change; pairs with most changes come
+/// first.
 pub(super) fn pairs(scenario: &CrossconnectScenario, changes: &Changes) -> Section {
     let mut counts: BTreeMap<(u32, u32), [u32; 3]> = BTreeMap::new();
     for entry in changes.ocs.iter().flat_map(|ocs| &ocs.cross_connects) {

@@ -8,7 +8,7 @@ use lightbay_core::report::differences::{CountPair, Differences};
 /// Maximum number of switches that are compared.
 const SWITCHES: usize = 12;
 
-/// Removals of two plans by switch. Empty unless both plans change the same number of switches.
+/// Returns the removals of two plans by switch; empty unless both plans change the same number of switches.
 pub(crate) fn of(a: &Plan<Crossconnect>, b: &Plan<Crossconnect>) -> Differences {
     let removed = |plan: &Plan<Crossconnect>| plan.result.changes().map(removed);
     let counts = removed(a).zip(removed(b)).and_then(|(a, b)| counts(&a, &b));
@@ -22,7 +22,8 @@ fn removed(changes: &Changes) -> Vec<i64> {
     changes.ocs.iter().map(|ocs| of(&ocs.cross_connects)).collect()
 }
 
-/// The switches that differ most, in order of id.
+/// Returns the counts of the switches that differ most, in order of id; `None` if the plans have different numbers of
+/// switches.
 fn counts(a: &[i64], b: &[i64]) -> Option<Vec<CountPair>> {
     if a.len() != b.len() {
         return None;

@@ -87,7 +87,7 @@ pub(super) fn section(scenario: &CrossconnectScenario, result: Option<&Crossconn
     Section::new(title, facts)
 }
 
-/// Ports of a side, over all pods and switches.
+/// Returns the number of ports of a side, over all pods and switches.
 fn ports(scenario: &CrossconnectScenario, side: Side) -> u64 {
     let (pods, ocs) = (scenario.pods as usize, scenario.ocs_count as usize);
     (0..pods)

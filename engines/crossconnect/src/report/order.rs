@@ -40,7 +40,7 @@ impl<'a> SizedOrder<'a> {
         Self { pods, gpus, rule: order.rule, phases: order.phases.as_slice().into() }
     }
 
-    /// The order of the other rule.
+    /// Returns the order of the other rule.
     fn other(order: &'a PhaseOrder) -> Self {
         let Self { pods, gpus, .. } = Self::own(order);
         let rule = match order.rule {
@@ -52,7 +52,7 @@ impl<'a> SizedOrder<'a> {
         Self { pods, gpus, rule, phases: made.into() }
     }
 
-    /// Flows received by every GPU in a phase.
+    /// Returns the number of flows that every GPU receives in a phase.
     fn received(&self, phase: &[u32]) -> Vec<u32> {
         let mut received = vec![0; self.pods * self.gpus];
         for &to in phase {
@@ -63,7 +63,7 @@ impl<'a> SizedOrder<'a> {
         received
     }
 
-    /// Flows from pod to pod in a phase, including flows within a pod.
+    /// Returns the number of flows from pod to pod in a phase, including flows within a pod.
     fn flows(&self, phase: &[u32]) -> Vec<u32> {
         let mut flows = vec![0; self.pods * self.pods];
         for (from, &to) in phase.iter().enumerate() {
@@ -85,7 +85,7 @@ impl<'a> SizedOrder<'a> {
         }
     }
 
-    /// Every phase as a row; items count from `first`.
+    /// Returns a table with a row for every phase; items count from `first`.
     fn table(&self, all: &[PhaseFigures], first: u32) -> Table {
         let columns = vec![
             Column::counts("phase", "phase"),
@@ -226,7 +226,7 @@ pub(super) fn detail(order: &PhaseOrder, item: u32) -> Result<Section, Unavailab
         .block("gpus", "", flows))
 }
 
-/// Flows from pod to pod; cells with a receiver of two flows (incast) are marked.
+/// Returns the matrix of flows from pod to pod; cells with a receiver of two flows (incast) are marked.
 fn matrix(sized: &SizedOrder<'_>, phase: &[u32]) -> Matrix {
     let (pods, gpus) = (sized.pods, sized.gpus);
     let received = sized.received(phase);

@@ -7,7 +7,7 @@ use crate::scenario::CrossconnectScenario;
 use lightbay_core::problem::counted;
 use lightbay_core::report::{Cell, Column, Phrase, Section, Table, Tone};
 
-/// Every port, in its state after the plan or as installed.
+/// Returns the section on every port, in its state after the plan or as installed.
 pub(super) fn section(scenario: &CrossconnectScenario, changes: Option<&Changes>) -> Section {
     let columns = vec![
         Column::words("switch", "switch"),

@@ -1,4 +1,4 @@
-//! Compares the removed circuits of a plan with those of other methods and with the bound.
+//! Compares the removed circuits of a plan with the removed circuits of other methods and with the bound.
 
 use super::words;
 use crate::Crossconnect;
@@ -24,19 +24,19 @@ pub(super) struct Ranked<'a> {
 }
 
 impl Ranked<'_> {
-    /// The bound that is drawn with the removals: the bound that the header shows (a verified one, if any bound is
-    /// verified), but at least the bound from counting pairs of pods.
+    /// Returns the bound that is drawn with the removals: the bound that the header shows (a verified one, if any bound
+    /// is verified), but at least the bound from counting pairs of pods.
     fn bound(&self) -> f64 {
         let counting = self.changes.totals.lower_bound_removed_circuits as f64;
         self.drawn().map_or(counting, |bound| bound.value.max(counting))
     }
 
-    /// The bound on all plans that bars and header show.
+    /// Returns the bound on all plans that bars and header show; `None` if no bound is known.
     fn drawn(&self) -> Option<&KnownBound> {
         self.shown.standing.as_ref()?.drawn()
     }
 
-    /// The tightest known bound on all plans.
+    /// Returns the tightest known bound on all plans; `None` if no bound is known.
     fn best_known(&self) -> Option<&KnownBound> {
         self.shown.standing.as_ref()?.on_all()
     }
@@ -73,7 +73,7 @@ impl Ranked<'_> {
             .muted(" circuits")
     }
 
-    /// The best plan of every method, best first, compared with the bound.
+    /// Returns the table of the best plan of every method, best first, compared with the bound.
     fn methods(&self, rivals: &[&PlanBeside]) -> Table {
         let is_warm = rivals.iter().any(|plan| plan.began_with.is_some());
         let mut columns = vec![
@@ -107,7 +107,8 @@ impl Ranked<'_> {
         table
     }
 
-    /// Removed circuits of every switch, for this plan and the plan with which it is compared.
+    /// Returns the removed circuits of every switch, for this plan and the plan with which it is compared; `None` for a
+    /// single switch.
     fn per_switch(&self, rivals: &[&PlanBeside]) -> Option<Matrix> {
         let of_rival = |plan: &PlanBeside| {
             let plan = downcast::<Crossconnect>(plan.plan.as_ref()?)?;
@@ -221,7 +222,7 @@ impl Ranked<'_> {
     }
 }
 
-/// Removed circuits of every switch, including those that every plan removes.
+/// Returns the number of removed circuits of every switch, including those that every plan removes.
 fn removed(changes: &Changes) -> Vec<u32> {
     let is_removed = |entry: &&crate::plan::Entry| entry.action == Action::Remove;
     changes.ocs.iter().map(|ocs| ocs.cross_connects.iter().filter(is_removed).count() as u32).collect()

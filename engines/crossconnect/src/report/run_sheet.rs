@@ -8,7 +8,7 @@ use crate::scenario::CrossconnectScenario;
 use lightbay_core::problem::counted;
 use lightbay_core::report::{Cell, Column, Phrase, Section, Table, Tone, Unavailable, Unit};
 
-/// Every step, with the pod that keeps the smallest fraction of its circuits.
+/// Returns the section on every step, with the pod that keeps the smallest fraction of its circuits.
 pub(super) fn section(scenario: &CrossconnectScenario, changes: &Changes) -> Section {
     let all = steps(scenario, changes);
     let columns = vec![
@@ -55,12 +55,12 @@ pub(super) fn section(scenario: &CrossconnectScenario, changes: &Changes) -> Sec
         .remark("To go back, undo the steps one by one, the last one first, with the rollback files; `--to run_sheet` writes the sheet with commands.")
 }
 
-/// `6 of 8 (75 %)`.
+/// Formats the circuits that are live during a step, such as `6 of 8 (75 %)`.
 fn left(live: LiveAround) -> String {
     format!("{} of {} ({:.0} %)", live.during, live.before, 100.0 * live.share())
 }
 
-/// Switches, by name if they have one.
+/// Lists switches, by name if they have one.
 fn switches(scenario: &CrossconnectScenario, ids: &[u32]) -> String {
     if scenario.panels.is_empty() {
         return words::switches(ids);
@@ -69,7 +69,8 @@ fn switches(scenario: &CrossconnectScenario, ids: &[u32]) -> String {
     names.join(" ")
 }
 
-/// Ports of the step with this number, from 1, and the pods and pairs of pods that lose circuits during it.
+/// Returns the section on the ports of the step with this number, from 1, and on the pods and pairs of pods that lose
+/// circuits during it.
 pub(super) fn detail(
     scenario: &CrossconnectScenario,
     changes: &Changes,
@@ -136,13 +137,13 @@ pub(super) fn detail(
     Ok(words::port_legend(scenario, first).into_iter().fold(section, Section::remark))
 }
 
-/// The pod's name of the port with this number on the panel of a switch.
+/// Returns the pod's name for the port with this number on the panel of a switch; `None` if the port has no such name.
 fn named_port(scenario: &CrossconnectScenario, ocs: u32, number: u32) -> Option<&str> {
     let ports = &scenario.panel(ocs)?.ports;
     ports.iter().find(|port| port.number == number)?.pod_port.as_deref()
 }
 
-/// Entries that lose circuits, smallest fraction first.
+/// Returns the table of pods, or of pairs of pods, that lose circuits; the smallest remaining fraction comes first.
 fn down(of: [&'static str; 2], rows: impl Iterator<Item = (String, LiveAround)>) -> Table {
     let columns = vec![
         Column::words("name", of[0]),

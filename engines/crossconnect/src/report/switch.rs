@@ -15,13 +15,13 @@ pub const FORMS: &[&str] = &["pods", "ports", "changed_ports"];
 const PORTS: &[&str] = &["ports"];
 const CHANGED: &[&str] = &["changed_ports"];
 
-/// Lines of the details of a pod; files list more.
+/// Maximum number of lines in the details of a pod; files list more.
 const LINES: usize = 500;
 
 /// Maximum number of entries in the sentence on a pod.
 const ENTRIES: usize = 12;
 
-/// Circuits of a switch, pod by pod and port by port.
+/// Returns the section on the circuits of a switch, pod by pod and port by port.
 pub(super) fn section(
     scenario: &CrossconnectScenario,
     changes: &Changes,
@@ -58,7 +58,7 @@ pub(super) fn section(
     Ok(words::port_legend(scenario, id).into_iter().chain(entries).fold(section, Section::remark))
 }
 
-/// `OCS 6   keep 6  add 10  remove 10  lost 1`.
+/// Returns a phrase such as `OCS 6   keep 6  add 10  remove 10  lost 1`.
 fn answer(id: u32, switch: &Switch) -> Phrase {
     let phrase = Phrase::new()
         .answer(format!("OCS {id}"))
@@ -72,14 +72,15 @@ fn answer(id: u32, switch: &Switch) -> Phrase {
     }
 }
 
-/// The cell that a screen selects first: the first one that changes, otherwise the first one with a circuit.
+/// Returns the cell that a screen selects first: the first one that changes, otherwise the first one with a circuit;
+/// `None` without circuits.
 fn usual(switch: &Switch, pods: usize) -> Option<u32> {
     let item = |cell: &SwitchCell| cell.a * pods as u32 + cell.b;
     let changes = |cell: &&SwitchCell| cell.add + cell.remove > 0;
     switch.cells.iter().find(changes).or(switch.cells.first()).map(item)
 }
 
-/// Circuits by pods of both sides.
+/// Returns the matrix of circuits by pods of both sides.
 fn pods(scenario: &CrossconnectScenario, pods: usize, switch: &Switch, entries: &[Entry], id: u32) -> Matrix {
     let mut signs = vec![CellSign::None; pods * pods];
     let mut about = vec![About::default(); pods * pods];
@@ -113,7 +114,7 @@ fn pods(scenario: &CrossconnectScenario, pods: usize, switch: &Switch, entries: 
     }
 }
 
-/// `> A pod 3, index 0 port 4: remove B 11.0 (12) add B 1.0 (2)`.
+/// Returns a phrase such as `> A pod 3, index 0 port 4: remove B 11.0 (12) add B 1.0 (2)`.
 fn of_pod(scenario: &CrossconnectScenario, entries: &[Entry], pod: u32) -> Phrase {
     let (a, b) = words::sides(scenario.wiring);
     let mut phrase = Phrase::new().answer(format!("> {a} {}", scenario.pod_name(pod as usize)));
@@ -143,7 +144,8 @@ fn details(scenario: &CrossconnectScenario, entries: &[Entry], id: u32, pod: u32
     lines
 }
 
-/// A row for every A port in use, or only for those that change: its far end after and before the change.
+/// Returns a table with a row for every A port in use, or only for the ports that change: the far end of the port after
+/// and before the change.
 fn ports(scenario: &CrossconnectScenario, entries: &[Entry], changed: bool) -> Table {
     let (a, b) = words::sides(scenario.wiring);
     let end = |side: char| format!("{side} port");
@@ -222,7 +224,7 @@ fn sign(cell: &SwitchCell) -> CellSign {
     }
 }
 
-/// `→ 11 was  1`: the circuits of a pod.
+/// Returns a phrase on the circuits of a pod, such as `→ 11 was  1`.
 fn row_words(cells: &[SwitchCell]) -> Phrase {
     let count = |of: fn(&SwitchCell) -> u32| cells.iter().map(of).sum::<u32>();
     let (keep, add, remove) = (count(|cell| cell.keep), count(|cell| cell.add), count(|cell| cell.remove));

@@ -7,7 +7,7 @@ use crate::scenario::CrossconnectScenario;
 use lightbay_core::report::{Cell, Column, Phrase, Section, Table, Tone};
 use std::cmp::Reverse;
 
-/// Every switch; those with most changes first if not all fit an overview.
+/// Returns the section on every switch; switches with most changes come first if not all fit an overview.
 pub(super) fn section(scenario: &CrossconnectScenario, changes: &Changes, facts: &ChangeFacts) -> Section {
     let has_lost = facts.switches.iter().any(|switch| switch.forced > 0);
     let mut columns = vec![
@@ -54,12 +54,12 @@ pub(super) fn section(scenario: &CrossconnectScenario, changes: &Changes, facts:
     Section::new("Switches", table).context(sums(facts)).answer(answer).usual(usual)
 }
 
-/// A count in the colour of its meaning; 0 is muted.
+/// Returns a cell with a count in the colour of its meaning; 0 is muted.
 fn counted(count: u32, tone: Tone) -> Cell {
     Cell::new(count).tone(if count > 0 { tone } else { Tone::Muted })
 }
 
-/// `all 197 +59 −59 !1 at failed ports`.
+/// Returns a phrase with the sums, such as `all 197 +59 −59 !1 at failed ports`.
 fn sums(facts: &ChangeFacts) -> Phrase {
     let sum = |of: fn(&Switch) -> u32| facts.switches.iter().map(|switch| u64::from(of(switch))).sum::<u64>();
     let phrase = if facts.green_field { Phrase::new().muted("green field  ") } else { Phrase::new() };

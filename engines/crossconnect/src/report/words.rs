@@ -7,13 +7,13 @@ use crate::scenario::{CrossconnectScenario, Wiring};
 /// Number of switches that are named before the rest is only counted.
 const NAMED: usize = 24;
 
-/// `A 3.1`: side, pod and index of a port.
+/// Formats side, pod and index of a port, such as `A 3.1`.
 pub fn port(side: char, pod: u32, index: u32) -> String {
     format!("{side} {pod}.{index}")
 }
 
-/// `Polatis A in 1-48 out 97-144, B in 49-96 out 145-192`: the names of the ports of a switch in the commands of a
-/// vendor.
+/// Returns the names of the ports of a switch in the commands of a vendor, such as `Polatis A in 1-48 out 97-144, B in
+/// 49-96 out 145-192`.
 pub fn called(called: &Called) -> String {
     if called.a == called.b && called.a[0].is_some() {
         let one_side = Called { b: [None, None], ..called.clone() };
@@ -38,7 +38,7 @@ pub fn called(called: &Called) -> String {
     format!("{} {}", called.vendor, sides.join(", "))
 }
 
-/// Returns the meaning of the numbers of ports, and the names of ports in the commands of every vendor, one line each.
+/// Returns the meaning of port numbers, and the names of ports in the commands of every vendor, one line each.
 pub fn port_legend(scenario: &CrossconnectScenario, ocs: u32) -> Vec<String> {
     let (a, b) = sides(scenario.wiring);
     let ports = if a == b { "the ports of the switch" } else { "the ports on that side of the switch" };
@@ -60,7 +60,7 @@ pub fn port_legend(scenario: &CrossconnectScenario, ocs: u32) -> Vec<String> {
     lines
 }
 
-/// Letters of the two ends of a circuit.
+/// Returns the letters of the two ends of a circuit.
 pub const fn sides(wiring: Wiring) -> (char, char) {
     match wiring {
         Wiring::SingleSided => ('A', 'A'),
@@ -68,7 +68,8 @@ pub const fn sides(wiring: Wiring) -> (char, char) {
     }
 }
 
-/// `remove  A 3.0 (4) r0p3 to B 11.0 (12) r0p11`: an entry with the numbers on the switch and the names of the pods.
+/// Formats an entry with the numbers on the switch and the names of the pods, such as `remove  A 3.0 (4) r0p3 to B 11.0
+/// (12) r0p11`.
 pub fn entry(scenario: &CrossconnectScenario, entry: &Entry) -> String {
     let (a, b) = sides(scenario.wiring);
     format!(
@@ -83,14 +84,14 @@ pub fn entry(scenario: &CrossconnectScenario, entry: &Entry) -> String {
     )
 }
 
-/// `4 6 12`, or `4 6 12 … and 20 more`: switches by number.
+/// Lists switches by number, such as `4 6 12`, or `4 6 12 … and 20 more`.
 pub fn switches(ids: &[u32]) -> String {
     let named: Vec<String> = ids.iter().take(NAMED).map(u32::to_string).collect();
     let rest = ids.len().saturating_sub(NAMED);
     if rest > 0 { format!("{} and {rest} more", named.join(" ")) } else { named.join(" ") }
 }
 
-/// `1 circuit`, `4 circuits`.
+/// Formats a number of circuits: `1 circuit`, `4 circuits`.
 pub fn circuits(count: u64) -> String {
     if count == 1 { "1 circuit".to_owned() } else { format!("{count} circuits") }
 }

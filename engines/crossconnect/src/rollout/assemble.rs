@@ -15,10 +15,10 @@ const POD_LIMIT: &str = "dark_limit_kept";
 /// Metric: 1 if every pair of pods keeps the required fraction of its circuits, 0 if no such order of changes was
 /// found.
 const PAIR_LIMIT: &str = "pair_share_kept";
-/// Tolerance of shares.
+/// Tolerance for fractions of circuits.
 const SHARE_TOLERANCE: f64 = 1e-9;
 
-/// The plan that reaches a target: ports, batches, totals and figures for comparison. If the scenario gives its
+/// Builds the plan that reaches a target: ports, batches, totals and figures for comparison. If the scenario gives its
 /// circuits port by port, they replace the requested target.
 pub fn candidate(scenario: &CrossconnectScenario, target: &Assignment) -> Candidate<CrossconnectResult> {
     // Ports are assigned before batches are formed, because the batches depend on the ports.
@@ -59,7 +59,7 @@ pub fn candidate(scenario: &CrossconnectScenario, target: &Assignment) -> Candid
     }
 }
 
-/// An order of all-to-all phases, which changes no switch and removes nothing.
+/// Builds the plan of an order of all-to-all phases, which changes no switch and removes nothing.
 pub fn order(scenario: &CrossconnectScenario, order: PhaseOrder) -> Candidate<CrossconnectResult> {
     let short = pairs(scenario)
         // Pairs with fewer circuits than the maximum number of flows in a phase.
@@ -99,7 +99,7 @@ pub fn limits_note(metrics: &BTreeMap<String, f64>) -> Option<String> {
     })
 }
 
-/// The circuits that a plan leads to: the kept and the added ones.
+/// Returns the circuits to which a plan leads: the kept and the added ones.
 pub fn target(scenario: &CrossconnectScenario, changes: &Changes) -> Assignment {
     let single = scenario.wiring == Wiring::SingleSided;
     let circuits = changes.ocs.iter().flat_map(|ocs| {
@@ -115,7 +115,8 @@ pub fn target(scenario: &CrossconnectScenario, changes: &Changes) -> Assignment 
     Assignment::of(scenario.ocs_count as usize, circuits)
 }
 
-/// Lower bound on removals by counting: Σ max(0, old − wanted) over pairs of pods, without circuits at failed ports.
+/// Returns the lower bound on removals by counting: Σ max(0, old − wanted) over pairs of pods, without circuits at
+/// failed ports.
 pub fn counting_bound(scenario: &CrossconnectScenario) -> u64 {
     let mut old: FxHashMap<(u32, u32), u64> = FxHashMap::default();
     // Old circuits by unordered pair.

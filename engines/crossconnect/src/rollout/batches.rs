@@ -1,13 +1,13 @@
 //! The order in which changes are made.
 //!
-//! A batch removes circuits, then adds others on ports that are free by then, so no addition uses a busy port. Without
-//! limits, one batch makes all changes, unless that cuts off a pair of pods or removes more than half of a pod's
-//! circuits; then the change is split into batches if that spares some of these pods or pairs. With limits on dark
-//! circuits, the changes form components: chains and rings in which a removal frees a port for an addition, which needs
-//! another removal. A component that is made in one batch leaves no dark circuit behind, so whole components are packed
-//! first, the largest first. A component that is too large for any batch is cut: moves that make one more addition
-//! possible are made one by one as far as the limits allow, and the rest follows in the next batches. If no move
-//! respects the limits, the move with the smallest violation is made and counted.
+//! A batch removes circuits, then adds circuits on ports that are free after the removals, so no addition uses a busy
+//! port. Without limits, one batch makes all changes, unless that cuts off a pair of pods or removes more than half of
+//! a pod's circuits; then the change is split into batches if that spares some of these pods or pairs. With limits on
+//! dark circuits, the changes form components: chains and rings in which a removal frees a port for an addition, which
+//! needs another removal. A component that is made in one batch leaves no dark circuit behind, so whole components are
+//! packed first, the largest first. A component that is too large for any batch is cut: moves that make one more
+//! addition possible are made one by one as far as the limits allow, and the rest follows in the next batches. If no
+//! move respects the limits, the move with the smallest violation is made and counted.
 
 use crate::plan::{Action, Batch, Entry, EntryRef};
 use crate::rollout::ports::Wired;
@@ -33,7 +33,7 @@ pub struct Schedule {
     pub batches: Vec<Batch>,
     /// Number of batches that violate a limit.
     pub broken: u64,
-    /// Pods and pairs of pods for which some batch violates a limit.
+    /// Number of pods and pairs of pods for which some batch violates a limit.
     pub spoiled: u64,
     /// Maximum number of circuits that are dark during a batch.
     pub max_dark_circuits: u64,
@@ -43,7 +43,8 @@ pub struct Schedule {
     pub least_pair_share: f64,
 }
 
-/// Orders the changes.
+/// Returns the changes in batches: in one batch if no limits are set and no pod or pair of pods loses too many
+/// circuits, otherwise in several.
 pub fn schedule(scenario: &CrossconnectScenario, wired: &Wired) -> Schedule {
     let work = ChangeComponents::of(scenario, wired);
     let traffic = Traffic::of(scenario, wired);
@@ -64,7 +65,7 @@ pub fn schedule(scenario: &CrossconnectScenario, wired: &Wired) -> Schedule {
     packed(&work, &traffic)
 }
 
-/// Splits the changes into batches, within the limits if such batches are found.
+/// Returns the changes in batches, within the limits if such batches are found.
 fn packed(work: &ChangeComponents, traffic: &Traffic) -> Schedule {
     // Opening several long components at once takes fewer batches, but their dark circuits use up the same limits, so
     // the components may block each other.
@@ -115,7 +116,7 @@ fn replay(work: &ChangeComponents, mut traffic: Traffic, order: Vec<Vec<u32>>) -
     schedule
 }
 
-/// The entries of a plan with their names in batches.
+/// Returns the entries of a plan with the references by which batches name them.
 fn entries(wired: &Wired) -> impl Iterator<Item = (EntryRef, &Entry)> {
     wired.ocs.iter().flat_map(|ocs| {
         let named = |(entry, listed): (u32, _)| (EntryRef { ocs_id: ocs.ocs_id, entry }, listed);
@@ -123,7 +124,7 @@ fn entries(wired: &Wired) -> impl Iterator<Item = (EntryRef, &Entry)> {
     })
 }
 
-/// The pods of an entry, the smaller first.
+/// Returns the pods of an entry, the smaller first.
 fn pair(entry: &Entry) -> (u32, u32) {
     (entry.pod_a.min(entry.pod_b), entry.pod_a.max(entry.pod_b))
 }

@@ -22,7 +22,7 @@ const NAMED: usize = 6;
 /// A pair of pods, the smaller first.
 pub type Pair = (u32, u32);
 
-/// All remarks on a plan.
+/// Returns all remarks on a plan as one text; `None` if there are none.
 pub fn of(
     scenario: &CrossconnectScenario,
     changes: &Changes,
@@ -38,14 +38,14 @@ pub fn of(
 /// A warning about a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// In a few words, for titles.
+    /// The warning in a few words, for titles.
     pub short: String,
     /// The warning in one sentence.
     pub text: String,
 }
 
 impl Warning {
-    /// All warnings of a change.
+    /// Returns all warnings of a change.
     pub fn all(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<Self> {
         let unmet = unmet(scenario, changes).map(|text| {
             let count = changes.totals.unmet_circuits.unwrap_or(0);
@@ -61,7 +61,7 @@ impl Warning {
     }
 }
 
-/// Pairs of pods with unmet target circuits: pair, circuits that are set, target circuits.
+/// Returns the pairs of pods with unmet target circuits: pair, circuits that are set, target circuits.
 pub fn unmet_pairs(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<(Pair, u32, u32)> {
     // Circuits that are set, by pair.
     let mut set: BTreeMap<Pair, u32> = BTreeMap::new();
@@ -104,8 +104,8 @@ pub fn strays(scenario: &CrossconnectScenario) -> Option<String> {
     })
 }
 
-/// Pairs of pods that have circuits before and after the change but none during a batch, for each batch; batches count
-/// from 0.
+/// Returns the pairs of pods that have circuits before and after the change but none during a batch, for each batch;
+/// batches count from 0.
 pub fn cut_pairs(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<(usize, Vec<Pair>)> {
     // Circuits at failed ports carry nothing, so removing them cuts off no pair.
     let dead = dead_removals(scenario, changes);
@@ -183,9 +183,9 @@ pub fn cut_off(scenario: &CrossconnectScenario, changes: &Changes) -> Option<Str
     ))
 }
 
-/// Number of batches of the same change if every pair of pods keeps half of its circuits, and the number of pairs that
-/// are still cut off; `None` if the scenario already requires this, if a gentler order helps no pair, or if the change
-/// is too large for a quick answer.
+/// Returns the number of batches of the same change if every pair of pods keeps half of its circuits, and the number of
+/// pairs that are still cut off. `None` if the scenario already requires this, if a gentler order helps no pair, or if
+/// the change is too large for a quick answer.
 pub fn gentler(scenario: &CrossconnectScenario, changes: &Changes) -> Option<(usize, usize)> {
     let size: usize = changes.batches.iter().map(|batch| batch.changes.len()).sum();
     if scenario.rollout.min_pair_share >= GENTLER_SHARE || size > MOST_CHANGES {
@@ -205,7 +205,7 @@ pub fn gentler(scenario: &CrossconnectScenario, changes: &Changes) -> Option<(us
     (left < pairs(changes)).then_some((careful.batches.len(), left))
 }
 
-/// Removals of circuits that end at failed ports.
+/// Returns the removals of circuits that end at failed ports.
 pub(super) fn dead_removals(scenario: &CrossconnectScenario, changes: &Changes) -> BTreeSet<EntryRef> {
     let failed: HashSet<Port> = scenario.failed_ports.iter().copied().collect();
     // A removal is dead if one of the ports of its circuit has failed.
@@ -236,7 +236,7 @@ pub(super) fn pair(entry: &Entry) -> Pair {
     (entry.pod_a.min(entry.pod_b), entry.pod_a.max(entry.pod_b))
 }
 
-/// The first names, and how many more there are.
+/// Lists the first names, then the number of the remaining names.
 fn few(names: impl Iterator<Item = String>) -> String {
     let mut names: Vec<String> = names.collect();
     let more = names.len().saturating_sub(NAMED);

@@ -15,31 +15,31 @@ pub struct SwitchCell {
     pub a: u32,
     /// Pod at the B port.
     pub b: u32,
-    /// Circuits that stay.
+    /// Number of circuits that stay.
     pub keep: u32,
-    /// Circuits that are set up.
+    /// Number of circuits that are set up.
     pub add: u32,
-    /// Circuits that are removed, including forced ones.
+    /// Number of circuits that are removed, including those at failed ports.
     pub remove: u32,
 }
 
 /// Changes of one switch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Switch {
-    /// Circuits that stay.
+    /// Number of circuits that stay.
     pub keep: u32,
-    /// Circuits that are set up.
+    /// Number of circuits that are set up.
     pub add: u32,
-    /// Circuits that the plan removes by choice.
+    /// Number of circuits that are removed although their ports work.
     pub remove: u32,
-    /// Circuits that end at failed ports.
+    /// Number of removed circuits that end at failed ports.
     pub forced: u32,
     /// Pairs of pods with circuits, sorted.
     pub cells: Vec<SwitchCell>,
 }
 
 impl Switch {
-    /// The cells of a pod at its A side.
+    /// Returns the cells with a pod at the A side.
     pub fn of_pod(&self, pod: u32) -> &[SwitchCell] {
         let from = self.cells.partition_point(|cell| cell.a < pod);
         let to = self.cells.partition_point(|cell| cell.a <= pod);
@@ -50,42 +50,43 @@ impl Switch {
 /// Changes of one batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BatchFacts {
-    /// Switches it touches, in order.
+    /// Switches that the batch touches, in order.
     pub switches: Vec<u32>,
-    /// Circuits it takes down.
+    /// Number of circuits that the batch removes.
     pub removals: u32,
-    /// Circuits it sets up.
+    /// Number of circuits that the batch adds.
     pub additions: u32,
-    /// Circuits that are dark while it is under way.
+    /// Number of circuits that are dark during the batch.
     pub dark: u64,
     /// The pod that lacks the most circuits during the batch, the number of circuits that it lacks, and the number that
     /// it should have.
     pub worst: Option<(u32, u64, u64)>,
 }
 
-/// Ports of a pod that a state of the switches uses.
+/// Number of ports of a pod that a state of the switches uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Degree {
-    /// A ports in use.
+    /// Number of A ports in use.
     pub out: u32,
-    /// B ports in use.
+    /// Number of B ports in use.
     pub into: u32,
 }
 
-/// A plan in numbers.
+/// The counts of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChangeFacts {
-    /// Pods.
+    /// Number of pods.
     pub pods: usize,
-    /// Its switches, in order of id.
+    /// Switches of the plan, in order of id.
     pub switches: Vec<Switch>,
-    /// Circuits before the change, row by row, both directions; without circuits at failed ports.
+    /// Number of circuits of each pair before the change, row by row, both directions; without circuits at failed
+    /// ports.
     pub before: Vec<u32>,
-    /// Target circuits, row by row, both directions.
+    /// Number of target circuits of each pair, row by row, both directions.
     pub after: Vec<u32>,
-    /// Ports in use before, by pod.
+    /// Ports in use before the change, by pod.
     pub degrees_before: Vec<Degree>,
-    /// Ports in use after, by pod.
+    /// Ports in use after the change, by pod.
     pub degrees_after: Vec<Degree>,
     /// Working ports of each pod.
     pub ports: Vec<Degree>,
@@ -201,28 +202,29 @@ impl ChangeFacts {
         }
     }
 
-    /// Circuits that are removed by choice.
+    /// Returns the number of removed circuits whose ports work.
     pub fn removed(&self) -> u64 {
         self.switches.iter().map(|switch| u64::from(switch.remove)).sum()
     }
 
-    /// Switches on which something changes.
+    /// Returns the number of switches on which something changes.
     pub fn touched(&self) -> usize {
         self.switches.iter().filter(|switch| switch.add + switch.remove + switch.forced > 0).count()
     }
 
-    /// Removed circuits of every switch.
+    /// Returns the number of removed circuits of every switch, without those at failed ports.
     pub fn per_switch(&self) -> Vec<u32> {
         self.switches.iter().map(|switch| switch.remove).collect()
     }
 
-    /// The switch that is shown by default: the first one with the most changes.
+    /// Returns the switch that is shown by default: the first one with the most changes.
     pub fn usual_switch(&self) -> usize {
         let changes = |at: usize| self.switches[at].remove + self.switches[at].forced + self.switches[at].add;
         (0..self.switches.len()).rev().max_by_key(|&at| changes(at)).unwrap_or(0)
     }
 
-    /// Lower bound on removals by counting, for these target circuits: Σ max(0, before − wanted) over pairs.
+    /// Returns the lower bound on removals by counting, for these target circuits: Σ max(0, before − wanted) over
+    /// pairs.
     pub fn counting_bound(&self, wanted: impl Fn(usize, usize) -> i64) -> u64 {
         let pairs = (0..self.pods).flat_map(|a| (a + 1..self.pods).map(move |b| (a, b)));
         pairs.map(|(a, b)| (i64::from(self.before[a * self.pods + b]) - wanted(a, b)).max(0) as u64).sum()
@@ -242,7 +244,7 @@ fn raise(degrees: &mut [Degree], (a, b): (usize, usize), single: bool) {
     }
 }
 
-/// The entry that a batch names.
+/// Returns the entry that a batch names; `None` if the entry does not exist.
 pub fn entry(changes: &Changes, at: EntryRef) -> Option<&Entry> {
     changes.ocs.get(at.ocs_id as usize)?.cross_connects.get(at.entry as usize)
 }

@@ -10,7 +10,7 @@ use crate::plan::{PhaseOrder, PhaseRule};
 /// GPUs. An order therefore holds the square of this number of entries.
 pub const MAX_GPUS: u32 = 2048;
 
-/// GPU that GPU `n` of pod `p` sends to in phase `t` = 1..N·P, Op(p, n, t).
+/// Returns the GPU that GPU `n` of pod `p` sends to in phase `t` = 1..N·P, Op(p, n, t).
 ///
 /// `printed`: (p(N+1) + N·n + t − 1) mod N·P. It is a permutation only if P = N, or if N = 1 and P is odd. `corrected`,
 /// with a = (t−1) div N and b = (t−1) mod N: N·((p + n + a) mod P) + ((n + b) mod N). For given a and b, the receiver
@@ -26,14 +26,14 @@ pub const fn destination(rule: PhaseRule, pods: u64, gpus: u64, (p, n): (u64, u6
     }
 }
 
-/// Destinations of all GPUs in phase `t` = 1..N·P.
+/// Returns the destinations of all GPUs in phase `t` = 1..N·P.
 pub fn phase(rule: PhaseRule, pods: u32, gpus_per_pod: u32, t: u32) -> Vec<u32> {
     let (pods, gpus) = (u64::from(pods), u64::from(gpus_per_pod));
     let senders = (0..pods).flat_map(|p| (0..gpus).map(move |n| (p, n)));
     senders.map(|sender| destination(rule, pods, gpus, sender, t.into()) as u32).collect()
 }
 
-/// Figures of a phase.
+/// Counters for the figures of a phase.
 #[derive(Clone, Debug)]
 pub struct Counter {
     pods: usize,
@@ -43,7 +43,7 @@ pub struct Counter {
 }
 
 impl Counter {
-    /// Figures for phases of this size.
+    /// Creates counters for phases of this size.
     pub fn new(pods: u32, gpus_per_pod: u32) -> Self {
         let (pods, gpus) = (pods as usize, gpus_per_pod as usize);
         Self { pods, gpus, flows: vec![0; pods * pods], received: vec![0; pods * gpus] }
@@ -71,7 +71,7 @@ impl Counter {
     }
 }
 
-/// An order without phases; the caller appends them.
+/// Creates an order without phases; the caller appends them.
 pub const fn empty(rule: PhaseRule, gpus_per_pod: u32) -> PhaseOrder {
     PhaseOrder { rule, gpus_per_pod, phases: Vec::new(), max_flows_per_pod_pair: 0, contended_phases: 0 }
 }

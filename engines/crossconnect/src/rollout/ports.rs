@@ -17,12 +17,12 @@ use std::collections::{BTreeSet, HashMap};
 pub struct Wired {
     /// The switches, in order of id; entries sorted as [`OcsChanges::cross_connects`] says.
     pub ocs: Vec<OcsChanges>,
-    /// Removals of circuits that end at failed ports.
+    /// References to the removals of circuits that end at failed ports.
     pub forced: BTreeSet<EntryRef>,
 }
 
-/// Gives ports to the circuits of a target. A circuit without a free port is left out, which happens only if the target
-/// does not fit.
+/// Assigns ports to the circuits of a target; returns the entries of every switch. A circuit without a free port is
+/// left out, which happens only if the target does not fit.
 pub fn assign(scenario: &CrossconnectScenario, target: &Assignment) -> Wired {
     let mut failed = vec![FxHashSet::default(); scenario.ocs_count as usize];
     for port in &scenario.failed_ports {
@@ -40,8 +40,8 @@ pub fn assign(scenario: &CrossconnectScenario, target: &Assignment) -> Wired {
     wired(failed.iter().enumerate().map(entries).collect())
 }
 
-/// Changes that lead to the circuits of a scenario that gives them port by port: each of them is kept or added, all
-/// others are removed. Circuits at failed ports are left out.
+/// Returns the changes that lead to the circuits of a scenario that gives them port by port: each of these circuits is
+/// kept or added, all others are removed. Circuits at failed ports are left out.
 pub fn given(scenario: &CrossconnectScenario) -> Wired {
     let failed: FxHashSet<(u32, End)> = scenario
         .failed_ports
@@ -87,7 +87,7 @@ pub fn given(scenario: &CrossconnectScenario) -> Wired {
     wired(switches)
 }
 
-/// The entries of all switches in order, with references to the removals that failed ports force.
+/// Converts the entries of all switches in order, with references to the removals that failed ports force.
 fn wired(switches: Vec<Vec<(Entry, bool)>>) -> Wired {
     let mut wired = Wired { ocs: Vec::with_capacity(switches.len()), forced: BTreeSet::new() };
     for (ocs_id, mut entries) in (0u32..).zip(switches) {
@@ -112,7 +112,7 @@ struct Switch<'a> {
 }
 
 impl Switch<'_> {
-    /// All entries, in no particular order, each with `true` if a failed port forces it.
+    /// Returns all entries, in no particular order, each with `true` if a failed port forces it.
     fn entries(&self, cells: &[Cell]) -> Vec<(Entry, bool)> {
         let panel = PanelNumbers::of(self.scenario, self.ocs);
         let installed =
@@ -186,7 +186,7 @@ impl Switch<'_> {
         entries
     }
 
-    /// The pair of pods of a circuit as cells name it, and its port indices in that order.
+    /// Returns the pair of pods of a circuit as cells name it, and its port indices in that order.
     fn ordered(&self, circuit: Circuit) -> ((u32, u32), (u32, u32)) {
         let Circuit { pod_a, port_a_index, pod_b, port_b_index } = circuit;
         if self.scenario.wiring == Wiring::SingleSided && pod_a > pod_b {
@@ -205,7 +205,7 @@ impl Switch<'_> {
 struct Free<'a> {
     switch: &'a Switch<'a>,
     taken: FxHashSet<End>,
-    /// For each pod and side an index below which nothing is free.
+    /// For each pod and side, an index below which no port is free.
     next: Vec<[u32; 2]>,
 }
 
@@ -218,7 +218,8 @@ impl Free<'_> {
         Some(Circuit { pod_a, port_a_index, pod_b, port_b_index })
     }
 
-    /// A circuit that is already connected in one direction, at ports that are free.
+    /// Returns a circuit that is already connected in one direction, at ports that are free; `None` if none is
+    /// found.
     fn half_set(&mut self, pod_a: u32, pod_b: u32) -> Option<Circuit> {
         let (ocs, far) = (self.switch.ocs, self.switch.far());
         let strays = self.switch.scenario.strays.iter().filter(|stray| stray.ocs_id as usize == ocs);

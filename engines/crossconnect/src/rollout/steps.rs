@@ -9,16 +9,16 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Live circuits before, during and after a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LiveAround {
-    /// Before the step.
+    /// Number of circuits before the step.
     pub before: u32,
-    /// During the step, between its removals and its additions.
+    /// Number of circuits during the step, between its removals and its additions.
     pub during: u32,
-    /// After it.
+    /// Number of circuits after the step.
     pub after: u32,
 }
 
 impl LiveAround {
-    /// Share of the circuits before the step that are live during it.
+    /// Returns the fraction of the circuits before the step that are live during it.
     pub fn share(&self) -> f64 {
         if self.before == 0 { 1.0 } else { f64::from(self.during) / f64::from(self.before) }
     }
@@ -27,30 +27,30 @@ impl LiveAround {
 /// One step of a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Step {
-    /// Entries of every switch that it touches, removals first.
+    /// Entries of every switch that the step touches, removals first.
     pub switches: BTreeMap<u32, Vec<Entry>>,
-    /// Pods that lose or get a circuit.
+    /// Circuits of the pods that lose or get a circuit.
     pub pods: BTreeMap<u32, LiveAround>,
-    /// Pairs of pods that lose or get a circuit.
+    /// Circuits of the pairs of pods that lose or get a circuit.
     pub pairs: BTreeMap<Pair, LiveAround>,
     /// All circuits.
     pub all: LiveAround,
 }
 
 impl Step {
-    /// Numbers of circuits that it removes and adds.
+    /// Returns the numbers of circuits that the step removes and adds.
     pub fn counts(&self) -> [usize; 2] {
         let entries = || self.switches.values().flatten();
         [Action::Remove, Action::Add].map(|action| entries().filter(|entry| entry.action == action).count())
     }
 
-    /// The pod that keeps the smallest fraction of its circuits.
+    /// Returns the pod that keeps the smallest fraction of its circuits; `None` if the step changes no pod.
     pub fn worst_pod(&self) -> Option<(u32, LiveAround)> {
         let least = self.pods.iter().min_by(|a, b| a.1.share().total_cmp(&b.1.share()));
         least.map(|(pod, live)| (*pod, *live)).filter(|(_, live)| live.during < live.before)
     }
 
-    /// Pairs of pods without a circuit during the step that have one before and after it.
+    /// Returns the pairs of pods that have circuits before and after the step but none during it.
     pub fn cut(&self) -> impl Iterator<Item = Pair> + '_ {
         let is_cut = |live: &LiveAround| live.before > 0 && live.during == 0 && live.after > 0;
         self.pairs.iter().filter(move |(_, live)| is_cut(live)).map(|(pair, _)| *pair)
@@ -90,7 +90,7 @@ impl LiveCounts {
     }
 }
 
-/// The steps of a change. Circuits at failed ports are never live.
+/// Returns the steps of a change. Circuits at failed ports are never live.
 pub fn steps(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<Step> {
     let dead = dead_removals(scenario, changes);
     let mut now = LiveCounts { pods: vec![0; scenario.pods as usize], ..LiveCounts::default() };
@@ -126,7 +126,7 @@ pub fn steps(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<Step> {
     found
 }
 
-/// Circuits by switch after this number of steps.
+/// Returns the circuits on the switches after this number of steps.
 pub fn standing(changes: &Changes, steps: usize) -> BTreeSet<(u32, Circuit)> {
     let mut standing: BTreeSet<(u32, Circuit)> = entries(changes)
         .filter(|(_, entry)| entry.action != Action::Add)
@@ -147,7 +147,7 @@ pub fn standing(changes: &Changes, steps: usize) -> BTreeSet<(u32, Circuit)> {
 /// Progress of a change, from the circuits on the switches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangeProgress {
-    /// Steps that are done.
+    /// Number of steps that are done.
     pub done: usize,
     /// Number of all steps.
     pub of: usize,

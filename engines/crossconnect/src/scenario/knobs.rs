@@ -95,7 +95,7 @@ fn rollout(key: &'static str) -> Knob<CrossconnectScenario> {
     Knob::of(key, |hall: &CrossconnectScenario| Some(&hall.rollout), |hall| &mut hall.rollout)
 }
 
-/// A parameter of random instances; setting it samples a new instance.
+/// Returns a parameter of random instances; setting it samples a new instance.
 fn drawn(key: &'static str) -> Knob<CrossconnectScenario> {
     Knob::of(
         key,
@@ -109,7 +109,7 @@ fn drawn(key: &'static str) -> Knob<CrossconnectScenario> {
     })
 }
 
-/// Texts separated by commas; an empty list for 'none'.
+/// Returns the texts between commas; nothing for 'none'.
 fn entries(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim).filter(|entry| !entry.is_empty() && *entry != NONE)
 }
@@ -175,7 +175,7 @@ impl CrossconnectScenario {
         }
     }
 
-    /// The target circuits pair by pair; `None` if there are too many pairs to list.
+    /// Returns the target circuits pair by pair; `None` if there are too many pairs to list.
     fn listed_circuits(&self) -> Option<ParamValue> {
         let rows = self.logical_circuits.iter().enumerate();
         let pairs = rows
@@ -207,7 +207,7 @@ impl CrossconnectScenario {
         Ok(())
     }
 
-    /// Switches whose ports have all failed.
+    /// Returns the switches whose ports have all failed.
     pub fn failed_ocs(&self) -> BTreeSet<u32> {
         let mut failed = vec![0u64; self.ocs_count as usize];
         for port in &self.failed_ports {
@@ -289,7 +289,7 @@ fn set_wiring(hall: &mut CrossconnectScenario, word: &ParamValue) {
     }
 }
 
-/// Failed ports of switches that still have working ports.
+/// Returns the failed ports of switches that still have working ports.
 fn listed_ports(hall: &CrossconnectScenario) -> ParamValue {
     let dead = hall.failed_ocs();
     let single = hall.failed_ports.iter().filter(|port| !dead.contains(&port.ocs_id));
@@ -343,7 +343,7 @@ fn set_ports_of(table: &mut [Vec<u32>], name: &str, pod: usize, ports: &ParamVal
     Ok(())
 }
 
-/// Ports of every pod, if they are the same on all switches.
+/// Returns the number of ports of every pod, if it is the same on all switches.
 fn per_pod(table: &[Vec<u32>]) -> Option<ParamValue> {
     let mut pods = Vec::with_capacity(table.len());
     for row in table {

@@ -3,7 +3,7 @@
 use super::{Circuit, CrossconnectScenario, Placed, Port, Side, Wiring};
 
 impl CrossconnectScenario {
-    /// Pod and index of a port by its panel number; `None` if the panel has no such port.
+    /// Returns pod and index of a port, given its panel number; `None` if the panel has no such port.
     pub fn port_at(&self, side: Side, ocs: u32, number: u32) -> Option<(u32, u32)> {
         let mut rest = number.checked_sub(1)?;
         if let Some(panel) = self.panel(ocs) {
@@ -20,7 +20,8 @@ impl CrossconnectScenario {
         None
     }
 
-    /// The two pods of `0-1`, or of `leaf-a-leaf-b`; names may contain the separator.
+    /// Parses the two pods of `0-1`, or of `leaf-a-leaf-b` (names may contain the separator); `None` if the text does
+    /// not name two pods.
     pub(super) fn pair_named(&self, text: &str) -> Option<(u32, u32)> {
         let pairs = text.match_indices('-').filter_map(|(at, _)| {
             let (a, b) = (text[..at].trim(), text[at + 1..].trim());
@@ -31,7 +32,8 @@ impl CrossconnectScenario {
         pairs.next().filter(|_| pairs.next().is_none())
     }
 
-    /// A port as `switch:pod:side and index`, or as `switch:number` if the switch has a panel.
+    /// Parses a port written as `switch:pod:side and index`, or as `switch:number` if the switch has a panel; `None`
+    /// for any other text.
     pub(super) fn port_named(&self, text: &str) -> Option<Port> {
         let parts: Vec<&str> = text.split(':').map(str::trim).collect();
         match parts.as_slice() {
@@ -56,7 +58,7 @@ impl CrossconnectScenario {
         Some(Port { ocs_id, pod, side, port_index })
     }
 
-    /// A port in the form that [`Self::port_named`] reads.
+    /// Returns a port in the form that [`Self::port_named`] reads.
     pub(crate) fn port_text(&self, port: Port) -> String {
         let Port { ocs_id, pod, side, port_index } = port;
         match self.panel(ocs_id) {
@@ -69,7 +71,8 @@ impl CrossconnectScenario {
         }
     }
 
-    /// A circuit as `switch:pod.port-pod.port`, or as `switch:number-number` if the switch has a panel.
+    /// Parses a circuit written as `switch:pod.port-pod.port`, or as `switch:number-number` if the switch has a panel;
+    /// `None` for any other text.
     pub(super) fn pin_named(&self, text: &str) -> Option<Placed> {
         let (ocs, circuit) = text.rsplit_once(':')?;
         let ocs_id = self.ocs_named(ocs.trim()).or_else(|| ocs.trim().parse().ok())?;
@@ -89,7 +92,7 @@ impl CrossconnectScenario {
         Some(Placed { ocs_id, circuit: Circuit { pod_a, port_a_index, pod_b, port_b_index } })
     }
 
-    /// A circuit in the form that [`Self::pin_named`] reads.
+    /// Returns a circuit in the form that [`Self::pin_named`] reads.
     pub(super) fn pin_text(&self, pin: Placed) -> String {
         let Placed { ocs_id, circuit } = pin;
         let Circuit { pod_a, port_a_index, pod_b, port_b_index } = circuit;

@@ -18,7 +18,7 @@ record! {
     pub struct Panel {
         /// Name of the switch.
         pub name: String = any(),
-        /// Its ports in order of their numbers, 1, 2, …, spare and reserved ones included.
+        /// Ports of the panel in order of their numbers, 1, 2, …, including spare and reserved ports.
         pub ports: Vec<PanelPort> = any(),
     }
 }
@@ -29,9 +29,9 @@ record! {
     pub struct PanelPort {
         /// Number on the panel.
         pub number: u32 = within(1..=MAX_PANEL),
-        /// The pod that is wired to it.
+        /// The pod that is wired to the port.
         pub pod: Option<u32> = within(0..=MAX_PODS as i64 - 1),
-        /// Side; Side of the port; A if the wiring is `single_sided`.
+        /// Side of the port; A if the wiring is `single_sided`.
         pub side: Option<Side> = any(),
         /// Index within pod, switch and side, from 0; none for a port that plans do not use.
         pub port_index: Option<u32> = within(0..=i64::from(MAX_PORTS) - 1),
@@ -39,7 +39,7 @@ record! {
         pub pod_port: Option<String> = any(),
         /// Text on the panel.
         pub label: Option<String> = any(),
-        /// `true` if it is reserved for other purposes.
+        /// `true` if the port is reserved for other purposes.
         pub reserved: bool = any().or(false).omitted(),
     }
 }
@@ -48,13 +48,13 @@ record! {
 pub type End = (Side, u32, u32);
 
 impl PanelPort {
-    /// The port as plans name it; `None` for a spare or reserved port.
+    /// Returns the port as plans name it; `None` for a spare or reserved port.
     pub fn end(&self) -> Option<End> {
         Some((self.side.unwrap_or(Side::A), self.pod?, self.port_index?))
     }
 }
 
-/// Problem of a name for use in tables, file names and lists; `None` if the name is valid.
+/// Returns the problem of a name for use in tables, file names and lists; `None` if the name is valid.
 pub(crate) fn wrong_name(name: &str) -> Option<String> {
     let sign = name.chars().find(|c| c.is_control() || matches!(c, ',' | ':' | ';' | '"' | '/' | '\\'));
     if let Some(sign) = sign {
@@ -66,33 +66,33 @@ pub(crate) fn wrong_name(name: &str) -> Option<String> {
     (name.chars().count() > LONGEST).then(|| format!("is longer than {LONGEST} characters"))
 }
 
-/// Remedy for a name.
+/// Remedy for a name that is not valid.
 pub(crate) const NAME_REMEDY: &str = "give a name without control characters and without , : ; \" / and \\";
 
 impl CrossconnectScenario {
-    /// The panel of a switch; `None` if ports are numbered in order of the pods.
+    /// Returns the panel of a switch; `None` if ports are numbered in order of the pods.
     pub fn panel(&self, ocs: u32) -> Option<&Panel> {
         self.panels.get(ocs as usize)
     }
 
-    /// Numbers of the ports on the panel of a switch; `None` if they are in order of the pods.
+    /// Returns the numbers of the ports on the panel of a switch; `None` if ports are numbered in order of the pods.
     pub fn own_numbers(&self, ocs: u32) -> Option<HashMap<End, u32>> {
         let ports = self.panel(ocs)?.ports.iter();
         Some(ports.filter_map(|port| Some((port.end()?, port.number))).collect())
     }
 
-    /// The name of a switch, for messages and reports.
+    /// Returns the name of a switch, for messages and reports.
     pub fn ocs_name(&self, ocs: u32) -> String {
         self.panel(ocs).map_or_else(|| format!("OCS {ocs}"), |panel| panel.name.clone())
     }
 
-    /// The number of a switch by its name, or as text.
+    /// Returns the number of a switch, given its name, or the number as text; `None` if the switch does not exist.
     pub fn ocs_named(&self, text: &str) -> Option<u32> {
         let by_name = self.panels.iter().position(|panel| panel.name == text).map(|at| at as u32);
         by_name.or_else(|| text.parse().ok().filter(|&ocs| ocs < self.ocs_count))
     }
 
-    /// The number of a pod by its name, or as text.
+    /// Returns the number of a pod, given its name, or the number as text; `None` if the pod does not exist.
     pub fn pod_named(&self, text: &str) -> Option<u32> {
         let by_name = self.pod_names.iter().flatten().position(|name| name == text).map(|at| at as u32);
         by_name

@@ -52,7 +52,8 @@ pub const PRESETS: &[Preset] = &[
     ),
 ];
 
-/// The scenario called `name`: one of [`PRESETS`], or another member of the random family.
+/// Returns the scenario called `name`: one of [`PRESETS`], or another member of the random family; `None` if the name
+/// is unknown.
 pub fn scenario(name: &str) -> Option<CrossconnectScenario> {
     if name == EXAMPLE {
         return Some(example());
@@ -67,7 +68,7 @@ pub fn scenario(name: &str) -> Option<CrossconnectScenario> {
     Some(random(pods, ocs, Family { changed_percent: percent as u32, instance_seed: 1 }))
 }
 
-/// A scenario without pods, to be filled.
+/// Creates a scenario without pods, to be filled.
 pub(crate) fn bare() -> CrossconnectScenario {
     CrossconnectScenario {
         pods: 0,
@@ -91,7 +92,8 @@ pub(crate) fn bare() -> CrossconnectScenario {
     }
 }
 
-/// 4 pods, 2 switches, one A and one B port per pod and switch: a ring and two pairs are installed.
+/// Creates the worked example: 4 pods, 2 switches, one A and one B port per pod and switch; a ring and two pairs are
+/// installed.
 fn example() -> CrossconnectScenario {
     let circuit = |(pod_a, pod_b)| Circuit { pod_a, port_a_index: 0, pod_b, port_b_index: 0 };
     let ring = [(0, 1), (1, 2), (2, 3), (3, 0)].map(circuit);
@@ -114,8 +116,8 @@ fn example() -> CrossconnectScenario {
     }
 }
 
-/// A random instance: one A and one B port per pod and switch, a permutation without fixed points installed on every
-/// switch, and a new topology of the same degrees.
+/// Creates a random instance: one A and one B port per pod and switch, a permutation without fixed points installed on
+/// every switch, and a new topology of the same degrees.
 pub fn random(pods: usize, ocs_count: usize, family: Family) -> CrossconnectScenario {
     let streams = Streams::new(family.instance_seed);
     let old = decomposition(pods, ocs_count, &mut streams.stream(0));
@@ -148,7 +150,7 @@ pub fn random(pods: usize, ocs_count: usize, family: Family) -> CrossconnectScen
     }
 }
 
-/// For every switch a random permutation of the pods without fixed points.
+/// Returns, for every switch, a random permutation of the pods without fixed points.
 fn decomposition(pods: usize, ocs_count: usize, stream: &mut Stream) -> Vec<Vec<(u32, u32)>> {
     (0..ocs_count).map(|_| derangement(pods, stream)).collect()
 }

@@ -217,7 +217,7 @@ impl CrossconnectScenario {
         }
     }
 
-    /// The ports at both ends of a circuit: side, pod, index.
+    /// Returns the ports at both ends of a circuit: side, pod, index.
     pub(crate) fn ends(&self, circuit: Circuit) -> [(Side, u32, u32); 2] {
         let far = if self.wiring == Wiring::SingleSided { Side::A } else { Side::B };
         [(Side::A, circuit.pod_a, circuit.port_a_index), (far, circuit.pod_b, circuit.port_b_index)]

@@ -26,15 +26,15 @@ pub struct AnnealSettings {
     pub joint: bool,
     /// The round to start with, if earlier rounds are done.
     pub first: u32,
-    /// Number of rounds, including the earlier ones that are done.
+    /// Number of rounds, including earlier rounds that are done.
     pub rounds: u32,
-    /// Steps of a chain in the first round, for each target circuit.
+    /// Number of steps of a chain in the first round, for each target circuit.
     pub steps_per_circuit: u64,
     /// Number of chains that run in parallel.
     pub chains: u32,
     /// Temperature at the beginning of a round, in circuits.
     pub hot: f64,
-    /// Temperature at the end of a round.
+    /// Temperature at the end of a round, in circuits.
     pub cold: f64,
     /// Cost of entering a state with a missing circuit, in circuits.
     pub detour: f64,
@@ -63,7 +63,7 @@ pub const GROWTH: u64 = 3;
 /// Steps between two temperatures and two stop checks: well under 5 ms.
 const SLICE: u64 = 4096;
 
-/// One walk and its best state.
+/// One chain of the annealing: a walk and the best state that it has reached.
 struct AnnealChain {
     walk: AssignmentWalk,
     dice: Dice,

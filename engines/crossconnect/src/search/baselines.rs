@@ -15,7 +15,7 @@ use rand::seq::SliceRandom;
 #[cfg(test)]
 mod tests;
 
-/// Computes the orientation of step O, then halves as if nothing were installed.
+/// Computes the orientation of step O, then splits the switches by halving as if nothing were installed.
 ///
 /// # Errors
 /// No orientation exists, halving is stuck (only for tasks that are not uniform), or the run was stopped.
@@ -44,8 +44,8 @@ pub fn scratch(
     })
 }
 
-/// Renames the switches so that the fewest circuits are removed, among names whose ports fit: an assignment problem,
-/// solved as one minimum-cost flow.
+/// Returns an assignment with renamed switches that removes the fewest circuits, among names whose ports fit: an
+/// assignment problem, solved as one minimum-cost flow.
 ///
 /// # Errors
 /// If the run must stop.

@@ -17,12 +17,12 @@ mod tests;
 /// No switch: the circuit is not placed yet.
 const NOWHERE: u32 = u32::MAX;
 
-/// A side of a switch, as an index.
+/// Index of the A side of a switch.
 const A: usize = 0;
-/// The other side.
+/// Index of the B side of a switch.
 const B: usize = 1;
 
-/// The circuits of a task and where each of them is.
+/// The circuits of a task, with the switch and the port slots of each.
 #[derive(Clone, Debug)]
 pub struct Board<'t> {
     task: &'t Task,
@@ -36,9 +36,9 @@ pub struct Board<'t> {
     slots: [Vec<Vec<u32>>; 2],
     /// Position in `old` of the first installed circuit of each switch and pod at the A port.
     old_from: Vec<u32>,
-    /// Pod at the B port, and number of installed circuits.
+    /// For each installed cell, the pod at the B port and the number of installed circuits.
     old: Vec<(u32, u32)>,
-    /// Removed circuits if the board were the plan.
+    /// Number of circuits that are removed if the board becomes the plan.
     removed: i64,
     /// Moves that can still be undone: circuit and previous switch.
     log: Vec<(u32, u32)>,
@@ -65,7 +65,7 @@ impl<'t> Board<'t> {
         board
     }
 
-    /// A board without circuits.
+    /// Creates a board without circuits.
     pub fn empty(task: &'t Task) -> Self {
         // Installed circuits as compressed rows by switch and A pod.
         let slots = task.ocs_count * task.pods;
@@ -98,7 +98,7 @@ impl<'t> Board<'t> {
         }
     }
 
-    /// Adds a circuit that is not placed yet.
+    /// Adds a circuit that is not placed yet, and returns its number.
     pub fn add(&mut self, a: u32, b: u32) -> u32 {
         self.ends.push([a, b]);
         self.at.push(NOWHERE);
@@ -113,7 +113,7 @@ impl<'t> Board<'t> {
         self.place(circuit, ocs);
     }
 
-    /// Circuits of an oriented pair that are placed, in order.
+    /// Returns the placed circuits of an oriented pair, in order.
     pub fn circuits_of(&self, a: u32, b: u32) -> Vec<u32> {
         let on = |ocs| self.slots[A][self.slot(ocs, a)].iter().copied();
         let mut all: Vec<u32> = (0..self.task.ocs_count as u32)
@@ -124,23 +124,24 @@ impl<'t> Board<'t> {
         all
     }
 
-    /// Number of circuits, including those that are not placed.
+    /// Returns the number of circuits, including those that are not placed.
     pub const fn circuits(&self) -> usize {
         self.ends.len()
     }
 
-    /// The switch of a circuit; `None` if it is not placed.
+    /// Returns the switch of a circuit; `None` if the circuit is not placed.
     pub fn ocs_of(&self, circuit: u32) -> Option<u32> {
         let at = self.at[circuit as usize];
         (at != NOWHERE).then_some(at)
     }
 
-    /// Pods at the A and the B port of a circuit.
+    /// Returns the pods at the A and the B port of a circuit.
     pub fn ends_of(&self, circuit: u32) -> [u32; 2] {
         self.ends[circuit as usize]
     }
 
-    /// Removed circuits if the board were the plan; an installed circuit that is not placed counts as removed.
+    /// Returns the number of circuits that are removed if the board becomes the plan; an installed circuit that is not
+    /// placed counts as removed.
     pub const fn removed(&self) -> i64 {
         self.removed
     }
@@ -152,19 +153,19 @@ impl<'t> Board<'t> {
         Assignment::of(self.task.ocs_count, placed.map(|(&[a, b], &at)| (at as usize, a, b)))
     }
 
-    /// Free ports of a pod on a switch; negative while a chain is under way.
+    /// Returns the number of free ports of a pod on a switch; negative while a chain is in progress.
     pub fn free(&self, side_b: bool, ocs: u32, pod: u32) -> i64 {
         self.room(usize::from(side_b), ocs, pod)
     }
 
-    /// Installed circuits of an oriented pair on a switch.
+    /// Returns the number of installed circuits of an oriented pair on a switch.
     fn installed(&self, ocs: u32, a: u32, b: u32) -> u32 {
         let slot = self.slot(ocs, a);
         let (from, to) = (self.old_from[slot] as usize, self.old_from[slot + 1] as usize);
         self.old[from..to].iter().find(|entry| entry.0 == b).map_or(0, |entry| entry.1)
     }
 
-    /// Circuits of an oriented pair that are on a switch.
+    /// Returns the number of circuits of an oriented pair that are on a switch.
     fn present(&self, ocs: u32, a: u32, b: u32) -> u32 {
         // Slots are short: the ports of one pod on one switch.
         let slot = &self.slots[A][self.slot(ocs, a)];
@@ -255,7 +256,7 @@ impl<'t> Board<'t> {
         self.log.clear();
     }
 
-    /// Number of moves since the last [`Board::settle`].
+    /// Returns the number of moves since the last [`Board::settle`].
     pub const fn moves(&self) -> usize {
         self.log.len()
     }
@@ -301,7 +302,8 @@ impl<'t> Board<'t> {
         self.follow(limit, stream)
     }
 
-    /// Follows chains until no port is used twice, or until more than `limit` circuits are removed.
+    /// Follows chains until no port is used twice, or until more than `limit` circuits are removed; returns `true` if
+    /// no port is used twice then.
     fn follow(&mut self, limit: i64, mut stream: Option<&mut Stream>) -> bool {
         // Kempe chain: an overfull port pushes a circuit to the other switch, which may overfill its far port there.
         while let Some((side, ocs, other, pod)) = self.tokens.pop() {
@@ -324,8 +326,8 @@ impl<'t> Board<'t> {
         self.removed <= limit
     }
 
-    /// Returns the circuit that leaves an overfull slot. Circuits that moved in this chain do not move again, so every
-    /// chain ends.
+    /// Returns the circuit that leaves an overfull slot; `None` if no circuit can move. Circuits that moved in this
+    /// chain do not move again, so every chain ends.
     fn next(&self, side: usize, ocs: u32, other: u32, pod: u32, stream: Option<&mut Stream>) -> Option<u32> {
         let slot = &self.slots[side][self.slot(ocs, pod)];
         let unmoved = |&&circuit: &&u32| self.moved[circuit as usize] != self.chain;

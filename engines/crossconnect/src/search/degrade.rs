@@ -28,8 +28,8 @@ const SCALE: i64 = 1000;
 /// Maximum number of pairs with losses for which one more circuit is tried.
 const SECOND_CHANCES: usize = 64;
 
-/// Maximum number of target circuits that working ports can carry, by counting the ports of every pod and of every
-/// switch.
+/// Returns the maximum number of target circuits that working ports can carry, by counting the ports of every pod and
+/// of every switch.
 pub fn most_by_ports(scenario: &CrossconnectScenario) -> u64 {
     let (pods, ocs_count) = (scenario.pods as usize, scenario.ocs_count as usize);
     // Ports by pod, and by switch and side.
@@ -68,8 +68,8 @@ pub fn most_by_ports(scenario: &CrossconnectScenario) -> u64 {
 }
 
 impl Task {
-    /// The task of a valid scenario. If failed ports leave too few ports for all target circuits, its demand is the
-    /// part that can be kept.
+    /// Builds the task of a valid scenario. If failed ports leave too few ports for all target circuits, the demand of
+    /// the task is the part that can be kept.
     pub fn of(scenario: &CrossconnectScenario) -> Self {
         let mut task = Self::of_all(scenario);
         if !scenario.failed_ports.is_empty() && !scenario.is_placed() {
@@ -85,7 +85,7 @@ impl Task {
     }
 }
 
-/// The target circuits that can be kept, and those that cannot: unordered cells, sorted.
+/// The target circuits that can be kept, and the lost target circuits: unordered cells, sorted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Kept {
     /// Circuits that remain targets.
@@ -138,8 +138,8 @@ fn unordered(cell: &Cell) -> Cell {
     Cell { a: cell.a.min(cell.b), b: cell.a.max(cell.b), count: cell.count }
 }
 
-/// The maximum number of circuits that the ports of all switches together can carry, with losses in proportion to the
-/// targets; unordered cells.
+/// Returns the maximum number of circuits that the ports of all switches together can carry, as unordered cells; losses
+/// are in proportion to the targets.
 fn fair(task: &Task, switches: &[usize], oriented: &[Cell], watch: &mut impl Watch) -> Vec<Cell> {
     // Ports of all switches together, as if they were one switch.
     let (sum_a, sum_b) = (together(&task.ports_a, switches), together(&task.ports_b, switches));
@@ -178,7 +178,8 @@ fn fair(task: &Task, switches: &[usize], oriented: &[Cell], watch: &mut impl Wat
     )
 }
 
-/// Restores lost circuits that fit in another orientation of the rest, pairs that keep the smallest fraction first.
+/// Restores lost circuits that fit if the other circuits are oriented differently; pairs that keep the smallest
+/// fraction come first.
 fn second_chances(
     task: &Task,
     switches: &[usize],

@@ -38,7 +38,7 @@ pub struct FlowNetwork {
 pub struct CheapestFlow {
     /// Flow of every arc.
     pub flow: Vec<i64>,
-    /// Its cost.
+    /// Cost of the flow.
     pub cost: i64,
 }
 
@@ -52,17 +52,17 @@ pub enum FlowError {
 }
 
 impl FlowNetwork {
-    /// A network of nodes without supply and without arcs.
+    /// Creates a network of nodes without supply and without arcs.
     pub fn new(nodes: usize) -> Self {
         Self { supply: vec![0; nodes], arcs: Vec::new() }
     }
 
-    /// Number of nodes.
+    /// Returns the number of nodes.
     pub const fn nodes(&self) -> usize {
         self.supply.len()
     }
 
-    /// The arcs, in the order in which they were added.
+    /// Returns the arcs, in the order in which they were added.
     pub fn arcs(&self) -> &[Arc] {
         &self.arcs
     }

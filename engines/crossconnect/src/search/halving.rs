@@ -1,8 +1,8 @@
 //! Step H (LumosCore Alg. 1; docs/methods/crossconnect.md, section 3): splits the switches in two recursively, each
 //! time with one minimum-cost flow, until each group has one switch.
 //!
-//! At a node with switches O = O0 + O1 and oriented demand A the flow finds the `0 <= x0 <= A` that removes the fewest
-//! installed circuits of the two parts within the ports of both:
+//! At a node with switches O = O0 + O1 and oriented demand A the flow finds the demand `x0` of the first part, with
+//! `0 <= x0 <= A`, for which the two parts remove the fewest installed circuits within their ports:
 //!
 //! ```text
 //! max(0, r[i] - G1a[i]) <= sum_j x0[i][j] <= min(G0a[i], r[i])      r, c: row and column sums of A
@@ -40,7 +40,7 @@ pub enum Bipartition {
 }
 
 impl Bipartition {
-    /// The splits that are tried at a node.
+    /// Returns the splits that are tried at a node.
     fn candidates(self, task: &Task, switches: &[usize]) -> Vec<(Vec<usize>, Vec<usize>)> {
         // All pairings of three or four switches are few enough to be followed to the end.
         match (self, switches) {
@@ -205,7 +205,7 @@ pub(crate) fn split(
     Ok(parts)
 }
 
-/// Distributes an oriented demand (sorted cells) over a group of switches; the others stay empty.
+/// Distributes an oriented demand (sorted cells) over a group of switches; the switches outside the group stay empty.
 ///
 /// # Errors
 /// The ports do not suffice at some node (never if the task is uniform and the demand fits all ports together), or the
@@ -307,7 +307,8 @@ fn children(
     }
 }
 
-/// Removals of two parts with the circuits that they must carry; parts of two switches are split to count them.
+/// Returns the number of removals of two parts with the circuits that they must carry; a part that consists of two
+/// switches is split for the count.
 fn lost(
     task: &Task,
     halves: [(&Part<'_>, &Vec<Cell>); 2],

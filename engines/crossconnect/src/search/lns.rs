@@ -1,11 +1,12 @@
-//! Large neighbourhoods (docs/methods/crossconnect.md, section 7): re-solves a few switches at a time exactly while the
-//! others stay.
+//! Large neighbourhoods (docs/methods/crossconnect.md, section 7): solves a few switches at a time again, exactly,
+//! while the other switches keep their circuits.
 //!
-//! One switch is sampled with probability proportional to its removals, the others uniformly. The circuits of these
-//! switches form a separate small task for the exact model of section 8. New circuits get random costs that together
-//! weigh less than one removal, so ties are broken differently each time and the search moves along plateaus. Equal or
-//! better solutions are accepted; the search stops after a number of tries without a strict improvement. [`circuits`]
-//! frees circuits across all switches instead, for plans that re-solving whole switches cannot improve further.
+//! One switch is sampled with probability proportional to its removals, the other switches uniformly. The circuits of
+//! these switches form a separate small task for the exact model of section 8. New circuits get random costs that
+//! together weigh less than one removal, so ties are broken differently each time and the search moves along plateaus.
+//! Equal or better solutions are accepted; the search stops after a number of tries without a strict improvement.
+//! [`circuits`] frees circuits across all switches instead, for plans that re-solving whole switches cannot improve
+//! further.
 
 use crate::model::assignment::{Assignment, Cell};
 use crate::model::task::{Task, merged};
@@ -28,7 +29,7 @@ mod tests;
 /// Settings of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LnsSettings {
-    /// Switches solved together.
+    /// Number of switches that are solved together.
     pub ocs: usize,
     /// `true` if pairs of pods may change their orientation among these switches.
     pub joint: bool,
@@ -39,7 +40,7 @@ pub struct LnsSettings {
 }
 
 impl LnsSettings {
-    /// Default settings for K switches: 4 at a time, 3 K tries, fixed orientation.
+    /// Returns the default settings for K switches: 4 at a time, 3 K tries, fixed orientation.
     pub const fn usual(ocs_count: usize) -> Self {
         // Four switches keep a model small; 3 K tries visit each switch several times.
         Self { ocs: 4, joint: false, patience: 3 * ocs_count as u64, nodes: 200 }
@@ -135,7 +136,7 @@ fn draw(removals: &[u64], count: usize, stream: &mut Stream) -> Vec<usize> {
     switches
 }
 
-/// Re-solves a group of switches; `None` if the solver found no solution within its node limit.
+/// Solves a group of switches again; `None` if the solver found no solution within its node limit.
 fn again<W: Watch>(
     sub: &Task,
     plan: &Assignment,

@@ -1,9 +1,9 @@
 //! Step O (docs/methods/crossconnect.md, section 3): chooses which end of every circuit uses an A port, as one
 //! minimum-cost flow.
 //!
-//! The unit of flow is an A port in use: for a pair of pods `i < j` with C circuits it enters at `j` C times, and the
-//! `a` of them that flow over to `i` are the circuits oriented `i -> j`. The flow that remains at a pod is its
-//! out-degree. Costs are convex (see [`segments`]), so each pair has up to three parallel arcs.
+//! The unit of flow is an A port in use: for a pair of pods `i < j` with C circuits, C units enter at `j`. Each unit
+//! that flows from `j` to `i` is a circuit oriented `i -> j`. The flow that remains at a pod is its out-degree. Costs
+//! are convex (see [`segments`]), so each pair has up to three parallel arcs.
 
 use crate::model::assignment::Cell;
 use crate::model::task::{Task, merged};
@@ -69,8 +69,9 @@ impl Failure {
     }
 }
 
-/// Convex cost of choosing x out of `wanted`, `(u0 - x)^+ + (u1 + x - wanted)^+` up to a constant. Returns the
-/// capacities of three arcs with costs -1, 0 and +1, whose breakpoints are clipped to the range of x.
+/// Returns the capacities of three arcs with costs -1, 0 and +1 that represent the convex cost of choosing x out of
+/// `wanted`, `(u0 - x)^+ + (u1 + x - wanted)^+` up to a constant. The breakpoints of the cost are clipped to the range
+/// of x.
 pub fn segments(u0: u32, u1: u32, wanted: u32) -> [u32; 3] {
     let (one, other) = (u0.min(wanted), wanted.saturating_sub(u1));
     let (low, high) = (one.min(other), one.max(other));
@@ -85,12 +86,12 @@ pub struct Preference<'s>(Option<&'s mut Stream>);
 const TASTES: i64 = 64;
 
 impl<'s> Preference<'s> {
-    /// No preference: a deterministic solution.
+    /// Requests the deterministic solution, without preferences.
     pub const fn none() -> Self {
         Self(None)
     }
 
-    /// Random preferences: a different solution of equal cost each time.
+    /// Requests a solution of equal cost that is different each time.
     pub const fn random(stream: &'s mut Stream) -> Self {
         Self(Some(stream))
     }
@@ -110,7 +111,8 @@ pub(crate) struct Choice<'n, 's> {
     network: &'n mut FlowNetwork,
     preference: Preference<'s>,
     unit: i64,
-    /// Per choice: units sent beforehand, and its first and last arc.
+    /// For each choice, the units that are sent beforehand, the number of its first arc, and the number after its last
+    /// arc.
     made: Vec<(u32, usize, usize)>,
 }
 
@@ -151,7 +153,7 @@ pub(crate) fn chosen<'f>(made: &'f [(u32, usize, usize)], flow: &'f [i64]) -> im
     made.iter().map(|&(low, first, last)| low + flow[first..last].iter().sum::<i64>() as u32)
 }
 
-/// Ports of every pod on several switches together.
+/// Returns the number of ports of every pod on several switches together.
 pub(crate) fn together(tables: &[Vec<u32>], switches: &[usize]) -> Vec<u32> {
     let mut sum = vec![0; tables.first().map_or(0, Vec::len)];
     for &switch in switches {
@@ -162,8 +164,8 @@ pub(crate) fn together(tables: &[Vec<u32>], switches: &[usize]) -> Vec<u32> {
     sum
 }
 
-/// Maximum number of circuits from an A port of pod `a` to a B port of pod `b` on several switches, limited by the
-/// ports of both pods on each switch.
+/// Returns the maximum number of circuits from an A port of pod `a` to a B port of pod `b` on several switches, limited
+/// by the ports of both pods on each switch.
 pub(crate) fn reach(task: &Task, switches: &[usize], a: u32, b: u32) -> u32 {
     let on = |&switch: &usize| task.ports_a[switch][a as usize].min(task.ports_b[switch][b as usize]);
     switches.iter().map(on).sum()

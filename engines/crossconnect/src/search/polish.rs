@@ -63,14 +63,15 @@ pub fn polish<W: Watch>(
     }
 }
 
-/// Removed circuits on some switches.
+/// Returns the number of removed circuits on some switches.
 fn removed_on(task: &Task, assignment: &Assignment, switches: &[usize]) -> u64 {
     let on =
         |all: &Assignment| Assignment { ocs: switches.iter().map(|&ocs| all.ocs[ocs].clone()).collect() };
     on(assignment).lacks(&on(&task.installed))
 }
 
-/// Redistributes the circuits of a group of switches among them, if that is better.
+/// Returns an assignment in which the circuits of a group of switches are redistributed among these switches; `None` if
+/// that removes no fewer circuits.
 fn resolved(
     task: &Task,
     assignment: &Assignment,

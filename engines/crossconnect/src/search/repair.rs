@@ -25,7 +25,7 @@ const PASSES: [i64; 4] = [0, 1, 2, i64::MAX];
 const TRIES: u64 = 20;
 
 /// Makes an assignment fit an oriented demand (sorted cells). The circuits of `start` may be too many, too few or
-/// exceed the ports; usually they are the installed ones or the plan of another demand.
+/// exceed the ports; usually they are the installed circuits or the plan for another demand.
 ///
 /// # Errors
 /// A circuit cannot be inserted (never if the task is uniform and the demand fits all ports together), or the run was
@@ -45,8 +45,8 @@ pub fn repair(
     Ok(board.assignment())
 }
 
-/// As [`repair`], but leaves out circuits that cannot be inserted; returns the assignment and the number of circuits
-/// left out.
+/// Does the same as [`repair`], but leaves out circuits that cannot be inserted; returns the assignment and the number
+/// of circuits left out.
 ///
 /// # Errors
 /// The run was stopped.
@@ -191,7 +191,8 @@ fn exchange_surplus(
     Ok(())
 }
 
-/// Returns the two switches for an insertion with the fewest new removals, at most `limit`.
+/// Returns the two switches for an insertion with the fewest new removals, at most `limit`; `None` if no insertion is
+/// possible.
 fn cheapest(
     board: &mut Board<'_>,
     task: &Task,
@@ -225,7 +226,7 @@ fn cheapest(
     Ok(best.map(|(_, _, one, other)| (one, other)))
 }
 
-/// Inserts a circuit along random chains, after its cheapest chains did not end.
+/// Inserts a circuit along random chains, after its cheapest chains did not end; returns `true` if a chain ended.
 fn inserted_somehow(
     board: &mut Board<'_>,
     task: &Task,

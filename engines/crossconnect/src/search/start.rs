@@ -23,8 +23,8 @@ pub struct Tries {
     pub bipartition: Bipartition,
     /// `true` if the first try also uses a random order of switches.
     pub random_order: bool,
-    /// Tries. All tries except the first use a random order of switches and random choices among orientations and
-    /// splits of equal cost.
+    /// Number of tries. All tries except the first use a random order of switches and random choices among orientations
+    /// and splits of equal cost.
     pub best_of: u64,
 }
 
@@ -51,7 +51,7 @@ impl From<MethodError> for NoStart {
     }
 }
 
-/// Random tries by halving and by repair where the ports differ between switches.
+/// Number of random tries by halving and by repair if ports differ between switches.
 const MORE_TRIES: u64 = 24;
 
 /// Orients and halves `tries.best_of` times; `found` is called with every better solution. Stream n of `streams`

@@ -39,18 +39,18 @@ pub(crate) struct Spot {
 pub(crate) struct Dice(SplitMix);
 
 impl Dice {
-    /// From a seed.
+    /// Creates a generator from a seed.
     pub(crate) const fn new(seed: u64) -> Self {
         Self(SplitMix::new(seed))
     }
 
-    /// Splitmix64: a step needs several numbers, and the streams of the run are too slow for that.
+    /// Returns the next number of Splitmix64: a step needs several numbers, and the streams of the run are too slow for
+    /// that.
     fn next(&mut self) -> u64 {
         self.0.draw()
     }
 
-    /// A number below `end`.
-    /// Multiply-shift instead of a division; the bias is below 2^-32 times the range.
+    /// Returns a number below `end`. Multiply-shift instead of a division; the bias is below 2^-32 times the range.
     fn below(&mut self, end: usize) -> usize {
         (((self.next() >> 32) * end as u64) >> 32) as usize
     }
@@ -72,8 +72,8 @@ pub(crate) struct Heat {
 }
 
 impl Heat {
-    /// Metropolis rule: exp(gain / temperature); leaving the proper states costs `detour`, returning to them gains it.
-    /// All probabilities are tabulated by the change of properness and of kept circuits.
+    /// Tabulates the Metropolis rule, exp(gain / temperature), by the change of properness and of kept circuits:
+    /// leaving the proper states costs `detour`, returning to them gains it.
     pub(crate) fn new(temperature: f64, detour: f64) -> Self {
         let chance = |proper: i32, kept: i32| {
             let gain = f64::from(kept) + detour * f64::from(proper);
@@ -94,7 +94,7 @@ impl Heat {
 pub(crate) struct AssignmentWalk {
     /// Number of pods, including the dummy pod if some port is unused.
     pods: usize,
-    /// Pods of the task.
+    /// Number of pods of the task.
     real: usize,
     ocs_count: usize,
     /// `true` if pairs may change their orientation.
@@ -107,20 +107,20 @@ pub(crate) struct AssignmentWalk {
     lines: [Lines; 3],
     /// Position in `old` of the first installed circuit of each (switch, A pod).
     old_starts: Vec<u32>,
-    /// B pod and number of installed circuits.
+    /// For each installed cell, the pod at the B port and the number of installed circuits.
     old: Vec<(u16, u16)>,
-    /// Installed cells whose pair has target circuits.
+    /// Installed cells whose pair of pods has target circuits.
     hopes: Vec<Spot>,
-    /// Installed circuits that are kept, Σ min(u, x).
+    /// Number of installed circuits that are kept, Σ min(u, x).
     kept: i64,
-    /// The cell that is -1.
+    /// The cell that is -1, if there is one.
     short: Option<Spot>,
 }
 
 /// Outcome of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// The state is unchanged: no step was found, or it was rejected.
+    /// The state is unchanged, because no step was found, or because the step was rejected.
     Stood,
     /// The step led to a state with a cell of -1.
     Astray,
@@ -129,7 +129,7 @@ pub(crate) enum Step {
 }
 
 impl AssignmentWalk {
-    /// A walk from a solution of the task, which must not be single-sided. With `joint`, pairs may change their
+    /// Creates a walk from a solution of the task, which must not be single-sided. With `joint`, pairs may change their
     /// orientation.
     pub(crate) fn new(task: &Task, start: &Assignment, joint: bool) -> Self {
         // Slack circuits give every line (the ports of a pod on a switch) a fixed sum, and every step of the walk keeps
@@ -211,12 +211,12 @@ impl AssignmentWalk {
         walk
     }
 
-    /// Installed circuits that are kept.
+    /// Returns the number of installed circuits that are kept.
     pub(crate) const fn kept(&self) -> i64 {
         self.kept
     }
 
-    /// The circuits of a proper state.
+    /// Returns the circuits of a proper state.
     pub(crate) fn assignment(&self) -> Assignment {
         let real = |pod: u16| usize::from(pod) < self.real;
         let circuits = self.spots.iter().filter(|spot| real(spot.a) && real(spot.b));
@@ -231,21 +231,21 @@ impl AssignmentWalk {
         [ocs * self.pods + a, ocs * self.pods + b, a.min(b) * self.pods + a.max(b)]
     }
 
-    /// Installed circuits in a cell.
+    /// Returns the number of installed circuits in a cell.
     fn installed(&self, spot: Spot) -> u16 {
         let line = usize::from(spot.ocs) * self.pods + usize::from(spot.a);
         let range = self.old_starts[line] as usize..self.old_starts[line + 1] as usize;
         self.old[range].iter().find(|(b, _)| *b == spot.b).map_or(0, |(_, count)| *count)
     }
 
-    /// Circuits in a cell; a cell of -1 counts as 0.
+    /// Returns the number of circuits in a cell; a cell of -1 counts as 0.
     fn circuits(&self, spot: Spot) -> u16 {
         let [line, _, _] = self.lines_of(spot);
         let here = self.lines[0].of(line).iter().filter(|&&number| self.spots[number as usize].b == spot.b);
         here.count() as u16
     }
 
-    /// A circuit in a cell.
+    /// Returns a circuit in a cell, if there is one.
     fn find(&self, spot: Spot) -> Option<u32> {
         let lines = self.lines_of(spot);
         let lists = std::array::from_fn::<_, 3, _>(|kind| self.lines[kind].of(lines[kind]));
@@ -320,7 +320,7 @@ impl AssignmentWalk {
         Some((Spot { ocs, a, b }, Some(number as u32)))
     }
 
-    /// Samples one step and accepts it by the Metropolis rule.
+    /// Samples one step, accepts or rejects it by the Metropolis rule, and returns the outcome.
     pub(crate) fn step(&mut self, heat: &Heat, dice: &mut Dice) -> Step {
         // Jacobson and Matthews: (here, moving) fixes two corners of the box, at_a and at_b two more.
         let Some((here, known)) = self.aim(dice) else { return Step::Stood };

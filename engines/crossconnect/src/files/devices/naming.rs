@@ -38,7 +38,7 @@ const fn plain(least: i64) -> Ports {
     Ports { one_series: true, one_series_both_ways: true, template: None, least }
 }
 
-/// The numbering of a format.
+/// Returns the numbering of a format; `None` for formats without ports.
 pub(crate) fn ports_of(format: &str) -> Option<Ports> {
     PORTS.iter().find(|(name, _)| *name == format).map(|(_, ports)| *ports)
 }
@@ -49,7 +49,7 @@ const USUAL_PORTS_PER_SLOT: i64 = 8;
 /// Largest allowed number of the first port.
 const MOST: i64 = 1_000_000;
 
-/// Parameters for the numbers of ports, which exports and imports share.
+/// Returns the parameters for the numbers of ports, which exports and imports share.
 pub(crate) fn port_knobs(ports: &Ports) -> Vec<ParamInfo> {
     let mut knobs = vec![
         ParamInfo::bool(
@@ -91,7 +91,7 @@ pub(crate) fn port_knobs(ports: &Ports) -> Vec<ParamInfo> {
     knobs
 }
 
-/// A text parameter with a default.
+/// Returns a text parameter with a default.
 pub(crate) fn text_knob(name: &'static str, default: &str, help: &'static str) -> ParamInfo {
     ParamInfo { default: Some(ParamValue::Text(default.to_owned())), ..ParamInfo::text(name, help) }
 }
@@ -103,7 +103,7 @@ pub(crate) struct Naming {
     pub template: Template,
 }
 
-/// The settings of a format's ports.
+/// Returns the settings of a format's ports that the parameters choose.
 pub(crate) fn naming(ports: &Ports, params: &Params) -> Result<Naming, Problem> {
     let bidirectional = params.bool("bidirectional");
     let per_slot = params.int("ports_per_slot");

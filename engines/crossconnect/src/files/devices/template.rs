@@ -5,9 +5,9 @@ use lightbay_core::problem::Problem;
 /// Direction of a port: light enters or leaves the switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Ingress, `A` in names.
+    /// Ingress port; `A` in names.
     Ingress,
-    /// Egress, `B` in names.
+    /// Egress port; `B` in names.
     Egress,
 }
 
@@ -24,13 +24,13 @@ impl Role {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
     Text(String),
-    /// The number.
+    /// Number of the port.
     Number,
-    /// `A` or `B`.
+    /// Direction of the port, `A` or `B`.
     Side,
-    /// 1 + (number − 1) div ports per slot.
+    /// Number of the slot: 1 + (number − 1) div ports per slot.
     Slot,
-    /// 1 + (number − 1) mod ports per slot.
+    /// Number of the port within its slot: 1 + (number − 1) mod ports per slot.
     Port,
 }
 
@@ -119,7 +119,7 @@ impl Template {
         self.parts.contains(&Part::Slot)
     }
 
-    /// The name of a port.
+    /// Returns the name of a port.
     pub fn name(&self, role: Role, number: u64) -> String {
         let position = number.saturating_sub(1);
         let filled = self.parts.iter().map(|part| match part {
@@ -132,7 +132,7 @@ impl Template {
         filled.collect()
     }
 
-    /// The number of a port by its name; `None` if the name is not of this form.
+    /// Returns the number of a port from its name; `None` if the name does not match the template.
     pub fn number(&self, role: Role, name: &str) -> Option<u64> {
         let (mut number, mut slot, mut port) = (None, None, None);
         let mut rest = name;

@@ -10,7 +10,7 @@ use crate::files::devices::template::Role;
 
 /// Name of the format.
 pub const NAME: &str = "calient_tl1";
-/// Its description.
+/// Description of the format.
 pub const HELP: &str =
     "TL1 commands for Calient S-series switches, a file per switch; fill in user and password.";
 

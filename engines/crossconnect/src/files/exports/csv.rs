@@ -10,7 +10,7 @@ use lightbay_core::cells;
 
 /// Name of the format.
 pub const NAME: &str = "csv";
-/// Its description.
+/// Description of the format.
 pub const HELP: &str = "The changes of all switches as one table in the order of execution, for people and spreadsheets; pods and ports count from 0, panel ports from 1 on each side of a switch.";
 
 /// The columns that the import reads: pods and ports count from 0.
@@ -101,7 +101,7 @@ fn row(
     text.push(sort, line);
 }
 
-/// Numbers of circuits that a table removes and adds.
+/// Returns the numbers of circuits that a table removes and adds.
 fn changed(changes: &Changes, rollback: bool) -> (usize, usize) {
     let entries = || changes.ocs.iter().flat_map(|ocs| &ocs.cross_connects);
     let count = |action| entries().filter(|entry| entry.action == action).count();

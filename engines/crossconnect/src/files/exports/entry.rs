@@ -1,4 +1,4 @@
-//! Formats by name: those that write the scenario itself, and those that switch controllers and people read.
+//! Formats by name: formats of scenarios, and formats for controllers of switches and for people.
 
 use super::{File, Subject, changed, formats, picture, port_map, run_sheet, runtime, write};
 use crate::Crossconnect;
@@ -8,7 +8,7 @@ use lightbay_core::param::Params;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::scenario::Scenario;
 
-/// All formats.
+/// Returns all formats.
 pub(crate) fn exporters() -> Vec<FormatInfo> {
     let instance = FormatInfo::new(
         INSTANCE,
@@ -40,7 +40,7 @@ pub(crate) fn exporters() -> Vec<FormatInfo> {
     all
 }
 
-/// Writes a scenario or plan in a format.
+/// Returns the files that a format writes for a scenario or plan.
 pub(crate) fn export(
     subject: SubjectOf<'_, Crossconnect>,
     format: &str,

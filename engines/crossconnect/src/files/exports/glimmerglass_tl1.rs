@@ -6,7 +6,7 @@ use super::script::{LineSort, Script};
 
 /// Name of the format.
 pub const NAME: &str = "glimmerglass_tl1";
-/// Its description.
+/// Description of the format.
 pub const HELP: &str = "TL1 commands for Glimmerglass switches, a file per switch; log in first.";
 
 /// Offset that the switch adds to the number of an input.

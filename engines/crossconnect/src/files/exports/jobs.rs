@@ -39,8 +39,8 @@ pub(super) struct BoxJob {
     pub adds: Vec<Lane>,
     /// The whole state afterwards, if the job writes it instead of the changes.
     pub whole: Option<Vec<Lane>>,
-    /// `true` if the device has no connection before the job. Ports that are reserved may hold connections of others, so
-    /// it is `false` on a device with such ports.
+    /// `true` if the device has no connection before the job. Always `false` for a device with reserved ports, because
+    /// such ports may hold connections of other users.
     pub starts_empty: bool,
     /// Text for every connection: its circuit by pod, side, index and panel port, safe for a comment.
     pub labels: Rc<HashMap<Lane, String>>,
@@ -50,10 +50,10 @@ pub(super) struct BoxJob {
     name: String,
 }
 
-/// Texts that all files of a plan contain.
+/// Texts and names that all files of a plan share.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Told<'a> {
-    /// The input, for names of pods.
+    /// Scenario, for names of pods.
     pub scenario: &'a CrossconnectScenario,
     /// Name of the plan.
     pub name: &'a str,
@@ -96,7 +96,7 @@ impl BoxJob {
         lines
     }
 
-    /// The circuit of a connection, for a comment.
+    /// Returns a text for a comment on the circuit of a connection.
     pub fn label(&self, lane: &Lane) -> &str {
         self.labels.get(lane).map_or("", String::as_str)
     }
@@ -106,7 +106,7 @@ fn connections(count: usize) -> String {
     counted(count as u64, "connection", "connections")
 }
 
-/// A name without characters that would end a comment.
+/// Returns a name without the characters that would end a comment.
 fn plain(name: &str) -> String {
     let mut plain = String::new();
     for c in printable(name).chars().take(80) {
@@ -223,7 +223,7 @@ fn all_at_once(
         .collect()
 }
 
-/// Connections of a device that entries give; those with the action `gone` are left out.
+/// Returns the connections of a device that entries give; entries with the action `gone` are omitted.
 fn state(changes: &Changes, device: &Device, gone: Action) -> Vec<Lane> {
     let listed =
         changes.ocs.iter().filter(|ocs| ocs.ocs_id == device.ocs).flat_map(|ocs| &ocs.cross_connects);
@@ -235,8 +235,8 @@ fn has_reserved(scenario: &CrossconnectScenario, device: &Device) -> bool {
     scenario.panel(device.ocs).is_some_and(|panel| panel.ports.iter().any(|port| port.reserved))
 }
 
-/// Returns a label for every connection of a device: its circuit by pod, side, index and panel port, or a note that it
-/// makes no circuit.
+/// Returns a label for every connection of a device: its circuit by pod, side, index and panel port, or a note that the
+/// connection makes no circuit.
 fn labels(scenario: &CrossconnectScenario, changes: &Changes, device: &Device) -> HashMap<Lane, String> {
     let listed =
         changes.ocs.iter().filter(|ocs| ocs.ocs_id == device.ocs).flat_map(|ocs| &ocs.cross_connects);
@@ -247,19 +247,19 @@ fn labels(scenario: &CrossconnectScenario, changes: &Changes, device: &Device) -
     strays::labels(scenario, device).chain(circuits).collect()
 }
 
-/// A sentence without characters that would end a comment.
+/// Returns a sentence without the characters that would end a comment.
 fn commentable(text: &str) -> String {
     printable(text).replace("--", "- -")
 }
 
-/// Entries of a switch that a batch changes.
+/// Returns the entries of a switch that a batch changes.
 fn referred<'a>(changes: &'a Changes, batch: &'a Batch, ocs: u32) -> impl Iterator<Item = &'a Entry> {
     let listed = changes.ocs.iter().find(move |listed| listed.ocs_id == ocs);
     let references = batch.changes.iter().filter(move |reference| reference.ocs_id == ocs);
     references.filter_map(move |reference| listed?.cross_connects.get(reference.entry as usize))
 }
 
-/// A circuit by the panel numbers of its ports.
+/// Returns a circuit by the panel numbers of its ports.
 const fn ends(entry: &Entry) -> Ends {
     Ends { a: entry.switch_port_a, b: entry.switch_port_b }
 }

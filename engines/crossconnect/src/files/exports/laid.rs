@@ -17,7 +17,7 @@ use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::scenario::Scenario;
 use std::sync::Arc;
 
-/// The formats: those of the switches, the port map and the run sheet.
+/// Returns the formats: all formats for switches, the port map and the run sheet.
 pub fn exporters() -> Vec<FormatInfo> {
     let of_switches: Vec<&str> =
         formats().iter().map(|format| format.name).filter(|name| *name != super::csv::NAME).collect();
@@ -27,7 +27,7 @@ pub fn exporters() -> Vec<FormatInfo> {
     entry::exporters().into_iter().filter(is_one).collect()
 }
 
-/// Writes the change from what is installed to the circuits of a plan in one of [`exporters`].
+/// Returns the files, in one of [`exporters`], for the change from the installed circuits to the circuits of a plan.
 ///
 /// # Errors
 /// Circuits without ports, switches other than the installed ones, and every problem of the format.

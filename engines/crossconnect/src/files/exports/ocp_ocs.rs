@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 /// Name of the format.
 pub const NAME: &str = "ocp_ocs";
-/// Its description.
+/// Description of the format.
 pub const HELP: &str = "gNMI requests for the optical switch model of the Open Compute Project (a draft), a request file for gnmic per switch.";
 
 /// Name of a connection by its ports, if the switch has no other names.
@@ -26,7 +26,7 @@ pub(super) struct Modules {
 }
 
 impl Modules {
-    /// A template for names of connections, with each port once.
+    /// Checks a template for names of connections, in which each port must occur once, and returns it.
     ///
     /// # Errors
     /// A template that does not name each port exactly once, or contains characters that a path would need to escape.

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// Name of the format.
 pub(super) const NAME: &str = "svg";
-/// Its description.
+/// Description of the format.
 pub(super) const HELP: &str = "Picture for a review: circuits between pods before and after, and what \
      every switch keeps, adds and removes; also readable in black and white.";
 /// Parts of a plan that the picture omits.
@@ -65,7 +65,7 @@ impl Counts {
         self.kept + self.added
     }
 
-    /// Change of the circuits of a pair of pods.
+    /// Returns the fill that shows the change of the circuits of a pair of pods.
     const fn fill(self) -> Fill {
         if self.after() > self.before() {
             ADDED
@@ -83,7 +83,7 @@ impl Counts {
     }
 }
 
-/// The file.
+/// Returns the content of the file.
 pub(super) fn svg(name: &str, scenario: &CrossconnectScenario, changes: &Changes) -> String {
     let mut drawing = Drawing::new(WIDTH, &format!("{name}: circuits before and after"));
     let mut y = MARGIN + 12.0;
@@ -105,7 +105,7 @@ pub(super) fn svg(name: &str, scenario: &CrossconnectScenario, changes: &Changes
     drawing.into_text(y + MARGIN)
 }
 
-/// Draws the circuits of every pair of pods, before and after.
+/// Draws the circuits of every pair of pods, before and after; returns the height below the drawing.
 fn pairs(drawing: &mut Drawing, scenario: &CrossconnectScenario, changes: &Changes, y: f64) -> f64 {
     let pods = scenario.pods as usize;
     let mut counts: BTreeMap<(u32, u32), Counts> = BTreeMap::new();
@@ -143,7 +143,7 @@ fn pairs(drawing: &mut Drawing, scenario: &CrossconnectScenario, changes: &Chang
     end
 }
 
-/// Draws a bar for every switch: kept, added and removed circuits.
+/// Draws a bar with kept, added and removed circuits for every switch; returns the height below the bars.
 fn switches(drawing: &mut Drawing, changes: &Changes, y: f64) -> f64 {
     let mut rows: Vec<(u32, Counts)> = changes
         .ocs

@@ -6,7 +6,7 @@ use crate::files::devices::Lane;
 
 /// Name of the format.
 pub const NAME: &str = "polatis_netconf";
-/// Its description.
+/// Description of the format.
 pub const HELP: &str = "A NETCONF session for Polatis-class switches, a file per switch to be piped into 'ssh -s -p 830 <user>@<switch> netconf'.";
 
 const BASE: &str = "urn:ietf:params:xml:ns:netconf:base:1.0";

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 /// Name of the format.
 pub const NAME: &str = "polatis_restconf";
-/// Its description.
+/// Description of the format.
 pub const HELP: &str = "RESTCONF requests for Polatis-class switches, a shell script per switch that reads \
                         address and login from OCS_URL, OCS_USER and OCS_PASSWORD.";
 

@@ -5,7 +5,7 @@ use super::script::{LineSort, Script};
 
 /// Name of the format.
 pub const NAME: &str = "polatis_tl1";
-/// Its description.
+/// Description of the format.
 pub const HELP: &str =
     "TL1 commands for Polatis-class switches (TCP port 3082), a file per switch; fill in user and password.";
 

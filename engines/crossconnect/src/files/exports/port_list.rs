@@ -10,7 +10,7 @@ use lightbay_core::problem::printable;
 use lightbay_formats::csv::CsvTable;
 use lightbay_formats::graph::Value;
 
-/// Ending of the list's name.
+/// Ending of the name of the list.
 pub const ENDING: &str = ".ports.csv";
 
 /// The columns. `panel` is the panel number of the port, or its number among the ports of all pods on its side of the
@@ -31,7 +31,7 @@ pub const COLUMNS: [&str; 12] = [
     "label",
 ];
 
-/// The list for some devices.
+/// Returns the list of the ports of some devices.
 pub(super) fn text(scenario: &CrossconnectScenario, devices: &[Device], naming: &Naming) -> String {
     let mut table = CsvTable::new(COLUMNS);
     for device in devices.iter().filter(|device| device.has_ports()) {
@@ -76,13 +76,13 @@ pub(super) fn text(scenario: &CrossconnectScenario, devices: &[Device], naming: 
     table.into_text()
 }
 
-/// A circuit for a comment on its command: `A 1.0 (r0p1, port 2 of side A) to B 3.0 (r0p3, port 4 of side B)`, or with
-/// numbers of the panel `port 2 (leaf-a Ethernet0) to port 5 (leaf-b Ethernet8)`.
+/// Returns a text that names a circuit in a comment on its command: `A 1.0 (r0p1, port 2 of side A) to B 3.0 (r0p3,
+/// port 4 of side B)`, or with numbers of the panel `port 2 (leaf-a Ethernet0) to port 5 (leaf-b Ethernet8)`.
 pub(super) fn label(scenario: &CrossconnectScenario, ocs: u32, entry: &Entry) -> String {
     ends(scenario, ocs, entry).join(" to ")
 }
 
-/// Both ends of a circuit, as in [`label`].
+/// Returns both ends of a circuit, as in [`label`].
 pub(super) fn ends(scenario: &CrossconnectScenario, ocs: u32, entry: &Entry) -> [String; 2] {
     let far = if scenario.wiring == Wiring::SingleSided { 'A' } else { 'B' };
     let end = |side: char, pod: u32, index: u32, number: u32| {
@@ -99,7 +99,7 @@ pub(super) fn ends(scenario: &CrossconnectScenario, ocs: u32, entry: &Entry) -> 
     ]
 }
 
-/// A port by its number on the panel with pod, name and label, safe for a comment.
+/// Returns a text with a port's number on the panel, its pod, name and label, safe for a comment.
 pub(super) fn port_on_panel(scenario: &CrossconnectScenario, panel: &Panel, pod: u32, number: u32) -> String {
     let port = (number as usize).checked_sub(1).and_then(|at| panel.ports.get(at));
     let name = port.and_then(|port| port.pod_port.as_deref()).map(|name| format!(" {name}"));
@@ -120,11 +120,11 @@ pub type Names = (String, String);
 /// Default names of the ports of a switch in the commands of a vendor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Called {
-    /// The vendor.
+    /// Name of the vendor.
     pub vendor: &'static str,
-    /// Names of the A ports as ingress and as egress ports; `None` if they cannot be that end of a connection.
+    /// Names of the A ports as ingress and as egress ports; `None` if the ports cannot be that end of a connection.
     pub a: [Option<Names>; 2],
-    /// B ports, in the same order; all `None` if the wiring is `single_sided`.
+    /// Names of the B ports as ingress and as egress ports; both `None` if the wiring is `single_sided`.
     pub b: [Option<Names>; 2],
 }
 

@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 
 /// Name of the format.
 pub const NAME: &str = hall::PORT_MAP;
-/// Its description.
+/// Description of the format.
 pub(super) const HELP: &str = "The port map: every port of every switch by its number, with pod, name and state, for spreadsheets and for import.";
 /// Parts of a plan or scenario without a column in the port map.
 pub(super) const LEAVES_OUT: &[&str] = &[
@@ -30,7 +30,7 @@ pub(super) fn params() -> Vec<ParamInfo> {
     vec![ParamInfo::choice("state", &STATES, STATES[0], help).derived()]
 }
 
-/// The port map of a scenario or plan.
+/// Returns the port map of a scenario or plan.
 ///
 /// # Errors
 /// The planned state is requested for a scenario, which has no plan.
@@ -51,7 +51,7 @@ pub(super) fn text(
     Ok(table(scenario, changes.filter(|_| asked != Some(STATES[1]))))
 }
 
-/// The installed state of a scenario, as tests read it.
+/// Returns the port map of the installed state of a scenario, for tests.
 #[cfg(test)]
 pub(crate) fn written(scenario: &CrossconnectScenario) -> String {
     table(scenario, None)
@@ -67,7 +67,7 @@ fn table(scenario: &CrossconnectScenario, changes: Option<&Changes>) -> String {
     text
 }
 
-/// The fields of every row: the state after changes, or as installed.
+/// Returns the fields of every row: the state after the changes, or as installed.
 pub(crate) fn lines(scenario: &CrossconnectScenario, changes: Option<&Changes>) -> Vec<[String; 7]> {
     let circuits: Vec<(u32, Circuit)> = match changes {
         None => scenario.installed_circuits().collect(),
@@ -132,8 +132,8 @@ struct Row<'s> {
     reserved: bool,
 }
 
-/// The name of a switch and its ports in order of their numbers: A ports before B ports if the switch has no own port
-/// numbers.
+/// Returns the name of a switch and its ports in order of their numbers: A ports before B ports if the switch has no
+/// own port numbers.
 fn rows(scenario: &CrossconnectScenario, ocs: u32) -> (String, Vec<Row<'_>>) {
     if let Some(panel) = scenario.panel(ocs) {
         let rows = panel.ports.iter().map(|port| Row {

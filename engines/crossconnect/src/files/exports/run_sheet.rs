@@ -13,16 +13,16 @@ use lightbay_formats::markdown::{Document, text as safe};
 
 /// Name of the format.
 pub(super) const NAME: &str = "run_sheet";
-/// Its description.
+/// Description of the format.
 pub(super) const HELP: &str = "The run sheet of a change: for each step the switches, ports and names, commands, links down, capacity left, how to verify it and how to roll it back.";
 /// Parts of the plan that the run sheet omits.
 pub(super) const LEAVES_OUT: &[&str] = &["circuits that stay", "the bound of the removals"];
 
-/// Parameter for the commands.
+/// Name of the parameter for the commands.
 const COMMANDS: &str = "commands";
 /// Value for a run sheet without commands.
 const NONE: &str = "none";
-/// Parameter for the form, and its values.
+/// Name of the parameter for the form, and its values.
 const FORM: &str = "form";
 const FORMS: [&str; 2] = ["markdown", "html"];
 /// Maximum number of pairs of pods that a step lists.
@@ -42,7 +42,7 @@ pub(super) fn params() -> Vec<ParamInfo> {
     ]
 }
 
-/// The run sheet, and the ending of its name.
+/// Returns the run sheet, and the extension of its file name.
 ///
 /// # Errors
 /// A plan that changes nothing, or an order of phases.
@@ -68,7 +68,7 @@ pub(super) fn text(subject: &Subject<'_>, params: &Params) -> Result<(String, &'
     })
 }
 
-/// The files of the commands.
+/// Returns the files with the commands.
 fn files(subject: &Subject<'_>, format: &str) -> Result<Vec<File>, Problems> {
     let infos = formats();
     let knobs = infos.iter().find(|info| info.name == format).map_or(&[][..], |info| &info.params);
@@ -122,7 +122,7 @@ fn names(subject: &Subject<'_>, step: &Step) -> String {
     names.join(", ")
 }
 
-/// `6 of 8 (75 %)`.
+/// Formats the circuits that are live during a step, such as `6 of 8 (75 %)`.
 fn left(live: LiveAround) -> String {
     format!("{} of {} ({:.0} %)", live.during, live.before, 100.0 * live.share())
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 /// Name of the format.
 pub const NAME: &str = "runtime";
-/// Its description.
+/// Description of the format.
 pub const HELP: &str = "One reconfiguration within an iteration, for a controller: its time, the dark time, \
                         and for each switch the cross-connects to delete and then to add; a second file \
                         reverses it.";

@@ -3,13 +3,13 @@
 /// Effect of a line of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LineSort {
-    /// Removes a connection, or is part of a command that does.
+    /// The line removes a connection, or is part of a command that does.
     Remove,
-    /// Adds a connection, or is part of a command that does.
+    /// The line adds a connection, or is part of a command that does.
     Add,
-    /// Comment for people, without effect.
+    /// The line is a comment for people, without effect.
     Comment,
-    /// Anything else: login, brackets, headings, kept connections, reading the state back.
+    /// The line has another purpose: login, brackets, headings, kept connections, reading the state back.
     Other,
 }
 
@@ -21,14 +21,14 @@ pub struct Script {
 }
 
 impl Script {
-    /// A text without lines that add or remove connections.
+    /// Creates a text without lines that add or remove connections.
     pub(super) fn plain(text: &str) -> Self {
         let mut script = Self::default();
         script.push(LineSort::Other, text);
         script
     }
 
-    /// Appends one line or several, all of one type.
+    /// Appends one or more lines, all with the same effect.
     pub(super) fn push(&mut self, sort: LineSort, text: impl AsRef<str>) {
         for line in text.as_ref().lines() {
             self.text.push_str(line);
@@ -37,17 +37,17 @@ impl Script {
         }
     }
 
-    /// The whole text.
+    /// Returns the whole text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The whole text.
+    /// Returns the whole text.
     pub fn into_text(self) -> String {
         self.text
     }
 
-    /// Number of lines.
+    /// Returns the number of lines.
     pub fn len(&self) -> usize {
         self.sorts.len()
     }
@@ -63,7 +63,8 @@ impl Script {
     }
 }
 
-/// Beginning of a shell script of RESTCONF requests to the data resource at a path: the function `request`.
+/// Returns the beginning of a shell script of RESTCONF requests: the function `request`, for paths below the data
+/// resource `data`.
 pub(super) fn restconf_requests(data: &str) -> String {
     format!(
         r#"set -eu

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 /// Name of the format.
 pub const NAME: &str = "sonic_ocs";
-/// Its description.
+/// Description of the format.
 pub const HELP: &str = "Changes of the table OCS_CROSS_CONNECT for switches with SONiC, a file per switch: a script that you run on the switch, RESTCONF requests, a JSON patch or a bulk update.";
 
 /// Interface of SONiC that a file is for.
@@ -29,7 +29,7 @@ pub(super) enum SonicInterface {
     Bulk,
 }
 
-/// Parameter of the interface.
+/// Name of the parameter for the interface.
 const FORM: &str = "form";
 
 /// Values of [`FORM`], in the order of [`SonicInterface`]. A test compares the two.
@@ -40,7 +40,7 @@ impl SonicInterface {
     const ALL: [Self; 5] =
         [Self::DesignCommands, Self::GeneratedCommands, Self::Restconf, Self::Patch, Self::Bulk];
 
-    /// The parameter that chooses the interface.
+    /// Returns the parameter that chooses the interface.
     pub fn param() -> ParamInfo {
         ParamInfo::choice(
             FORM,
@@ -84,7 +84,7 @@ impl NamedConnection<'_> {
     }
 }
 
-/// Writes the changes of one device.
+/// Returns the text with the changes of one device.
 pub(super) fn text(job: &BoxJob, naming: &Naming, form: SonicInterface) -> Script {
     let connection = |lane: &Lane| {
         let a = naming.template.name(Role::Ingress, lane.ingress);
@@ -139,8 +139,8 @@ const MODEL: &str = "sonic-ocs:sonic-ocs";
 const TABLE: &str = "OCS_CROSS_CONNECT";
 const LIST: &str = "OCS_CROSS_CONNECT_LIST";
 
-/// Deletions are single requests before the additions, because a port serves one connection. All additions are one
-/// `PATCH`, which merges them into the list.
+/// Writes RESTCONF requests. Deletions are single requests before the additions, because a port serves one connection.
+/// All additions are one `PATCH`, which merges them into the list.
 fn requests(text: &mut Script, removes: &[NamedConnection<'_>], adds: &[NamedConnection<'_>]) {
     text.push(LineSort::Other, restconf_requests("/restconf/data"));
     for NamedConnection { id, label, .. } in removes {
@@ -160,7 +160,7 @@ fn requests(text: &mut Script, removes: &[NamedConnection<'_>], adds: &[NamedCon
     text.push(LineSort::Other, format!("request GET '{MODEL}/{TABLE}'"));
 }
 
-/// Writes the entries of a list of additions, a line each.
+/// Writes the entries of a list of additions, one line each.
 fn entries(text: &mut Script, indent: &str, adds: &[NamedConnection<'_>]) {
     for (at, connection) in adds.iter().enumerate() {
         let comma = if at + 1 < adds.len() { "," } else { "" };
@@ -168,7 +168,8 @@ fn entries(text: &mut Script, indent: &str, adds: &[NamedConnection<'_>]) {
     }
 }
 
-/// A key in the path of a request: everything but unreserved characters is percent-encoded (RFC 3986, section 2.3).
+/// Percent-encodes a key for the path of a request: everything but unreserved characters is encoded (RFC 3986, section
+/// 2.3).
 fn percent(key: &str) -> String {
     let unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     let encoded =
@@ -176,8 +177,8 @@ fn percent(key: &str) -> String {
     key.bytes().map(encoded).collect()
 }
 
-/// One operation per line. A patch adds a value only to a parent that exists, so a connection is an empty object first,
-/// and a switch without connections gets the table first: SONiC does not keep an empty table.
+/// Returns a JSON patch with one operation per line. A patch adds a value only to a parent that exists, so a connection
+/// is an empty object first, and a switch without connections gets the table first: SONiC does not keep an empty table.
 fn patch(removes: &[NamedConnection<'_>], adds: &[NamedConnection<'_>], starts_empty: bool) -> Script {
     // RFC 6901, section 3: `~` and `/` have escapes in the steps of a path.
     let path = |id: &str| format!("/{TABLE}/{}", id.replace('~', "~0").replace('/', "~1"));
@@ -207,7 +208,7 @@ fn patch(removes: &[NamedConnection<'_>], adds: &[NamedConnection<'_>], starts_e
     text
 }
 
-/// The switch deletes before it adds, in one transaction.
+/// Returns the input of the RPC `bulk-update`. The switch deletes before it adds, in one transaction.
 fn bulk(removes: &[NamedConnection<'_>], adds: &[NamedConnection<'_>]) -> Script {
     let mut text = Script::plain("{\n  \"sonic-ocs:input\": {\n    \"delete\": [");
     for (at, NamedConnection { id, .. }) in removes.iter().enumerate() {

@@ -14,27 +14,27 @@ use lightbay_core::param::{ParamInfo, ParamValue};
 use lightbay_core::problem::{Problem, Problems, counted};
 use lightbay_core::scenario::Scenario;
 
-/// Parameter that names the plan whose circuits are the target.
+/// Name of the parameter for the plan whose circuits are the target.
 const FROM: &str = "from";
-/// Parameter that names the plan whose circuits are installed.
+/// Name of the parameter for the plan whose circuits are installed.
 const INSTALLED_FROM: &str = "installed_from";
 /// Parameter that names the plan whose ports the target circuits get.
 const RETURNS_TO: &str = "returns_to";
 /// Parameter that keeps circuits at their switch and ports.
 const KEEP_PORTS: &str = "keep_ports";
-/// Parameter for the layer whose circuits become the target.
+/// Name of the parameter for the layer whose circuits become the target.
 const LAYER: &str = "from_layer";
-/// Parameter for the change within an iteration whose circuits become the target.
+/// Name of the parameter for the change within an iteration whose circuits become the target.
 const PHASE: &str = "phase";
-/// Parameter for the number of switches.
+/// Name of the parameter for the number of switches.
 const OCS_COUNT: &str = "ocs_count";
-/// Parameter of scenarios for the pairs of ports that a switch may connect.
+/// Name of the scenario parameter for the pairs of ports that a switch may connect.
 const WIRING: &str = "wiring";
 
 /// Largest layer number.
 const MOST_LAYERS: i64 = 1 << 20;
 
-/// Parameters of this conversion.
+/// Returns the parameters of this conversion.
 pub(crate) fn conversion() -> Conversion {
     Conversion {
         plans: vec![
@@ -224,7 +224,7 @@ fn of_layer(from: &SharedPlan, layer: u32) -> Result<CircuitMatrix, Problem> {
     })
 }
 
-/// Circuits that a plan sets at a change within an iteration, and the time of the change.
+/// Returns the circuits that a plan sets at a change within an iteration, and the time of the change.
 fn of_phase(from: &SharedPlan, phase: u32) -> Result<(CircuitMatrix, Switching), Problem> {
     from.circuits_of_phase(phase).ok_or_else(|| {
         let last = (1..=1_u32 << 20).take_while(|phase| from.circuits_of_phase(*phase).is_some()).count();
@@ -243,7 +243,7 @@ fn of_phase(from: &SharedPlan, phase: u32) -> Result<(CircuitMatrix, Switching),
     })
 }
 
-/// Switches and ports that circuits keep; `None` if methods choose them again.
+/// Returns the switches and ports that the circuits keep; `None` if methods choose switches and ports again.
 fn places(matrix: &CircuitMatrix, asked: Option<bool>) -> Result<Option<&CircuitPlaces>, Problem> {
     match (&matrix.places, asked) {
         (None, Some(true)) => Err(Problem::new(
@@ -256,7 +256,7 @@ fn places(matrix: &CircuitMatrix, asked: Option<bool>) -> Result<Option<&Circuit
     }
 }
 
-/// Parts of the plan that the scenario omits, one sentence each.
+/// Returns the parts of the plan that the scenario omits, one sentence each.
 fn left_out(matrix: &CircuitMatrix, kept: bool) -> Vec<String> {
     let mut notes = Vec::new();
     if let (Some(places), false) = (&matrix.places, kept) {

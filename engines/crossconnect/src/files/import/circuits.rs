@@ -19,7 +19,7 @@ const NAMED: usize = 8;
 struct Listed {
     /// File, and line, row or path in the file.
     place: (String, String),
-    /// Its name, made of the names of its ports.
+    /// Name of the connection, made of the names of its ports.
     name: String,
     joint: Joint,
     both_ways: bool,
@@ -39,7 +39,7 @@ pub(super) struct Connections<'a> {
 pub(super) struct FoundCircuits {
     pub installed: Installed,
     pub strays: Vec<Stray>,
-    /// Lines about the strays.
+    /// Lines about the stray connections.
     pub lines: Vec<String>,
     /// Remarks on switches whose ports may be numbered differently.
     pub doubts: Vec<String>,
@@ -94,7 +94,7 @@ impl<'a> Connections<'a> {
         Ok(())
     }
 
-    /// The circuits and strays of all switches.
+    /// Returns the circuits and stray connections of all switches.
     pub(super) fn found(&self) -> FoundCircuits {
         let mut found = FoundCircuits::default();
         let (mut surplus, mut half) = (Vec::new(), Vec::new());
@@ -228,7 +228,7 @@ fn is_whole(ways: &[(Way, usize)]) -> bool {
     has(Way::Both) || (has(Way::Out) && has(Way::Back))
 }
 
-/// A line about some connections, the first of them by name and place.
+/// Returns a line on some connections, which names the first of them with their places; `None` if there are none.
 fn named(connections: &[&Listed], one: &str, many: &str) -> Option<String> {
     let count = connections.len();
     let mut names: Vec<String> = connections

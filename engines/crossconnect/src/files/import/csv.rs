@@ -91,7 +91,7 @@ pub(super) fn read(
     problems.into_result(Imported { installed, strays: Vec::new(), half: 0, lines, assumed })
 }
 
-/// A row: switch, action, circuit.
+/// Parses a row into switch, action and circuit.
 fn row(scenario: &CrossconnectScenario, line: &str) -> Result<(u32, Action, Circuit), Problem> {
     let cells = fields(line);
     let cells: Vec<&str> = cells.iter().map(|cell| cell.trim()).collect();
@@ -185,8 +185,8 @@ fn occupy(
     Ok(())
 }
 
-/// Returns the remark on switches without circuits in the table: the table may list fewer switches than the scenario
-/// has.
+/// Returns the remark on switches without circuits in the table (the table may list fewer switches than the scenario
+/// has); `None` if all switches have circuits.
 fn without_rows(switches: &[Vec<Circuit>]) -> Option<String> {
     let dark: Vec<usize> = (0..switches.len()).filter(|&ocs| switches[ocs].is_empty()).collect();
     if dark.is_empty() || dark.len() == switches.len() {

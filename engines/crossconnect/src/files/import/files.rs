@@ -8,7 +8,7 @@ use lightbay_core::param::Params;
 use lightbay_core::problem::{Problems, counted};
 use std::collections::BTreeMap;
 
-/// The file of every device.
+/// Returns every device with its file.
 pub(super) fn of<'a>(
     scenario: &CrossconnectScenario,
     devices: &'a [Device],
@@ -73,7 +73,7 @@ pub(super) fn of<'a>(
 }
 
 /// Returns the switch that a file name identifies: by the longest name of a switch that it contains, or by the number
-/// after `ocs-`.
+/// after `ocs-`. `None` if it identifies no switch.
 fn switch_in(scenario: &CrossconnectScenario, file: &str) -> Option<u32> {
     let named = |panel: &Panel| {
         let name = file_stem(&panel.name);
@@ -88,7 +88,7 @@ fn switch_in(scenario: &CrossconnectScenario, file: &str) -> Option<u32> {
     longest.filter(|_| scenario.wiring != Wiring::CrossWired).or_else(|| number_in(file))
 }
 
-/// Returns the number after the last `ocs-` of a name.
+/// Returns the number after the last `ocs-` of a name; `None` if the name has no such number.
 fn number_in(name: &str) -> Option<u32> {
     let (_, rest) = name.rsplit_once("ocs-")?;
     let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());

@@ -1,14 +1,14 @@
-//! Halls of one's own: pods, switches and what is wired to what, from tables that people keep.
+//! Imports the fabric of a user (pods, switches and their wiring) from tables.
 //!
-//! | file | says |
+//! | file | content |
 //! |---|---|
-//! | port map (`switch,port,side,pod,pod_port,label,state`) | every port of every switch, with what is set there |
-//! | list of cables ([`wiring`]) | which port of a pod goes to which port of a switch |
-//! | pods and switches ([`tables`]) | names and numbers of ports, spread evenly |
+//! | port map (`switch,port,side,pod,pod_port,label,state`) | every port of every switch, with its circuit or state |
+//! | list of cables ([`wiring`]) | the port of a pod and the port of a switch that each cable joins |
+//! | pods and switches ([`tables`]) | names and numbers of ports; the ports are spread evenly over the switches |
 //! | matrix of circuits ([`matrix`]) | target circuits of every pair of pods |
-//! | scenario or plan of kind `crossconnect` | target circuits and limits, to which a port map gives numbers |
+//! | scenario or plan of kind `crossconnect` | target circuits and limits; a port map adds the port numbers |
 //!
-//! All of them become rows of ports first, and [`build`] makes the scenario of the rows.
+//! All files are first converted to rows of ports; [`build`] creates the scenario from these rows.
 
 use super::state::{scenario_in, sorted_out};
 use super::{Input, in_file, text_of};
@@ -43,7 +43,7 @@ const MAX_BYTES: u64 = 64 << 20;
 /// Maximum number of ports of a panel that can be requested.
 const MOST_PORTS: i64 = 1 << 16;
 
-/// Both formats.
+/// Returns the descriptions of both formats.
 pub(super) fn formats() -> Vec<FormatInfo> {
     let words: Vec<&'static str> = Wiring::ALL.iter().map(|(word, _)| *word).collect();
     let wiring = || {
@@ -84,7 +84,7 @@ pub(super) fn formats() -> Vec<FormatInfo> {
     ]
 }
 
-/// Kinds of tables.
+/// Type of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TableSort {
     PortMap,

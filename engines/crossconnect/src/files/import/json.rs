@@ -6,7 +6,8 @@ use lightbay_core::read::{brief, list_at, parse_json};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// A key with or without the name of its module.
+/// Returns the key as written, which may begin with the name of its module, and its value; `None` if the key is
+/// missing.
 fn of_module<'v>(map: &'v Map<String, Value>, key: &str) -> Option<(&'v str, &'v Value)> {
     let found = map.iter().find(|(name, _)| name.rsplit(':').next() == Some(key));
     found.map(|(name, value)| (name.as_str(), value))
@@ -16,7 +17,8 @@ fn no_list(key: &str) -> Problems {
     Problem::new("", format!("holds no '{key}'"), "check that this is the file you meant").into()
 }
 
-/// The name of a port, which may be written as a number.
+/// Returns the name of a port, which may be written as a number; adds a problem and returns `None` if it is missing or
+/// has another type.
 fn port(entry: &Map<String, Value>, key: &str, place: &str, problems: &mut Problems) -> Option<String> {
     match entry.get(key) {
         Some(Value::String(name)) => Some(name.clone()),
@@ -32,7 +34,7 @@ fn port(entry: &Map<String, Value>, key: &str, place: &str, problems: &mut Probl
     }
 }
 
-/// `{"optical-switch:cross-connects": {"pair": [{"ingress": 1, "egress": 13}]}}`.
+/// Reads JSON such as `{"optical-switch:cross-connects": {"pair": [{"ingress": 1, "egress": 13}]}}`.
 pub(super) fn pairs(text: &str) -> Result<Listing, Problems> {
     let value = parse_json(text.as_bytes())?;
     let (name, list) = value
@@ -87,8 +89,8 @@ fn port_connections<'v>(value: &'v Value, path: &str, lists: &mut Vec<(String, &
     }
 }
 
-/// Connections of the Open Compute Project. Connections that the switch could not make or is removing are omitted,
-/// with a remark.
+/// Reads connections of the Open Compute Project. Connections that the switch could not make or is removing are
+/// omitted, with a remark.
 pub(super) fn connections(text: &str) -> Result<Listing, Problems> {
     let value = parse_json(text.as_bytes())?;
     let mut lists = Vec::new();
@@ -167,7 +169,8 @@ pub(super) fn connections(text: &str) -> Result<Listing, Problems> {
     problems.into_result(listing)
 }
 
-/// `{"OCS_CROSS_CONNECT": {"1A-16B": {"a_side": "1A", "b_side": "16B"}}}`, other tables may be present.
+/// Reads JSON such as `{"OCS_CROSS_CONNECT": {"1A-16B": {"a_side": "1A", "b_side": "16B"}}}`; other tables may be
+/// present.
 pub(super) fn config_db(text: &str) -> Result<Listing, Problems> {
     const TABLE: &str = "OCS_CROSS_CONNECT";
     let value = parse_json(text.as_bytes())?;

@@ -6,7 +6,8 @@ use roxmltree::{Document, Error, Node, ParsingOptions};
 
 const END: &str = "]]>]]>";
 
-/// Maximum number of elements and texts of a reply: a dozen for each of more connections than any switch has ports.
+/// Maximum number of elements and texts of a reply: about a dozen per connection, which suffices for more connections
+/// than any switch has ports.
 const MAX_NODES: u32 = 1_000_000;
 /// Maximum length of a tag, in bytes. The limit bounds the parse time, because the parser compares every attribute of a
 /// tag with all previous ones.
@@ -15,7 +16,7 @@ const MAX_TAG_BYTES: usize = 4096;
 /// enclosing ones.
 const MAX_NAMESPACES: usize = 10_000;
 
-/// The pairs of the last reply that has any cross-connects. Namespaces are ignored, because they differ between
+/// Reads the pairs of the last reply that has any cross-connects. Namespaces are ignored, because they differ between
 /// firmware versions.
 pub(super) fn pairs(text: &str) -> Result<Listing, Problems> {
     let mut last = None;

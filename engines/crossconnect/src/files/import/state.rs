@@ -70,10 +70,10 @@ pub(crate) fn import(
     Ok(ImportedScenario { scenario, lines, summary, assumed, notes })
 }
 
-/// A scenario, the changes of the plan that it came with, and the other files.
+/// A scenario, the changes of the plan if the scenario came with a plan, and the other files.
 type SortedInputs<'i> = (Scenario<Crossconnect>, Option<Changes>, Vec<Input<'i>>);
 
-/// The scenario among the files, and the others.
+/// Returns the scenario among the files, and the other files.
 fn sorted<'i>(format: &str, inputs: &'i [format::Input]) -> Result<SortedInputs<'i>, Problems> {
     let (input, files) = sorted_out(inputs)?;
     let change = input.map(changes_in).transpose()?.flatten();
@@ -93,7 +93,7 @@ fn sorted<'i>(format: &str, inputs: &'i [format::Input]) -> Result<SortedInputs<
     Ok((scenario, change, files))
 }
 
-/// The file with the scenario, if there is one, and the others.
+/// Returns the file with the scenario, if there is one, and the other files.
 pub(super) fn sorted_out(
     inputs: &[format::Input],
 ) -> Result<(Option<&format::Input>, Vec<Input<'_>>), Problems> {
@@ -110,7 +110,7 @@ pub(super) fn sorted_out(
     Ok((scenario, files))
 }
 
-/// The changes of a plan in a file; `None` for a scenario and for an order of phases.
+/// Returns the changes of a plan in a file; `None` for a scenario and for an order of phases.
 fn changes_in(input: &format::Input) -> Result<Option<Changes>, Problems> {
     let value = read_json(input.bytes.as_slice())?;
     if !is_plan(&value) || kind_of(&value) != Some(Crossconnect::NAME) {
@@ -124,7 +124,7 @@ fn is_plan(value: &serde_json::Value) -> bool {
     schema.is_some_and(|schema| schema.starts_with("lightbay.plan/"))
 }
 
-/// Returns how many steps of a plan the state of the switches has completed.
+/// Returns the number of steps of a plan that the state of the switches has completed, and the ports that differ.
 fn progress(scenario: &CrossconnectScenario, changes: &Changes, read: &Imported) -> ChangeProgress {
     let circuits = read
         .installed
@@ -139,7 +139,7 @@ fn progress(scenario: &CrossconnectScenario, changes: &Changes, read: &Imported)
     steps::progress(scenario, changes, &circuits.collect(), &ports.collect())
 }
 
-/// `step 2 of 5 done, 3 ports differ: ocs-east:5, …`.
+/// Returns a line such as `step 2 of 5 done, 3 ports differ: ocs-east:5, …`.
 fn progress_line(scenario: &CrossconnectScenario, progress: &ChangeProgress) -> String {
     let ChangeProgress { done, of, differ } = progress;
     let ports = counted(differ.len() as u64, "port differs", "ports differ");

@@ -45,7 +45,7 @@ fn is_prompt(line: &str) -> bool {
     first.contains('@') || first.ends_with(['#', '$', '>'])
 }
 
-/// The connections of a table.
+/// Reads the connections of a table.
 pub(super) fn cross_connects(text: &str) -> Result<Listing, Problems> {
     let mut problems = Problems::new();
     let mut listing = Listing::default();

@@ -8,7 +8,7 @@ use lightbay_core::problem::{Problem, Problems, printable};
 /// Position of the reader within a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum At<'t> {
-    /// Outside responses: echoes, prompts, acknowledgements.
+    /// Outside responses: the reader skips echoes, prompts and acknowledgements.
     Outside,
     /// In the response with this tag.
     Response(&'t str),
@@ -18,7 +18,7 @@ enum At<'t> {
     Report,
 }
 
-/// The quoted lines of a reply with their numbers.
+/// Returns the quoted lines of a reply with their numbers.
 fn quoted<'t>(text: &'t str, command: &str) -> Result<Vec<(usize, &'t str)>, Problem> {
     let at_line = |number: usize| format!("line {number}");
     let mut at = At::Outside;
@@ -127,7 +127,7 @@ fn response_may_begin(at: At<'_>, tag: &str, code: &str, command: &str) -> Resul
     }
 }
 
-/// `RTRV-PATCH`: lines with an ingress and an egress port.
+/// Reads a reply to `RTRV-PATCH`: lines with an ingress and an egress port.
 pub(super) fn patches(text: &str) -> Result<Listing, Problems> {
     let mut problems = Problems::new();
     let mut listing = Listing::default();
@@ -148,8 +148,8 @@ pub(super) fn patches(text: &str) -> Result<Listing, Problems> {
     problems.into_result(listing)
 }
 
-/// `rtrv-crs-fiber`: one line per input and output, `GGN:IPORTID=10002,…,OPORTID=20003,…,CONNSTATE=steady,…`; 0 for
-/// none.
+/// Reads a reply to `rtrv-crs-fiber`: one line per input and output,
+/// `GGN:IPORTID=10002,…,OPORTID=20003,…,CONNSTATE=steady,…`; 0 for none.
 pub(super) fn fiber_crosses(text: &str) -> Result<Listing, Problems> {
     let mut problems = Problems::new();
     let mut listing = Listing::default();
@@ -197,8 +197,8 @@ pub(super) fn fiber_crosses(text: &str) -> Result<Listing, Problems> {
     problems.into_result(listing)
 }
 
-/// `RTRV-CRS`: lines of keys and values. OC is the operational capability of a connection (OK, INIT: in progress, FAIL, NOHW),
-/// OS its operational state (RDY, OOS, OOS-NP).
+/// Reads a reply to `RTRV-CRS`: lines of keys and values. OC is the operational capability of a connection (OK, INIT:
+/// in progress, FAIL, NOHW), OS its operational state (RDY, OOS, OOS-NP).
 pub(super) fn cross_connects(text: &str) -> Result<Listing, Problems> {
     let mut problems = Problems::new();
     let mut listing = Listing::default();

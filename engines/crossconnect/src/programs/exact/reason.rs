@@ -46,7 +46,8 @@ pub fn infeasible(task: &Task, orientation: Orientation<'_>, conflict: Option<&C
     )
 }
 
-/// Returns a sentence if the switches on which both pods of a pair have ports cannot carry its circuits.
+/// Returns a sentence if the switches on which both pods of a pair have ports cannot carry the circuits of the pair;
+/// otherwise `None`.
 fn apart(task: &Task, orientation: Orientation<'_>) -> Option<String> {
     let far = if task.single_sided { &task.ports_a } else { &task.ports_b };
     asked(task, orientation).into_iter().find_map(|(cell, both)| {
@@ -70,7 +71,7 @@ fn circuits_of(count: u32, a: usize, b: usize) -> String {
     format!("the {} between pods {a} and {b}", counted(u64::from(count), "circuit", "circuits"))
 }
 
-/// The constraints of a conflict: circuits of pairs of pods, and ports of pods with their switches.
+/// Returns the constraints of a conflict in words: circuits of pairs of pods, and ports of pods with their switches.
 fn words(task: &Task, orientation: Orientation<'_>, conflict: &Conflict) -> Vec<String> {
     let wanted: BTreeMap<(usize, usize), u32> = asked(task, orientation)
         .into_iter()
@@ -127,7 +128,7 @@ fn words(task: &Task, orientation: Orientation<'_>, conflict: &Conflict) -> Vec<
     circuits.into_iter().chain(ports).chain(odd).collect()
 }
 
-/// The numbers in the name of a row or column.
+/// Returns the numbers in the name of a row or column.
 fn numbers(name: &str) -> Vec<usize> {
     name.split('_').filter_map(|part| part.parse().ok()).collect()
 }

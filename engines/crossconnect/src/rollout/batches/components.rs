@@ -12,11 +12,11 @@ use rustc_hash::FxHashMap;
 pub(super) struct Change {
     pub at: EntryRef,
     pub removal: bool,
-    /// The pods at its ends, the smaller first.
+    /// Pods at the ends of the circuit, the smaller first.
     pub pods: (u32, u32),
-    /// `true` if its circuit ends at a failed port, so that removing it loses no capacity.
+    /// `true` if the circuit ends at a failed port, so that its removal loses no capacity.
     pub forced: bool,
-    /// Removals that free its ports, at most two; none for a removal.
+    /// Removals that free the ports of an addition, at most two; none for a removal.
     pub waits_for: Vec<u32>,
 }
 
@@ -27,9 +27,9 @@ pub(super) type MaintenanceMove = Vec<u32>;
 /// Changes that are connected by shared ports.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Component {
-    /// Its removals.
+    /// Removals of the component.
     pub removals: Vec<u32>,
-    /// Its additions.
+    /// Additions of the component.
     pub additions: Vec<u32>,
     /// Moves of the component; moves with fewer removals come first.
     pub moves: Vec<MaintenanceMove>,

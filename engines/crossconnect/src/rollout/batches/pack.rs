@@ -3,10 +3,10 @@
 use super::components::ChangeComponents;
 use super::traffic::Traffic;
 
-/// Number of components in progress at the same time, among those that do not fit in one batch.
+/// Number of components, too large for one batch, that are in progress at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Care {
-    /// Eager: as many as the limits allow.
+    /// As many as the limits allow.
     Eager,
     /// Only one, so that the open ends of other components do not block it.
     OneAtATime,
@@ -19,11 +19,12 @@ enum Stage {
     Waiting,
     /// Some removals have been made.
     Open,
-    /// Nothing is left.
+    /// All changes have been made.
     Done,
 }
 
-/// The changes in batches. This heuristic respects the limits if it finds batches within them.
+/// Returns the changes of each batch, as numbers of changes. This heuristic respects the limits if it finds batches
+/// within them.
 pub(super) fn pack(work: &ChangeComponents, traffic: Traffic, care: Care) -> Vec<Vec<u32>> {
     let mut packer = Packer {
         work,
@@ -56,20 +57,20 @@ struct Packer<'a> {
     stages: Vec<Stage>,
     /// `true` if each change has been made.
     made: Vec<bool>,
-    /// The batch under way.
+    /// Changes of the batch that is being built.
     batch: Vec<u32>,
 }
 
 impl Packer<'_> {
-    /// For every component, `true` if making all its removals together violates a limit while all other circuits are
-    /// live.
+    /// Returns, for every component, `true` if making all its removals together violates a limit while all other
+    /// circuits are live.
     fn too_large(&mut self) -> Vec<bool> {
         let work = self.work;
         work.components.iter().map(|component| self.missed_by(&component.removals) > 0).collect()
     }
 
-    /// Chooses the removals of a batch: first those of components in progress, then whole components, then the first
-    /// moves of components that must be cut.
+    /// Chooses the removals of a batch: first of components in progress, then of whole components, then the first moves
+    /// of components that must be cut.
     fn removals(&mut self, too_large: &[bool], care: Care) {
         let work = self.work;
         // Components in progress come first, because their circuits are dark.
@@ -96,7 +97,7 @@ impl Packer<'_> {
     }
 
     /// Makes moves of a component while the limits allow one; returns `true` if it made any. Moves that complete an
-    /// addition go before those that begin one.
+    /// addition come before moves that begin one.
     fn steps(&mut self, component: usize) -> bool {
         let work = self.work;
         let mut any = false;
@@ -126,12 +127,12 @@ impl Packer<'_> {
         }
     }
 
-    /// The removals of a move that are not made yet.
+    /// Returns the removals of a move that are not made yet.
     fn open(&self, removals: &[u32]) -> Vec<u32> {
         removals.iter().copied().filter(|&change| !self.made[change as usize]).collect()
     }
 
-    /// Makes removals together if the limits allow it.
+    /// Makes removals together if the limits allow it; returns `true` if it made them.
     fn make(&mut self, removals: &[u32]) -> bool {
         // `missed_by` makes the removals on trial and restores the counters.
         if self.missed_by(removals) > 0 {
@@ -149,7 +150,7 @@ impl Packer<'_> {
         self.batch.extend(removals);
     }
 
-    /// Number of circuits by which the limits would be violated if these removals were made together.
+    /// Returns the number of circuits by which the limits would be violated if these removals were made together.
     fn missed_by(&mut self, removals: &[u32]) -> u32 {
         let changes = &self.work.changes;
         // Changes the counters of the pods and pairs and restores them, which is cheaper than a copy.
@@ -190,7 +191,7 @@ impl Packer<'_> {
         }
     }
 
-    /// Returns the move with the smallest violation of the limits, from a component in progress if there is one.
+    /// Makes the move with the smallest violation of the limits, from a component in progress if there is one.
     fn least_evil(&mut self) {
         let work = self.work;
         // Components in progress first, since their ends are dark already.

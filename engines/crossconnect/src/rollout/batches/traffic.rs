@@ -1,4 +1,4 @@
-//! Counts live circuits and compares them with those that must be live.
+//! Counts live circuits, and compares them with the number of circuits that must be live.
 
 use super::components::{Change, ChangeComponents};
 use super::entries;
@@ -7,7 +7,7 @@ use crate::rollout::ports::Wired;
 use crate::scenario::CrossconnectScenario;
 use rustc_hash::FxHashMap;
 
-/// Tolerance of shares.
+/// Tolerance for fractions of circuits.
 const SHARE_TOLERANCE: f64 = 1e-9;
 
 /// Circuits of a pod or of a pair of pods.
@@ -16,7 +16,7 @@ struct Count {
     /// Old and new number of circuits; the old number excludes circuits at failed ports.
     old: u32,
     new: u32,
-    /// Present number.
+    /// Number of circuits that are live now.
     live: u32,
     /// Minimum number of live circuits that the limits allow.
     floor: u32,
@@ -25,8 +25,8 @@ struct Count {
 }
 
 impl Count {
-    /// Returns the number of circuits that should be live, the smaller of the old and the new number; if fewer are
-    /// live, the difference is missing. For a pod or pair that gets fewer circuits, this is the new number.
+    /// Returns the number of circuits that should be live: the smaller of the old and the new number. If fewer are
+    /// live, the pod or pair lacks the difference. For a pod or pair that gets fewer circuits, this is the new number.
     const fn due(self) -> u32 {
         if self.old < self.new { self.old } else { self.new }
     }
@@ -40,7 +40,7 @@ impl Count {
     }
 }
 
-/// Dark circuits at one time.
+/// Circuits that are dark at one time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dark {
     /// Dark circuits on all switches together.
@@ -108,8 +108,8 @@ impl Traffic {
         traffic
     }
 
-    /// The counts with default limits: every pod keeps half of its circuits, and every pair of pods keeps one circuit,
-    /// except a pair with a single circuit that moves to ports in use.
+    /// Returns the counts with default limits: every pod keeps half of its circuits, and every pair of pods keeps one
+    /// circuit, except a pair with a single circuit that moves to ports in use.
     pub(super) fn spared(mut self, work: &ChangeComponents) -> Self {
         // Circuits that can be added before any removal count as kept.
         for change in work.changes.iter().filter(|change| !change.removal && change.waits_for.is_empty()) {
@@ -126,7 +126,7 @@ impl Traffic {
         self
     }
 
-    /// Pods and pairs of pods below their limits.
+    /// Returns the positions of the pods and pairs of pods that are below their limits.
     pub(super) fn short(&self) -> impl Iterator<Item = usize> + '_ {
         let all = self.pods.iter().chain(&self.pairs).enumerate();
         all.filter(|(_, count)| count.below_floor() > 0).map(|(at, _)| at)
@@ -145,8 +145,8 @@ impl Traffic {
         [a, b, pair, Some(&mut self.all)]
     }
 
-    /// Counts a removal; returns by how many circuits the total, its pods and its pair are below their limits; 0 if the
-    /// limits hold.
+    /// Counts a removal; returns the number of circuits by which the total, the pods and the pair of the circuit are
+    /// below their limits; 0 if the limits hold.
     pub(super) fn take(&mut self, change: &Change) -> u32 {
         if change.forced {
             return 0;

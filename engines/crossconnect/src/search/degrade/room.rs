@@ -8,8 +8,8 @@ use crate::model::assignment::{Assignment, Cell};
 use crate::model::task::{Task, merged};
 
 impl Task {
-    /// A solution with every lost circuit for which a switch has free ports at both ends. Places at which a circuit
-    /// would count as kept are filled last, because bounds count the removal of that circuit.
+    /// Returns a solution with every lost circuit for which a switch has free ports at both ends. Places at which a
+    /// circuit would count as kept are filled last, because bounds count the removal of that circuit.
     pub(crate) fn completed(&self, found: &Assignment) -> Assignment {
         if self.lost.is_empty() {
             return found.clone();
@@ -27,7 +27,8 @@ impl Task {
         plan
     }
 
-    /// The switch and the circuit of a pair that still fits.
+    /// Returns a switch with free ports for one more circuit of a pair, and that circuit; `None` if no switch has such
+    /// ports.
     fn room(&self, plan: &Assignment, pair: &Cell) -> Option<(usize, Cell)> {
         let orientations: &[(u32, u32)] =
             if self.single_sided { &[(pair.a, pair.b)] } else { &[(pair.a, pair.b), (pair.b, pair.a)] };
@@ -60,7 +61,7 @@ impl Task {
         Some((ocs, Cell { a, b, count: 1 }))
     }
 
-    /// A solution without the circuits that [`Task::completed`] adds.
+    /// Returns a solution without the circuits that [`Task::completed`] adds.
     pub(crate) fn trimmed(&self, found: Assignment) -> Assignment {
         let mut plan = found;
         for lost in &self.lost {

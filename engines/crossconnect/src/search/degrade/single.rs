@@ -17,11 +17,11 @@ use lightbay_highs::solution::Start;
 
 /// Maximum number of target pairs times switches of the model; a larger model would take more than a few seconds.
 const MOST_CELLS: usize = 20_000;
-/// Maximum number of nodes of its tree search: loading a scenario must not take long.
+/// Maximum number of nodes of the solver's tree search: loading a scenario must not take long.
 const NODES: i32 = 1000;
 
-/// For a task without sides, the target circuits that fit the working ports. `None` if all target circuits fit, if they
-/// would not all fit even with every port working, or if the scenario is too large to decide.
+/// Returns, for a task without sides, the target circuits that fit the working ports. `None` if all target circuits
+/// fit, if they would not all fit even with every port working, or if the scenario is too large to decide.
 pub(super) fn kept(task: &Task, sound: &Task) -> Option<Kept> {
     let all: u64 = task.wanted.iter().map(|cell| u64::from(cell.count)).sum();
     let best = most(task);
@@ -46,7 +46,7 @@ fn is_large(task: &Task) -> bool {
     task.wanted.len().saturating_mul(task.ocs_count) > MOST_CELLS
 }
 
-/// Maximum number of circuits by counting the ports of every pod and every switch.
+/// Returns the maximum number of circuits by counting the ports of every pod and every switch.
 fn by_counting(task: &Task) -> u64 {
     let switches: u64 =
         task.ports_a.iter().map(|row| row.iter().map(|&p| u64::from(p)).sum::<u64>() / 2).sum();
@@ -81,7 +81,8 @@ fn most(task: &Task) -> Assignment {
     found.filter(|found| found.circuits() > first.circuits()).unwrap_or(first)
 }
 
-/// The first assignment.
+/// Returns the first assignment: it keeps installed circuits and puts every other circuit on the first switch with a
+/// free port at both ends.
 fn spread(task: &Task) -> Assignment {
     // Installed circuits first, then each pair on the first switches with room (first fit).
     let mut free = task.ports_a.clone();

@@ -8,7 +8,7 @@
 use super::{Arc, CheapestFlow, FlowError};
 use lightbay_core::method::MethodError;
 
-/// No arc, or no node.
+/// Marker for a missing arc or node.
 const NONE: u32 = u32::MAX;
 /// Steps and inspected arcs between two stop checks: well below 5 ms of work.
 const WORK_PER_QUESTION: usize = 1 << 17;
@@ -65,13 +65,13 @@ pub(super) struct Simplex<'n> {
 struct Leaving {
     /// Flow around the cycle.
     delta: i64,
-    /// The node whose edge to its parent leaves, and `true` if it is on the side where flow enters the new edge; `None`
-    /// if the entering edge only moves to its other bound.
+    /// The node whose edge to its parent leaves, and `true` if the node is on the side where flow enters the new edge;
+    /// `None` if the entering edge only moves to its other bound.
     out: Option<(u32, bool)>,
 }
 
 impl<'n> Simplex<'n> {
-    /// Big-M start: artificial arcs carry all supplies, so the first tree is feasible.
+    /// Creates the first tree by the big-M method: artificial arcs carry all supplies, so the tree is feasible.
     pub(super) fn new(supply: &[i64], arcs: &'n [Arc]) -> Self {
         let root = supply.len() as u32;
         let largest = arcs.iter().map(|arc| arc.cost.abs()).max().unwrap_or(0);
@@ -153,7 +153,7 @@ impl<'n> Simplex<'n> {
         Ok(CheapestFlow { flow, cost })
     }
 
-    /// Nodes that only artificial edges can supply.
+    /// Returns the nodes that only artificial edges can supply.
     fn cut(&self) -> Vec<u32> {
         let real = &self.nodes[..self.nodes.len() - 1];
         // A potential above half of `dear` means that the node hangs from an artificial arc.

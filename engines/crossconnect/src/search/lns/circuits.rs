@@ -1,10 +1,10 @@
-//! Neighbourhoods across all switches (docs/methods/crossconnect.md, section 7): most kept circuits stay, the others
-//! are re-solved exactly.
+//! Neighbourhoods across all switches (docs/methods/crossconnect.md, section 7): most kept circuits are fixed, and all
+//! other circuits are placed again exactly.
 //!
-//! All new circuits and a random fraction of the kept ones are free. Fixed circuits occupy their ports and their part
-//! of the demand. The remaining circuits fit in few places, so the exact model is small although it covers all switches
-//! and both orientations. The fraction grows after tries that are solved to optimality without an improvement, and
-//! shrinks after a try that is not.
+//! All new circuits and a random fraction of the kept circuits are free, which means that the program chooses their
+//! places. Fixed circuits occupy their ports and their part of the demand. The remaining circuits fit in few places, so
+//! the exact model is small although it covers all switches and both orientations. The fraction grows after tries that
+//! are solved to optimality without an improvement, and shrinks after a try that is not.
 
 use crate::model::assignment::{Assignment, Cell};
 use crate::model::task::{Task, merged};
@@ -68,7 +68,7 @@ pub(crate) fn without(task: &Task, fixed: &Assignment) -> Task {
     rest
 }
 
-/// Cells minus others, both sorted.
+/// Returns the cells of the first list minus the cells of the second list; both lists are sorted.
 fn minus(all: &[Cell], some: &[Cell]) -> Vec<Cell> {
     let left = all.iter().map(|cell| {
         let found = some.binary_search_by_key(&(cell.a, cell.b), |other| (other.a, other.b));
@@ -77,7 +77,8 @@ fn minus(all: &[Cell], some: &[Cell]) -> Vec<Cell> {
     left.filter(|cell| cell.count > 0).collect()
 }
 
-/// Chooses the kept circuits of a solution that are fixed in this try. Bernoulli sample of the kept circuits.
+/// Returns the kept circuits of a solution that are fixed in this try: each kept circuit is freed with probability
+/// `share`.
 fn fixed(task: &Task, plan: &Assignment, share: f64, stream: &mut Stream) -> Assignment {
     let mut stay = |(cells, old): (&Vec<Cell>, &Vec<Cell>)| -> Vec<Cell> {
         let kept = cells.iter().map(|cell| {

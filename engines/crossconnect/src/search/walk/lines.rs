@@ -10,7 +10,7 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Empty lists with these capacities.
+    /// Creates empty lists with these capacities.
     pub(super) fn new(rooms: impl Iterator<Item = u32>) -> Self {
         let mut starts = vec![0];
         let mut end = 0;
@@ -21,7 +21,7 @@ impl Lines {
         Self { lengths: vec![0; starts.len() - 1], items: vec![0; end as usize], starts }
     }
 
-    /// The entries of a list.
+    /// Returns the entries of a list.
     pub(super) fn of(&self, line: usize) -> &[u32] {
         let start = self.starts[line] as usize;
         &self.items[start..start + self.lengths[line] as usize]

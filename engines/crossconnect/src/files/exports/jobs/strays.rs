@@ -13,9 +13,9 @@ use std::collections::HashSet;
 /// Changes of the stray connections of a device.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Strays {
-    /// Strays that stay: one direction of a circuit that is set up.
+    /// Stray connections that stay, because each is one direction of a circuit that is set up.
     pub stay: HashSet<Lane>,
-    /// Strays that are deleted, in order.
+    /// Stray connections that are deleted, in order.
     pub go: Vec<Lane>,
     /// Connections of circuits that must be set again: if commands name a connection by its ingress port, deleting a
     /// stray also deletes these connections.
@@ -62,7 +62,7 @@ impl Strays {
     }
 }
 
-/// Extends a job: it first deletes strays, and sets again the connections that are deleted with them.
+/// Returns a job that first deletes stray connections, and sets again the connections that are deleted with them.
 pub(super) fn cleared(job: BoxJob, go: &[Lane], again: &[Lane]) -> BoxJob {
     let is_gone = |lane: &Lane| again.contains(lane);
     // Connections that the job removes anyway are already deleted with the stray, so they are not set again.
@@ -74,7 +74,7 @@ pub(super) fn cleared(job: BoxJob, go: &[Lane], again: &[Lane]) -> BoxJob {
     }
 }
 
-/// Labels of the strays of a device, for comments.
+/// Returns the labels of the stray connections of a device, for comments.
 pub(super) fn labels<'a>(
     scenario: &'a CrossconnectScenario,
     device: &'a Device,

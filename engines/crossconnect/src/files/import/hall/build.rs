@@ -68,7 +68,7 @@ pub(super) fn scenario(
     Ok(built)
 }
 
-/// Rows with sides make two-sided switches, rows without sides make single-sided ones.
+/// Returns the wiring: rows with sides make two-sided switches, rows without sides make single-sided ones.
 fn wiring(base: Option<&CrossconnectScenario>, rows: &PortRows, params: &Params) -> Result<Wiring, Problem> {
     let wired = || {
         rows.switches
@@ -175,7 +175,7 @@ fn lay(
 
 type SwitchRows<'r> = (&'r String, &'r BTreeMap<u32, Row>);
 
-/// The switches of the rows in the order of the scenario.
+/// Returns the switches of the rows in the order of the scenario.
 fn switches<'r>(
     base: Option<&CrossconnectScenario>,
     rows: &'r PortRows,
@@ -212,8 +212,8 @@ fn switches<'r>(
 /// Number of a port on its panel, and its index within the pod, if the pod states one.
 type NumberedPort = (u32, Option<u32>);
 
-/// Index of every port within pod and side: the index that the pod states, if it states every index from 0 once;
-/// otherwise counted in order of the panel numbers.
+/// Returns the index of every port within pod and side: the index that the pod states, if it states every index from 0
+/// once; otherwise counted in order of the panel numbers.
 fn indices(listed: &BTreeMap<u32, Row>) -> HashMap<u32, u32> {
     let mut groups: HashMap<(&str, Option<Side>), Vec<NumberedPort>> = HashMap::new();
     for (&number, row) in listed.iter().filter(|(_, row)| !row.reserved) {
@@ -266,7 +266,7 @@ fn states(hall: &mut CrossconnectScenario, switches: &[SwitchRows<'_>]) {
     (hall.installed, hall.failed_ports, hall.strays) = (Installed { ocs: installed }, failed, Vec::new());
 }
 
-/// The circuits of a matrix, in the order of the pods of the scenario.
+/// Returns the circuits of a matrix, in the order of the pods of the scenario.
 fn of_pods(hall: &CrossconnectScenario, matrix: &Matrix) -> Result<Vec<Vec<u32>>, Problems> {
     let mut problems = Problems::new();
     let mut counts = vec![vec![0; hall.pods as usize]; hall.pods as usize];

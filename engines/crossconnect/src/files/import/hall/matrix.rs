@@ -11,7 +11,7 @@ const MOST: u32 = 1 << 20;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Matrix {
     pub pods: Vec<String>,
-    /// `circuits[i][j]`, symmetric.
+    /// `circuits[i][j]`: target circuits between pods i and j, symmetric.
     pub circuits: Vec<Vec<u32>>,
 }
 

@@ -25,9 +25,9 @@ pub(super) struct Row {
     pub label: Option<String>,
     pub failed: bool,
     pub reserved: bool,
-    /// Number of the port at the other end of its circuit.
+    /// Number of the port at the other end of the circuit at this port.
     pub to: Option<u32>,
-    /// File and line.
+    /// File and line that list the port.
     pub place: (String, usize),
 }
 
@@ -37,12 +37,13 @@ pub(super) struct PortRows {
     pub switches: Vec<(String, BTreeMap<u32, Row>)>,
     /// Pods in order of appearance.
     pub pods: Vec<String>,
-    /// `true` if states are given.
+    /// `true` if the files give the states of ports.
     pub has_states: bool,
 }
 
 impl PortRows {
-    /// Adds a port; returns the existing port with the same number, if there is one.
+    /// Adds a port; if the switch already has a port with this number, replaces it and returns the previous one as the
+    /// error.
     pub fn add(&mut self, switch: &str, number: u32, row: Row) -> Result<(), Row> {
         if let Some(pod) = row.pod.as_ref().filter(|pod| !self.pods.contains(pod)) {
             self.pods.push(pod.clone());
@@ -73,7 +74,7 @@ impl PortRows {
     }
 }
 
-/// Problem of a port that is listed twice.
+/// Returns the problem of a port that is listed twice.
 pub(super) fn twice(place: &str, switch: &str, port: &str, (file, line): &(String, usize)) -> Problem {
     let message =
         format!("port {} of {} is already listed in {file}, line {line}", printable(port), printable(switch));

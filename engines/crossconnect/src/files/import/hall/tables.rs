@@ -18,7 +18,7 @@ pub(super) struct Sized {
     pub ports: u32,
 }
 
-/// Ports of a pod: all of them, or those on every switch.
+/// Numbers of ports of a pod: the total, or one number for each switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Ports {
     All(u32),
@@ -29,7 +29,7 @@ pub(super) enum Ports {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pods {
     pub pods: Vec<(String, Ports)>,
-    /// Switches of the columns; none if only totals of ports are given.
+    /// Names of the switches, one for each column; none if only totals of ports are given.
     pub switches: Vec<String>,
 }
 
@@ -60,7 +60,7 @@ fn names<'n>(names: impl Iterator<Item = (String, &'n str)>, problems: &mut Prob
     }
 }
 
-/// `pod,ports`, or `pod` and a column for every switch.
+/// Reads a table of pods with the columns `pod,ports`, or with `pod` and a column for every switch.
 pub(super) fn pods(file: &HallFile<'_>) -> Result<Pods, Problems> {
     let mut problems = Problems::new();
     let (header, lines) = file.rows();
@@ -100,7 +100,7 @@ pub(super) fn pods(file: &HallFile<'_>) -> Result<Pods, Problems> {
     problems.into_result(found)
 }
 
-/// `switch,ports`.
+/// Reads a table of switches with the columns `switch,ports`.
 pub(super) fn switches(file: &HallFile<'_>) -> Result<Vec<Sized>, Problems> {
     let mut problems = Problems::new();
     let (header, lines) = file.rows();
@@ -126,7 +126,8 @@ pub(super) fn switches(file: &HallFile<'_>) -> Result<Vec<Sized>, Problems> {
     problems.into_result(found)
 }
 
-/// `{"pods": {"leaf-a": 8, …}, "switches": {"ocs-east": 32, …}, "circuits": {"leaf-a": {"leaf-b": 2}}}`.
+/// Reads JSON such as `{"pods": {"leaf-a": 8, …}, "switches": {"ocs-east": 32, …}, "circuits": {"leaf-a": {"leaf-b":
+/// 2}}}`.
 pub(super) fn json(file: &HallFile<'_>) -> Result<Hall, Problems> {
     let value = parse_json(file.text.as_bytes())?;
     let mut problems = Problems::new();

@@ -1,10 +1,11 @@
-//! Lists of cables: a row for each, with a device and a port at both ends. One of the two is an optical switch.
+//! Reads lists of cables: each row has a device and a port for both ends of a cable. One of the devices is an optical
+//! switch.
 //!
-//! | columns | of |
+//! | columns | source of the list, and the optical switches in it |
 //! |---|---|
-//! | `StartDevice,StartPort,EndDevice,EndPort` | planners of halls; the switch is the end, unless `switches` names it |
-//! | `side_a_device,side_a_type,side_a_name,side_b_device,…` | NetBox; `switches` names the switches |
-//! | `plan_id,cable_id,…,a_device,a_interface,a_role,b_device,b_interface,b_role` | OCDAI; the role `spine`, unless `switches` says another |
+//! | `StartDevice,StartPort,EndDevice,EndPort` | planning tools; the optical switch is `EndDevice`, unless `switches` names it |
+//! | `side_a_device,side_a_type,side_a_name,side_b_device,…` | NetBox; the parameter `switches` must name the optical switches |
+//! | `plan_id,cable_id,…,a_device,a_interface,a_role,b_device,b_interface,b_role` | OCDAI; devices with the role `spine`, unless `switches` names other devices or another role |
 
 use super::HallFile;
 use super::rows::{PortRows, Row, twice};
@@ -22,7 +23,7 @@ pub(super) enum CableForm {
 }
 
 impl CableForm {
-    /// Columns of device and port at both ends, and of the roles.
+    /// Returns the columns of device and port at both ends, and of the roles if there are any.
     const fn columns(self) -> ([&'static str; 4], Option<[&'static str; 2]>) {
         match self {
             Self::Plain => (["startdevice", "startport", "enddevice", "endport"], None),
@@ -33,7 +34,7 @@ impl CableForm {
         }
     }
 
-    /// Returns the form of a header in lower case.
+    /// Returns the form of a header in lower case; `None` if the header is not that of a list of cables.
     pub fn of(header: &[&str]) -> Option<Self> {
         [Self::Plain, Self::NetBox, Self::Ocdai].into_iter().find(|form| {
             let (columns, roles) = form.columns();
@@ -183,8 +184,8 @@ fn cables(
     problems.into_result((found, [others, management]))
 }
 
-/// Assigns port numbers from the port names of the list: the whole name, or its last number if that number differs for
-/// every port of the switch. Otherwise, ports are numbered in the order of the list.
+/// Returns rows of ports. Port numbers come from the port names of the list: the whole name, or its last number if that
+/// number differs for every port of the switch. Otherwise, ports are numbered in the order of the list.
 fn numbered(
     file: &HallFile<'_>,
     cables: Vec<Cable>,
@@ -259,7 +260,7 @@ fn numbered(
     problems.into_result(rows)
 }
 
-/// Numbers of the ports of a switch, from 1 and each once; `None` if the names contain no such numbers.
+/// Returns the numbers of the ports of a switch, from 1 and each once; `None` if the names contain no such numbers.
 fn numbers(cables: &[Cable]) -> Option<Vec<u32>> {
     let last_number = |name: &str| {
         let digits = name.rsplit(|sign: char| !sign.is_ascii_digit()).next()?;
