@@ -50,7 +50,7 @@ pub mod code {
     pub const BYTES: &str = "bytes";
     /// A time of an all-to-all does not follow from the routes.
     pub const TIMES: &str = "all_to_all";
-    /// The events are not the phases of a layer in sequence.
+    /// The events are not the phases of a layer in their order.
     pub const TIMELINE: &str = "timeline";
     /// A change of circuits is missing, or its stall is wrong.
     pub const CHANGE: &str = "reconfiguration";
@@ -66,12 +66,12 @@ pub mod code {
     pub const METRICS: &str = "metrics";
 }
 
-/// Claims of a plan outside its result.
+/// Claims of a plan that are not part of its result.
 #[derive(Clone, Copy, Debug)]
 pub struct RegionEnvelope<'a> {
-    /// Method.
+    /// Name of the method.
     pub method: &'a str,
-    /// Its parameters.
+    /// Parameters of the method.
     pub params: &'a Params,
     /// Objective value.
     pub value: f64,
@@ -99,8 +99,8 @@ fn compare_figure(
     }
 }
 
-/// Checks a plan. Everything is recomputed except a bound that covers only some plans; only a check at the exact depth
-/// also verifies that bound.
+/// Checks a plan and returns the verdict. Everything is recomputed except a bound that covers only some plans; only a
+/// check at the exact depth also verifies that bound.
 pub fn check(
     scenario: &MoeScenario,
     result: &MoeResult,

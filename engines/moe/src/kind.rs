@@ -99,7 +99,7 @@ impl Kind for Moe {
         check::check(&plan.scenario.body, &plan.result, &envelope, depth)
     }
 
-    /// Adapts a plan to another scenario: recomputes plans of networks without regional circuits, which takes little
+    /// Converts a plan to another scenario: recomputes plans of networks without regional circuits, which takes little
     /// time, and refuses all other plans.
     fn carry(result: &MoeResult, from: &MoeScenario, to: &MoeScenario) -> Result<Carried<MoeResult>, String> {
         let fabric = result.iteration.fabric;

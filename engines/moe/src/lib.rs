@@ -2,20 +2,20 @@
 //!
 //! All times are those of an analytic model of flows, not of a packet simulation.
 //!
-//! | room | what |
+//! | module | content |
 //! |---|---|
 //! | [`scenario`] | the input: model, region, gate trace, cluster, prices, presets |
 //! | [`plan`] | the result: circuits, routes, times and cost |
-//! | [`model`] | times of computing, demand of the all-to-alls, networks, cost |
-//! | [`search`] | circuits of a region, their NICs, and the time of an all-to-all on them |
-//! | [`predict`] | loads of the next layer from those of this one |
-//! | [`placement`] | which ranks hold which experts, with copies |
-//! | [`schedule`] | when circuits change, and the plans that follow |
-//! | `report` | scenarios and plans as sections |
+//! | [`model`] | compute times, demand of the all-to-alls, networks, cost |
+//! | [`search`] | circuits of a region, their NICs, and the time of an all-to-all on these circuits |
+//! | [`predict`] | prediction of the loads of a layer from those of the previous layer |
+//! | [`placement`] | assignment of experts and their replicas to ranks |
+//! | [`schedule`] | times at which circuits change, and the resulting plans |
+//! | `report` | sections that explain scenarios and plans |
 //! | [`check`] | the independent checker |
-//! | [`files`] | counts from trainers and servers, tables of circuits |
-//! | [`methods`] | the methods by name |
-//! | [`kind`] | all of it behind the contract of the core |
+//! | [`files`] | import of token counts, export of tables of circuits |
+//! | [`methods`] | the methods, by name |
+//! | [`kind`] | implementation of the traits of the core |
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
 

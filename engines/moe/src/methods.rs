@@ -1,4 +1,4 @@
-//! The methods of kind `moe`, one file each, and what they share.
+//! The methods of kind `moe`, one file each, and their shared parts.
 
 mod auto;
 mod baseline;
@@ -19,12 +19,12 @@ use std::sync::Arc;
 /// Name of the method that gives the bound.
 pub const POOLED: &str = "pooled";
 
-/// Settings of the predictions of a method.
+/// Returns the settings of the predictions of a method.
 pub(crate) fn prediction(method: &str, params: &Params) -> FitSettings {
     if method == copilot::NAME { knobs::prediction_of(params) } else { FitSettings::default() }
 }
 
-/// All methods, in the order in which they are listed.
+/// Returns all methods, in the order in which they are listed.
 pub fn all() -> Vec<Arc<dyn Method<Moe>>> {
     let mut all: Vec<Arc<dyn Method<Moe>>> = vec![
         Arc::new(auto::AutoRegional),

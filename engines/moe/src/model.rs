@@ -1,14 +1,14 @@
 //! Times of computing, demand of the all-to-alls, networks that are compared, time of an iteration, and cost.
 //!
-//! | part | content |
+//! | module | content |
 //! |---|---|
-//! | [`times`] | computing and tensor-parallel exchanges of a layer |
+//! | [`times`] | times of compute and of tensor-parallel exchanges of a layer |
 //! | [`demand`] | bytes between servers, GPUs and rails |
 //! | [`rates`] | rates of a region |
-//! | [`circulant`] | circuits that look the same from every server |
+//! | [`circulant`] | circuits in a ring pattern that is the same for every server |
 //! | [`fabrics`] | all-to-alls on networks without regional circuits |
-//! | [`iteration`] | time of an iteration and of the gradients |
-//! | [`cost`] | parts of a network |
+//! | [`iteration`] | time of an iteration and of the gradient reduction |
+//! | [`cost`] | cost of the parts of a network |
 
 pub mod circulant;
 pub mod cost;

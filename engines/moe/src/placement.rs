@@ -1,10 +1,10 @@
-//! Placement of experts: which ranks hold which experts, and copies of the busy ones (docs/methods/moe.md, section 11).
+//! Placement of experts on ranks, with replicas of busy experts (docs/methods/moe.md, section 11).
 //!
-//! | part | content |
+//! | module | content |
 //! |---|---|
-//! | [`balance`] | loads of the ranks evened out by local search |
-//! | [`eplb`] | the placement of EPLB: experts balanced over nodes and GPUs, busy ones copied |
-//! | [`joint`] | a placement chosen together with the circuits of the region |
+//! | [`balance`] | balances the loads of the ranks by local search |
+//! | [`eplb`] | the placement of EPLB: experts balanced over nodes and GPUs, with replicas of busy experts |
+//! | [`joint`] | a placement that is chosen together with the circuits of the region |
 
 pub mod balance;
 pub mod eplb;
@@ -19,21 +19,21 @@ use crate::scenario::MoeScenario;
 /// Sizes of a placement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlacementShape {
-    /// Experts of a layer.
+    /// Number of experts of a layer.
     pub experts: usize,
-    /// Slots for experts on all ranks together, at least one per expert.
+    /// Number of slots for experts on all ranks together, at least one per expert.
     pub slots: usize,
     /// Number of groups of experts that stay together on one server, for gates that choose servers first.
     pub groups: usize,
-    /// Servers (nodes of EPLB).
+    /// Number of servers (nodes of EPLB).
     pub servers: usize,
-    /// Ranks (GPUs of EPLB).
+    /// Number of ranks (GPUs of EPLB).
     pub ranks: usize,
 }
 
 impl PlacementShape {
-    /// The sizes of a scenario; if it keeps experts in blocks, the sizes leave no room for replicas and put all experts
-    /// in one group.
+    /// Returns the sizes of a scenario; if the scenario keeps experts in blocks, the sizes leave no room for replicas
+    /// and put all experts in one group.
     pub fn of(scenario: &MoeScenario) -> Self {
         let shape = scenario.shape();
         let room = scenario.placement.unwrap_or_default();
@@ -46,12 +46,12 @@ impl PlacementShape {
         }
     }
 
-    /// Slots of a rank.
+    /// Returns the number of slots of a rank.
     pub const fn slots_per_rank(&self) -> usize {
         self.slots / if self.ranks == 0 { 1 } else { self.ranks }
     }
 
-    /// Slots of a server.
+    /// Returns the number of slots of a server.
     pub const fn slots_per_server(&self) -> usize {
         self.slots / if self.servers == 0 { 1 } else { self.servers }
     }
@@ -63,7 +63,7 @@ impl PlacementShape {
     }
 }
 
-/// Load of every rank; replicas of an expert share its load evenly.
+/// Returns the load of every rank; replicas of an expert share its load evenly.
 pub fn rank_loads(shape: &PlacementShape, load: &[f64], slots: &[u32]) -> Vec<f64> {
     let copies = copies(shape.experts, slots);
     // Replicas share the load evenly.
@@ -71,14 +71,14 @@ pub fn rank_loads(shape: &PlacementShape, load: &[f64], slots: &[u32]) -> Vec<f6
     slots.chunks(shape.slots_per_rank().max(1)).map(|rank| rank.iter().map(share).sum()).collect()
 }
 
-/// Number of replicas on ranks that already hold the expert; these replicas do not balance the loads.
+/// Returns the number of replicas on ranks that already hold the expert; these replicas do not balance the loads.
 pub fn doubled(shape: &PlacementShape, slots: &[u32]) -> usize {
     // A replica counts if an earlier slot of the rank has the same expert.
     let ranks = slots.chunks(shape.slots_per_rank().max(1));
     ranks.map(|rank| (1..rank.len()).filter(|at| rank[..*at].contains(&rank[*at])).count()).sum()
 }
 
-/// Load of the busiest rank relative to the mean; 1 without load.
+/// Returns the load of the busiest rank relative to the mean; 1 without load.
 pub fn imbalance(shape: &PlacementShape, load: &[f64], slots: &[u32]) -> f64 {
     let loads = rank_loads(shape, load, slots);
     let sum: f64 = loads.iter().sum();

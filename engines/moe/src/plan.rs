@@ -26,7 +26,7 @@ record! {
         pub demand_bytes: Vec<Vec<f64>> = any(),
         /// Experts of the ranks, if they are not in blocks.
         pub placement: Option<ExpertPlacement> = any(),
-        /// Circuits of its exchanges, and circuits that were removed for them.
+        /// Circuits of the exchanges of the layer, and circuits that were removed before these exchanges.
         pub circuits: Vec<RegionCircuit> = any(),
         /// Routes of the bytes of the dispatch.
         pub routes: Vec<RegionRoute> = any(),
@@ -69,9 +69,9 @@ record! {
 words! {
     /// Change of a circuit.
     pub enum CircuitAction {
-        /// It stays.
+        /// The circuit stays.
         Keep = "keep",
-        /// It is set.
+        /// The circuit is set.
         Add = "add",
         /// The circuit is removed.
         Remove = "remove",
@@ -84,11 +84,11 @@ record! {
     pub struct RegionCircuit {
         /// The server with the smaller number.
         pub server_a: u32 = index(),
-        /// Its NIC.
+        /// NIC of the circuit at `server_a`.
         pub nic_a: u32 = index(),
         /// The other server.
         pub server_b: u32 = index(),
-        /// Its NIC.
+        /// NIC of the circuit at `server_b`.
         pub nic_b: u32 = index(),
         /// Change of the circuit.
         pub action: CircuitAction = any(),
@@ -115,9 +115,9 @@ record! {
         pub dst_server: u32 = index(),
         /// The network.
         pub path: RoutePath = any(),
-        /// The NIC that sends; its GPU gathers.
+        /// The NIC that sends; the GPU of this NIC gathers the bytes.
         pub delegate_nic_src: u32 = index(),
-        /// The NIC that receives; its GPU scatters.
+        /// The NIC that receives; the GPU of this NIC scatters the bytes.
         pub delegate_nic_dst: u32 = index(),
         /// The bytes.
         pub bytes: f64 = any(),
@@ -128,24 +128,24 @@ record! {
     /// Times of one all-to-all, ms.
     #[derive(Copy, Default)]
     pub struct AllToAll {
-        /// Busiest circuit.
+        /// Time of the busiest circuit.
         pub step3_ocs_ms: f64 = any(),
-        /// Busiest packet-switched NIC.
+        /// Time of the busiest packet-switched NIC.
         pub step3_eps_ms: f64 = any(),
         /// Time for gathering bytes at the GPUs of the NICs.
         pub gather_ms: f64 = any(),
-        /// Scattering from them.
+        /// Time for scattering bytes from the GPUs of the NICs.
         pub scatter_ms: f64 = any(),
-        /// Exchange inside the servers, at the same time as the exchange between them.
+        /// Time of the exchange inside the servers, which overlaps the exchange between servers.
         pub local_ms: f64 = any(),
-        /// Total of all steps, divided into chunks.
+        /// Total time of all steps, divided into chunks.
         pub all_to_all_ms: f64 = any(),
     }
 }
 
 impl AllToAll {
-    /// The total of the steps in `chunks` pieces: the exchanges between and inside servers overlap, and gathering and
-    /// scattering each add the time of one piece.
+    /// Returns these times with the total for `chunks` pieces: the exchanges between and inside servers overlap, and
+    /// gathering and scattering each add the time of one piece.
     #[must_use]
     pub fn totalled(self, chunks: f64) -> Self {
         let exchange = self.step3_ocs_ms.max(self.step3_eps_ms).max(self.local_ms);
@@ -177,7 +177,7 @@ words! {
         ExpertFwd = "expert_fwd",
         /// Combine, forward.
         A2a2 = "a2a_2",
-        /// Weighted sum and gate, backward.
+        /// Weighted sum of the expert outputs and gate, backward.
         ExpertOutBwd = "expert_out_bwd",
         /// Gradients to the experts.
         A2a3 = "a2a_3",
@@ -215,13 +215,13 @@ record! {
     pub struct Reconfiguration {
         /// The exchange.
         pub before: LayerPhase = any(),
-        /// The phase that hides it, or `none`.
+        /// The phase that hides the change, or `none`.
         pub window: String = any(),
         /// Delay of the switch.
         pub delay_ms: f64 = any(),
-        /// Length of the phase that hides it.
+        /// Length of the phase that hides the change.
         pub window_ms: f64 = any(),
-        /// Time that is not hidden.
+        /// Part of the delay that is not hidden.
         pub stall_ms: f64 = any(),
     }
 }
@@ -253,16 +253,16 @@ record! {
     pub struct IterationPlan {
         /// The network.
         pub fabric: FabricKind = any(),
-        /// Changes of circuits in a micro-batch that are not charged, because the paper charges only those before the
-        /// dispatch.
+        /// Number of circuit changes in a micro-batch that are not charged, because the paper charges only changes
+        /// before the dispatch.
         pub free_changes: u32 = index(),
         /// Compute time of a micro-batch in the stage, forward and backward.
         pub compute_ms: f64 = any(),
-        /// Tensor-parallel exchanges of a micro-batch in the stage.
+        /// Time of the tensor-parallel exchanges of a micro-batch in the stage.
         pub tensor_parallel_ms: f64 = any(),
-        /// All-to-alls of a micro-batch in the stage.
+        /// Time of the all-to-alls of a micro-batch in the stage.
         pub all_to_all_ms: f64 = any(),
-        /// Stalls of a micro-batch in the stage.
+        /// Time of the stalls of a micro-batch in the stage.
         pub stall_ms: f64 = any(),
         /// Time of the gradient reduction between replicas, once per iteration.
         pub data_parallel_ms: f64 = any(),
@@ -283,9 +283,9 @@ record! {
         pub cluster_usd: f64 = any(),
         /// Cost of a fat-tree for this cluster.
         pub fat_tree_usd: f64 = any(),
-        /// Time of an iteration on that fat-tree, with the same placement of experts.
+        /// Time of an iteration on the fat-tree whose cost is `fat_tree_usd`, with the same placement of experts.
         pub fat_tree_ms: f64 = any(),
-        /// Iterations per time and dollar, relative to that fat-tree.
+        /// Iterations per time and dollar, divided by the same figure of the fat-tree whose cost is `fat_tree_usd`.
         pub performance_per_dollar: f64 = any(),
     }
 }

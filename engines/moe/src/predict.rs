@@ -4,12 +4,12 @@
 //! Loads pass from layer to layer by a matrix P with columns on the simplex. It is fitted to the last iterations by
 //! equation (1) with a ridge, `min sum_i w_i |Y_i - P X_i|^2 + ridge |P - 1/N|^2`; the ridge makes the answer unique.
 //!
-//! | part | content |
+//! | module | content |
 //! |---|---|
-//! | [`simplex`] | the nearest point of the simplex |
-//! | [`passage`] | the fit, by splitting and by HiGHS |
-//! | [`rolling`] | fits over iterations that follow each other |
-//! | [`accuracy`] | how often predictions are right, beside what costs nothing |
+//! | [`simplex`] | projection onto the simplex |
+//! | [`passage`] | fit of the transition matrix |
+//! | [`rolling`] | fits over consecutive iterations |
+//! | [`accuracy`] | accuracy of predictions, compared with trivial baselines |
 
 pub mod accuracy;
 pub mod passage;
@@ -25,7 +25,7 @@ use passage::FitSettings;
 use rolling::RollingPassage;
 
 /// Predicts the shares of the experts of a layer in the iteration at `index` of a history, from the previous layer and
-/// from earlier iterations. The first layer gets its shares of the last iteration.
+/// from earlier iterations. For the first layer, the prediction is its shares in the last iteration before.
 pub fn expected(history: &GateHistory, index: usize, layer: usize, settings: &FitSettings) -> Vec<f64> {
     RollingPassage::new(history, layer, settings).expected(index)
 }

@@ -1,17 +1,17 @@
-//! Scenarios and plans of regions explained as sections. Every section with times says that they are those of an
+//! Sections that explain scenarios and plans of regions. Every section with times states that the times come from an
 //! analytic model.
 //!
-//! | room | content |
+//! | module | content |
 //! |---|---|
-//! | [`region`] | model, region and demand before anything is solved |
-//! | [`regions`] | regions of the cluster beside each other |
-//! | [`loads`] | loads of experts over iterations, predicted and actual, and how often predictions are right |
+//! | [`region`] | model, region and demand |
+//! | [`regions`] | comparison of the regions of a cluster |
+//! | [`loads`] | loads of experts over iterations, predicted and actual, and the accuracy of predictions |
 //! | [`circuits`] | demand of a layer with its circuits, and NICs by NUMA node |
 //! | [`timeline`] | phases of a layer and of a micro-batch with stalls and hidden changes, parts of an iteration |
-//! | [`placement`] | placements of the experts compared |
-//! | [`fabrics`] | networks compared in time and cost |
+//! | [`placement`] | comparison of placements of the experts |
+//! | [`fabrics`] | comparison of networks in time and cost |
 //! | [`picture`] | the timeline as a picture for a review |
-//! | [`sweeps`] | time over delay, degree and rate, and the delay up to which changing circuits pays |
+//! | [`sweeps`] | time as a function of delay, degree and rate, and the delay up to which circuit changes shorten the iteration |
 
 mod circuits;
 mod fabrics;
@@ -36,15 +36,15 @@ use lightbay_core::plan::Plan;
 use lightbay_core::report::{Report, Section, SectionInfo, Unavailable, Unit};
 use lightbay_core::scenario::Scenario;
 
-/// Milliseconds, as in files, shown as seconds, because iterations take tens of seconds.
+/// Unit of iteration times, which are stored in ms and shown in seconds, because iterations take tens of seconds.
 pub(crate) const ITERATION: Unit = Unit::new("s", 1e-3, Some(6));
 /// Remark for all sections with times.
 const ANALYTIC: &str = "Analytic model: times follow from bytes and rates, not from a simulation of packets.";
 
-/// The remark in fewer words, for screens.
+/// Shorter remark for all sections with times, for screens.
 const ANALYTIC_SHORT: &str = "analytic model";
 
-/// Powers of ten in ms that cover the delays of all switches, from microseconds to several seconds.
+/// Powers of ten in ms that bound the delays of all switches, from microseconds to several seconds.
 const DELAYS: (i8, i8) = (-3, 4);
 
 /// Every section.
@@ -149,7 +149,7 @@ impl<'a> MoeReport<'a> {
         })
     }
 
-    /// The result, if it has circuits of a region.
+    /// Returns the result, if it has circuits of a region.
     fn with_circuits(&self) -> Result<&'a MoeResult, Unavailable> {
         let result = self.result()?;
         if result.iteration.fabric == FabricKind::Mfabric {

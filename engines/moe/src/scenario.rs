@@ -58,12 +58,12 @@ record! {
         pub model: MoeModelChoice = any(),
         /// Tokens that the gates send to the experts.
         pub trace: GateTrace = any(),
-        /// Limits of a free placement of the experts. Without it, experts are in consecutive blocks of equal size, one
-        /// per rank.
+        /// Limits of a free placement of the experts. Without these limits, experts are in consecutive blocks of equal
+        /// size, one block per rank.
         pub placement: Option<PlacementRoom> = any(),
         /// The cluster that the regions are part of.
         pub cluster: MoeCluster = any(),
-        /// Measured compute times, which replace those of the closed formulas.
+        /// Measured compute times, which replace the times from the closed formulas.
         pub measured: MeasuredTimes = any().or(MeasuredTimes::default()).omitted(),
         /// Prices of the parts.
         pub prices: PriceList = any().or(PriceList::default()),
@@ -188,8 +188,8 @@ impl fmt::Display for NoPackets {
 }
 
 impl MoeRegion {
-    /// A region with the NICs assigned as in the paper: half of the NICs belong to each NUMA node, and packet-switched
-    /// NICs are taken alternately from the end of each node.
+    /// Creates a region with the NICs assigned as in the paper: half of the NICs belong to each NUMA node, and
+    /// packet-switched NICs are taken alternately from the end of each node.
     pub fn usual(servers: u32, nics: u32, optical: u32) -> Self {
         let mut region = Self {
             servers,
@@ -208,8 +208,8 @@ impl MoeRegion {
         region
     }
 
-    /// Gives `optical` NICs of every server to the optical switch and the others to packet switches, which are taken
-    /// alternately from the end of each NUMA node.
+    /// Connects `optical` NICs of every server to the optical switch and the other NICs to packet switches; the latter
+    /// are taken alternately from the end of each NUMA node.
     pub fn share_nics(&mut self, optical: u32) {
         let mut nodes: Vec<Vec<u32>> = Vec::new();
         for (nic, node) in (0..self.nics_per_server).zip(&self.numa_of_nic) {
@@ -235,12 +235,12 @@ impl MoeRegion {
         self.ocs_nics = (0..self.nics_per_server).filter(|nic| !eps.contains(nic)).collect();
     }
 
-    /// Rate of all packet-switched NICs of a server together, Gb/s.
+    /// Returns the rate of all packet-switched NICs of a server together, Gb/s.
     pub fn eps_gbps(&self) -> f64 {
         self.eps_total_gbps.unwrap_or(self.eps_nics.len() as f64 * self.link_gbps)
     }
 
-    /// Returns the reason if packet switches carry nothing.
+    /// Returns the reason why packet switches carry nothing; `None` if they can carry bytes.
     pub fn no_packets(&self) -> Option<NoPackets> {
         if self.eps_nics.is_empty() {
             Some(NoPackets::Nics(self.ocs_nics.len() as u32))
@@ -254,32 +254,32 @@ impl MoeRegion {
         self.numa_of_nic.windows(2).all(|pair| pair[0] == pair[1])
     }
 
-    /// NUMA node of a NIC.
+    /// Returns the NUMA node of a NIC.
     pub fn numa(&self, nic: u32) -> u32 {
         self.numa_of_nic.get(nic as usize).copied().unwrap_or(0)
     }
 }
 
 impl MoeScenario {
-    /// The model with its parallelism.
+    /// Returns the model with its parallelism.
     pub fn shape(&self) -> MoeModel {
         self.model.shape()
     }
 
-    /// Number of layers of the pipeline stage with the most layers, which is planned.
+    /// Returns the number of layers of the pipeline stage with the most layers, which is planned.
     pub fn stage_layers(&self) -> u32 {
         let shape = self.shape();
         shape.layers.div_ceil(shape.pp.max(1))
     }
 
-    /// Data-parallel replicas of the model in the cluster.
+    /// Returns the number of data-parallel replicas of the model in the cluster.
     pub fn replicas(&self) -> u64 {
         let shape = self.shape();
         let one = u64::from(shape.ep) * u64::from(shape.tp) * u64::from(shape.pp);
         u64::from(self.cluster.servers) * u64::from(self.region.gpus_per_server) / one.max(1)
     }
 
-    /// Number of regions of the cluster, which are all alike.
+    /// Returns the number of regions of the cluster, which are all alike.
     pub fn regions(&self) -> u32 {
         self.cluster.servers / self.region.servers.max(1)
     }

@@ -1,5 +1,5 @@
-//! Circuits: Checks the NICs of circuits (each used once, parallel circuits spread over NUMA nodes), the actions of
-//! circuits, and the order of changes.
+//! Checks the NICs of circuits (each used once, parallel circuits spread over NUMA nodes), the actions of circuits, and
+//! the order of changes.
 
 use super::{Findings, code};
 use crate::plan::{CircuitAction, LayerPhase, LayerPlan, MoeResult, RegionCircuit};

@@ -21,7 +21,7 @@ const PLACING: [&str; 2] = ["auto", "mfabric-placed"];
 /// The only method that can prove a bound above the bound that treats all NICs of a server as one.
 const PROVING: &str = "mfabric-exact";
 
-/// Text value of a parameter; reading it here does not mark it as used by the method.
+/// Returns the text value of a parameter, if it has one; reading it here does not mark it as used by the method.
 fn word<'a>(params: &'a Params, name: &str) -> Option<&'a str> {
     params.iter().find(|(known, _)| *known == name).and_then(|(_, value)| match value {
         ParamValue::Text(text) => Some(text.as_str()),
@@ -34,7 +34,7 @@ pub(super) fn is_strict(envelope: &RegionEnvelope<'_>) -> bool {
     word(envelope.params, "routing") == Some("strict")
 }
 
-/// Plans that the claimed bound may cover.
+/// Returns the name of the plans that the claimed bound may cover.
 pub(super) fn covered(envelope: &RegionEnvelope<'_>) -> &'static str {
     let is_program = envelope.bound_covers == Some(ON_STRICT_CIRCUITS) && is_strict(envelope);
     if is_program && envelope.method == PROVING { ON_STRICT_CIRCUITS } else { ON_CIRCUITS }
@@ -45,7 +45,7 @@ pub(super) fn proves_more(envelope: &RegionEnvelope<'_>, result: &MoeResult) -> 
     envelope.method == PROVING && result.layers.iter().all(|layer| layer.placement.is_none())
 }
 
-/// Policy of a plan: from its parameters, or the fixed policy of its method.
+/// Returns the policy of a plan: from the parameters of the plan, or the fixed policy of its method.
 fn policy<'a>(envelope: &'a RegionEnvelope<'_>) -> &'a str {
     match envelope.method {
         "static" => "never",
@@ -83,13 +83,13 @@ pub(super) fn check(result: &MoeResult, envelope: &RegionEnvelope<'_>, found: &m
     changes(result, policy(envelope), found);
 }
 
-/// The exchanges of a layer: circuits and routes by phase.
+/// Returns the circuits and routes of an exchange of a layer.
 fn exchange(layer: &LayerPlan, phase: LayerPhase) -> (&[RegionCircuit], &[RegionRoute]) {
     let other = layer.other_exchanges.iter().find(|other| other.phase == phase);
     other.map_or((&layer.circuits, &layer.routes), |other| (&other.circuits, &other.routes))
 }
 
-/// Ends of the circuits of an exchange.
+/// Returns the ends of the circuits of an exchange.
 fn circuits(layer: &LayerPlan, phase: LayerPhase) -> BTreeSet<[u32; 4]> {
     let set = exchange(layer, phase).0.iter().filter(|circuit| circuit.action != CircuitAction::Remove);
     set.map(|circuit| [circuit.server_a, circuit.nic_a, circuit.server_b, circuit.nic_b]).collect()

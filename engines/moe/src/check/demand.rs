@@ -91,7 +91,7 @@ fn homes(result: &MoeResult, layer: usize, (expert, experts): (usize, usize), ra
     (0..slots.len()).filter(|slot| slots[*slot] as usize == expert).map(|slot| slot / each).collect()
 }
 
-/// The demand of every layer of the planned iteration, with the experts where the plan puts them.
+/// Computes the demand of every layer of the planned iteration, with the experts where the plan puts them.
 pub(super) fn of(scenario: &MoeScenario, sizes: &Sizes, result: &MoeResult) -> Vec<Dispatch> {
     let history = scenario.history(0);
     let (ranks, tp) = (history.ranks, sizes.model.tp as usize);
@@ -118,7 +118,7 @@ pub(super) fn of(scenario: &MoeScenario, sizes: &Sizes, result: &MoeResult) -> V
         .collect()
 }
 
-/// Checks that the layers are those of the stage and carry the demand of the trace.
+/// Checks that the plan has all layers of the stage, and that these layers carry the demand of the trace.
 pub(super) fn compare(result: &MoeResult, demands: &[Dispatch], found: &mut Findings) {
     if result.layers.len() != demands.len() {
         let text = format!("there are {} layers, but the stage has {}", result.layers.len(), demands.len());

@@ -19,14 +19,14 @@ use lightbay_highs::solution::Status;
 /// Maximum relative change of a bound that the tolerances of the solver can cause.
 const SLIP: f64 = 1e-6;
 
-/// Lower bound on the time of all exchanges of a micro-batch on any circuits, ms; the best bound within the time limit.
-/// With `is_strict`, pairs with circuits use only circuits.
+/// Returns a lower bound on the time of all exchanges of a micro-batch on any circuits, ms: the best bound within the
+/// time limit. With `is_strict`, pairs with circuits use only circuits.
 pub(super) fn exchanges_ms(sizes: &Sizes, demands: &[Dispatch], is_strict: bool, depth: Depth) -> f64 {
     let least = |demand| least_on_circuits(sizes, demand, exchange_ms(sizes, demand, is_strict, depth));
     demands.iter().map(|demand| 4.0 * least(demand)).sum()
 }
 
-/// Lower bound on the time of the exchange between the servers of one layer on any circuits, ms.
+/// Returns a lower bound on the time of the exchange between the servers of one layer on any circuits, ms.
 fn exchange_ms(sizes: &Sizes, demand: &Dispatch, is_strict: bool, depth: Depth) -> f64 {
     let busiest = demand.busiest().into_iter().enumerate().filter(|(_, bytes)| *bytes > 0.0);
     let least = busiest.map(|(server, bytes)| bytes / sizes.regional(server)).fold(0.0, f64::max);
@@ -39,8 +39,8 @@ fn exchange_ms(sizes: &Sizes, demand: &Dispatch, is_strict: bool, depth: Depth) 
     }
 }
 
-/// The integer program; its objective is the time of the exchange with all NICs of a server as one, divided by the time
-/// on the chosen circuits. `None` if one of its numbers is not finite.
+/// Builds the integer program, which maximises the time of the exchange with all NICs of a server as one, divided by
+/// the time on the chosen circuits. `None` if one of its numbers is not finite.
 fn program(sizes: &Sizes, demand: &Dispatch, least: f64, is_strict: bool) -> Option<Model> {
     let n = demand.servers.len();
     let ports = |server: usize| sizes.nics[server][0];
@@ -78,7 +78,7 @@ fn program(sizes: &Sizes, demand: &Dispatch, least: f64, is_strict: bool) -> Opt
     program.ok().map(|program| program.model)
 }
 
-/// Upper bound on u.
+/// Returns an upper bound on the objective of the program, within the time limit; `None` if the solver gives no bound.
 fn speed(model: &Model, depth: Depth) -> Option<f64> {
     let mut options = Options::new().relative_gap(0.0).set("output_flag", false);
     if let Depth::Exact(deadline) = depth

@@ -9,8 +9,8 @@ use crate::plan::{AllToAll, FabricKind, LayerPlan};
 /// Ports of a server that TopoOpt gives to expert parallelism.
 pub(super) const PATCHED: f64 = 6.0;
 
-/// Checks a layer of a network without regional circuits: it has no circuits and no routes, and its times are those of
-/// the network.
+/// Checks a layer of a network without regional circuits: the layer has no circuits and no routes, and its times follow
+/// from the network.
 pub(super) fn check(
     sizes: &Sizes,
     fabric: FabricKind,
@@ -34,7 +34,7 @@ pub(super) fn check(
     }
 }
 
-/// Times of an all-to-all; `None` if some servers cannot reach each other.
+/// Returns the times of an all-to-all; `None` if some servers cannot reach each other.
 pub(super) fn times(sizes: &Sizes, fabric: FabricKind, demand: &Dispatch) -> Option<AllToAll> {
     // The longest time of bytes of servers at the rates of these servers.
     let longest = |loads: &[(usize, f64)], rate: &dyn Fn(usize) -> f64| {
@@ -62,9 +62,9 @@ pub(super) fn times(sizes: &Sizes, fabric: FabricKind, demand: &Dispatch) -> Opt
     Some(total(sizes, demand, steps))
 }
 
-/// Lower bound on the time of an all-to-all on circuits of a region, ms: every server uses its NICs in the best way,
-/// and the hops to and from the GPUs take at least the time for the average load of the NICs. `exchange_ms` is a known
-/// lower bound on the time of the exchange.
+/// Returns a lower bound on the time of an all-to-all on circuits of a region, ms: every server uses its NICs in the
+/// best way, and the hops to and from the GPUs take at least the time for the average load of the NICs. `exchange_ms`
+/// is a known lower bound on the time of the exchange.
 pub(super) fn least_on_circuits(sizes: &Sizes, demand: &Dispatch, exchange_ms: f64) -> f64 {
     let average =
         |(server, bytes): (usize, f64)| if bytes > 0.0 { bytes / sizes.working(server) } else { 0.0 };
@@ -111,7 +111,8 @@ fn alone(sizes: &Sizes, server: usize, bytes: Vec<f64>) -> f64 {
     short
 }
 
-/// Links of a ring with chords: offsets 1, 2, … in turn until the ports are used.
+/// Returns the number of links between each pair of servers in a ring with chords: offsets 1, 2, … are added in turn
+/// until the ports are used.
 fn links(n: usize, ports: u32) -> Vec<Vec<f64>> {
     let mut links = vec![vec![0.0; n]; n];
     let (mut left, mut offset, mut skipped) = (ports, 0, 0);
@@ -134,9 +135,10 @@ fn links(n: usize, ports: u32) -> Vec<Vec<f64>> {
     links
 }
 
-/// Bytes on the busiest link if pairs without a link use shortest paths. Each server divides the bytes among the
-/// servers that are closer to the destination: in proportion to its links to them, or, if the next server is the last
-/// one before the destination, to the smaller number of links of the two hops.
+/// Returns the bytes on the busiest link if pairs without a link use shortest paths. Each server divides the bytes
+/// among the servers that are closer to the destination: in proportion to its links to them, or, if the next server is
+/// the last one before the destination, to the smaller number of links of the two hops. `None` if some servers cannot
+/// reach each other.
 fn forwarded(sizes: &Sizes, demand: &Dispatch) -> Option<f64> {
     let n = demand.servers.len();
     let links = links(n, PATCHED.min(sizes.built) as u32);

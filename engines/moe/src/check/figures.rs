@@ -12,9 +12,9 @@ use lightbay_core::problem::printable;
 
 /// Lower bounds on the time of an iteration, ms.
 pub(super) struct Floors {
-    /// Bound for any of the networks.
+    /// Bound that holds for every network.
     pub(super) all: f64,
-    /// Bound for circuits of the region, if the plan has circuits.
+    /// Bound that holds for all circuits of the region, if the plan has circuits.
     pub(super) on_circuits: Option<f64>,
 }
 
@@ -36,7 +36,7 @@ pub(super) fn finite(result: &MoeResult, envelope: &RegionEnvelope<'_>, found: &
     }
 }
 
-/// Time of the exchange of the gradients; `None` if the gradients have no path.
+/// Returns the time of the exchange of the gradients, ms; `None` if the gradients have no path.
 fn gradients(sizes: &Sizes, fabric: FabricKind) -> Option<f64> {
     let model = sizes.model;
     let [hidden, kv, tp, ep] = [model.hidden, model.kv_width, model.tp, model.ep].map(f64::from);
@@ -65,14 +65,14 @@ fn gradients(sizes: &Sizes, fabric: FabricKind) -> Option<f64> {
     if bytes == 0.0 { Some(0.0) } else { (rate > 0.0).then(|| bytes / rate) }
 }
 
-/// Time of an iteration on a network without regional circuits.
+/// Returns the time of an iteration on a network without regional circuits, ms.
 fn elsewhere(scenario: &MoeScenario, sizes: &Sizes, fabric: FabricKind, demands: &[Dispatch]) -> Option<f64> {
     let exchanges = demands.iter().map(|demand| Some(4.0 * times(sizes, fabric, demand)?.all_to_all_ms));
     Some(whole(scenario, sizes, exchanges.sum::<Option<f64>>()?, gradients(sizes, fabric)?))
 }
 
-/// Lower bound on the time of an iteration on any circuits of a region, without stalls; `None` if the gradients have no
-/// path.
+/// Returns a lower bound on the time of an iteration on any circuits of a region, without stalls, ms; `None` if the
+/// gradients have no path.
 pub(super) fn on_circuits(
     scenario: &MoeScenario,
     sizes: &Sizes,
@@ -85,14 +85,14 @@ pub(super) fn on_circuits(
     Some(whole(scenario, sizes, exchanges, gradients))
 }
 
-/// Time of all micro-batches through all stages and of the gradient reduction.
+/// Returns the time of all micro-batches through all stages and of the gradient reduction, ms.
 fn whole(scenario: &MoeScenario, sizes: &Sizes, exchanges: f64, gradients: f64) -> f64 {
     let steps = f64::from(scenario.cluster.micro_batches) + f64::from(sizes.model.pp) - 1.0;
     let compute = 3.0 * sizes.layers as f64 * (sizes.compute.iter().sum::<f64>() + sizes.tensor);
     steps * (compute + exchanges) + gradients
 }
 
-/// Checks iteration, cost, objective and bound; returns the lower bounds.
+/// Checks iteration, cost, objective and bound; returns the lower bounds, or `None` if they cannot be computed.
 pub(super) fn check(
     scenario: &MoeScenario,
     sizes: &Sizes,
@@ -152,7 +152,7 @@ pub(super) fn check(
 }
 
 /// Checks that a claimed bound covers plans like this one and is not above what its method can prove. Only methods that
-/// solve an integer program may claim a higher bound than the one that the checker always proves.
+/// solve an integer program may claim a higher bound than the bound that the checker always proves.
 fn bound(result: &MoeResult, envelope: &RegionEnvelope<'_>, floors: &Floors, found: &mut Findings) {
     let Some(bound) = envelope.bound else { return };
     if floors.on_circuits.is_none() || envelope.bound_covers != Some(claims::covered(envelope)) {
@@ -208,7 +208,7 @@ fn costs(scenario: &MoeScenario, result: &MoeResult, fat_tree_ms: f64, found: &m
     }
 }
 
-/// The metrics that a plan must have.
+/// Returns the metrics that a plan must have.
 pub(super) fn metrics(result: &MoeResult) -> Vec<Figure> {
     let (iteration, cost) = (&result.iteration, &result.cost);
     let changes: usize = result.layers.iter().map(|layer| layer.timeline.reconfigurations.len()).sum();

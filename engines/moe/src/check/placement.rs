@@ -1,5 +1,5 @@
-//! Experts of the ranks: every expert has a slot, every rank has the same number of slots, and groups stay on one
-//! server.
+//! Checks the experts of the ranks: every expert has a slot, every rank has the same number of slots, and groups stay
+//! on one server.
 
 use super::sizes::Sizes;
 use super::{Findings, code, compare_figure};

@@ -1,4 +1,4 @@
-//! Routes: they use circuits or packet switches and carry the demand. Also checks the times, which follow from the
+//! Checks the routes, which use circuits or packet switches and carry the demand, and the times, which follow from the
 //! loads of the NICs.
 
 use super::demand::Dispatch;
@@ -101,7 +101,7 @@ fn exchange(
     compare(name, times, &exact, found);
 }
 
-/// Times of an all-to-all from the times of its steps: circuits, packet switches, gathering, scattering.
+/// Returns the times of an all-to-all, given the times of its steps: circuits, packet switches, gathering, scattering.
 pub(super) fn total(sizes: &Sizes, demand: &Dispatch, steps: [f64; 4]) -> AllToAll {
     let [ocs, eps, gather, scatter] = steps;
     let local = demand.inside() / (sizes.gpus as f64 * sizes.nvlink);
@@ -115,7 +115,7 @@ pub(super) fn total(sizes: &Sizes, demand: &Dispatch, steps: [f64; 4]) -> AllToA
     }
 }
 
-/// Compares claimed times with recomputed ones.
+/// Compares claimed times with recomputed times.
 pub(super) fn compare(name: &str, claimed: &AllToAll, exact: &AllToAll, found: &mut Findings) {
     let pairs = [
         ("step3_ocs_ms", claimed.step3_ocs_ms, exact.step3_ocs_ms),

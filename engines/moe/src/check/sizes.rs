@@ -19,12 +19,12 @@ pub(super) struct Sizes {
     pub(super) packet: f64,
     pub(super) nvlink: f64,
     pub(super) chunks: f64,
-    /// Forward times of attention, gate and experts.
+    /// Forward times of attention, gate and experts, ms.
     pub(super) compute: [f64; 3],
-    /// Time of the tensor-parallel exchanges of a layer, forward.
+    /// Time of the tensor-parallel exchanges of a layer, forward, ms.
     pub(super) tensor: f64,
     pub(super) delay: f64,
-    /// Replicas of the model.
+    /// Number of replicas of the model.
     pub(super) replicas: f64,
 }
 

@@ -55,7 +55,7 @@ pub(super) fn check(sizes: &Sizes, layers: usize, layer: &LayerPlan, found: &mut
     }
 }
 
-/// Length of a phase.
+/// Returns the length of a phase, ms.
 fn length(sizes: &Sizes, layer: &LayerPlan, phase: LayerPhase) -> f64 {
     let [attention, gate, expert] = sizes.compute;
     match phase {

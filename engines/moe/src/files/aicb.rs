@@ -24,7 +24,7 @@ const ATTENTION: &str = "attention";
 /// Minimum time that counts as measured, ns; generators write 1 if nothing was measured.
 const PLACEHOLDER_NS: u64 = 1;
 
-/// All formats.
+/// Returns all formats.
 pub fn formats() -> Vec<FormatInfo> {
     let models: Vec<&'static str> = MoeModelPreset::ALL.iter().map(|(name, _)| *name).collect();
     let info = FormatInfo::new(
@@ -61,9 +61,9 @@ pub fn formats() -> Vec<FormatInfo> {
 
 /// The all-to-alls of one rank.
 struct ExpertCalls {
-    /// Bytes of one call per GPU.
+    /// Bytes of one call for each GPU.
     bytes: u64,
-    /// Number of layers with experts in a micro-batch of a stage; each makes two calls in the forward pass.
+    /// Number of layers with experts in a micro-batch of a stage; each layer makes two calls in the forward pass.
     layers: u64,
 }
 
@@ -199,7 +199,7 @@ fn calls(workload: &AicbWorkload) -> Result<ExpertCalls, Problem> {
     Ok(ExpertCalls { bytes, layers: calls / each })
 }
 
-/// The model with the parallelism of the file and the number of tokens that its all-to-alls carry.
+/// Returns the model with the parallelism of the file and the number of tokens that its all-to-alls carry.
 fn shape(workload: &AicbWorkload, calls: &ExpertCalls, model: MoeModel) -> Result<MoeModel, Problem> {
     let number = |value: u64, what: &str| {
         u32::try_from(value)
@@ -237,7 +237,8 @@ fn shape(workload: &AicbWorkload, calls: &ExpertCalls, model: MoeModel) -> Resul
     Ok(MoeModel { layers, experts, ep, tp, pp, seq: tokens, micro_batch: 1, ..model })
 }
 
-/// Times of attention and experts of a layer in a SimAI text; `None` if they are placeholders.
+/// Returns the times of attention and experts of a layer in a SimAI text; `None` if the text contains only
+/// placeholders.
 fn measured(text: &SimaiText, calls: &ExpertCalls, micro_batches: u64) -> Option<MeasuredTimes> {
     let layers = (calls.layers * micro_batches) as f64;
     let time = |first: &str| {

@@ -1,4 +1,4 @@
-//! Parts of a region that other kinds import: the circuits of a layer, the network that they make, and a demand.
+//! Parts of a region that other kinds import: the circuits of a layer, the network of these circuits, and a demand.
 
 use crate::plan::{CircuitAction, FabricKind, LayerPlan, MoeResult};
 use crate::scenario::MoeScenario;
@@ -10,20 +10,21 @@ use std::collections::BTreeMap;
 /// Name of the node that represents the packet switches.
 const PACKET_SWITCHES: &str = "packet switches";
 
-/// The layer whose all-to-all takes longest; `None` for networks without circuits of a region.
+/// Returns the layer whose all-to-all takes longest; `None` for networks without circuits of a region.
 pub fn longest(result: &MoeResult) -> Option<&LayerPlan> {
     let time = |layer: &&LayerPlan| layer.all_to_all.all_to_all_ms;
     let layers = result.layers.iter().filter(|_| result.iteration.fabric == FabricKind::Mfabric);
     layers.max_by(|a, b| time(a).total_cmp(&time(b)))
 }
 
-/// A layer by its number; `None` for networks without circuits of a region, and for a layer that does not exist.
+/// Returns a layer by its number; `None` for networks without circuits of a region, and for a layer that does not
+/// exist.
 pub fn of(result: &MoeResult, layer: u32) -> Option<&LayerPlan> {
     let layers = result.layers.iter().filter(|_| result.iteration.fabric == FabricKind::Mfabric);
     layers.into_iter().find(|known| known.layer == layer)
 }
 
-/// Circuits by pair of servers.
+/// Returns the number of circuits by pair of servers.
 fn counts(layer: &LayerPlan) -> BTreeMap<(u32, u32), u32> {
     let mut counts = BTreeMap::new();
     for circuit in layer.circuits.iter().filter(|circuit| circuit.action != CircuitAction::Remove) {
@@ -36,7 +37,7 @@ fn name(server: u32) -> String {
     format!("server {server}")
 }
 
-/// Circuits between the servers in a layer, taken from its combine.
+/// Returns the circuits between the servers in a layer, which are the circuits of its combine.
 pub fn circuits(scenario: &MoeScenario, layer: &LayerPlan) -> Option<CircuitMatrix> {
     let servers = scenario.region.servers;
     Some(CircuitMatrix {
@@ -52,8 +53,8 @@ pub fn circuits(scenario: &MoeScenario, layer: &LayerPlan) -> Option<CircuitMatr
     })
 }
 
-/// The single switch of the region, which can join any two ports; a NIC has port `server * optical NICs + place of the
-/// NIC`. The ports of failed NICs have failed.
+/// Returns the single switch of the region, which can join any two ports; a NIC has port `server * optical NICs + place
+/// of the NIC`.
 fn places(scenario: &MoeScenario, layer: &LayerPlan) -> CircuitPlaces {
     let region = &scenario.region;
     let place = |nic: u32| region.ocs_nics.iter().position(|known| *known == nic).unwrap_or(0) as u32;
@@ -88,8 +89,8 @@ fn places(scenario: &MoeScenario, layer: &LayerPlan) -> CircuitPlaces {
     }
 }
 
-/// Network of the servers: the circuits of a layer, and links to one more node that represents the packet switches. The
-/// analytic model has no link delays, so all are 0.
+/// Returns the network of the servers: the circuits of a layer, and links to one more node that represents the packet
+/// switches. The analytic model has no link delays, so all delays are 0.
 pub fn graph(scenario: &MoeScenario, layer: &LayerPlan) -> Graph {
     let region = &scenario.region;
     let mut nodes: Vec<String> = (0..region.servers).map(name).collect();
@@ -117,7 +118,8 @@ pub fn graph(scenario: &MoeScenario, layer: &LayerPlan) -> Graph {
     Graph { nodes, switches, links, left_out }
 }
 
-/// Bytes between the servers in one dispatch of a layer. The places are the servers of [`graph`], with the same names.
+/// Returns the bytes between the servers in one dispatch of a layer. The places are the servers of [`graph`], with the
+/// same names.
 pub fn traffic(layer: &LayerPlan) -> TrafficMatrix {
     let rows = (0u32..).zip(&layer.demand_bytes);
     let entries = rows.flat_map(|(from, row)| (0u32..).zip(row).map(move |(to, bytes)| (from, to, *bytes)));

@@ -21,7 +21,7 @@ const MOST_LAYERS: i64 = 1024;
 /// Maximum number of layers that a remark names.
 const MOST_NAMED: usize = 12;
 
-/// All formats.
+/// Returns all formats.
 pub fn formats() -> Vec<FormatInfo> {
     let models: Vec<&'static str> = MoeModelPreset::ALL.iter().map(|(name, _)| *name).collect();
     let info = FormatInfo::new(
@@ -117,8 +117,8 @@ pub fn import(inputs: &[Input], params: &Params, strict: bool) -> Result<Importe
     scenario(name, &read.value, (preset, stage), (read.notes, assumed), strict)
 }
 
-/// Layers of the planned stage: all counted layers, or, if the file counts all layers of a model with several stages,
-/// the layers of one stage.
+/// Returns the layers of the planned stage: all counted layers, or, if the file counts all layers of a model with
+/// several stages, the layers of one stage.
 fn staged(
     loads: &ExpertLoads,
     layers: Vec<usize>,
@@ -279,14 +279,14 @@ fn scenario(
     Ok(ImportedScenario { scenario, lines, summary, assumed, notes })
 }
 
-/// An assumption; its parameter is `model=` if the text names it in brackets.
+/// Converts a text to an assumption that can be set with `model=` if the text contains `(model=)`.
 pub(super) fn assumption(text: String) -> Assumed {
     let set_with = if text.contains("(model=)") { "model=" } else { "" };
     Assumed { set_with: set_with.to_owned(), ..Assumed::fact(text) }
 }
 
-/// The model with the counted numbers of experts, ranks and layers. If ranks were not counted, the number of ranks is
-/// that of the model, or fewer if the experts do not divide among them.
+/// Returns the model with the counted numbers of experts, ranks and layers. If ranks were not counted, the model
+/// determines their number; a smaller number is used if the ranks must divide the experts and fill whole servers.
 fn shaped(model: MoeModel, experts: u32, ranks: u32, layers: u32) -> MoeModel {
     let wanted = if ranks > 1 { ranks } else { model.ep };
     let whole =
@@ -295,7 +295,8 @@ fn shaped(model: MoeModel, experts: u32, ranks: u32, layers: u32) -> MoeModel {
     MoeModel { experts, ep, layers: layers * model.pp, top_k: model.top_k.min(experts.max(1)), ..model }
 }
 
-/// Unevenness of the counts of the planned iteration, one line per layer. `numbers` are the layer numbers of the file.
+/// Returns lines, one per layer, that state how uneven the counts of the planned iteration are. `numbers` are the layer
+/// numbers of the file.
 fn busiest(matrices: &[CountedMatrix], iteration: u32, numbers: &[u32]) -> Vec<String> {
     let of = matrices.iter().filter(|matrix| matrix.iteration == iteration).zip(numbers);
     let text = |(matrix, number): (&CountedMatrix, &u32)| {

@@ -11,7 +11,7 @@ use serde::Serialize;
 /// Name of the format.
 pub const NAME: &str = "expert_map";
 
-/// All formats.
+/// Returns all formats.
 pub fn formats() -> Vec<FormatInfo> {
     let info = FormatInfo::new(
         NAME,
@@ -35,7 +35,7 @@ struct ExpertMaps {
     logical_replica_count: Vec<Vec<u32>>,
 }
 
-/// Writes a plan.
+/// Returns the file with the expert maps of a plan.
 ///
 /// # Errors
 /// A scenario.

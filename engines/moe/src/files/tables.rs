@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 /// Name of the format.
 const NAME: &str = "circuits";
 
-/// All formats.
+/// Returns all formats.
 pub fn formats() -> Vec<FormatInfo> {
     let info = FormatInfo::new(
         NAME,
@@ -32,7 +32,7 @@ pub fn formats() -> Vec<FormatInfo> {
     )])]
 }
 
-/// Writes a plan.
+/// Returns the tables of a plan as files.
 ///
 /// # Errors
 /// A scenario, or a plan of a network without circuits of a region.
@@ -52,7 +52,7 @@ pub fn export(subject: SubjectOf<'_, Moe>, format: &str, params: &Params) -> Res
     Ok(vec![Artifact::new(format!("{}.{table}.csv", file_stem(subject.name())), text)])
 }
 
-/// Port of the switch that a NIC is connected to.
+/// Returns the port of the switch to which a NIC is connected.
 fn port(region: &MoeRegion, server: u32, nic: u32) -> u32 {
     let place = region.ocs_nics.iter().position(|known| *known == nic).unwrap_or(0);
     server * region.ocs_nics.len() as u32 + place as u32 + 1
@@ -76,7 +76,7 @@ fn circuits(region: &MoeRegion, result: &MoeResult) -> String {
     table
 }
 
-/// Bytes over packet switches of one dispatch, by layer and pair of servers.
+/// Returns the table of bytes over packet switches of one dispatch, by layer and pair of servers.
 fn packet_switched(result: &MoeResult) -> String {
     let mut table = "layer,src_server,dst_server,bytes\n".to_owned();
     for layer in &result.layers {

@@ -12,10 +12,10 @@ use lightbay_formats::chrome_trace::{self, Process, Slice, Trace};
 /// Name of the format.
 pub const NAME: &str = "trace";
 
-/// Rows of the stage.
+/// Names of the rows of the stage.
 const ROWS: [&str; 4] = ["compute", "all-to-alls", "stalls", "optical switch"];
 
-/// All formats.
+/// Returns all formats.
 pub fn formats() -> Vec<FormatInfo> {
     let info = FormatInfo::new(
         NAME,
@@ -26,7 +26,7 @@ pub fn formats() -> Vec<FormatInfo> {
     vec![info.leaving_out(&["the circuits", "the routes", "the costs", "the bound and the gap"])]
 }
 
-/// Writes a plan.
+/// Returns the file with the timeline of a plan.
 ///
 /// # Errors
 /// A scenario.
@@ -57,12 +57,12 @@ struct CircuitChange {
 struct TimelineWalk<'r> {
     layers: &'r [LayerPlan],
     slices: Vec<Slice>,
-    /// Changes of circuits with their lengths; they are written last.
+    /// Changes of circuits, which are written last.
     changes: Vec<CircuitChange>,
     now_ms: f64,
     /// Start of the latest event of every phase.
     began_ms: Vec<(LayerPhase, f64)>,
-    /// Tensor-parallel exchanges of a layer, forward.
+    /// Time of the tensor-parallel exchanges of a layer, forward, ms.
     tensor_ms: f64,
 }
 

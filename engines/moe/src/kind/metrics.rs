@@ -5,9 +5,9 @@ use lightbay_core::kind::ObjectiveInfo;
 use lightbay_core::metric::MetricInfo;
 use lightbay_core::report::Unit;
 
-/// Milliseconds, as in files.
+/// Unit of times, which are stored in ms.
 pub(crate) const MS: Unit = Unit::new("ms", 1.0, Some(3));
-/// Dollars.
+/// Unit of costs.
 pub(crate) const USD: Unit = Unit::new("$", 1.0, Some(0));
 
 /// The objective.

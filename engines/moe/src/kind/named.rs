@@ -3,7 +3,7 @@
 use crate::scenario::MoeScenario;
 use crate::scenario::shapes::MoeModelChoice;
 
-/// Name after the model and the GPUs of the cluster: `moe-mixtral_8x7b-1024-gpus`.
+/// Returns the default name of a scenario, from the model and the GPUs of the cluster: `moe-mixtral_8x7b-1024-gpus`.
 pub(super) fn usual(scenario: &MoeScenario) -> String {
     let gpus = u64::from(scenario.cluster.servers) * u64::from(scenario.region.gpus_per_server);
     match scenario.model {

@@ -4,7 +4,7 @@ use lightbay_core::term::Term;
 
 const PAPER: &str = "mFabric (MixNet), SIGCOMM 2025";
 
-/// Terms of this kind in addition to its figures.
+/// Terms of this kind in addition to the names of its figures.
 pub(super) const TERMS: &[Term] = &[
     Term::new("region", "The servers of one expert-parallel group, joined by one small optical circuit switch.")
         .also(&["regional"])

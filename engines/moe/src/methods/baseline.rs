@@ -11,7 +11,7 @@ use lightbay_core::plan::Status;
 use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
 
-/// A network without regional circuits.
+/// A method that plans a network without regional circuits.
 #[derive(Clone, Copy)]
 pub(super) struct FabricBaseline {
     name: &'static str,
@@ -19,7 +19,7 @@ pub(super) struct FabricBaseline {
     fabric: FabricKind,
 }
 
-/// All of them.
+/// All methods of this type.
 pub(super) const BASELINES: &[FabricBaseline] = &[
     FabricBaseline {
         name: "fat-tree",

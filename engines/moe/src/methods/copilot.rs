@@ -10,10 +10,10 @@ use lightbay_core::param::Params;
 use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
 
-/// Its name.
+/// Name of the method.
 pub(super) const NAME: &str = "mfabric-copilot";
 
-/// Predicted circuits.
+/// The method `mfabric-copilot`.
 pub(super) struct Copilot;
 
 impl Method<Moe> for Copilot {

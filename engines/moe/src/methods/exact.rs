@@ -20,7 +20,7 @@ use lightbay_core::scenario::Scenario;
 /// The method `mfabric-exact`.
 pub(super) struct ExactRegional;
 
-/// The default policy.
+/// Default policy of the method.
 const USUAL: SwitchPolicy = SwitchPolicy::Exact;
 
 impl Method<Moe> for ExactRegional {

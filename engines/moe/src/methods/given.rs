@@ -14,7 +14,7 @@ use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
 
-/// Circuits that stay.
+/// The method `static`.
 pub(super) struct StaticCircuits;
 
 impl Method<Moe> for StaticCircuits {

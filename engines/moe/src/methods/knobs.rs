@@ -8,7 +8,7 @@ use lightbay_core::method::without_effect;
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::problem::Problem;
 
-/// Use of packet switches by pairs with circuits.
+/// Returns the parameter for the use of packet switches by pairs with circuits.
 pub(super) fn routing() -> ParamInfo {
     ParamInfo::choice(
         "routing",
@@ -18,12 +18,12 @@ pub(super) fn routing() -> ParamInfo {
     )
 }
 
-/// Routing rule, from the parameter.
+/// Returns the routing rule that the parameters choose.
 pub(super) fn routing_of(params: &Params) -> RoutingRule {
     if params.text("routing") == Some("strict") { RoutingRule::Strict } else { RoutingRule::Spill }
 }
 
-/// Parameter for the times at which circuits change.
+/// Returns the parameter for the times at which circuits change.
 pub(super) fn policy(usual: SwitchPolicy) -> ParamInfo {
     ParamInfo::choice(
         "policy",
@@ -36,12 +36,12 @@ pub(super) fn policy(usual: SwitchPolicy) -> ParamInfo {
     )
 }
 
-/// Policy for the changes of circuits, from the parameter.
+/// Returns the policy for the changes of circuits that the parameters choose.
 pub(super) fn policy_of(params: &Params, usual: SwitchPolicy) -> SwitchPolicy {
     params.text("policy").and_then(SwitchPolicy::of).unwrap_or(usual)
 }
 
-/// Parameters of a prediction.
+/// Returns the parameters of a prediction.
 pub(super) fn prediction() -> Vec<ParamInfo> {
     let usual = FitSettings::default();
     vec![
@@ -72,7 +72,7 @@ pub(super) fn prediction() -> Vec<ParamInfo> {
     ]
 }
 
-/// Settings of a fit, from the parameters.
+/// Returns the settings of a fit that the parameters choose.
 pub(super) fn prediction_of(params: &Params) -> FitSettings {
     let usual = FitSettings::default();
     FitSettings {
@@ -82,7 +82,7 @@ pub(super) fn prediction_of(params: &Params) -> FitSettings {
     }
 }
 
-/// Parameter for the branch-and-bound nodes for the circuits of one layer.
+/// Returns the parameter for the maximum number of branch-and-bound nodes per layer.
 pub(super) fn nodes(usual: i64) -> ParamInfo {
     ParamInfo::int(
         "exact_nodes",
@@ -94,7 +94,8 @@ pub(super) fn nodes(usual: i64) -> ParamInfo {
     .unit("nodes")
 }
 
-/// Parameters of a placement, which have no effect for methods that keep the experts in blocks.
+/// Returns a problem for each parameter of a placement, which has no effect for methods that keep the experts in
+/// blocks.
 pub(super) fn unplaced(scenario: &MoeScenario) -> impl Iterator<Item = Problem> {
     let names: &[&str] =
         if scenario.placement.is_some() { &["redundant_experts", "expert_groups"] } else { &[] };
@@ -102,7 +103,8 @@ pub(super) fn unplaced(scenario: &MoeScenario) -> impl Iterator<Item = Problem> 
     without_effect(names.iter().copied(), why, "use auto or mfabric-placed")
 }
 
-/// Common parameters that have no effect on a method without random numbers and without a search that could end early.
+/// Returns a problem for each common parameter that has no effect on a method without random numbers and without a
+/// search that could end early.
 pub(super) fn idle(names: &[&'static str]) -> Vec<Problem> {
     let why = "with a method that uses no random numbers and makes one plan";
     without_effect(names.iter().copied(), why, "leave it out").collect()

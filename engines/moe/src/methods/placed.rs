@@ -19,7 +19,7 @@ use lightbay_core::scenario::Scenario;
 /// The method `mfabric-placed`.
 pub(super) struct PlacedMethod;
 
-/// The default policy.
+/// Default policy of the method.
 const USUAL: SwitchPolicy = SwitchPolicy::Exact;
 
 impl Method<Moe> for PlacedMethod {
@@ -72,7 +72,8 @@ fn plan(scenario: &Scenario<Moe>, params: &Params, cx: &mut Context<'_, Moe>) ->
     Ok(session::closed(cx))
 }
 
-/// Reports the plan with the placement of EPLB, and the plan with experts placed together with the circuits.
+/// Reports the plan with the placement of EPLB and, if `is_joint`, the plan with experts placed together with the
+/// circuits.
 pub(super) fn hand_over(
     scenario: &MoeScenario,
     rule: RoutingRule,
@@ -100,7 +101,7 @@ pub(super) fn hand_over(
     Ok(())
 }
 
-/// The stage with the placement of EPLB.
+/// Returns the stage with the placement of EPLB.
 fn balanced(
     scenario: &MoeScenario,
     rule: RoutingRule,
@@ -113,7 +114,7 @@ fn balanced(
     session::with_circuits(StageModel::placed(scenario, rule, slots), CircuitSearch::Swap, cx)
 }
 
-/// The stage with experts placed together with the circuits.
+/// Returns the stage with experts placed together with the circuits.
 fn together(
     scenario: &MoeScenario,
     rule: RoutingRule,

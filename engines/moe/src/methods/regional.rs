@@ -11,13 +11,13 @@ use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
 
-/// Circuits by Algorithm 1, which local search can improve.
+/// A method that sets circuits for every layer by Algorithm 1, which local search can improve.
 pub(super) struct Regional {
-    /// `true` if local search follows.
+    /// `true` if local search improves the circuits of Algorithm 1.
     pub(super) swap: bool,
 }
 
-/// The default policy.
+/// Default policy of the methods.
 const USUAL: SwitchPolicy = SwitchPolicy::Best;
 
 impl Method<Moe> for Regional {

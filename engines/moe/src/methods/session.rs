@@ -24,7 +24,7 @@ use lightbay_core::scenario::Scenario;
 /// Search for the circuits of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CircuitSearch {
-    /// Algorithm 1.
+    /// Algorithm 1 of mFabric.
     Greedy(BlockedRule),
     /// Local search.
     Swap,
@@ -34,7 +34,7 @@ pub(super) enum CircuitSearch {
 pub(super) enum PlanEnded {
     /// No plan exists.
     Infeasible(String),
-    /// The run was stopped, or failed.
+    /// The run was stopped, or it failed.
     Error(MethodError),
 }
 
@@ -56,7 +56,7 @@ impl From<NoPlan> for PlanEnded {
     }
 }
 
-/// The outcome of a method.
+/// Converts the end of a method to its outcome; a method that ends without a plan is infeasible or has failed.
 pub(super) fn outcome(ended: Result<Outcome, PlanEnded>) -> Result<Outcome, MethodError> {
     match ended {
         Ok(outcome) => Ok(outcome),
@@ -65,7 +65,7 @@ pub(super) fn outcome(ended: Result<Outcome, PlanEnded>) -> Result<Outcome, Meth
     }
 }
 
-/// Circuits for a demand.
+/// Computes circuits for a demand.
 pub(super) fn circuits(
     stage: &StageModel,
     demand: &LayerDemand,
@@ -87,7 +87,7 @@ pub(super) fn circuits(
     }
 }
 
-/// The stage of a scenario with circuits for every layer.
+/// Returns the stage of a scenario with circuits for every layer.
 pub(super) fn stage(
     scenario: &Scenario<Moe>,
     rule: RoutingRule,
@@ -98,7 +98,7 @@ pub(super) fn stage(
     with_circuits(StageModel::of(&scenario.body, rule), search, cx)
 }
 
-/// A stage with circuits for every layer.
+/// Returns a stage to which circuits for every layer were added.
 pub(super) fn with_circuits(
     mut stage: StageModel,
     search: CircuitSearch,
@@ -193,7 +193,7 @@ pub(super) fn bound(scenario: &Scenario<Moe>, cx: &mut Context<'_, Moe>) -> Resu
     Ok(())
 }
 
-/// Outcome of a method that has reported a bound: optimal if the best plan meets the bound.
+/// Returns the outcome of a method that has reported a bound: optimal if the best plan meets the bound.
 pub(super) fn closed(cx: &mut Context<'_, Moe>) -> Outcome {
     let status = if cx.closed() { Status::Optimal } else { Status::Feasible };
     Outcome::done(status)

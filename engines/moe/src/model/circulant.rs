@@ -1,7 +1,7 @@
 //! A circulant: every server has circuits to its neighbours at distance 1, 2, … in a ring, repeated while ports are
 //! left.
 
-/// Circuits of every pair of servers, row by row, with at most `degree` ports of each server.
+/// Returns the circuits of every pair of servers, row by row, with at most `degree` ports of each server.
 pub fn circulant(servers: usize, degree: u32) -> Vec<u16> {
     let mut counts = vec![0u16; servers * servers];
     let most = servers / 2;

@@ -3,8 +3,8 @@
 use crate::plan::{CostPlan, FabricKind};
 use crate::scenario::{MoeScenario, PriceList, PriceRow};
 
-/// A NIC connected to three tiers of packet switches: six transceivers, three fibres and five ports; a copper cable can
-/// replace the first fibre with its two transceivers.
+/// Returns the cost of a NIC that is connected to three tiers of packet switches, $: six transceivers, three fibres and
+/// five ports; a copper cable can replace the first fibre with its two transceivers.
 fn packet_switched(row: &PriceRow, prices: &PriceList) -> f64 {
     let ports = 5.0 * row.eps_port_usd;
     if prices.copper_links {
@@ -14,13 +14,13 @@ fn packet_switched(row: &PriceRow, prices: &PriceList) -> f64 {
     }
 }
 
-/// A NIC connected to an optical port.
+/// Returns the cost of a NIC that is connected to an optical port, $.
 fn optical(row: &PriceRow, prices: &PriceList, port: f64) -> f64 {
     row.nic_usd + row.transceiver_usd + prices.fibre_usd + port
 }
 
-/// Cost of the parts of one server, $; `None` if the rate has no prices. `pooled` is a bound and not a network; it has
-/// the cost of the regional network.
+/// Returns the cost of the parts of one server, $; `None` if the rate has no prices. `pooled` is a bound and not a
+/// network; it has the cost of the regional network.
 pub fn server_usd(scenario: &MoeScenario, fabric: FabricKind) -> Option<f64> {
     let (region, prices) = (&scenario.region, &scenario.prices);
     let row = prices.of_rate(region.link_gbps)?;
@@ -35,7 +35,8 @@ pub fn server_usd(scenario: &MoeScenario, fabric: FabricKind) -> Option<f64> {
     })
 }
 
-/// Cost and performance per dollar of a network on which an iteration takes `iteration_ms`.
+/// Returns cost and performance per dollar of a network on which an iteration takes `iteration_ms`; `None` if the rate
+/// has no prices.
 pub fn cost(
     scenario: &MoeScenario,
     fabric: FabricKind,

@@ -4,7 +4,7 @@ use crate::scenario::MoeScenario;
 use crate::scenario::trace::GateHistory;
 use std::ops::Range;
 
-/// Copies of every expert in the slots of all ranks.
+/// Returns the number of replicas of every expert, given the expert in every slot of all ranks.
 pub fn copies(experts: usize, slots: &[u32]) -> Vec<u32> {
     let mut copies = vec![0; experts];
     for expert in slots {
@@ -24,9 +24,9 @@ pub fn block(experts: usize, ranks: usize, rank: usize) -> Range<usize> {
 /// Bytes of the dispatch of one layer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LayerDemand {
-    /// Servers.
+    /// Number of servers.
     pub servers: usize,
-    /// Bytes from server to server, row by row; the diagonal stays inside the server.
+    /// Bytes from server to server, row by row; bytes on the diagonal stay inside the server.
     pub bytes: Vec<f64>,
     /// Maximum bytes that one GPU of each server sends to, or receives from, other servers; empty if not needed.
     pub busiest_gpu: Vec<f64>,
@@ -36,7 +36,7 @@ pub struct LayerDemand {
 }
 
 impl LayerDemand {
-    /// The demand of a layer in the last iteration of a history.
+    /// Computes the demand of a layer in the last iteration of a history.
     pub fn of(scenario: &MoeScenario, history: &GateHistory, layer: usize) -> Self {
         let size = scenario.shape().token_bytes();
         let tokens = history.tokens(layer);
@@ -47,7 +47,8 @@ impl LayerDemand {
         })
     }
 
-    /// The demand of a layer with experts in slots, rank by rank; replicas of an expert share its tokens evenly.
+    /// Computes the demand of a layer with experts in slots, rank by rank; replicas of an expert share its tokens
+    /// evenly.
     pub fn placed(scenario: &MoeScenario, history: &GateHistory, layer: usize, slots: &[u32]) -> Self {
         let size = scenario.shape().token_bytes();
         let tokens = history.tokens(layer);
@@ -63,7 +64,8 @@ impl LayerDemand {
         })
     }
 
-    /// The demand if every rank sends its tokens to the experts with the same shares, which is a matrix of rank one.
+    /// Computes the demand if all ranks send the same fractions of their tokens to the experts, which is a matrix of
+    /// rank one.
     pub fn by_shares(scenario: &MoeScenario, shares: &[f64]) -> Self {
         let shape = scenario.shape();
         let all = shape.copies() * shape.token_bytes();
@@ -113,12 +115,12 @@ impl LayerDemand {
         }
     }
 
-    /// Bytes from the first server to the second.
+    /// Returns the bytes from the first server to the second.
     pub fn between(&self, from: usize, to: usize) -> f64 {
         self.bytes.get(from * self.servers + to).copied().unwrap_or(0.0)
     }
 
-    /// Bytes that a server sends to and receives from others.
+    /// Returns the bytes that a server sends to and receives from other servers.
     pub fn of_server(&self, server: usize) -> (f64, f64) {
         let others = || (0..self.servers).filter(move |other| *other != server);
         (
@@ -136,12 +138,12 @@ impl LayerDemand {
         (0..self.servers).map(most).collect()
     }
 
-    /// Maximum bytes that stay inside one server.
+    /// Returns the maximum number of bytes that stay inside one server.
     pub fn busiest_inside(&self) -> f64 {
         (0..self.servers).map(|server| self.between(server, server)).fold(0.0, f64::max)
     }
 
-    /// Both directions of a pair of servers together, W.
+    /// Returns the matrix W: for each pair of servers, the bytes of both directions together, row by row.
     pub fn both_ways(&self) -> Vec<f64> {
         let n = self.servers;
         let mut sums = vec![0.0; n * n];
@@ -153,7 +155,7 @@ impl LayerDemand {
         sums
     }
 
-    /// The matrix row by row, as files store it.
+    /// Returns the bytes from server to server as rows, as files store them.
     pub fn rows(&self) -> Vec<Vec<f64>> {
         self.bytes.chunks(self.servers.max(1)).map(<[f64]>::to_vec).collect()
     }

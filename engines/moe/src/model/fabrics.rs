@@ -5,11 +5,12 @@ use super::demand::LayerDemand;
 use super::rates::RegionRates;
 use crate::plan::{AllToAll, FabricKind};
 
-/// Ports of a server that TopoOpt gives to expert parallelism; the others serve data and pipeline parallelism.
+/// Number of ports of a server that TopoOpt gives to expert parallelism; the remaining ports serve data and pipeline
+/// parallelism.
 pub const TOPOOPT_DEGREE: u32 = 6;
 
-/// Time of the dispatch of a layer on a network without regional circuits; `None` for networks with regional circuits,
-/// and if some pair of servers has no path.
+/// Returns the times of the dispatch of a layer on a network without regional circuits; `None` for networks with
+/// regional circuits, and if some pair of servers has no path.
 pub fn all_to_all(fabric: FabricKind, demand: &LayerDemand, rates: &RegionRates) -> Option<AllToAll> {
     let local_ms = demand.busiest_inside() / (f64::from(rates.gpus) * rates.nvlink);
     // The GPUs of a server share its working NICs evenly.
@@ -46,12 +47,12 @@ pub fn all_to_all(fabric: FabricKind, demand: &LayerDemand, rates: &RegionRates)
     Some(AllToAll { local_ms, ..steps }.totalled(rates.chunks))
 }
 
-/// Steps of a bisection; more would not improve the result in double precision.
+/// Number of bisection steps; more would not improve the result in double precision.
 const HALVINGS: usize = 60;
 
-/// Lower bound on the time in which a server exchanges `bytes` with the other servers, ms; `least_ms` is a known
-/// lower bound. A circuit serves one other server, so with few ports most servers depend on the packet switches. `None`
-/// if there are no packet switches and the ports do not suffice.
+/// Returns a lower bound on the time in which one server exchanges `bytes` with the other servers, ms; `least_ms` is a
+/// known lower bound. A circuit serves one other server, so with few ports most servers depend on the packet switches.
+/// `None` if there are no packet switches and the ports do not suffice.
 ///
 /// The bytes to each other server are split into pieces of at most `T B`; in time T, `k` circuits carry the `k` largest
 /// pieces.
@@ -82,7 +83,7 @@ fn least_of_server(server: usize, bytes: &[f64], rates: &RegionRates, least_ms: 
     Some(low)
 }
 
-/// Lower bound on the time of the exchange between servers on any circuits of the region, ms.
+/// Returns a lower bound on the time of the exchange between servers on any circuits of the region, ms.
 fn least_exchange_ms(demand: &LayerDemand, rates: &RegionRates) -> f64 {
     let n = demand.servers;
     let start = rates.last(&demand.leaving(), |server| rates.regional(server));
@@ -101,9 +102,9 @@ fn least_exchange_ms(demand: &LayerDemand, rates: &RegionRates) -> f64 {
     least
 }
 
-/// Lower bound on the time of the dispatch of a layer on any circuits of the region, ms. Each server uses all its NICs,
-/// has circuits to at most as many servers as it has ports, and needs the hops to and from the GPUs. `exchange_ms` is a
-/// tighter known lower bound on the exchange between servers, if there is one.
+/// Returns a lower bound on the time of the dispatch of a layer on any circuits of the region, ms. Each server uses all
+/// its NICs, has circuits to at most as many servers as it has ports, and needs the hops to and from the GPUs.
+/// `exchange_ms` is a tighter known lower bound on the exchange between servers, if there is one.
 pub fn least_on_circuits_ms(demand: &LayerDemand, rates: &RegionRates, exchange_ms: f64) -> f64 {
     let leaving = demand.leaving();
     if leaving.iter().all(|bytes| *bytes == 0.0) {
@@ -120,8 +121,9 @@ pub fn least_on_circuits_ms(demand: &LayerDemand, rates: &RegionRates, exchange_
     steps.totalled(rates.chunks).all_to_all_ms
 }
 
-/// Bytes on the busiest circuit of a circulant, in which servers forward the bytes of pairs without a circuit: over two
-/// hops, in proportion to the smaller number of circuits of both hops; farther, over shortest paths.
+/// Returns the bytes on the busiest circuit of a circulant, in which servers forward the bytes of pairs without a
+/// circuit: over two hops, in proportion to the smaller number of circuits of both hops; farther, over shortest paths.
+/// `None` if some pair has no path.
 fn forwarded(demand: &LayerDemand, degree: u32) -> Option<f64> {
     let n = demand.servers;
     let counts = circulant(n, degree);
@@ -139,7 +141,7 @@ fn forwarded(demand: &LayerDemand, degree: u32) -> Option<f64> {
     Some(busy.map(|(load, count)| load / f64::from(*count)).fold(0.0, f64::max))
 }
 
-/// Adds the bytes of a pair to the loads of all circuits on its path.
+/// Adds the bytes of a pair to the loads of all circuits on its path; returns `None` if the pair has no path.
 fn send(
     n: usize,
     counts: &[u16],
@@ -173,7 +175,7 @@ fn send(
     Some(())
 }
 
-/// Number of circuits on the shortest path of every pair; `u32::MAX` if there is none.
+/// Returns the number of circuits on the shortest path of every pair; `u32::MAX` if there is none.
 fn distances(n: usize, counts: &[u16]) -> Vec<u32> {
     let mut hops = vec![u32::MAX; n * n];
     for from in 0..n {

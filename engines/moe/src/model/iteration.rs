@@ -9,14 +9,14 @@ use crate::scenario::MoeScenario;
 /// Bytes of gradients of one GPU of the stage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gradients {
-    /// Gradients of its experts, of which every replica of the model has a copy.
+    /// Bytes of the gradients of the experts on the GPU; every replica of the model has a copy of these gradients.
     pub expert_bytes: f64,
-    /// Gradients of all other parameters, of which every rank of every replica has a copy.
+    /// Bytes of the gradients of all other parameters; every rank of every replica has a copy of these gradients.
     pub dense_bytes: f64,
 }
 
 impl Gradients {
-    /// The gradients of a scenario, two bytes for each parameter.
+    /// Returns the gradients of a scenario, two bytes for each parameter.
     pub fn of(scenario: &MoeScenario) -> Self {
         let shape = scenario.shape();
         let (hidden, tp) = (f64::from(shape.hidden), f64::from(shape.tp));
@@ -29,12 +29,12 @@ impl Gradients {
     }
 }
 
-/// Bytes that each of `members` sends in a ring all-reduce.
+/// Returns the bytes that each of `members` sends in a ring all-reduce.
 fn ring(members: f64, bytes: f64) -> f64 {
     if members > 1.0 { 2.0 * (members - 1.0) / members * bytes } else { 0.0 }
 }
 
-/// Time of the exchange of the gradients, once in an iteration; `None` if the gradients have no path.
+/// Returns the time of the exchange of the gradients, once in an iteration, ms; `None` if the gradients have no path.
 pub fn data_parallel_ms(scenario: &MoeScenario, fabric: FabricKind, rates: &RegionRates) -> Option<f64> {
     let shape = scenario.shape();
     let gradients = Gradients::of(scenario);
@@ -66,18 +66,18 @@ pub fn data_parallel_ms(scenario: &MoeScenario, fabric: FabricKind, rates: &Regi
     }
 }
 
-/// Times of a stage for one micro-batch, without compute.
+/// Totals of a stage for one micro-batch, without compute.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StageSums {
-    /// All-to-alls of all layers.
+    /// Time of the all-to-alls of all layers.
     pub all_to_all_ms: f64,
-    /// Stalls of all layers.
+    /// Time of the stalls of all layers.
     pub stall_ms: f64,
     /// Bytes over packet switches between the servers of a region.
     pub eps_bytes: f64,
 }
 
-/// The time of an iteration; `None` if the gradients have no path.
+/// Returns the time of an iteration; `None` if the gradients have no path.
 pub fn iteration(
     scenario: &MoeScenario,
     fabric: FabricKind,

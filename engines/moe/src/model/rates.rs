@@ -8,7 +8,7 @@ const GBPS: f64 = 1e9 / 8.0 / 1e3;
 /// Rates and sizes of a region. Servers differ if some of their NICs have failed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RegionRates {
-    /// Servers.
+    /// Number of servers.
     pub servers: usize,
     /// Number of working NICs of every server that are connected to the optical switch.
     pub optical: Vec<u32>,
@@ -31,7 +31,7 @@ pub struct RegionRates {
 }
 
 impl RegionRates {
-    /// The rates of a scenario's region.
+    /// Returns the rates and sizes of a scenario's region.
     pub fn of(scenario: &MoeScenario) -> Self {
         let region = &scenario.region;
         let servers = 0..region.servers;

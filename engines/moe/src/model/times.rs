@@ -5,18 +5,18 @@ use crate::scenario::MoeScenario;
 /// Forward times of one layer; backward times are twice as long.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LayerTimes {
-    /// Attention.
+    /// Time of attention.
     pub attention_ms: f64,
-    /// Gate.
+    /// Time of the gate.
     pub gate_ms: f64,
-    /// Experts.
+    /// Time of the experts.
     pub expert_ms: f64,
-    /// Tensor-parallel exchanges.
+    /// Time of the tensor-parallel exchanges.
     pub tensor_parallel_ms: f64,
 }
 
 impl LayerTimes {
-    /// The times of a scenario: measured times where the scenario gives them, otherwise computed times.
+    /// Returns the times of a scenario: measured times where the scenario gives them, otherwise computed times.
     pub fn of(scenario: &MoeScenario) -> Self {
         let shape = scenario.shape();
         let tokens = shape.tokens();
@@ -40,7 +40,7 @@ impl LayerTimes {
         }
     }
 
-    /// Compute time of a layer, forward and backward.
+    /// Returns the compute time of a layer, forward and backward.
     pub fn compute_ms(&self) -> f64 {
         3.0 * (self.attention_ms + self.gate_ms + self.expert_ms)
     }

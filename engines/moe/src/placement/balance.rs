@@ -72,9 +72,9 @@ pub fn balanced(shape: &PlacementShape, load: &[f64], slots: &[u32]) -> Vec<u32>
     if after.busiest() <= before.busiest() { best.1 } else { slots.to_vec() }
 }
 
-/// Lower bound on the load of the busiest rank relative to the mean. The busiest rank has at least the mean load and at
-/// least the heaviest replica, if each replica in turn goes to the expert with the largest load per replica. Without
-/// replicas, the rank of the heaviest expert also holds other experts.
+/// Returns a lower bound on the load of the busiest rank relative to the mean. The busiest rank has at least the mean
+/// load and at least the heaviest replica, if each replica in turn goes to the expert with the largest load per
+/// replica. Without replicas, the rank of the heaviest expert also holds other experts.
 pub fn least_imbalance(shape: &PlacementShape, load: &[f64]) -> f64 {
     let mean = load.iter().sum::<f64>() / shape.ranks.max(1) as f64;
     if mean <= 0.0 {
@@ -129,7 +129,7 @@ impl<'a> Board<'a> {
         self.slots[rank * each..(rank + 1) * each].contains(&expert)
     }
 
-    /// Returns `true` if experts may go from one rank to the other.
+    /// Returns `true` if experts may move from one rank to the other.
     fn is_open(&self, one: usize, other: usize) -> bool {
         // Ranks of a server are consecutive.
         let per_server = (self.shape.ranks / self.shape.servers.max(1)).max(1);

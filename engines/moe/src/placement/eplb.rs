@@ -29,14 +29,15 @@ pub fn of_groups(load: &[f64], shape: &PlacementShape, groups: &[Vec<usize>]) ->
     groups.iter().flat_map(|groups| within(load, &experts(groups), shape.slots_per_server(), ranks)).collect()
 }
 
-/// Groups of every server as EPLB packs them.
+/// Returns the groups of every server as EPLB packs them.
 pub fn groups(load: &[f64], shape: &PlacementShape) -> Vec<Vec<usize>> {
     let size = shape.experts / shape.groups.max(1);
     let weights: Vec<f64> = load.chunks(size.max(1)).map(|group| group.iter().sum()).collect();
     packed(&weights, shape.servers)
 }
 
-/// Experts of the slots of some ranks: each once, then replicas of the busiest ones while slots are left.
+/// Returns the experts of the slots of some ranks: each expert once, then replicas of the busiest ones while slots are
+/// left.
 fn within(load: &[f64], experts: &[u32], slots: usize, ranks: usize) -> Vec<u32> {
     // Load of an expert of the layer.
     let weight = |expert: u32| load.get(expert as usize).copied().unwrap_or(0.0);
@@ -61,8 +62,8 @@ fn within(load: &[f64], experts: &[u32], slots: usize, ranks: usize) -> Vec<u32>
     packed(&weights, ranks).into_iter().flatten().map(|at| copied[at]).collect()
 }
 
-/// Items of every pack in insertion order: the heaviest item first, each to the lightest pack with room. All packs hold
-/// the same number of items.
+/// Returns the items of every pack in insertion order: the heaviest item first, each to the lightest pack with room.
+/// All packs hold the same number of items.
 fn packed(weights: &[f64], packs: usize) -> Vec<Vec<usize>> {
     let packs = packs.max(1);
     let each = weights.len() / packs;

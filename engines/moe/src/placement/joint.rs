@@ -29,17 +29,17 @@ const MOST_SHARES: u64 = 400_000_000;
 /// The layer whose experts are placed.
 #[derive(Clone, Copy, Debug)]
 pub struct PlacedLayer<'a> {
-    /// Sizes.
+    /// Sizes of the placement.
     pub shape: &'a PlacementShape,
     /// Bytes from every rank to every expert, rank by rank.
     pub bytes: &'a [f64],
     /// Rates of the region.
     pub rates: &'a RegionRates,
-    /// Use of packet switches.
+    /// Use of packet switches by pairs with circuits.
     pub rule: RoutingRule,
 }
 
-/// Slots with the bytes of their exchange.
+/// A placement of experts in slots during the search, with the bytes that the all-to-all sends to each expert.
 struct PlacementBoard<'a> {
     layer: PlacedLayer<'a>,
     /// Bytes from every server to every expert, server by server.
@@ -49,18 +49,18 @@ struct PlacementBoard<'a> {
     slots: Vec<u32>,
     /// Maximum bytes that a rank may receive.
     most: f64,
-    /// Maximum bytes of a rank in EPLB's own placement; it is the limit for moves of groups, because EPLB packs the
-    /// ranks after them.
+    /// Maximum bytes of a rank in EPLB's own placement. This is the limit for moves of groups, because EPLB packs the
+    /// ranks after such a move.
     most_packed: f64,
     /// Maximum number of moves that are timed.
     most_tried: u64,
     tried: u64,
 }
 
-/// Time of the slowest server, and the sum of squared times over all servers.
+/// Time of the slowest server in an exchange, and the sum of squared times over all servers.
 type ExchangeTimes = (f64, f64);
 
-/// Expert in every slot of the placement; also the number of moves that were timed.
+/// Returns the expert in every slot of the placement, and the number of moves that were timed.
 pub fn joint(layer: PlacedLayer<'_>) -> (Vec<u32>, u64) {
     let mut board = PlacementBoard::of(layer);
     let mut best = board.slots.clone();
@@ -120,7 +120,7 @@ impl<'a> PlacementBoard<'a> {
         Self { layer, sent, load, slots, most, most_packed, most_tried, tried: 0 }
     }
 
-    /// Bytes between the servers.
+    /// Returns the bytes between the servers.
     fn demand(&self) -> LayerDemand {
         let PlacementShape { experts, servers, .. } = *self.layer.shape;
         let copies = copies(experts, &self.slots);
@@ -137,7 +137,7 @@ impl<'a> PlacementBoard<'a> {
         LayerDemand { servers, bytes, busiest_gpu: Vec::new(), busiest_rail: Vec::new() }
     }
 
-    /// Time of the exchange on circuits.
+    /// Returns the time of the exchange between the servers on given circuits.
     fn timed(&mut self, circuits: &CircuitCounts) -> ExchangeTimes {
         // Every timing counts towards the limit, whatever the kind of the move.
         self.tried += 1;
@@ -161,7 +161,8 @@ impl<'a> PlacementBoard<'a> {
         loads.iter().all(|load| *load <= most)
     }
 
-    /// Exchanges the experts of two slots wherever that shortens the exchange; returns `true` if it changed anything.
+    /// Swaps the experts of two slots wherever that shortens the exchange between the servers; returns `true` if it
+    /// changed anything.
     fn exchange_slots(&mut self, circuits: &CircuitCounts) -> bool {
         let per_server = self.layer.shape.slots_per_server().max(1);
         let mut now = self.timed(circuits);
@@ -215,7 +216,8 @@ impl<'a> PlacementBoard<'a> {
         changed
     }
 
-    /// Exchanges groups of experts between servers; inside a server, experts are placed as in EPLB.
+    /// Swaps groups of experts between servers wherever that shortens the exchange between the servers; inside a
+    /// server, experts are placed as in EPLB.
     fn exchange_groups(&mut self, circuits: &CircuitCounts) {
         let shape = self.layer.shape;
         let mut held = groups(&self.load, shape);
@@ -251,8 +253,8 @@ impl<'a> PlacementBoard<'a> {
         }
     }
 
-    /// Returns the times of the present slots if they are allowed and better than `now`: a shorter exchange, or the
-    /// same time with a smaller sum of squares.
+    /// Returns the times of the present slots if the slots are allowed and the times are better than `now`: a shorter
+    /// exchange, or the same time with a smaller sum of squares. Otherwise returns `None`.
     fn better(&mut self, circuits: &CircuitCounts, now: ExchangeTimes) -> Option<ExchangeTimes> {
         // Checking the limit of loads costs less than a timing.
         if !self.is_balanced() {

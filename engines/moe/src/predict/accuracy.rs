@@ -7,13 +7,13 @@ use crate::scenario::trace::GateHistory;
 /// Ways to predict the loads of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Predictor {
-    /// From the previous layer, by a fitted transition matrix.
+    /// Predicts from the previous layer, by a fitted transition matrix.
     Copilot,
-    /// Same shares as in the last iteration.
+    /// Predicts the same shares as in the last iteration.
     LastIteration,
-    /// Same shares as the previous layer.
+    /// Predicts the same shares as in the previous layer.
     PreviousLayer,
-    /// Equal shares for all experts.
+    /// Predicts equal shares for all experts.
     Uniform,
 }
 
@@ -26,8 +26,8 @@ impl Predictor {
         ("uniform", Self::Uniform),
     ];
 
-    /// Predicted loads for the iteration at `index` of a history; `None` if the predictor has no data. `passage` is the
-    /// rolling fit of the layer.
+    /// Returns the predicted loads for the iteration at `index` of a history; `None` if the predictor has no data.
+    /// `passage` is the rolling fit of the layer.
     fn load(
         self,
         history: &GateHistory,
@@ -44,21 +44,21 @@ impl Predictor {
     }
 }
 
-/// Means over predictions.
+/// Means of accuracy over predictions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Accuracy {
     /// Fraction of the 1, 2 and 4 busiest experts that are among the same number of predicted busiest experts.
     pub top: [f64; 3],
     /// Sum of the absolute differences of all shares.
     pub l1: f64,
-    /// Predictions.
+    /// Number of predictions.
     pub count: usize,
 }
 
 /// Numbers of busiest experts that are compared.
 pub const TOP: [usize; 3] = [1, 2, 4];
 
-/// Experts in order of their shares, busiest first; ties go to the smaller number.
+/// Returns the `count` experts with the largest shares, busiest first; ties go to the smaller number.
 pub fn busiest(load: &[f64], count: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..load.len()).collect();
     order.sort_by(|a, b| load[*b].total_cmp(&load[*a]).then(a.cmp(b)));
@@ -66,7 +66,8 @@ pub fn busiest(load: &[f64], count: usize) -> Vec<usize> {
     order
 }
 
-/// Accuracy of a predictor on a layer, over the iterations of a history from `first`.
+/// Returns the accuracy of a predictor on a layer, over the iterations of a history from `first`; `None` if the
+/// predictor has no data.
 pub fn accuracy(
     predictor: Predictor,
     history: &GateHistory,

@@ -13,11 +13,11 @@ const MANY: usize = 32;
 /// Settings of a fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FitSettings {
-    /// Iterations.
+    /// Number of past iterations to which the matrix is fitted.
     pub window: usize,
     /// Weight of an iteration relative to the next iteration.
     pub gamma: f64,
-    /// Ridge weight towards an even transition matrix; `None`: chosen by the number of experts.
+    /// Ridge weight towards an even transition matrix; `None`: the number of experts determines it.
     pub ridge: Option<f64>,
 }
 
@@ -30,34 +30,35 @@ impl Default for FitSettings {
 }
 
 impl FitSettings {
-    /// The ridge for a number of experts.
+    /// Returns the ridge weight for a number of experts.
     pub fn ridge_for(&self, experts: usize) -> f64 {
         self.ridge.unwrap_or(if experts < MANY { 1e-3 } else { 1e-4 })
     }
 
-    /// Weight of an iteration by its age.
+    /// Returns the weight of an iteration that is `age` iterations old.
     pub fn weight(&self, age: usize) -> f64 {
         // Age 0 is the newest iteration.
         self.gamma.powi(i32::try_from(age).unwrap_or(i32::MAX))
     }
 }
 
-/// Sums over the observed iterations. Weights count relative to their sum.
+/// Weighted sums over the observed iterations; only the ratio of a weight to the sum of weights matters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PassageFit {
     n: usize,
     ridge: f64,
-    /// `sum w X X'`, symmetric.
+    /// Matrix `sum w X X'`, symmetric.
     xx: Vec<f64>,
-    /// `sum w Y X'`, by column.
+    /// Matrix `sum w Y X'`, by column.
     yx: Vec<f64>,
-    /// `sum w |Y|^2`.
+    /// Number `sum w |Y|^2`.
     yy: f64,
-    /// `sum w`.
+    /// Sum of the weights, `sum w`.
     weight: f64,
 }
 
-/// A quadratic problem: `A`, symmetric, `B` by column, and `sum w |Y|^2 + ridge |P0|^2`.
+/// A quadratic problem: the symmetric matrix `A`, the matrix `B` by column, and the number
+/// `sum w |Y|^2 + ridge |P0|^2`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PassageProblem {
     pub(super) n: usize,
@@ -68,7 +69,7 @@ pub(super) struct PassageProblem {
 }
 
 impl PassageFit {
-    /// A fit without data, which gives an even transition matrix.
+    /// Creates a fit without data, which gives an even transition matrix.
     pub fn new(n: usize, ridge: f64) -> Self {
         Self { n, ridge, xx: vec![0.0; n * n], yx: vec![0.0; n * n], yy: 0.0, weight: 0.0 }
     }
@@ -100,7 +101,7 @@ impl PassageFit {
         self.weight *= factor;
     }
 
-    /// Forgets everything.
+    /// Removes all observed iterations.
     pub fn clear(&mut self) {
         self.xx.fill(0.0);
         self.yx.fill(0.0);
@@ -108,12 +109,12 @@ impl PassageFit {
         self.weight = 0.0;
     }
 
-    /// The even transition matrix, from which a search can start.
+    /// Returns the even transition matrix, from which a search can start.
     pub fn even(&self) -> Vec<f64> {
         vec![1.0 / self.n as f64; self.n * self.n]
     }
 
-    /// The problem with weights that sum to 1.
+    /// Returns the problem with weights that sum to 1.
     pub(super) fn problem(&self) -> PassageProblem {
         let n = self.n;
         // Weights are relative to their sum; without data only the ridge remains.
@@ -128,7 +129,7 @@ impl PassageFit {
         PassageProblem { n, ridge: self.ridge, a, b, constant: self.yy * scale + self.ridge }
     }
 
-    /// The objective of a transition matrix.
+    /// Returns the objective of a transition matrix.
     pub fn objective(&self, passage: &[f64]) -> f64 {
         let problem = self.problem();
         let mut product = vec![0.0; self.n];
@@ -150,7 +151,7 @@ impl PassageFit {
     }
 }
 
-/// Loads of the next layer for loads of this layer.
+/// Returns the loads of the next layer for loads of this layer.
 pub fn passed(passage: &[f64], load: &[f64]) -> Vec<f64> {
     let mut next = vec![0.0; load.len()];
     // P x, column by column, as the matrix is stored.

@@ -12,12 +12,12 @@ pub struct RollingPassage<'h> {
     settings: FitSettings,
     fit: PassageFit,
     passage: Vec<f64>,
-    /// The sums cover the iterations before this one.
+    /// Iteration before which the sums end; `None` if there are no sums.
     end: Option<usize>,
 }
 
 impl<'h> RollingPassage<'h> {
-    /// Nothing fitted yet.
+    /// Creates the predictor of a layer; it fits the transition matrix at the first prediction.
     pub fn new(history: &'h GateHistory, layer: usize, settings: &FitSettings) -> Self {
         let fit = PassageFit::new(history.experts, settings.ridge_for(history.experts));
         let passage = fit.even();
@@ -25,7 +25,7 @@ impl<'h> RollingPassage<'h> {
     }
 
     /// Predicts the shares of the experts in the iteration at `index`, from the previous layer and from earlier
-    /// iterations. The first layer gets its shares of the last iteration.
+    /// iterations. For the first layer, the prediction is its shares in the last iteration before.
     pub fn expected(&mut self, index: usize) -> Vec<f64> {
         // The first layer has no previous layer.
         let Some(before) = self.layer.checked_sub(1) else {

@@ -28,12 +28,12 @@ pub fn project_from(point: &mut [f64], start: f64) -> f64 {
     threshold
 }
 
-/// Threshold if no entry becomes 0; a lower bound on the correct one.
+/// Returns the threshold if no entry becomes 0; this is a lower bound on the correct one.
 fn even_threshold(point: &[f64]) -> f64 {
     (point.iter().sum::<f64>() - 1.0) / point.len().max(1) as f64
 }
 
-/// Sum and number of the entries above a threshold.
+/// Returns the sum and the number of the entries above a threshold.
 fn above(point: &[f64], threshold: f64) -> (f64, f64) {
     let (groups, rest) = point.as_chunks::<LANES>();
     let (mut sums, mut counts) = ([0.0; LANES], [0.0; LANES]);

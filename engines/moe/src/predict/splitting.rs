@@ -9,8 +9,8 @@
 use super::passage::PassageProblem;
 use super::simplex::project_from;
 
-/// Largest difference of an entry from step to step, and between the two parts of the splitting, at which the search
-/// ends: far below the errors of predictions.
+/// Maximum change of an entry from step to step, and maximum difference between the two parts of the splitting, at
+/// which the search ends: far below the errors of predictions.
 const CLOSE: f64 = 1e-6;
 /// Maximum number of steps; tens are typical.
 const MOST_STEPS: usize = 2000;
@@ -72,7 +72,7 @@ pub(super) fn solve(problem: &PassageProblem, passage: &mut [f64]) -> usize {
     MOST_STEPS
 }
 
-/// The penalty rho, between the smallest eigenvalue of A, which is at least the ridge, and the second largest.
+/// Returns the penalty rho, between the smallest eigenvalue of A, which is at least the ridge, and the second largest.
 fn penalty(problem: &PassageProblem) -> f64 {
     // The direction of the largest eigenvalue converges in a few steps for any rho, so rho is chosen for the other
     // directions.
@@ -82,7 +82,8 @@ fn penalty(problem: &PassageProblem) -> f64 {
     (problem.ridge * second.max(problem.ridge)).sqrt()
 }
 
-/// Approximates the largest eigenvalue of A and its eigenvector; if an eigenvalue is known, it is first removed from A.
+/// Returns approximations of the largest eigenvalue of A and of its eigenvector; if an eigenvalue is known, it is first
+/// removed from A.
 fn largest_eigenvalue(a: &[f64], n: usize, without: Option<(f64, &[f64])>) -> (f64, Vec<f64>) {
     // Start vector unlike any vector of loads.
     let mut vector: Vec<f64> = (0..n).map(|at| if at % 2 == 0 { 1.0 } else { -0.5 }).collect();
@@ -108,7 +109,7 @@ fn largest_eigenvalue(a: &[f64], n: usize, without: Option<(f64, &[f64])>) -> (f
     (value, vector)
 }
 
-/// The inverse of `A + rho I`, by elimination in place. A has no eigenvalue below 0, so no pivot is small.
+/// Returns the inverse of `A + rho I`, by elimination in place. A has no eigenvalue below 0, so no pivot is small.
 fn inverse(problem: &PassageProblem, rho: f64) -> Vec<f64> {
     let n = problem.n;
     let mut matrix = problem.a.clone();
@@ -154,7 +155,7 @@ pub(super) fn times_column(symmetric: &[f64], n: usize, passage: &[f64], j: usiz
     }
 }
 
-/// Largest difference of entries.
+/// Returns the largest difference of corresponding entries.
 fn largest(one: &[f64], other: &[f64]) -> f64 {
     let mut most = [0.0_f64; 4];
     // Four maxima in parallel, without a branch.

@@ -11,7 +11,7 @@ const OVERVIEW: usize = 16;
 /// Maximum number of pairs of servers in the picture of all layers.
 const MOST_PAIRS: usize = 66;
 
-/// Circuits that are set in a layer.
+/// Returns the circuits that are set in a layer.
 pub(super) fn set(layer: &LayerPlan) -> impl Iterator<Item = &RegionCircuit> {
     layer.circuits.iter().filter(|circuit| circuit.action != CircuitAction::Remove)
 }
@@ -20,7 +20,7 @@ fn names(count: usize) -> Vec<String> {
     (0..count).map(|server| format!("server {server}")).collect()
 }
 
-/// Number of circuits between each pair of `n` servers, by row and column.
+/// Returns the number of circuits between each pair of `n` servers, by row and column.
 fn joined(layer: &LayerPlan, n: usize) -> Vec<u32> {
     let mut counts = vec![0_u32; n * n];
     for circuit in set(layer) {
@@ -34,7 +34,7 @@ fn joined(layer: &LayerPlan, n: usize) -> Vec<u32> {
     counts
 }
 
-/// Pairs of servers, those with most bytes first, with the circuits that carry them.
+/// Returns the table of pairs of servers, those with most bytes first, with the circuits that carry the bytes.
 fn pairs(layer: &LayerPlan, circuits: &[u32], n: usize) -> Table {
     let columns = vec![
         Column::words("from", "from"),
@@ -63,13 +63,13 @@ fn pairs(layer: &LayerPlan, circuits: &[u32], n: usize) -> Table {
     table
 }
 
-/// The layer whose all-to-all takes longest.
+/// Returns the layer whose all-to-all takes longest; `None` without layers.
 fn longest(result: &MoeResult) -> Option<&LayerPlan> {
     let time = |layer: &&LayerPlan| layer.all_to_all.all_to_all_ms;
     result.layers.iter().max_by(|a, b| time(a).total_cmp(&time(b)))
 }
 
-/// Bytes and circuits between the servers, in the layer whose all-to-all takes longest.
+/// Returns the section on bytes and circuits between the servers, in the layer whose all-to-all takes longest.
 pub(super) fn demand(result: &MoeResult) -> Section {
     let Some(layer) = longest(result) else { return Section::empty("Demand and circuits") };
     let n = layer.demand_bytes.len();
@@ -155,13 +155,13 @@ pub(super) fn demand(result: &MoeResult) -> Section {
         .on_screens("pairs", "Pairs by bytes", pairs(layer, &now, n))
 }
 
-/// Places of servers on a circle, as fractions of width and height.
+/// Returns the positions of servers on a circle, as fractions of width and height.
 fn circle(count: usize) -> Vec<[f64; 2]> {
     let angle = |at: usize| std::f64::consts::TAU * at as f64 / count.max(1) as f64;
     (0..count).map(|at| [0.5 + 0.42 * angle(at).sin(), 0.5 - 0.46 * angle(at).cos()]).collect()
 }
 
-/// Far ends of the NICs of every server, in the layer whose all-to-all takes longest.
+/// Returns the section on the far ends of the NICs of every server, in the layer whose all-to-all takes longest.
 pub(super) fn nics(scenario: &MoeScenario, result: &MoeResult) -> Section {
     let region = &scenario.region;
     let columns = vec![
@@ -207,7 +207,7 @@ pub(super) fn nics(scenario: &MoeScenario, result: &MoeResult) -> Section {
     Section::new("NICs", table).context(format!("layer {}", layer.layer))
 }
 
-/// Times and changes of every layer.
+/// Returns the section on times and changes of every layer.
 pub(super) fn layers(result: &MoeResult) -> Section {
     let columns = vec![
         Column::counts("layer", "layer"),
@@ -249,7 +249,7 @@ pub(super) fn layers(result: &MoeResult) -> Section {
     }
 }
 
-/// Circuits of each layer by pair of servers; `None` without circuits or with too many pairs.
+/// Returns the circuits of each layer by pair of servers; `None` without circuits or with too many pairs.
 fn circuits_by_layer(result: &MoeResult) -> Option<Matrix> {
     let n = result.layers.first()?.demand_bytes.len();
     let pairs: Vec<(usize, usize)> = (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b))).collect();

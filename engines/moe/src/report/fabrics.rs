@@ -13,7 +13,7 @@ const MILLIONS: Unit = Unit::new("M$", 1e-6, Some(2));
 /// Parts of the bar of an iteration.
 const PARTS: [&str; 4] = ["compute", "all-to-all", "stall", "gradients"];
 
-/// The fraction of the exchanges in an iteration, and the cost of the network.
+/// Returns a phrase on the fraction of the exchanges in an iteration, and on the cost of the network.
 fn sentence(name: &str, result: &MoeResult) -> Phrase {
     let (time, cost) = (&result.iteration, &result.cost);
     let times = timeline::times(result);
@@ -36,7 +36,8 @@ fn sentence(name: &str, result: &MoeResult) -> Phrase {
 /// A network with its name and the plan of the scenario for this network.
 type PricedFabric<'a> = (&'a str, Cow<'a, MoeResult>);
 
-/// The plan (if it has circuits), the networks of the paper and the bound; also the reasons why networks are absent.
+/// Returns the networks to compare: the plan (if it has circuits), the networks of the paper and the bound. Also
+/// returns the reasons why networks are absent.
 fn networks<'a>(scenario: &MoeScenario, plan: Option<&'a MoeResult>) -> (Vec<PricedFabric<'a>>, Vec<String>) {
     let own = plan.filter(|plan| plan.iteration.fabric == FabricKind::Mfabric);
     let mut found: Vec<PricedFabric<'a>> =
@@ -51,15 +52,15 @@ fn networks<'a>(scenario: &MoeScenario, plan: Option<&'a MoeResult>) -> (Vec<Pri
     (found, absent)
 }
 
-/// The bound for all networks, drawn as a line through their bars.
+/// Returns the bound for all networks, drawn as a line through their bars; `None` if it is unknown.
 fn bound(networks: &[PricedFabric<'_>]) -> Option<Line> {
     let pooled = networks.iter().find(|(_, result)| result.iteration.fabric == FabricKind::Pooled)?;
     let (name, label) = ("pooled_ms".to_owned(), "pooled, a bound".to_owned());
     Some(Line { name, label, value: pooled.1.iteration.iteration_ms })
 }
 
-/// A row of a network. The parts of a bar add up to the iteration time, so the parts of a micro-batch count as many
-/// times as the iteration waits for a micro-batch.
+/// Returns the row of a network. The parts of a bar add up to the iteration time, so each part of a micro-batch is
+/// multiplied by the number of times that the iteration waits for a micro-batch.
 fn row(network: &PricedFabric<'_>, cells: Vec<Cell>) -> Row {
     let (name, result) = network;
     let (time, times) = (&result.iteration, timeline::times(result));
@@ -72,7 +73,7 @@ fn row(network: &PricedFabric<'_>, cells: Vec<Cell>) -> Row {
     Row { parts, ..Row::new(cells).sentence(sentence(name, result)) }
 }
 
-/// Tone for the figures of a network.
+/// Returns the tone for the figures of a network.
 fn tone(result: &MoeResult) -> Tone {
     match result.iteration.fabric {
         FabricKind::Mfabric => Tone::Answer,
@@ -81,7 +82,7 @@ fn tone(result: &MoeResult) -> Tone {
     }
 }
 
-/// A cost figure; a bound has none.
+/// Returns a cell with a cost; it is empty for a bound.
 fn money(result: &MoeResult, value: f64) -> Cell {
     if result.iteration.fabric == FabricKind::Pooled {
         Cell::none()
@@ -90,7 +91,7 @@ fn money(result: &MoeResult, value: f64) -> Cell {
     }
 }
 
-/// The networks as bars with their cost.
+/// Returns the table of the networks as bars with their cost.
 pub(super) fn bars(scenario: &MoeScenario, plan: &MoeResult) -> Table {
     let columns = vec![
         Column::words("fabric", "network"),
@@ -116,7 +117,7 @@ pub(super) fn bars(scenario: &MoeScenario, plan: &MoeResult) -> Table {
     table
 }
 
-/// Compares the plan with the networks of the paper and the bound.
+/// Returns the section that compares the plan with the networks of the paper and the bound.
 pub(super) fn section(scenario: &MoeScenario, plan: Option<&MoeResult>) -> Section {
     let columns = vec![
         Column::words("fabric", "network"),

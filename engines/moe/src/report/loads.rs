@@ -17,12 +17,12 @@ const JUDGED: usize = 20;
 /// Number of busiest experts that are marked.
 const MARKED: usize = 2;
 
-/// The layer that is shown: the first layer with predictions, if there is one.
+/// Returns the layer that is shown: the first layer with predictions, if there is one.
 fn layer(scenario: &MoeScenario) -> usize {
     usize::from(scenario.stage_layers() > 1)
 }
 
-/// Ranks that hold each expert: from the placement of the plan, otherwise in blocks.
+/// Returns the ranks that hold each expert: from the placement of the plan, otherwise in blocks.
 fn ranks_of(scenario: &MoeScenario, plan: Option<&MoeResult>, layer: usize, experts: usize) -> Vec<String> {
     let count = (scenario.shape().ep as usize).max(1);
     let placed = plan.and_then(|plan| plan.layers.get(layer)?.placement.as_ref());
@@ -43,7 +43,7 @@ fn ranks_of(scenario: &MoeScenario, plan: Option<&MoeResult>, layer: usize, expe
     ranks.iter().map(words).collect()
 }
 
-/// Mean share of every expert of a layer, over the iterations from `first`.
+/// Returns the mean share of every expert of a layer, over the iterations from `first`.
 fn means(history: &GateHistory, first: usize, layer: usize) -> Vec<f64> {
     let mut means = vec![0.0; history.experts];
     let count = history.iterations.saturating_sub(first).max(1) as f64;
@@ -55,7 +55,7 @@ fn means(history: &GateHistory, first: usize, layer: usize) -> Vec<f64> {
     means
 }
 
-/// The two busiest experts of each layer, by the mean over the iterations from `first`.
+/// Returns the table of the two busiest experts of each layer, by the mean over the iterations from `first`.
 fn hottest(history: &GateHistory, first: usize, scenario: &MoeScenario, plan: Option<&MoeResult>) -> Table {
     let columns = vec![
         Column::counts("layer", "layer"),
@@ -87,12 +87,13 @@ fn hottest(history: &GateHistory, first: usize, scenario: &MoeScenario, plan: Op
     table
 }
 
-/// The iterations that a prediction uses, in words.
+/// Returns a text on the iterations that a prediction uses.
 fn window(settings: &FitSettings) -> String {
     counted(settings.window as u64, "iteration before", "iterations before")
 }
 
-/// Loads of the experts of one layer over the last iterations: actual, predicted, and their difference.
+/// Returns the section on the loads of the experts of one layer over the last iterations: actual, predicted, and their
+/// difference.
 pub(super) fn loads(
     scenario: &MoeScenario,
     plan: Option<&MoeResult>,
@@ -181,7 +182,7 @@ pub(super) fn loads(
         .on_screens("by_layer", "", by_layer))
 }
 
-/// Errors of the predictors by layer, the largest brightest.
+/// Returns the matrix of the errors of the predictors by layer, the largest brightest.
 fn errors_by_layer(errors: &[Vec<Option<f64>>]) -> Matrix {
     let predictors = Predictor::ALL.len();
     let cell = |at: usize, errors: &Vec<Option<f64>>| {
@@ -198,7 +199,7 @@ fn errors_by_layer(errors: &[Vec<Option<f64>>]) -> Matrix {
     }
 }
 
-/// Accuracy of predictions by layer, compared with trivial baselines.
+/// Returns the section on the accuracy of predictions by layer, compared with trivial baselines.
 pub(super) fn predictor(
     scenario: &MoeScenario,
     settings: &FitSettings,

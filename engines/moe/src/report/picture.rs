@@ -13,9 +13,9 @@ pub(crate) const NAME: &str = "svg";
 
 /// Width of the picture.
 const WIDTH: f64 = 1120.0;
-/// Space around it.
+/// Margin around the picture.
 const MARGIN: f64 = 30.0;
-/// Width of the names of rows.
+/// Width of the column for the names of rows.
 const NAMES: f64 = 150.0;
 /// Height of a row.
 const ROW: f64 = 26.0;
@@ -27,7 +27,7 @@ const MARKS: u32 = 8;
 const BODY: Font = Font::plain(11.0);
 const SMALL: Font = Font::plain(9.0);
 
-/// The format.
+/// Returns the description of the format.
 pub(crate) fn format() -> FormatInfo {
     FormatInfo::new(
         NAME,
@@ -38,7 +38,7 @@ pub(crate) fn format() -> FormatInfo {
     .leaving_out(&["the circuits", "the routes", "the costs", "the bound and the gap"])
 }
 
-/// The file.
+/// Returns the picture of a plan as a file.
 ///
 /// # Errors
 /// A scenario.
@@ -48,7 +48,7 @@ pub(crate) fn export(subject: SubjectOf<'_, Moe>, format: &str) -> Result<Vec<Ar
     Ok(vec![Artifact::new(format!("{}.svg", file_stem(subject.name())), text)])
 }
 
-/// The drawing.
+/// Returns the content of the file.
 pub(super) fn svg(name: &str, result: &MoeResult) -> String {
     let mut drawing = Drawing::new(WIDTH, &format!("{name}: one micro-batch"));
     let mut y = MARGIN + 12.0;
@@ -96,7 +96,7 @@ pub(super) fn svg(name: &str, result: &MoeResult) -> String {
     drawing.into_text(y + MARGIN)
 }
 
-/// Fill of an interval.
+/// Returns the fill of an interval.
 fn fill(lane: &str) -> Fill {
     match lane {
         timeline::STALLS => Fill::Black,
@@ -130,7 +130,7 @@ fn shares(drawing: &mut Drawing, result: &MoeResult, y: f64) -> f64 {
     y + ROW + 12.0
 }
 
-/// Iteration time, and the meaning of the rows.
+/// Returns the lines of text on the iteration time and the meaning of the rows.
 fn lines(result: &MoeResult) -> Vec<String> {
     let iteration = &result.iteration;
     let stalls = match iteration.stall_ms {

@@ -15,7 +15,7 @@ use lightbay_core::report::{Cell, Column, Section, Table, Tone, Unavailable, Uni
 
 const MS: Unit = Unit::new("ms", 1.0, Some(3));
 
-/// Balance of the ranks and time between the servers, by layer and placement.
+/// Returns the section on the balance of the ranks and the time between the servers, by layer and placement.
 pub(super) fn section(
     scenario: &MoeScenario,
     plan: Option<&MoeResult>,

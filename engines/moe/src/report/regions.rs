@@ -13,8 +13,8 @@ const MOST_PLANNED: u32 = 64;
 /// Number of regions that an overview shows.
 const OVERVIEW: usize = 12;
 
-/// The scenario of a region: with a synthetic trace each region has its own loads, with a counted trace all have the
-/// same. Failed NICs are in region 0.
+/// Returns the scenario of a region: with a synthetic trace each region has its own loads, with a counted trace all
+/// regions have the same.
 fn of_region(scenario: &MoeScenario, number: u32) -> MoeScenario {
     let mut other = scenario.clone();
     if let GateTrace::Synthetic(trace) = &mut other.trace {
@@ -26,7 +26,7 @@ fn of_region(scenario: &MoeScenario, number: u32) -> MoeScenario {
     other
 }
 
-/// Iteration time of every region with its own cheapest schedule.
+/// Returns the section on the iteration time of every region with its own cheapest schedule.
 pub(super) fn section(scenario: &MoeScenario, deadline: Deadline) -> Result<Section, Unavailable> {
     let all = scenario.regions().max(1);
     let is_drawn = matches!(scenario.trace, GateTrace::Synthetic(_));

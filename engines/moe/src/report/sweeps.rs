@@ -15,7 +15,7 @@ use lightbay_core::report::{
 
 const MS: Unit = Unit::new("ms", 1.0, Some(3));
 
-/// Circuits for every layer, and static circuits.
+/// Computes circuits for every layer, and static circuits, or returns the reason that there are none.
 fn study(scenario: &MoeScenario, deadline: Deadline) -> Result<DelayStudy, Unavailable> {
     let none = |pair: Unreachable| {
         Unavailable::absent(
@@ -26,8 +26,8 @@ fn study(scenario: &MoeScenario, deadline: Deadline) -> Result<DelayStudy, Unava
     DelayStudy::of(scenario, || deadline.is_over()).map_err(none)?.ok_or_else(|| Unavailable::late(deadline))
 }
 
-/// Iteration time as a function of the delay of the switch, by policy, and the break-even delay, above which static
-/// circuits are at least as good.
+/// Returns the section on iteration time as a function of the delay of the switch, by policy, and on the break-even
+/// delay, above which static circuits are at least as good.
 pub(super) fn delays(scenario: &MoeScenario, deadline: Deadline) -> Result<Section, Unavailable> {
     let study = study(scenario, deadline)?;
     let still = study.still();
@@ -101,7 +101,8 @@ pub(super) fn delays(scenario: &MoeScenario, deadline: Deadline) -> Result<Secti
         .remark(ANALYTIC))
 }
 
-/// Iteration time as a function of the optical degree, with packet-switched NICs at their own rate.
+/// Returns the section on iteration time as a function of the optical degree, with packet-switched NICs at their own
+/// rate.
 pub(super) fn degrees(scenario: &MoeScenario, deadline: Deadline) -> Result<Section, Unavailable> {
     let mut measured: Vec<Point> = Vec::new();
     let mut least: Vec<Point> = Vec::new();
@@ -141,7 +142,7 @@ pub(super) fn degrees(scenario: &MoeScenario, deadline: Deadline) -> Result<Sect
         .remark(ANALYTIC))
 }
 
-/// Iteration and break-even delay at every rate that has prices.
+/// Returns the section on iteration time and break-even delay at every rate that has prices.
 pub(super) fn rates(scenario: &MoeScenario, deadline: Deadline) -> Result<Section, Unavailable> {
     let columns = vec![
         Column::numbers("link_gbps", "rate of a NIC", Unit::GBPS),

@@ -31,8 +31,8 @@ pub(super) fn iteration(
     })
 }
 
-/// The parts of an iteration, which add up to its time: the parts of all micro-batches for which the iteration waits,
-/// and the gradient reduction.
+/// Returns the parts of an iteration, which add up to its time: the parts of all micro-batches for which the iteration
+/// waits, and the gradient reduction.
 fn parts(result: &MoeResult) -> Facts {
     let plan = &result.iteration;
     let [compute, tensor, exchange, stall] =
@@ -71,22 +71,22 @@ fn parts(result: &MoeResult) -> Facts {
     facts
 }
 
-/// Number of times that an iteration waits for a micro-batch: pipeline stages plus micro-batches, minus 1.
+/// Returns the number of times that an iteration waits for a micro-batch: pipeline stages plus micro-batches, minus 1.
 pub(super) fn times(result: &MoeResult) -> f64 {
     let plan = &result.iteration;
     let one = plan.compute_ms + plan.tensor_parallel_ms + plan.all_to_all_ms + plan.stall_ms;
     if one > 0.0 { (plan.iteration_ms - plan.data_parallel_ms) / one } else { 0.0 }
 }
 
-/// Lane of computing.
+/// Name of the row of compute phases.
 pub(super) const COMPUTE: &str = "compute";
-/// Lane of the exchanges.
+/// Name of the row of exchanges.
 pub(super) const ALL_TO_ALL: &str = "all-to-all";
 
-/// Lane of stalls.
+/// Name of the row of stalls.
 pub(super) const STALLS: &str = "stall";
 
-/// The timeline: layers, slowest first, each with its phases; one micro-batch; the iteration.
+/// Returns the section on the timeline: layers, slowest first, each with its phases; one micro-batch; the iteration.
 pub(super) fn section(result: &MoeResult) -> Section {
     let stall = result.iteration.stall_ms;
     let answer =
@@ -110,7 +110,7 @@ pub(super) fn section(result: &MoeResult) -> Section {
         .remark(ANALYTIC)
 }
 
-/// A time with enough decimals that a value above zero is not written as zero.
+/// Formats a time in ms with enough decimals that a value above zero is not written as zero.
 fn milliseconds(time_ms: f64) -> String {
     if time_ms > 0.0 && time_ms < 0.05 { format!("{time_ms:.3}") } else { format!("{time_ms:.1}") }
 }
@@ -123,7 +123,7 @@ fn stall_ms(layer: &LayerPlan) -> f64 {
     layer.timeline.reconfigurations.iter().map(|change| change.stall_ms).sum()
 }
 
-/// The layers of the stage, slowest first.
+/// Returns the table of the layers of the stage, slowest first.
 fn layers(result: &MoeResult) -> Table {
     let columns = vec![
         Column::counts("layer", "layer"),
@@ -166,7 +166,8 @@ fn layers(result: &MoeResult) -> Table {
     table
 }
 
-/// The pair of servers with the most bytes, and the circuits between them.
+/// Returns a text on the pair of servers with the most bytes, and the circuits between them; `None` without such a
+/// pair.
 fn busiest_pair(layer: &LayerPlan) -> Option<String> {
     let cells = layer.demand_bytes.iter().enumerate().flat_map(|(from, row)| {
         row.iter().enumerate().filter(move |(to, _)| *to != from).map(move |(to, bytes)| (from, to, *bytes))
@@ -179,7 +180,7 @@ fn busiest_pair(layer: &LayerPlan) -> Option<String> {
     Some(format!("server {from} sends {to} {:.2} GB over {circuits} {many}", bytes / 1e9))
 }
 
-/// Phases of the layer of an item, to scale.
+/// Returns the section on the phases, to scale, of the layer that an item number belongs to.
 ///
 /// # Errors
 /// No such layer.
@@ -249,7 +250,7 @@ pub(super) fn of_layer(
         .remark(ANALYTIC))
 }
 
-/// Display name of a phase.
+/// Returns the display name of a phase.
 const fn called(phase: LayerPhase) -> &'static str {
     match phase {
         LayerPhase::AttentionFwd => "attention",
@@ -277,8 +278,8 @@ fn span(name: String, (from_ms, to_ms): (f64, f64), tone: Tone, item: Option<u32
     Span { name, start_s: from_ms / 1e3, end_s: to_ms / 1e3, tone, item, ..Span::default() }
 }
 
-/// One micro-batch through the stage: all layers forward, then back. Changes have a separate lane, below the phase that
-/// hides them.
+/// Returns one micro-batch through the stage as intervals: all layers forward, then back. Changes have a separate row,
+/// below the phase that hides them.
 pub(super) fn spans(result: &MoeResult) -> Spans {
     let names = [COMPUTE, ALL_TO_ALL, STALLS, "change of circuits"];
     let mut lanes = names.map(|name| Lane { name: name.to_owned(), ..Lane::default() });

@@ -9,7 +9,7 @@ use lightbay_core::problem::Problem;
 use lightbay_core::record::{Idle, Knob, Knobs, Record};
 use std::sync::LazyLock;
 
-/// Value for a model or a delay that has no name.
+/// Value of a parameter if the model or the delay has no name.
 const OWN: &str = "own";
 
 /// The parameters of a scenario.
@@ -78,7 +78,7 @@ pub static KNOBS: LazyLock<Knobs<MoeScenario>> = LazyLock::new(|| {
     ])
 });
 
-/// A description of a parameter with the default of presets; files must give the value.
+/// Returns a description of a parameter that presets fill with `value`; files must give the parameter.
 fn usual<T>(info: ParamInfo, value: T) -> ParamInfo
 where
     ParamValue: From<T>,
@@ -123,7 +123,7 @@ fn without_circuits(moe: &MoeScenario) -> Option<Idle> {
         .or_else(|| alone.then_some((no_plan.into(), "lower `optical_degree`")))
 }
 
-/// An integer parameter of the model.
+/// Returns an integer parameter of the model.
 fn width(key: &'static str) -> Knob<MoeScenario> {
     let info = MoeModel::param(key).unwrap_or_else(|| ParamInfo::text(key, ""));
     Knob::own(
@@ -219,7 +219,7 @@ fn planned_iteration() -> Knob<MoeScenario> {
     )
 }
 
-/// A parameter of a synthetic trace.
+/// Returns a parameter of a synthetic trace.
 fn drawn(key: &'static str) -> Knob<MoeScenario> {
     let counted = |moe: &MoeScenario| -> Option<Idle> {
         let why = "with a counted trace, which is not synthetic";
@@ -252,7 +252,7 @@ fn expert_placement() -> Knob<MoeScenario> {
     )
 }
 
-/// A limit of a free placement.
+/// Returns a parameter that limits a free placement.
 fn room(key: &'static str) -> Knob<MoeScenario> {
     Knob::of_part(key, |moe: &MoeScenario| moe.placement.as_ref(), |moe| moe.placement.as_mut()).refused_if(
         |moe| {

@@ -6,10 +6,10 @@ use lightbay_core::listed::Preset;
 
 /// Prefix of the names of presets.
 const PREFIX: &str = "moe-";
-/// The small region.
+/// Name of the small region.
 const SMALL: &str = "moe-small";
 
-/// All, smallest first.
+/// All built-in scenarios, smallest first.
 pub const PRESETS: &[Preset] = &[
     Preset::new(SMALL, "4 servers, 8 experts of small width, 2 layers: solved in a moment"),
     Preset::new("moe-mixtral_8x7b", "Mixtral 8x7B: regions of 4 servers, 8 layers in a stage"),
@@ -19,7 +19,7 @@ pub const PRESETS: &[Preset] = &[
     Preset::new("moe-deepseek_v3", "DeepSeek-V3: regions of 8 servers with 256 experts, 4 layers in a stage"),
 ];
 
-/// The scenario called `name`.
+/// Returns the scenario called `name`; `None` if the name is unknown.
 pub fn scenario(name: &str) -> Option<MoeScenario> {
     if name == SMALL {
         return Some(of(MoeModelChoice::Own(small()), 16));
@@ -28,7 +28,7 @@ pub fn scenario(name: &str) -> Option<MoeScenario> {
     Some(of(MoeModelChoice::Preset(preset), 128))
 }
 
-/// The default scenario of a model on a cluster.
+/// Returns the default scenario of a model on a cluster.
 pub fn of(model: MoeModelChoice, servers: u32) -> MoeScenario {
     let mut scenario = MoeScenario {
         region: MoeRegion::usual(1, 8, 6),
@@ -48,7 +48,7 @@ pub fn of(model: MoeModelChoice, servers: u32) -> MoeScenario {
     scenario
 }
 
-/// A model whose exchanges take as long as its expert compute.
+/// Returns a model whose exchanges take as long as its expert compute.
 const fn small() -> MoeModel {
     MoeModel {
         layers: 4,

@@ -70,7 +70,7 @@ impl Default for PriceList {
 }
 
 impl PriceList {
-    /// Prices of a rate.
+    /// Returns the prices of a rate, if there are any.
     pub fn of_rate(&self, link_gbps: f64) -> Option<&PriceRow> {
         self.rates.iter().find(|row| row.link_gbps == link_gbps)
     }

@@ -13,7 +13,7 @@ use serde_json::Value;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum MoeModelChoice {
-    /// A preset.
+    /// Name of a preset.
     Preset(MoeModelPreset),
     /// A model without a name, given by its fields.
     Own(MoeModel),
@@ -67,7 +67,7 @@ record! {
 }
 
 impl MoeModelPreset {
-    /// Its fields.
+    /// Returns the fields of the model.
     pub const fn shape(self) -> MoeModel {
         match self {
             Self::Mixtral8x7b => MoeModel {
@@ -164,7 +164,7 @@ impl FieldType for MoeModelChoice {
 }
 
 impl MoeModelChoice {
-    /// The fields of the model.
+    /// Returns the fields of the model.
     pub const fn shape(self) -> MoeModel {
         match self {
             Self::Preset(preset) => preset.shape(),
@@ -172,7 +172,7 @@ impl MoeModelChoice {
         }
     }
 
-    /// The preset with these fields, if there is one; otherwise the fields.
+    /// Returns the preset with these fields, if there is one; otherwise the fields.
     pub fn of(shape: MoeModel) -> Self {
         let same = MoeModelPreset::ALL.iter().find(|(_, preset)| preset.shape() == shape);
         same.map_or(Self::Own(shape), |(_, preset)| Self::Preset(*preset))
@@ -180,7 +180,7 @@ impl MoeModelChoice {
 }
 
 impl MoeModel {
-    /// Tokens of a micro-batch.
+    /// Returns the number of tokens of a micro-batch.
     pub fn tokens(&self) -> f64 {
         f64::from(self.seq) * f64::from(self.micro_batch)
     }
@@ -190,12 +190,12 @@ impl MoeModel {
         f64::from(self.experts) / f64::from(self.ep.max(1))
     }
 
-    /// Copies of its tokens that a rank sends to experts in one all-to-all.
+    /// Returns the number of copies of its tokens that a rank sends to experts in one all-to-all.
     pub fn copies(&self) -> f64 {
         self.tokens() * f64::from(self.top_k)
     }
 
-    /// Bytes of a token.
+    /// Returns the number of bytes of a token.
     pub fn token_bytes(&self) -> f64 {
         2.0 * f64::from(self.hidden)
     }

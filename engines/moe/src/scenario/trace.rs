@@ -1,9 +1,9 @@
-//! Tokens that the gates of all ranks send to the experts: drawn, or counted in a real run.
+//! Tokens that the gates of all ranks send to the experts: a synthetic trace, or counts from a real run.
 //!
-//! | part | content |
+//! | module | content |
 //! |---|---|
-//! | [`draw`] | popularity of experts over iterations and layers, and the rows of the ranks |
-//! | [`sample`] | normal, gamma and Dirichlet numbers |
+//! | [`draw`] | synthetic traces: popularity of experts over iterations and layers, and the tokens of the ranks |
+//! | [`sample`] | samples of normal, gamma and Dirichlet distributions |
 
 mod draw;
 pub mod sample;
@@ -24,9 +24,9 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum GateTrace {
-    /// Sampled at random.
+    /// Tokens sampled at random.
     Synthetic(SyntheticTrace),
-    /// Counted.
+    /// Tokens counted in a real run.
     Counts(CountedTrace),
 }
 
@@ -111,7 +111,7 @@ impl FieldType for GateTrace {
 }
 
 impl GateTrace {
-    /// Iteration that is planned.
+    /// Returns the iteration that is planned.
     pub const fn iteration(&self) -> u32 {
         match self {
             Self::Synthetic(trace) => trace.iteration,
@@ -123,15 +123,15 @@ impl GateTrace {
 /// Loads of experts over iterations, and the tokens of the last iteration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateHistory {
-    /// The first iteration.
+    /// Number of the first iteration.
     pub first: u32,
-    /// Iterations.
+    /// Number of iterations.
     pub iterations: usize,
-    /// Layers.
+    /// Number of layers.
     pub layers: usize,
-    /// Experts of a layer.
+    /// Number of experts of a layer.
     pub experts: usize,
-    /// Ranks.
+    /// Number of ranks.
     pub ranks: usize,
     /// Shares of the experts, by iteration, layer, expert; each layer sums to 1.
     pub loads: Vec<f64>,
@@ -140,13 +140,13 @@ pub struct GateHistory {
 }
 
 impl GateHistory {
-    /// Shares of the experts of a layer in an iteration, counted from [`Self::first`].
+    /// Returns the shares of the experts of a layer in an iteration, counted from [`Self::first`].
     pub fn load(&self, iteration: usize, layer: usize) -> &[f64] {
         let start = (iteration * self.layers + layer) * self.experts;
         self.loads.get(start..start + self.experts).unwrap_or_default()
     }
 
-    /// Copies that all ranks send to the experts of a layer in the last iteration.
+    /// Returns the copies of tokens that all ranks send to the experts of a layer in the last iteration, by expert.
     pub fn expert_loads(&self, layer: usize) -> Vec<f64> {
         let mut loads = vec![0.0; self.experts];
         for row in self.tokens(layer).chunks(self.experts.max(1)) {
@@ -155,7 +155,8 @@ impl GateHistory {
         loads
     }
 
-    /// Copies that the ranks send to the experts of a layer in the last iteration, by rank and expert.
+    /// Returns the copies of tokens that the ranks send to the experts of a layer in the last iteration, by rank and
+    /// expert.
     pub fn tokens(&self, layer: usize) -> &[f64] {
         let size = self.ranks * self.experts;
         self.tokens.get(layer * size..(layer + 1) * size).unwrap_or_default()
@@ -163,12 +164,13 @@ impl GateHistory {
 }
 
 impl MoeScenario {
-    /// Loads of the planned iteration and of up to `before` iterations before it, with the tokens of the planned one.
+    /// Returns the loads of the planned iteration and of up to `before` iterations before it, with the tokens of the
+    /// planned one.
     pub fn history(&self, before: u32) -> GateHistory {
         self.history_at(self.trace.iteration(), before)
     }
 
-    /// As [`Self::history`], with another iteration as the last one.
+    /// Returns a history as [`Self::history`] does, with another iteration as the last one.
     pub fn history_at(&self, iteration: u32, before: u32) -> GateHistory {
         match &self.trace {
             GateTrace::Synthetic(trace) => draw::history(self, trace, iteration, before),
@@ -176,7 +178,8 @@ impl MoeScenario {
         }
     }
 
-    /// Counts as a history. All rows are scaled by one factor so that the ranks send the number of copies of the model.
+    /// Converts counts to a history. All rows are scaled by one factor so that the ranks send the number of copies of
+    /// the model.
     fn counted(&self, trace: &CountedTrace, iteration: u32, before: u32) -> GateHistory {
         let shape = self.shape();
         let (experts, ranks) = (shape.experts as usize, shape.ep as usize);

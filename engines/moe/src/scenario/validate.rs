@@ -5,7 +5,8 @@ use super::{MAX_EXPERTS, MAX_REDUNDANT, MAX_REGION, MoeScenario};
 use lightbay_core::problem::Problems;
 use std::collections::BTreeSet;
 
-/// Maximum number of entries of the demand of one layer, times layers; a larger scenario would take minutes to plan.
+/// Maximum number of entries of the demand of one layer, multiplied by the number of layers; a larger scenario would
+/// take minutes to plan.
 const MAX_WORK: u64 = 1 << 26;
 
 impl MoeScenario {

@@ -44,14 +44,14 @@ impl NoPlan {
     }
 }
 
-/// Times of the exchanges of a layer, and the changes of circuits before them.
+/// Times of the exchanges of a layer, and the changes of circuits before each exchange.
 #[derive(Clone, Debug, Default)]
 struct LayerSteps {
     exchange_ms: [f64; 4],
     changes: Vec<Reconfiguration>,
 }
 
-/// The plan of a schedule of circuits.
+/// Returns the plan of a schedule of circuits.
 ///
 /// # Errors
 /// [`NoPlan`] if the gradients have no path.
@@ -107,7 +107,7 @@ pub fn regional(stage: &StageModel, schedule: &SwitchSchedule) -> Result<Candida
     finished(&stage.scenario, FabricKind::Mfabric, layers, sums, (free_changes, &stage.demands))
 }
 
-/// Experts of the ranks in a layer, if they are not in blocks.
+/// Returns the experts of the ranks in a layer; `None` if the experts are in blocks.
 fn placement(stage: &StageModel, layer: usize) -> Option<ExpertPlacement> {
     let slots = stage.placements.get(layer)?;
     let shape = PlacementShape::of(&stage.scenario);
@@ -119,7 +119,7 @@ fn placement(stage: &StageModel, layer: usize) -> Option<ExpertPlacement> {
     })
 }
 
-/// Exchanges and charged changes of circuits by layer, and the number of changes that are not charged.
+/// Returns the exchanges and charged changes of circuits by layer, and the number of changes that are not charged.
 fn steps(stage: &StageModel, schedule: &SwitchSchedule) -> (Vec<LayerSteps>, u32) {
     let mut steps = vec![LayerSteps::default(); stage.layers()];
     // A micro-batch starts with the circuits of the last exchange of the previous micro-batch.
@@ -153,7 +153,7 @@ fn steps(stage: &StageModel, schedule: &SwitchSchedule) -> (Vec<LayerSteps>, u32
     (steps, free_changes)
 }
 
-/// Circuits with their actions relative to the previous circuits.
+/// Returns the circuits with their actions relative to the previous circuits.
 fn after(nics: &[RegionCircuit], before: &[RegionCircuit]) -> Vec<RegionCircuit> {
     let mut found = beside(nics, before);
     let gone = before.iter().filter(|old| !nics.contains(old));
@@ -162,13 +162,13 @@ fn after(nics: &[RegionCircuit], before: &[RegionCircuit]) -> Vec<RegionCircuit>
     found
 }
 
-/// The circuits with their actions: kept if they are also in the other set, otherwise added.
+/// Returns the circuits with their actions: kept if they are also in the other set, otherwise added.
 fn beside(nics: &[RegionCircuit], others: &[RegionCircuit]) -> Vec<RegionCircuit> {
     let action = |circuit| if others.contains(circuit) { CircuitAction::Keep } else { CircuitAction::Add };
     nics.iter().map(|circuit| RegionCircuit { action: action(circuit), ..*circuit }).collect()
 }
 
-/// The events of a layer in sequence from time 0.
+/// Returns the events of a layer in sequence from time 0.
 fn timeline(times: &LayerTimes, steps: &LayerSteps) -> LayerTimeline {
     // Backward work takes twice as long as forward.
     let [one, two, three, four] = steps.exchange_ms;
@@ -211,7 +211,7 @@ fn sums(steps: &[LayerSteps]) -> StageSums {
     }
 }
 
-/// The plan of a network without regional circuits.
+/// Returns the plan of a network without regional circuits.
 ///
 /// # Errors
 /// [`NoPlan`] if the gradients or some pair of servers have no path.
@@ -243,7 +243,7 @@ pub fn fabric(scenario: &MoeScenario, fabric: FabricKind) -> Result<Candidate<Mo
     finished(scenario, fabric, layers, sums(&all), (0, &demands))
 }
 
-/// Time of an iteration on a network without regional circuits, ms.
+/// Returns the time of an iteration on a network without regional circuits, ms.
 ///
 /// # Errors
 /// As [`fabric`].
@@ -253,7 +253,7 @@ pub fn fabric_ms(scenario: &MoeScenario, kind: FabricKind) -> Result<f64, NoPlan
     fabric_ms_of(scenario, kind, &demands.collect::<Vec<_>>())
 }
 
-/// As [`fabric_ms`], from the given demand of every layer.
+/// Returns the same time as [`fabric_ms`], from the given demand of every layer.
 ///
 /// # Errors
 /// As [`fabric`].
@@ -274,8 +274,8 @@ pub fn fabric_ms_of(
     Ok(iteration(scenario, kind, sums, 0).ok_or_else(|| NoPlan::gradients(scenario, kind))?.iteration_ms)
 }
 
-/// Lower bound on the time of an iteration on circuits of the region, ms: minimum times of all exchanges, and no stall.
-/// `exchanges_ms` are tighter known lower bounds on the exchanges between servers.
+/// Returns a lower bound on the time of an iteration on circuits of the region, ms: minimum times of all exchanges, and
+/// no stall. `exchanges_ms` are tighter known lower bounds on the exchanges between servers.
 ///
 /// # Errors
 /// [`NoPlan`] if the gradients have no path.
@@ -312,7 +312,7 @@ fn finished(
     Ok(Candidate { value: iteration.iteration_ms, metrics: metrics(&result), result })
 }
 
-/// Figures for comparison.
+/// Returns the figures of a plan for comparison, by name.
 fn metrics(result: &MoeResult) -> BTreeMap<String, f64> {
     let MoeResult { iteration, cost, layers } = result;
     let changes: usize = layers.iter().map(|layer| layer.timeline.reconfigurations.len()).sum();

@@ -25,7 +25,7 @@ pub struct DelayStudy {
 
 impl DelayStudy {
     /// Computes circuits for every layer of a scenario, and circuits for all layers together. Calls `is_over` between
-    /// layers; returns `Ok(None)` if it returns `true`.
+    /// layers; if `is_over` returns `true`, the result is `Ok(None)`.
     ///
     /// # Errors
     /// A pair of servers without a path.
@@ -60,14 +60,14 @@ impl DelayStudy {
         Ok(Some(Self { stage }))
     }
 
-    /// Time of an iteration with a policy at a delay, ms; `None` if no plan exists.
+    /// Returns the time of an iteration with a policy at a delay, ms; `None` if no plan exists.
     pub fn time(&self, policy: SwitchPolicy, delay_ms: f64) -> Option<f64> {
         let mut stage = self.stage.clone();
         stage.scenario.cluster.reconfiguration_delay_ms = delay_ms;
         value(&stage, policy)
     }
 
-    /// Time of an iteration on the best static circuits among all candidates, ms.
+    /// Returns the time of an iteration on the best static circuits among all candidates, ms; `None` if no plan exists.
     pub fn still(&self) -> Option<f64> {
         let mut stage = self.stage.clone();
         let times = (0..self.stage.candidates.len()).filter_map(|candidate| {
@@ -78,8 +78,8 @@ impl DelayStudy {
         times.min_by(f64::total_cmp)
     }
 
-    /// Delay at which the cheapest schedule takes as long as static circuits, ms; `None` if static circuits are as good
-    /// as circuits that change without delay.
+    /// Returns the delay at which the cheapest schedule takes as long as static circuits, ms; `None` if static circuits
+    /// are as good as circuits that change without delay.
     pub fn break_even_ms(&self) -> Option<f64> {
         let still = self.still()?;
         // Differences within rounding are not a gain.
@@ -100,7 +100,7 @@ impl DelayStudy {
     }
 }
 
-/// Time of an iteration with a policy, from its exchanges and stalls.
+/// Returns the time of an iteration with a policy, from its exchanges and stalls, ms; `None` if no plan exists.
 fn value(stage: &StageModel, policy: SwitchPolicy) -> Option<f64> {
     let chosen = match policy {
         SwitchPolicy::Exact => optimum(stage)?,

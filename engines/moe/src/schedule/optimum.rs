@@ -10,7 +10,7 @@ use super::policies::SwitchSchedule;
 use super::stage::StageModel;
 use crate::plan::LayerPhase;
 
-/// The cheapest schedule over all candidates; `None` without candidates.
+/// Returns the cheapest schedule over all candidates; `None` without candidates.
 pub fn optimum(stage: &StageModel) -> Option<SwitchSchedule> {
     let steps: Vec<(usize, LayerPhase)> = stage.steps().collect();
     let count = stage.candidates.len();

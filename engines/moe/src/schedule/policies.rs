@@ -15,11 +15,12 @@ pub enum SwitchPolicy {
     Reuse,
     /// Predicted circuits are set during attention, and refined while the experts compute if that saves time.
     Copilot,
-    /// For each layer, the cheaper of a stall and reusing the circuits of the previous layer.
+    /// For each layer, the cheaper of two choices: the own circuits of the layer after a stall, or the circuits of the
+    /// previous layer for the dispatch.
     Best,
-    /// The cheapest choice over all layers together.
+    /// The cheapest choice of circuits and changes over all layers together.
     Exact,
-    /// Never.
+    /// Circuits never change.
     Never,
 }
 
@@ -35,21 +36,21 @@ impl SwitchPolicy {
         ("never", Self::Never),
     ];
 
-    /// Its name.
+    /// Returns the name of the policy.
     pub fn word(self) -> &'static str {
         Self::ALL.iter().find(|(_, policy)| *policy == self).map_or("", |(name, _)| name)
     }
 
-    /// The policy of a name.
+    /// Returns the policy of a name; `None` if the name is unknown.
     pub fn of(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, policy)| *policy)
     }
 }
 
-/// Circuits that every exchange runs on, with the cost of their changes.
+/// Circuits for every exchange, with the cost of their changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SwitchSchedule {
-    /// Candidate by layer and exchange.
+    /// Number of the candidate circuits, by layer and exchange.
     pub used: Vec<[usize; 4]>,
     /// If true, the circuits of every dispatch are set after the gate, even if they are already installed, as in the
     /// simulations of the paper.
@@ -59,8 +60,8 @@ pub struct SwitchSchedule {
 }
 
 impl SwitchSchedule {
-    /// Exchanges and stalls of a micro-batch in the stage, ms. Infinite if the schedule uses circuits before they are
-    /// known.
+    /// Returns the time of exchanges and stalls of a micro-batch in the stage, ms. Infinite if the schedule uses
+    /// circuits before they are known.
     pub fn cost_ms(&self, stage: &StageModel) -> f64 {
         // The circuits that the previous micro-batch leaves.
         let mut installed = self.used.first().map(|used| used[3]);
@@ -74,7 +75,7 @@ impl SwitchSchedule {
         cost
     }
 
-    /// The candidate of an exchange.
+    /// Returns the number of the candidate circuits of an exchange; `None` if the layer or the exchange does not exist.
     pub fn candidate(&self, layer: usize, phase: LayerPhase) -> Option<usize> {
         let at = LayerPhase::EXCHANGES.iter().position(|known| *known == phase)?;
         Some(self.used.get(layer)?[at])
@@ -88,8 +89,8 @@ impl SwitchSchedule {
         phase == LayerPhase::A2a1 && self.always && circuits > 0
     }
 
-    /// Stall before an exchange if other circuits are installed; `None` if the new circuits cannot be known before the
-    /// exchange.
+    /// Returns the stall before an exchange if other circuits are installed, ms; `None` if the new circuits cannot be
+    /// known before the exchange.
     fn stall_ms(
         &self,
         stage: &StageModel,
@@ -109,7 +110,7 @@ impl SwitchSchedule {
     }
 }
 
-/// The schedule of a simple policy; the exact one is in [`super::optimum`].
+/// Returns the schedule of a policy that decides layer by layer; the exact schedule is in [`super::optimum`].
 pub fn schedule(stage: &StageModel, policy: SwitchPolicy) -> SwitchSchedule {
     let own = |layer: usize| stage.own.get(layer).copied().unwrap_or(0);
     let layers = 0..stage.layers();
@@ -148,12 +149,14 @@ fn reused(layer: usize, own: impl Fn(usize) -> usize) -> [usize; 4] {
     [before, own(layer), own(layer), own(layer)]
 }
 
-/// Stall of a change while the experts compute.
+/// Returns the stall of a change while the experts compute, ms.
 fn hidden_by_experts(stage: &StageModel) -> f64 {
     (stage.delay_ms() - stage.times.expert_ms).max(0.0)
 }
 
-/// Predicted circuits for the dispatch; afterwards the layer's own circuits, if that saves time in the combine.
+/// Returns the circuits of the four exchanges of a layer: predicted circuits for the dispatch; for the combine, the own
+/// circuits of the layer if they save time; for the backward pass, the own circuits or, in the last layer, those of the
+/// combine.
 fn predicted(stage: &StageModel, layer: usize, own: usize) -> [usize; 4] {
     // Without a prediction, the dispatch uses the layer's own circuits.
     let predicted = stage.predicted.get(layer).copied().unwrap_or(own);

@@ -15,38 +15,38 @@ use std::sync::Arc;
 /// Circuits that can be set.
 #[derive(Clone, Debug)]
 pub struct CircuitCandidate {
-    /// Circuits by pair.
+    /// Number of circuits of each pair of servers.
     pub counts: CircuitCounts,
-    /// Circuits with their NICs, all of them set.
+    /// Circuits with their NICs, all with the action "add".
     pub nics: Vec<RegionCircuit>,
     /// The layer whose demand must be known before the circuits can be set; `None` if they are known in advance.
     pub after: Option<usize>,
-    /// Times of the exchange of every layer on them; routes are computed only for exchanges that are used.
+    /// Times of the exchange of every layer on these circuits; routes are computed only for exchanges that are used.
     pub exchanges: Vec<AllToAll>,
 }
 
 /// The layers of a stage.
 #[derive(Clone, Debug)]
 pub struct StageModel {
-    /// The input.
+    /// Scenario of the stage.
     pub scenario: MoeScenario,
     /// Rates of the region.
     pub rates: RegionRates,
-    /// Times of computing.
+    /// Compute times of a layer.
     pub times: LayerTimes,
     /// Demand of every layer.
     pub demands: Vec<LayerDemand>,
     /// Expert in every slot by layer; empty if the experts are in blocks.
     pub placements: Vec<Vec<u32>>,
-    /// Copies that all ranks send to every expert, by layer; empty if the experts are in blocks.
+    /// Copies of tokens that all ranks send to every expert, by layer; empty if the experts are in blocks.
     pub expert_loads: Vec<Vec<f64>>,
-    /// Use of packet switches.
+    /// Use of packet switches by pairs with circuits.
     pub rule: RoutingRule,
-    /// Circuits that can be set. They are large, so stages that differ only in times share them.
+    /// Circuits that can be set. Stages that differ only in times share these candidates, because they are large.
     pub candidates: Vec<Arc<CircuitCandidate>>,
-    /// The candidate for the demand of each layer.
+    /// Number of the candidate for the demand of each layer.
     pub own: Vec<usize>,
-    /// The candidate for the predicted demand of each layer, if there are predictions.
+    /// Number of the candidate for the predicted demand of each layer, if there are predictions.
     pub predicted: Vec<usize>,
 }
 
@@ -55,12 +55,12 @@ pub struct StageModel {
 pub struct HidingWindow {
     /// The phase, if there is one.
     pub phase: Option<LayerPhase>,
-    /// Its length.
+    /// Length of the phase, ms.
     pub length_ms: f64,
 }
 
 impl StageModel {
-    /// The stage of a scenario, without candidates.
+    /// Creates the stage of a scenario, without candidates.
     pub fn of(scenario: &MoeScenario, rule: RoutingRule) -> Self {
         let history = scenario.history(0);
         let demands = (0..history.layers).map(|layer| LayerDemand::of(scenario, &history, layer)).collect();
@@ -78,7 +78,7 @@ impl StageModel {
         }
     }
 
-    /// The stage of a scenario with the experts of every layer in slots, without candidates.
+    /// Creates the stage of a scenario with the experts of every layer in slots, without candidates.
     pub fn placed(scenario: &MoeScenario, rule: RoutingRule, placements: Vec<Vec<u32>>) -> Self {
         let history = scenario.history(0);
         let layers = placements.iter().enumerate();
@@ -88,13 +88,13 @@ impl StageModel {
         Self { demands, placements, expert_loads, ..Self::of(scenario, rule) }
     }
 
-    /// Layers.
+    /// Returns the number of layers.
     pub fn layers(&self) -> usize {
         self.demands.len()
     }
 
-    /// Adds circuits that are known once the demand of layer `after` is known, or in advance if it is `None`. Circuits
-    /// that already are a candidate are not added again.
+    /// Adds circuits that are known once the demand of layer `after` is known, or in advance if `after` is `None`;
+    /// returns the number of the candidate. Circuits that already are a candidate are not added again.
     ///
     /// # Errors
     /// A pair of servers with bytes in some layer and without a path.
@@ -129,13 +129,13 @@ impl StageModel {
         Ok(self.candidates.len() - 1)
     }
 
-    /// Time of an exchange of a layer on a candidate, ms.
+    /// Returns the time of an exchange of a layer on a candidate, ms.
     pub fn exchange_ms(&self, candidate: usize, layer: usize) -> f64 {
         let of = self.candidates.get(candidate).and_then(|known| known.exchanges.get(layer));
         of.map_or(f64::INFINITY, |times| times.all_to_all_ms)
     }
 
-    /// Routes of the all-to-all of a layer on the circuits of a candidate.
+    /// Returns the routes of the all-to-all of a layer on the circuits of a candidate.
     ///
     /// # Errors
     /// A pair of servers without a path.
@@ -171,17 +171,17 @@ impl StageModel {
         }
     }
 
-    /// Delay of the switch, ms.
+    /// Returns the delay of the switch, ms.
     pub fn delay_ms(&self) -> f64 {
         self.scenario.cluster.reconfiguration_delay_ms
     }
 
-    /// Stall for a change that has a window.
+    /// Returns the stall for a change that has a window, ms.
     pub fn stall_ms(&self, window: HidingWindow) -> f64 {
         (self.delay_ms() - window.length_ms).max(0.0)
     }
 
-    /// Layer and exchange of every step of a micro-batch in the stage: forward through all layers, and back.
+    /// Returns layer and exchange of every step of a micro-batch in the stage: forward through all layers, and back.
     pub fn steps(&self) -> impl Iterator<Item = (usize, LayerPhase)> + '_ {
         let pairs = |layer: usize, phases: [LayerPhase; 2]| phases.map(|phase| (layer, phase));
         let [one, two, three, four] = LayerPhase::EXCHANGES;

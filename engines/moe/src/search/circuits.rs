@@ -35,33 +35,33 @@ impl CircuitCounts {
         circuits
     }
 
-    /// Servers.
+    /// Returns the number of servers.
     pub const fn servers(&self) -> usize {
         self.servers
     }
 
-    /// Circuits of a pair.
+    /// Returns the number of circuits of a pair.
     pub fn between(&self, a: usize, b: usize) -> u16 {
         self.counts[a * self.servers + b]
     }
 
-    /// Circuits of a server with every other server.
+    /// Returns the number of circuits between a server and every other server.
     pub fn row(&self, server: usize) -> &[u16] {
         &self.counts[server * self.servers..(server + 1) * self.servers]
     }
 
-    /// Ports of a server that hold no circuit.
+    /// Returns the number of ports of a server that hold no circuit.
     pub fn free(&self, server: usize) -> u16 {
         self.ports[server] - self.used[server]
     }
 
-    /// Circuits of all pairs.
+    /// Returns the number of circuits of all pairs.
     pub fn total(&self) -> u32 {
         // Every circuit uses a port at both of its ends.
         self.used.iter().map(|used| u32::from(*used)).sum::<u32>() / 2
     }
 
-    /// Pairs with circuits (smaller server first) and the number of circuits of each.
+    /// Returns the pairs with circuits (smaller server first) and the number of circuits of each pair.
     pub fn pairs(&self) -> impl Iterator<Item = (usize, usize, u16)> + '_ {
         let all = (0..self.servers).flat_map(move |a| (a + 1..self.servers).map(move |b| (a, b)));
         all.map(|(a, b)| (a, b, self.between(a, b))).filter(|(_, _, count)| *count > 0)

@@ -22,7 +22,7 @@ use lightbay_highs::solution::{Start, Status};
 pub struct ExactCircuits {
     /// The best circuits.
     pub circuits: CircuitCounts,
-    /// Their time, ms.
+    /// Time of the exchange on the best circuits, ms.
     pub time: f64,
     /// Lower bound on the time with any circuits, ms.
     pub bound: f64,
@@ -39,14 +39,14 @@ const SLIP: f64 = 1e-6;
 
 /// The program of an exchange, with the columns of its circuits.
 pub struct CircuitProgram {
-    /// The program. `u` is in units of `1 / reference`.
+    /// The model of the program. `u` is in units of `1 / reference`.
     pub model: Model,
     columns: Vec<(usize, usize, Column)>,
     reference: f64,
 }
 
 impl CircuitProgram {
-    /// The program for times between `least`, a lower bound, and `best`, the time to improve.
+    /// Builds the program for times between `least`, a lower bound, and `best`, the time to improve.
     ///
     /// # Errors
     /// One of its numbers is not finite.

@@ -21,13 +21,13 @@ pub enum RoutingRule {
     Spill,
 }
 
-/// A demand, prepared for timing it on many sets of circuits.
+/// A demand, prepared for computing its exchange time on many sets of circuits.
 #[derive(Clone, Debug)]
 pub struct Exchange {
     servers: usize,
-    /// Bytes from server to server without the diagonal, row by row.
+    /// Bytes from server to server without the diagonal, row by row, with the sender as the row.
     out: Vec<f64>,
-    /// Bytes by receiver, row by row.
+    /// Bytes from server to server without the diagonal, row by row, with the receiver as the row.
     into: Vec<f64>,
     circuit: f64,
     /// Packet-switched rate of every server.
@@ -36,7 +36,7 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// The exchange of a layer.
+    /// Prepares the exchange of a layer.
     pub fn of(demand: &LayerDemand, rates: &RegionRates, rule: RoutingRule) -> Self {
         let n = demand.servers;
         // Both directions are stored row by row, so rows of a receiver are as contiguous in memory as those of a
@@ -51,18 +51,18 @@ impl Exchange {
         Self { servers: n, out, into, circuit: rates.circuit, eps: rates.eps.clone(), rule }
     }
 
-    /// Servers.
+    /// Returns the number of servers.
     pub const fn servers(&self) -> usize {
         self.servers
     }
 
-    /// Time of the exchange on circuits, ms; infinite if some pair has no path.
+    /// Returns the time of the exchange on circuits, ms; infinite if some pair has no path.
     pub fn time(&self, circuits: &CircuitCounts) -> f64 {
         // Servers are timed independently, so a move is timed only at the servers that it changes.
         (0..self.servers).map(|server| self.server_time(circuits, server)).fold(0.0, f64::max)
     }
 
-    /// Time after which a server has sent and received all its bytes, ms.
+    /// Returns the time after which a server has sent and received all its bytes, ms.
     pub fn server_time(&self, circuits: &CircuitCounts, server: usize) -> f64 {
         let row = circuits.row(server);
         let (out, into, eps) = (self.sent(server), self.received(server), self.eps[server]);
@@ -108,17 +108,17 @@ impl Exchange {
         ports.iter().enumerate().map(time).fold(0.0, f64::max)
     }
 
-    /// Bytes that a server sends to each other server.
+    /// Returns the bytes that a server sends to each other server.
     pub fn sent(&self, server: usize) -> &[f64] {
         &self.out[server * self.servers..(server + 1) * self.servers]
     }
 
-    /// Bytes that a server receives from each other server.
+    /// Returns the bytes that a server receives from each other server.
     pub fn received(&self, server: usize) -> &[f64] {
         &self.into[server * self.servers..(server + 1) * self.servers]
     }
 
-    /// Rate of a circuit, bytes/ms.
+    /// Returns the rate of a circuit, bytes/ms.
     pub const fn circuit_rate(&self) -> f64 {
         self.circuit
     }
@@ -128,7 +128,7 @@ impl Exchange {
         self.eps[server]
     }
 
-    /// Use of packet switches by pairs with circuits.
+    /// Returns the rule for the use of packet switches by pairs with circuits.
     pub const fn rule(&self) -> RoutingRule {
         self.rule
     }

@@ -5,7 +5,7 @@ use super::circuits::CircuitCounts;
 /// Rule for a pair that takes longest and has no free port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BlockedRule {
-    /// The algorithm ends, as printed in the paper; ports stay dark.
+    /// The algorithm ends, as printed in the paper; the remaining ports stay unused.
     Printed,
     /// The pair is skipped, and the algorithm continues with the next one.
     Continue,

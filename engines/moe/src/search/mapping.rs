@@ -9,7 +9,8 @@ use crate::plan::{CircuitAction, RegionCircuit};
 use crate::scenario::MoeRegion;
 use std::collections::VecDeque;
 
-/// Returns the circuits with their NICs; all of them are added. Pairs in order; NICs of a node in order.
+/// Returns the circuits with their NICs, all with the action "add". The pairs, and the NICs of a node, are used in
+/// order of their numbers.
 pub fn mapped(region: &MoeRegion, circuits: &CircuitCounts) -> Vec<RegionCircuit> {
     // Free NICs by server and node; the lowest ones are taken first.
     let mut nics: Vec<[VecDeque<u32>; 2]> = (0..circuits.servers())
@@ -76,7 +77,7 @@ pub fn changed(region: &MoeRegion, before: &[RegionCircuit], circuits: &CircuitC
     found
 }
 
-/// NICs of one end of a pair's circuits, by node.
+/// Number of NICs that one end of a pair's circuits uses, by NUMA node.
 #[derive(Clone, Copy, Default)]
 struct NodeUse([u16; 2]);
 

@@ -40,13 +40,13 @@ impl fmt::Display for Unreachable {
 /// Routes of a dispatch with its times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Routed {
-    /// The routes.
+    /// Routes of the dispatch.
     pub routes: Vec<RegionRoute>,
-    /// The times.
+    /// Times of the all-to-all.
     pub all_to_all: AllToAll,
 }
 
-/// Routes the demand of a layer over circuits that have NICs.
+/// Routes the demand of a layer over circuits that have NICs; returns the routes and the times.
 ///
 /// # Errors
 /// A pair with bytes has neither a circuit nor packet switches.
@@ -138,7 +138,7 @@ const fn route(pair: (usize, usize), path: RoutePath, nics: (u32, u32), bytes: f
     }
 }
 
-/// Times of the five steps, from the loads of the NICs.
+/// Returns the times of the five steps, from the loads of the NICs.
 fn steps(rates: &RegionRates, demand: &LayerDemand, routes: &[RegionRoute]) -> AllToAll {
     let nics = routes.iter().map(|route| route.delegate_nic_src.max(route.delegate_nic_dst) + 1).max();
     let nics = nics.unwrap_or(0) as usize;

@@ -1,7 +1,7 @@
 //! Local search on the time of the exchange: it adds or splits a circuit, moves one end of a circuit, or exchanges two
 //! circuits (docs/methods/moe.md, section 5).
 //!
-//! Only a move at the slowest server can shorten the exchange, so no others are tried. A move is timed only at the
+//! Only a move at the slowest server can shorten the exchange, so no other moves are tried. A move is timed only at the
 //! servers that it changes. The best move of a round is made. Moves that keep the time but reduce the sum of squared
 //! times at their servers are also made, so that the search does not end at a tie of several slowest servers.
 
@@ -16,14 +16,14 @@ use rand::seq::SliceRandom;
 /// circuit.
 const TOLERANCE: f64 = 1e-9;
 
-/// Number of timed moves after which no further search from random circuits starts. It limits the work and not the
-/// time, so that equal demands give equal circuits.
+/// Number of timed moves after which no further search from random circuits starts. The limit is on the work and not on
+/// the time, so that equal demands give equal circuits.
 const DRAWN: u64 = 1000;
 /// Maximum number of random starts: with few servers, starts may have no moves, and [`DRAWN`] alone would not end the
 /// search.
 const MOST_DRAWN: u32 = 100;
 
-/// A move: the circuits that it removes and those that it adds.
+/// A move: the circuits that it removes, and the circuits that it adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct CircuitMove {
     down: [Option<(usize, usize)>; 2],
@@ -43,7 +43,7 @@ impl CircuitMove {
         self.down.into_iter().flatten().for_each(|(a, b)| circuits.add(a, b));
     }
 
-    /// Servers that the move changes, each once, and their number.
+    /// Returns the servers that the move changes, each once, and their number.
     fn servers(self) -> ([usize; 4], usize) {
         let mut touched = [0; 4];
         let mut count = 0;
@@ -63,9 +63,9 @@ impl CircuitMove {
 /// Statistics of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SwapWork {
-    /// Moves that were timed.
+    /// Number of moves that were timed.
     pub tried: u64,
-    /// Moves that were made.
+    /// Number of moves that were made.
     pub made: u64,
 }
 
@@ -121,7 +121,7 @@ fn drawn(exchange: &Exchange, ports: &[u32], best: &mut CircuitCounts, work: &mu
     }
 }
 
-/// Improves circuits until no move improves the exchange.
+/// Improves circuits until no move improves the exchange; returns the statistics of the search.
 pub fn improve(exchange: &Exchange, circuits: &mut CircuitCounts) -> SwapWork {
     let mut search = SwapSearch {
         exchange,
@@ -142,7 +142,7 @@ struct SwapSearch<'a> {
     work: SwapWork,
 }
 
-/// All moves that change a server.
+/// Returns all moves that change the circuits of a server.
 fn moves(circuits: &CircuitCounts, slow: usize) -> Vec<CircuitMove> {
     let n = circuits.servers();
     let mut moves = Vec::new();
@@ -189,7 +189,8 @@ fn moves(circuits: &CircuitCounts, slow: usize) -> Vec<CircuitMove> {
     moves
 }
 
-/// A move with its result: the slowest time, and the change of the sum of squared times at its servers.
+/// A move with its result: the maximum time of all servers, and the change of the sum of squared times of the servers
+/// that the move changes.
 #[derive(Clone, Copy)]
 struct Tried {
     change: CircuitMove,

@@ -16,7 +16,7 @@ const ADDED: f64 = 0.05;
 /// Number of iterations between knots.
 const KNOT: u32 = 32;
 
-/// Use of a random stream.
+/// Purpose of a random stream.
 #[derive(Clone, Copy)]
 enum StreamUse {
     Popularity = 1,
@@ -26,7 +26,7 @@ enum StreamUse {
     Rows,
 }
 
-/// Streams of a trace by use, layer and iteration.
+/// Random streams of a trace, by purpose, layer and iteration.
 struct TraceStreams(Streams);
 
 impl TraceStreams {
@@ -36,7 +36,7 @@ impl TraceStreams {
     }
 }
 
-/// Variance that `steps` iterations add to the drift.
+/// Returns the variance that `steps` iterations add to the drift.
 fn added(steps: u32) -> f64 {
     let kept = KEPT * KEPT;
     ADDED * ADDED * (1.0 - kept.powi(steps as i32)) / (1.0 - kept)
@@ -45,7 +45,7 @@ fn added(steps: u32) -> f64 {
 /// The drift of one layer, moved from iteration to iteration.
 struct Drift {
     layer: usize,
-    /// State in the iteration [`Self::at`].
+    /// State in the present iteration, which is the field `at`.
     state: Vec<f64>,
     /// State at the next knot.
     knot: Vec<f64>,
@@ -53,7 +53,7 @@ struct Drift {
 }
 
 impl Drift {
-    /// The drift of a layer in an iteration.
+    /// Returns the drift of a layer in an iteration.
     fn at(streams: &TraceStreams, layer: usize, size: usize, iteration: u32) -> Self {
         let mut drift = Self { layer, state: vec![0.0; size], knot: vec![0.0; size], at: 0 };
         drift.leap(streams);
@@ -142,7 +142,7 @@ fn softmax(values: &mut [f64]) {
     }
 }
 
-/// Transition of tokens from the experts of a layer to those of the next layer: logits by source expert, then
+/// Transition of tokens from the experts of a layer to the experts of the next layer: logits by source expert, then
 /// destination expert.
 struct ExpertTransitions {
     fixed: Vec<f64>,
@@ -150,7 +150,7 @@ struct ExpertTransitions {
 }
 
 impl ExpertTransitions {
-    /// Shares of the next layer for the shares of this one.
+    /// Writes to `shares` the shares of the next layer that follow from the shares `load` of this layer.
     fn shares(&self, load: &[f64], column: &mut [f64], shares: &mut [f64]) {
         shares.fill(0.0);
         let experts = load.len();
@@ -167,7 +167,7 @@ impl ExpertTransitions {
     }
 }
 
-/// Loads of the iterations up to `iteration`, with the tokens of that iteration.
+/// Returns the loads of the iterations up to `iteration`, with the tokens of that iteration.
 pub(super) fn history(
     scenario: &MoeScenario,
     trace: &SyntheticTrace,

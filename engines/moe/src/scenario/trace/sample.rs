@@ -11,12 +11,12 @@ pub struct Normal {
 }
 
 impl Normal {
-    /// A sampler that uses a stream.
+    /// Creates a sampler that uses a stream.
     pub const fn new(stream: Stream) -> Self {
         Self { stream, spare: None }
     }
 
-    /// A uniform number, above 0 and below 1.
+    /// Samples a uniform number, above 0 and below 1.
     pub fn uniform(&mut self) -> f64 {
         loop {
             let number: f64 = self.stream.random();
@@ -26,7 +26,7 @@ impl Normal {
         }
     }
 
-    /// A standard normal number.
+    /// Samples a standard normal number.
     pub fn normal(&mut self) -> f64 {
         if let Some(spare) = self.spare.take() {
             return spare;
@@ -42,7 +42,7 @@ impl Normal {
         }
     }
 
-    /// A gamma number of a positive shape and scale 1 (Marsaglia and Tsang).
+    /// Samples a gamma number of a positive shape and scale 1 (Marsaglia and Tsang).
     pub fn gamma(&mut self, shape: f64) -> f64 {
         if shape < 1.0 {
             let boost = self.uniform().powf(1.0 / shape);
