@@ -14,12 +14,12 @@ use lightbay_core::watch::Watch;
 pub use cuts::cut_bound;
 pub use fluid::fluid_bound;
 
-/// Path, cut or metric that gives a bound.
+/// Path, cut or metric from which a bound follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BoundReason {
     /// No rank needs data.
     Nothing,
-    /// The path of one chunk.
+    /// The shortest path of one chunk from its source to a destination.
     Path {
         /// Node at which the chunk starts.
         from: u32,
@@ -34,10 +34,10 @@ pub enum BoundReason {
         items: u64,
         /// Earliest epoch at which the first of these chunks can cross.
         head: u32,
-        /// Epochs from the start of the last crossing to its delivery.
+        /// Epochs from the start of the last chunk that crosses to its delivery.
         tail: u32,
     },
-    /// All links together.
+    /// The capacity of all links together, compared with what the chunks need.
     Metric {
         /// `true` if each link is weighted by the number of epochs for which a chunk occupies it, `false` if each link
         /// counts as one hop.
@@ -45,10 +45,10 @@ pub enum BoundReason {
     },
 }
 
-/// Bound on the finish of a task, with its reason.
+/// Lower bound on the finish of a task, with its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EpochBound {
-    /// Minimum number of epochs of every schedule of whole chunks.
+    /// Lower bound on the number of epochs of every schedule of whole chunks.
     pub epochs: u32,
     /// Path, cut or metric that gives the bound.
     pub reason: BoundReason,
@@ -61,7 +61,7 @@ impl EpochBound {
         }
     }
 
-    /// The reason in words: `cut into group 1, 8 chunks, head 10, tail 42`.
+    /// Returns the reason in words, such as `cut into group 1, 8 chunks, head 10, tail 42`.
     pub fn words(&self, task: &CollectiveTask) -> String {
         let name = |node: u32| task.real.nodes()[node as usize].name.clone();
         let into = if task.backwards { "out of" } else { "into" };
@@ -81,7 +81,8 @@ impl EpochBound {
     }
 }
 
-/// Name of a set of nodes: its groups if the set consists of whole groups, "all but" one node, or a list of the nodes.
+/// Returns the name of a set of nodes: its groups if the set consists of whole groups, "all but" one node, or a list of
+/// the nodes.
 pub fn set_name(network: &LinkNetwork, inside: &[u32]) -> String {
     let name = |node: u32| network.nodes()[node as usize].name.clone();
     let is_in = |node: u32| inside.binary_search(&node).is_ok();
@@ -124,7 +125,8 @@ pub fn set_name(network: &LinkNetwork, inside: &[u32]) -> String {
     }
 }
 
-/// Candidate sets of a task, nodes ascending; sets that bind most often come first.
+/// Returns the sets of nodes whose cuts are tried as bounds of a task, each with ascending nodes; sets that bind most
+/// often come first.
 pub(crate) fn candidates(task: &CollectiveTask) -> Vec<Vec<u32>> {
     sets::candidates(task)
 }

@@ -33,7 +33,7 @@ use std::collections::BTreeMap;
 
 /// Rules that a plan can break.
 pub mod code {
-    /// The epochs or the capabilities of switches are not those that the scenario allows.
+    /// The scenario does not allow the epochs or the capabilities of switches that the plan states.
     pub const TIME: &str = "time";
     /// A piece is not part of a chunk, or the pieces of a chunk leave gaps or overlap.
     pub const PIECE: &str = "piece";
@@ -56,17 +56,17 @@ pub mod code {
     /// A figure is wrong.
     pub const CLAIM: &str = "claim";
     /// A claimed bound is above what the schedule reaches, or the cut, path or sum that the bound names does not prove
-    /// it.
+    /// the bound.
     pub const BOUND: &str = "bound";
-    /// Ranges of sizes leave gaps or overlap, or differ from those of the scenario.
+    /// Ranges of sizes leave gaps or overlap, or differ from the ranges of the scenario.
     pub const RANGE: &str = "range";
 
-    /// All.
+    /// Codes of all rules.
     pub const ALL: [&str; 13] =
         [TIME, PIECE, LINK, CAPACITY, DOWN, CAUSALITY, SWITCH, DEMAND, USELESS, BUFFER, CLAIM, BOUND, RANGE];
 }
 
-/// Claims of a plan outside its result.
+/// Claims of a plan that are not part of its result.
 #[derive(Clone, Copy, Debug)]
 pub struct ScheduleEnvelope<'a> {
     /// Objective value.
@@ -79,10 +79,10 @@ pub struct ScheduleEnvelope<'a> {
     pub metrics: &'a BTreeMap<String, f64>,
 }
 
-/// Rounding of sums of bytes in the solution of a linear program.
+/// Relative tolerance for sums of bytes in the solution of a linear program.
 const TOLERANCE: f64 = 1e-9;
-/// Tolerance for the rounding of a ratio in floating point, relative. A piece whose ratio exceeds a whole number by
-/// more than this does not fit into that number of epochs.
+/// Relative tolerance for the rounding of a ratio in floating point. A piece whose ratio exceeds a whole number by more
+/// than this does not fit into that number of epochs.
 const ROUNDING: f64 = 1e-12;
 
 /// Rounds a ratio up to whole epochs.
@@ -95,7 +95,7 @@ fn rounded_down(ratio: f64) -> f64 {
     (ratio * (1.0 + ROUNDING)).floor().max(0.0)
 }
 
-/// Checks a plan.
+/// Checks a plan and returns the verdict.
 pub fn check(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,
@@ -127,7 +127,7 @@ pub fn check(
 /// Recomputed figures of a schedule that satisfies all rules.
 struct Judged {
     figures: Vec<Figure>,
-    /// Bound in epochs that the cuts of the plan prove, µs.
+    /// Bound that the cuts of the plan prove for its epochs, µs.
     proven_us: Option<f64>,
     /// Lower bound (floor) on the finish, µs.
     floor_us: Option<f64>,
@@ -168,14 +168,16 @@ pub fn send_times(scenario: &CollectiveScenario, result: &CollectiveResult) -> O
     links::CheckedLinks::of(scenario, result, &mut Findings::default()).map(|links| links.times)
 }
 
-/// Time of the last delivery of a plan without epochs, with pieces `scale` times as large as in the plan, µs.
+/// Returns the time of the last delivery of a plan without epochs, with pieces `scale` times as large as in the plan,
+/// µs; `None` if a send leaves a node that its piece never reaches.
 #[cfg(test)]
 pub(crate) fn replay_of(scenario: &CollectiveScenario, result: &CollectiveResult, scale: f64) -> Option<f64> {
     let links = links::CheckedLinks::of(scenario, result, &mut Findings::default())?;
     replay::replay_us(scenario, result, &links, scale)
 }
 
-/// Trust in the bound of the envelope, and the recomputed bound: for the epochs of the plan, or for any epoch length.
+/// Returns the trust in the bound of the envelope, and the recomputed bound: for the epochs of the plan, or for any
+/// epoch length.
 fn trust(
     result: &CollectiveResult,
     envelope: &ScheduleEnvelope<'_>,

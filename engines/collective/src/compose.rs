@@ -53,7 +53,7 @@ pub mod figure {
     pub const BUSIEST: &str = "busiest_link_share";
 }
 
-/// A plan of whole chunks from a schedule for each task, with the bound of each if it is known.
+/// Returns a plan of whole chunks from a schedule for each task, with the bound of each if it is known.
 pub fn whole_chunks(
     scenario: &CollectiveScenario,
     tasks: &CollectiveTasks,
@@ -105,13 +105,13 @@ pub fn whole_chunks(
     Candidate { value: result.claims.finish_us, metrics: figures_of(&result, scenario), result }
 }
 
-/// Returns `true` if a plan with that number of sends and pieces can be read again: its text stays below the limit of
-/// the reader.
+/// Returns `true` if the text of a plan with that number of sends and pieces stays below the limit of the reader, so
+/// that the plan can be read again.
 pub fn is_readable(scenario: &CollectiveScenario, sends: usize, pieces: usize) -> bool {
     listed_bytes(scenario, sends, pieces) <= MAX_FILE_BYTES
 }
 
-/// Maximum number of bytes of the text of a plan with that number of sends and pieces.
+/// Returns the maximum number of bytes of the text of a plan with that number of sends and pieces.
 fn listed_bytes(scenario: &CollectiveScenario, sends: usize, pieces: usize) -> u64 {
     // Bytes of written entries with ids of seven digits: upper limits, so that no plan is too large to be read again.
     const SEND: u64 = 112;
@@ -123,7 +123,7 @@ fn listed_bytes(scenario: &CollectiveScenario, sends: usize, pieces: usize) -> u
     ENVELOPE + SEND * sends as u64 + PIECE * pieces as u64 + RECORD * records as u64
 }
 
-/// Epochs of a plan, and the capabilities of its switches.
+/// Returns the epochs of a plan, and the capabilities of its switches.
 fn time(scenario: &CollectiveScenario, tasks: &CollectiveTasks, discipline: Discipline) -> PlanTime {
     let model = &scenario.topology.switch_model;
     let alpha_threshold = tasks.tasks.first().map_or(0.0, |task| task.epochs.alpha_threshold);
@@ -170,7 +170,8 @@ fn claims(
     }
 }
 
-/// Lower bounds (floors) of a scenario for a finish in epochs that ignore latencies up to a fraction of an epoch.
+/// Returns the lower bounds (floors) of a scenario, and the gap of a finish in epochs that ignore latencies up to a
+/// fraction of an epoch. `None` if the floors are unknown.
 fn floor_claim(
     scenario: &CollectiveScenario,
     tasks: &CollectiveTasks,
@@ -182,7 +183,8 @@ fn floor_claim(
     Some(FloorClaim::of(without, with, finish_us, alpha_threshold))
 }
 
-/// Bytes for the algorithm bandwidth: the buffer of a named collective, else the maximum that a GPU receives.
+/// Returns the bytes for the algorithm bandwidth: the buffer of a named collective, else the maximum that a GPU
+/// receives.
 pub fn buffer_bytes(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -> f64 {
     let demand = &scenario.demand;
     if demand.collective.is_named() {
@@ -200,7 +202,7 @@ pub fn buffer_bytes(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -> f
     received.values().max().copied().unwrap_or(0) as f64 * tasks.chunk_bytes
 }
 
-/// Figures of a plan for comparison.
+/// Returns the figures of a plan for comparison, by name.
 pub fn figures_of(result: &CollectiveResult, scenario: &CollectiveScenario) -> BTreeMap<String, f64> {
     let CollectiveResult { time, pieces, sends, trees, claims, .. } = result;
     let mut load: FxHashMap<(u32, u32), f64> = FxHashMap::default();

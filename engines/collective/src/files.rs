@@ -11,7 +11,7 @@
 //! | [`picture`] | reviews: links over time |
 //! | `networks` | graph tools and simulators: the network without a schedule |
 //! | [`tuner`] | NCCL: built-in algorithms by size |
-//! | `handover` | plans of other kinds become networks |
+//! | `handover` | conversion of plans of other kinds to networks |
 //! | [`import`] | topologies of NCCL, RCCL, TACCL and MSCCL, inputs of the published TE-CCL program, schedules |
 
 pub(crate) mod handover;
@@ -48,7 +48,7 @@ const MOST_SENDS: u64 = 10_000_000;
 /// Remark on the schedules of a plan of several sizes that a file of one size omits.
 const OTHER_SIZES: &str = "schedules for the other sizes of a plan of several sizes";
 
-/// All formats that are written.
+/// Returns all formats that are written.
 pub(crate) fn formats() -> Vec<FormatInfo> {
     let mut formats = vec![
         msccl::format(),
@@ -69,7 +69,7 @@ pub(crate) fn remarks(subject: SubjectOf<'_, Collective>, format: &str) -> Vec<S
     if format == tuner::NAME { vec![tuner::remark(&subject.scenario().body)] } else { Vec::new() }
 }
 
-/// Writes a plan to a file.
+/// Returns the files that a format writes for a plan.
 ///
 /// # Errors
 /// A scenario, or a plan that the format cannot express.
@@ -108,7 +108,7 @@ pub(crate) fn export(
     }
 }
 
-/// The plan with every send, including those that its trees in compact form represent.
+/// Returns the plan with every send, including those that its trees in compact form represent.
 fn listed<'p>(
     scenario: &CollectiveScenario,
     result: &'p CollectiveResult,
@@ -126,7 +126,7 @@ fn listed<'p>(
     })
 }
 
-/// The schedule of one size as a program for an executor.
+/// Writes the schedule of one size as a program for an executor.
 fn program(
     format: &str,
     name: &str,
@@ -143,7 +143,7 @@ fn program(
     Ok(Artifact::new(format!("{stem}.mscclpp.json"), lightbay_formats::mscclpp::write(&plan)))
 }
 
-/// A program for each range of sizes; each range begins at the size after the range before.
+/// Writes a program for each range of sizes; each range begins at the size after the range before.
 fn programs_of_ranges(
     format: &str,
     name: &str,

@@ -1,13 +1,14 @@
-//! Floors under all schedules, whatever their chunks and epochs (docs/methods/collective.md, section 5).
+//! Lower bounds (floors) for all schedules, for any chunking and any epoch length (docs/methods/collective.md, section
+//! 5).
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
-//! | [`digraph`], [`scale`], [`maxflow`] | graphs with whole capacities, and flows on them |
-//! | [`spread`], [`quotient`] | floor of data that may be copied, by cuts |
-//! | [`latency`] | floors that count latencies |
-//! | [`mod@floor`], [`partition`] | floors of networks, and of reductions by partitions of the ranks |
-//! | [`reach`] | data that links which are up too early cannot deliver |
-//! | [`proof`] | floors of scenarios, with what proves them |
+//! | [`digraph`], [`scale`], [`maxflow`] | graphs with integer capacities, and flows on them |
+//! | [`spread`], [`quotient`] | lower bound for data that may be copied, from cuts |
+//! | [`latency`] | lower bounds that count latencies |
+//! | [`mod@floor`], [`partition`] | lower bounds for networks, and for reductions from partitions of the ranks |
+//! | [`reach`] | data that no schedule can deliver, because links are up too early |
+//! | [`proof`] | lower bounds for scenarios, with their proofs |
 
 pub mod digraph;
 pub mod floor;

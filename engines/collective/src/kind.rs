@@ -89,7 +89,8 @@ impl Kind for Collective {
         verdict
     }
 
-    /// A plan stays valid if only names change, but not if sizes or links change.
+    /// Converts a plan to a changed scenario. The plan stays valid if only names change, but not if sizes or links
+    /// change.
     fn carry(
         result: &CollectiveResult,
         from: &CollectiveScenario,

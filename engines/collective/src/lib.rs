@@ -1,22 +1,22 @@
-//! TE-CCL: which link carries which chunk when, so that a collective ends as early as possible, and what no schedule
-//! can beat.
+//! TE-CCL: schedules that state when each link carries each chunk, so that a collective completes as early as possible,
+//! and lower bounds for all schedules.
 //!
-//! | room | what |
+//! | module | content |
 //! |---|---|
-//! | [`scenario`] | the input: GPUs, switches and links, who wants what, epochs, presets |
-//! | [`plan`] | the result: which link starts which piece in which epoch |
-//! | [`model`] | links in epochs, schedules, and the question that searches answer |
-//! | [`bounds`] | what no schedule of whole chunks in epochs can beat |
-//! | [`floors`] | what no schedule can beat, whatever its chunks and epochs |
-//! | [`programs`] | integer and linear programs |
-//! | [`search`] | schedules chunk by chunk or round by round, and baselines |
-//! | [`trees`] | spanning trees along which data is spread, and schedules made of them |
+//! | [`scenario`] | the input: GPUs, switches and links, chunks with their destinations, epochs, presets |
+//! | [`plan`] | the result: the epochs in which links start pieces |
+//! | [`model`] | links in epochs, schedules, and the tasks that searches solve |
+//! | [`bounds`] | lower bounds for schedules of whole chunks in epochs |
+//! | [`floors`] | lower bounds for all schedules, for any chunking and any epoch length |
+//! | [`programs`] | MILP and LP models |
+//! | [`search`] | schedules that are built chunk by chunk or round by round, and baselines |
+//! | [`trees`] | spanning trees along which data is spread, and schedules along these trees |
 //! | [`compose`] | plans from schedules: parts, directions, figures |
-//! | `report` | scenarios and plans as sections |
+//! | `report` | sections that explain scenarios and plans |
 //! | [`check`] | the independent checker |
-//! | [`files`] | topologies of other programs, schedules for them |
-//! | [`methods`] | the methods by name |
-//! | [`kind`] | all of it behind the contract of the core |
+//! | [`files`] | import of topologies and schedules, export of schedules for other programs |
+//! | [`methods`] | the methods, by name |
+//! | [`kind`] | implementation of the traits of the core |
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
 

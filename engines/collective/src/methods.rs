@@ -25,7 +25,7 @@ use lightbay_highs::modelled::Modelled;
 use one_size::OneSize;
 use std::sync::Arc;
 
-/// All methods, in the order in which they are listed.
+/// Returns all methods, in the order in which they are listed.
 pub fn all() -> Vec<Arc<dyn Method<Collective>>> {
     vec![
         Arc::new(KeepsBest(auto::AutoMethod)),
@@ -40,7 +40,7 @@ pub fn all() -> Vec<Arc<dyn Method<Collective>>> {
     ]
 }
 
-/// Methods that solve a single integer program, which can be exported to other solvers.
+/// Returns the methods that solve a single integer program, which can be exported to other solvers.
 pub fn models() -> Vec<Arc<dyn Modelled<Collective>>> {
     vec![Arc::new(modelled::CopyModel)]
 }

@@ -1,18 +1,18 @@
-//! Parts of the question that follow from the network.
+//! Parts of a problem that follow from the network and its epochs.
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
-//! | [`symmetries`] | symmetries that are not declared |
+//! | [`symmetries`] | search for symmetries that the network does not declare |
 //! | [`epochs`] | links in epochs |
-//! | [`passing`] | what a hop takes beyond the hops before it |
-//! | [`mirror`] | schedules that are planned backwards, as they happen |
-//! | [`lanes`] | switches that cut through, by the pace at which chunks arrive |
-//! | [`fluid`] | links for parts of chunks |
-//! | [`group`] | groups of symmetries that fix no GPU |
-//! | [`buffers`] | chunks that GPUs hold for others |
+//! | [`passing`] | time of a hop, given the hops before it |
+//! | [`mirror`] | conversion of schedules that are planned backwards to the actual network |
+//! | [`lanes`] | cut-through switches, represented once for each pace at which chunks arrive |
+//! | [`fluid`] | links that carry parts of chunks |
+//! | [`group`] | groups of symmetries in which only the identity maps a GPU to itself |
+//! | [`buffers`] | chunks that GPUs hold although they are not destinations |
 //! | [`distances`] | shortest times between nodes |
-//! | [`task`] | the question that searches answer |
-//! | [`schedule`] | starts of chunks on links, pruned, and replayed in continuous time |
+//! | [`task`] | the problem that searches solve |
+//! | [`schedule`] | starts of chunks on links, without unnecessary starts, and their replay in continuous time |
 
 pub mod buffers;
 pub mod distances;

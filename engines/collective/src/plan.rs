@@ -110,7 +110,7 @@ record! {
 }
 
 impl PlanTime {
-    /// Size of the unit that links carry as a whole, for chunks of a given size, bytes.
+    /// Returns the size of the unit that links carry undivided, for chunks of a given size, bytes.
     pub fn piece_bytes(&self, chunk_bytes: f64) -> f64 {
         chunk_bytes / f64::from(self.pieces_per_chunk.max(1))
     }
@@ -119,7 +119,7 @@ impl PlanTime {
 record! {
     /// A part of a chunk.
     pub struct ChunkPiece {
-        /// Its position in the list, from 0.
+        /// Position of the piece in the list, from 0.
         pub id: u32 = within(0..=MOST),
         /// The chunk.
         pub chunk: u32 = within(0..=MOST),
@@ -127,7 +127,8 @@ record! {
         pub offset_bytes: f64 = within(0.0..=HUGE),
         /// Size.
         pub size_bytes: f64 = within(0.0..=HUGE),
-        /// `true` if it is reduced on its way to the rank that the chunk belongs to, instead of spread from there.
+        /// `true` if the piece is reduced on its way to the rank that the chunk belongs to; `false` if it is spread
+        /// from there.
         pub adds_up: bool = any().or(false).omitted(),
         /// The destinations of the piece, if they are only some destinations of the chunk: the data of each destination
         /// is then sent separately.
@@ -145,7 +146,7 @@ record! {
         pub from: u32 = within(0..=MOST),
         /// Node that receives.
         pub to: u32 = within(0..=MOST),
-        /// Epoch at the beginning of which it starts.
+        /// Epoch at the beginning of which the piece starts.
         pub epoch: u32 = within(0..=MOST),
     }
 }
@@ -222,12 +223,12 @@ pub mod floor_words {
 pub const AT_FLOOR: f64 = 1e-9;
 
 impl FloorClaim {
-    /// The floor on the finish of schedules whose epochs omit latencies up to a fraction of an epoch.
+    /// Returns the floor on the finish of schedules whose epochs omit latencies up to a fraction of an epoch.
     pub fn under_finish(&self, alpha_threshold: f64) -> &FloorProof {
         if alpha_threshold == 0.0 { &self.with_latency } else { &self.without_latency }
     }
 
-    /// Both floors, and the gap of a finish to its floor.
+    /// Creates the claim from both floors, and computes the gap of a finish to its floor.
     pub fn of(
         without_latency: FloorProof,
         with_latency: FloorProof,
@@ -241,7 +242,7 @@ impl FloorClaim {
     }
 }
 
-/// Text: the schedules that a floor covers.
+/// Returns a text that names the schedules that a floor covers.
 pub fn floor_covers(alpha_threshold: f64) -> &'static str {
     if alpha_threshold == 0.0 {
         "schedules of any number of chunks in any epochs that leave no latency out"
@@ -254,7 +255,7 @@ record! {
     /// Path, cut or metric that gives the bound of a part of a collective.
     #[derive(Eq)]
     pub struct BoundClaim {
-        /// Epochs.
+        /// Minimum number of epochs of the part.
         pub epochs: u32 = within(0..=MOST),
         /// Reason, in words: `cut into group 1, 8 chunks, head 10, tail 42`.
         pub because: String = any(),
@@ -272,7 +273,7 @@ pub struct ScenarioFloors {
     pub with_latency: FloorProof,
 }
 
-/// Text: the schedules that a bound in epochs covers.
+/// Returns a text that names the schedules that a bound in epochs covers.
 pub fn covers(epoch_us: f64, discipline: Discipline, pieces_per_chunk: u32, in_parts: bool) -> String {
     let what = match (discipline, pieces_per_chunk) {
         (Discipline::WholeChunk, 1) => "whole chunks of this size".to_owned(),

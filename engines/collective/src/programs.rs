@@ -1,12 +1,12 @@
 //! Integer and linear programs, solved by HiGHS. Sections are those of docs/methods/collective.md.
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
-//! | [`solver`] | who solves a program, and how it ended |
-//! | [`copying`] | whole chunks that are copied on the way |
-//! | [`fluid`] | parts of chunks that are not copied |
-//! | [`questions`] | the fewest epochs, by a sequence of feasibility problems |
-//! | [`question_series`] | feasibility problems as series of a run |
+//! | [`solver`] | interface to the solver of a model, and the result |
+//! | [`copying`] | model of whole chunks that are copied on the way |
+//! | [`fluid`] | model of parts of chunks that are not copied |
+//! | [`questions`] | the minimum number of epochs, by a sequence of feasibility problems |
+//! | [`question_series`] | feasibility problems recorded as series of a run |
 
 pub mod copying;
 pub mod fluid;

@@ -1,15 +1,15 @@
 //! Networks, demands and schedules explained as sections.
 //!
-//! | room | what |
+//! | module | content |
 //! |---|---|
-//! | [`input`] | what is there before anything is solved |
-//! | [`finish`] | the finish of a schedule and what bounds it |
-//! | [`occupancy`] | links by epochs |
-//! | [`places`] | places of the nodes of a network that is drawn |
+//! | [`input`] | network and demand |
+//! | [`finish`] | the finish of a schedule and its lower bounds |
+//! | [`occupancy`] | transmissions on links over time |
+//! | [`places`] | positions of nodes in a drawn network |
 //! | [`progress`] | chunks and deliveries over time, and every send |
 //! | [`tree`] | the paths of one chunk |
-//! | [`questions`] | steps of a run, and epoch counts that its programs tested |
-//! | [`sizes`] | bandwidth against size |
+//! | [`questions`] | steps of a run, and the feasibility problems that its models solved |
+//! | [`sizes`] | bandwidth by buffer size |
 
 mod finish;
 mod input;
@@ -38,7 +38,7 @@ use std::borrow::Cow;
 /// Maximum number of sends for which plans in compact form are listed for a section.
 const MOST_SENDS: u64 = 1_000_000;
 
-/// Number of rows of long tables in an overview.
+/// Number of rows of a long table that an overview shows.
 const OVERVIEW: usize = 16;
 
 /// Every section.
@@ -104,7 +104,7 @@ impl ExplainedPlan<'_> {
     }
 }
 
-/// The plan with every send, including those that its trees in compact form represent.
+/// Returns the plan with every send, including those that its trees in compact form represent.
 fn listed(subject: ExplainedPlan<'_>) -> Result<Cow<'_, CollectiveResult>, Unavailable> {
     if subject.result.trees.is_empty() {
         return Ok(Cow::Borrowed(subject.result));
@@ -122,12 +122,12 @@ impl<'a> CollectiveReport<'a> {
 }
 
 impl CollectiveReport<'_> {
-    /// The plan, if there is one.
+    /// Returns the plan with its scenario, if there is a plan.
     fn as_explained(&self) -> Option<ExplainedPlan<'_>> {
         self.plan.map(|plan| ExplainedPlan { scenario: &plan.scenario.body, result: &plan.result })
     }
 
-    /// The plan, for sections that need a plan.
+    /// Returns the plan with its scenario, for sections that need a plan.
     fn explained(&self) -> Result<ExplainedPlan<'_>, Unavailable> {
         self.as_explained().ok_or_else(|| {
             Unavailable::absent("this section needs a plan", "solve the scenario and show the plan")

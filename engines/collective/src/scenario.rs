@@ -64,7 +64,7 @@ record! {
 record! {
     /// A directed graph of GPUs and switches.
     pub struct Topology, ignoring "format" {
-        /// Name, for people.
+        /// Name of the network, for people.
         pub name: String = any().or("own".to_owned()),
         /// GPUs and switches, in order of id.
         pub nodes: Vec<NodeRecord> = any().by(read::nodes, read::nodes_schema),
@@ -74,7 +74,7 @@ record! {
         pub switch_model: SwitchModel = any().or(SwitchModel { copy: true, hop: SwitchHop::StoreAndForward, reduce: false }),
         /// Permutations of the nodes that map every link to a link of equal capacity and latency.
         pub symmetry_generators: Vec<Vec<u32>> = index().or(Vec::new()),
-        /// Remarks.
+        /// Remarks on the network, for people.
         pub notes: String = any().or(String::new()).omitted(),
     }
 }
@@ -82,9 +82,9 @@ record! {
 words! {
     /// GPU or switch.
     pub enum NodeSort {
-        /// Keeps data that it receives and may copy it.
+        /// GPU: keeps data that it receives and may copy it.
         Gpu = "gpu",
-        /// Passes data on in the epoch in which it arrives.
+        /// Switch: forwards data in the epoch in which it arrives.
         Switch = "switch",
     }
 }
@@ -93,13 +93,13 @@ record! {
     /// A node of a topology.
     #[derive(Eq)]
     pub struct NodeRecord {
-        /// Its position in the list, from 0.
+        /// Position of the node in the list, from 0.
         pub id: u32 = within(0..=MAX_NODES as i64),
         /// Name, for people.
         pub name: String = any().or(String::new()),
         /// GPU or switch.
         pub kind: NodeSort = any().or(NodeSort::Gpu),
-        /// Chassis, box or pod to which it belongs.
+        /// Chassis, box or pod to which the node belongs.
         pub group: Option<u32> = within(0..=MAX_NODES as i64).or_null(),
     }
 }
@@ -107,9 +107,9 @@ record! {
 record! {
     /// A directed link of a topology.
     pub struct LinkRecord {
-        /// Node that it leaves.
+        /// Node that the link leaves.
         pub from: u32 = within(0..=MAX_NODES as i64),
-        /// Node that it enters.
+        /// Node that the link enters.
         pub to: u32 = within(0..=MAX_NODES as i64),
         /// Rate, GB/s.
         pub capacity_gbyte_per_s: f64 = within(RATES[0]..=RATES[1]),
@@ -121,16 +121,16 @@ record! {
         pub alpha_scale: f64 = within(0.0..=SCALES[1]).or(1.0).omitted(),
         /// Factor of a straggler's time per byte: 2 halves the rate.
         pub beta_scale: f64 = within(SCALES[0]..=SCALES[1]).or(1.0).omitted(),
-        /// Intervals in which the link carries data, µs from the start, ascending and disjoint; always if there are
-        /// none.
+        /// Intervals in which the link carries data, µs from the start, ascending and disjoint; if there are none, the
+        /// link always carries data.
         pub up_us: Vec<[f64; 2]> = list(),
     }
 }
 
 words! {
-    /// How a switch passes data on.
+    /// How a switch forwards data.
     pub enum SwitchHop {
-        /// Store-and-forward: both the link into the switch and the link out of it add their transmission time.
+        /// Store-and-forward: both the link into the switch and the link out of it add their transmission times.
         StoreAndForward = "store_and_forward",
         /// Cut-through: only the link into the switch adds its transmission time.
         CutThrough = "cut_through",
@@ -157,7 +157,7 @@ words! {
         FastestLink = "fastest_link",
         /// The slowest link carries one chunk in an epoch.
         SlowestLink = "slowest_link",
-        /// As given.
+        /// The epoch length is given in `epoch_us`.
         Fixed = "fixed",
     }
 }
@@ -166,7 +166,7 @@ record! {
     /// Length of an epoch.
     #[derive(Copy)]
     pub struct TimeRule {
-        /// Rule.
+        /// Rule that gives the epoch length.
         pub epoch: EpochRule = any().or(EpochRule::FastestLink),
         /// Epoch length if the rule is `fixed`, µs.
         pub epoch_us: Option<f64> = within(1e-9..=HUGE).unit("us"),
@@ -185,7 +185,7 @@ impl Default for TimeRule {
 
 impl TimeRule {
     /// Returns `true` if the scenario sets its epochs: schedules are then searched only in these epochs. A threshold of
-    /// 0, which omits no latency, does not count.
+    /// 0, with which no latency is omitted, does not count as such a setting.
     pub fn is_chosen(&self) -> bool {
         let usual = Self::default();
         let as_usual = Self { alpha_threshold: usual.alpha_threshold, ..*self } == usual;
@@ -194,7 +194,7 @@ impl TimeRule {
 }
 
 impl LinkRecord {
-    /// A link that is always up and not a straggler.
+    /// Creates a link that is always up and not a straggler.
     pub fn new(from: u32, to: u32, capacity_gbyte_per_s: f64, alpha_us: f64, kind: &str) -> Self {
         let kind = kind.to_owned();
         Self {
@@ -211,7 +211,7 @@ impl LinkRecord {
 }
 
 impl Topology {
-    /// Ids of the GPUs, ascending.
+    /// Returns the ids of the GPUs, ascending.
     pub fn gpus(&self) -> impl Iterator<Item = u32> + Clone + '_ {
         self.nodes.iter().filter(|node| node.kind == NodeSort::Gpu).map(|node| node.id)
     }

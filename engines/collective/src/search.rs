@@ -1,12 +1,12 @@
 //! Searches for schedules. Sections are those of docs/methods/collective.md.
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
-//! | [`construct`] | chunk by chunk, each by trees of earliest arrival |
-//! | [`rounds`] | round by round, each an integer program |
-//! | [`baselines`] | ring, shortest paths, one tree |
-//! | [`given`] | steps that somebody else put in order |
-//! | [`ranges`] | which of some schedules serve which sizes |
+//! | [`construct`] | schedules built chunk by chunk, along trees of earliest arrival |
+//! | [`rounds`] | schedules built round by round, each round by a MILP model |
+//! | [`baselines`] | baselines along a ring, shortest paths or one tree |
+//! | [`given`] | schedules of other programs, converted to epochs |
+//! | [`ranges`] | assignment of schedules to ranges of sizes |
 
 pub mod baselines;
 pub mod construct;

@@ -1,18 +1,18 @@
 //! Spanning trees along which data is spread, and schedules made of them (docs/methods/collective.md, section 11).
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
 //! | [`fold`] | one GPU and one link for each orbit of a group of symmetries |
 //! | [`tree`] | spanning trees whose hops may pass through switches |
-//! | [`grow`], [`hops`], [`arborescence`] | trees of small price |
-//! | [`columns`] | shares of trees by a linear program that makes its columns |
+//! | [`grow`], [`hops`], [`arborescence`] | trees with a low price |
+//! | [`columns`] | shares of the trees, from a linear program with column generation |
 //! | [`timing`], [`pieces`], [`list`] | equal pieces, sent as soon as links are free |
-//! | [`matching`] | equal pieces, each along a tree of its own that grows over the links that are free |
-//! | [`periodic`] | one piece per tree and epoch |
-//! | [`sends`] | sends over all links |
-//! | [`mod@compact`] | schedules in short form |
-//! | [`parts`] | the trees of a collective, whose parts share their epochs |
-//! | [`library`] | trees prepared once, and the best schedule of them for any size |
+//! | [`matching`] | equal pieces, each along a separate tree that grows over the free links |
+//! | [`periodic`] | periodic schedules: every tree sends one piece in each epoch |
+//! | [`sends`] | sends of all pieces over all links |
+//! | [`mod@compact`] | schedules in compact form |
+//! | [`parts`] | the trees of all parts of a collective, in epochs of one length |
+//! | [`library`] | trees that are computed once, and the best schedule along them for any size |
 
 pub mod arborescence;
 pub mod columns;

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// bound; more thresholds can only raise the bound.
 const MOST_THRESHOLDS: usize = 12;
 
-/// Raises a bound with the cuts of all candidate sets.
+/// Replaces `best` by the best bound from the cuts of all candidate sets, if that bound is larger.
 pub(super) fn raise<W: Watch<S>, S>(
     task: &CollectiveTask,
     best: &mut EpochBound,
@@ -25,14 +25,14 @@ pub(super) fn raise<W: Watch<S>, S>(
     Ok(())
 }
 
-/// The bound of one set of nodes, ascending.
+/// Returns the bound that the links into one set of nodes give; the nodes are ascending.
 pub fn cut_bound(task: &CollectiveTask, inside: &[u32]) -> EpochBound {
     let mut best = EpochBound { epochs: 0, reason: BoundReason::Nothing };
     raise_by(task, inside, &mut best);
     best
 }
 
-/// Chunks that must cross for one source and one target.
+/// Chunks from one source that must cross into the set for one target.
 struct Item {
     source: u32,
     target: u32,
@@ -104,9 +104,9 @@ fn raise_by(task: &CollectiveTask, inside: &[u32], best: &mut EpochBound) {
     }
 }
 
-/// A lane of a link into a set of nodes.
+/// A lane of a link into a set of nodes; see [`crate::model::lanes`].
 struct EntryLane<'t> {
-    /// The lane.
+    /// Number of the lane.
     link: u32,
     /// Epochs by which a start on this lane is later than a start on the first lane whose transmission begins in the
     /// same epoch.
@@ -119,7 +119,7 @@ struct EntryLane<'t> {
     from_head: &'t [u32],
 }
 
-/// Lanes of every link into a set of nodes.
+/// Returns the lanes of every link into a set of nodes, link by link.
 fn entry_lanes<'t>(task: &'t CollectiveTask, is_in: &[bool]) -> Vec<Vec<EntryLane<'t>>> {
     let network = &task.network;
     let mut of_link: BTreeMap<u32, Vec<EntryLane<'t>>> = BTreeMap::new();
@@ -137,7 +137,8 @@ fn entry_lanes<'t>(task: &'t CollectiveTask, is_in: &[bool]) -> Vec<Vec<EntryLan
     of_link.into_values().collect()
 }
 
-/// The values that occur, thinned out if there are many.
+/// Returns the distinct values in ascending order; if there are more than [`MOST_THRESHOLDS`], only that number of
+/// them, evenly spaced and with the smallest and the largest.
 pub(super) fn thresholds(values: impl Iterator<Item = u32>) -> Vec<u32> {
     let mut values: Vec<u32> = values.collect();
     values.sort_unstable();
@@ -149,7 +150,7 @@ pub(super) fn thresholds(values: impl Iterator<Item = u32>) -> Vec<u32> {
     values
 }
 
-/// The items of a cut; chunks with the same source and target form one item.
+/// Returns the items of a cut; chunks with the same source and target form one item.
 fn items(
     task: &CollectiveTask,
     is_in: &[bool],
@@ -177,8 +178,9 @@ fn items(
     items
 }
 
-/// Smallest finish by which the entry links have capacity for a number of starts. Each link has a first epoch, and a
-/// path of a given length follows it. Capacity only grows with the finish, so bisection finds the smallest finish.
+/// Returns the smallest finish by which `count` chunks can start on the entry links and arrive. `limits` states for
+/// each link the first epoch of a start, and the number of epochs that must follow a start. Capacity only grows with
+/// the finish, so bisection finds the smallest finish.
 fn least_finish(task: &CollectiveTask, entries: &[u32], limits: &[(u32, u32)], count: u64) -> u32 {
     let room = |finish: u32| {
         let of = |(link, (head, tail)): (&u32, &(u32, u32))| {

@@ -12,10 +12,10 @@ use rustc_hash::FxHashMap;
 
 /// Scale of fractional lengths, which are rounded to integers; any lengths give a valid bound, so rounding is safe.
 const POINT: f64 = 256.0;
-/// Tolerance for the rounding of sums, relative.
+/// Relative tolerance for the rounding of sums.
 const SLACK: f64 = 1e-9;
 
-/// Parts of chunks that go from a source to a destination.
+/// Parts of chunks that are sent from a source to a destination.
 struct FluidShare {
     source: u32,
     dest: u32,
@@ -47,7 +47,7 @@ pub fn fluid_bound<W: Watch<S>, S>(
     Ok(best)
 }
 
-/// Chunks by source and destination.
+/// Returns the chunks by source and destination.
 fn shares(task: &CollectiveTask) -> Vec<FluidShare> {
     let mut counts: FxHashMap<(u32, u32), u64> = FxHashMap::default();
     for chunk in 0..task.chunks.len() {
@@ -145,8 +145,8 @@ fn raise_by_metric(task: &CollectiveTask, links: &FluidLinks, shares: &[FluidSha
     }
 }
 
-/// Smallest finish by which the links have carried an amount of data. Each link is given by its rate and by the number
-/// of epochs in which it carries no useful data.
+/// Returns the smallest finish, in epochs, by which the links can carry an amount of data. Each link is given by its
+/// rate and by the number of epochs in which it carries no useful data.
 fn least_finish(links: &[(f64, u32)], amount: f64) -> u32 {
     let carries = |finish: u32| {
         // A link carries nothing useful during its head and its tail.

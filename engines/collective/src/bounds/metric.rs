@@ -1,4 +1,4 @@
-//! Bounds from all links together: the hops or epochs that chunks need, compared with those that the links offer
+//! Bounds from all links together: the hops or epochs that chunks need, compared with the capacity of all links
 //! (docs/methods/collective.md, section 4).
 
 use super::{BoundReason, EpochBound};
@@ -10,7 +10,7 @@ use lightbay_core::watch::Watch;
 /// Scale of fractional lengths, which are rounded to integers; any lengths give a valid bound, so rounding is safe.
 const POINT: u64 = 1 << 8;
 
-/// Raises a bound with the data that all links can carry up to an epoch.
+/// Replaces `best` by the bound from the data that all links can carry up to an epoch, if that bound is larger.
 pub(super) fn raise<W: Watch<S>, S>(
     task: &CollectiveTask,
     best: &mut EpochBound,
@@ -55,7 +55,8 @@ pub(super) fn raise<W: Watch<S>, S>(
     Ok(())
 }
 
-/// Smallest finish by which the links, weighted by their lengths, have capacity for an amount.
+/// Returns the smallest finish, in epochs, by which the starts on all links, each start counted with the weight of its
+/// link, reach `needed`.
 fn least_finish(task: &CollectiveTask, weight: impl Fn(u32) -> u64, needed: u64) -> u32 {
     // For each link, the minimum over its lanes of the epochs from a transmission to its delivery: a start that is
     // fewer epochs before the finish delivers nothing.

@@ -1,5 +1,5 @@
-//! Sets of nodes whose entry links may bind, and sources that represent others (docs/methods/collective.md, section
-//! 4).
+//! Sets of nodes whose entry links may limit the finish, and sources that represent others (docs/methods/collective.md,
+//! section 4).
 
 use crate::model::task::CollectiveTask;
 use crate::scenario::network::LinkNetwork;
@@ -17,8 +17,8 @@ const MOST_BALLS: usize = 64;
 /// Number of GPUs above which one node represents its orbit; with fewer GPUs, every node is tried.
 const MOST_SINGLES: usize = 128;
 
-/// Sources with the range of their chunks. In large tasks, one source represents its orbit if all sources have equal
-/// demand.
+/// Returns each source with the range of its chunks: the first one, and the one after the last. In large tasks, one
+/// source represents its orbit if all sources have equal demand.
 pub(super) fn sources(task: &CollectiveTask) -> Vec<(u32, usize, usize)> {
     let mut ranges: Vec<(u32, usize, usize)> = Vec::new();
     // Chunks of a source are listed together.
@@ -35,7 +35,8 @@ pub(super) fn sources(task: &CollectiveTask) -> Vec<(u32, usize, usize)> {
     ranges
 }
 
-/// Orbits of nodes, if there are many GPUs and every GPU sends the same number of chunks to all other GPUs.
+/// Returns the orbits of nodes, or `None` unless there are many GPUs and every GPU sends the same number of chunks to
+/// all other GPUs.
 fn orbits(task: &CollectiveTask) -> Option<Vec<u32>> {
     let gpus = task.network.gpus().len();
     if gpus <= MOST_SINGLES || task.real.generators().is_empty() {
@@ -60,7 +61,7 @@ fn orbits(task: &CollectiveTask) -> Option<Vec<u32>> {
     (even(&per_source) && even(&wanted) && all_pairs).then(|| task.real.node_orbits())
 }
 
-/// Candidate sets, nodes ascending; sets that bind most often come first.
+/// Returns the sets of nodes whose cuts are tried, each with ascending nodes; sets that bind most often come first.
 pub(super) fn candidates(task: &CollectiveTask) -> Vec<Vec<u32>> {
     let network = &task.real;
     let nodes = network.node_count() as u32;
@@ -101,8 +102,8 @@ pub(super) fn candidates(task: &CollectiveTask) -> Vec<Vec<u32>> {
     sets.sets
 }
 
-/// Adds single groups, unions of a few groups, and halves of many groups, each with and without the switches that
-/// belong to no group.
+/// Adds each group, unions of a few groups, and halves of many groups, each with and without the switches that belong
+/// to no group.
 fn groups(network: &LinkNetwork, sets: &mut SetList) {
     let groups = network.group_count();
     let masks: Vec<u64> = if groups <= MOST_UNIONS {
@@ -122,8 +123,8 @@ fn groups(network: &LinkNetwork, sets: &mut SetList) {
     }
 }
 
-/// Balls around a node, and sets of nodes nearer to one end of a link than to the other: on tori and meshes, these are
-/// half-spaces.
+/// Adds balls around a node, and sets of nodes nearer to one end of a link than to the other: on tori and meshes, these
+/// sets are half-spaces.
 fn balls(task: &CollectiveTask, sets: &mut SetList) {
     for &gpu in task.real.gpus() {
         let row = task.distances.from(&task.network, gpu);

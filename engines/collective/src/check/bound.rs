@@ -9,7 +9,7 @@ use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort, SwitchHop};
 /// Distance to unreachable nodes.
 pub(super) const FAR: u64 = u64::MAX / 8;
 
-/// Text: the plans that a bound in epochs covers.
+/// Returns a text that names the plans that a bound in epochs covers.
 pub(super) fn covers(result: &CollectiveResult) -> String {
     let time = &result.time;
     crate::plan::covers(time.epoch_us, time.discipline, time.pieces_per_chunk, result.claims.bounds.len() > 1)
@@ -32,7 +32,7 @@ pub(super) fn may_cover(result: &CollectiveResult, said: &str) -> bool {
 }
 
 /// Returns the claimed bound in µs if the path, cut or sum that it names proves it; bounds by other means count as
-/// unproven.
+/// unproven (`None`).
 pub(super) fn prove(
     scenario: &CollectiveScenario,
     chunks: &ChunkList,
@@ -81,7 +81,7 @@ pub(super) fn prove(
     whole.then_some(sum as f64 * result.time.epoch_us)
 }
 
-/// Paths, cuts and sums on the network of a part of the collective.
+/// Network of a part of the collective, on which paths, cuts and sums over links are recomputed.
 pub(super) struct BoundProof<'a> {
     chunks: &'a ChunkList,
     /// The lanes of all links, reversed if the collective is planned backwards.
@@ -110,7 +110,7 @@ pub(super) struct CrossingChunk {
     target: u32,
     /// Minimum number of epochs until the chunk reaches the set.
     pub(super) head: u64,
-    /// Minimum number of epochs from its start on a link into the set to that destination.
+    /// Minimum number of epochs from the start of the chunk on a link into the set to its arrival at `target`.
     pub(super) tail: u64,
 }
 
@@ -144,7 +144,7 @@ impl<'a> BoundProof<'a> {
         longest
     }
 
-    /// Links into a set, with the paths to and from them.
+    /// Returns the links into a set, with the epochs of the paths to and from these links.
     fn entries(&self, inside: &[u32]) -> Entries<'_> {
         let is_in = |node: u32| inside.binary_search(&node).is_ok();
         let crosses = |(tail, head, lanes): &&'_ (u32, u32, Vec<LinkLane<'a>>)| {
@@ -173,7 +173,7 @@ impl<'a> BoundProof<'a> {
         }
     }
 
-    /// Chunks that must cross into a set, with the earliest and the latest epoch at which each can cross.
+    /// Returns the chunks that must cross into a set, with the earliest and the latest epoch at which each can cross.
     pub(super) fn items(&self, inside: &[u32]) -> Vec<CrossingChunk> {
         self.crossing(inside, &self.entries(inside))
     }
@@ -194,20 +194,20 @@ impl<'a> BoundProof<'a> {
         items
     }
 
-    /// Epochs from a node to all other nodes.
+    /// Returns the smallest number of epochs from a node to every node.
     pub(super) fn latency_from(&self, node: u32) -> Vec<u64> {
         self.lanes.distances(node as usize, false, |lane| lane.latency)
     }
 
-    /// Sources of chunks, each with a destination.
+    /// Returns source and destination of every delivery.
     pub(super) fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         (0..self.chunks.len()).flat_map(move |chunk| {
             self.chunks.dests(chunk).map(move |dest| (self.chunks.source(chunk), dest))
         })
     }
 
-    /// Bound from the number of chunks that must cross into a set and the number of starts that the links into the set
-    /// allow.
+    /// Returns the bound, in epochs, from the number of chunks that must cross into a set and the number of starts that
+    /// the links into the set allow.
     fn cut(&self, inside: &[u32], claimed: u64) -> u64 {
         let entries = self.entries(inside);
         let items = self.crossing(inside, &entries);
@@ -250,8 +250,8 @@ impl<'a> BoundProof<'a> {
         best
     }
 
-    /// Bound from the capacity of all links up to an epoch, compared with the capacity that the shortest paths of all
-    /// chunks need.
+    /// Returns the bound, in epochs, from the capacity of all links up to an epoch, compared with the capacity that the
+    /// shortest paths of all chunks need.
     pub(super) fn metric(&self, weighed: bool) -> u64 {
         let unicast = self.chunks.is_unicast();
         // Lengths are rounded to multiples of 1/256, as the claims round them.
@@ -290,13 +290,13 @@ impl<'a> BoundProof<'a> {
     }
 }
 
-/// Maximum number of starts on a link in the epochs from 0 to `end`, without the last (or first) `less` of these
-/// epochs.
+/// Returns the maximum number of starts on a link in the epochs from 0 to `end`, without the last (or first) `less` of
+/// these epochs.
 fn starts(link: &CheckedLink, end: u64, less: u64) -> u64 {
     end.saturating_sub(less).div_ceil(u64::from(link.window)).saturating_mul(link.limit as u64)
 }
 
-/// Smallest finish at which the capacity that `room` returns is at least `needed`.
+/// Returns the smallest finish at which the capacity that `room` returns is at least `needed`.
 fn first_with_room(needed: u64, room: impl Fn(u64) -> u64) -> u64 {
     let (mut low, mut high) = (0u64, 1u64);
     while room(high) < needed {

@@ -1,5 +1,5 @@
-//! Check of plans in compact form, from topology and plan alone. Checks the trees of one root, and one link, of each
-//! orbit; by symmetry, the same rules hold for their images.
+//! Checks plans in compact form, from topology and plan alone: the trees of one root of each orbit, and one link of
+//! each orbit. By symmetry, the same rules hold for the images of these trees and links.
 
 mod buffers;
 mod orbits;
@@ -12,7 +12,7 @@ use orbits::LinkOrbits;
 use rustc_hash::{FxHashMap, FxHashSet};
 use shares::fraction;
 
-/// Rounding of sums of shares, relative to a capacity or a buffer.
+/// Tolerance for the rounding of sums of shares, relative to a capacity or a buffer.
 const TOLERANCE: f64 = 1e-9;
 
 /// Data that a plan in compact form must carry.
@@ -26,7 +26,7 @@ pub struct CompactDemand<'a> {
     pub each: bool,
     /// Fraction of an epoch up to which a latency is ignored.
     pub alpha_threshold: f64,
-    /// Maximum number of bytes that a GPU may hold at a time for others; no limit if missing.
+    /// Maximum number of bytes that a GPU may hold at a time although it is not a destination; no limit if missing.
     pub most_held_bytes: Option<f64>,
 }
 
@@ -121,12 +121,13 @@ struct Checker<'c> {
     each: bool,
     /// Fraction of an epoch up to which a latency is ignored.
     alpha_threshold: f64,
-    /// Maximum number of bytes that a GPU may hold at a time for others.
+    /// Maximum number of bytes that a GPU may hold at a time although it is not a destination.
     most_held_bytes: Option<f64>,
-    /// Changes of the data that a GPU holds for others, by orbit of GPUs: epoch and bytes.
+    /// Changes of the data that GPUs hold without being destinations, by orbit of GPUs: epoch and bytes.
     held: FxHashMap<u32, Vec<(u64, f64)>>,
     found: Vec<String>,
-    /// By orbit of links: starts of whole pieces, or shares.
+    /// By orbit of links: epochs of the starts of whole pieces (`whole_chunk`), and the sum of the shares of data
+    /// (`fluid`).
     uses: FxHashMap<u32, (Vec<u64>, f64)>,
     finish: u64,
 }
@@ -141,21 +142,24 @@ impl Checker<'_> {
         link.capacity_gbyte_per_s / link.beta_scale
     }
 
-    /// Epochs for which a whole piece occupies a link, and how many pieces may start in them.
+    /// Returns the number of epochs for which a whole piece occupies a link, and the number of pieces that may start in
+    /// these epochs.
     fn window(&self, link: u32) -> (u64, u64) {
         let starts = 1000.0 * self.rate(link) * self.plan.epoch_us / self.piece_bytes();
         let epochs = rounded_up(1.0 / starts).max(1.0);
         (epochs as u64, rounded_down(epochs * starts) as u64)
     }
 
-    /// Epochs for which a whole piece, or the share of an epoch, occupies a link.
+    /// Returns the number of epochs for which a transmission occupies a link: one for a share, otherwise the epochs of
+    /// a whole piece.
     fn occupies(&self, link: u32) -> u64 {
         if self.plan.discipline == CompactDiscipline::Fluid { 1 } else { self.window(link).0 }
     }
 
-    /// The links of a path through switches, each with two numbers of epochs, which count from the start of the path:
-    /// until the data can start on the link, and until the link begins to transmit. Also returns the number of epochs
-    /// until the end of the path. If switches cut through, only the slowest transmission of the path adds to its time.
+    /// Returns the links of a path through switches, each with two numbers of epochs, which count from the start of the
+    /// path: until the data can start on the link, and until the link begins to transmit. The second value is the
+    /// number of epochs until the end of the path. If switches cut through, only the slowest transmission of the path
+    /// adds to its time.
     fn passes(&self, links: &[u32]) -> (Vec<(u32, u64, u64)>, u64) {
         let cuts_through = self.topology.switch_model.hop == SwitchHop::CutThrough;
         let (mut time, mut pace) = (0, 0);

@@ -137,7 +137,7 @@ pub(super) fn bound_claims(claims: &ScheduleClaims, finish: u32, found: &mut Fin
     }
 }
 
-/// Figures of the lower bounds (floors) that a plan claims.
+/// Returns the figures of the lower bounds (floors) that a plan claims.
 pub(super) fn of_floor(result: &CollectiveResult) -> Vec<Figure> {
     let Some(floor) = &result.claims.floor else { return Vec::new() };
     let exactly = |name, value| Figure::exactly(name, code::CLAIM, value);
@@ -148,7 +148,7 @@ pub(super) fn of_floor(result: &CollectiveResult) -> Vec<Figure> {
     ]
 }
 
-/// Bytes of the buffer, or the maximum that a GPU receives.
+/// Returns the bytes of the buffer of a named collective, or the maximum that a GPU receives.
 pub(super) fn buffer_bytes(scenario: &CollectiveScenario, links: &CheckedLinks) -> f64 {
     let demand = &scenario.demand;
     let per_rank = u64::from(demand.chunks_per_rank);

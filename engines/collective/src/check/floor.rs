@@ -6,7 +6,8 @@ use crate::plan::{AT_FLOOR, CollectiveResult, FloorClaim, FloorProof, floor_word
 use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort};
 use lightbay_core::checked::same;
 
-/// Checks each floor against its proof, and the finish and the replay against the floors.
+/// Checks each floor against its proof, and the finish and the replay against the floors. Returns the claimed floor of
+/// the finish, µs, if both proofs hold.
 pub(super) fn check(
     scenario: &CollectiveScenario,
     chunks: &ChunkList,
@@ -58,7 +59,7 @@ pub(super) fn proven_us(
     check.floor_us(proof, true)
 }
 
-/// Checks the finish and the replay against their floors.
+/// Checks that the finish and the replay are not below their floors.
 fn beside(result: &CollectiveResult, claim: &FloorClaim, found: &mut Findings) {
     let (without, with) = (claim.without_latency.clone(), claim.with_latency.clone());
     let right = FloorClaim::of(without, with, result.claims.finish_us, result.time.alpha_threshold);
@@ -121,7 +122,7 @@ impl<'a> FloorCheck<'a> {
         self.scenario.demand.collective == CollectiveSort::AllReduce
     }
 
-    /// Data of all ranks of an AllReduce.
+    /// Returns the bytes of all ranks of an AllReduce.
     fn all_bytes(&self) -> f64 {
         self.chunk_bytes * f64::from(self.scenario.demand.chunks_per_rank) * self.ranks.len() as f64
     }
@@ -157,7 +158,7 @@ impl<'a> FloorCheck<'a> {
         }
     }
 
-    /// Time for the data that must cross into a set, on the links into it.
+    /// Returns the time that the links into a set need for the data that must cross into it, µs.
     fn cut_us(&self, inside: &[u32]) -> f64 {
         let is_in = |node: u32| inside.binary_search(&node).is_ok();
         let bytes = if self.sums_for_all() {
@@ -173,7 +174,7 @@ impl<'a> FloorCheck<'a> {
         if bytes == 0.0 { 0.0 } else { bytes / rate }
     }
 
-    /// Smallest sums of link lengths from a node, or to it.
+    /// Returns the smallest sum of link lengths from a node to every node, or from every node to it (`into`).
     fn shortest(&self, node: u32, into: bool, length: impl Fn(&CheckedLink) -> f64) -> Vec<f64> {
         let mut best = vec![f64::INFINITY; self.is_switch.len()];
         best[node as usize] = 0.0;
@@ -194,10 +195,10 @@ impl<'a> FloorCheck<'a> {
         }
     }
 
-    /// Floor for the data that must cross into a set: the data of one destination inside the set, or of all its
-    /// destinations. A link into the set is useful from the earliest time at which data can reach it until the latest
-    /// time at which data can leave it and still arrive before the finish. Tries the farthest sources alone, then adds
-    /// nearer ones; returns the largest value.
+    /// Returns the floor for the data that must cross into a set, µs: the data of one destination inside the set, or of
+    /// all its destinations. A link into the set is useful from the earliest time at which data can reach it until the
+    /// latest time at which data can leave it and still arrive before the finish. Tries the farthest sources alone,
+    /// then adds nearer ones; returns the largest value.
     fn latency_cut_us(&self, inside: &[u32], target: Option<u32>) -> f64 {
         let is_in = |node: u32| inside.binary_search(&node).is_ok();
         let entries: Vec<_> =
@@ -256,7 +257,7 @@ impl<'a> FloorCheck<'a> {
         best
     }
 
-    /// Bytes times the length of the shortest path, over all deliveries.
+    /// Returns the bytes of every delivery times the length of its shortest path, summed over all deliveries.
     fn ways(&self, length: impl Fn(&CheckedLink) -> f64) -> f64 {
         let mut sum = 0.0;
         let mut row: Option<(u32, Vec<f64>)> = None;
@@ -287,7 +288,8 @@ impl<'a> FloorCheck<'a> {
         })
     }
 
-    /// Every reduced byte takes two transfers for each part but one; parts are single GPUs or groups.
+    /// Returns the floor of an AllReduce from a partition into single GPUs or groups, µs: every reduced byte takes two
+    /// transfers for each part but one. `None` if the partition does not exist or gives no bound.
     fn partition_us(&self, groups: bool) -> Option<f64> {
         let nodes = &self.scenario.topology.nodes;
         let model = &self.scenario.topology.switch_model;
@@ -323,7 +325,8 @@ impl<'a> FloorCheck<'a> {
     }
 }
 
-/// Time at which links have carried some bytes; each link is useful from its own start time on.
+/// Returns the time at which links have carried `bytes`, µs. Each link is given by the time from which it is useful and
+/// its rate; earliest time first.
 fn filled_us(links: &[(f64, f64)], bytes: f64) -> f64 {
     let (mut rate, mut weighed) = (0.0, 0.0);
     for (at, (offset, bytes_per_us)) in links.iter().enumerate() {

@@ -8,7 +8,7 @@ use crate::plan::CollectiveResult;
 use crate::scenario::CollectiveScenario;
 use std::collections::{BTreeMap, HashMap};
 
-/// A send of a piece: when it starts, when it is usable, on which link.
+/// A send of a piece: epoch in which it starts, epoch from which the piece is usable at the other end, and link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Hop {
     pub(super) epoch: u32,
@@ -18,7 +18,7 @@ pub(super) struct Hop {
     pub(super) link: u32,
 }
 
-/// Deliveries, from following the pieces.
+/// Epochs in which the pieces are delivered and reduced, as found by following the pieces.
 #[derive(Debug, Default)]
 pub(super) struct Deliveries {
     /// Epoch of the last delivery.
@@ -27,7 +27,7 @@ pub(super) struct Deliveries {
     pub(super) sums_finish: u32,
 }
 
-/// Follows all pieces.
+/// Follows all pieces and returns the epochs of the last delivery and of the last reduction.
 pub(super) fn follow(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,

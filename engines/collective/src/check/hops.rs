@@ -5,7 +5,7 @@ use super::{Findings, code};
 use crate::plan::CollectiveResult;
 use std::collections::HashMap;
 
-/// When each send of a plan is usable, and when it transmits.
+/// For each send of a plan, the epoch from which its data is usable and the epoch in which it begins to transmit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SendTimes {
     /// Epoch from which the data of each send is usable at its head.
@@ -15,29 +15,32 @@ pub struct SendTimes {
 }
 
 impl CheckedLink {
-    /// Epochs from a start until the data is usable, if the slowest transmission before it on its chain of switches
-    /// took `pace` epochs. A hop out of a cut-through switch begins to transmit when the first byte arrives at the
-    /// switch. It ends when its own transmission is over, but not before the last byte has arrived.
+    /// Returns the epochs from a start until the data is usable, if the slowest transmission before it on its chain of
+    /// switches took `pace` epochs. A hop out of a cut-through switch begins to transmit when the first byte arrives at
+    /// the switch. It ends when its own transmission is over, but not before the last byte has arrived.
     pub(super) const fn latency(&self, pace: u32) -> u32 {
         self.delay + if self.is_through { self.window.saturating_sub(pace) } else { self.window }
     }
 
-    /// Epochs from the first epoch in which the hop transmits to the start of the hop, when the last byte has arrived.
+    /// Returns the epochs from the first epoch in which the hop transmits to the start of the hop, when the last byte
+    /// has arrived.
     pub(super) fn early(&self, pace: u32) -> u32 {
         if self.is_through { self.window.min(pace) } else { 0 }
     }
 
-    /// Slowest transmission up to and including this hop.
+    /// Returns the transmission time of the slowest hop up to and including this hop, epochs; `before` is the
+    /// transmission time of the slowest earlier hop.
     pub(super) fn pace(&self, before: u32) -> u32 {
         if self.is_through { self.window.max(before) } else { self.window }
     }
 }
 
-/// Slowest and fastest pace of arrivals at a switch in an epoch.
+/// Slowest and fastest pace at which a piece arrives at a switch in an epoch.
 type Paces = HashMap<(u32, u32), (u32, u32)>;
 
-/// Follows every piece through its switches. If two arrivals of different pace could feed a departure and this changes
-/// its time, it is a violation; sums that the switch reduces take the faster pace instead.
+/// Returns the times of all sends, computed by following every piece through its switches. If two arrivals of different
+/// pace could feed a departure and this changes the departure's time, it is a violation; sums that the switch reduces
+/// take the faster pace instead.
 pub(super) fn times(
     result: &CollectiveResult,
     links: &CheckedLinks,

@@ -11,10 +11,10 @@ pub(super) struct LinkLane<'a> {
     /// Node (or switch at a pace) that the lane enters.
     pub(super) head: usize,
     pub(super) link: &'a CheckedLink,
-    /// Epochs from a start until the data is usable.
+    /// Epochs from a start until the data is usable at the head.
     pub(super) latency: u64,
-    /// Epochs by which starts at this pace are later than at the pace that starts first, for the same time of
-    /// transmission.
+    /// Epochs by which a start at this pace is later than a start, at the pace that starts first, whose transmission
+    /// begins in the same epoch.
     pub(super) shift: u64,
 }
 
@@ -93,8 +93,8 @@ impl<'a> Lanes<'a> {
         Self { links: lanes.collect(), count, is_switch }
     }
 
-    /// Lengths of the shortest paths over lanes from a node to every node, or (with `into`) from every node to it. Each
-    /// pace of a switch counts as a node.
+    /// Returns the lengths of the shortest paths over lanes from a node to every node, or (with `into`) from every node
+    /// to it. Each pace of a switch counts as a node.
     pub(super) fn distances(
         &self,
         node: usize,

@@ -1,5 +1,5 @@
-//! Minimum time to move data into and out of single GPUs and groups, recomputed for every plan, whichever bounds it
-//! claims.
+//! Minimum time to move data into and out of single GPUs and groups, recomputed for every plan, independently of the
+//! bounds that the plan claims.
 
 use super::links::{CheckedLink, CheckedLinks};
 use super::{Findings, code};
@@ -46,7 +46,7 @@ pub(super) fn check(
     }
 }
 
-/// Maximum time that the links into or out of a part of the network need for the data that must cross them.
+/// Time that the links into or out of a part of the network need for the data that must cross these links, µs.
 #[derive(Clone, Copy, Debug, Default)]
 struct PartTime {
     us: f64,
@@ -54,7 +54,8 @@ struct PartTime {
     enters: bool,
 }
 
-/// Returns the maximum over all parts; `part` returns the number of the part of a node, which is below `count`.
+/// Returns the part whose links need the most time; `part` returns the number of the part of a node, which is below
+/// `count`.
 fn least(
     scenario: &CollectiveScenario,
     chunks: &ChunkList,

@@ -6,7 +6,7 @@ use crate::plan::{CollectiveResult, Discipline};
 use crate::scenario::{CollectiveScenario, NodeSort, SwitchHop};
 use std::collections::HashMap;
 
-/// A link as the checker sees it.
+/// A link in epochs, as the checker recomputes it.
 #[derive(Clone, Debug)]
 pub(super) struct CheckedLink {
     pub(super) from: u32,
@@ -15,9 +15,9 @@ pub(super) struct CheckedLink {
     pub(super) alpha_us: f64,
     /// Epochs that a start occupies.
     pub(super) window: u32,
-    /// Number of pieces that may start in a window.
+    /// Maximum number of pieces that may start in a window.
     pub(super) limit: f64,
-    /// Latency alone, epochs.
+    /// Epochs of the latency alone, without the transmission.
     pub(super) delay: u32,
     /// `true` if the link leaves a cut-through switch.
     pub(super) is_through: bool,
@@ -33,14 +33,14 @@ pub(super) struct CheckedLinks {
     /// Times of the sends.
     pub(super) times: SendTimes,
     pub(super) chunk_bytes: f64,
-    /// Size of the unit that links carry as a whole, bytes.
+    /// Size of the unit that links carry undivided, bytes.
     piece_bytes: f64,
 }
 
 /// Maximum time of a hop in epochs; longer times would not be represented exactly.
 const MOST_EPOCHS: f64 = (1u32 << 24) as f64;
 
-/// Rounds a number of epochs up.
+/// Rounds a number of epochs up to an integer.
 fn up(number: f64) -> u32 {
     rounded_up(number).min(MOST_EPOCHS) as u32
 }

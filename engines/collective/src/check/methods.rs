@@ -1,4 +1,4 @@
-//! Checks that the method and the status of a plan match its content.
+//! Checks that the method and the status of a plan match the content of the plan.
 
 use super::code;
 use crate::plan::{CollectiveResult, Discipline};

@@ -5,18 +5,18 @@ use crate::plan::{CollectiveResult, Discipline};
 use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Rounding of sums of sizes, relative to a chunk.
+/// Relative tolerance for sums of sizes, as a fraction of a chunk.
 const ROUNDING: f64 = 1e-9;
 
 /// Placeholder for the destination of chunks that no node needs.
 const NOBODY: u32 = u32::MAX;
 
-/// A piece as the checker sees it.
+/// A piece, as the checker recomputes it.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
-    /// Node at which the piece begins; if it is reduced, the node at which it ends.
+    /// Node at which the piece begins; if the piece is reduced, the node at which it ends.
     pub(super) root: u32,
-    /// Nodes at which the piece ends; if it is reduced, those at which parts of it begin.
+    /// Nodes at which the piece ends; if the piece is reduced, the nodes at which parts of it begin.
     pub(super) ends: Vec<u32>,
     /// `true` if the piece is reduced.
     pub(super) adds_up: bool,

@@ -71,7 +71,7 @@ pub(super) fn check(scenario: &CollectiveScenario, result: &CollectiveResult, fo
     }
 }
 
-/// Text: the sizes of the scenario without a schedule in a plan; `None` if there are none.
+/// Returns a remark that lists the sizes of the scenario without a schedule in a plan; `None` if there are none.
 pub(super) fn remark(scenario: &CollectiveScenario, result: &CollectiveResult) -> Option<String> {
     let wanted = &scenario.demand.sizes_bytes;
     let planned: usize = result.ranges.iter().map(|range| range.points.len()).sum();
@@ -134,7 +134,7 @@ impl<'r> Timed<'r> {
         Some(Self { scenario, range, links })
     }
 
-    /// Completion time for a buffer size, µs; infinite if pieces are too small to be sent.
+    /// Returns the completion time for a buffer size, µs; infinite if pieces are too small to be sent.
     fn time_us(&self, bytes: u64) -> f64 {
         let (schedule, scale) = (&self.range.schedule, bytes as f64 / self.range.planned_for_bytes as f64);
         let chunk_bytes = scale * self.scenario.demand.chunk_size(&self.scenario.topology);
@@ -151,7 +151,7 @@ impl<'r> Timed<'r> {
     }
 }
 
-/// Checks the schedule of a range, and its times.
+/// Checks the schedule of a range, and the times that the range states.
 fn one(scenario: &CollectiveScenario, range: &SizeRange, found: &mut Findings) {
     let result = &range.schedule;
     let sized = scenario.sized(range.planned_for_bytes as f64);

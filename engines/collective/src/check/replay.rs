@@ -1,4 +1,4 @@
-//! Sends replayed without epochs.
+//! Replays sends without epochs.
 
 use super::links::CheckedLinks;
 use crate::plan::{CollectiveResult, Discipline};
@@ -9,11 +9,11 @@ use std::collections::HashMap;
 /// reduced data.
 #[derive(Clone, Copy)]
 struct Replayed {
-    /// Epoch in which its transmission begins; sends are replayed in this order.
+    /// Epoch in which the transmission begins; sends are replayed in this order.
     begin: u32,
-    /// Epoch at which it starts.
+    /// Epoch at which the transmission starts.
     epoch: u32,
-    /// Epoch at which its data is usable.
+    /// Epoch at which the data of the transmission is usable.
     arrival: u32,
     from: u32,
     to: u32,
@@ -28,7 +28,8 @@ struct Passing {
     last_us: f64,
 }
 
-/// Time of the last delivery if every send starts as soon as its data has arrived and its link is free, µs.
+/// Returns the time of the last delivery if every send starts as soon as its data has arrived and its link is free, µs.
+/// `None` if a send leaves a node that its piece never reaches.
 ///
 /// Pieces are `scale` times as large as in the plan. A collective that is planned backwards is replayed in the
 /// direction of planning, with all links reversed; for an AllReduce, the result is the sum of both halves.
@@ -124,8 +125,8 @@ struct PieceReplay<'a> {
     source: &'a dyn Fn(u32) -> u32,
     /// `true` if one arrival at a switch serves all departures, `false` if every departure needs its own arrival.
     switch_copies: bool,
-    /// Times at which a node has a piece: at a switch for the epoch in which the piece must leave, at a GPU from then
-    /// on.
+    /// Times at which a node has a piece, by piece, node and epoch; the epoch is that in which the piece leaves a
+    /// switch, or `u32::MAX` for GPUs, which keep the piece.
     there_us: HashMap<(u32, u32, u32), Vec<Passing>>,
     /// Departures from a switch to another switch that are not replayed yet. These departures take arrivals before
     /// departures to GPUs do; otherwise parts that cross between two switches would wait for each other in a cycle.
@@ -176,8 +177,8 @@ impl PieceReplay<'_> {
         true
     }
 
-    /// Number of links that a piece has passed before each send; `None` if a send leaves a node that its piece never
-    /// reaches.
+    /// Returns the number of links that a piece has passed before each send; `None` if a send leaves a node that its
+    /// piece never reaches.
     fn steps(&self, sends: &[Replayed]) -> Option<Vec<u32>> {
         let mut passed: HashMap<(u32, u32, u32), u32> = HashMap::new();
         let mut steps: Vec<Option<u32>> = vec![None; sends.len()];
@@ -204,7 +205,7 @@ impl PieceReplay<'_> {
     }
 }
 
-/// Returns the piece that arrives first; removes it from the list if `is_taken`.
+/// Returns the piece that arrives first, if there is one; removes it from the list if `is_taken`.
 fn first(pieces: &mut Vec<Passing>, is_taken: bool) -> Option<Passing> {
     let earlier =
         |a: &Passing, b: &Passing| a.last_us.total_cmp(&b.last_us).then(a.first_us.total_cmp(&b.first_us));

@@ -1,5 +1,5 @@
-//! Pieces that are reduced on the way: every part arrives exactly once, and a node sends only after all of its parts
-//! have arrived.
+//! Checks pieces that are reduced on the way: every part arrives exactly once, and a node sends only after all of its
+//! parts have arrived.
 
 use super::flow::Hop;
 use super::links::CheckedLinks;

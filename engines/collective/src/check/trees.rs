@@ -8,7 +8,8 @@ use crate::plan::{CollectiveResult, Discipline};
 use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort, LinkRecord, SwitchModel, Topology};
 use lightbay_core::checked::{Figure, same};
 
-/// Checks a plan of trees.
+/// Checks a plan of trees in compact form. Returns the recomputed bounds; `None` if the plan breaks a rule on which
+/// they depend.
 pub(super) fn check(
     scenario: &CollectiveScenario,
     chunks: &ChunkList,
@@ -103,7 +104,7 @@ pub(super) fn check(
     Some(Judged { figures, proven_us, floor_us })
 }
 
-/// Code of a rule by the name of its class.
+/// Returns the code of the rule for a class of violations, given by its name.
 fn code_of(word: &str) -> &'static str {
     let rules = [
         code::CAPACITY,
@@ -118,7 +119,7 @@ fn code_of(word: &str) -> &'static str {
     rules.into_iter().find(|code| *code == word).unwrap_or(code::PIECE)
 }
 
-/// The network on which a part is planned: without failed links; reversed if the part reduces data.
+/// Returns the network on which a part is planned: without failed links; reversed if the part reduces data.
 fn planned(scenario: &CollectiveScenario, adds: bool) -> Topology {
     let topology = &scenario.topology;
     let links = topology.links.iter().filter(|link| !scenario.failed_links.contains(&[link.from, link.to]));
@@ -138,7 +139,7 @@ fn planned(scenario: &CollectiveScenario, adds: bool) -> Topology {
     }
 }
 
-/// Compares claims with what the trees give; returns the metrics that the plan must state.
+/// Compares claims with the values that follow from the trees; returns the metrics that the plan must state.
 fn claims(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,

@@ -1,14 +1,14 @@
-//! Text of a bound: it must be true of the plan.
+//! Checks the text of a bound, which must be true of the plan.
 
 use super::bound::BoundProof;
 use crate::plan::BoundClaim;
 use crate::scenario::{CollectiveScenario, NodeSort};
 
-/// Nodes of a set that a name lists.
+/// Maximum number of nodes of a set that its name lists.
 const MOST_NAMED: usize = 6;
 
 /// Returns the text that a bound should have instead of its own; `None` if its own text is right. `proves` is true if
-/// bounds are proven for whole chunks; a path must then be as long as is claimed.
+/// bounds are proven for whole chunks; a path must then have the claimed length.
 pub(super) fn wrong(
     scenario: &CollectiveScenario,
     proof: &BoundProof<'_>,
@@ -68,7 +68,8 @@ fn is_path(
     proof.pairs().any(|(source, dest)| is_named(source, dest) && long_enough(source, dest))
 }
 
-/// Name of a set of nodes: its groups if the set consists of whole groups, "all but" one GPU, or a list of the nodes.
+/// Returns the name of a set of nodes: its groups if the set consists of whole groups, "all but" one GPU, or a list of
+/// the nodes.
 pub(super) fn set_name(scenario: &CollectiveScenario, inside: &[u32]) -> String {
     let nodes = &scenario.topology.nodes;
     let name = |node: u32| nodes.get(node as usize).map_or("", |node| node.name.as_str());

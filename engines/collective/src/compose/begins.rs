@@ -3,8 +3,8 @@
 use crate::model::schedule::EpochSchedule;
 use crate::model::task::CollectiveTasks;
 
-/// Epochs at which the parts of a plan begin, then the epoch of the last delivery. A part begins when the part before
-/// it ends, because no link transmits after the last arrival.
+/// Returns the epochs at which the parts of a plan begin, then the epoch of the last delivery. A part begins when the
+/// part before it ends, because no link transmits after the last arrival.
 pub fn begins(tasks: &CollectiveTasks, schedules: &[EpochSchedule]) -> Vec<u32> {
     let mut begins = vec![0];
     let ends = tasks.tasks.iter().zip(schedules).scan(0, |end, (_, schedule)| {
@@ -15,7 +15,7 @@ pub fn begins(tasks: &CollectiveTasks, schedules: &[EpochSchedule]) -> Vec<u32> 
     begins
 }
 
-/// Epochs until the last delivery of schedules that run one after the other.
+/// Returns the number of epochs until the last delivery of schedules that run one after the other.
 pub fn epochs_of(tasks: &CollectiveTasks, schedules: &[EpochSchedule]) -> u32 {
     begins(tasks, schedules).last().copied().unwrap_or(0)
 }

@@ -15,9 +15,9 @@ use rustc_hash::FxHashSet;
 /// Number of sends above which an AllToAll is stored in compact form.
 pub const MOST_LISTED_SENDS: usize = 250_000;
 
-/// An AllToAll plan in compact form, if symmetries that move every GPU and every link map its schedule to itself.
-/// `None` if there are no such symmetries, or if the form cannot express the schedule: chunks in pieces, time-varying
-/// links.
+/// Returns an AllToAll plan in compact form if symmetries that move every GPU and every link map its schedule to
+/// itself. `None` if there are no such symmetries, or if the form cannot express the schedule: chunks in pieces,
+/// time-varying links.
 pub fn exchange_in_short(
     scenario: &CollectiveScenario,
     tasks: &CollectiveTasks,
@@ -88,7 +88,7 @@ fn is_symmetric(folding: &Folding, schedule: &EpochSchedule) -> bool {
     images == all.len()
 }
 
-/// Generators of a group, as permutations of the nodes of the real network.
+/// Returns generators of the group as permutations of the nodes of the real network.
 fn real_generators(task: &CollectiveTask, folding: &Folding) -> Vec<Vec<u32>> {
     let mut generators = folding.generators(&task.network);
     for nodes in &mut generators {
@@ -97,7 +97,7 @@ fn real_generators(task: &CollectiveTask, folding: &Folding) -> Vec<Vec<u32>> {
     generators
 }
 
-/// The path of a chunk with one destination; `None` if its starts do not form a path.
+/// Returns the path of a chunk with one destination; `None` if its starts do not form a path.
 fn path(
     task: &CollectiveTask,
     chunk: u32,

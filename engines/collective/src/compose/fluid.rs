@@ -10,7 +10,8 @@ use crate::programs::fluid::{FluidPiece, FluidSchedule};
 use crate::scenario::CollectiveScenario;
 use lightbay_core::kind::Candidate;
 
-/// A plan of parts of chunks from a schedule of the only task, with its bound if it is known.
+/// Returns a plan of parts of chunks from a schedule of the first task, with its bound if the bound is known; `None`
+/// without tasks.
 pub fn parts_of_chunks(
     scenario: &CollectiveScenario,
     tasks: &CollectiveTasks,
@@ -55,8 +56,8 @@ pub fn parts_of_chunks(
     Some(Candidate { value: result.claims.finish_us, metrics: figures_of(&result, scenario), result })
 }
 
-/// Time of the last delivery if every part starts as soon as it has arrived and its link is free, in the order of
-/// epochs, µs.
+/// Returns the time of the last delivery if every part starts as soon as it has arrived and its link is free, in the
+/// order of epochs, µs.
 fn replay_us(task: &CollectiveTask, parts: &[FluidPiece]) -> f64 {
     let mut order: Vec<(u32, usize, usize, u32)> = Vec::new();
     for (part, piece) in parts.iter().enumerate() {

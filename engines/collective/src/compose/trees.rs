@@ -10,8 +10,8 @@ use crate::trees::sends::ListSends;
 use lightbay_core::kind::Candidate;
 use lightbay_core::problem::Problems;
 
-/// Schedules of equal pieces that are sent along trees, with the tasks that they solve: the sends of each part of the
-/// collective, in epochs of one length, with `pieces` pieces of every chunk.
+/// Returns the tasks of the parts of a collective and a schedule for each, from `parts`, the sends of each part along
+/// trees: in epochs of one length, with `pieces` equal pieces of every chunk.
 ///
 /// # Errors
 /// Networks that cannot be represented exactly.
@@ -50,8 +50,8 @@ pub fn pieces_along_trees(
     Ok((tasks, schedules))
 }
 
-/// A plan of trees in compact form, with trees for each part of the collective. Computes the floors unless they are
-/// given.
+/// Returns a plan of trees in compact form, with trees for each part of the collective. Computes the floors unless they
+/// are given.
 ///
 /// # Errors
 /// Networks that cannot be represented exactly.

@@ -9,7 +9,7 @@ use crate::scenario::network::LinkNetwork;
 use crate::scenario::{ChunkList, CollectiveScenario};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The plan with its trees as pieces and at most `most` sends.
+/// Returns the plan with its trees as pieces and at most `most` sends.
 ///
 /// # Errors
 /// A sentence on why the plan cannot be listed.
@@ -42,7 +42,7 @@ pub fn unfolded(
     Ok(listed)
 }
 
-/// The parts of a plan in compact form, ready to be unfolded.
+/// Returns the parts of a plan in compact form, ready to be unfolded.
 pub(super) fn unfoldings<'u>(
     scenario: &CollectiveScenario,
     result: &'u CollectiveResult,
@@ -63,7 +63,7 @@ pub(super) fn unfoldings<'u>(
     Ok(parts)
 }
 
-/// Links of a hop, and the position of the hop before it.
+/// Links of a hop, and the position of the hop before it in the tree.
 pub(super) type UnfoldedHop = (Vec<u32>, Option<usize>);
 
 /// One part of a collective that is being unfolded into a list.
@@ -107,7 +107,7 @@ impl<'u> Unfolding<'u> {
         Self { network, part, epochs, piece_bytes, adds, begin, chunks }
     }
 
-    /// Number of sends of all trees without their images; an upper limit, because hops may share links.
+    /// Returns the number of sends of all trees without their images; an upper limit, because hops may share links.
     fn sends(&self) -> u64 {
         let links = |tree: &CompactTree| {
             let hops: usize = tree.edges.iter().map(|edge| edge.len().saturating_sub(1)).sum();
@@ -116,7 +116,7 @@ impl<'u> Unfolding<'u> {
         self.part.trees.iter().map(links).sum()
     }
 
-    /// Adds the pieces and sends.
+    /// Adds the pieces and sends of all trees and their images to `listed`.
     fn list(&self, elements: &[Vec<u32>], listed: &mut CollectiveResult) -> Result<(), String> {
         for images in elements {
             // Bytes of the pieces so far, by root and destination. Pieces fill the chunks of their root one after the
@@ -129,8 +129,8 @@ impl<'u> Unfolding<'u> {
         Ok(())
     }
 
-    /// Epoch at which a hop of a piece starts; in periodic schedules, `there` is the epoch at which the previous hop
-    /// has arrived.
+    /// Returns the epoch at which a hop of a piece starts; in periodic schedules, `there` is the epoch at which the
+    /// previous hop has arrived.
     pub(super) fn start(
         &self,
         tree: &CompactTree,
@@ -147,7 +147,7 @@ impl<'u> Unfolding<'u> {
         }
     }
 
-    /// Pieces that a tree carries.
+    /// Returns the number of pieces that a tree carries.
     fn pieces(&self, tree: &CompactTree) -> u64 {
         match self.part.discipline {
             CompactDiscipline::Fluid => u64::from(self.part.pieces_per_tree),
@@ -200,7 +200,7 @@ impl<'u> Unfolding<'u> {
         Ok(())
     }
 
-    /// Links of every hop of the image of a tree, and the position of the hop before it.
+    /// Returns the links of every hop of the image of a tree, and the position of the hop before it.
     pub(super) fn hops(
         &self,
         tree: &CompactTree,
@@ -224,8 +224,8 @@ impl<'u> Unfolding<'u> {
         Ok(hops)
     }
 
-    /// Transmissions over the links of a hop in their order, each with its reversed counterpart for reduced data, and
-    /// the epochs that the hop takes.
+    /// Returns the transmissions over the links of a hop in their order, each with its reversed counterpart for reduced
+    /// data, and the number of epochs that the hop takes.
     pub(super) fn way(&self, links: &[u32]) -> (Vec<(u32, Passage, Passage)>, u32) {
         let hops = || links.iter().map(|link| self.epochs.links[*link as usize].hop());
         let forwards = passages(hops(), self.network.is_cut_through());
@@ -235,7 +235,7 @@ impl<'u> Unfolding<'u> {
         (links.iter().zip(both).map(|(link, (there, back))| (*link, there, back)).collect(), takes)
     }
 
-    /// Adds the sends of a piece.
+    /// Adds the sends of a piece to `listed`.
     fn list_piece(
         &self,
         tree: &CompactTree,
@@ -274,7 +274,7 @@ impl<'u> Unfolding<'u> {
     }
 }
 
-/// A fraction such as `13/40` as a number.
+/// Converts a fraction such as `13/40` to a number.
 pub(super) fn part_of_one(share: &str) -> Result<f64, String> {
     let number = |text: &str| text.parse::<f64>().ok();
     let parts = share.split_once('/').and_then(|(top, bottom)| Some((number(top)?, number(bottom)?)));

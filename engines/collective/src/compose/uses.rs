@@ -8,7 +8,7 @@ use crate::plan::compact::{CompactDiscipline, CompactTree};
 use crate::scenario::CollectiveScenario;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Data on a link.
+/// Pieces that a link transmits one after the other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkUse {
     /// Epoch at the beginning of which the link starts to transmit.
@@ -50,7 +50,7 @@ impl LinkUses {
         Ok(Self { parts })
     }
 
-    /// Transmissions on a link, part by part and by epoch.
+    /// Returns the transmissions on a link, part by part and by epoch.
     pub fn of_link(&self, ends: (u32, u32)) -> impl Iterator<Item = &LinkUse> {
         self.parts.iter().flat_map(move |part| {
             let uses = part.orbits.get(&ends).and_then(|orbit| part.uses.get(orbit));

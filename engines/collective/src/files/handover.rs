@@ -59,7 +59,7 @@ const USUAL_BYTES: f64 = 1e9;
 /// error is at most half a chunk, or 2 % of the bytes of the largest pair.
 const MOST_CHUNKS: f64 = 24.0;
 
-/// Parameters that can be set.
+/// Returns the parameters of the conversion.
 pub(crate) fn conversion() -> Conversion {
     Conversion {
         plans: vec![ParamInfo::text(
@@ -125,7 +125,7 @@ pub(crate) fn conversion() -> Conversion {
     }
 }
 
-/// Makes a scenario on the network of a plan.
+/// Creates a scenario on the network of a plan.
 ///
 /// # Errors
 /// Everything in the plan or the parameters that does not fit.
@@ -206,7 +206,7 @@ fn wants_traffic(sources: Sources<'_>) -> bool {
     matches!(sources.value(DEMAND), Some(ParamValue::Text(given)) if given == TRAFFIC)
 }
 
-/// Network and bytes of the plan, or of one layer if the parameter selects it.
+/// Returns the network and the bytes of the plan, or of one layer if the parameter selects it.
 fn of_layer(
     from: &SharedPlan,
     sources: Sources<'_>,
@@ -230,7 +230,7 @@ fn of_layer(
     Ok((Some(graph), Some(traffic)))
 }
 
-/// An AllGather; parameters that are not set are assumed.
+/// Returns the demand of an AllGather; parameters that are not set get default values, with a note for each.
 fn all_gather(sources: Sources<'_>, notes: &mut Vec<String>) -> Demand {
     let [collective, bytes] = DEMANDED.map(|name| sources.value(name).is_some());
     if !collective {
@@ -242,7 +242,8 @@ fn all_gather(sources: Sources<'_>, notes: &mut Vec<String>) -> Demand {
     Demand::named(CollectiveSort::AllGather, USUAL_BYTES)
 }
 
-/// Bytes between GPUs by their position among the GPUs, if the matrix names only GPUs.
+/// Returns the bytes between GPUs by their position among the GPUs; `None` if the matrix names a node that is not a
+/// GPU.
 fn placed(topology: &Topology, traffic: &TrafficMatrix) -> Option<Vec<Vec<f64>>> {
     let ranks: BTreeMap<&str, usize> = topology
         .gpus()
@@ -257,7 +258,7 @@ fn placed(topology: &Topology, traffic: &TrafficMatrix) -> Option<Vec<Vec<f64>>>
     bytes.iter().flatten().any(|amount| *amount > 0.0).then_some(bytes)
 }
 
-/// Bytes between GPUs as chunks of one size.
+/// Returns the demand of the bytes between GPUs as chunks of one size.
 fn of_traffic(topology: &Topology, bytes: &[Vec<f64>], notes: &mut Vec<String>) -> Demand {
     let pairs = || (0..bytes.len()).flat_map(|from| (0..bytes.len()).map(move |to| (from, to)));
     let amount = |(from, to): (usize, usize)| if from == to { 0.0 } else { bytes[from][to] };
@@ -295,7 +296,7 @@ fn given_rates(sources: Sources<'_>) -> Result<(), Problems> {
     problems.into_result(())
 }
 
-/// A link under construction: rate and latency of all circuits or links between its ends.
+/// A link under construction: total rate, and latency, of all circuits or links between its ends.
 #[derive(Clone, Copy, Default)]
 struct JoinedLinks {
     gbyte_per_s: f64,
@@ -441,7 +442,7 @@ fn topology(name: &str, nodes: Vec<NodeRecord>, links: Vec<LinkRecord>) -> Topol
     }
 }
 
-/// Rounds to a millionth: products and quotients leave meaningless digits.
+/// Rounds to a millionth, because products and quotients leave meaningless digits.
 fn rounded(number: f64) -> f64 {
     (number * 1e6).round() / 1e6
 }

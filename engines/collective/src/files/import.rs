@@ -36,7 +36,7 @@ pub const TECCL: &str = "teccl";
 /// Latency of a link inside a machine, µs.
 const ALPHA_US: f64 = 0.7;
 
-/// All formats that are read.
+/// Returns all formats that are read.
 pub(crate) fn formats() -> Vec<FormatInfo> {
     let collectives = collective_names();
     let nccl = FormatInfo::new(
@@ -95,13 +95,13 @@ const USUAL: (&str, CollectiveSort) = ("all_gather", CollectiveSort::AllGather);
 /// Default buffer size if a topology sets none, bytes.
 const USUAL_BYTES: f64 = 1e9;
 
-/// The knob for the collective.
+/// Returns the knob for the collective.
 fn collective() -> ParamInfo {
     let help = "Collective that the GPUs perform. Default: all_gather.";
     ParamInfo::choice("collective", &collective_names(), USUAL.0, help).derived()
 }
 
-/// The knob for the buffer.
+/// Returns the knob for the size of the buffer.
 fn buffer() -> ParamInfo {
     let help = "Output buffer size of the collective. Default: 1e9.";
     ParamInfo::float("output_buffer_bytes", 1e-6, 1e18, USUAL_BYTES, help).unit("bytes").derived()
@@ -112,13 +112,13 @@ fn given_sort(params: &Params) -> CollectiveSort {
     CollectiveSort::ALL.iter().find(|(name, _)| *name == word).map_or(USUAL.1, |(_, sort)| *sort)
 }
 
-/// The demand that the knobs set, with a given number of chunks per rank.
+/// Returns the demand that the knobs set, with a given number of chunks per rank.
 fn demand(params: &Params, chunks_per_rank: u32) -> Demand {
     let bytes = params.float("output_buffer_bytes").unwrap_or(USUAL_BYTES);
     Demand { chunks_per_rank, ..Demand::named(given_sort(params), bytes) }
 }
 
-/// Adds the assumptions about the demand.
+/// Adds to an import the assumptions about the demand.
 fn add_demand<T>(made: &mut Imported<T>, params: &Params) {
     if params.text("collective").is_none() {
         made.assume("collective", USUAL.0, "collective=");
@@ -128,7 +128,7 @@ fn add_demand<T>(made: &mut Imported<T>, params: &Params) {
     }
 }
 
-/// Makes a scenario from a file.
+/// Creates a scenario from a file.
 ///
 /// # Errors
 /// Every problem of the file; with `strict`, everything that has to be assumed.
@@ -181,7 +181,7 @@ pub(crate) fn import(
     Ok(ImportedScenario { scenario, lines, summary, assumed: made.assumed, notes: made.notes })
 }
 
-/// Makes a plan from a schedule and a scenario.
+/// Creates a plan from a schedule and a scenario.
 ///
 /// # Errors
 /// Every problem of the files; with `strict`, everything that has to be assumed.
@@ -217,7 +217,7 @@ fn refuse_assumed<T>(made: &Imported<T>, strict: bool) -> Result<(), Problems> {
     problems.into_result(())
 }
 
-/// Assumptions and remarks as lines.
+/// Returns assumptions and remarks as lines.
 fn told<T>(made: &Imported<T>) -> Vec<String> {
     let assumed = made.assumed.iter();
     let mut lines: Vec<String> = assumed
@@ -278,7 +278,7 @@ fn intra(text: Option<&str>) -> Result<Option<IntraLinks>, Problem> {
     }
 }
 
-/// The network of a machine. An NVSwitch cuts through and copies; PCI Express cuts through.
+/// Returns the network of a machine. An NVSwitch cuts through and copies; PCI Express cuts through.
 fn topology(name: &str, chassis: &ChassisNetwork, alpha_us: f64) -> Topology {
     let node = |(id, node): (u32, &nccl::ChassisNode)| NodeRecord {
         id,
@@ -342,7 +342,7 @@ fn of_teccl(input: &Input) -> Result<Imported<CollectiveScenario>, Problems> {
     Ok(made)
 }
 
-/// The network with this name in the published program.
+/// Returns the network whose name the input of the published program gives.
 fn network_of(given: &TecclInput) -> Result<(Topology, NetworkFamily), Problem> {
     let name = given.topology.to_ascii_lowercase();
     let side = given.side_length;

@@ -24,7 +24,7 @@ pub const NAME: &str = "msccl";
 /// Maximum number of channels over which thread blocks are spread.
 const MOST_CHANNELS: u32 = 64;
 
-/// The format.
+/// Returns the description of the format.
 pub(super) fn format() -> FormatInfo {
     let protocols: Vec<&'static str> = Protocol::ALL.iter().map(|(name, _)| *name).collect();
     let [min_bytes, max_bytes] = size_knobs();
@@ -42,7 +42,7 @@ pub(super) fn format() -> FormatInfo {
     ])
 }
 
-/// A schedule as programs of thread blocks, executed once.
+/// Converts a schedule to programs of thread blocks, and executes them once as a test.
 ///
 /// # Errors
 /// Parts of chunks, demands that are not a named collective, GPUs that pass data on without being a rank, more thread
@@ -87,9 +87,9 @@ pub fn algorithm(
 /// The programs under construction.
 struct Programs {
     built: ProgramBuilder,
-    /// Transfers between each ordered pair of ranks.
+    /// Number of transfers between each ordered pair of ranks.
     transfers: FxHashMap<(u32, u32), u32>,
-    /// Channels that pairs of ranks are spread over.
+    /// Number of channels over which pairs of ranks are spread.
     channels: u32,
     /// The step that last wrote to a place of a rank.
     wrote: FxHashMap<(u32, Buffer, u32), StepPlace>,
@@ -160,7 +160,8 @@ impl Programs {
     }
 }
 
-/// Minimum number of channels such that no rank has more thread blocks on one channel than executors support.
+/// Returns the minimum number of channels with which no rank has more thread blocks on one channel than executors
+/// support.
 fn channels(transfers: &[Transfer]) -> u32 {
     let mut pairs: Vec<(u32, u32)> = transfers.iter().map(|one| (one.from, one.to)).collect();
     pairs.sort_unstable();

@@ -27,7 +27,7 @@ pub const NAME: &str = "mscclpp";
 /// Value for memory channels inside a group of GPUs and port channels between groups.
 const BY_GROUP: &str = "by_group";
 
-/// The format.
+/// Returns the description of the format.
 pub(super) fn format() -> FormatInfo {
     let [min_bytes, max_bytes] = size_knobs();
     FormatInfo::new(
@@ -50,7 +50,7 @@ pub(super) fn format() -> FormatInfo {
     ])
 }
 
-/// A schedule as an execution plan, executed once.
+/// Converts a schedule to an execution plan, and executes it once as a test.
 ///
 /// # Errors
 /// Parts of chunks, demands that are not a named collective, GPUs that pass data on without being a rank, more
@@ -101,7 +101,7 @@ pub fn plan(
     done.findings.into_result(plan)
 }
 
-/// Source in the buffer of the sender, destination in the buffer of the receiver.
+/// Source of a copy in the buffer of the sender, and destination in the buffer of the receiver.
 type PlacePair = [BufferPlace; 2];
 
 /// A sum at a rank: its location, and the buffer space of the parts that arrive.
@@ -178,7 +178,7 @@ impl Levels {
         Ok(levels)
     }
 
-    /// The program of a rank.
+    /// Returns the program of a rank.
     fn gpu(&self, rank: u32, buffers: &ChunkPlaces, sort_of: impl Fn(u32, u32) -> ChannelSort) -> PlanGpu {
         let peers: Vec<u32> = self.peers[rank as usize].iter().copied().collect();
         let own: Vec<PlacePair> = buffers
@@ -243,7 +243,7 @@ struct RankProgram {
 }
 
 impl RankProgram {
-    /// Copies of data that the rank keeps, and the signal that the rank has begun.
+    /// Adds copies of data that the rank keeps, and the signal that the rank has begun.
     fn begin(&mut self, own: &[PlacePair]) {
         for (block, operations) in self.blocks.iter_mut().enumerate() {
             if block == 0 {
@@ -262,7 +262,7 @@ impl RankProgram {
         }
     }
 
-    /// Puts to a peer followed by one signal, then the wait for the puts of the peer.
+    /// Adds puts to a peer followed by one signal, then, if `waits` is true, the wait for the puts of the peer.
     fn exchange(&mut self, block: usize, puts: &[PlacePair], peer: u32, waits: bool) {
         let (sort, channel) = (self.sorts[block], self.channels[block]);
         let operations = &mut self.blocks[block];
@@ -287,7 +287,7 @@ impl RankProgram {
         }
     }
 
-    /// Lets all blocks wait for each other.
+    /// Adds a barrier for all thread blocks.
     fn meet(&mut self) {
         let blocks = self.blocks.len() as u32;
         for operations in &mut self.blocks {
@@ -299,7 +299,8 @@ impl RankProgram {
         }
     }
 
-    /// Adds the parts that have arrived; the blocks take the sums in turn.
+    /// Adds the operations that sum the parts that have arrived; the sums are distributed over the thread blocks in
+    /// turn.
     fn add(&mut self, sums: &[SumParts]) {
         let blocks = self.blocks.len();
         for (turn, (place, parts)) in sums.iter().enumerate() {
@@ -321,7 +322,7 @@ impl RankProgram {
         }
     }
 
-    /// Waits until the data of port channels has been sent.
+    /// Adds the waits until the data of port channels has been sent.
     fn end(&mut self) {
         for (block, operations) in self.blocks.iter_mut().enumerate() {
             let puts = operations.iter().any(|one| one.action == PlanAction::PutWithSignal);
@@ -337,7 +338,7 @@ const fn span(rank: Option<u32>, place: BufferPlace, size: u32) -> Span {
     Span { rank, buffer: place.buffer, index: place.offset, size }
 }
 
-/// Joins pairs of places that follow each other in both buffers.
+/// Joins pairs of places that follow each other in both buffers; returns the first pair and the length of each run.
 fn runs(pairs: &[PlacePair]) -> Vec<(PlacePair, u32)> {
     let mut sorted = pairs.to_vec();
     sorted.sort_unstable_by_key(|pair| pair.map(|place| (place.buffer, place.offset)));

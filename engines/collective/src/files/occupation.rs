@@ -17,24 +17,24 @@ pub(crate) struct Transmission {
     pub(crate) to: u32,
     /// The piece.
     pub(crate) piece: u32,
-    /// Its chunk.
+    /// Chunk to which the piece belongs.
     pub(crate) chunk: u32,
-    /// Its size, bytes.
+    /// Size of the piece, bytes.
     pub(crate) bytes: f64,
-    /// Epoch at the beginning of which it starts.
+    /// Epoch at the beginning of which the transmission starts.
     pub(crate) epoch: u32,
-    /// Time at which the link begins to carry it, µs: when its first byte arrives, or when the transmission before it
-    /// ends.
+    /// Time at which the link begins to carry the piece, µs: when the first byte of the piece arrives, or when the
+    /// transmission before it ends.
     pub(crate) begins_us: f64,
     /// Time at which the link is free again, µs.
     pub(crate) ends_us: f64,
-    /// Beginning of the epoch in which it is usable at the other end, µs.
+    /// Beginning of the epoch in which the piece is usable at the other end, µs.
     pub(crate) usable_us: f64,
-    /// `true` if it is reduced on its way.
+    /// `true` if the piece is reduced on its way.
     pub(crate) adds_up: bool,
 }
 
-/// All transmissions in the order of the sends of a plan.
+/// Returns all transmissions in the order of the sends of a plan.
 ///
 /// # Errors
 /// Rates that cannot be represented exactly.
@@ -69,7 +69,7 @@ pub(crate) fn transmissions(
     Ok(result.sends.iter().zip(times).map(of_send).collect())
 }
 
-/// Bytes of each link that carries data.
+/// Returns the bytes that each link carries; links without data are omitted.
 ///
 /// # Errors
 /// Trees that cannot be followed.
@@ -100,7 +100,8 @@ fn uses(scenario: &CollectiveScenario, result: &CollectiveResult) -> Result<Link
     LinkUses::of(scenario, result).map_err(|why| Problem::new("result.trees", why, "solve again"))
 }
 
-/// Transmissions on some links; those of each link in order of time. Pieces of plans in compact form have no numbers.
+/// Returns the transmissions on some links; the transmissions of each link are in order of time. Pieces of plans in
+/// compact form have no numbers.
 ///
 /// # Errors
 /// As for [`transmissions`] and [`totals`].
@@ -145,7 +146,7 @@ pub(super) fn transmissions_on(
     Ok(links.iter().map(row).collect())
 }
 
-/// Bytes per µs of every link.
+/// Returns the rate of every link, bytes per µs.
 pub(super) fn rates(scenario: &CollectiveScenario) -> BTreeMap<(u32, u32), f64> {
     let rate = |link: &crate::scenario::LinkRecord| {
         ((link.from, link.to), 1000.0 * link.capacity_gbyte_per_s / link.beta_scale)
@@ -153,7 +154,7 @@ pub(super) fn rates(scenario: &CollectiveScenario) -> BTreeMap<(u32, u32), f64> 
     scenario.topology.links.iter().map(rate).collect()
 }
 
-/// Returns `true` if a link enters the cut of a bound.
+/// Returns `true` if a link enters the cut from which a bound of the plan follows.
 pub(super) fn binds(scenario: &CollectiveScenario, result: &CollectiveResult, ends: (u32, u32)) -> bool {
     let backwards = scenario.demand.collective.starts_backwards();
     result.claims.bounds.iter().enumerate().any(|(part, bound)| {
@@ -178,13 +179,13 @@ pub(super) struct PlaceLoad {
 }
 
 impl PlaceLoad {
-    /// Time that the links need for the data if all of them share it, µs.
+    /// Returns the time that the links need for the data if all of them share it, µs.
     pub(super) fn busy_us(&self) -> f64 {
         if self.rate > 0.0 { self.bytes / self.rate } else { 0.0 }
     }
 }
 
-/// Loads between the places that a rule gives for the ends of a link; links inside a place are omitted.
+/// Returns the loads between the places that `place` gives for the ends of a link; links inside a place are omitted.
 pub(super) fn loads(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,
@@ -205,7 +206,8 @@ pub(super) fn loads(
     loads
 }
 
-/// The pair of places whose links are busy longest; only pairs with links into a binding cut count, if there are any.
+/// Returns the pair of places whose links are busy longest; only pairs with links into a binding cut count, if there
+/// are any.
 pub(super) fn next_circuit(loads: &BTreeMap<(u32, u32), PlaceLoad>) -> Option<(u32, u32)> {
     let cut = loads.values().any(|load| load.binding && load.bytes > 0.0);
     let candidates = loads.iter().filter(|(_, load)| load.bytes > 0.0 && (load.binding || !cut));
@@ -214,14 +216,15 @@ pub(super) fn next_circuit(loads: &BTreeMap<(u32, u32), PlaceLoad>) -> Option<(u
     best.map(|(pair, _)| *pair)
 }
 
-/// Number of a node's group for [`loads`]: nodes without a group form their own groups, after all others.
+/// Returns the function that gives the group number of a node for [`loads`]: nodes without a group form their own
+/// groups, after all others.
 pub(super) fn group_of(scenario: &CollectiveScenario) -> impl Fn(u32) -> u32 + '_ {
     let nodes = &scenario.topology.nodes;
     let count = nodes.iter().filter_map(|node| node.group).max().map_or(0, |group| group + 1);
     move |node| nodes.get(node as usize).and_then(|node| node.group).unwrap_or(count + node)
 }
 
-/// Name for the result of [`group_of`].
+/// Returns the name of a group number that [`group_of`] gives.
 pub(super) fn group_name(scenario: &CollectiveScenario, group: u32) -> String {
     let nodes = &scenario.topology.nodes;
     let count = nodes.iter().filter_map(|node| node.group).max().map_or(0, |group| group + 1);
@@ -231,7 +234,8 @@ pub(super) fn group_name(scenario: &CollectiveScenario, group: u32) -> String {
     }
 }
 
-/// A sentence on the pair of groups (of nodes, if there is one group) for which one more circuit would help most.
+/// Returns a sentence on the pair of groups (of nodes, if there is one group) for which one more circuit would help
+/// most.
 pub(super) fn advice(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,

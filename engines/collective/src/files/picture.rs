@@ -14,7 +14,7 @@ pub const NAME: &str = "svg";
 
 /// Width of the picture.
 const WIDTH: f64 = 1120.0;
-/// Space around it.
+/// Margin around the picture.
 const MARGIN: f64 = 30.0;
 /// Width of the column for the names of links.
 const NAMES: f64 = 150.0;
@@ -30,7 +30,7 @@ const MARKS: u32 = 8;
 const BODY: Font = Font::plain(11.0);
 const SMALL: Font = Font::plain(9.0);
 
-/// The format.
+/// Returns the description of the format.
 pub(super) fn format() -> FormatInfo {
     FormatInfo::new(
         NAME,
@@ -46,7 +46,7 @@ pub(super) fn format() -> FormatInfo {
     ])
 }
 
-/// The file.
+/// Returns the content of the file.
 ///
 /// # Errors
 /// Rates that cannot be represented exactly.
@@ -106,7 +106,7 @@ fn node(scenario: &CollectiveScenario, id: u32) -> &str {
     scenario.topology.nodes.get(id as usize).map_or("", |node| node.name.as_str())
 }
 
-/// Text on the finish, the bound, and the rows.
+/// Returns the lines of text on the finish, the bound, and the rows.
 fn lines(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,
@@ -144,7 +144,8 @@ fn lines(
     lines
 }
 
-/// Transmissions of a link, with adjacent ones joined: begin, end, number, and whether they are reduced.
+/// Returns the transmissions of a link, with adjacent ones joined: begin and end in µs, their number, and `true` if
+/// they are reduced.
 fn blocks(row: &[Transmission], gap_us: f64) -> Vec<(f64, f64, u64, bool)> {
     let mut blocks: Vec<(f64, f64, u64, bool)> = Vec::new();
     for one in row {

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 /// Default maximum buffer size for which a schedule is written, bytes.
 const LARGEST: u64 = 1 << 40;
 
-/// Knobs of the minimum and the maximum buffer size for which a schedule is written.
+/// Returns the knobs of the minimum and the maximum buffer size for which a schedule is written.
 pub(super) fn size_knobs() -> [ParamInfo; 2] {
     let smallest = "Minimum buffer size for which the runtime uses the schedule. Default: no limit; for a \
          plan of several sizes, the limit of each range.";
@@ -22,8 +22,8 @@ pub(super) fn size_knobs() -> [ParamInfo; 2] {
     ]
 }
 
-/// Minimum and maximum buffer size for which a schedule is written, bytes. `what` names the files in singular and
-/// plural: `["a program of MSCCL", "programs of MSCCL"]`.
+/// Returns the minimum and the maximum buffer size for which a schedule is written, bytes. `what` names the files in
+/// singular and plural: `["a program of MSCCL", "programs of MSCCL"]`.
 ///
 /// # Errors
 /// An empty range, demands that are not a named collective, and parts of chunks of unequal sizes.
@@ -74,7 +74,7 @@ pub(super) struct ChunkPlaces {
 }
 
 impl ChunkPlaces {
-    /// Every piece of a chunk becomes a chunk of the program.
+    /// Returns the places for a scenario in which every piece of a chunk becomes a chunk of the program.
     pub(super) fn of(scenario: &CollectiveScenario, pieces: u32) -> Self {
         let demand = &scenario.demand;
         let (sort, per_rank) = (demand.collective, demand.chunks_per_rank * pieces);
@@ -108,7 +108,7 @@ impl ChunkPlaces {
         self.rank_of.get(&node).copied().unwrap_or(0)
     }
 
-    /// The rank that has a chunk according to the listing, and the ranks that need it.
+    /// Returns the rank that has a piece in the direction of planning, and the ranks that need it.
     fn ends(&self, result: &CollectiveResult, piece: u32) -> (u32, Vec<u32>) {
         let piece = &result.pieces[piece as usize];
         let chunk = piece.chunk as usize;
@@ -119,7 +119,7 @@ impl ChunkPlaces {
         (self.rank(self.chunks.source(chunk)), dests)
     }
 
-    /// Place of a piece at a rank before the first step, or at the end; `None` if it only passes through.
+    /// Returns the place of a piece at a rank before the first step, or at the end; `None` if it only passes through.
     pub(super) fn place(&self, result: &CollectiveResult, piece: u32, rank: u32) -> Option<BufferPlace> {
         let (source, dests) = self.ends(result, piece);
         let (begins, ends) = (rank == source, dests.contains(&rank));
@@ -144,7 +144,7 @@ impl ChunkPlaces {
         })
     }
 
-    /// Copies, from input to output, of data that a rank keeps for itself.
+    /// Returns the copies, from input to output, of data that a rank keeps for itself.
     pub(super) fn own(&self, rank: u32) -> Vec<(u32, u32)> {
         let (own, root) = (rank * self.per_rank, rank == self.root);
         let pair = |local: u32| match self.sort {
@@ -156,7 +156,7 @@ impl ChunkPlaces {
         (0..self.per_rank).filter_map(pair).collect()
     }
 
-    /// Content of the outputs at the end, if the name of the collective does not define it.
+    /// Returns the content of the outputs at the end, for collectives whose name does not define it.
     pub(super) fn wanted(&self) -> Vec<Wanted> {
         let p = self.per_rank;
         let one = |rank: u32, offset: u32, from: u32, chunk: u32| Wanted {

@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 /// Name of the format.
 pub const NAME: &str = "sends";
 
-/// The format.
+/// Returns the description of the format.
 pub(super) fn format() -> FormatInfo {
     FormatInfo::new(
         NAME,
@@ -23,7 +23,7 @@ pub(super) fn format() -> FormatInfo {
     .leaving_out(&["the bound and what proves it", OTHER_SIZES])
 }
 
-/// The table of sends by epoch, from, to and piece.
+/// Returns the table of sends by epoch, from, to and piece.
 ///
 /// # Errors
 /// Rates that cannot be represented exactly.

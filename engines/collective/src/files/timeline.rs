@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 /// Name of the format.
 pub const NAME: &str = "trace";
 
-/// The format.
+/// Returns the description of the format.
 pub(super) fn format() -> FormatInfo {
     FormatInfo::new(
         NAME,
@@ -24,7 +24,7 @@ pub(super) fn format() -> FormatInfo {
     .leaving_out(&["links that carry no data", OTHER_SIZES, "what proves the bound"])
 }
 
-/// The timeline.
+/// Returns the timeline as JSON.
 ///
 /// # Errors
 /// Rates that cannot be represented exactly.

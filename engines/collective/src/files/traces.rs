@@ -14,7 +14,7 @@ pub const NAME: &str = "chakra";
 /// Version of the schema.
 const VERSION: &str = "0.0.4";
 
-/// The format.
+/// Returns the description of the format.
 pub(super) fn format() -> FormatInfo {
     let info = FormatInfo::new(
         NAME,
@@ -31,7 +31,7 @@ pub(super) fn format() -> FormatInfo {
     FormatInfo { folder: true, ..info }
 }
 
-/// The trace of every rank. A send depends on the receives of its data.
+/// Returns the trace of every rank. A send depends on the receives of its data.
 ///
 /// # Errors
 /// A GPU that passes data on without being a rank.

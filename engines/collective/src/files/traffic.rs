@@ -14,12 +14,12 @@ use std::collections::BTreeSet;
 /// Name of the format.
 pub const NAME: &str = "traffic";
 
-/// Value for pairs of groups instead of links.
+/// Value that selects pairs of groups instead of links.
 const GROUPS: &str = "groups";
-/// A row for each source and a column for each destination.
+/// Value that selects a row for each source and a column for each destination.
 const DENSE: &str = "dense";
 
-/// The format.
+/// Returns the description of the format.
 pub(super) fn format() -> FormatInfo {
     FormatInfo::new(
         NAME,
@@ -45,7 +45,7 @@ pub(super) fn format() -> FormatInfo {
     ])
 }
 
-/// The table.
+/// Returns the table of loads as text.
 ///
 /// # Errors
 /// Rates that cannot be represented exactly.
@@ -111,7 +111,7 @@ pub fn table(
     Ok(table.into_text())
 }
 
-/// Whole bytes.
+/// Rounds bytes to an integer.
 fn whole(bytes: f64) -> Value {
     Value::Int(bytes.round() as i64)
 }

@@ -15,11 +15,11 @@ pub struct Transfer {
     pub from: u32,
     /// Rank that receives.
     pub to: u32,
-    /// Epoch at the beginning of which it starts.
+    /// Epoch at the beginning of which the transfer starts.
     pub epoch: u32,
-    /// Epoch at the beginning of which it has arrived.
+    /// Epoch at the beginning of which the piece has arrived.
     pub arrival: u32,
-    /// Size, bytes.
+    /// Size of the piece, bytes.
     pub bytes: f64,
 }
 
@@ -32,7 +32,7 @@ struct TimedSend {
     arrival: u32,
 }
 
-/// When each send can be used, and when it transmits.
+/// Returns for each send the epoch from which its data is usable and the epoch in which it begins to transmit.
 ///
 /// # Errors
 /// Sends without a link.
@@ -43,7 +43,7 @@ pub fn times(scenario: &CollectiveScenario, result: &CollectiveResult) -> Result
     })
 }
 
-/// All transfers by epoch, from, to and piece.
+/// Returns all transfers by epoch, from, to and piece.
 ///
 /// # Errors
 /// A GPU that passes data on without being a rank.

@@ -22,10 +22,10 @@ const SIZES: std::ops::RangeInclusive<u32> = 10..=34;
 const LAST: u64 = 1 << 40;
 /// Maximum number of ranks for which paths are fixed.
 const MOST_RANKS: usize = 256;
-/// Maximum number of channels of the library.
+/// Maximum number of channels that NCCL supports.
 const MOST_CHANNELS: u32 = 32;
 
-/// The format.
+/// Returns the description of the format.
 pub(super) fn format() -> FormatInfo {
     FormatInfo::new(
         NAME,
@@ -52,7 +52,7 @@ pub(super) fn format() -> FormatInfo {
     ])
 }
 
-/// Name of a collective in the table.
+/// Returns the name of a collective in the table; `None` if the plug-in does not support it.
 const fn word_of(sort: CollectiveSort) -> Option<&'static str> {
     Some(match sort {
         CollectiveSort::AllReduce => "allreduce",
@@ -63,8 +63,8 @@ const fn word_of(sort: CollectiveSort) -> Option<&'static str> {
     })
 }
 
-/// Returns a remark on what the plug-in does with collectives that have no row. No row can leave the choice to NCCL: a
-/// row that matches forces its algorithm and protocol.
+/// Returns a remark on the choice that the plug-in makes for collectives without a row. No row can leave the choice to
+/// NCCL: a matching row forces its algorithm and protocol.
 pub(super) fn remark(scenario: &CollectiveScenario) -> String {
     let own = word_of(scenario.demand.collective);
     let others: Vec<&str> = COLLECTIVES.iter().copied().filter(|word| Some(*word) != own).collect();
@@ -75,7 +75,7 @@ pub(super) fn remark(scenario: &CollectiveScenario) -> String {
     )
 }
 
-/// The table.
+/// Returns the table for the tuner plug-in as text.
 ///
 /// # Errors
 /// A collective that the plug-in does not support, more ranks than are compared, and a network in which the paths do
@@ -156,7 +156,7 @@ impl Replays {
         Ok(Self { parts })
     }
 
-    /// Time until the last delivery for a given chunk size, µs.
+    /// Returns the time until the last delivery for a given chunk size, µs.
     fn time_us(&self, chunk_bytes: f64) -> f64 {
         self.parts.iter().map(|(task, schedule)| schedule.replay_with(task, chunk_bytes)).sum()
     }

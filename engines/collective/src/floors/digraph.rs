@@ -21,12 +21,12 @@ pub struct CapacityArc {
 }
 
 impl Digraph {
-    /// A graph of `nodes` nodes without links.
+    /// Creates a graph of `nodes` nodes without links.
     pub fn new(nodes: usize) -> Self {
         Self { nodes, arcs: Vec::new(), out: vec![Vec::new(); nodes], into: vec![Vec::new(); nodes] }
     }
 
-    /// A graph with these links `(from, to, capacity)`; ends must be below `nodes`.
+    /// Creates a graph with these links `(from, to, capacity)`; ends must be below `nodes`.
     pub fn with_arcs(nodes: usize, arcs: impl IntoIterator<Item = (u32, u32, i128)>) -> Self {
         let mut graph = Self::new(nodes);
         for (from, to, capacity) in arcs {
@@ -44,38 +44,38 @@ impl Digraph {
         position
     }
 
-    /// Number of nodes.
+    /// Returns the number of nodes.
     pub const fn nodes(&self) -> usize {
         self.nodes
     }
 
-    /// The links.
+    /// Returns the links.
     pub fn arcs(&self) -> &[CapacityArc] {
         &self.arcs
     }
 
-    /// Positions of the links that leave a node.
+    /// Returns the positions of the links that leave a node.
     pub fn out(&self, node: u32) -> &[u32] {
         &self.out[node as usize]
     }
 
-    /// Positions of the links that enter a node.
+    /// Returns the positions of the links that enter a node.
     pub fn into(&self, node: u32) -> &[u32] {
         &self.into[node as usize]
     }
 
-    /// Sum of the capacities of the links that enter a node.
+    /// Returns the sum of the capacities of the links that enter a node.
     pub fn in_capacity(&self, node: u32) -> i128 {
         self.into(node).iter().map(|arc| self.arcs[*arc as usize].capacity).sum()
     }
 
-    /// The graph with all links reversed; every link keeps its position.
+    /// Returns the graph with all links reversed; every link keeps its position.
     #[must_use]
     pub fn reversed(&self) -> Self {
         Self::with_arcs(self.nodes, self.arcs.iter().map(|arc| (arc.to, arc.from, arc.capacity)))
     }
 
-    /// Sum of the capacities of the links from inside a node set to its outside, `B+` of the set.
+    /// Returns the sum of the capacities of the links from inside a node set to its outside, `B+` of the set.
     pub fn leaving(&self, inside: &[bool]) -> i128 {
         let leaves = |arc: &&CapacityArc| inside[arc.from as usize] && !inside[arc.to as usize];
         self.arcs.iter().filter(leaves).map(|arc| arc.capacity).sum()

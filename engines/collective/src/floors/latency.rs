@@ -9,11 +9,11 @@ use rustc_hash::FxHashMap;
 /// Latency floor of a collective, for any amount of data.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LatencyFloor {
-    /// Maximum over all pairs of source and destination of their smallest latency, µs.
+    /// Maximum, over all pairs of source and destination, of the smallest latency between them, µs.
     pub path_us: f64,
     /// Source and destination of that path.
     pub path: Option<(u32, u32)>,
-    /// Cuts whose floor may exceed the floor of the path.
+    /// Cuts whose floor may exceed the floor of the longest path.
     pub cuts: Vec<LatencyCut>,
 }
 
@@ -22,11 +22,11 @@ pub struct LatencyFloor {
 pub struct LatencyCut {
     /// Nodes that the data leaves, `S`.
     pub inside: Vec<bool>,
-    /// The destination of this cut, if it is not all nodes outside.
+    /// Destination for which the cut is made; `None` for all nodes outside.
     pub target: Option<u32>,
-    /// Fraction of the unit of data that has to cross: shards for collectives that copy, pairs for those that do not.
+    /// Fraction of the unit of data that has to cross: shards for collectives that copy, pairs for other collectives.
     pub amount: f64,
-    /// Time for which each link of the cut cannot carry useful data, µs, and its capacity, GB/s; ascending.
+    /// For each link of the cut, the time for which it cannot carry useful data, µs, and its capacity, GB/s; ascending.
     pub links: Vec<(f64, f64)>,
 }
 
@@ -70,7 +70,7 @@ impl LatencyFloor {
 pub struct LatencyQuestion<'n> {
     /// The network.
     pub network: &'n LinkNetwork,
-    /// Nodes with data, and how many units each has.
+    /// Nodes with data, and the number of units of each.
     pub sources: &'n [(u32, f64)],
     /// Nodes that receive.
     pub destinations: &'n [u32],
@@ -79,7 +79,7 @@ pub struct LatencyQuestion<'n> {
     pub copies: bool,
 }
 
-/// Smallest latencies to a node from every node.
+/// Smallest latencies from every node to one node; computed once for each node.
 struct Distances<'n> {
     network: &'n LinkNetwork,
     known: FxHashMap<u32, Vec<f64>>,
@@ -92,7 +92,7 @@ impl Distances<'_> {
     }
 }
 
-/// Smallest latency from a node to every node, or from every node to it, µs.
+/// Returns the smallest latency from a node to every node, or (with `towards`) from every node to it, µs.
 pub fn distances(network: &LinkNetwork, node: u32, towards: bool) -> Vec<f64> {
     arrivals(network, node, towards, |link, at| at + network.links()[link as usize].alpha_us)
 }
@@ -136,8 +136,8 @@ pub fn latency_floor(question: &LatencyQuestion<'_>, given: &[Vec<bool>]) -> Lat
     floor
 }
 
-/// Unions of groups if there are at most six, else each group and its complement; switches without a group are outside
-/// the former and inside the latter.
+/// Returns sets of nodes: unions of groups if there are at most six groups, else each group and its complement.
+/// Switches without a group are outside each union or group, and inside each complement.
 fn group_sets(network: &LinkNetwork) -> Vec<Vec<bool>> {
     let groups = network.group_count();
     let has = |node: usize, chosen: &dyn Fn(u32) -> bool| network.nodes()[node].group.map(chosen);
@@ -264,7 +264,7 @@ fn cuts_of(
 /// Maximum number of targets of a cut that are tried one by one.
 const TARGETS: usize = 16;
 
-/// Targets with different distances from a cut, farthest first.
+/// Returns the targets whose distances from a cut differ, farthest first.
 fn farthest(
     network: &LinkNetwork,
     leaving: &[u32],

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 /// between.
 #[derive(Clone, Debug)]
 pub struct FlowNetwork {
-    /// Head of each directed edge; the edges of arc `a` are `2a` and its reverse `2a + 1`.
+    /// Head of each directed edge; arc `a` has the edges `2a` and, reversed, `2a + 1`.
     heads: Vec<u32>,
     capacities: Vec<i128>,
     residual: Vec<i128>,
@@ -23,7 +23,7 @@ pub struct FlowNetwork {
 }
 
 impl FlowNetwork {
-    /// A network of `nodes` nodes without arcs.
+    /// Creates a network of `nodes` nodes without arcs.
     pub fn new(nodes: usize) -> Self {
         Self {
             heads: Vec::new(),

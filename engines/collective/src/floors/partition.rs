@@ -3,8 +3,8 @@
 
 use crate::scenario::network::{LinkNetwork, NetworkLink};
 
-/// Lower bounds of an AllReduce for one byte of data per rank, µs: each byte needs `2(m-1)` transfers between the `m`
-/// parts of a partition. The flag is `true` if partitions into groups exist too.
+/// Returns the lower bounds of an AllReduce for one byte of data per rank, µs: each byte needs `2(m-1)` transfers
+/// between the `m` parts of a partition. The flag is `true` for the partition into groups, and `false` for single GPUs.
 pub(super) fn partition_floors(network: &LinkNetwork, ranks: &[u32]) -> Vec<(f64, bool)> {
     let mut floors = Vec::new();
     // Parts are single GPUs, then groups.
@@ -37,8 +37,8 @@ pub(super) fn partition_floors(network: &LinkNetwork, ranks: &[u32]) -> Vec<(f64
 /// Part number of nodes outside all parts.
 const OUTSIDE: i32 = -1;
 
-/// Partitions of the ranks: into single GPUs, and into groups; none if some GPU is not a rank, because it could reduce
-/// data on the way.
+/// Returns two partitions of the ranks, as the part number of each node: into single GPUs, and into groups. Returns
+/// none if some GPU is not a rank, because it could reduce data on the way.
 fn partitions(network: &LinkNetwork, ranks: &[u32]) -> Vec<Vec<i32>> {
     if ranks.len() != network.gpus().len() {
         return Vec::new();

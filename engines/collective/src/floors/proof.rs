@@ -19,7 +19,7 @@ const PLAIN_NODES: usize = 150;
 /// Maximum number of nodes for which every set is tried: about 1000 sets.
 const MOST_SUBSETS: usize = 10;
 
-/// Returns the floors of a scenario from its tasks, which cache them; `None` as for [`scenario_floors`].
+/// Returns the floors of a scenario from its tasks, which cache them; `None` in the same cases as [`scenario_floors`].
 pub fn floors_of<'t>(
     scenario: &CollectiveScenario,
     tasks: &'t CollectiveTasks,
@@ -39,8 +39,8 @@ pub fn scenario_floors(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -
     finite.then_some(ScenarioFloors { without_latency, with_latency })
 }
 
-/// Returns the floors of a named collective for several buffer sizes, bytes, from one search; `None` as for
-/// [`scenario_floors`].
+/// Returns the floors of a named collective for several buffer sizes, bytes, from one search; `None` in the same cases
+/// as [`scenario_floors`].
 pub fn floors_of_sizes(
     scenario: &CollectiveScenario,
     tasks: &CollectiveTasks,
@@ -69,7 +69,7 @@ struct FloorSearch<'t> {
     copies: bool,
     unicast: bool,
     chunk_bytes: f64,
-    /// Data of a rank, or of a pair of ranks.
+    /// Bytes of a rank, or of a pair of ranks.
     rank_bytes: f64,
     root: Option<u32>,
     ranks: Vec<u32>,
@@ -105,7 +105,7 @@ impl<'t> FloorSearch<'t> {
         self.rank_bytes * self.ranks.len() as f64
     }
 
-    /// Bytes that must cross into a set.
+    /// Returns the number of bytes that must cross into a set.
     fn crossing(&self, inside: &[bool]) -> f64 {
         if self.is_sum_for_all() {
             let within = self.ranks.iter().filter(|rank| inside[**rank as usize]).count();
@@ -121,7 +121,7 @@ impl<'t> FloorSearch<'t> {
         (0..self.chunks.len()).filter(crosses).count() as f64 * self.chunk_bytes
     }
 
-    /// Time that the links into a set need for the data that must cross, µs.
+    /// Returns the time that the links into a set need for the data that must cross, µs.
     fn cut_us(&self, inside: &[bool]) -> f64 {
         let bytes = self.crossing(inside);
         // Without data, even a cut without links takes no time.
@@ -191,7 +191,8 @@ impl<'t> FloorSearch<'t> {
         Some(best)
     }
 
-    /// Binding cuts from flows, each as the set of nodes into which data must cross.
+    /// Returns the binding cuts from flows, each as the set of nodes into which data must cross; `None` if capacities
+    /// need numbers of more than 128 bits.
     fn exact(&self) -> Option<Vec<Vec<u32>>> {
         let nodes = self.network.node_count();
         let all_gpus = self.ranks.len() == self.network.gpus().len();
@@ -233,7 +234,7 @@ impl<'t> FloorSearch<'t> {
         Some(sets)
     }
 
-    /// All sets of nodes of a small network.
+    /// Returns all sets of nodes of a small network; none for larger networks.
     fn subsets(&self) -> Vec<Vec<u32>> {
         let nodes = self.network.node_count() as u32;
         if nodes as usize > MOST_SUBSETS {
@@ -243,7 +244,7 @@ impl<'t> FloorSearch<'t> {
         (1..(1_u32 << nodes) - 1).map(of).collect()
     }
 
-    /// Sources, each with its first chunk and the chunk after its last.
+    /// Returns the sources, each with its first chunk and the chunk after its last.
     fn sources(&self) -> Vec<(u32, usize, usize)> {
         let mut ranges: Vec<(u32, usize, usize)> = Vec::new();
         for chunk in 0..self.chunks.len() {
@@ -256,7 +257,7 @@ impl<'t> FloorSearch<'t> {
         ranges
     }
 
-    /// Bytes times the length of the shortest path, summed over all deliveries.
+    /// Returns the bytes of every delivery times the length of its shortest path, summed over all deliveries.
     fn ways(&self, sources: &[(u32, usize, usize)], length: impl Fn(usize) -> f64) -> f64 {
         let mut sum = 0.0;
         // The shortest path is a lower bound on the length of every route, whether lengths are hops or times per byte.
@@ -269,7 +270,7 @@ impl<'t> FloorSearch<'t> {
         sum * self.chunk_bytes
     }
 
-    /// The floor with latencies for a fraction of the data, from the floor `without` latencies.
+    /// Returns the floor with latencies for the fraction `share` of the data, given the floor `without` latencies.
     fn with_latency(&self, without: &FloorProof, share: f64, found: Option<&LatencyFloor>) -> FloorProof {
         let name = |node: u32| self.network.nodes()[node as usize].name.clone();
         let path = |(from, to): (u32, u32)| {
@@ -302,8 +303,8 @@ impl<'t> FloorSearch<'t> {
         best
     }
 
-    /// Floors with latencies of a named collective, for any size; its cuts include the cut that binds without
-    /// latencies.
+    /// Returns the latency floor of a named collective, for any size; its cuts include the cut that binds without
+    /// latencies. `None` for other collectives.
     fn latencies(&self, without: &FloorProof) -> Option<LatencyFloor> {
         let (sources, destinations, copies) = self.named()?;
         let units: Vec<(u32, f64)> = sources.iter().map(|source| (*source, 1.0)).collect();
@@ -321,7 +322,8 @@ impl<'t> FloorSearch<'t> {
         Some(latency_floor(&question, &given))
     }
 
-    /// Sources and destinations of a named collective, and whether all destinations get the same data.
+    /// Returns the sources and destinations of a named collective, and `true` if all destinations get the same data;
+    /// `None` for other collectives.
     fn named(&self) -> Option<(Vec<u32>, Vec<u32>, bool)> {
         let ranks = self.ranks.clone();
         match (self.sort, self.root) {
@@ -334,7 +336,8 @@ impl<'t> FloorSearch<'t> {
         }
     }
 
-    /// Maximum, over all deliveries of listed chunks, of the smallest latency from source to destination, µs.
+    /// Returns the maximum, over all deliveries of listed chunks, of the smallest latency from source to destination,
+    /// µs, and the ends of that path.
     fn longest_path(&self) -> (f64, Option<(u32, u32)>) {
         let mut longest = (0.0, None);
         for (source, begin, end) in self.sources() {

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 pub struct Quotient {
     /// Cell of each node.
     pub cells: Vec<u32>,
-    /// The cells, with the capacities between them summed.
+    /// Graph of the cells; its capacities are sums over the links between two cells.
     pub graph: Digraph,
     /// Shards of the cells.
     pub shards: Vec<i128>,
@@ -63,7 +63,8 @@ pub fn quotient(graph: &Digraph, shards: &[i128], alone: u32) -> Quotient {
     Quotient { cells, graph, shards: cell_shards, alone }
 }
 
-/// One round: nodes stay together if they have equal capacity to and from every cell.
+/// Refines a partition once: nodes stay in a common cell if they have equal capacity to and from every cell. Returns
+/// the new cell of each node.
 fn refine(graph: &Digraph, cells: &[u32]) -> Vec<u32> {
     let mut known: FxHashMap<Vec<(u32, i128)>, u32> = FxHashMap::default();
     let mut refined = Vec::with_capacity(cells.len());

@@ -19,8 +19,8 @@ pub fn out_of_reach(task: &CollectiveTask) -> Option<String> {
     })
 }
 
-/// The earliest times at which data of a node can be at every node, µs; infinite where it never arrives. Transmission
-/// takes no time here, and data may wait everywhere, so no schedule is earlier.
+/// Returns the earliest times at which data of a node can be at every node, µs; infinite where the data never arrives.
+/// Transmission takes no time here, and data may wait everywhere, so no schedule is earlier.
 fn earliest(network: &LinkNetwork, source: u32) -> Vec<f64> {
     arrivals(network, source, false, |link, at| {
         let link = &network.links()[link as usize];

@@ -3,7 +3,7 @@
 use crate::scenario::rational::Rational;
 use thiserror::Error;
 
-/// Numbers that do not fit into 128 bits.
+/// Error: a number does not fit into 128 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("capacities and shards need integers of more than 128 bits: give them with fewer digits")]
 pub struct Overflow;
@@ -11,7 +11,7 @@ pub struct Overflow;
 /// Integers proportional to fractions: `fraction = number * unit`, with the largest possible unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scaled {
-    /// The integers, without a common divisor.
+    /// Integers without a common divisor.
     pub numbers: Vec<i128>,
     /// Quantity that the number 1 represents.
     pub unit: Rational,

@@ -23,7 +23,7 @@ pub struct SpreadData<'g> {
     pub destinations: &'g [u32],
 }
 
-/// Largest rate at which all destinations can receive everything, and the cut that limits it.
+/// Largest rate at which all destinations can receive all data, and the cut that limits this rate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpreadFloor {
     /// Capacity per unit of shard: all data takes at least the time in which a link of this capacity carries one unit.
@@ -33,7 +33,7 @@ pub struct SpreadFloor {
     pub cut: Vec<bool>,
 }
 
-/// Returns the floor; `None` if no data has to move.
+/// Returns the floor of the data `spread`; `None` if no data has to move.
 ///
 /// # Errors
 /// If the numbers need more than 128 bits.
@@ -89,9 +89,9 @@ struct Destination<'g> {
 }
 
 impl Destination<'_> {
-    /// Dinkelbach's method: as long as a flow shows a cut of a lower rate, continues from that cut. Each rate is the
-    /// rate of an actual cut, and the rates decrease strictly, so the search ends. `None` if the destination can
-    /// receive everything at `rate`.
+    /// Returns the lowest rate below `rate` that limits the destination, with its cut, by Dinkelbach's method: as long
+    /// as a flow shows a cut of a lower rate, continues from that cut. Each rate is the rate of an actual cut, and the
+    /// rates decrease strictly, so the search ends. `None` if the destination can receive everything at `rate`.
     fn lower(&self, mut rate: Rational) -> Result<Option<SpreadFloor>, Overflow> {
         let mut found = None;
         while !rate.is_zero() {
@@ -105,7 +105,8 @@ impl Destination<'_> {
         Ok(found)
     }
 
-    /// Returns the source side of a minimum cut if the destination cannot receive everything at a rate.
+    /// Returns the source side of a minimum cut if the destination cannot receive everything at a rate; otherwise
+    /// `None`.
     fn violated(&self, rate: Rational) -> Result<Option<Vec<bool>>, Overflow> {
         // Both sides are multiplied by the denominator, so that all numbers are integers.
         let (numerator, denominator) = (rate.numerator(), rate.denominator());

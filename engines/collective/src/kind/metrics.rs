@@ -5,11 +5,11 @@ use lightbay_core::kind::{ObjectiveInfo, Sense};
 use lightbay_core::metric::MetricInfo;
 use lightbay_core::report::Unit;
 
-/// A time in files, used without conversion.
+/// Unit of times, which are stored in µs.
 pub(crate) const MICROSECONDS: Unit = Unit::new("µs", 1.0, Some(3));
-/// Bound on a time in files.
+/// Unit of lower bounds on times.
 const LOWER_BOUND: Unit = MICROSECONDS.bounding(Sense::Min);
-/// A rate in files, used without conversion.
+/// Unit of rates, which are stored in GB/s.
 pub(crate) const GBYTE_PER_S: Unit = Unit::new("GB/s", 1.0, Some(3));
 
 /// The objective.

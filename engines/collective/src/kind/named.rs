@@ -2,7 +2,7 @@
 
 use crate::scenario::{CollectiveScenario, CollectiveSort};
 
-/// Default name, from network, collective and size of the buffer: `torus-4x4x4-all_reduce-1gb`.
+/// Returns the default name of a scenario, from network, collective and buffer size: `torus-4x4x4-all_reduce-1gb`.
 pub(super) fn usual(scenario: &CollectiveScenario) -> String {
     let network = match &scenario.family {
         Some(family) => {
@@ -22,7 +22,7 @@ pub(super) fn usual(scenario: &CollectiveScenario) -> String {
     format!("{network}-{word}{size}")
 }
 
-/// A size in the notation of presets: `200kb`, `64mb`, `1.5gb`.
+/// Returns a size in the notation of presets: `200kb`, `64mb`, `1.5gb`.
 fn short(bytes: f64) -> String {
     const UNITS: [(&str, f64); 4] = [("tb", 1e12), ("gb", 1e9), ("mb", 1e6), ("kb", 1e3)];
     let unit = UNITS.iter().find(|(_, size)| bytes >= *size);

@@ -40,25 +40,25 @@ pub(super) fn fits(task: &CollectiveTask, epochs: u32) -> bool {
     entries <= MOST_ENTRIES
 }
 
-/// Knobs of the solver that act on models without an objective.
+/// Returns the knobs of the solver that act on models without an objective.
 pub(super) fn solver_knobs(names: &[&str]) -> Vec<ParamInfo> {
     solve::knobs().into_iter().filter(|knob| names.contains(&&*knob.name)).collect()
 }
 
-/// The knob for the time limit of one feasibility problem, s.
+/// Returns the knob for the time limit of one feasibility problem, s.
 pub(super) fn question_s(usual: f64) -> ParamInfo {
     let help = "Time limit for each feasibility problem, which tests whether a schedule of K epochs exists.";
     ParamInfo::float("question_s", 0.1, 1e6, usual, help).unit("s").effect(Effect::Warm)
 }
 
-/// The knob of symmetries.
+/// Returns the knob that switches symmetry reduction on.
 pub(super) fn fold() -> ParamInfo {
     let help = "If true, searches symmetric schedules first, with one chunk per orbit; detects \
          symmetries if the scenario lists none.";
     ParamInfo::bool("fold", true, help).effect(Effect::Warm)
 }
 
-/// Options of the solver; knobs of other searches with the same names are excluded.
+/// Returns the options of the solver; knobs of other searches with the same names are excluded.
 pub(super) fn options(params: &Params, names: &[&str], seed: u64) -> Options {
     // Reads only the knobs that the method has.
     let knobs = solver_knobs(names);
@@ -67,7 +67,7 @@ pub(super) fn options(params: &Params, names: &[&str], seed: u64) -> Options {
     solve::options_of(&Params::resolve(&knobs, given).unwrap_or_default(), seed)
 }
 
-/// Seed of the solver.
+/// Returns the seed of the solver.
 pub(super) fn seed(cx: &Context<'_, Collective>) -> u64 {
     cx.stream(STREAM).next_u64()
 }
@@ -129,7 +129,8 @@ impl ProgramSolver for RunSolver<'_, '_> {
     }
 }
 
-/// The deliveries, links and buffers in a conflict of an infeasible model; its other rows describe where chunks are.
+/// Returns the deliveries, links and buffers in a conflict of an infeasible model; the other rows of a model only
+/// describe where chunks are.
 fn constraints(conflict: &Conflict) -> Vec<String> {
     let of = |party: &Party| {
         let words: Vec<&str> = party.name.split(' ').collect();
@@ -146,7 +147,8 @@ fn constraints(conflict: &Conflict) -> Vec<String> {
     conflict.rows.iter().chain(&conflict.columns).filter_map(of).collect()
 }
 
-/// Drops the points and bounds that a solve reports on the way: the objective of a model is not the objective of plans.
+/// Reader that ignores the points and bounds that a solve reports on the way: the objective of a model is not the
+/// objective of plans.
 struct EndReader;
 
 impl Reader<Collective> for EndReader {
@@ -169,8 +171,8 @@ impl Reader<Collective> for EndReader {
     }
 }
 
-/// Describes the answer to a feasibility problem; `proves` is `false` if the model excludes some schedules of the
-/// network.
+/// Reports the answer to a feasibility problem as a note and as series points of the run; `proves` is `false` if the
+/// model excludes some schedules of the network.
 pub(super) fn tell(cx: &mut Context<'_, Collective>, asked: &AskedQuestion, proves: bool) {
     let epochs = asked.program.epochs;
     let answer = match (asked.outcome, asked.program.folded_by) {
@@ -195,7 +197,8 @@ pub(super) fn tell(cx: &mut Context<'_, Collective>, asked: &AskedQuestion, prov
     }
 }
 
-/// Symmetries of a task: the declared ones, or those that a search finds; only the identity if symmetries are disabled.
+/// Returns the symmetries of a task: the declared ones, or those that a search finds; only the identity if symmetries
+/// are disabled.
 pub(super) fn folding_of(task: &crate::model::task::CollectiveTask, wanted: bool) -> Folding {
     if !wanted {
         return Folding::none(&task.network, &task.chunks);
@@ -213,7 +216,7 @@ pub(super) struct Asking<'p> {
     pub(super) fold: bool,
     /// Number of columns, with all chunks in all epochs, above which a model is not solved.
     pub(super) most_columns: u64,
-    /// `true` if a proven bound applies to the best known plan.
+    /// `true` if a proven bound applies to the best known plan, so that the bound is reported.
     pub(super) states: bool,
 }
 
@@ -226,7 +229,8 @@ pub(super) struct AskedAll {
 }
 
 /// Searches for schedules of fewer epochs, task by task, and reports each schedule with which the whole collective
-/// completes earlier. `tops` are upper limits on the epochs of the schedules that are searched.
+/// completes earlier. Returns the best schedules and the proven number of epochs. `tops` are upper limits on the epochs
+/// of the schedules that are searched.
 pub(super) fn ask_all(
     session: &EpochSession,
     schedules: Vec<EpochSchedule>,

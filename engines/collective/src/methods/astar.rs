@@ -14,7 +14,7 @@ use lightbay_core::scenario::Scenario;
 use lightbay_highs::solve;
 use std::sync::Arc;
 
-/// Rounds.
+/// The method `teccl-astar`.
 pub(super) struct RoundsMethod;
 
 /// Default time limit per round, s. This value is a judgement, not a measurement: a plan of several rounds then takes a

@@ -30,7 +30,7 @@ use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
 use std::sync::Arc;
 
-/// Bounds and constructed schedules for several epoch lengths.
+/// The method `auto`.
 pub(super) struct AutoMethod;
 
 /// Default number of restarts per epoch length: fewer than in `construct`, because `auto` tries several epoch lengths.
@@ -43,14 +43,14 @@ const MOST_COLUMNS: u64 = 400_000;
 /// Maximum number of deliveries that are placed chunk by chunk if spanning trees are possible. Placing more deliveries
 /// takes minutes, and files with their transmissions would be too large to be read again.
 const MOST_WHOLE: usize = 100_000;
-/// Divisors of the shortest default epoch for time-varying links: a link that comes up within an epoch wastes the rest
-/// of it, and each step divides that waste by 4.
+/// Divisors of the shortest default epoch length, for networks with time-varying links: a link that comes up within an
+/// epoch wastes the rest of the epoch, and each step divides that waste by 4.
 const FINER: [f64; 3] = [4.0, 16.0, 64.0];
 /// Relative difference below which two epoch lengths count as equal.
 const SAME: f64 = 1e-9;
 
-/// Epoch lengths to try, µs: the epoch length of the scenario and, unless the scenario sets its epochs, the chunk times
-/// of the slowest link and of the fastest link, and their geometric mean.
+/// Returns the epoch lengths to try, µs: the epoch length of the scenario and, unless the scenario sets its epochs, the
+/// chunk times of the slowest link and of the fastest link, and their geometric mean.
 pub(super) fn epochs(scenario: &CollectiveScenario, others: bool) -> Result<Vec<f64>, MethodError> {
     let network = LinkNetwork::in_order(scenario)?;
     let chunk_bytes = scenario.demand.chunk_size(&scenario.topology);
@@ -118,7 +118,7 @@ impl Method<Collective> for AutoMethod {
     }
 }
 
-/// Plans the buffer size that the scenario sets.
+/// Plans the buffer size that the scenario sets, and returns the outcome of the run.
 fn one_size(
     scenario: &Arc<CollectiveScenario>,
     limits: ConstructLimits,
@@ -191,11 +191,11 @@ fn one_size(
     kept.conclude(cx)
 }
 
-/// Tasks with a schedule for each.
+/// Tasks of a scenario with a schedule for each task.
 type Constructed = (EpochSession, Vec<EpochSchedule>);
 
-/// Constructs a schedule for each task in epochs of one length. The inner error says why there is no schedule in these
-/// epochs; other epoch lengths may allow one.
+/// Constructs a schedule for each task in epochs of one length, and returns the tasks with the schedules. The inner
+/// error says why these epochs allow no schedule; other epoch lengths may allow one.
 fn constructed(
     scenario: &Arc<CollectiveScenario>,
     epoch_us: Option<f64>,
@@ -215,7 +215,7 @@ fn constructed(
     }
 }
 
-/// The best schedule of whole chunks over several epoch lengths.
+/// Returns the best schedule of whole chunks over several epoch lengths.
 fn whole(
     scenario: &Arc<CollectiveScenario>,
     limits: ConstructLimits,
@@ -259,7 +259,8 @@ fn whole(
     found.ok_or_else(|| refused.unwrap_or_else(|| super::session::never(None)))
 }
 
-/// If the schedule of whole chunks meets a floor, reports the floor and ends the run.
+/// If the schedule of whole chunks meets a floor, reports the floor and returns the outcome of the run; otherwise
+/// returns `None`.
 fn at_floor(
     scenario: &CollectiveScenario,
     session: &EpochSession,
@@ -284,8 +285,8 @@ pub(super) const PIECES: [u32; 3] = [2, 4, 8];
 /// number of pieces.
 pub(super) const MOST_DELIVERIES: usize = 10_000;
 
-/// The best schedule with more than one piece per chunk: constructed schedules, and trees. `None` if no such schedule
-/// ends before `known_us`.
+/// Returns the best schedule with more than one piece per chunk: constructed schedules, and trees. `None` if no such
+/// schedule ends before `known_us`.
 fn more_pieces(
     scenario: &Arc<CollectiveScenario>,
     known_us: f64,
@@ -347,8 +348,8 @@ fn buffers_bind(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -> bool 
     scenario.buffer_limit_chunks.is_some_and(|limit| (limit as usize) < chunks)
 }
 
-/// The best schedule along trees if it ends before `known_us`: with its sends if there are few, else in compact form.
-/// [`KeptSchedule::conclude`] reports the schedule and its bound.
+/// Returns the best schedule along trees if it ends before `known_us`: with its sends if there are few, else in compact
+/// form. [`KeptSchedule::conclude`] reports the schedule and its bound.
 fn along_trees(
     scenario: &CollectiveScenario,
     tasks: &CollectiveTasks,
@@ -372,7 +373,8 @@ fn along_trees(
 }
 
 /// Solves models for a schedule that ends before `best_us`: LP models if nothing is copied, otherwise MILP models.
-/// Reports a bound only if no known schedule is better than those of the session.
+/// Returns the best schedule with its proven bound. Reports a bound only if no known schedule is better than those of
+/// the session.
 fn improve(
     session: &EpochSession,
     schedules: Vec<EpochSchedule>,
@@ -422,13 +424,13 @@ fn improve(
 /// The best known plan, with the data for its bound.
 #[expect(clippy::large_enum_variant, reason = "a run keeps one value of this type")]
 enum KeptSchedule {
-    /// Whole chunks, and the number of epochs that all of them are proven to take.
+    /// Whole chunks, and the proven minimum number of epochs of all schedules of whole chunks.
     Whole { session: EpochSession, finish: u32, proven: u32 },
     /// Equal pieces of chunks.
     Pieces { session: EpochSession, finish_us: f64 },
     /// Parts of chunks.
     Parts(FluidBest),
-    /// Trees, and their floor.
+    /// Trees, and the floor on their finish.
     Trees { candidate: Candidate<CollectiveResult>, floor_us: f64 },
 }
 
@@ -442,7 +444,7 @@ impl KeptSchedule {
         }
     }
 
-    /// Reports the bound for the epochs and chunks of the kept plan.
+    /// Reports the bound for the epochs and chunks of the kept plan, and returns the outcome of the run.
     fn conclude(self, cx: &mut Context<'_, Collective>) -> Result<Outcome, MethodError> {
         Ok(match self {
             Self::Whole { session, finish, proven } => {

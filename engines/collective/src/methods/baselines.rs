@@ -13,7 +13,7 @@ use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
 use std::sync::Arc;
 
-/// A schedule with fixed paths.
+/// A method that schedules chunks along fixed paths.
 pub(super) struct FixedWaysMethod {
     /// Rule that fixes the paths.
     pub(super) ways: FixedWays,
@@ -69,7 +69,7 @@ impl Method<Collective> for FixedWaysMethod {
     }
 }
 
-/// The error for fixed paths whose schedule the checker rejects.
+/// Returns the error for fixed paths whose schedule the checker rejects.
 fn unsuited(name: &str, found: &[Violation]) -> MethodError {
     let why = found.first().map_or_else(String::new, |violation| format!(": {}", violation.message));
     let message = format!("has paths on which {name} cannot send{why}");
@@ -78,7 +78,7 @@ fn unsuited(name: &str, found: &[Violation]) -> MethodError {
     )
 }
 
-/// The error for fixed paths over links that are down when they are needed.
+/// Returns the error for fixed paths over links that are down when they are needed.
 fn late() -> MethodError {
     let message = "makes a link unavailable when the fixed paths need it";
     let remedy = "lengthen it, or solve with auto, which chooses other paths";

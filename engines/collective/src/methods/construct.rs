@@ -10,13 +10,13 @@ use lightbay_core::scenario::Scenario;
 use rand::Rng;
 use std::sync::Arc;
 
-/// Bound and construction.
+/// The method `construct`.
 pub(super) struct Construct;
 
 /// Default number of restarts: the largest of all methods, because this method only constructs.
 const RESTARTS: i64 = 60;
 
-/// Limits from parameters.
+/// Returns the limits of the construction that the parameters set.
 pub(super) fn limits(params: &Params, cx: &Context<'_, Collective>) -> ConstructLimits {
     ConstructLimits { restarts: params.count("restarts") as u32, seed: cx.stream(0).next_u64() }
 }

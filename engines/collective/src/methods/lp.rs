@@ -24,7 +24,7 @@ use lightbay_core::scenario::Scenario;
 use lightbay_highs::solve;
 use std::sync::Arc;
 
-/// Linear programs.
+/// The method `teccl-lp`.
 pub(super) struct FluidMethod;
 
 /// Default number of restarts of the construction: it only gives the first upper bound, which the linear program improves.
@@ -36,7 +36,7 @@ pub(super) const KNOBS: [&str; 3] = ["solver_process", "presolve", "lp_method"];
 /// Factor from an epoch length to the next finer one. The number of columns grows by this factor, so the coarser models
 /// together take at most a third of the work of the finest (1/4 + 1/16 + ...).
 const FINER: i64 = 4;
-/// Rounding of finishes in µs, relative.
+/// Relative tolerance for the rounding of finishes in µs.
 const SAME: f64 = 1e-9;
 
 /// The best plan of parts of chunks so far, and the bound that is proven for its epochs.
@@ -56,7 +56,7 @@ impl FluidBest {
     }
 }
 
-/// Columns of the LP model of a task with all sources in all epochs.
+/// Returns the number of columns of the LP model of a task with all sources in all epochs.
 fn columns_of(task: &CollectiveTask, epochs: u32) -> u64 {
     let mut sources: Vec<u32> = (0..task.chunks.len()).map(|chunk| task.chunks.source(chunk)).collect();
     sources.sort_unstable();
@@ -190,7 +190,7 @@ fn coarse(
     ended
 }
 
-/// Searches for schedules of parts of chunks that end before a known finish, and reports them.
+/// Searches for schedules of parts of chunks that end before the known finish, and reports each that it finds.
 pub(super) fn ask_fluid_below(
     session: &EpochSession,
     asking: &Asking<'_>,

@@ -19,7 +19,7 @@ use lightbay_highs::solution::Start;
 use lightbay_highs::solve;
 use std::sync::Arc;
 
-/// Integer programs.
+/// The method `teccl-milp`.
 pub(super) struct CopyMethod;
 
 /// Default number of restarts of the construction: it gives the upper bound and the first start point.
@@ -34,14 +34,14 @@ impl CopyMethod {
     pub(super) const NAME: &'static str = "teccl-milp";
 }
 
-/// The knob of epochs.
+/// Returns the knob for the number of epochs to test.
 pub(super) fn epochs_knob() -> ParamInfo {
     let help = "Number of epochs to test, for each half of an AllReduce; 0 tests upward from the lower \
          bound. Exported models then use the lower bound.";
     ParamInfo::int("epochs", 0, 1_000_000, 0, help).effect(Effect::Warm)
 }
 
-/// The knob of early deliveries.
+/// Returns the knob that rewards early deliveries.
 pub(super) fn reward_knob() -> ParamInfo {
     let help = "If true, a second MILP model makes deliveries as early as possible, weighted by priority, within \
          the minimum number of epochs.";
@@ -103,7 +103,7 @@ impl Method<Collective> for CopyMethod {
     }
 }
 
-/// Makes the deliveries of all tasks early without changing the finish.
+/// Solves, for each task, a model that makes deliveries early without changing the finish, and reports the schedules.
 fn make_early(
     session: &EpochSession,
     mut schedules: Vec<EpochSchedule>,

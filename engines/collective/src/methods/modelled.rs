@@ -24,7 +24,7 @@ const TOLERANCE: f64 = 1e-5;
 /// The full model of schedules within a given number of epochs.
 pub(super) struct CopyModel;
 
-/// Calls a function with the model of a scenario.
+/// Builds the model of a scenario and returns the result of `then`, which is called with the model.
 fn with_program<T>(
     scenario: &Scenario<Collective>,
     params: &Params,

@@ -1,4 +1,4 @@
-//! Schedules for every size of a list, each with lower bounds: small sizes need low latency, large sizes high
+//! Schedules for every size of a list, each with lower bounds. Small sizes need low latency, large sizes high
 //! bandwidth.
 //!
 //! Plans each size separately. Then replays each schedule with the sizes around its own, and keeps the smallest set of
@@ -27,7 +27,7 @@ use lightbay_core::problem::Problems;
 /// Maximum excess over the best time of a size, relative, with which a schedule still serves the size; the tolerance
 /// reduces the number of schedules.
 const CLOSE: f64 = 0.01;
-/// Rounding of times.
+/// Relative tolerance for the rounding of times.
 const SAME: f64 = 1e-9;
 /// Maximum number of transmissions of the schedule of a range: a plan holds one schedule per range.
 const MOST_SENDS: u64 = 60_000;
@@ -74,7 +74,7 @@ struct RangeSearch<'s> {
     scenario: &'s CollectiveScenario,
     limits: ConstructLimits,
     sizes: Vec<u64>,
-    /// Tasks for the scenario's own size; the networks are the same for all sizes.
+    /// Tasks for the buffer size of the scenario; the networks are the same for all sizes.
     tasks: CollectiveTasks,
     /// Floors of each size; none if they are unknown.
     floors: Option<Vec<ScenarioFloors>>,
@@ -210,8 +210,8 @@ impl<'s> RangeSearch<'s> {
         Ok(())
     }
 
-    /// Time of a schedule with a size, µs; `None` for trees in compact form with any size but their own, and for small
-    /// pieces.
+    /// Returns the time of a schedule with a size, µs. `None` if pieces would be too small, or if the schedule consists
+    /// of trees in compact form and was planned for another size.
     fn time_us(&self, schedule: &SizedSchedule, bytes: u64) -> Option<f64> {
         match &schedule.form {
             ScheduleForm::Listed(tasks, schedules) => {
@@ -226,7 +226,8 @@ impl<'s> RangeSearch<'s> {
         }
     }
 
-    /// Times of all schedules with the sizes around their own, as long as they are close to the best.
+    /// Returns the times of all schedules with their own size and the sizes around it, as long as the times are close
+    /// to the best.
     fn times(&mut self) -> Vec<TimesBySize> {
         let count = self.sizes.len();
         let mut times = Vec::with_capacity(self.schedules.len());
@@ -254,7 +255,7 @@ impl<'s> RangeSearch<'s> {
         times
     }
 
-    /// The ranges, each with its schedule.
+    /// Returns the ranges, each with its schedule.
     fn ranges(&mut self) -> Result<Vec<SizeRange>, MethodError> {
         let times = self.times();
         // Maximum completion time for each size: close to the best time, and not above the time of whole chunks.
@@ -275,8 +276,9 @@ impl<'s> RangeSearch<'s> {
         Ok(ranges)
     }
 
-    /// The last size before the next schedule takes over: the size at which both are equally fast. For trees in compact
-    /// form, the geometric mean of the two sizes.
+    /// Returns the last size before the next schedule takes over: the size at which both are equally fast. If one of
+    /// them consists of trees in compact form, this is the geometric mean of the last size of the first and the first
+    /// size of the next.
     fn last_size(&self, sizes: ServedSizes, next: ServedSizes) -> u64 {
         let (from, to) = (self.sizes[sizes.last], self.sizes[next.first]);
         let (before, after) = (&self.schedules[sizes.schedule], &self.schedules[next.schedule]);
@@ -320,7 +322,7 @@ impl<'s> RangeSearch<'s> {
     }
 }
 
-/// Time of schedules that run one after the other, without epochs, µs.
+/// Returns the time of schedules that run one after the other, without epochs, µs.
 fn replay_us(tasks: &CollectiveTasks, schedules: &[EpochSchedule], chunk_bytes: f64) -> f64 {
     tasks.tasks.iter().zip(schedules).map(|(task, schedule)| schedule.replay_with(task, chunk_bytes)).sum()
 }

@@ -29,7 +29,7 @@ pub(super) struct EpochSession {
     pub(super) bounds: Arc<Vec<EpochBound>>,
 }
 
-/// The knob of restarts.
+/// Returns the knob for the number of restarts.
 pub(super) fn restarts(usual: i64) -> ParamInfo {
     let help =
         "Number of passes after the fixed chunk orders; each pass moves chunks that complete late forward.";
@@ -37,7 +37,7 @@ pub(super) fn restarts(usual: i64) -> ParamInfo {
 }
 
 impl EpochSession {
-    /// The tasks in epochs of a given length, or of the length that the scenario's rule gives.
+    /// Opens a session with the tasks in epochs of a given length, or of the length that the scenario's rule gives.
     pub(super) fn open(
         scenario: &Arc<CollectiveScenario>,
         epoch_us: Option<f64>,
@@ -46,7 +46,8 @@ impl EpochSession {
         Self::in_pieces(scenario, epoch_us, 1, cx)
     }
 
-    /// The tasks in epochs of a given length, with every chunk split into a number of equal pieces.
+    /// Opens a session with the tasks in epochs of a given length, with every chunk split into a number of equal
+    /// pieces.
     pub(super) fn in_pieces(
         scenario: &Arc<CollectiveScenario>,
         epoch_us: Option<f64>,
@@ -83,12 +84,12 @@ impl EpochSession {
         Ok(self)
     }
 
-    /// Sum of the bounds, in epochs.
+    /// Returns the sum of the bounds, in epochs.
     pub(super) fn bound_epochs(&self) -> u32 {
         self.bounds.iter().map(|bound| bound.epochs).sum()
     }
 
-    /// Total number of epochs of schedules that run one after the other.
+    /// Returns the total number of epochs of schedules that run one after the other.
     pub(super) fn epochs_of(&self, schedules: &[EpochSchedule]) -> u32 {
         epochs_of(&self.tasks, schedules)
     }
@@ -103,7 +104,7 @@ impl EpochSession {
         );
     }
 
-    /// Number of chunks, or pieces of chunks, in all tasks.
+    /// Returns the number of chunks, or pieces of chunks, in all tasks.
     pub(super) fn pieces(&self) -> usize {
         self.tasks.tasks.iter().map(|task| task.chunks.len()).sum()
     }
@@ -141,7 +142,7 @@ impl EpochSession {
         Ok(())
     }
 
-    /// Constructs a schedule for each task and reports the schedules.
+    /// Constructs a schedule for each task, reports the schedules and returns them.
     pub(super) fn construct(
         &self,
         limits: ConstructLimits,
@@ -213,7 +214,7 @@ impl EpochSession {
     }
 }
 
-/// The remark on a schedule that is omitted because of its size.
+/// Returns the remark on a schedule that is omitted because of its size.
 pub(super) fn unreadable(sends: usize) -> String {
     format!(
         "a schedule of {sends} sends is omitted: its file would be larger than the {} MiB that can be read \
@@ -227,7 +228,7 @@ pub(super) fn unreadable(sends: usize) -> String {
 const MOST_OCCUPIED: f64 = (1_u64 << 26) as f64;
 
 /// Returns a problem if epochs are so short that searches would need gigabytes to store the epochs in which links are
-/// occupied.
+/// occupied; otherwise `None`.
 fn too_fine(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -> Option<Problem> {
     let network = &tasks.tasks.first()?.network;
     let (mut quickest, mut longest) = (f64::INFINITY, 0.0_f64);
@@ -256,15 +257,15 @@ fn too_fine(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -> Option<Pr
     Some(Problem::new(format!("time.{name}"), message, format!("set {name} to at least {least:e}")))
 }
 
-/// The error for a buffer limit of 0: GPUs then cannot relay, but some chunk has no path without relays.
+/// Returns the error for a buffer limit of 0: GPUs then cannot relay, but some chunk has no path without relays.
 fn no_room() -> MethodError {
     let message =
         "is 0, but some chunk can reach a destination only through a GPU that does not need the chunk";
     MethodError::Invalid(Problem::new("buffer_limit_chunks", message, "set it to at least 1").into())
 }
 
-/// The error of a construction if links are not up in time; infeasibility is proven if some chunk cannot arrive even
-/// without other chunks.
+/// Returns the error of a construction if links are not up in time; infeasibility is proven if some chunk cannot arrive
+/// even without other chunks.
 pub(super) fn never(task: Option<&CollectiveTask>) -> MethodError {
     if let Some(why) = task.and_then(out_of_reach) {
         return MethodError::Infeasible(why);
@@ -273,7 +274,7 @@ pub(super) fn never(task: Option<&CollectiveTask>) -> MethodError {
     MethodError::Failed(format!("{why}: lengthen 'up_us', or set shorter epochs"))
 }
 
-/// Ends a run that found a schedule with a given number of epochs.
+/// Returns the outcome of a run that found a schedule with `finish` epochs: optimal if `bound` is equal.
 pub(super) fn end(finish: u32, bound: u32) -> Outcome {
     if finish == bound {
         return Outcome::done(Status::Optimal);

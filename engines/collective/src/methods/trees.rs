@@ -21,7 +21,7 @@ use lightbay_core::param::{Effect, ParamInfo, Params};
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::scenario::Scenario;
 
-/// Spanning trees.
+/// The method `trees`.
 pub(super) struct TreesMethod;
 
 pub(super) use crate::plan::MIN_PIECE_BYTES;
@@ -115,7 +115,7 @@ impl Method<Collective> for TreesMethod {
     }
 }
 
-/// Reports a plan.
+/// Reports a plan with the source of its schedule.
 pub(super) fn offer(
     candidate: Candidate<CollectiveResult>,
     source: &str,
@@ -126,7 +126,7 @@ pub(super) fn offer(
     Ok(())
 }
 
-/// Reports the floor as a bound and ends the run; the plan is optimal if its finish meets the floor.
+/// Reports the floor as a bound, and returns the outcome of the run: the plan is optimal if its finish meets the floor.
 pub(super) fn stated(finish_us: f64, floor_us: f64, cx: &mut Context<'_, Collective>) -> Outcome {
     if finish_us < floor_us * (1.0 - AT_FLOOR) {
         let why = "hops out of cut-through switches add no transmission time, so the finish can be below \
@@ -138,7 +138,7 @@ pub(super) fn stated(finish_us: f64, floor_us: f64, cx: &mut Context<'_, Collect
     if finish_us <= floor_us * (1.0 + AT_FLOOR) { end(0, 0) } else { end(1, 0) }
 }
 
-/// Networks and data of a scenario for its trees.
+/// The networks and the data of a scenario from which its trees are made.
 pub(super) struct ScenarioTrees {
     /// The network of each part, in its direction of planning.
     networks: Vec<LinkNetwork>,
@@ -147,7 +147,7 @@ pub(super) struct ScenarioTrees {
 }
 
 impl ScenarioTrees {
-    /// The trees of a scenario that the method supports.
+    /// Returns the networks and data of a scenario that the method supports.
     pub(super) fn of(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -> Self {
         let demand = &scenario.demand;
         let ranks = demand.rank_nodes(&scenario.topology);
@@ -161,7 +161,7 @@ impl ScenarioTrees {
         Self { networks, roots, ranks }
     }
 
-    /// The trees, and a remark on their symmetries.
+    /// Returns the trees of each part, and reports a remark on the symmetries that they use.
     pub(super) fn parts(&self, cx: &mut Context<'_, Collective>) -> TreeParts<'_> {
         let parts = TreeParts::new(&self.networks, &self.roots, &self.ranks);
         if let Some(library) = parts.libraries().first() {
@@ -187,7 +187,7 @@ pub(super) enum ScheduleForm {
 }
 
 impl ScheduleForm {
-    /// The plan.
+    /// Returns the plan with this schedule.
     pub(super) fn candidate(
         self,
         scenario: &CollectiveScenario,
@@ -199,7 +199,8 @@ impl ScheduleForm {
     }
 }
 
-/// The schedule of a plan for a buffer size: as sends if their number is at most the limit, else in compact form.
+/// Returns the schedule of a plan for a buffer size: as sends if their number is at most the limit, else in compact
+/// form.
 pub(super) fn schedule(
     sized: &CollectiveScenario,
     parts: &TreeParts<'_>,
@@ -223,13 +224,13 @@ pub(super) fn schedule(
     })
 }
 
-/// Data of every root, bytes.
+/// Returns the data of every root, bytes.
 pub(super) fn shard_bytes(scenario: &CollectiveScenario) -> f64 {
     scenario.demand.chunk_size(&scenario.topology) * f64::from(scenario.demand.chunks_per_rank)
 }
 
-/// Search effort for schedules with at most `most_sends` sends; searches only list schedules if that limit allows at
-/// least [`LEAST_PIECES`] pieces.
+/// Returns the search effort for schedules with at most `most_sends` sends; searches only list schedules if that limit
+/// allows at least [`LEAST_PIECES`] pieces.
 pub(super) fn effort(scenario: &CollectiveScenario, tasks: &CollectiveTasks, most_sends: u64) -> TreeEffort {
     let ranks = scenario.demand.rank_nodes(&scenario.topology).len() as u64;
     // Assumes two links for each hop.

@@ -4,18 +4,18 @@ use super::schedule::ChunkStart;
 use super::task::CollectiveTask;
 use std::collections::BTreeMap;
 
-/// Stay of a chunk at a GPU that neither starts with it nor needs it.
+/// Time that a chunk spends at a GPU that neither starts with it nor needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stay {
     /// The GPU.
     pub node: u32,
     /// Epoch in which the chunk arrives.
     pub from: u32,
-    /// Epoch in which it leaves for the last time.
+    /// Epoch in which the chunk leaves for the last time.
     pub until: u32,
 }
 
-/// Stays of all chunks of a schedule.
+/// Returns the stays of all chunks of a schedule.
 pub fn stays(task: &CollectiveTask, starts: &[ChunkStart]) -> Vec<Stay> {
     let mut arrivals: BTreeMap<(u32, u32), u32> = BTreeMap::new();
     let mut departures: BTreeMap<(u32, u32), u32> = BTreeMap::new();
@@ -40,7 +40,7 @@ pub fn stays(task: &CollectiveTask, starts: &[ChunkStart]) -> Vec<Stay> {
     arrivals.into_iter().filter(|(place, _)| is_held(place)).map(stay).collect()
 }
 
-/// Maximum number of chunks that a GPU holds at a time although it neither starts with them nor needs them.
+/// Returns the maximum number of chunks that a GPU holds at a time although it neither starts with them nor needs them.
 pub fn most_held(task: &CollectiveTask, starts: &[ChunkStart]) -> usize {
     let mut changes: BTreeMap<u32, Vec<(u32, i32)>> = BTreeMap::new();
     for stay in stays(task, starts) {

@@ -17,32 +17,33 @@ pub struct EpochDistances {
 }
 
 impl EpochDistances {
-    /// Distances for a length of every link.
+    /// Creates the distances in a network whose links have the given lengths.
     pub fn new(network: &LinkNetwork, lengths: Vec<u32>) -> Self {
         let rows = || (0..network.node_count()).map(|_| OnceLock::new()).collect();
         Self { from: rows(), to: rows(), lengths }
     }
 
-    /// Distances from a node to all nodes.
+    /// Returns the distances from a node to all nodes.
     pub fn from(&self, network: &LinkNetwork, node: u32) -> &[u32] {
         self.from[node as usize].get_or_init(|| distances(network, &self.lengths, node, false))
     }
 
-    /// Distances from all nodes to a node.
+    /// Returns the distances from all nodes to a node.
     pub fn to(&self, network: &LinkNetwork, node: u32) -> &[u32] {
         self.to[node as usize].get_or_init(|| distances(network, &self.lengths, node, true))
     }
 }
 
-/// Distances from a node, or to it.
+/// Returns the distances from a node to all nodes, or (with `towards`) from all nodes to it.
 fn distances(network: &LinkNetwork, lengths: &[u32], node: u32, towards: bool) -> Box<[u32]> {
     let ways = arrivals(network, node, towards, |link, at| at + f64::from(lengths[link as usize]));
     // Sums of epochs are integers, so the conversion is exact; infinity becomes `FAR`.
     ways.into_iter().map(|way| (way as u32).min(FAR)).collect()
 }
 
-/// Earliest times at which data that `node` has at time 0 can reach every node, by Dijkstra's algorithm; infinite for
-/// unreachable nodes. With `towards`, links are followed backwards: the shortest paths from all nodes to `node`.
+/// Returns the earliest times at which data that `node` has at time 0 can reach every node, by Dijkstra's algorithm;
+/// infinite for unreachable nodes. With `towards`, links are followed backwards: the shortest paths from all nodes to
+/// `node`.
 ///
 /// `arrival(link, at)` is the time at the other end of a link for data that is at this end at time `at`, or infinity.
 /// It must not be before `at`, and data that starts later must not arrive earlier.

@@ -8,7 +8,7 @@ use crate::scenario::{EpochRule, TimeRule};
 const ROUNDING: f64 = 1e-12;
 /// Maximum ratio of a latency to an epoch.
 const MOST_EPOCHS_OF_ALPHA: f64 = 200.0;
-/// Fraction of a link's rate that rounding may waste without a remark.
+/// Fraction of a link's rate below which a loss from rounding gets no remark.
 const WASTE: f64 = 0.05;
 /// Maximum latency in epochs for which sums of latencies do not overflow.
 const LONGEST: f64 = (1u32 << 24) as f64;
@@ -29,8 +29,8 @@ pub struct LinkEpochs {
     /// Slowest transmission before the link on the path of a chunk through switches, epochs; 0 for links that do not
     /// leave a cut-through switch: see [`super::lanes`].
     pub pace: u32,
-    /// Epochs from the first epoch in which the link transmits a chunk to the start of the chunk, when its last byte
-    /// has arrived at the link.
+    /// Epochs from the first epoch in which the link transmits a chunk to the start of the chunk, which is when the
+    /// last byte of the chunk has arrived at the link.
     pub early: u32,
     /// `early` minus the minimum of `early` over all lanes of the link.
     pub shift: u32,
@@ -58,7 +58,7 @@ pub struct EpochModel {
     pub links: Vec<LinkEpochs>,
 }
 
-/// Epoch length that a rule gives for chunks of a size, µs, with a remark if it had to be increased.
+/// Returns the epoch length that a rule gives for chunks of a size, µs, with a remark if it had to be increased.
 pub fn epoch_us(time: &TimeRule, network: &LinkNetwork, chunk_bytes: f64) -> (f64, Option<String>) {
     let rates = network.links().iter().map(|link| link.capacity_gbyte_per_s);
     let rate = match (time.epoch, time.epoch_us) {
@@ -93,7 +93,7 @@ pub fn rounded_down(ratio: f64) -> f64 {
 }
 
 impl EpochModel {
-    /// The links of a network in epochs, each considered separately, as if it left a GPU.
+    /// Describes the links of a network in epochs, each considered separately, as if it left a GPU.
     pub fn new(network: &LinkNetwork, epoch_us: f64, chunk_bytes: f64, alpha_threshold: f64) -> Self {
         let links = (0u32..)
             .zip(network.links())
@@ -130,19 +130,19 @@ impl EpochModel {
         Self { epoch_us, chunk_bytes, alpha_threshold, links }
     }
 
-    /// Epochs from the start of a send until its data is usable.
+    /// Returns the number of epochs from the start of a send until its data is usable.
     pub fn latency(&self, link: u32) -> u32 {
         self.links[link as usize].latency
     }
 
-    /// A link that a chunk occupies for more epochs than sums can represent.
+    /// Returns a link that a chunk occupies for more epochs than sums can represent; `None` if no link is so slow.
     pub fn too_long(&self) -> Option<u32> {
         let is_long = |link: &LinkEpochs| f64::from(link.occupied.max(link.delay)) >= LONGEST;
         self.links.iter().position(is_long).map(|link| link as u32)
     }
 
-    /// The link that loses the largest fraction of its rate because chunks are whole, with this fraction; `None` if no
-    /// link loses more than `WASTE`.
+    /// Returns the link that loses the largest fraction of its rate because chunks are whole, with this fraction;
+    /// `None` if no link loses more than `WASTE`.
     pub fn waste(&self) -> Option<(u32, f64)> {
         let lost = |link: &LinkEpochs| {
             let room = f64::from(link.occupied) * link.per_epoch;
@@ -160,7 +160,7 @@ impl LinkEpochs {
         !self.timed || self.up.iter().any(|[first, last]| (*first..=*last).contains(&transmits))
     }
 
-    /// Maximum number of starts in a number of consecutive epochs.
+    /// Returns the maximum number of starts in a number of consecutive epochs.
     pub fn starts_in(&self, epochs: i64) -> u64 {
         if epochs <= 0 {
             return 0;

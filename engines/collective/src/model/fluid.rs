@@ -11,8 +11,8 @@ pub struct FluidLink {
     pub per_epoch: f64,
     /// Epochs from the start until the data is usable at the other end.
     pub latency: u32,
-    /// Epochs from the epoch in which the link carries data to the start of the data, when all of it has arrived at the
-    /// link.
+    /// Epochs from the epoch in which the link carries data to the epoch at which the data starts, which is when all of
+    /// the data has arrived at the link.
     pub early: u32,
     /// First and last epochs of the intervals in which the link carries data; if missing, it carries data in every
     /// epoch.
@@ -37,9 +37,9 @@ impl FluidLink {
 }
 
 impl FluidLinks {
-    /// The links of a task for parts of chunks. A part of a chunk takes one epoch plus the latency. On a link out of a
-    /// cut-through switch it takes only the latency, because the link carries it in the same epoch as the link into the
-    /// switch.
+    /// Describes the links of a task for parts of chunks. A part of a chunk takes one epoch plus the latency. On a link
+    /// out of a cut-through switch it takes only the latency, because the link carries it in the same epoch as the link
+    /// into the switch.
     pub fn of(task: &CollectiveTask) -> Self {
         let tau = task.epochs.epoch_us;
         let links: Vec<FluidLink> = task

@@ -26,12 +26,12 @@ pub struct Folding {
     pub nodes: Vec<(u32, u32)>,
 }
 
-/// Images of chunks.
+/// Images of chunks under the elements of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum ChunkImages {
     /// Image of every chunk, by element.
     Listed(Vec<Vec<u32>>),
-    /// Looked up by source and destination.
+    /// Images that are looked up by source and destination.
     OfPairs(PairChunks),
 }
 
@@ -48,7 +48,7 @@ struct PairChunks {
 const MOST_IMAGES: usize = 1 << 22;
 
 impl PairChunks {
-    /// `None` if chunks have several destinations or weights.
+    /// Groups the chunks by pair; `None` if chunks have several destinations or different weights.
     fn new(chunks: &ChunkList) -> Option<Self> {
         let mut all = Self { ends: Vec::with_capacity(chunks.len()), of_pair: FxHashMap::default() };
         for chunk in 0..chunks.len() {
@@ -73,7 +73,7 @@ impl PairChunks {
         })
     }
 
-    /// Image of a chunk under a permutation of nodes that preserves the demand.
+    /// Returns the image of a chunk under a permutation of nodes that preserves the demand.
     fn image(&self, nodes: &[u32], chunk: u32) -> u32 {
         let (source, dest, place) = self.ends[chunk as usize];
         self.of_pair[&(nodes[source as usize], nodes[dest as usize])][place as usize]
@@ -81,7 +81,7 @@ impl PairChunks {
 }
 
 impl Symmetry {
-    /// The symmetry that moves nothing.
+    /// Returns the symmetry that maps every node and link to itself.
     pub fn identity(network: &LinkNetwork) -> Self {
         Self {
             nodes: (0..network.node_count() as u32).collect(),
@@ -89,7 +89,7 @@ impl Symmetry {
         }
     }
 
-    /// This symmetry followed by another one.
+    /// Returns the product of two symmetries: this one is applied first.
     #[must_use]
     pub fn then(&self, other: &Self) -> Self {
         let through =
@@ -105,7 +105,8 @@ impl Symmetry {
 
 /// Chunks of one source with the same destinations and weight, which may represent each other.
 struct ChunkClasses {
-    /// Source, destinations ascending and weight of every class, with its chunks ascending.
+    /// Chunks of every class, ascending. The key contains the source, the destinations in ascending order, and the bits
+    /// of the weight.
     members: FxHashMap<(u32, Vec<u32>, u64), Vec<u32>>,
 }
 
@@ -121,7 +122,8 @@ impl ChunkClasses {
         Self { members }
     }
 
-    /// Image of every chunk under a permutation of nodes, if the permutation preserves the demand.
+    /// Returns the image of every chunk under a permutation of nodes; `None` if the permutation does not preserve the
+    /// demand.
     fn images(&self, count: usize, nodes: &[u32]) -> Option<Vec<u32>> {
         let mut images = vec![0; count];
         for ((source, dests, weight), members) in &self.members {
@@ -139,7 +141,7 @@ impl ChunkClasses {
     }
 }
 
-/// The group that symmetries generate, the identity first; `None` if it has more elements than `most`.
+/// Returns the group that symmetries generate, the identity first; `None` if it has more elements than `most`.
 fn closure(network: &LinkNetwork, generators: &[&Symmetry], most: usize) -> Option<Vec<Symmetry>> {
     let mut elements = vec![Symmetry::identity(network)];
     let mut seen: FxHashSet<Vec<u32>> = FxHashSet::from_iter([elements[0].nodes.clone()]);
@@ -159,8 +161,8 @@ fn closure(network: &LinkNetwork, generators: &[&Symmetry], most: usize) -> Opti
     Some(elements)
 }
 
-/// Images of all nodes under every element of the group that permutations of nodes generate; only the identity may map
-/// a GPU to itself.
+/// Returns the images of all nodes under every element of the group that permutations of nodes generate; only the
+/// identity may map a GPU to itself.
 ///
 /// # Errors
 /// A sentence on a permutation that is not a symmetry, or a larger group.
@@ -195,8 +197,8 @@ pub fn generated(network: &LinkNetwork, generators: &[Vec<u32>]) -> Result<Vec<V
     Ok(elements)
 }
 
-/// The elements that generators produce, if only the identity maps a GPU or a link to itself. The image of the first
-/// GPU then identifies an element, so there are at most as many elements as GPUs.
+/// Returns the elements that generators produce; `None` if an element other than the identity maps a GPU or a link to
+/// itself. The image of the first GPU identifies an element, so there are at most as many elements as GPUs.
 pub fn freely_generated(network: &LinkNetwork, generators: &[&Symmetry]) -> Option<Vec<Vec<u32>>> {
     let first = *network.gpus().first()? as usize;
     let mut elements = vec![(0..network.node_count() as u32).collect::<Vec<u32>>()];
@@ -231,7 +233,7 @@ pub fn freely_generated(network: &LinkNetwork, generators: &[&Symmetry]) -> Opti
     moves_all.then_some(elements)
 }
 
-/// Elements of the group that symmetries generate, in the order in which they are found.
+/// Returns elements of the group that symmetries generate, in the order in which they are found.
 fn some_elements(network: &LinkNetwork, generators: &[&Symmetry]) -> Vec<Symmetry> {
     let mut elements = vec![Symmetry::identity(network)];
     let mut seen: FxHashSet<Vec<u32>> = FxHashSet::from_iter([elements[0].nodes.clone()]);
@@ -248,7 +250,7 @@ fn some_elements(network: &LinkNetwork, generators: &[&Symmetry]) -> Vec<Symmetr
     elements
 }
 
-/// The largest group found among products of generators in which only the identity maps a GPU to itself.
+/// Returns the largest group found among products of generators in which only the identity maps a GPU to itself.
 fn free_group(network: &LinkNetwork, generators: &[&Symmetry]) -> Vec<Symmetry> {
     // If only the identity maps a GPU to itself, each orbit of GPUs has as many members as the group has elements.
     let most = network.gpus().len();
@@ -289,13 +291,13 @@ fn free_group(network: &LinkNetwork, generators: &[&Symmetry]) -> Vec<Symmetry> 
 }
 
 impl Folding {
-    /// The trivial group: no symmetry reduction.
+    /// Returns the trivial group: no symmetry reduction.
     pub fn none(network: &LinkNetwork, chunks: &ChunkList) -> Self {
         Self::of(network, chunks, vec![Symmetry::identity(network)])
     }
 
-    /// The largest group found among the declared symmetries of a network that preserve the demand; the trivial group
-    /// if it is the only one.
+    /// Returns the largest group found among the declared symmetries of a network that preserve the demand; the trivial
+    /// group if no larger one is found.
     pub fn largest(network: &LinkNetwork, chunks: &ChunkList) -> Self {
         if chunks.len().saturating_mul(network.gpus().len()) > MOST_IMAGES
             && let Some(pairs) = PairChunks::new(chunks)
@@ -353,7 +355,7 @@ impl Folding {
         Self { elements, chunk_images, chunks, links, nodes }
     }
 
-    /// Image of a chunk under an element, by the position of the element.
+    /// Returns the image of a chunk under an element, given by its position.
     pub fn image(&self, element: usize, chunk: u32) -> u32 {
         match &self.chunk_images {
             ChunkImages::Listed(images) => images[element][chunk as usize],
@@ -361,7 +363,7 @@ impl Folding {
         }
     }
 
-    /// A few generators of the group, as images of all nodes.
+    /// Returns a few generators of the group, as images of all nodes.
     pub fn generators(&self, network: &LinkNetwork) -> Vec<Vec<u32>> {
         let mut taken: Vec<&Symmetry> = Vec::new();
         let mut reached: FxHashSet<Vec<u32>> = FxHashSet::default();
@@ -376,7 +378,7 @@ impl Folding {
         taken.into_iter().map(|element| element.nodes.clone()).collect()
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn order(&self) -> usize {
         self.elements.len()
     }

@@ -29,7 +29,7 @@ struct Paces {
 }
 
 impl Paces {
-    /// Paces, given the transmission time of a chunk on each link in any unit.
+    /// Computes the paces of every node from the transmission time of a chunk on each link, in any unit.
     fn new(network: &LinkNetwork, occupied: &[u32]) -> Self {
         let links = || network.links().iter().zip(occupied.iter().copied());
         let through = |node: u32| network.is_cut_through() && network.is_switch(node);
@@ -69,12 +69,12 @@ impl Paces {
         Self { of_node, next, count }
     }
 
-    /// Number of a node at one of its paces.
+    /// Returns the number of a node at the pace with position `at` in its list of paces.
     fn node(&self, node: u32, at: usize) -> u32 {
         if at == 0 { node } else { self.next[node as usize] + at as u32 - 1 }
     }
 
-    /// Number of the node that a chunk reaches if it arrives at a given pace.
+    /// Returns the number of the node that a chunk reaches if it arrives at a given pace.
     fn reached(&self, node: u32, pace: u32) -> u32 {
         let paces = &self.of_node[node as usize];
         // A pace above the pace of the slowest later hop counts as the pace of that hop.
@@ -82,7 +82,7 @@ impl Paces {
         self.node(node, at)
     }
 
-    /// Paces at which chunks leave a node, each with the node number.
+    /// Returns the paces at which chunks leave a node, each with the number of the node at this pace.
     fn leaving(&self, node: u32) -> Vec<(u32, u32)> {
         let paces = &self.of_node[node as usize];
         if paces.is_empty() {
@@ -98,7 +98,7 @@ impl LaneNetwork {
         self.origins.iter().zip(0u32..).any(|(origin, node)| *origin != node)
     }
 
-    /// The lanes of a network whose links are given in epochs, each link considered separately.
+    /// Creates the lanes of a network whose links are given in epochs, each link considered separately.
     pub fn new(network: &LinkNetwork, mut epochs: EpochModel) -> Self {
         let occupied: Vec<u32> = epochs.links.iter().map(|link| link.occupied).collect();
         let paces = Paces::new(network, &occupied);
@@ -148,8 +148,8 @@ impl LaneNetwork {
     }
 }
 
-/// The rank of each link by rate, the fastest first, as a transmission time that differs wherever rates differ; the
-/// paces depend only on the order of the rates.
+/// Returns the rank of each link by rate, the fastest first. Ranks serve as transmission times, because the paces
+/// depend only on the order of the rates.
 fn by_rate(network: &LinkNetwork) -> Vec<u32> {
     let mut rates: Vec<f64> = network.links().iter().map(|link| link.capacity_gbyte_per_s).collect();
     rates.sort_unstable_by(|a, b| b.total_cmp(a));
@@ -178,7 +178,7 @@ pub fn slides(network: &LinkNetwork, occupied: &[u32]) -> bool {
     })
 }
 
-/// A symmetry of the real network on the network of its lanes.
+/// Extends a symmetry of the real network to the network of its lanes; `None` if it does not preserve the lanes.
 fn extended(lanes: &LinkNetwork, paces: &Paces, symmetry: &Symmetry) -> Option<Symmetry> {
     let mut nodes = symmetry.nodes.clone();
     for (node, own) in (0u32..).zip(&paces.of_node) {

@@ -12,12 +12,12 @@ use super::task::CollectiveTask;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// A start on a link of the actual network, of a schedule that is planned backwards.
+/// A start on a link of the actual network, converted from a schedule that is planned backwards.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MirroredStart {
-    /// The epoch at the beginning of which it starts.
+    /// The epoch at the beginning of which the data starts.
     pub epoch: u32,
-    /// The epoch from which its data is usable.
+    /// The epoch from which the data is usable.
     pub arrival: u32,
     /// The link of the real network.
     pub link: u32,
@@ -25,8 +25,8 @@ pub struct MirroredStart {
     pub pace: u32,
 }
 
-/// For each start, the starts that follow it without a wait, out of the switch that it enters. If switches do not copy,
-/// each arrival feeds a separate departure.
+/// Returns, for each start, the starts that follow it without a wait, out of the switch that it enters. If switches do
+/// not copy, each arrival feeds a separate departure.
 fn following(task: &CollectiveTask, starts: &[ChunkStart]) -> Vec<Vec<usize>> {
     let mut after: Vec<Vec<usize>> = vec![Vec::new(); starts.len()];
     if !task.real.is_cut_through() {
@@ -53,8 +53,8 @@ fn following(task: &CollectiveTask, starts: &[ChunkStart]) -> Vec<Vec<usize>> {
     after
 }
 
-/// The starts of a schedule that ends at `finish`, one by one, each reversed in time and converted to the actual
-/// network. Paths begin in the mirrored epochs; a hop out of a switch starts when the last byte has arrived.
+/// Returns the starts of a schedule that ends at `finish`, each reversed in time and converted to the actual network.
+/// Paths begin in the mirrored epochs; a hop out of a switch starts when the last byte has arrived.
 pub fn mirrored(task: &CollectiveTask, starts: &[ChunkStart], finish: u32) -> Vec<MirroredStart> {
     let model = |at: usize| &task.epochs.links[starts[at].link as usize];
     let after = following(task, starts);
@@ -89,7 +89,7 @@ pub fn mirrored(task: &CollectiveTask, starts: &[ChunkStart], finish: u32) -> Ve
 struct Taken(Vec<BTreeMap<u32, u32>>);
 
 impl Taken {
-    /// First epoch from `begin` at which a link has capacity; `begin` itself if it has capacity there.
+    /// Returns the first epoch, from `begin` on, at which a link has capacity.
     fn free_from(&self, task: &CollectiveTask, link: u32, begin: u32) -> u32 {
         let (model, taken) = (&task.epochs.links[link as usize], &self.0[link as usize]);
         // If a chunk occupies several epochs, `starts` is 1, so every start within `occupied` epochs is a conflict.
@@ -105,9 +105,9 @@ impl Taken {
 
 /// A path from GPU to GPU on the actual network.
 struct MirroredWay {
-    /// Epoch in which it is planned to begin.
+    /// Epoch in which the path is planned to begin.
     begins: u32,
-    /// Its hops, in the order of the actual network.
+    /// Hops of the path, in the order of the actual network.
     hops: Vec<usize>,
 }
 

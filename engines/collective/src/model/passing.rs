@@ -15,7 +15,7 @@ pub struct Passing {
 }
 
 impl Passing {
-    /// A piece that a node has completely.
+    /// Returns the state of a piece that has arrived completely at `time_us`.
     pub const fn whole(time_us: f64) -> Self {
         Self { first_us: time_us, last_us: time_us }
     }
@@ -34,16 +34,16 @@ impl Passing {
 /// A link on a path from GPU to GPU through switches, in epochs from the start of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passage {
-    /// Epochs until the data starts on the link, which is when its last byte has arrived there.
+    /// Epochs until the data starts on the link, which is when the last byte of the data has arrived there.
     pub starts: u32,
-    /// Epochs until the link begins to transmit it.
+    /// Epochs until the link begins to transmit the data.
     pub transmits: u32,
     /// Epochs until the data is usable at the end of the link.
     pub arrives: u32,
 }
 
-/// Hops over links in order, each with its latency and the epochs for which the link is occupied. If switches cut
-/// through, only the slowest transmission of the path adds to its time.
+/// Returns the hops over links in order; each link is given by its latency and the epochs for which it is occupied. If
+/// switches cut through, only the slowest transmission of the path adds to its time.
 pub fn passages(links: impl IntoIterator<Item = (u32, u32)>, cuts_through: bool) -> Vec<Passage> {
     let (mut starts, mut pace) = (0u32, 0);
     let pass = |(delay, occupied): (u32, u32)| {
@@ -62,7 +62,7 @@ pub fn passages(links: impl IntoIterator<Item = (u32, u32)>, cuts_through: bool)
 }
 
 impl LinkEpochs {
-    /// Latency, and the number of epochs for which a chunk occupies the link.
+    /// Returns the latency, and the number of epochs for which a chunk occupies the link.
     pub const fn hop(&self) -> (u32, u32) {
         (self.delay, self.occupied)
     }

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 /// A chunk that starts on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ChunkStart {
-    /// The epoch at the beginning of which it starts.
+    /// The epoch at the beginning of which the chunk starts.
     pub epoch: u32,
     /// The link.
     pub link: u32,
@@ -26,7 +26,7 @@ pub struct EpochSchedule {
 }
 
 impl EpochSchedule {
-    /// The starts in order, without those that no delivery needs.
+    /// Creates a schedule from starts: sorts them, and drops those that no delivery needs.
     pub fn pruned(task: &CollectiveTask, starts: Vec<ChunkStart>) -> Self {
         let (mut kept, mut finish) = (Vec::with_capacity(starts.len()), 0);
         for_each_chunk(starts, |starts| {
@@ -42,13 +42,13 @@ impl EpochSchedule {
         Self { starts: kept, finish }
     }
 
-    /// Time of the last delivery if every send starts as soon as its data has arrived and its link is free, in the
-    /// order of epochs, µs.
+    /// Returns the time of the last delivery if every send starts as soon as its data has arrived and its link is free,
+    /// in the order of epochs, µs.
     pub fn replay_us(&self, task: &CollectiveTask) -> f64 {
         self.replay_with(task, task.epochs.chunk_bytes)
     }
 
-    /// Completion time as in [`Self::replay_us`], for chunks of `chunk_bytes` bytes.
+    /// Returns the completion time as in [`Self::replay_us`], for chunks of `chunk_bytes` bytes.
     pub fn replay_with(&self, task: &CollectiveTask, chunk_bytes: f64) -> f64 {
         replay(task, self, chunk_bytes)
     }
@@ -74,7 +74,8 @@ fn for_each_chunk(mut starts: Vec<ChunkStart>, mut each: impl FnMut(&[ChunkStart
     }
 }
 
-/// Adds the starts of a chunk that lie on the path of some delivery; returns the epoch of its last delivery.
+/// Adds to `kept` the starts of a chunk that lie on the path of some delivery; returns the epoch of the chunk's last
+/// delivery.
 fn prune(task: &CollectiveTask, starts: &[ChunkStart], kept: &mut Vec<ChunkStart>) -> u32 {
     let Some(first) = starts.first() else { return 0 };
     let chunk = first.chunk as usize;
@@ -126,15 +127,16 @@ fn prune(task: &CollectiveTask, starts: &[ChunkStart], kept: &mut Vec<ChunkStart
 /// A start in the replay.
 #[derive(Clone, Copy)]
 struct Replayed {
-    /// Epoch in which its transmission begins.
+    /// Epoch in which the transmission begins.
     begin: u32,
-    /// Epoch at which it starts, and the epoch from which its data is usable.
+    /// Epoch at which the data starts, and the epoch from which it is usable.
     epoch: u32,
     arrival: u32,
     start: ChunkStart,
 }
 
-/// The starts of a schedule with their epochs; those of a reversed schedule in the order in which they happen.
+/// Returns the starts of a schedule with their epochs; the starts of a reversed schedule are in the order in which they
+/// happen.
 fn replayed(task: &CollectiveTask, schedule: &EpochSchedule) -> Vec<Replayed> {
     if task.backwards {
         let real = mirrored(task, &schedule.starts, schedule.finish);
@@ -232,7 +234,7 @@ fn replay(task: &CollectiveTask, schedule: &EpochSchedule, chunk_bytes: f64) -> 
     end
 }
 
-/// Returns the chunk that arrives first; removes it from the list if `is_taken`.
+/// Returns the chunk that arrives first, if there is one; removes it from the list if `is_taken`.
 fn first(pieces: &mut Vec<Passing>, is_taken: bool) -> Option<Passing> {
     let earlier =
         |a: &Passing, b: &Passing| a.last_us.total_cmp(&b.last_us).then(a.first_us.total_cmp(&b.first_us));

@@ -32,8 +32,9 @@ struct Searched {
 /// epoch length.
 static FOUND: Mutex<Vec<(Searched, Vec<Symmetry>)>> = Mutex::new(Vec::new());
 
-/// Symmetries of the network of a scenario that map ranks to ranks and the root to itself. They generate a group in
-/// which only the identity maps a GPU or a link to itself. If the search ends early, some symmetries are missing.
+/// Returns symmetries of the network of a scenario that map ranks to ranks and the root to itself. They generate a
+/// group in which only the identity maps a GPU or a link to itself. If the search ends early, some symmetries are
+/// missing.
 pub fn symmetries_of(scenario: &CollectiveScenario, network: &LinkNetwork) -> Vec<Symmetry> {
     let demand = &scenario.demand;
     let mut colours: Vec<u32> =
@@ -59,7 +60,7 @@ pub fn symmetries_of(scenario: &CollectiveScenario, network: &LinkNetwork) -> Ve
     symmetries
 }
 
-/// Symmetries of a network that preserve colours of nodes, as [`symmetries_of`] returns them.
+/// Returns symmetries of a network that preserve colours of nodes, with the properties that [`symmetries_of`] states.
 pub fn find_symmetries(network: &LinkNetwork, colours: Vec<u32>) -> Vec<Symmetry> {
     let mut search = SymmetrySearch::new(network);
     let Some((start, _)) = search.refine(colours.clone(), colours) else { return Vec::new() };
@@ -107,7 +108,7 @@ fn gcd(one: usize, other: usize) -> usize {
     if other == 0 { one } else { gcd(other, one % other) }
 }
 
-/// Nodes of each colour, ascending.
+/// Returns the nodes of each colour, ascending.
 fn cells(colours: &[u32]) -> Vec<Vec<u32>> {
     let count = colours.iter().max().map_or(0, |most| *most as usize + 1);
     let mut cells = vec![Vec::new(); count];
@@ -121,15 +122,15 @@ fn cells(colours: &[u32]) -> Vec<Vec<u32>> {
 /// Requirements on a symmetry.
 #[derive(Clone, Copy)]
 struct Asked<'g> {
-    /// Elements with which it must commute.
+    /// Elements of the group with which the symmetry must commute.
     group: &'g [Vec<u32>],
-    /// `true` if it must be its own inverse.
+    /// `true` if the symmetry must be its own inverse.
     involution: bool,
 }
 
 impl Asked<'_> {
-    /// Two colourings: a node and its image have a separate colour, and so have their images under the elements with
-    /// which the symmetry commutes.
+    /// Returns two colourings. The first gives a new colour to `node`, the second the same colour to `image`; likewise
+    /// for the images of both under the elements with which the symmetry must commute.
     fn with(self, (from, to): (&[u32], &[u32]), node: u32, image: u32) -> (Vec<u32>, Vec<u32>) {
         let (mut from, mut to) = (from.to_vec(), to.to_vec());
         let pairs = [(node, image), (image, node)];
@@ -207,7 +208,8 @@ impl<'n> SymmetrySearch<'n> {
         Self { network, sorts, visits_left: MOST_VISITS, leaves_left: MOST_LEAVES, salt: 0 }
     }
 
-    /// A group of limited size, built by the images of the first GPU of a cell.
+    /// Builds a group of at most `most` elements: searches for symmetries that map the first GPU of a cell to other
+    /// GPUs of the cell.
     fn group(&mut self, start: &[u32], cell: &[u32], most: usize, involutions: bool) -> FreeGroup {
         let network = self.network;
         let first = cell[0];
@@ -287,8 +289,8 @@ impl<'n> SymmetrySearch<'n> {
         false
     }
 
-    /// Separates nodes by their neighbours until nothing changes; `None` as soon as the two colourings differ in the
-    /// number of nodes of some colour, or the search must end.
+    /// Refines two colourings by the neighbours of nodes until nothing changes, and returns both. `None` as soon as
+    /// they differ in the number of nodes of some colour, or if the search must end.
     fn refine(&mut self, mut from: Vec<u32>, mut to: Vec<u32>) -> Option<(Vec<u32>, Vec<u32>)> {
         let mut colours = 0;
         // Visits per round: every link, and every node several times because of sorting.
@@ -317,7 +319,8 @@ impl<'n> SymmetrySearch<'n> {
         }
     }
 
-    /// Colour of every node, combined with the types and colours of its neighbours into one number.
+    /// Returns for every node a number that combines its colour with the types of its links and the colours of its
+    /// neighbours.
     fn surroundings(&self, colours: &[u32]) -> Vec<u64> {
         let mut sums: Vec<u64> = colours.iter().map(|colour| scrambled(u64::from(*colour))).collect();
         let colour = |node: u32| u64::from(colours[node as usize]);

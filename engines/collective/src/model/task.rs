@@ -17,7 +17,7 @@ use std::sync::OnceLock;
 /// where F is the finish: see [`super::mirror::mirrored`].
 #[derive(Clone, Debug)]
 pub struct CollectiveTask {
-    /// Nodes and lanes that schedules of whole chunks use. They equal the network unless chunks arrive at a cut-through
+    /// Nodes and lanes that schedules of whole chunks use. They equal `real` unless chunks arrive at a cut-through
     /// switch at several paces; see [`super::lanes`].
     pub network: LinkNetwork,
     /// Nodes and links, reversed if the task is planned backwards.
@@ -55,14 +55,14 @@ pub struct CollectiveTasks {
     pub pieces: u32,
     /// Remarks on the epochs.
     pub remarks: Vec<String>,
-    /// Chunk of the scenario and destination of every chunk, if every delivery has a separate chunk.
+    /// For every chunk, its chunk in the scenario and its destination, if every delivery has a separate chunk.
     pub copies: Option<Vec<(u32, u32)>>,
     /// Floors of the scenario, computed on first use: see [`crate::floors::proof::floors_of`].
     pub floors: OnceLock<Option<ScenarioFloors>>,
 }
 
 impl CollectiveTasks {
-    /// The tasks of a scenario, in epochs of a given length or of the length that the scenario's rule gives.
+    /// Creates the tasks of a scenario, in epochs of a given length or of the length that the scenario's rule gives.
     ///
     /// # Errors
     /// Everything that is wrong with the network.
@@ -70,8 +70,8 @@ impl CollectiveTasks {
         Self::in_pieces(scenario, epoch, 1, scenario.time.alpha_threshold)
     }
 
-    /// The tasks of a scenario whose chunks are sent in equal pieces, in epochs that omit latencies up to a fraction of
-    /// an epoch.
+    /// Creates the tasks of a scenario whose chunks are sent in equal pieces, in epochs that omit latencies up to a
+    /// fraction of an epoch.
     ///
     /// # Errors
     /// As for [`Self::of`].
@@ -135,7 +135,7 @@ impl CollectiveTasks {
         Ok(Self { tasks, epoch_us, chunk_bytes, pieces, remarks, copies: None, floors: OnceLock::new() })
     }
 
-    /// Stores floors that are already known, if there are any.
+    /// Returns the tasks with floors that are already known; `None` leaves the floors open.
     #[must_use]
     pub fn with_floors(mut self, floors: Option<ScenarioFloors>) -> Self {
         if floors.is_some() {
@@ -144,12 +144,12 @@ impl CollectiveTasks {
         self
     }
 
-    /// Number of deliveries of chunks, or of pieces, in all tasks.
+    /// Returns the number of deliveries of chunks, or of pieces, in all tasks.
     pub fn deliveries(&self) -> usize {
         self.tasks.iter().map(|task| task.chunks.deliveries()).sum()
     }
 
-    /// The tasks with a separate chunk for every delivery, so that nothing is copied on the way.
+    /// Returns the tasks with a separate chunk for every delivery, so that nothing is copied on the way.
     #[must_use]
     pub fn one_by_one(mut self) -> Self {
         if let Some(task) = self.tasks.first() {
@@ -164,7 +164,7 @@ impl CollectiveTasks {
 }
 
 impl CollectiveTask {
-    /// A task on a network with its links in epochs, each considered separately.
+    /// Creates a task on a network with its links in epochs, each considered separately.
     fn over(
         real: LinkNetwork,
         epochs: EpochModel,
@@ -189,7 +189,7 @@ impl CollectiveTask {
         }
     }
 
-    /// The task on its reversed network, in the direction in which a reversed schedule runs.
+    /// Returns the task on its reversed network, in the direction in which a reversed schedule runs.
     #[must_use]
     pub fn turned(&self) -> Self {
         let real = self.real.reversed();
@@ -198,7 +198,7 @@ impl CollectiveTask {
         Self::over(real, epochs, self.chunks.clone(), self.switch_copies, (self.backwards, self.adds))
     }
 
-    /// The task for parts of chunks. A part takes one epoch on every link for any rate, so links have no lanes.
+    /// Returns the task for parts of chunks. A part takes one epoch on every link for any rate, so links have no lanes.
     #[must_use]
     pub fn in_parts(mut self) -> Self {
         if self.has_lanes() {
@@ -216,14 +216,14 @@ impl CollectiveTask {
         self.network.node_count() > self.real.node_count()
     }
 
-    /// The network for trees, whose epochs differ from those of the task: its switches reduce only data that arrives at
-    /// one rate.
+    /// Returns the network for trees: its switches reduce only if all data arrives at one rate, because the epochs of
+    /// trees differ from the epochs of the task.
     pub fn for_trees(&self) -> LinkNetwork {
         let copies = self.switch_copies && !(self.adds && differ_by_rate(&self.real.reversed()));
         self.real.clone().with_copying(copies)
     }
 
-    /// The lane of a link for data whose slowest transmission before it takes `pace` epochs.
+    /// Returns the lane of a link for data whose slowest transmission before it takes `pace` epochs.
     pub fn lane(&self, link: u32, pace: u32) -> u32 {
         if !self.has_lanes() {
             return link;
@@ -237,7 +237,7 @@ impl CollectiveTask {
         }
     }
 
-    /// Nodes of `network`, each with `true` if its node in `real` is in a set.
+    /// Returns, for every node of `network`, `true` if its node in `real` is in a set.
     pub fn membership(&self, inside: &[u32]) -> Vec<bool> {
         let mut is_in = vec![false; self.real.node_count()];
         for node in inside {
@@ -246,13 +246,13 @@ impl CollectiveTask {
         self.origins.iter().map(|node| is_in[*node as usize]).collect()
     }
 
-    /// Shortest time from a node to another one, epochs.
+    /// Returns the shortest time from a node to another one, epochs.
     pub fn distance(&self, from: u32, to: u32) -> u32 {
         self.distances.from(&self.network, from)[to as usize]
     }
 
-    /// Maximum of the shortest times from the source of a chunk to its destinations, epochs; 0 for a chunk without
-    /// destinations.
+    /// Returns the maximum of the shortest times from the source of a chunk to its destinations, epochs; 0 for a chunk
+    /// without destinations.
     pub fn eccentricity(&self, chunk: usize) -> u32 {
         let row = self.distances.from(&self.network, self.chunks.source(chunk));
         self.chunks.dests(chunk).map(|dest| row[dest as usize]).max().unwrap_or(0)

@@ -26,8 +26,8 @@ record! {
         pub format: String = any(),
         /// How pieces are sent.
         pub discipline: CompactDiscipline = any(),
-        /// `true` if its data is reduced on the way to the root, `false` if it is spread from there; missing in plans
-        /// that do not state it, where the position of the part in the plan decides.
+        /// `true` if the data of the plan is reduced on the way to the root, `false` if it is spread from there; if
+        /// missing, the position of the part in the plan decides.
         pub adds_up: Option<bool> = any(),
         /// Length of an epoch, µs; no latency is omitted.
         pub epoch_us: f64 = within(1e-12..=HUGE),
@@ -48,7 +48,7 @@ record! {
 record! {
     /// A tree of a [`CompactPlan`].
     pub struct CompactTree {
-        /// GPU whose data it carries.
+        /// GPU whose data the tree carries.
         pub root: u32 = within(0..=MOST),
         /// Share of the root's data, a fraction such as `13/40`.
         pub share: String = any(),

@@ -1,15 +1,16 @@
 //! Whole chunks that GPUs keep and copy: an integer program on starts of chunks on links in epochs (TE-CCL, section 3.1
 //! and appendices A, B and F; docs/methods/collective.md, section 7).
 //!
-//! F\[c, e, k\] says how often chunk c starts on link e in epoch k, B\[c, n, k\] that it is at GPU n at the beginning
-//! of k. Only starts exist that can be in time: no chunk is at a node before its shortest path allows, and none leaves
-//! when it cannot be of use any more. Of chunks that a symmetry maps on each other one is kept, see [`Folding`].
+//! Variable F\[c, e, k\] is the number of times that chunk c starts on link e in epoch k, and B\[c, n, k\] is 1 if
+//! chunk c is at GPU n at the beginning of epoch k. The model has columns only for starts that can be in time: no chunk
+//! is at a node earlier than its shortest path allows, and no chunk starts so late that it cannot arrive before the
+//! end. If symmetries map chunks to each other, one of these chunks represents all of them; see [`Folding`].
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
-//! | [`columns`] | the columns that exist |
-//! | [`order`] | switches without latency between them |
-//! | [`rows`] | presence, forwarding, switches, windows of links, buffers |
+//! | [`columns`] | columns for starts that can arrive in time, and for the possible places of chunks |
+//! | [`order`] | rows for links without latency between switches |
+//! | [`rows`] | rows for presence, forwarding, switches, windows of links, and buffers |
 
 mod columns;
 mod order;
@@ -58,7 +59,7 @@ pub struct CopyQuestion<'t> {
 }
 
 impl<'t> CopyProgram<'t> {
-    /// The model of the schedules that end within the given epochs; it has no objective.
+    /// Builds the model of the schedules that end within the given epochs; it has no objective.
     ///
     /// # Errors
     /// If the run must stop.
@@ -68,7 +69,7 @@ impl<'t> CopyProgram<'t> {
         Self::from(question, &beginning, CopyEnd::Delivered, watch)
     }
 
-    /// The model of the epochs after a given initial state.
+    /// Builds the model of the epochs after a given initial state.
     ///
     /// # Errors
     /// If the run must stop.
@@ -114,7 +115,7 @@ impl<'t> CopyProgram<'t> {
         }
     }
 
-    /// Size of the model, reported before it is solved.
+    /// Returns the size of the model, which is reported before it is solved.
     pub fn built(&self) -> BuiltProgram {
         BuiltProgram {
             epochs: self.epochs,
@@ -125,17 +126,18 @@ impl<'t> CopyProgram<'t> {
         }
     }
 
-    /// Column of the presence of a chunk, given by its position among the representatives.
+    /// Returns the column for the presence of a chunk, given by its position among the representatives, at a node;
+    /// `None` if the chunk cannot be there in that epoch.
     pub(crate) fn present(&self, at: usize, node: u32, epoch: u32) -> Option<Column> {
         self.presence[at][node as usize].at(epoch)
     }
 
-    /// Columns of the starts of a chunk on a link, with their epochs.
+    /// Returns the columns of the starts of a chunk on a link, with their epochs.
     pub(crate) fn starts_on(&self, at: usize, link: u32) -> impl Iterator<Item = (u32, Column)> + '_ {
         self.starts[at][link as usize].iter()
     }
 
-    /// The starts of all chunks that a point represents.
+    /// Returns the starts of all chunks that a point represents.
     pub fn starts(&self, point: &[f64]) -> Vec<ChunkStart> {
         let mut starts = Vec::new();
         for (at, &chunk) in self.folding.chunks.iter().enumerate() {
@@ -159,12 +161,13 @@ impl<'t> CopyProgram<'t> {
         starts
     }
 
-    /// The schedule that a point represents, without starts that no delivery needs.
+    /// Returns the schedule that a point represents, without starts that no delivery needs.
     pub fn schedule(&self, point: &[f64]) -> EpochSchedule {
         EpochSchedule::pruned(self.task, self.starts(point))
     }
 
-    /// The point of a schedule, as a start point: `None` if a start has no column, or the schedule is not symmetric.
+    /// Converts a schedule to a start point of the solver; `None` if a start has no column, or the schedule is not
+    /// symmetric.
     pub fn point(&self, schedule: &EpochSchedule) -> Option<Vec<f64>> {
         let mut point = vec![0.0; self.model.columns()];
         // Only representatives have columns.

@@ -1,16 +1,16 @@
 //! Parts of chunks without copies: a linear program on amounts (TE-CCL, section 4.1; docs/methods/collective.md,
 //! section 8).
 //!
-//! f\[s, e, k\] chunks of source s start on link e in epoch k, b\[s, n, k\] of them wait at GPU n from epoch k to the
-//! next. Data of one source is told apart only by where it is in the end, so there are as many commodities as
-//! sources. The average of a solution over a group of symmetries is a solution, so the folded program answers for the
-//! whole one in both directions.
+//! Variable f\[s, e, k\] is the number of chunks of source s that start on link e in epoch k, and b\[s, n, k\] the
+//! number of chunks of source s that wait at GPU n from epoch k to epoch k + 1. Data of one source is distinguished
+//! only by its final destination, so each source is one commodity. The average of a solution over a group of symmetries
+//! is a solution too, so the symmetry-reduced model is feasible exactly if the full model is.
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
-//! | [`columns`] | amounts that can be in time, and what they obey |
-//! | [`pieces`] | from amounts to parts of chunks with a path each |
-//! | [`questions`] | the fewest epochs |
+//! | [`columns`] | columns for amounts that can arrive in time, and their constraints |
+//! | [`pieces`] | conversion of amounts to parts of chunks, each with a path |
+//! | [`questions`] | the minimum number of epochs |
 
 mod columns;
 mod pieces;
@@ -32,7 +32,7 @@ use lightbay_core::watch::Watch;
 use lightbay_highs::model::Model;
 use std::collections::BTreeMap;
 
-/// A source with the data that all destinations need from it.
+/// A source, with the data that the destinations need from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct FluidSource {
     node: u32,
@@ -61,7 +61,7 @@ pub struct FluidProgram<'t> {
 }
 
 impl<'t> FluidProgram<'t> {
-    /// The model of a task.
+    /// Builds the model of a task.
     ///
     /// # Errors
     /// If the run must stop.
@@ -100,7 +100,7 @@ impl<'t> FluidProgram<'t> {
         Ok(program)
     }
 
-    /// Size of the model, reported before it is solved.
+    /// Returns the size of the model, which is reported before it is solved.
     pub fn built(&self) -> BuiltProgram {
         BuiltProgram {
             epochs: self.epochs,
@@ -112,7 +112,7 @@ impl<'t> FluidProgram<'t> {
     }
 }
 
-/// One source of every orbit, ascending, with its chunks.
+/// Returns one source of every orbit, ascending, with its chunks.
 fn sources(task: &CollectiveTask, folding: &Folding) -> Vec<FluidSource> {
     let mut wanted: BTreeMap<u32, BTreeMap<u32, Vec<u32>>> = BTreeMap::new();
     for chunk in 0..task.chunks.len() {

@@ -14,7 +14,7 @@ const SERIES: [&str; 8] = [
     "question_s",
 ];
 
-/// Answers by their number in the series.
+/// Answers in the order of their numbers in the series.
 const ANSWERS: [QuestionOutcome; 3] =
     [QuestionOutcome::Infeasible, QuestionOutcome::Feasible, QuestionOutcome::Unknown];
 
@@ -25,7 +25,7 @@ pub struct QuestionRecord {
     pub epochs: u32,
     /// Number of symmetries by which the model was reduced; 1 for the full model.
     pub folded_by: u32,
-    /// Answer.
+    /// Answer to the problem.
     pub answer: QuestionOutcome,
     /// Columns with all chunks in all epochs.
     pub columns_in_full: u64,
@@ -39,7 +39,7 @@ pub struct QuestionRecord {
     pub seconds: f64,
 }
 
-/// Names of the series, each with the point that a problem adds to it.
+/// Returns the names of the series, each with the point that a problem adds to it.
 pub fn points(asked: &AskedQuestion) -> impl Iterator<Item = (&'static str, f64)> {
     let program = &asked.program;
     let answer = ANSWERS.iter().position(|answer| *answer == asked.outcome).unwrap_or_default();
@@ -56,7 +56,7 @@ pub fn points(asked: &AskedQuestion) -> impl Iterator<Item = (&'static str, f64)
     SERIES.into_iter().zip(figures)
 }
 
-/// The problems in the order in which they were solved, from the values of each series by its name.
+/// Returns the problems in the order in which they were solved; `values` returns the values of a series by its name.
 pub fn questions(values: impl Fn(&str) -> Vec<f64>) -> Vec<QuestionRecord> {
     let series = SERIES.map(values);
     let told = |at: usize| {

@@ -25,26 +25,26 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QuestionOutcome {
-    /// There is one.
+    /// A schedule exists.
     Feasible,
     /// No schedule exists; for a symmetry-reduced model: none with those symmetries.
     Infeasible,
-    /// A limit was reached first.
+    /// A limit was reached before the answer.
     Unknown,
 }
 
 /// A feasibility problem that was solved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AskedQuestion {
-    /// The program.
+    /// The model.
     pub program: BuiltProgram,
     /// Seconds until the answer.
     pub seconds: f64,
-    /// Answer.
+    /// Answer to the problem.
     pub outcome: QuestionOutcome,
 }
 
-/// Limits of questions.
+/// Limits of feasibility problems.
 #[derive(Clone, Debug)]
 pub struct QuestionLimits {
     /// Time limit for each problem, s.
@@ -60,7 +60,7 @@ pub struct QuestionLimits {
 /// Result of a series of feasibility problems.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FewestEpochs {
-    /// The best schedule, if it is better than the known one.
+    /// Best schedule; `None` if none is better than the known one.
     pub schedule: Option<EpochSchedule>,
     /// Minimum number of epochs that every schedule is proven to take.
     pub proven: u32,
@@ -69,7 +69,7 @@ pub struct FewestEpochs {
 }
 
 impl QuestionLimits {
-    /// Seconds for a problem that starts at a given time on the run's clock.
+    /// Returns the number of seconds for a problem that starts at a given time on the run's clock.
     pub fn seconds_at(&self, elapsed_s: f64) -> f64 {
         // A problem ends at its own limit, or with the run.
         self.seconds.min(self.until_s - elapsed_s).max(0.0)
@@ -81,7 +81,7 @@ impl QuestionLimits {
     }
 }
 
-/// Solves one feasibility problem.
+/// Solves one feasibility problem. Returns the solved problem, and the schedule if one was found.
 ///
 /// # Errors
 /// If the run must stop, or if the solver fails.

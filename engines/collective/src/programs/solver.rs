@@ -11,7 +11,7 @@ use lightbay_highs::solution::{Solution, Start, Status};
 
 /// Interface to a solver: methods use the solver process of their run, tests solve in their own process.
 pub trait ProgramSolver {
-    /// Solves a model.
+    /// Solves a model and returns the solution.
     ///
     /// # Errors
     /// If the run must stop, or if the solver fails.
@@ -34,11 +34,11 @@ pub trait ProgramSolver {
         Ok(())
     }
 
-    /// Time on the run's clock, s.
+    /// Returns the time on the run's clock, s.
     fn elapsed_s(&self) -> f64;
 }
 
-/// Columns and rows of a model.
+/// Number of columns and rows of a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProgramExtent {
     /// Columns.
@@ -50,9 +50,9 @@ pub struct ProgramExtent {
 /// A model that is about to be solved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BuiltProgram {
-    /// Number of epochs of its schedules.
+    /// Number of epochs of the schedules in the model.
     pub epochs: u32,
-    /// Number of symmetries by which it is reduced; 1 for the full model.
+    /// Number of symmetries by which the model is reduced; 1 for the full model.
     pub folded_by: usize,
     /// Columns and rows with all chunks in all epochs.
     pub whole: ProgramExtent,
@@ -69,7 +69,7 @@ pub struct OwnProcess<'w, W> {
 }
 
 impl<'w, W: Watch> OwnProcess<'w, W> {
-    /// A solver that stops with the run of `watch`.
+    /// Creates a solver that stops with the run of `watch`.
     pub const fn new(watch: &'w mut W) -> Self {
         Self { watch }
     }
@@ -95,15 +95,15 @@ impl<W: Watch> ProgramSolver for OwnProcess<'_, W> {
 /// Result of a model without an objective.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FeasibilityEnd {
-    /// A point exists: one value per column.
+    /// A point exists: the value of each column.
     Point(Vec<f64>),
-    /// There is none.
+    /// No point exists.
     Infeasible,
-    /// A limit was reached first.
+    /// A limit was reached before the answer.
     Unknown,
 }
 
-/// Tests within a time limit whether a model is feasible.
+/// Tests within a time limit whether a model is feasible; returns a point, or that none exists or none was found.
 ///
 /// # Errors
 /// If the run must stop, or if the solver fails.

@@ -1,4 +1,4 @@
-//! The finish of a schedule and its lower bounds.
+//! Sections on the finish of a schedule and on the lower bounds of the finish.
 
 use super::ExplainedPlan;
 use crate::model::lanes::differ_by_rate;
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 const MICROSECONDS: Unit = Unit::new("µs", 1.0, None);
 const LOWER_BOUND: Unit = MICROSECONDS.bounding(Sense::Min);
 
-/// Finish, bandwidth and replay.
+/// Returns the section on finish, bandwidth and replay.
 pub(super) fn finish(subject: ExplainedPlan<'_>) -> Section {
     let (claims, time) = (&subject.result.claims, &subject.result.time);
     let mut facts = Facts::new();
@@ -65,7 +65,7 @@ pub(super) fn finish(subject: ExplainedPlan<'_>) -> Section {
     }
 }
 
-/// Completion times and their lower bounds on one scale.
+/// Returns the completion times and their lower bounds on one scale.
 fn times(subject: ExplainedPlan<'_>) -> Table {
     let (claims, time) = (&subject.result.claims, &subject.result.time);
     let columns = vec![Column::words("time", "time"), Column::numbers("time_us", "", MICROSECONDS)];
@@ -86,7 +86,7 @@ fn times(subject: ExplainedPlan<'_>) -> Table {
     table
 }
 
-/// Distance of a finish from the floor, and the schedules that the floor covers.
+/// Returns a sentence on the gap between a finish and its floor, and on the schedules that the floor covers.
 fn floor_sentence(floor: &FloorClaim, because: &str) -> String {
     let whatever = "any chunking and any epoch length";
     if floor.gap_to_floor <= AT_FLOOR {
@@ -95,7 +95,7 @@ fn floor_sentence(floor: &FloorClaim, because: &str) -> String {
     format!("the finish is {:.2} % above this bound for {whatever}, {because}", 100.0 * floor.gap_to_floor)
 }
 
-/// A sentence on a finish that omits latencies and lies below the time with latencies; `None` for other plans.
+/// Returns a sentence on a finish that omits latencies and lies below the time with latencies; `None` for other plans.
 pub fn latencies_left_out(result: &CollectiveResult) -> Option<String> {
     let (claims, threshold) = (&result.claims, result.time.alpha_threshold);
     let floor_us = claims.floor.as_ref()?.with_latency.floor_us;
@@ -114,8 +114,8 @@ pub fn latencies_left_out(result: &CollectiveResult) -> Option<String> {
     ))
 }
 
-/// A sentence if no switch reduces in a plan although switches can: schedules reduce only data that arrives at one
-/// rate.
+/// Returns a sentence if no switch reduces in a plan although switches can (schedules reduce only data that arrives at
+/// one rate); otherwise `None`.
 pub fn not_reduced(scenario: &CollectiveScenario, result: &CollectiveResult) -> Option<String> {
     if !scenario.topology.switch_model.reduce || !scenario.demand.collective.reduces() {
         return None;
@@ -136,7 +136,8 @@ pub fn not_reduced(scenario: &CollectiveScenario, result: &CollectiveResult) -> 
     })
 }
 
-/// Floors on finish and replay, for any chunking and any epoch length.
+/// Returns the table of floors on finish and replay, for any chunking and any epoch length; `None` if the plan has no
+/// floors.
 fn floors(claims: &ScheduleClaims, alpha_threshold: f64) -> Option<Table> {
     let floor = claims.floor.as_ref()?;
     let columns = vec![
@@ -164,7 +165,7 @@ fn words_of_covers(subject: ExplainedPlan<'_>) -> String {
     covers(time.epoch_us, time.discipline, time.pieces_per_chunk, subject.result.claims.bounds.len() > 1)
 }
 
-/// Trees in compact form, by part of the collective.
+/// Returns the table of trees in compact form, by part of the collective; `None` without trees.
 fn trees(parts: &[CompactPlan]) -> Option<Table> {
     if parts.is_empty() {
         return None;
@@ -203,7 +204,7 @@ fn trees(parts: &[CompactPlan]) -> Option<Table> {
     Some(table)
 }
 
-/// The finish of every tenant.
+/// Returns the table of the finish of every tenant; `None` without tenants.
 fn tenants(subject: ExplainedPlan<'_>) -> Option<Table> {
     let demand = &subject.scenario.demand;
     if demand.collective != CollectiveSort::MultiTenant {
@@ -230,7 +231,7 @@ fn tenants(subject: ExplainedPlan<'_>) -> Option<Table> {
     Some(table)
 }
 
-/// Bounds for each part of the collective.
+/// Returns the section on the bounds of each part of the collective.
 pub(super) fn bounds(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
     let (claims, time) = (&subject.result.claims, &subject.result.time);
     let floors = floors(claims, time.alpha_threshold);

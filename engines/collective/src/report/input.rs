@@ -7,18 +7,19 @@ use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort, NodeSort};
 use lightbay_core::report::{About, Cell, Column, Facts, Matrix, Phrase, Section, Table, Tone, Unit, text};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A rate in files, used without conversion.
+/// Unit of rates, which are stored in GB/s.
 const GBYTE_PER_S: Unit = Unit::new("GB/s", 1.0, None);
-/// A time in files, used without conversion.
+/// Unit of times, which are stored in µs.
 const MICROSECONDS: Unit = Unit::new("µs", 1.0, None);
 
-/// Forms of the network on a screen.
+/// Forms in which a screen shows the network.
 pub(super) const FORMS: &[&str] = &["drawn", "matrix"];
 
 /// Maximum number of nodes for which every link has a cell.
 const MOST_NODES: usize = 64;
 
-/// Rates of the links, by tail and head; links into the binding cut of a plan are marked.
+/// Returns the matrix of link rates, by tail and head; links into the binding cut of a plan are marked. `None` if the
+/// network has too many nodes.
 fn links(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<'_>>) -> Option<Matrix> {
     let topology = &scenario.topology;
     let count = topology.nodes.len();
@@ -68,7 +69,8 @@ fn links(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<'_>>) -> Opti
     })
 }
 
-/// Nodes, and links by type, rate and latency; on screens, every link if the network has few nodes.
+/// Returns the section on nodes, and on links by type, rate and latency; on screens, it has every link if the network
+/// has few nodes.
 pub(super) fn network(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<'_>>) -> Section {
     let topology = &scenario.topology;
     let switches = topology.nodes.iter().filter(|node| node.kind == NodeSort::Switch).count();
@@ -117,7 +119,7 @@ pub(super) fn network(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<
     section.context(size).block("facts", "", facts).block("links", "Links", table)
 }
 
-/// Hops from the source of each chunk to its destinations; `None` if there are too many chunks or nodes.
+/// Returns the hops from the source of each chunk to its destinations; `None` if there are too many chunks or nodes.
 fn distances(scenario: &CollectiveScenario, chunks: &ChunkList) -> Option<Matrix> {
     let topology = &scenario.topology;
     let ranks = scenario.demand.rank_nodes(topology);
@@ -149,7 +151,7 @@ fn distances(scenario: &CollectiveScenario, chunks: &ChunkList) -> Option<Matrix
     })
 }
 
-/// Hops of the shortest path over working links to every node that can be reached.
+/// Returns the hops of the shortest path over working links to every node that can be reached.
 fn hops_from(scenario: &CollectiveScenario, source: u32) -> BTreeMap<u32, u32> {
     let mut hops = BTreeMap::from([(source, 0)]);
     let mut last = vec![source];
@@ -169,7 +171,7 @@ fn hops_from(scenario: &CollectiveScenario, source: u32) -> BTreeMap<u32, u32> {
     hops
 }
 
-/// Collective, ranks, chunks and sizes.
+/// Returns the section on collective, ranks, chunks and sizes.
 pub(super) fn demand(scenario: &CollectiveScenario) -> Section {
     let (topology, demand) = (&scenario.topology, &scenario.demand);
     let chunks = demand.expand(topology);

@@ -12,16 +12,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Number of links in the grid.
 const MOST_LINKS: usize = 256;
-/// Number of columns in the grid; with more epochs, several share a column.
+/// Maximum number of columns in the grid; with more epochs, several epochs share a column.
 const MOST_COLUMNS: u32 = 256;
-/// Maximum number of transmissions that are separate intervals, each with a sentence; above it, consecutive
+/// Maximum number of transmissions that are separate intervals, each with a sentence; if there are more, consecutive
 /// transmissions of a chunk are joined.
 const MOST_SPANS: usize = 20_000;
-/// First item number of transmissions that can be selected. Transmissions without a number get the item numbers from
-/// this one on a screen.
+/// Item number of the first transmission without a number in the plan; the following ones are numbered from here.
 const MOST_ITEMS: u32 = 1 << 20;
 
-/// Bytes of each link that carries data, by link, the most loaded first.
+/// Returns both ends, the transmission time in µs and the number of transmissions of each link that carries data; the
+/// largest time comes first.
 fn loads(subject: ExplainedPlan<'_>) -> Vec<((u32, u32), f64, usize)> {
     let mut loads: BTreeMap<(u32, u32), (f64, usize)> = BTreeMap::new();
     for send in &subject.result.sends {
@@ -39,7 +39,7 @@ fn loads(subject: ExplainedPlan<'_>) -> Vec<((u32, u32), f64, usize)> {
     busy
 }
 
-/// Bytes per µs of every link.
+/// Returns the rate of every link, bytes per µs.
 fn rates(subject: ExplainedPlan<'_>) -> BTreeMap<(u32, u32), f64> {
     let rate = |link: &crate::scenario::LinkRecord| {
         ((link.from, link.to), 1000.0 * link.capacity_gbyte_per_s / link.beta_scale)
@@ -76,7 +76,7 @@ struct PlacedSend {
     of: Transmission,
 }
 
-/// Transmissions on the links in some rows, in the order of the sends.
+/// Returns the transmissions on the links in `shown`, each with its row there, in the order of the sends.
 fn placed(subject: ExplainedPlan<'_>, shown: &[(u32, u32)]) -> Vec<PlacedSend> {
     let rows: BTreeMap<(u32, u32), usize> =
         shown.iter().enumerate().map(|(row, ends)| (*ends, row)).collect();
@@ -87,7 +87,7 @@ fn placed(subject: ExplainedPlan<'_>, shown: &[(u32, u32)]) -> Vec<PlacedSend> {
     (0_u32..).zip(all).filter_map(of_row).collect()
 }
 
-/// Fraction of each link that is transmitting, by epochs.
+/// Returns the section that shows, by epochs, the fraction of each link's capacity that transmits.
 pub(super) fn grid(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
     let (finish, epoch_us) = (subject.result.claims.finish_epochs, subject.result.time.epoch_us);
     if finish == 0 || subject.result.sends.is_empty() {
@@ -162,7 +162,7 @@ pub(super) fn grid(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
     Ok(section)
 }
 
-/// Links with their transmissions, the most loaded first.
+/// Returns the transmissions of links as intervals, one row per link, the most loaded link first.
 fn lanes(
     subject: ExplainedPlan<'_>,
     words: &SendWords<'_>,
@@ -222,12 +222,12 @@ fn lanes(
     }
 }
 
-/// Unit in which a time is shown.
+/// Returns the unit in which a time is shown.
 fn unit_of(time_us: f64) -> Unit {
     if time_us < 1e4 { Unit::MICROSECONDS } else { Unit::MILLISECONDS }
 }
 
-/// Bytes as megabytes with three digits or more.
+/// Formats bytes as megabytes with three digits or more.
 fn megabytes(bytes: f64) -> String {
     match bytes / 1e6 {
         large if large >= 100.0 => format!("{large:.0}"),
@@ -285,7 +285,7 @@ impl<'a> SendWords<'a> {
     }
 }
 
-/// Text on the sends, by cell of the grid.
+/// Returns the texts on the sends, by cell of the grid.
 fn about(words: &SendWords<'_>, senders: &[Vec<u32>]) -> Vec<About> {
     let cell = |(at, numbers): (usize, &Vec<u32>)| -> About {
         let mut all = numbers.iter().filter_map(|number| words.of_send(*number));
@@ -302,12 +302,12 @@ fn about(words: &SendWords<'_>, senders: &[Vec<u32>]) -> Vec<About> {
     senders.iter().enumerate().map(cell).collect()
 }
 
-/// The fields of a send by which it is found again.
+/// Returns the fields of a send that identify it.
 const fn key(send: &PieceSend) -> (u32, u32, u32, u32) {
     (send.piece, send.from, send.to, send.epoch)
 }
 
-/// Load of each link, the busiest first.
+/// Returns the section with the load of each link, the most loaded link first.
 pub(super) fn links(subject: ExplainedPlan<'_>) -> Section {
     let columns = vec![
         Column::words("from", "from"),

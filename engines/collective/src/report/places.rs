@@ -10,7 +10,7 @@ const MOST_DRAWN: usize = 40;
 /// Fraction of its field that a box fills, so that boxes are separate.
 const FILL: f64 = 0.86;
 
-/// Positions as fractions of width and height, one for each node; none if there are too many nodes.
+/// Returns the positions of the nodes as fractions of width and height; empty if there are too many nodes.
 pub(super) fn places(topology: &Topology) -> Vec<[f64; 2]> {
     if topology.nodes.len() > MOST_DRAWN {
         return Vec::new();
@@ -18,7 +18,8 @@ pub(super) fn places(topology: &Topology) -> Vec<[f64; 2]> {
     grid(topology).unwrap_or_else(|| boxes(topology))
 }
 
-/// Nodes named by two or three coordinates, as in the grids of this program; planes are next to each other.
+/// Returns the positions of nodes that are named by two or three coordinates, as in the grids of this program; planes
+/// are next to each other. `None` for other names.
 fn grid(topology: &Topology) -> Option<Vec<[f64; 2]>> {
     let coordinates = |name: &str| -> Option<Vec<u32>> {
         name.strip_prefix('g')?.split('.').map(|part| part.parse().ok()).collect()
@@ -41,7 +42,8 @@ fn grid(topology: &Topology) -> Option<Vec<[f64; 2]>> {
     Some(all.iter().map(place).collect())
 }
 
-/// Nodes of a box on a circle, boxes in fields next to each other; nodes without a box are between the fields.
+/// Returns the positions of nodes in boxes: each box is a circle in a field, and the fields are next to each other;
+/// nodes without a box are between the fields.
 fn boxes(topology: &Topology) -> Vec<[f64; 2]> {
     let groups = topology.nodes.iter().filter_map(|node| node.group).max().map_or(0, |last| last + 1);
     let count = groups.max(1);

@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 
 const MICROSECONDS: Unit = Unit::new("µs", 1.0, Some(3));
 
-/// Every send with the epoch at which its data is usable.
+/// Returns every send with the epoch at which its data is usable.
 pub(super) fn arrivals(subject: ExplainedPlan<'_>) -> Vec<(PieceSend, u32)> {
     let Some(times) = send_times(subject.scenario, subject.result) else { return Vec::new() };
     subject.result.sends.iter().copied().zip(times.arrivals).collect()
 }
 
-/// Deliveries to destinations: piece, node and epoch. A reduction is delivered when it is complete.
+/// Returns the deliveries to destinations: piece, node and epoch. A reduction is delivered when it is complete.
 fn delivered(subject: ExplainedPlan<'_>) -> Vec<(u32, u32, u32)> {
     let chunks = subject.scenario.demand.expand(&subject.scenario.topology);
     let gathers = subject.scenario.demand.collective == CollectiveSort::Gather;
@@ -40,14 +40,14 @@ fn delivered(subject: ExplainedPlan<'_>) -> Vec<(u32, u32, u32)> {
     first.into_iter().map(|((piece, node), epoch)| (piece, node, epoch)).collect()
 }
 
-/// Every chunk with its first and last delivery, the chunks that end last first.
+/// Returns the section with the first and last delivery of every chunk; chunks that end last come first.
 pub(super) fn chunks(subject: ExplainedPlan<'_>) -> Section {
     let decides = "latest-ending chunks first; the bar is the epoch of the last delivery; slack is the \
          time from that delivery to the finish";
     Section::new("Chunks", chunk_table(subject)).legend(decides)
 }
 
-/// The rows of chunks.
+/// Returns the table of chunks.
 pub(super) fn chunk_table(subject: ExplainedPlan<'_>) -> Table {
     let list = subject.scenario.demand.expand(&subject.scenario.topology);
     let epoch_us = subject.result.time.epoch_us;
@@ -89,7 +89,7 @@ pub(super) fn chunk_table(subject: ExplainedPlan<'_>) -> Table {
     table
 }
 
-/// Number of deliveries until each time.
+/// Returns the section with the number of deliveries until each time.
 pub(super) fn deliveries(subject: ExplainedPlan<'_>) -> Section {
     let epoch_us = subject.result.time.epoch_us;
     let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
@@ -131,7 +131,7 @@ pub(super) fn deliveries(subject: ExplainedPlan<'_>) -> Section {
     Section::empty("Deliveries").block("curve", "Curve", curves).block("points", "Points", table)
 }
 
-/// Every send in order of time.
+/// Returns the section with every send in order of time.
 pub(super) fn sends(subject: ExplainedPlan<'_>) -> Section {
     let columns = vec![
         Column::counts("epoch", "epoch"),

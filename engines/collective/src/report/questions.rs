@@ -9,7 +9,7 @@ use lightbay_core::report::{
 
 const MICROSECONDS: Unit = Unit::new("µs", 1.0, Some(3));
 
-/// Every feasibility problem of a run, the newest first, and the steps of the run.
+/// Returns the section with every feasibility problem of a run, the newest first, and the steps of the run.
 pub(super) fn table(beside: &Surroundings) -> Result<Section, Unavailable> {
     let run = beside.run.as_ref().ok_or_else(|| {
         Unavailable::absent(
@@ -65,7 +65,8 @@ pub(super) fn table(beside: &Surroundings) -> Result<Section, Unavailable> {
         .remark("A symmetry-reduced model admits only symmetric schedules; if it is infeasible, asymmetric schedules may still exist."))
 }
 
-/// Phases of a run with the best schedule at the end of each; consecutive phases with the same name are one step.
+/// Returns the table of the phases of a run with the best schedule at the end of each; consecutive phases with the same
+/// name are one step.
 fn steps(run: &RunBeside) -> Table {
     let columns = vec![
         Column::words("step", "step"),
@@ -122,7 +123,8 @@ fn sentence(asked: &QuestionRecord) -> Phrase {
     ))
 }
 
-/// The feasibility problem that is being solved, or the number of those solved; the number of steps if none was.
+/// Returns a phrase on the feasibility problem that is being solved, or the number of solved problems; the number of
+/// steps if there are no problems.
 fn standing(run: &RunBeside, asked: &[QuestionRecord], steps: usize) -> Phrase {
     let now = run.phases.last().filter(|(_, phase)| run.is_active && phase.name == "question");
     match now {

@@ -19,17 +19,17 @@ const MICROSECONDS: Unit = Unit::new("µs", 1.0, Some(3));
 const GBYTE_PER_S: Unit = Unit::new("GB/s", 1.0, Some(3));
 const BYTES: Unit = Unit::new("bytes", 1.0, None);
 
-/// Buffer sizes: from 1 KB, each twice the size before.
+/// Number of buffer sizes: the first is 1 KB, and each is twice the size before.
 const SIZES: i32 = 21;
 /// Maximum number of deliveries for which the report computes baselines and trees.
 const MOST_DELIVERIES: usize = 1_024;
 /// Search effort for each size: these computations run while a user waits.
 const EFFORT: [u64; 2] = [5_000, 50_000];
 
-/// A curve by size: its name, and the time for each size, µs.
+/// A curve by size: key, title, and the time for each size, µs.
 type Times = (&'static str, &'static str, Vec<Option<f64>>);
 
-/// Bandwidth of schedules by buffer size, and the upper limit that the floor gives.
+/// Returns the section with the bandwidth of schedules by buffer size, and the upper limit that the floor gives.
 pub(super) fn sizes(
     scenario: &CollectiveScenario,
     plan: Option<ExplainedPlan<'_>>,
@@ -108,7 +108,8 @@ pub(super) fn sizes(
     Ok(section)
 }
 
-/// Replay of a baseline, µs.
+/// Returns the completion time of a baseline in a replay without epochs, µs; `None` if the deadline is over, or if the
+/// paths do not exist.
 fn baseline(scenario: &CollectiveScenario, bytes: f64, ways: FixedWays, deadline: Deadline) -> Option<f64> {
     if deadline.is_over() {
         return None;
@@ -130,7 +131,8 @@ fn baseline(scenario: &CollectiveScenario, bytes: f64, ways: FixedWays, deadline
     tasks.tasks.iter().map(replay).sum()
 }
 
-/// Finishes of trees, with the pieces of each rank, if the collective copies.
+/// Returns the finishes of trees for each size, and writes the number of pieces of each rank to `pieces`. `None` if
+/// trees do not apply to the scenario, or if the deadline is over.
 fn trees(
     scenario: &CollectiveScenario,
     tasks: &CollectiveTasks,
@@ -213,7 +215,8 @@ fn drawn(
     }
 }
 
-/// Sizes from which another curve is the fastest, each with the name of the curve; only schedules, not their floor.
+/// Returns marks at the sizes from which another curve is the fastest, each with the name of the curve; counts only
+/// schedules, not their floor.
 fn crossovers(curves: &[Times], sizes: &[f64]) -> Vec<Mark> {
     let fastest = |at: usize| {
         let schedules = curves.iter().filter(|(name, ..)| *name != "floor");
@@ -253,7 +256,7 @@ fn listed(curves: &[Times], sizes: &[f64], pieces: &[Option<u32>]) -> Table {
     table
 }
 
-/// The ranges of a plan, with the kind of their schedules.
+/// Returns the table of the ranges of a plan, with the type of their schedules.
 fn range_table(ranges: &[SizeRange]) -> Table {
     let columns = vec![
         Column::numbers("min_bytes", "from", BYTES),

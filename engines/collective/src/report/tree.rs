@@ -15,8 +15,8 @@ type Arrival = (PieceSend, u32);
 /// Sends of the pieces of a chunk, by piece and by tail; by head if the pieces are reduced.
 type ByTail = BTreeMap<(u32, u32), Vec<Arrival>>;
 
-/// The paths of a chunk: every send with its head, indented below the send on which it depends. For pieces that are
-/// reduced, the tree goes from the GPU that gets the sum back to the contributors.
+/// Returns the section with the paths of a chunk: every send with its head, indented below the send on which it
+/// depends. For pieces that are reduced, the tree goes from the GPU that gets the sum back to the contributors.
 pub(super) fn of_chunk(subject: ExplainedPlan<'_>, chunk: u32) -> Result<Section, Unavailable> {
     let pieces: BTreeMap<u32, bool> = subject
         .result
@@ -76,13 +76,13 @@ pub(super) fn of_chunk(subject: ExplainedPlan<'_>, chunk: u32) -> Result<Section
 /// Depth above which the depth is written as a number: deeper indents would push the names out of the column.
 const DEEPEST: usize = 8;
 
-/// Indentation of a send at a depth of the tree.
+/// Returns the indentation of a send at a depth of the tree.
 fn indent(depth: usize) -> String {
     let number = if depth > DEEPEST { format!("{depth} ") } else { String::new() };
     "  ".repeat(depth.min(DEEPEST)) + &number
 }
 
-/// The sends of all pieces in tree order, each with its depth.
+/// Returns the sends of all pieces in tree order, each with its depth.
 fn trees(pieces: &BTreeMap<u32, bool>, sends: Vec<Arrival>) -> Vec<(usize, Arrival)> {
     let mut by_tail = ByTail::new();
     let mut heads: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
@@ -114,7 +114,7 @@ fn trees(pieces: &BTreeMap<u32, bool>, sends: Vec<Arrival>) -> Vec<(usize, Arriv
     rows
 }
 
-/// Moves the sends that leave a node, and all sends after them, into the rows.
+/// Moves the sends that leave the node in `root`, and all sends after them, from `by_tail` to `rows`.
 fn below(
     root: (u32, u32),
     by_tail: &mut ByTail,

@@ -9,13 +9,13 @@ use lightbay_core::record::{any, index, list, within};
 use lightbay_core::{record, words};
 
 words! {
-    /// A named collective, or a list.
+    /// Type of a collective: a named one, a list of chunks, or several tenants.
     pub enum CollectiveSort {
         /// Every rank sends its chunks to every other rank.
         AllGather = "all_gather",
-        /// Sums over all ranks; each rank gets a part.
+        /// Data is summed over all ranks; each rank gets a part of the sum.
         ReduceScatter = "reduce_scatter",
-        /// Sums over all ranks; each rank gets all of them.
+        /// Data is summed over all ranks; each rank gets the whole sum.
         AllReduce = "all_reduce",
         /// Every rank sends different chunks to every other rank.
         AllToAll = "all_to_all",
@@ -38,7 +38,7 @@ record! {
     /// The algorithm bandwidth counts the buffer: with R ranks of p chunks each, it contains p chunks for Broadcast and
     /// R·p chunks for all other named collectives.
     pub struct Demand, ignoring "format", "name" {
-        /// Collective.
+        /// Type of the collective.
         pub collective: CollectiveSort = any(),
         /// Size of the buffer, bytes; replaces `chunk_bytes` for named collectives.
         pub output_buffer_bytes: Option<f64> = within(0.0..=HUGE).unit("bytes"),
@@ -49,9 +49,9 @@ record! {
         pub sizes_bytes: Vec<u64> = index().or(Vec::new()).omitted(),
         /// Number of chunks of every rank, or of every pair of ranks.
         pub chunks_per_rank: u32 = within(1..=MAX_PER_RANK).or(1).cold(),
-        /// GPUs that take part, in order of rank; all if missing.
+        /// GPUs that take part, in order of rank; all GPUs if missing.
         pub ranks: Option<Vec<u32>> = index(),
-        /// Rank of the GPU that sends or receives everything.
+        /// Rank that sends or receives everything.
         pub root: Option<u32> = within(0..=MAX_NODES as i64).cold(),
         /// `true` if GPUs and switches may copy data on the way. Otherwise the source sends a separate chunk to every
         /// destination.
@@ -84,7 +84,7 @@ record! {
     pub struct TenantDemand {
         /// Name, for people.
         pub name: String = any(),
-        /// Collective; reductions, custom demands and several tenants are not allowed.
+        /// Type of the collective; reductions, custom demands and several tenants are not allowed.
         pub collective: CollectiveSort = any(),
         /// Number of chunks of every rank, or of every pair of ranks.
         pub chunks_per_rank: u32 = within(1..=MAX_PER_RANK).or(1),
@@ -98,7 +98,7 @@ record! {
 }
 
 impl Demand {
-    /// A named collective among all GPUs.
+    /// Creates the demand of a named collective among all GPUs.
     pub fn named(collective: CollectiveSort, output_buffer_bytes: f64) -> Self {
         Self {
             collective,
@@ -115,7 +115,7 @@ impl Demand {
         }
     }
 
-    /// Listed chunks, all of one size.
+    /// Creates a demand of listed chunks, all of one size.
     pub fn custom(chunk_bytes: f64, chunks: Vec<ChunkWish>) -> Self {
         Self {
             output_buffer_bytes: None,
@@ -125,7 +125,7 @@ impl Demand {
         }
     }
 
-    /// Size of a chunk, bytes.
+    /// Returns the size of a chunk, bytes.
     pub fn chunk_size(&self, topology: &Topology) -> f64 {
         let ranks = self.rank_nodes(topology).len() as u64;
         let chunks = self.collective.buffer_chunks(ranks, u64::from(self.chunks_per_rank)).max(1);
@@ -138,14 +138,14 @@ impl Demand {
 }
 
 impl ChunkWish {
-    /// A chunk of the first tenant with the default weight.
+    /// Creates a chunk of the first tenant with the default weight.
     pub fn new(source: u32, dests: impl Into<Vec<u32>>) -> Self {
         Self { source, dests: dests.into(), tenant: 0, priority: 1.0 }
     }
 }
 
 impl CollectiveSort {
-    /// The conventional spelling of the collective's name.
+    /// Returns the conventional spelling of the collective's name.
     pub const fn label(self) -> &'static str {
         match self {
             Self::AllGather => "AllGather",
@@ -181,7 +181,7 @@ impl CollectiveSort {
         matches!(self, Self::ReduceScatter | Self::AllReduce)
     }
 
-    /// Number of chunks in the buffer for a number of ranks with p chunks each.
+    /// Returns the number of chunks in the buffer for a number of ranks with `per_rank` chunks each.
     pub const fn buffer_chunks(self, ranks: u64, per_rank: u64) -> u64 {
         match self {
             Self::Broadcast => per_rank,

@@ -13,9 +13,10 @@ use lightbay_core::record::{any, index};
 use lightbay_core::{record, words};
 
 words! {
-    /// Kind of family.
+    /// Type of a family of networks.
     pub enum FamilySort {
-        /// Chassis of 8 GPUs in a hybrid cube mesh; InfiniBand connects GPU 0 of a chassis to GPU 1 of another.
+        /// NDv2: chassis of 8 GPUs in a hybrid cube mesh; InfiniBand connects GPU 0 of a chassis to GPU 1 of another
+        /// one.
         Ndv2 = "ndv2",
         /// One chassis of 8 GPUs in a hybrid cube mesh.
         Dgx1 = "dgx1",
@@ -44,7 +45,7 @@ record! {
     /// A member of a family of networks.
     #[derive(Eq)]
     pub struct NetworkFamily {
-        /// Family.
+        /// Type of the family.
         pub network: FamilySort = any(),
         /// Number of chassis or boxes, or nodes along each dimension.
         pub size: Vec<u32> = index(),
@@ -52,7 +53,7 @@ record! {
 }
 
 impl FamilySort {
-    /// Default size of a member.
+    /// Returns the default size of a member of the family.
     pub fn usual_size(self) -> Vec<u32> {
         match self {
             Self::Dgx1 => vec![1],
@@ -62,7 +63,7 @@ impl FamilySort {
         }
     }
 
-    /// Text: the valid sizes.
+    /// Returns a text that states the valid sizes.
     const fn sizes(self) -> &'static str {
         match self {
             Self::Ndv2 | Self::Dgx1 => "1, 2 or 4 chassis (dgx1: 1)",
@@ -76,7 +77,7 @@ impl FamilySort {
 }
 
 impl NetworkFamily {
-    /// The topology of the member.
+    /// Builds the topology of the member.
     ///
     /// # Errors
     /// A size that the family does not have.
@@ -156,7 +157,7 @@ impl Builder {
     }
 }
 
-/// The permutation of `count` nodes that a rule gives.
+/// Returns the permutation of the numbers below `nodes` that `image` gives.
 fn permutation(nodes: u32, image: impl Fn(u32) -> u32) -> Vec<u32> {
     (0..nodes).map(image).collect()
 }

@@ -11,7 +11,7 @@ use lightbay_core::problem::Problem;
 use lightbay_core::record::{Idle, Knob, Knobs, Record as _};
 use std::sync::LazyLock;
 
-/// The knob of the rates of single links.
+/// Name of the knob for the rates of single links.
 const CAPACITIES: &str = "capacities";
 /// Minimum size of a buffer or a chunk that a knob can set, bytes.
 const LEAST_BYTES: f64 = 1e-6;
@@ -314,7 +314,7 @@ fn listed(entries: impl Iterator<Item = String>) -> Option<ParamValue> {
         .then(|| ParamValue::Text(if all.is_empty() { NONE.to_owned() } else { all.join(",") }))
 }
 
-/// `4x4x4` as numbers.
+/// Parses a size such as `4x4x4` into numbers; `None` for any other text.
 fn size(text: &str) -> Option<Vec<u32>> {
     text.split('x').map(|number| number.trim().parse().ok()).collect()
 }
@@ -364,7 +364,8 @@ impl CollectiveScenario {
         Ok(())
     }
 
-    /// Changes links as `FROM-TO:NUMBER:…` says, and drops the symmetries that are lost.
+    /// Applies `change` to the links and numbers that a text such as `FROM-TO:NUMBER:…` lists, and drops the symmetries
+    /// that are lost.
     fn set_links(
         &mut self,
         knob: &str,

@@ -13,16 +13,16 @@ pub struct NetworkNode {
     pub name: String,
     /// GPU or switch.
     pub kind: NodeSort,
-    /// Chassis, box or pod to which it belongs.
+    /// Chassis, box or pod to which the node belongs.
     pub group: Option<u32>,
 }
 
 /// A directed link of a [`LinkNetwork`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct NetworkLink {
-    /// Node that it leaves.
+    /// Node that the link leaves.
     pub from: u32,
-    /// Node that it enters.
+    /// Node that the link enters.
     pub to: u32,
     /// Rate in GB/s after stragglers, exact.
     pub capacity: Rational,
@@ -30,7 +30,7 @@ pub struct NetworkLink {
     pub capacity_gbyte_per_s: f64,
     /// Fixed latency after stragglers, µs.
     pub alpha_us: f64,
-    /// Intervals in which it carries data, µs; always if there are none.
+    /// Intervals in which the link carries data, µs; if there are none, the link always carries data.
     pub up_us: Vec<[f64; 2]>,
 }
 
@@ -43,7 +43,7 @@ pub struct Symmetry {
     pub links: Vec<u32>,
 }
 
-/// GPUs, switches and directed links.
+/// Network of GPUs, switches and directed links.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkNetwork {
     nodes: Vec<NetworkNode>,
@@ -90,7 +90,7 @@ impl Adjacency {
 }
 
 impl LinkNetwork {
-    /// The network of a topology.
+    /// Builds the network of a topology.
     ///
     /// # Errors
     /// Capacities that cannot be represented exactly, links without nodes, and generators that are not symmetries.
@@ -144,7 +144,7 @@ impl LinkNetwork {
         problems.into_result(network)
     }
 
-    /// The network of a scenario without the failed links, and with the symmetries that remain.
+    /// Builds the network of a scenario without the failed links, and with the symmetries that remain.
     ///
     /// # Errors
     /// As for [`Self::of`].
@@ -161,7 +161,7 @@ impl LinkNetwork {
         Ok(network)
     }
 
-    /// A network of nodes and links, without symmetries, with store-and-forward switches that copy.
+    /// Builds a network of nodes and links, without symmetries, with store-and-forward switches that copy.
     ///
     /// Both ends of every link must be nodes of the network.
     pub fn from_parts(nodes: Vec<NetworkNode>, links: Vec<NetworkLink>) -> Self {
@@ -183,7 +183,7 @@ impl LinkNetwork {
         }
     }
 
-    /// The network with every link reversed.
+    /// Returns the network with every link reversed.
     #[must_use]
     pub fn reversed(&self) -> Self {
         let turned = |link: &NetworkLink| NetworkLink { from: link.to, to: link.from, ..link.clone() };
@@ -193,7 +193,7 @@ impl LinkNetwork {
         network
     }
 
-    /// A network of other nodes and links with switches of the same capabilities, without symmetries.
+    /// Builds a network of other nodes and links, without symmetries, whose switches have the same capabilities.
     #[must_use]
     pub fn with_parts(&self, nodes: Vec<NetworkNode>, links: Vec<NetworkLink>) -> Self {
         let mut network = Self::from_parts(nodes, links);
@@ -208,22 +208,22 @@ impl LinkNetwork {
         self.cut_through && self.is_switch(link.from)
     }
 
-    /// Number of nodes.
+    /// Returns the number of nodes.
     pub fn node_count(&self) -> usize {
         self.nodes.len()
     }
 
-    /// All nodes, by id.
+    /// Returns all nodes, by id.
     pub fn nodes(&self) -> &[NetworkNode] {
         &self.nodes
     }
 
-    /// All links, by id.
+    /// Returns all links, by id.
     pub fn links(&self) -> &[NetworkLink] {
         &self.links
     }
 
-    /// Ids of the GPUs, ascending.
+    /// Returns the ids of the GPUs, ascending.
     pub fn gpus(&self) -> &[u32] {
         &self.gpus
     }
@@ -233,17 +233,17 @@ impl LinkNetwork {
         self.nodes[node as usize].kind == NodeSort::Switch
     }
 
-    /// Links that leave a node.
+    /// Returns the links that leave a node.
     pub fn out_links(&self, node: u32) -> &[u32] {
         self.out_links.of(node)
     }
 
-    /// Links that enter a node.
+    /// Returns the links that enter a node.
     pub fn in_links(&self, node: u32) -> &[u32] {
         self.in_links.of(node)
     }
 
-    /// The link between two nodes.
+    /// Returns the link between two nodes, if there is one.
     pub fn link_between(&self, from: u32, to: u32) -> Option<u32> {
         self.by_ends.get(&(from, to)).copied()
     }
@@ -263,14 +263,14 @@ impl LinkNetwork {
         self.cut_through
     }
 
-    /// The same network, with switches that copy or do not copy.
+    /// Returns the same network, with switches that copy or do not copy.
     #[must_use]
     pub const fn with_copying(mut self, copies: bool) -> Self {
         self.switch_copies = copies;
         self
     }
 
-    /// The declared symmetries; their products are symmetries too.
+    /// Returns the declared symmetries; their products are symmetries too.
     pub fn generators(&self) -> &[Symmetry] {
         &self.generators
     }
@@ -280,7 +280,7 @@ impl LinkNetwork {
         self.generators.extend(generators);
     }
 
-    /// The symmetry of a permutation of nodes.
+    /// Returns the symmetry that a permutation of nodes defines.
     ///
     /// # Errors
     /// The property that the permutation does not preserve, as the end of a sentence.
@@ -322,23 +322,23 @@ impl LinkNetwork {
         Ok(Symmetry { nodes: nodes.to_vec(), links })
     }
 
-    /// The orbit of every node under the declared symmetries, by its smallest member.
+    /// Returns the orbit of every node under the declared symmetries, by the smallest member of the orbit.
     pub fn node_orbits(&self) -> Vec<u32> {
         orbits(self.nodes.len(), self.generators.iter().map(|symmetry| symmetry.nodes.as_slice()))
     }
 
-    /// The orbit of every link under the declared symmetries, by its smallest member.
+    /// Returns the orbit of every link under the declared symmetries, by the smallest member of the orbit.
     pub fn link_orbits(&self) -> Vec<u32> {
         orbits(self.links.len(), self.generators.iter().map(|symmetry| symmetry.links.as_slice()))
     }
 
-    /// Number of groups: the largest group number plus 1.
+    /// Returns the number of groups: the largest group number plus 1.
     pub fn group_count(&self) -> usize {
         self.nodes.iter().filter_map(|node| node.group).max().map_or(0, |group| group as usize + 1)
     }
 }
 
-/// Smallest member of the orbit of every point under permutations.
+/// Returns, for every point, the smallest member of its orbit under permutations.
 fn orbits<'a>(points: usize, permutations: impl Iterator<Item = &'a [u32]>) -> Vec<u32> {
     let mut joined = UnionFind::<u32>::new(points);
     for permutation in permutations {

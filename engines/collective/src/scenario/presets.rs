@@ -40,7 +40,7 @@ pub const PRESETS: &[Preset] = &[
     Preset::new("h800x64-allgather-1gb", "64 boxes of 8 H800 at 8 rails, AllGather of 1 GB"),
 ];
 
-/// Networks by the prefix of their name before the size.
+/// Families of networks, by the part of the name before the size.
 const NETWORKS: [(&str, FamilySort); 11] = [
     ("ndv2x", FamilySort::Ndv2),
     ("dgx1", FamilySort::Dgx1),
@@ -55,7 +55,7 @@ const NETWORKS: [(&str, FamilySort); 11] = [
     ("torus", FamilySort::Torus),
 ];
 
-/// Collectives by their name in presets.
+/// Collectives, by their names in presets.
 const COLLECTIVES: [(&str, CollectiveSort); 7] = [
     ("allgather", CollectiveSort::AllGather),
     ("reducescatter", CollectiveSort::ReduceScatter),
@@ -66,7 +66,7 @@ const COLLECTIVES: [(&str, CollectiveSort); 7] = [
     ("gather", CollectiveSort::Gather),
 ];
 
-/// The scenario called `name`.
+/// Returns the scenario called `name`; `None` if the name is unknown.
 pub fn scenario(name: &str) -> Option<CollectiveScenario> {
     let mut parts = name.split('-');
     let (network, collective, size) = (parts.next()?, parts.next()?, parts.next()?);
@@ -85,7 +85,7 @@ pub fn scenario(name: &str) -> Option<CollectiveScenario> {
     made.validate().ok().map(|()| made)
 }
 
-/// A scenario with the default epochs.
+/// Creates a scenario with the default epochs.
 pub fn of(topology: Topology, family: Option<NetworkFamily>, demand: Demand) -> CollectiveScenario {
     CollectiveScenario {
         topology,
@@ -98,7 +98,7 @@ pub fn of(topology: Topology, family: Option<NetworkFamily>, demand: Demand) -> 
     }
 }
 
-/// A size such as `1gb` or `6.4mb`, in powers of ten.
+/// Parses a size such as `1gb` or `6.4mb`, in powers of ten, into bytes; `None` for any other text.
 pub fn bytes(text: &str) -> Option<f64> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let factor = match &text[digits.len()..] {

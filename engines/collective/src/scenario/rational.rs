@@ -13,12 +13,12 @@ pub struct Rational {
 }
 
 impl Rational {
-    /// Nothing.
+    /// The number 0.
     pub const ZERO: Self = Self { numerator: 0, denominator: 1 };
-    /// One.
+    /// The number 1.
     pub const ONE: Self = Self { numerator: 1, denominator: 1 };
 
-    /// The fraction of two numbers; `None` for a zero denominator.
+    /// Creates the fraction of two numbers; `None` for a zero denominator.
     pub fn new(numerator: i128, denominator: i128) -> Option<Self> {
         let divisor = i128::try_from(gcd(numerator.unsigned_abs(), denominator.unsigned_abs())).ok()?;
         if denominator == 0 {
@@ -31,12 +31,13 @@ impl Rational {
         Some(Self { numerator, denominator })
     }
 
-    /// A whole number.
+    /// Creates a fraction from an integer.
     pub const fn whole(number: i128) -> Self {
         Self { numerator: number, denominator: 1 }
     }
 
-    /// The number that the shortest decimal text of a float represents: 0.1 is a tenth.
+    /// Returns the number that the shortest decimal text of a float represents (0.1 is a tenth); `None` if it is not
+    /// finite or too large.
     pub fn of_decimal(number: f64) -> Option<Self> {
         if !number.is_finite() {
             return None;
@@ -52,17 +53,17 @@ impl Rational {
         Self::new(numerator.checked_mul(sign)?, denominator)
     }
 
-    /// Numerator.
+    /// Returns the numerator.
     pub const fn numerator(self) -> i128 {
         self.numerator
     }
 
-    /// Denominator, at least 1.
+    /// Returns the denominator, which is at least 1.
     pub const fn denominator(self) -> i128 {
         self.denominator
     }
 
-    /// The nearest float.
+    /// Returns the nearest float.
     pub fn as_f64(self) -> f64 {
         self.numerator as f64 / self.denominator as f64
     }
@@ -72,7 +73,7 @@ impl Rational {
         self.numerator == 0
     }
 
-    /// The sum of this fraction and another one.
+    /// Returns the sum of this fraction and another one.
     pub fn plus(self, other: Self) -> Option<Self> {
         let divisor =
             i128::try_from(gcd(self.denominator.unsigned_abs(), other.denominator.unsigned_abs())).ok()?;
@@ -81,12 +82,12 @@ impl Rational {
         Self::new(numerator, self.denominator.checked_mul(left)?)
     }
 
-    /// This fraction minus another one.
+    /// Returns this fraction minus another one.
     pub fn minus(self, other: Self) -> Option<Self> {
         self.plus(Self { numerator: other.numerator.checked_neg()?, ..other })
     }
 
-    /// The product of this fraction and another one.
+    /// Returns the product of this fraction and another one.
     pub fn times(self, other: Self) -> Option<Self> {
         // Reducing crosswise first keeps the products small.
         let left = Self::new(self.numerator, other.denominator)?;
@@ -97,12 +98,12 @@ impl Rational {
         )
     }
 
-    /// This fraction divided by another one; `None` also if the divisor is zero.
+    /// Returns this fraction divided by another one; `None` also if the divisor is zero.
     pub fn over(self, other: Self) -> Option<Self> {
         self.times(Self::new(other.denominator, other.numerator)?)
     }
 
-    /// The largest integer that is not larger than the fraction.
+    /// Returns the largest integer that is not larger than the fraction.
     pub const fn floor(self) -> i128 {
         self.numerator.div_euclid(self.denominator)
     }
@@ -156,7 +157,7 @@ impl fmt::Display for Rational {
     }
 }
 
-/// Greatest common divisor; 1 for two zeros.
+/// Returns the greatest common divisor; 1 for two zeros.
 fn gcd(mut a: u128, mut b: u128) -> u128 {
     while b != 0 {
         (a, b) = (b, a % b);

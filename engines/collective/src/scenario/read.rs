@@ -1,4 +1,4 @@
-//! Nodes of a network: one by one, or the number of GPUs.
+//! Reads the nodes of a network: a list of nodes, or only the number of GPUs.
 
 use super::{MAX_NODES, NodeRecord, NodeSort};
 use lightbay_core::problem::Problems;
@@ -7,7 +7,7 @@ use lightbay_core::record::{FieldType, NumberRange, Place};
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::Value;
 
-/// Nodes as listed; a node without a name is named after its id. A number N is read as N GPUs.
+/// Reads nodes as listed; a node without a name is named after its id. A number N is read as N GPUs.
 pub(super) fn nodes(value: &Value, place: &Place<'_>, problems: &mut Problems) -> Option<Vec<NodeRecord>> {
     let mut nodes = if value.is_number() {
         let count = int_at(value, place, 1..=MAX_NODES as i64, problems)?;

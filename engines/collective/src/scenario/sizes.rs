@@ -9,7 +9,7 @@ pub const MAX_SIZES: usize = 64;
 const LARGEST: f64 = 1e15;
 
 impl CollectiveScenario {
-    /// The scenario with another buffer size, and without a list of sizes.
+    /// Returns the scenario with another buffer size, and without a list of sizes.
     #[must_use]
     pub fn sized(&self, bytes: f64) -> Self {
         let mut scenario = self.clone();
@@ -18,7 +18,7 @@ impl CollectiveScenario {
         scenario
     }
 
-    /// Adds the problems of the list of sizes.
+    /// Adds the problems of the list of sizes to `problems`.
     pub(super) fn validate_sizes(&self, problems: &mut Problems) {
         let sizes = &self.demand.sizes_bytes;
         if sizes.is_empty() {
@@ -53,8 +53,8 @@ impl CollectiveScenario {
     }
 }
 
-/// Sizes from text: `none`, a list such as `1000,64000,1e6`, or a range such as `1e3..1e9`, in which each size is twice
-/// the one before.
+/// Parses sizes: `none`, a list such as `1000,64000,1e6`, or a range such as `1e3..1e9`, in which each size is twice
+/// the one before. `None` for any other text.
 pub(super) fn parse(text: &str) -> Option<Vec<u64>> {
     let number = |text: &str| {
         let bytes: f64 = text.trim().parse().ok()?;

@@ -95,7 +95,7 @@ impl CollectiveScenario {
         }
     }
 
-    /// Destinations without a path, at most one for each source.
+    /// Adds a problem for destinations without a path, at most one problem for each source.
     fn validate_reach(&self, network: &LinkNetwork, problems: &mut Problems) {
         let chunks = self.demand.expand(&self.topology);
         let backwards = self.demand.collective.starts_backwards();
@@ -304,7 +304,7 @@ impl Demand {
         }
     }
 
-    /// Adds the problems of fields that apply only to other collectives, and of sizes.
+    /// Adds the problems of sizes, and of fields that apply only to other collectives.
     fn validate_fields(&self, problems: &mut Problems) {
         let named = self.collective.is_named();
         let custom = self.collective == CollectiveSort::Custom;

@@ -23,10 +23,10 @@ pub enum FixedWays {
     SingleTree,
 }
 
-/// A path of a chunk: from a GPU that has it, by a chain of links.
+/// A path of a chunk: a chain of links from a GPU that has the chunk.
 #[derive(Clone, Copy, Debug)]
 struct ChunkWay {
-    /// The preceding path; none if the path begins at the source.
+    /// Index of the preceding path; none if the path begins at the source.
     after: Option<u32>,
     chain: u32,
 }
@@ -38,7 +38,7 @@ struct WayTree {
     reached: FxHashMap<u32, Option<u32>>,
 }
 
-/// The schedule along fixed paths; `None` if the paths do not reach some GPU, or not in time.
+/// Schedules chunks along fixed paths; returns `None` if the paths do not reach some GPU, or not in time.
 ///
 /// # Errors
 /// If the run must stop.
@@ -83,7 +83,8 @@ pub fn by_fixed_ways<W: Watch<S>, S>(
     timed(task, &chains, &trees, watch)
 }
 
-/// The paths in epochs: the path whose chunk is ready first is scheduled first.
+/// Returns a schedule of the paths in epochs: the path whose chunk is ready first is scheduled first. `None` if links
+/// are not up in time.
 fn timed<W: Watch<S>, S>(
     task: &CollectiveTask,
     chains: &ChainTable,
@@ -135,7 +136,8 @@ fn timed<W: Watch<S>, S>(
     Ok(Some(EpochSchedule::pruned(task, starts)))
 }
 
-/// Adds the shortest path between two GPUs; the first GPU is already in the tree.
+/// Adds the shortest path between two GPUs, the first of which is already in the tree; returns `false` if no path
+/// exists.
 fn extend(task: &CollectiveTask, chains: &ChainTable, from: u32, to: u32, tree: &mut WayTree) -> bool {
     // Steps that always reduce the exact distance to the goal form a shortest path.
     let rest = task.distances.to(&task.network, to);
@@ -160,7 +162,7 @@ fn extend(task: &CollectiveTask, chains: &ChainTable, from: u32, to: u32, tree: 
     true
 }
 
-/// All GPUs of the task in the order of a nearest-neighbour tour.
+/// Returns all GPUs of the task in the order of a nearest-neighbour tour.
 fn ring(task: &CollectiveTask) -> Vec<u32> {
     let mut part: Vec<u32> = participants(task);
     let Some(first) = part.first().copied() else { return part };
@@ -176,7 +178,7 @@ fn ring(task: &CollectiveTask) -> Vec<u32> {
     order
 }
 
-/// GPUs that have or need a chunk, ascending.
+/// Returns the GPUs that have or need a chunk, ascending.
 fn participants(task: &CollectiveTask) -> Vec<u32> {
     let mut part = vec![false; task.network.node_count()];
     for chunk in 0..task.chunks.len() {
@@ -213,7 +215,7 @@ fn along_ring(
     left.is_empty()
 }
 
-/// Neighbours of every GPU in the shortest-path tree of the first GPU.
+/// Returns the neighbours of every GPU in the shortest-path tree of the first GPU.
 fn tree(task: &CollectiveTask, chains: &ChainTable) -> FxHashMap<u32, Vec<u32>> {
     // The first participant is the root for all chunks.
     let part = participants(task);

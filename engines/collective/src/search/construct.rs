@@ -1,13 +1,13 @@
-//! Schedules chunk by chunk: each grows a tree of earliest arrivals through what earlier ones left of the links
+//! Builds schedules chunk by chunk: each chunk gets a tree of earliest arrivals over the free epochs of the links
 //! (docs/methods/collective.md, section 6).
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
-//! | [`tracks`] | which epochs of a link are free |
+//! | [`tracks`] | free epochs of links |
 //! | [`chains`] | paths from GPU to GPU through switches |
 //! | [`place`] | the tree of one chunk |
 //! | [`orders`] | orders of the chunks |
-//! | [`matched`] | all chunks at once, link by link as time passes |
+//! | [`matched`] | matching of all chunks to links in order of time |
 
 mod chains;
 mod matched;
@@ -34,9 +34,9 @@ use rand::RngExt;
 /// Limits of a construction.
 #[derive(Clone, Copy, Debug)]
 pub struct ConstructLimits {
-    /// Number of passes with scores, after the passes with fixed orders.
+    /// Number of passes whose chunk orders come from scores, after the passes with fixed orders.
     pub restarts: u32,
-    /// Seed of ties.
+    /// Seed of the random numbers that break ties.
     pub seed: u64,
 }
 
@@ -61,7 +61,7 @@ const PLAIN: [PlacementRule; 3] = [
 const SLOW_FIRST: PlacementRule =
     PlacementRule { fan_out: FanOut::None, price: 0.0, noise: 0.0, slow_first: 2.0 };
 
-/// Rules for placing the chunks of a task; rules that help most often come first.
+/// Returns the rules for placing the chunks of a task; rules that help most often come first.
 fn rules(task: &CollectiveTask) -> &'static [PlacementRule] {
     // Fan-out needs copying switches and chunks with several destinations.
     let switches = (0..task.network.node_count() as u32).any(|node| task.network.is_switch(node));
@@ -187,7 +187,7 @@ impl BestSchedule {
     }
 }
 
-/// Passes over the representatives of a symmetry-reduced task; the images of a start follow from the start. Each
+/// Makes passes over the representatives of a symmetry-reduced task; the images of a start follow from the start. Each
 /// decision of a pass applies to all images at once, so the schedules have the symmetries of the network.
 fn folded<W: Watch<S>, S>(
     task: &CollectiveTask,
@@ -259,7 +259,8 @@ fn folded_passes<W: Watch<S>, S>(
     Ok(())
 }
 
-/// The group by which a task is reduced: it also moves every link, so that no link carries two images of a start.
+/// Returns the group by which a task is reduced; it also moves every link, so that no link carries two images of a
+/// start. `None` if the task is not reduced.
 fn folding(task: &CollectiveTask) -> Option<Folding> {
     let (chunks, gpus) = (task.chunks.len(), task.network.gpus().len());
     // Images of chunks with one destination are looked up, images of other chunks are listed.
@@ -273,8 +274,8 @@ fn folding(task: &CollectiveTask) -> Option<Folding> {
     (is_free && !folding.is_trivial()).then_some(folding)
 }
 
-/// Starts of all chunks from the starts of the first chunk of every orbit. Every element of the group maps the link and
-/// the chunk of each start.
+/// Returns the starts of all chunks, given the starts of the first chunk of every orbit. Every element of the group
+/// maps the link and the chunk of each start.
 fn unfolded(folding: &Folding, starts: &[ChunkStart]) -> Vec<ChunkStart> {
     let images = |start: &ChunkStart| {
         let ChunkStart { epoch, link, chunk } = *start;
@@ -295,9 +296,12 @@ const MOST_DELIVERIES: usize = 1 << 20;
 /// Number of chunks above which a schedule from the symmetry-reduced passes ends the search, so that chunks are not
 /// placed one by one.
 const MOST_ONE_BY_ONE: usize = 8_192;
-/// Passes over a reduced task for each restart: a pass is cheap, because it places only representatives.
+/// Number of passes over a symmetry-reduced task for each restart: a pass is cheap, because it places only
+/// representatives.
 const FOLDED_PASSES: u32 = 8;
-/// Passes that match chunks to links for each restart: they take about as long as placing all chunks one by one.
+/// Number of passes for each restart that match chunks to links: they take about as long as placing all chunks one by
+/// one.
 const MATCHED_PASSES: u32 = 4;
-/// Noise of paths, relative to the longest path of a chunk.
+/// Maximum random additions to the prices of paths, relative to the longest path of a chunk; the passes use these
+/// values in turn.
 const NOISE: [f64; 6] = [0.0, 0.02, 0.1, 0.3, 0.05, 0.6];

@@ -37,7 +37,7 @@ pub struct GivenStep {
 /// A schedule in epochs, and the changes that were necessary.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GivenSchedule {
-    /// The schedule of the task; reversed if the task is reversed.
+    /// Schedule of the task; reversed if the task is reversed.
     pub schedule: EpochSchedule,
     /// Transmissions between GPUs without a direct link or chain of switches, which are relayed by other GPUs.
     pub detours: usize,
@@ -131,9 +131,9 @@ struct GivenRun<'a> {
     tracks: LinkTracks,
     /// `true` if chunks are reduced: every rank has a part of each chunk, and sends its part to one other rank.
     adds: bool,
-    /// Epochs from which GPUs have chunks.
+    /// Epoch from which each GPU has each chunk.
     there: FxHashMap<(u32, u32), u32>,
-    /// Parts of sums that have been sent.
+    /// Parts of sums that have been sent, by chunk and GPU.
     sent: FxHashSet<(u32, u32)>,
     starts: Vec<ChunkStart>,
     used: FxHashSet<ChunkStart>,
@@ -179,7 +179,7 @@ impl<'a> GivenRun<'a> {
         Ok(time)
     }
 
-    /// Brings a chunk to a GPU, relayed by other GPUs if there is no direct chain.
+    /// Brings a chunk to a GPU, relayed by other GPUs if no direct chain exists; returns the epochs of the step.
     fn spread(&mut self, chunk: u32, send: &GivenSend, ready: u32) -> Result<StepTime, String> {
         let Some(&held) = self.there.get(&(chunk, send.from)) else {
             return Err(format!("{} sends a chunk that it does not have yet", self.name(send.from)));
@@ -223,7 +223,7 @@ impl<'a> GivenRun<'a> {
         Ok(StepTime { begins: begins.unwrap_or(ready), arrives: there })
     }
 
-    /// Starts a chunk on the chain on which it arrives first.
+    /// Starts a chunk on the chain on which it arrives first; returns the epochs of the step.
     fn hop(&mut self, chunk: u32, from: u32, to: u32, ready: u32) -> Result<StepTime, String> {
         let mut best: Option<(u32, u32, u32)> = None;
         // Parallel chains: the one on which the chunk arrives first, ties by start and number.

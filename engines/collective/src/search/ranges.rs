@@ -1,21 +1,21 @@
 //! Schedules for a list of sizes: the sizes that each of several schedules serves, and the size at which the next
 //! schedule takes over (docs/methods/collective.md, section 12).
 
-/// Times of a schedule with sizes of a list, µs; `None` if unknown.
+/// Times of a schedule for each size of a list, µs; `None` if unknown.
 pub type TimesBySize = Vec<Option<f64>>;
 
 /// Sizes that a schedule serves, by their positions in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServedSizes {
-    /// The schedule.
+    /// Index of the schedule.
     pub schedule: usize,
-    /// First size.
+    /// Position of the first size.
     pub first: usize,
-    /// Last size.
+    /// Position of the last size.
     pub last: usize,
 }
 
-/// Returns the minimum number of schedules that serve all sizes within `limits_us`, each for a range of sizes. If no
+/// Returns the smallest set of schedules that serves all sizes within `limits_us`, each with its range of sizes. If no
 /// schedule serves a size, omits this size and all sizes after it.
 pub fn fewest(times: &[TimesBySize], limits_us: &[f64]) -> Vec<ServedSizes> {
     // A schedule does not serve a size if its time exceeds the limit of the size.

@@ -40,12 +40,12 @@ pub struct RoundEnd {
     pub round: u32,
     /// Number of deliveries that are neither made nor in flight.
     pub waiting: usize,
-    /// Deliveries in all.
+    /// Number of all deliveries.
     pub deliveries: usize,
 }
 
-/// Minimum number of epochs of a round for a task: long enough that a chunk in flight arrives by the end of the next
-/// round, and that a chunk that enters a switch can leave it within the round.
+/// Returns the minimum number of epochs of a round for a task: long enough that a chunk in flight arrives by the end of
+/// the next round, and that a chunk that enters a switch can leave it within the round.
 pub fn shortest_round(task: &CollectiveTask) -> u32 {
     let chains = ChainTable::new(task);
     // Maximum number of epochs that a chunk needs through the switches of a chain.

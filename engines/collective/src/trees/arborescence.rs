@@ -11,7 +11,7 @@ struct Entry {
     right: u32,
 }
 
-/// No node.
+/// Marker for a missing node.
 const NONE: u32 = u32::MAX;
 
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl Heaps {
         }
     }
 
-    /// Merges two heaps, along their right spines, without recursion.
+    /// Merges two heaps, along their right spines, without recursion; returns the top of the merged heap.
     fn merge(&mut self, one: u32, other: u32) -> u32 {
         let (mut a, mut b) = (one, other);
         let mut spine = Vec::new();
@@ -165,7 +165,8 @@ pub fn cheapest_arborescence(nodes: usize, root: u32, arcs: &[(u32, u32, f64)]) 
     Some(expanded(nodes, root, arcs, &above, &chosen, count))
 }
 
-/// From the outermost contraction inwards: the arc that enters a cycle replaces the arc of the member that it enters.
+/// Expands the contractions from the outermost inwards: the arc that enters a cycle replaces the arc of the member that
+/// it enters. Returns the arc into each node.
 fn expanded(
     nodes: usize,
     root: u32,

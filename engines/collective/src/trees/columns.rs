@@ -26,9 +26,9 @@ use rustc_hash::FxHashSet;
 pub struct TreeQuestion<'n> {
     /// The network.
     pub network: &'n LinkNetwork,
-    /// Its fold.
+    /// Reduction of the network by symmetries.
     pub fold: &'n Fold,
-    /// Ranks, by node: they receive all data.
+    /// `true` for nodes that are ranks: they receive all data.
     pub ranks: &'n [bool],
     /// Data of each orbit of the fold, in shards; zero for orbits without data.
     pub weights: &'n [f64],
@@ -48,7 +48,7 @@ pub struct ColumnLimits {
 }
 
 impl ColumnLimits {
-    /// Limits for any network whose largest rate is `rate`.
+    /// Returns limits for any network whose largest rate is `rate`.
     pub const fn new(rate: f64) -> Self {
         Self { rounds: 200, enough: rate, hops: 40_000 }
     }
@@ -77,9 +77,9 @@ pub struct TreeProgram<'q, 'n> {
     orbit_rows: Vec<Option<Row>>,
     class_rows: Vec<Row>,
     class_sizes: Vec<u32>,
-    /// Largest capacity; all capacities are relative to it.
+    /// Largest capacity; the model states all capacities relative to it.
     scale: f64,
-    /// Price of a microsecond of latency of one GPU in the objective.
+    /// Price, in the objective, of a microsecond of latency of one GPU.
     per_us: f64,
     /// Price of a microsecond of a tree's depth.
     per_depth_us: f64,
@@ -95,7 +95,7 @@ fn failed(error: Error) -> MethodError {
 }
 
 impl<'q, 'n> TreeProgram<'q, 'n> {
-    /// The model with a first tree for every root; `None` if some rank cannot be reached.
+    /// Builds the model with a first tree for every root; `None` if some rank cannot be reached.
     ///
     /// # Errors
     /// Errors of the solver.
@@ -156,7 +156,7 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
         Ok(Some(program))
     }
 
-    /// Maximises the rate.
+    /// Maximises the rate, and returns the trees with their shares.
     ///
     /// # Errors
     /// If the run must stop, or if the solver fails.
@@ -173,8 +173,8 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
         self.generate(enough, watch)
     }
 
-    /// Minimises the latency at a feasible rate, GB/s per shard. `depth` is the weight of the last GPU that a tree
-    /// reaches, relative to the mean over all GPUs.
+    /// Minimises the latency at a feasible rate, GB/s per shard, and returns the trees with their shares. `depth` is
+    /// the weight of the last GPU that a tree reaches, relative to the mean over all GPUs.
     ///
     /// # Errors
     /// If the run must stop, or if the solver fails.
@@ -201,12 +201,13 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
         self.generate(f64::INFINITY, watch)
     }
 
-    /// Latencies of a tree, as in the objective.
+    /// Returns the weighted sum of the latencies of a tree, as in the objective.
     fn latency_cost(&self, tree: &Tree) -> f64 {
         self.pricing(&[]).latency_cost(tree)
     }
 
-    /// Solves the model and adds columns, alternately.
+    /// Solves the model and adds columns, alternately, until the rate reaches `enough`, the limit of rounds is reached,
+    /// or no tree has a negative reduced cost. Returns the trees with their shares.
     fn generate<W: Watch>(&mut self, enough: f64, watch: &mut W) -> Result<Packing, MethodError> {
         // The limit is a number of rounds, not a time.
         let mut left = self.limits.rounds;
@@ -244,8 +245,7 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
         }
     }
 
-    /// Adds the trees whose price is below the dual of their data row in the last solution; returns whether there were
-    /// any.
+    /// Adds trees whose price is below the dual of their data row in the last solution; returns whether there were any.
     fn price<W: Watch>(&mut self, solution: &Solution, watch: &mut W) -> Result<bool, MethodError> {
         let dual = |row: Row| solution.row_duals.get(row.index()).copied().unwrap_or(0.0);
         let order = self.question.fold.order() as f64;

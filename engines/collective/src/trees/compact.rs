@@ -126,7 +126,7 @@ pub fn compact(
     }
 }
 
-/// Time that the busiest link needs for all data, µs.
+/// Returns the time that the busiest link needs for all data, µs.
 fn round_us(network: &LinkNetwork, fold: &Fold, trees: &[(&Tree, f64)], shard_bytes: f64) -> f64 {
     let mut sizes = vec![0_u32; fold.class_links().len()];
     // The load of a representative is divided by the size of its orbit.
@@ -147,7 +147,7 @@ fn round_us(network: &LinkNetwork, fold: &Fold, trees: &[(&Tree, f64)], shard_by
     load.into_iter().enumerate().map(time).fold(0.0, f64::max)
 }
 
-/// Trees of a list schedule, with the starts of their pieces.
+/// Returns the trees of a list schedule, with the starts of their pieces.
 fn listed(network: &LinkNetwork, list: &ListPlan<'_>, pieces: u32) -> Vec<CompactTree> {
     let batches = list.batches.iter().zip(&list.schedule.starts);
     batches
@@ -161,7 +161,7 @@ fn listed(network: &LinkNetwork, list: &ListPlan<'_>, pieces: u32) -> Vec<Compac
         .collect()
 }
 
-/// Nodes of each hop of a tree.
+/// Returns the nodes of each hop of a tree.
 fn edges(network: &LinkNetwork, tree: &Tree) -> Vec<Vec<u32>> {
     let nodes = |hop| {
         let links = tree.links_of(hop).iter().map(|link| &network.links()[*link as usize]);

@@ -14,7 +14,7 @@ pub struct Fold {
     generators: Vec<Vec<u32>>,
     /// Representative GPU of each orbit.
     representatives: Vec<u32>,
-    /// Orbit of each GPU and the element that maps its representative to it; by node.
+    /// For each GPU, by node, its orbit and the element that maps the representative of the orbit to the GPU.
     places: Vec<Option<(u32, u32)>>,
     /// Orbit of each link.
     classes: Vec<u32>,
@@ -23,7 +23,7 @@ pub struct Fold {
 }
 
 impl Fold {
-    /// The fold by the declared symmetries; uses as many as act freely together.
+    /// Creates the fold by the declared symmetries; uses as many of them as act freely together.
     pub fn of(network: &LinkNetwork) -> Self {
         let mut generators: Vec<&Symmetry> = Vec::new();
         let mut elements = vec![identity(network.node_count())];
@@ -41,7 +41,7 @@ impl Fold {
         Self::with(network, elements, generators)
     }
 
-    /// No fold: every GPU and link represents itself.
+    /// Creates the trivial fold, in which every GPU and link represents itself.
     pub fn trivial(network: &LinkNetwork) -> Self {
         Self::with(network, vec![identity(network.node_count())], Vec::new())
     }
@@ -76,37 +76,37 @@ impl Fold {
         Self { elements, generators, representatives, places, classes, class_links }
     }
 
-    /// Number of elements.
+    /// Returns the number of elements of the group.
     pub fn order(&self) -> usize {
         self.elements.len()
     }
 
-    /// Images of all nodes, by element; the first element is the identity.
+    /// Returns the images of all nodes, by element; the first element is the identity.
     pub fn elements(&self) -> &[Vec<u32>] {
         &self.elements
     }
 
-    /// Generators, as images of all nodes.
+    /// Returns the generators, as images of all nodes.
     pub fn generators(&self) -> &[Vec<u32>] {
         &self.generators
     }
 
-    /// One GPU of each orbit.
+    /// Returns one GPU of each orbit.
     pub fn representatives(&self) -> &[u32] {
         &self.representatives
     }
 
-    /// The orbit of a GPU and the element that maps the orbit's representative to it; `None` for switches.
+    /// Returns the orbit of a GPU and the element that maps the orbit's representative to the GPU; `None` for switches.
     pub fn place(&self, gpu: u32) -> Option<(u32, u32)> {
         self.places[gpu as usize]
     }
 
-    /// Orbit of each link, by link.
+    /// Returns the orbit of each link, by link.
     pub fn classes(&self) -> &[u32] {
         &self.classes
     }
 
-    /// First link of each orbit.
+    /// Returns the first link of each orbit.
     pub fn class_links(&self) -> &[u32] {
         &self.class_links
     }
@@ -116,7 +116,7 @@ fn identity(nodes: usize) -> Vec<u32> {
     (0..nodes as u32).collect()
 }
 
-/// Image of a link under an element.
+/// Returns the image of a link under an element; `None` if no link joins the images of its ends.
 pub fn image_of(network: &LinkNetwork, images: &[u32], link: u32) -> Option<u32> {
     let ends = &network.links()[link as usize];
     network.link_between(images[ends.from as usize], images[ends.to as usize])

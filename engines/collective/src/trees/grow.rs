@@ -24,19 +24,19 @@ pub struct Growth<'n> {
 /// An entry of the frontier: a node that data could reach next.
 #[derive(Clone, Copy, Debug)]
 struct Reach {
-    /// GPU of the tree from which the data would leave, and the hop that reached that GPU.
+    /// GPU of the tree from which the data would leave, and the hop that brought the data to it.
     from: u32,
     parent: u32,
     price: f64,
     latency: f64,
-    /// Entry of the previous switch, and the link from it.
+    /// Entry of the previous switch, and the link from that switch.
     before: u32,
     link: u32,
 }
 
 impl Growth<'_> {
-    /// Returns the tree that always adds the cheapest next hop, by the price of its path plus the priced latency so
-    /// far; `None` if it cannot span the ranks. Drops relays without descendants.
+    /// Grows a tree by always adding the next hop with the lowest cost: the price of its path plus the price of the
+    /// latency so far. `None` if the tree cannot span the ranks. Drops relays without descendants.
     pub fn tree(&self, root: u32) -> Option<Tree> {
         let mut tree = Tree::new(root);
         let mut joined = vec![false; self.network.node_count()];
@@ -99,7 +99,7 @@ impl Growth<'_> {
         reach.price + self.per_us * reach.latency
     }
 
-    /// Offers the neighbours of a node that `at` reaches.
+    /// Adds the neighbours of a node that the data reaches to the frontier.
     #[expect(
         clippy::too_many_arguments,
         reason = "the arguments are parts of one search, borrowed separately"
@@ -134,7 +134,7 @@ impl Growth<'_> {
         }
     }
 
-    /// The tree without GPUs that are not ranks and forward nothing.
+    /// Returns the tree without GPUs that are not ranks and forward nothing.
     fn trimmed(&self, tree: Tree) -> Tree {
         // Children come before parents: a hop is useful if it ends at a rank or if one of its children is useful.
         let mut useful: Vec<bool> = tree.hops().iter().map(|hop| self.ranks[hop.to as usize]).collect();

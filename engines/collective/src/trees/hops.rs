@@ -9,9 +9,9 @@ use std::collections::BinaryHeap;
 /// The cheapest path from one GPU to another through switches only.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PricedHop {
-    /// GPU that it leaves.
+    /// GPU that the hop leaves.
     pub from: u32,
-    /// GPU that it reaches.
+    /// GPU that the hop reaches.
     pub to: u32,
     /// Links in order.
     pub links: Vec<u32>,

@@ -1,5 +1,5 @@
-//! Trees of a network that are computed once; the best schedule for any amount of data is made from them
-//! (docs/methods/collective.md, section 11).
+//! Library of the trees of a network: the trees are computed once, and the best schedule for any amount of data is made
+//! from them (docs/methods/collective.md, section 11).
 
 mod listed;
 mod matched;
@@ -23,7 +23,7 @@ pub struct TreeLibrary<'n> {
     network: &'n LinkNetwork,
     fold: Fold,
     ranks: usize,
-    /// Roots for which trees are made.
+    /// Roots whose data the trees carry.
     data: Vec<u32>,
     /// Largest rate per shard, GB/s; infinite if unknown.
     limit: f64,
@@ -33,12 +33,12 @@ pub struct TreeLibrary<'n> {
     variants: OnceLock<Option<Variants>>,
 }
 
-/// Trees at several rates, those of the best rate first.
+/// Trees at several rates; those of the best rate come first.
 #[derive(Clone, Debug)]
 struct Variants {
     packings: Vec<Packing>,
-    /// For each variant, the number of pieces for which every tree gets an integer number; 1 if there is only a large
-    /// one.
+    /// For each variant, the smallest number of pieces for which every tree gets an integer number; 1 if that number is
+    /// too large.
     wholes: Vec<u32>,
 }
 
@@ -67,9 +67,9 @@ pub struct TreeEffort {
     pub min_piece_bytes: f64,
     /// Maximum number of pieces of a root's data.
     pub most_pieces: u32,
-    /// Number that divides the pieces of a root's data.
+    /// Divisor of the number of pieces of a root's data.
     pub multiple: u32,
-    /// Number of schedules that are tried.
+    /// Types of schedules that are tried.
     pub sorts: TreeSorts,
     /// Maximum number of piece hops in one schedule that is tried.
     pub run_hops: u64,
@@ -90,21 +90,21 @@ impl Default for TreeEffort {
     }
 }
 
-/// Sorts of schedules.
+/// Types of schedules along trees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TreeSorts {
-    /// All.
+    /// All types.
     All,
-    /// List schedules alone.
+    /// Only list schedules.
     List,
-    /// Periodic schedules alone.
+    /// Only periodic schedules.
     Periodic,
     /// Only matchings of pieces to links.
     Matching,
 }
 
 impl TreeSorts {
-    /// All values, with their names.
+    /// All values, each with its name.
     pub const ALL: [(&'static str, Self); 4] = [
         ("auto", Self::All),
         ("list", Self::List),
@@ -135,7 +135,7 @@ pub enum TreePlanSort {
 }
 
 impl TreePlanSort {
-    /// Number of pieces of each rank's data, or of each tree's share of it.
+    /// Returns the number of pieces of each rank's data, or of each tree's share of it.
     pub fn pieces(&self) -> u32 {
         match self {
             Self::List { pieces, .. } => *pieces,
@@ -150,7 +150,7 @@ impl TreePlanSort {
 pub struct TreePlan {
     /// Time until all data has arrived, µs.
     pub finish_us: f64,
-    /// Position of its trees in the library.
+    /// Position, in the library, of the trees that the schedule uses.
     pub variant: usize,
     /// How pieces are sent.
     pub sort: TreePlanSort,
@@ -163,13 +163,13 @@ pub struct ListPlan<'l> {
     pub timing: PieceTiming,
     /// Trees with their pieces.
     pub batches: Vec<Batch<'l>>,
-    /// Starts.
+    /// Starts of the pieces.
     pub schedule: ListSchedule,
 }
 
 impl<'n> TreeLibrary<'n> {
-    /// The library of data that all `roots` spread to all `ranks`; `rate` is the largest rate per shard, GB/s, if
-    /// known, else infinite. Trees are computed when a schedule first needs them.
+    /// Creates the library of data that all `roots` spread to all `ranks`; `rate` is the largest rate per shard, GB/s,
+    /// if known, else infinite. Trees are computed when a schedule first needs them.
     pub fn new(network: &'n LinkNetwork, roots: &[u32], ranks: &[u32], rate: f64) -> Self {
         let fold = fold_for(network, &[roots, ranks]);
         let mut wanted = vec![false; network.node_count()];
@@ -237,33 +237,33 @@ impl<'n> TreeLibrary<'n> {
         Ok(Some(Variants { packings, wholes }))
     }
 
-    /// The fold of the network.
+    /// Returns the fold of the network.
     pub const fn fold(&self) -> &Fold {
         &self.fold
     }
 
-    /// The trees, those of the best rate first; empty before [`Self::prepare`].
+    /// Returns the trees, those of the best rate first; empty before [`Self::prepare`].
     pub fn variants(&self) -> &[Packing] {
         self.variants.get().and_then(Option::as_ref).map_or(&[], |variants| &variants.packings)
     }
 
-    /// Number of pieces for which every tree of a variant gets an integer number.
+    /// Returns the number of pieces for which every tree of a variant gets an integer number.
     fn whole(&self, variant: usize) -> u32 {
         self.variants.get().and_then(Option::as_ref).map_or(1, |all| all.wholes[variant])
     }
 
-    /// Largest rate per shard that the trees reach, GB/s.
+    /// Returns the largest rate per shard that the trees reach, GB/s.
     pub fn rate(&self) -> f64 {
         self.variants().iter().map(|packing| packing.rate).fold(0.0, f64::max)
     }
 
-    /// Lower bound on the time of every schedule for shards of `shard_bytes`, µs.
+    /// Returns a lower bound on the time of every schedule for shards of `shard_bytes`, µs.
     pub fn floor_us(&self, shard_bytes: f64) -> f64 {
         shard_bytes / (1000.0 * self.limit)
     }
 
     /// Returns the best schedule for shards of `shard_bytes` among those within the effort. `floor_us` is a lower bound
-    /// on the time: the search ends near it.
+    /// on the time: the search ends near it. `None` if no schedule was found.
     ///
     /// # Errors
     /// If the run must stop.
@@ -324,7 +324,7 @@ impl<'n> TreeLibrary<'n> {
         self.plan_lists(best, shard_bytes, floor_us, (most as u32, hops, run_hops), effort, watch)
     }
 
-    /// Returns the periodic schedule of the given trees with the best number of pieces; `None` without trees.
+    /// Returns the periodic schedule of the trees of a variant with the best number of pieces; `None` without trees.
     #[cfg(test)]
     pub fn periodic_figures(
         &self,
@@ -335,14 +335,15 @@ impl<'n> TreeLibrary<'n> {
         self.periodic(self.variants().get(variant)?, shard_bytes, effort)
     }
 
-    /// Returns the periodic schedule of the given trees with a number of pieces; `None` if these trees do not exist.
+    /// Returns the periodic schedule of the trees of a variant with a number of pieces; `None` if these trees do not
+    /// exist.
     pub fn periodic_with(&self, variant: usize, shard_bytes: f64, pieces: u32) -> Option<PeriodicFigures> {
         let packing = self.variants().get(variant)?;
         let trees = packing.trees.iter().flatten().map(|(tree, _)| tree);
         Some(periodic(self.network, trees, shard_bytes / (1000.0 * packing.rate), pieces))
     }
 
-    /// The periodic schedule with the best number of pieces; `None` without trees.
+    /// Returns the periodic schedule with the best number of pieces; `None` without trees.
     fn periodic(&self, packing: &Packing, shard_bytes: f64, effort: &TreeEffort) -> Option<PeriodicFigures> {
         let round_us = shard_bytes / (1000.0 * packing.rate);
         let trees = || packing.trees.iter().flatten().map(|(tree, _)| tree);
@@ -382,7 +383,7 @@ impl<'n> TreeLibrary<'n> {
         }
     }
 
-    /// Returns the list schedule of the given trees; `None` if it has too many epochs.
+    /// Returns the list schedule of the trees of a variant; `None` if it has too many epochs.
     pub fn list(
         &self,
         variant: usize,
@@ -404,7 +405,7 @@ impl<'n> TreeLibrary<'n> {
     }
 }
 
-/// The fold, if its symmetries preserve all of the sets; else the trivial fold.
+/// Returns the fold, if its symmetries preserve all of the sets; else the trivial fold.
 fn fold_for(network: &LinkNetwork, sets: &[&[u32]]) -> Fold {
     let fold = Fold::of(network);
     let keeps = |set: &&[u32]| {
@@ -415,7 +416,8 @@ fn fold_for(network: &LinkNetwork, sets: &[&[u32]]) -> Fold {
     if sets.iter().all(keeps) { fold } else { Fold::trivial(network) }
 }
 
-/// Smallest number of pieces for which every tree of a packing gets an integer number; 1 if there is no small one.
+/// Returns the smallest number of pieces for which every tree of a packing gets an integer number; 1 if that number is
+/// too large.
 fn whole_pieces(packing: &Packing) -> u32 {
     let shares: Vec<f64> = packing.trees.iter().flatten().map(|(_, share)| *share).collect();
     let near = |of: &u64| {
@@ -427,7 +429,7 @@ fn whole_pieces(packing: &Packing) -> u32 {
     (1..=MOST_WHOLE).find(near).map_or(1, |of| of as u32)
 }
 
-/// Numbers of pieces to try, up to and including `most`.
+/// Returns the numbers of pieces to try, up to and including `most`.
 fn piece_counts(most: u32) -> Vec<u32> {
     // All small numbers, then numbers with growing steps.
     let mut counts: Vec<u32> = (1..=8).collect();

@@ -45,10 +45,10 @@ pub struct ListSchedule {
     pub starts: Vec<Vec<u32>>,
 }
 
-/// A path over links that hops take.
+/// A path over links that several hops share.
 #[derive(Debug)]
 struct HopChain {
-    /// Class, epochs after the start, epochs occupied.
+    /// For each link: orbit, epochs after the start of the hop, epochs for which it is occupied.
     links: Vec<(u32, u32, u32)>,
     takes: u32,
     waiting: BinaryHeap<Reverse<Turn>>,
@@ -62,14 +62,15 @@ struct WaitingHop {
     hop: u32,
 }
 
-/// Position of a hop among those that wait for the same links: its key, the time at which it began to wait, the hop.
+/// Position of a hop among the hops that wait for the same links: key, time at which the hop began to wait, and the hop
+/// itself.
 type Turn = (i64, u32, WaitingHop);
 
-/// A tree with the data that its hops need.
+/// A tree with the data for scheduling its hops.
 struct Prepared {
     chains: Vec<u32>,
     tails: Vec<u32>,
-    /// Children of each hop; those of the root come last.
+    /// Children of each hop; the hops that leave the root come last.
     children: Vec<Vec<u32>>,
     /// Hops from the same GPU over the same first links, and the number of these links, if switches copy.
     siblings: Vec<Vec<(u32, u32)>>,
@@ -83,7 +84,7 @@ enum Happening {
     Frees(u32),
 }
 
-/// Marks a hop that has not started.
+/// Marker for a hop that has not started.
 const UNSTARTED: u32 = u32::MAX;
 
 /// Returns the schedule of all batches. All pieces are at their roots from the beginning. If switches copy, a piece
@@ -146,9 +147,9 @@ pub fn list_schedule(
 struct State {
     chains: Vec<HopChain>,
     by_first: Vec<Vec<u32>>,
-    /// First epoch at which each class is free.
+    /// First epoch at which each orbit of links is free.
     free: Vec<u32>,
-    /// Next epoch at which each class is processed.
+    /// Next epoch at which each orbit of links is processed.
     next: Vec<u32>,
     happenings: BinaryHeap<Reverse<(u32, Happening)>>,
 }
@@ -213,7 +214,8 @@ impl State {
         Prepared { chains, tails, children, siblings, pace: 0.0 }
     }
 
-    /// Records that a piece has crossed a hop ([`ROOT`]: is at its root), so that the next hops wait for their links.
+    /// Records that a piece has crossed a hop (or, with [`ROOT`], is at its root), so that the next hops wait for their
+    /// links.
     fn arrive(&mut self, time: u32, prepared: &Prepared, arrived: WaitingHop) {
         let place = if arrived.hop == ROOT { prepared.chains.len() } else { arrived.hop as usize };
         for &hop in &prepared.children[place] {
@@ -230,7 +232,7 @@ impl State {
         }
     }
 
-    /// First epoch at which each link of a chain is free when a piece reaches it.
+    /// Returns the first epoch at which each link of a chain is free when a piece reaches it.
     fn earliest(&self, chain: u32) -> u32 {
         let links = self.chains[chain as usize].links.iter();
         // Each link must be free when the piece reaches it.

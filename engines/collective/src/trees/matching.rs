@@ -18,23 +18,23 @@ use std::collections::{BinaryHeap, VecDeque};
 /// Order in which pieces that wait for the same link are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatchOrder {
-    /// At random.
+    /// Random order.
     Random,
-    /// To GPUs near the root first, random ties.
+    /// Pieces for GPUs near the root go first; ties are random.
     Near,
-    /// To GPUs far from the root first, random ties.
+    /// Pieces for GPUs far from the root go first; ties are random.
     Far,
 }
 
 impl MatchOrder {
-    /// All.
+    /// All orders.
     pub const ALL: [Self; 3] = [Self::Random, Self::Near, Self::Far];
 }
 
 /// Trees of single pieces, with the start of every hop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Matching {
-    /// Pieces of every root.
+    /// Number of pieces of every root.
     pub pieces: u32,
     /// Epochs until the last piece has arrived.
     pub finish: u32,
@@ -44,10 +44,10 @@ pub struct Matching {
     pub starts: Vec<Vec<u32>>,
 }
 
-/// Events; arrivals of an epoch come before the links that start a piece in it.
+/// Events of the simulation; arrivals of an epoch come before the links that start a piece in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Happening {
-    /// A piece is at a node.
+    /// A piece has arrived at a node.
     Arrives { piece: u32, node: u32 },
     /// A class of links is free to start a piece.
     Frees { class: u32 },
@@ -59,7 +59,8 @@ type WaitingStart = (i32, u32, u32, u32);
 /// Number of events between two stop checks.
 const BETWEEN: u32 = 4_096;
 
-/// Returns `true` if a network consists of GPUs and links between them, where matching is complete: hops are links.
+/// Returns `true` if a network consists only of GPUs and links between them. Matching then considers every possible
+/// hop, because each hop is one link.
 pub fn suits(network: &LinkNetwork) -> bool {
     network.gpus().len() == network.node_count()
 }
@@ -131,10 +132,10 @@ pub fn matching<W: Watch>(
     Ok(complete.then_some(Matching { pieces, finish, trees, starts }))
 }
 
-/// Marks a node at which a piece neither is nor will arrive. [`ROOT`] marks its root.
+/// Marker for a node at which a piece neither is nor will arrive. [`ROOT`] marks its root.
 const UNREACHED: u32 = u32::MAX - 1;
 
-/// Key of every node: the node with the smallest key is served first.
+/// Returns the key of every node: the node with the smallest key is served first.
 fn keys(network: &LinkNetwork, root: u32, order: MatchOrder) -> Vec<i32> {
     let mut keys = vec![0; network.node_count()];
     if order == MatchOrder::Random {
@@ -180,7 +181,7 @@ struct Matcher<'n> {
 }
 
 impl Matcher<'_> {
-    /// The next number of a xorshift generator: ties need no better generator, and a fixed seed makes plans
+    /// Returns the next number of a xorshift generator: ties need no better generator, and a fixed seed makes plans
     /// reproducible.
     fn random(&mut self) -> u32 {
         let mut next = self.random;

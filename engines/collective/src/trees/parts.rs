@@ -24,13 +24,13 @@ pub struct TreeParts<'n> {
 pub struct PartsPlan {
     /// Time until the last part ends, µs.
     pub finish_us: f64,
-    /// Schedule of each part; of one type, with equal numbers of pieces.
+    /// Schedule of each part; all have one type and equal numbers of pieces.
     pub plans: Vec<TreePlan>,
 }
 
 impl<'n> TreeParts<'n> {
-    /// Trees that spread the data of all `roots` to all `ranks`, on the network of each part in its direction of
-    /// planning.
+    /// Creates the trees that spread the data of all `roots` to all `ranks`, on the network of each part in its
+    /// direction of planning.
     pub fn new(networks: &'n [LinkNetwork], roots: &[u32], ranks: &[u32]) -> Self {
         let mut libraries = Vec::with_capacity(networks.len());
         for network in networks {
@@ -47,12 +47,13 @@ impl<'n> TreeParts<'n> {
         Self { libraries, networks }
     }
 
-    /// Trees of each part.
+    /// Returns the trees of each part.
     pub fn libraries(&self) -> &[TreeLibrary<'n>] {
         &self.libraries
     }
 
-    /// The best schedule for `shard_bytes` of every root; `floor_us` is a lower bound on the time.
+    /// Returns the best schedule for `shard_bytes` of every root, or `None` if no schedule was found; `floor_us` is a
+    /// lower bound on the time.
     ///
     /// # Errors
     /// If the run must stop.
@@ -112,7 +113,7 @@ impl<'n> TreeParts<'n> {
         Ok(best)
     }
 
-    /// The schedule of a part with another number of pieces.
+    /// Returns the schedule of a part with another number of pieces; `None` if none is found.
     fn with_pieces<W: Watch>(
         &self,
         part: usize,
@@ -154,7 +155,7 @@ impl<'n> TreeParts<'n> {
         })
     }
 
-    /// Schedules of all parts in epochs of one length.
+    /// Returns schedules of all parts in epochs of one length; `None` if a schedule has too many epochs.
     fn in_common_epochs(&self, plans: Vec<TreePlan>, shard_bytes: f64) -> Option<PartsPlan> {
         let periodic = plans.iter().any(|plan| matches!(plan.sort, TreePlanSort::Periodic(_)));
         // The parts run one after the other, so their times are added.
@@ -167,7 +168,7 @@ impl<'n> TreeParts<'n> {
         Some(PartsPlan { finish_us, plans })
     }
 
-    /// The schedules in compact form; `None` if one has too many epochs.
+    /// Returns the schedules in compact form; `None` if one has too many epochs.
     pub fn in_short(&self, plan: &PartsPlan, shard_bytes: f64) -> Option<Vec<CompactPlan>> {
         let mut least_us = 0.0;
         loop {
@@ -186,8 +187,8 @@ impl<'n> TreeParts<'n> {
         }
     }
 
-    /// Sends of list schedules if there are at most `most`, with the length of an epoch and the number of pieces of
-    /// every root.
+    /// Returns the length of an epoch in µs, the number of pieces of every root, and the sends of each part. `None` for
+    /// periodic schedules, and if there are more than `most` sends.
     pub fn sends(&self, plan: &PartsPlan, shard_bytes: f64, most: u64) -> Option<(f64, u32, Vec<ListSends>)> {
         let (mut epoch_us, mut all, mut count) = (0.0, Vec::new(), 0_u64);
         let pieces = plan.plans.first()?.sort.pieces();

@@ -1,5 +1,5 @@
 //! Periodic schedules: every tree sends one piece per epoch, and every piece takes the same path one epoch later than
-//! the one before (docs/methods/collective.md, section 11).
+//! the previous piece (docs/methods/collective.md, section 11).
 
 use super::timing::latency_epochs;
 use super::tree::{ROOT, Tree};
@@ -36,14 +36,16 @@ pub fn periodic<'t>(
     PeriodicFigures { epoch_us, pieces, finish_epochs, finish_us: finish_epochs as f64 * epoch_us }
 }
 
-/// Epochs from a send on a link until its data can leave the head, in the discipline `fluid` with no latency omitted.
+/// Returns the number of epochs from a send on a link until its data can leave the head, in the discipline `fluid` with
+/// no latency omitted.
 pub fn fluid_epochs(network: &LinkNetwork, link: u32, epoch_us: f64) -> u64 {
     let record = &network.links()[link as usize];
     let latency = latency_epochs(record.alpha_us, epoch_us) as u64;
     if network.is_through(record) { latency } else { latency + 1 }
 }
 
-/// For each hop, the number of epochs after which a piece that leaves the root in epoch 0 is at the end of the hop.
+/// Returns, for each hop, the number of epochs after which a piece that leaves the root in epoch 0 is at the end of the
+/// hop.
 pub fn depths(tree: &Tree, takes: &[u64]) -> Vec<u64> {
     let mut reached: Vec<u64> = Vec::with_capacity(tree.hops().len());
     for hop in tree.hops() {

@@ -8,11 +8,11 @@ use crate::scenario::network::LinkNetwork;
 /// The start of a piece on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TreeSend {
-    /// Epoch.
+    /// Epoch of the start.
     pub epoch: u32,
-    /// Link.
+    /// Link that transmits the piece.
     pub link: u32,
-    /// Piece: see [`ListSends::roots`].
+    /// Number of the piece: see [`ListSends::roots`].
     pub piece: u32,
     /// Slowest transmission before the link on the path from GPU to GPU, epochs; 0 at the beginning of the path.
     pub pace: u32,

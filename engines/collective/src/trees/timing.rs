@@ -5,14 +5,14 @@ use crate::model::epochs::rounded_up;
 use crate::model::passing::{Passage, passages};
 use crate::scenario::network::LinkNetwork;
 
-/// Epochs per microsecond and link, for pieces of one size; every link carries one piece at a time.
+/// Times of links in epochs, for pieces of one size; every link carries one piece at a time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PieceTiming {
     /// Length of an epoch, µs.
     pub epoch_us: f64,
     /// For each link, the number of epochs for which a piece occupies it.
     pub occupies: Vec<u32>,
-    /// Latency of each link.
+    /// Latency of each link, epochs.
     pub delays: Vec<u32>,
     /// `true` if switches cut through.
     pub cuts_through: bool,
@@ -23,7 +23,7 @@ pub struct PieceTiming {
 const FINEST: u32 = 256;
 
 impl PieceTiming {
-    /// The timing of pieces of `bytes`; `None` if epoch numbers would overflow 32 bits.
+    /// Computes the timing of pieces of `bytes`; `None` if epoch numbers would overflow 32 bits.
     pub fn new(network: &LinkNetwork, bytes: f64) -> Option<Self> {
         let capacities: Vec<f64> = network.links().iter().map(|link| link.capacity_gbyte_per_s).collect();
         let fastest = capacities.iter().copied().fold(0.0, f64::max);
@@ -61,19 +61,19 @@ impl PieceTiming {
         Some(Self { epoch_us, occupies, delays, cuts_through: network.is_cut_through() })
     }
 
-    /// Transmissions of a piece over the links of a path from GPU to GPU.
+    /// Returns the transmissions of a piece over the links of a path from GPU to GPU.
     pub fn passages(&self, links: &[u32]) -> Vec<Passage> {
         let hop = |link: &u32| (self.delays[*link as usize], self.occupies[*link as usize]);
         passages(links.iter().map(hop), self.cuts_through)
     }
 }
 
-/// Epochs for which a piece occupies a link, if a link of `rate` takes one epoch.
+/// Returns the number of epochs for which a piece occupies a link, if a link of `rate` takes one epoch.
 fn occupied(rate: f64, capacity: f64) -> f64 {
     rounded_up(rate / capacity).max(1.0)
 }
 
-/// Latency in whole epochs; nothing is omitted.
+/// Returns the latency in whole epochs; nothing is omitted.
 pub fn latency_epochs(alpha_us: f64, epoch_us: f64) -> f64 {
     rounded_up(alpha_us / epoch_us).max(0.0)
 }

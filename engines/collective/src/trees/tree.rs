@@ -5,7 +5,7 @@ use crate::scenario::network::LinkNetwork;
 /// A spanning tree: hops in an order in which a GPU is reached before it forwards data.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Tree {
-    /// GPU whose data it carries.
+    /// GPU whose data the tree carries.
     pub root: u32,
     hops: Vec<TreeHop>,
     links: Vec<u32>,
@@ -18,22 +18,23 @@ pub struct TreeHop {
     pub from: u32,
     /// GPU that receives the data.
     pub to: u32,
-    /// Hop by which `from` received it; `u32::MAX` for the root.
+    /// Position of the hop that brought the data to `from`; `u32::MAX` if `from` is the root.
     pub parent: u32,
     first: u32,
     count: u32,
 }
 
-/// Parent of the hops that leave the root.
+/// Value of `parent` for hops that leave the root.
 pub const ROOT: u32 = u32::MAX;
 
 impl Tree {
-    /// The tree that consists only of the root.
+    /// Creates the tree that consists only of the root.
     pub const fn new(root: u32) -> Self {
         Self { root, hops: Vec::new(), links: Vec::new() }
     }
 
-    /// Adds a hop over links from a GPU that the hop `parent` reaches ([`ROOT`]: from the root) and returns its position.
+    /// Adds a hop over links from a GPU that the hop `parent` reaches (with [`ROOT`], from the root); returns the
+    /// position of the new hop.
     pub fn add(&mut self, parent: u32, from: u32, to: u32, links: &[u32]) -> u32 {
         let position = self.hops.len() as u32;
         let first = self.links.len() as u32;
@@ -42,22 +43,23 @@ impl Tree {
         position
     }
 
-    /// The hops, parents first.
+    /// Returns the hops, parents first.
     pub fn hops(&self) -> &[TreeHop] {
         &self.hops
     }
 
-    /// Links of a hop in the order in which data crosses them.
+    /// Returns the links of a hop in the order in which data crosses them.
     pub fn links_of(&self, hop: &TreeHop) -> &[u32] {
         &self.links[hop.first as usize..(hop.first + hop.count) as usize]
     }
 
-    /// Links of all hops.
+    /// Returns the links of all hops.
     pub fn links(&self) -> &[u32] {
         &self.links
     }
 
-    /// The image under a symmetry given by the images of the nodes; `None` if some link has no image.
+    /// Returns the image of the tree under a symmetry given by the images of the nodes; `None` if some link has no
+    /// image.
     pub fn image(&self, network: &LinkNetwork, images: &[u32]) -> Option<Self> {
         let node = |node: u32| images[node as usize];
         let hops =
@@ -70,7 +72,7 @@ impl Tree {
         Some(Self { root: node(self.root), hops, links })
     }
 
-    /// Latency from the root to the end of each hop, summing `latency` over links, µs.
+    /// Returns the latency from the root to the end of each hop, summing `latency` over links, µs.
     pub fn reached(&self, latency: impl Fn(u32) -> f64) -> Vec<f64> {
         let mut reached = Vec::with_capacity(self.hops.len());
         for hop in &self.hops {
@@ -80,7 +82,7 @@ impl Tree {
         reached
     }
 
-    /// Longest latency from the root, summing `latency` over links, µs.
+    /// Returns the longest latency from the root, summing `latency` over links, µs.
     pub fn depth(&self, latency: impl Fn(u32) -> f64) -> f64 {
         self.reached(latency).into_iter().fold(0.0, f64::max)
     }

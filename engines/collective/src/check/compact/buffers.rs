@@ -1,13 +1,13 @@
-//! Data that GPUs hold for others on its way along trees: pieces from their arrival at a GPU until their last
-//! departure.
+//! Data that GPUs hold although they are not its destinations: pieces on their way along trees, from the arrival at a
+//! GPU until the last departure.
 
 use super::{Checker, TOLERANCE};
 use crate::plan::compact::CompactTree;
 use rustc_hash::FxHashMap;
 
 impl Checker<'_> {
-    /// Records what GPUs that are not destinations hold of a tree: `bytes` from the arrival of each hop until `epochs`
-    /// epochs after its last departure.
+    /// Records the data of a tree that GPUs hold without being destinations: `bytes` from the arrival of each hop until
+    /// `epochs` epochs after the last departure of this data.
     pub(super) fn hold(
         &mut self,
         tree: &CompactTree,

@@ -3,7 +3,7 @@
 use crate::scenario::{NodeSort, Topology};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Orbits of links and GPUs under a group that moves all of them.
+/// Orbits of links and GPUs under a group in which every element except the identity moves every link and every GPU.
 pub(super) struct LinkOrbits {
     /// Id of the link between two nodes.
     pub(super) by_ends: FxHashMap<(u32, u32), u32>,
@@ -85,7 +85,7 @@ impl LinkOrbits {
     }
 }
 
-/// All products of the generators. Each is identified by the image of the first GPU.
+/// Returns all products of the generators. Each product is identified by the image of the first GPU.
 fn group(topology: &Topology, generators: &[Vec<u32>]) -> Result<Vec<Vec<u32>>, String> {
     let mut elements: Vec<Vec<u32>> = vec![(0..topology.nodes.len() as u32).collect()];
     let Some(first) = topology.nodes.iter().position(|node| node.kind == NodeSort::Gpu) else {

@@ -3,7 +3,7 @@
 use super::Checker;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Returns a sum of shares; `None` if a share is not a fraction, or the sum overflows.
+/// Numerator and denominator of a sum of shares; `None` if a share is not a fraction, or the sum overflows.
 type ShareSum = Option<(u128, u128)>;
 
 impl Checker<'_> {
@@ -68,14 +68,14 @@ impl Checker<'_> {
     }
 }
 
-/// A fraction written as `13/40`.
+/// Parses a fraction such as `13/40` into numerator and denominator; `None` for any other text.
 pub(super) fn fraction(text: &str) -> Option<(u128, u128)> {
     let (top, bottom) = text.split_once('/')?;
     let (top, bottom) = (top.parse().ok()?, bottom.parse().ok()?);
     (bottom > 0).then_some((top, bottom))
 }
 
-/// Sum of two fractions; `None` if it overflows.
+/// Returns the sum of two fractions; `None` if it overflows.
 fn added((a, b): (u128, u128), (c, d): (u128, u128)) -> Option<(u128, u128)> {
     let top = a.checked_mul(d)?.checked_add(c.checked_mul(b)?)?;
     let bottom = b.checked_mul(d)?;

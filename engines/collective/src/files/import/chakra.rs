@@ -17,7 +17,7 @@ const MOST_BYTES: u64 = 1 << 30;
 /// Kinds of collectives that an error message lists.
 const LISTED: usize = 6;
 
-/// The format.
+/// Returns the description of the format.
 pub(super) fn format() -> FormatInfo {
     let network = "Network on which the collective runs, named as in presets: ring16, torus4x4, dgx1, h100x4 and \
          similar.";
@@ -50,7 +50,7 @@ pub(super) fn format() -> FormatInfo {
 
 /// A collective in the trace of one rank.
 struct TracedCollective {
-    /// Number in Chakra's list of collectives.
+    /// Number of the collective in Chakra's list of collectives.
     sort: i128,
     size: i128,
     group: String,
@@ -78,7 +78,7 @@ impl TracedCollective {
     }
 }
 
-/// Chakra's collectives by number.
+/// Returns the name of the collective that has a number in Chakra's list.
 fn name_of(sort: i128) -> String {
     const NAMES: [&str; 10] = [
         "AllReduce",
@@ -96,7 +96,7 @@ fn name_of(sort: i128) -> String {
     known.map_or_else(|| format!("collective {sort}"), |name| (*name).to_owned())
 }
 
-/// Makes a scenario from the files.
+/// Creates a scenario from the files, and returns it with its name.
 ///
 /// # Errors
 /// Every problem of the files, ranks that disagree, and a network that is missing, unknown or of another size.
@@ -169,7 +169,7 @@ pub(super) fn read(
     Ok((scenario_name(&input.name, NAME), made))
 }
 
-/// The network that the parameter names, with an arbitrary demand.
+/// Returns the network that the parameter names, with an arbitrary demand.
 fn network(params: &Params) -> Result<CollectiveScenario, Problems> {
     let remedy =
         "set a network as presets name it: network=ring16, network=torus4x4, network=dgx1, network=h100x4";
@@ -185,7 +185,7 @@ fn network(params: &Params) -> Result<CollectiveScenario, Problems> {
     })
 }
 
-/// The selected collective of the first trace.
+/// Returns the position of the selected collective in the first trace.
 fn chosen(found: &[TracedCollective], params: &Params) -> Result<usize, Problem> {
     let count = found.len();
     let all = counted(count as u64, "collective", "collectives");
@@ -220,7 +220,7 @@ fn chosen(found: &[TracedCollective], params: &Params) -> Result<usize, Problem>
     }
 }
 
-/// Ranks whose traces contain the collective, which must be the same in each of these traces.
+/// Returns the number of ranks whose traces contain the collective, which must be the same in each of these traces.
 fn members(
     traces: &[Vec<TracedCollective>],
     inputs: &[Input],

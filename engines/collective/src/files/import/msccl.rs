@@ -9,7 +9,7 @@ use lightbay_formats::msccl::{Algorithm, ExecuteOptions, Execution, execute, rea
 use lightbay_formats::{Imported, Limits};
 use rustc_hash::FxHashMap;
 
-/// The format.
+/// Returns the description of the format.
 pub(super) fn format() -> FormatInfo {
     FormatInfo::new(
         NAME,
@@ -21,7 +21,7 @@ pub(super) fn format() -> FormatInfo {
     .leaving_out(&["thread blocks, channels and places in buffers", "the protocol"])
 }
 
-/// Reads a schedule and executes it with the root of a broadcast.
+/// Reads a schedule and executes it; `root` is the root of a broadcast.
 ///
 /// # Errors
 /// Every problem of the file, and a program that does not implement its collective.
@@ -61,7 +61,7 @@ pub(super) fn schedule(input: &Input, root: Option<u32>) -> Result<Imported<Outs
     Ok(file.map(|_| outside))
 }
 
-/// The buffer sizes for which the file uses the schedule, if limited.
+/// Returns a text with the buffer sizes for which the file uses the schedule; `None` if they are not limited.
 fn range(algorithm: &Algorithm) -> Option<String> {
     match (algorithm.min_bytes, algorithm.max_bytes) {
         (0, u64::MAX) => None,
@@ -70,7 +70,7 @@ fn range(algorithm: &Algorithm) -> Option<String> {
     }
 }
 
-/// The steps of all thread blocks. A step that receives a chunk and sends it on is a single step.
+/// Returns the steps of all thread blocks. A step that receives a chunk and sends it on is a single step.
 fn steps(algorithm: &Algorithm, done: &Execution) -> Vec<OutsideStep> {
     let mut first: Vec<Vec<u32>> = Vec::with_capacity(algorithm.gpus.len());
     let mut count = 0u32;

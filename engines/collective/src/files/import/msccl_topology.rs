@@ -19,7 +19,7 @@ pub const NAME: &str = "msccl_topology";
 /// Rate of a link that carries one chunk at a time, GB/s.
 const UNIT_GBYTE_PER_S: f64 = 25.0;
 
-/// The format.
+/// Returns the description of the format.
 pub(super) fn format() -> FormatInfo {
     FormatInfo::new(
         NAME,
@@ -48,7 +48,7 @@ pub(super) fn format() -> FormatInfo {
     ])
 }
 
-/// Makes a scenario from a topology, with the name of its file.
+/// Creates a scenario from a topology, and returns it with the name of the file.
 ///
 /// # Errors
 /// Every problem of the file, and switches that share bandwidth in a way that nodes cannot represent.
@@ -92,12 +92,12 @@ struct UnitRates {
     alpha_us: f64,
 }
 
-/// Switches that a link passes through, in order: at its source, between several sources and destinations, at its
-/// destination.
+/// Switches that a link passes through: the switch at its source, the switch between several sources and destinations,
+/// and the switch at its destination.
 #[derive(Clone, Copy, Default)]
 struct SharedBy([Option<usize>; 3]);
 
-/// Position of a switch in [`SharedBy`].
+/// Returns the position of a switch in [`SharedBy`].
 fn place(switch: &MscclSwitch) -> usize {
     match (switch.sources.len(), switch.destinations.len()) {
         (1, _) => 0,
@@ -164,7 +164,7 @@ fn network(name: &str, given: &MscclTopology, rates: UnitRates) -> Result<Topolo
     })
 }
 
-/// The switches that every link passes through.
+/// Returns the switches that every link passes through, by the ends of the link.
 fn shares(given: &MscclTopology) -> Result<BTreeMap<(u32, u32), SharedBy>, Problems> {
     let mut problems = Problems::new();
     let mut shared: BTreeMap<(u32, u32), SharedBy> = BTreeMap::new();

@@ -9,7 +9,7 @@ use lightbay_formats::mscclpp::{ExecutionPlan, PlanAction, PlanExecution, execut
 use lightbay_formats::{Imported, Limits};
 use rustc_hash::FxHashMap;
 
-/// The format.
+/// Returns the description of the format.
 pub(super) fn format() -> FormatInfo {
     FormatInfo::new(
         NAME,
@@ -21,7 +21,7 @@ pub(super) fn format() -> FormatInfo {
     .leaving_out(&["thread blocks, channels and places in buffers"])
 }
 
-/// Reads a plan and executes it with the root of a broadcast.
+/// Reads a plan and executes it; `root` is the root of a broadcast.
 ///
 /// # Errors
 /// Every problem of the file, operations that read the buffers of others, and a plan that does not implement its
@@ -69,8 +69,8 @@ pub(super) fn schedule(input: &Input, root: Option<u32>) -> Result<Imported<Outs
     Ok(file.map(|_| outside))
 }
 
-/// The operations of all thread blocks as steps. After a signal, the waiting block sees everything that the sender has
-/// put into its buffers before.
+/// Returns the operations of all thread blocks as steps. After a signal, the waiting block sees everything that the
+/// sender has put into its buffers before.
 fn steps(plan: &ExecutionPlan, done: &PlanExecution) -> Vec<OutsideStep> {
     let mut first: Vec<Vec<u32>> = Vec::with_capacity(plan.gpus.len());
     let mut steps: Vec<OutsideStep> = Vec::new();

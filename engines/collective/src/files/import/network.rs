@@ -22,7 +22,7 @@ const LINK_GBYTE_PER_S: f64 = 50.0;
 /// Length of a cycle of a router, ns.
 const CYCLE_NS: f64 = 1.0;
 
-/// The format.
+/// Returns the description of the format.
 pub(super) fn format() -> FormatInfo {
     let rate = "Rate of each link for which the file gives none. Default: 50.";
     let alpha = "Latency of each link for which the file gives none. Default: 0.7.";
@@ -51,7 +51,7 @@ pub(super) fn format() -> FormatInfo {
     ])
 }
 
-/// Makes a scenario from a file.
+/// Creates a scenario from a file, and returns it with its name.
 ///
 /// # Errors
 /// Every problem of the file, and parameters that have no effect on it.
@@ -83,7 +83,7 @@ pub(super) fn read(
     Ok((name, made))
 }
 
-/// Parameters that were set although the file does not use them.
+/// Refuses parameters that were set although the file does not use them.
 fn refuse_idle(params: &Params, idle: &[(&str, bool, &str)]) -> Result<(), Problems> {
     let mut problems = Problems::new();
     for (name, acts, why) in idle {
@@ -94,7 +94,7 @@ fn refuse_idle(params: &Params, idle: &[(&str, bool, &str)]) -> Result<(), Probl
     problems.into_result(())
 }
 
-/// The topology of a file of `lightbay.topology/1`, which contains all values.
+/// Returns the topology of a file of `lightbay.topology/1`, which contains all values.
 fn specified(input: &Input, name: &str, params: &Params) -> Result<Topology, Problems> {
     let why = "the file gives every link its rate and latency and every node its kind";
     refuse_idle(
@@ -202,7 +202,7 @@ fn of_file(
     Ok(made)
 }
 
-/// Rates and latencies for links for which the file gives none, or none in a known unit.
+/// Assumed rates and latencies of links for which the file states no value, or a value without a known unit.
 struct Assumptions {
     link: f64,
     alpha_us: f64,
@@ -240,7 +240,7 @@ impl Assumptions {
     }
 }
 
-/// The type of every node: the type in the file, a switch if `switches` names it, else a GPU.
+/// Returns every node with its type: the type in the file, a switch if `switches` names it, else a GPU.
 fn parts(given: &FileNetwork, params: &Params) -> Result<Vec<NodePart>, Problems> {
     let named: Vec<&str> = params
         .text("switches")

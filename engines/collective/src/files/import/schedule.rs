@@ -26,7 +26,7 @@ pub(super) struct OutsideMessage {
     pub(super) from: u32,
     /// Rank that receives.
     pub(super) to: u32,
-    /// The chunks.
+    /// The chunks, each as the list of contributions that it sums.
     pub(super) chunks: Vec<Vec<Contribution>>,
 }
 
@@ -37,24 +37,24 @@ pub(super) struct OutsideStep {
     pub(super) after: Vec<u32>,
     /// Steps whose messages must arrive before this step begins.
     pub(super) receives: Vec<u32>,
-    /// Its message.
+    /// Message that the step sends, if it sends one.
     pub(super) message: Option<OutsideMessage>,
 }
 
 /// A schedule that has been executed once, so that the contents of its messages are known.
 #[derive(Clone, Debug)]
 pub(super) struct OutsideSchedule {
-    /// Operation that it implements.
+    /// Operation that the schedule implements.
     pub(super) op: CollectiveOp,
-    /// Chunks in the buffers of its ranks.
+    /// Numbers of chunks in the buffers of each rank.
     pub(super) sizes: Vec<BufferSizes>,
-    /// Its steps.
+    /// Steps of the schedule.
     pub(super) steps: Vec<OutsideStep>,
-    /// Remarks of its reader, one sentence each.
+    /// Remarks of the reader of the file, one sentence each.
     pub(super) lines: Vec<String>,
 }
 
-/// The scenario and the schedule among the inputs.
+/// Returns the scenario and the schedule among the inputs.
 pub(super) fn sorted<'i>(
     format: &str,
     inputs: &'i [Input],
@@ -88,7 +88,7 @@ pub(super) fn sorted<'i>(
     }
 }
 
-/// The scenario of a file, or the scenario of the plan in the file.
+/// Reads the scenario of a file, or the scenario of the plan in the file.
 fn scenario_in(input: &Input) -> Result<Scenario<Collective>, Problems> {
     let value = read_json(input.bytes.as_slice())?;
     let kind = kind_of(&value);
@@ -107,7 +107,7 @@ fn scenario_in(input: &Input) -> Result<Scenario<Collective>, Problems> {
     Ok(Scenario::clone(&plan.ok_or_else(unread)?.scenario))
 }
 
-/// Maps a schedule onto the network of a scenario.
+/// Maps a schedule onto the network of a scenario, and returns the plan.
 ///
 /// # Errors
 /// A scenario for another collective or number of ranks, sums that do not follow one tree to one rank, and ranks
@@ -192,7 +192,7 @@ pub(super) fn played(
     Ok(ImportedPlan { scenario: Arc::new(scenario), candidate, lines, summary })
 }
 
-/// Chunks of every rank, or of every pair of ranks, of a schedule that matches a scenario.
+/// Returns the number of chunks of every rank, or of every pair of ranks, if the schedule matches the scenario.
 fn fitting(scenario: &CollectiveScenario, outside: &OutsideSchedule) -> Result<u32, Problems> {
     let mut problems = Problems::new();
     let ranks = outside.sizes.len();
@@ -242,12 +242,13 @@ fn fitting(scenario: &CollectiveScenario, outside: &OutsideSchedule) -> Result<u
     problems.into_result(per_rank.unwrap_or(1))
 }
 
-/// Chunks of a scenario by their identifiers in a schedule.
+/// Chunks of a scenario, by the identifiers that a schedule uses for them.
 struct ChunkNames {
     sort: CollectiveSort,
     per_rank: u32,
     ranks: u32,
-    /// Chunk by owner rank, destination (or the owner rank again) and number.
+    /// Number of each chunk, by owner rank, destination (or the owner rank again) and number among the chunks of the
+    /// owner.
     known: FxHashMap<(u32, u32, u32), u32>,
     /// Rank and number for every chunk of the buffer that an AllReduce reduces.
     roots: Vec<(u32, u32)>,
@@ -274,7 +275,7 @@ impl ChunkNames {
         Ok(names)
     }
 
-    /// Rank at which every chunk of the buffer is reduced, and the number of the chunk at that rank.
+    /// Returns, for every chunk of the buffer, the rank at which it is reduced and its number at that rank.
     fn tree_roots(&self, outside: &OutsideSchedule) -> Result<Vec<(u32, u32)>, Problems> {
         let all = self.ranks * self.per_rank;
         let mut senders: Vec<FxHashSet<u32>> = vec![FxHashSet::default(); all as usize];
@@ -320,7 +321,8 @@ impl ChunkNames {
         self.sort == CollectiveSort::ReduceScatter || (sum.len() as u32) < self.ranks
     }
 
-    /// The send of those chunks of a message that are still reduced (`adds`) or that are complete.
+    /// Returns the send of those chunks of a message that are still being reduced (`adds`), or of those that are
+    /// complete; `None` if the message has no such chunk.
     fn send(
         &self,
         message: &OutsideMessage,

@@ -22,7 +22,7 @@ const NODES: u32 = 1;
 /// Maximum number of nodes.
 const MOST_NODES: i64 = 1024;
 
-/// The format.
+/// Returns the description of the format.
 pub(super) fn format() -> FormatInfo {
     FormatInfo::new(
         NAME,
@@ -61,7 +61,7 @@ pub(super) fn format() -> FormatInfo {
     ])
 }
 
-/// Makes a scenario from a topology and an optional sketch, with the name of the file of the topology.
+/// Creates a scenario from a topology and an optional sketch, and returns it with the name of the file of the topology.
 ///
 /// # Errors
 /// Every problem of the files, and every value that neither the files nor the parameters give.
@@ -134,7 +134,7 @@ pub(super) fn read(
     Ok((name, made))
 }
 
-/// The topology among the inputs, and the sketch.
+/// Returns the topology among the inputs, and the sketch if there is one.
 fn sorted(inputs: &[Input]) -> Result<(&Input, Option<&Input>), Problems> {
     let (mut topology, mut sketch) = (None, None);
     let mut problems = Problems::new();
@@ -173,7 +173,8 @@ fn connections(text: &str) -> Result<BTreeMap<u32, Vec<u32>>, Problem> {
     Ok(found)
 }
 
-/// Parts of a sketch on how to find a schedule, as one sentence.
+/// Returns a sentence on the parts of a sketch that are not used, because they only describe how to search for a
+/// schedule; `None` if there are no such parts.
 fn left_aside(sketch: &TacclSketch, inner: InnerWiring) -> Option<String> {
     let mut parts = Vec::new();
     if !sketch.symmetry_offsets.is_empty() {

@@ -24,7 +24,7 @@ pub struct CopyBeginning {
 }
 
 impl CopyBeginning {
-    /// Every chunk at its source.
+    /// Returns the state in which every chunk is only at its source.
     pub fn sources(task: &CollectiveTask, folding: &Folding) -> Self {
         let held =
             folding.chunks.iter().map(|chunk| vec![(task.chunks.source(*chunk as usize), 0)]).collect();
@@ -67,7 +67,7 @@ impl CopyProgram<'_> {
         Ok(())
     }
 
-    /// First epoch at which a chunk can be at every node.
+    /// Returns the first epoch at which a chunk can be at every node.
     fn earliest(&self, held: &[(u32, u32)]) -> Vec<u32> {
         let network = &self.task.network;
         let mut earliest = vec![FAR; network.node_count()];
@@ -84,8 +84,8 @@ impl CopyProgram<'_> {
         earliest
     }
 
-    /// Minimum number of epochs from every node to a destination that waits for a chunk: 0 at destinations; 0
-    /// everywhere if the end is open.
+    /// Returns the minimum number of epochs from every node to a destination that waits for a chunk: 0 at destinations;
+    /// 0 everywhere if the end is open.
     fn still_needed(&self, at: usize, end: CopyEnd) -> Vec<u32> {
         let network = &self.task.network;
         // An open end has no deadline: any place may help a later round.
@@ -147,8 +147,8 @@ impl CopyProgram<'_> {
         spans
     }
 
-    /// Maximum number of starts of a chunk on a link in one epoch. Several starts help only on the way into a switch
-    /// that cannot copy, one for each destination.
+    /// Returns the maximum number of starts of a chunk on a link in one epoch. Several starts help only on the way into
+    /// a switch that cannot copy, one for each destination.
     fn most_starts(&self, chunk: u32, link: u32) -> f64 {
         let head = self.task.network.links()[link as usize].to;
         // A second copy on one link in one epoch is useless.

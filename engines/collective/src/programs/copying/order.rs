@@ -6,7 +6,7 @@ use lightbay_highs::model::Column;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 impl CopyProgram<'_> {
-    /// Zero-latency links between switches that lie on a cycle of such links.
+    /// Returns the zero-latency links between switches that lie on a cycle of such links.
     pub(super) fn circular_links(&self) -> Vec<u32> {
         let (network, epochs) = (&self.task.network, &self.task.epochs);
         // Links between switches over which a chunk passes in the same epoch.
@@ -34,8 +34,9 @@ impl CopyProgram<'_> {
         at_once.iter().copied().filter(leads_back).collect()
     }
 
-    /// Ranks of the switches on such cycles, by epoch: a chunk goes only to switches of a higher rank (Miller, Tucker
-    /// and Zemlin). Without ranks, starts around a cycle could feed each other without a source.
+    /// Adds columns for the ranks of the switches on such cycles, by epoch, and rows by which a chunk goes only to
+    /// switches of a higher rank (Miller, Tucker and Zemlin). Without ranks, starts around a cycle could feed each
+    /// other without a source.
     pub(super) fn order_rows(&mut self, at: usize, circular: &[u32]) {
         let network = &self.task.network;
         let chunk = self.folding.chunks[at];

@@ -36,8 +36,7 @@ impl CopyProgram<'_> {
         Ok(())
     }
 
-    /// Arrivals of a chunk at a node at the beginning of an epoch. Counts only starts that arrive at exactly this
-    /// epoch.
+    /// Returns the starts of a chunk that arrive at a node at the beginning of an epoch, not earlier.
     fn arrivals(&self, at: usize, node: u32, epoch: u32) -> impl Iterator<Item = Column> + '_ {
         self.task.network.in_links(node).iter().filter_map(move |&link| {
             let start = epoch.checked_sub(self.task.epochs.latency(link))?;
@@ -45,7 +44,7 @@ impl CopyProgram<'_> {
         })
     }
 
-    /// Columns for dropping a chunk that a GPU holds for others after an epoch; by node and epoch.
+    /// Adds columns for dropping, after an epoch, a chunk that a GPU holds for others; returns them by node and epoch.
     fn drop_columns(
         &mut self,
         at: usize,
@@ -110,8 +109,8 @@ impl CopyProgram<'_> {
         }
     }
 
-    /// Adds rows by which GPUs send only chunks that are present, and switches only chunks that arrive in exactly that
-    /// epoch.
+    /// Adds rows by which GPUs send only chunks that are present, and switches send only chunks that arrive in the
+    /// epoch of the start.
     fn forward_rows(&mut self, at: usize, beginning: &CopyBeginning) {
         let task = self.task;
         let chunk = self.folding.chunks[at];
@@ -218,7 +217,7 @@ impl CopyProgram<'_> {
         }
     }
 
-    /// Requires that every destination has its chunks at the end.
+    /// Adds rows by which every destination has its chunks at the end.
     fn demand(&mut self, at: usize, beginning: &CopyBeginning) {
         let chunk = self.folding.chunks[at];
         for dest in self.task.chunks.dests(chunk as usize) {
@@ -237,8 +236,8 @@ impl CopyProgram<'_> {
         }
     }
 
-    /// Starts of all chunks in all windows of a link. One link of every orbit has rows; a start of a representative
-    /// chunk counts once for each image of the link in that orbit.
+    /// Adds rows that limit the starts of all chunks in every window of a link. One link of every orbit has rows; a
+    /// start of a representative chunk counts once for each image of the link in that orbit.
     fn window_rows(&mut self, beginning: &CopyBeginning) {
         // The lanes of a link share its capacity; their starts count in the epochs in which the link transmits.
         let links = self.task.real.links().len();
@@ -290,7 +289,7 @@ impl CopyProgram<'_> {
         }
     }
 
-    /// Limits the chunks that GPUs hold for others; one GPU of every orbit has rows.
+    /// Adds rows that limit the chunks that GPUs hold for others; one GPU of every orbit has rows.
     fn buffer_rows(&mut self, limit: u32, drops: &[FxHashMap<(u32, u32), Column>]) {
         let mut held: FxHashMap<(u32, u32), Vec<(Column, f64)>> = FxHashMap::default();
         for (at, dropped) in drops.iter().enumerate() {

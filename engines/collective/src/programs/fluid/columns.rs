@@ -73,8 +73,8 @@ impl FluidProgram<'_> {
         Ok(())
     }
 
-    /// Conserves data: everything that waits at a node or arrives there waits further or leaves; at the end, a
-    /// destination keeps the data that it needs. No data waits at switches.
+    /// Adds rows that conserve data: everything that waits at a node or arrives there waits further or leaves; at the
+    /// end, a destination keeps the data that it needs. No data waits at switches.
     fn conserve(&mut self, at: usize, node: u32) {
         let network = &self.task.network;
         let source = &self.sources[at];
@@ -109,8 +109,8 @@ impl FluidProgram<'_> {
         }
     }
 
-    /// Amounts of all sources on a link in an epoch. One link of every orbit has rows; a representative source counts
-    /// once for each image of the link in that orbit.
+    /// Adds rows that limit the amounts of all sources on a link in an epoch. One link of every orbit has rows; a
+    /// representative source counts once for each image of the link in that orbit.
     fn limit_links(&mut self) {
         let mut terms: Vec<Vec<(u32, Column, f64)>> = vec![Vec::new(); self.links.links.len()];
         for flows in &self.flows {

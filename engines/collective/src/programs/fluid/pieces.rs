@@ -7,9 +7,9 @@ use super::{FluidProgram, FluidSource};
 use lightbay_core::method::MethodError;
 use rustc_hash::FxHashMap;
 
-/// Amounts below this, in chunks, are rounding errors of the solver.
+/// Amount, in chunks, below which a value is a rounding error of the solver.
 const NOTHING: f64 = 1e-9;
-/// Parts below this, in chunks, are merged with their neighbours.
+/// Size, in chunks, below which a part is merged with its neighbours.
 const SLIVER: f64 = 1e-6;
 /// Maximum fraction of a delivery that rounding may lose.
 const LOSS: f64 = 1e-5;
@@ -51,14 +51,14 @@ type FluidWay = Vec<(u32, u32)>;
 
 /// Indices of the amounts into nodes, last hop first, with the maximum amount that fits along all of them.
 enum WalkBack {
-    /// From the destination back to the source.
+    /// A path from the destination back to the source.
     Way(Vec<(u32, usize)>, f64),
     /// A cycle within one epoch, over links without latency: it delivers nothing.
     Circle(Vec<(u32, usize)>, f64),
 }
 
 impl FluidProgram<'_> {
-    /// The parts that a point represents.
+    /// Returns the parts of chunks that a point represents.
     ///
     /// # Errors
     /// If the point leaves out more of a delivery than rounding explains.
@@ -93,7 +93,7 @@ impl FluidProgram<'_> {
         Ok(schedule)
     }
 
-    /// Amounts into every node, by arrival.
+    /// Returns the amounts into every node, by arrival.
     fn amounts(&self, at: usize, point: &[f64]) -> FxHashMap<u32, Vec<Amount>> {
         let mut into: FxHashMap<u32, Vec<Amount>> = FxHashMap::default();
         for (link, span) in (0u32..).zip(&self.flows[at]) {
@@ -114,7 +114,7 @@ impl FluidProgram<'_> {
         into
     }
 
-    /// Paths from a source to a destination, whose amounts add up to the required amount.
+    /// Returns paths from a source to a destination, whose amounts add up to the required amount.
     fn ways(
         &self,
         source: &FluidSource,
@@ -175,7 +175,8 @@ impl FluidProgram<'_> {
         Ok(ways)
     }
 
-    /// A walk back from a destination to the source. `None` if the amounts end before the source is reached.
+    /// Returns a path traced back from a destination to the source, or a cycle. `None` if the amounts end before the
+    /// source is reached.
     fn walk_back(
         &self,
         source: u32,
@@ -234,7 +235,7 @@ impl FluidProgram<'_> {
     }
 }
 
-/// Places paths one after the other on chunks: returns chunk, offset, size and path of every part.
+/// Places paths one after the other on chunks; returns chunk, offset, size and path of every part.
 fn laid_out(chunks: &[u32], ways: Vec<(FluidWay, f64)>) -> Vec<(u32, f64, f64, FluidWay)> {
     let mut parts = Vec::with_capacity(ways.len() + chunks.len());
     // Position on the concatenated chunks.

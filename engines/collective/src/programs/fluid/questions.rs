@@ -12,7 +12,7 @@ use lightbay_highs::options::OptionValue;
 /// Result of a series of feasibility problems.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FewestFluidEpochs {
-    /// The best schedule, if one of fewer epochs than the known finish was found.
+    /// Best schedule; `None` if no schedule of fewer epochs than the known finish was found.
     pub schedule: Option<FluidSchedule>,
     /// Minimum number of epochs that every schedule is proven to take.
     pub proven: u32,
@@ -20,7 +20,7 @@ pub struct FewestFluidEpochs {
     pub asked: Vec<AskedQuestion>,
 }
 
-/// Tests whether a schedule of that many epochs exists.
+/// Tests whether a schedule of that many epochs exists. Returns the solved problem, and the schedule if one was found.
 ///
 /// # Errors
 /// If the run must stop, or if the solver fails.

@@ -25,12 +25,12 @@ pub enum LadderStep {
 }
 
 impl Ladder {
-    /// The numbers from a bound to below a known finish.
+    /// Creates the ladder of the numbers from a bound to one below a known finish.
     pub const fn new(bound: u32, known: u32) -> Self {
         Self { proven: bound, next: bound, known }
     }
 
-    /// The next number: the smallest that is left, or the middle if many are left.
+    /// Returns the next step: tests the smallest number that is left, or the middle if many are left.
     pub const fn next_step(&self) -> LadderStep {
         if self.next >= self.known {
             LadderStep::Done
@@ -61,7 +61,7 @@ impl Ladder {
         self.next = self.next.max(epochs + 1);
     }
 
-    /// Minimum number of epochs that every schedule is proven to take.
+    /// Returns the minimum number of epochs that every schedule is proven to take.
     pub fn proven(&self) -> u32 {
         self.proven.min(self.known)
     }

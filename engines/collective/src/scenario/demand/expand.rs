@@ -27,7 +27,7 @@ impl ChunkList {
         self.priorities.push(priority);
     }
 
-    /// Number of chunks.
+    /// Returns the number of chunks.
     pub fn len(&self) -> usize {
         self.sources.len()
     }
@@ -37,34 +37,34 @@ impl ChunkList {
         self.sources.is_empty()
     }
 
-    /// Node that has a chunk at the start.
+    /// Returns the node that has a chunk at the start.
     pub fn source(&self, chunk: usize) -> u32 {
         self.sources[chunk]
     }
 
-    /// Nodes that need a chunk.
+    /// Returns the nodes that need a chunk.
     pub fn dests(&self, chunk: usize) -> impl Iterator<Item = u32> + Clone + '_ {
         let [begin, end] = self.ranges[chunk];
         let source = self.sources[chunk];
         self.targets[begin as usize..end as usize].iter().copied().filter(move |target| *target != source)
     }
 
-    /// Number among the chunks of a rank, or of a pair of ranks.
+    /// Returns the number of a chunk among the chunks of its rank, or of its pair of ranks.
     pub fn local(&self, chunk: usize) -> u32 {
         self.locals[chunk]
     }
 
-    /// Tenant of a chunk.
+    /// Returns the tenant of a chunk.
     pub fn tenant(&self, chunk: usize) -> u32 {
         self.tenants[chunk]
     }
 
-    /// Weight of a chunk.
+    /// Returns the weight of a chunk.
     pub fn priority(&self, chunk: usize) -> f64 {
         self.priorities[chunk]
     }
 
-    /// Number of deliveries of all chunks.
+    /// Returns the number of deliveries of all chunks.
     pub fn deliveries(&self) -> usize {
         (0..self.len()).map(|chunk| self.dests(chunk).count()).sum()
     }
@@ -74,7 +74,7 @@ impl ChunkList {
         (0..self.len()).all(|chunk| self.dests(chunk).nth(1).is_none())
     }
 
-    /// The list with every chunk divided into a number of pieces, which follow each other.
+    /// Returns the list with every chunk divided into a number of pieces, which follow each other.
     #[must_use]
     pub fn in_pieces(self, pieces: u32) -> Self {
         if pieces <= 1 {
@@ -91,7 +91,7 @@ impl ChunkList {
         list
     }
 
-    /// The list with a separate chunk for every delivery, so that nothing is copied.
+    /// Returns the list with a separate chunk for every delivery, so that nothing is copied.
     #[must_use]
     pub fn one_by_one(&self) -> Self {
         let mut list = Self::default();
@@ -151,12 +151,12 @@ impl ChunkList {
 }
 
 impl Demand {
-    /// GPUs that take part, in order of rank.
+    /// Returns the GPUs that take part, in order of rank.
     pub fn rank_nodes(&self, topology: &Topology) -> Vec<u32> {
         self.ranks.clone().unwrap_or_else(|| topology.gpus().collect())
     }
 
-    /// All chunks, in order of id. The demand must be valid.
+    /// Lists all chunks, in order of id. The demand must be valid.
     pub fn expand(&self, topology: &Topology) -> ChunkList {
         let mut list = ChunkList::default();
         match self.collective {
@@ -196,7 +196,7 @@ impl Demand {
         }
     }
 
-    /// Number of chunks and number of deliveries, without listing them.
+    /// Returns the number of chunks and the number of deliveries, without listing them.
     pub(in crate::scenario) fn sizes(&self, topology: &Topology) -> (usize, usize) {
         let of = |sort: CollectiveSort, ranks: usize, per_rank: u32| {
             let (per_rank, others) = (per_rank as usize, ranks.saturating_sub(1));

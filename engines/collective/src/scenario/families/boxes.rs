@@ -51,7 +51,7 @@ fn cube_mesh(builder: &mut Builder, group: u32) {
     }
 }
 
-/// One DGX1.
+/// Builds one DGX1.
 pub(super) fn dgx1() -> Topology {
     let mut builder = Builder::new();
     cube_mesh(&mut builder, 0);
@@ -60,7 +60,7 @@ pub(super) fn dgx1() -> Topology {
     builder.finish("dgx1".to_owned(), SwitchHop::StoreAndForward, generators, notes)
 }
 
-/// 1, 2 or 4 chassis of Azure NDv2. Two chassis are connected directly, four by a switch.
+/// Builds 1, 2 or 4 chassis of Azure NDv2. Two chassis are connected directly, four by a switch.
 pub(super) fn ndv2(chassis: u32) -> Topology {
     let mut builder = Builder::new();
     for group in 0..chassis {
@@ -91,7 +91,7 @@ pub(super) fn ndv2(chassis: u32) -> Topology {
     builder.finish(format!("ndv2_{chassis}"), SwitchHop::CutThrough, generators, notes)
 }
 
-/// 1 or 2 chassis of DGX2.
+/// Builds 1 or 2 chassis of DGX2.
 pub(super) fn dgx2(chassis: u32) -> Topology {
     let mut builder = Builder::new();
     for group in 0..chassis {
@@ -132,13 +132,13 @@ fn dies(builder: &mut Builder, chassis: u32) {
     }
 }
 
-/// The half turn of the dies of a chassis, which preserves all xGMI links.
+/// Returns the image of a die under the half turn of a chassis, which preserves all xGMI links.
 const fn half_turn(die: u32) -> u32 {
     const IMAGES: [u32; 16] = [3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12];
     IMAGES[(die % 16) as usize]
 }
 
-/// Chassis of 16 AMD dies. Several chassis are connected by a switch for every pair of dies and one core switch.
+/// Builds chassis of 16 AMD dies. Several chassis are connected by a switch for every pair of dies and one core switch.
 pub(super) fn amd(chassis: u32) -> Topology {
     let mut builder = Builder::new();
     dies(&mut builder, chassis);
@@ -182,7 +182,7 @@ pub(super) fn amd(chassis: u32) -> Topology {
     builder.finish(format!("amd_{chassis}"), SwitchHop::CutThrough, generators, notes)
 }
 
-/// Chassis of 16 dies, every die at one fabric switch.
+/// Builds chassis of 16 dies, with every die connected to one fabric switch.
 pub(super) fn mi250(chassis: u32) -> Topology {
     let mut builder = Builder::new();
     dies(&mut builder, chassis);

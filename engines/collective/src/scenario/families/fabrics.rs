@@ -11,9 +11,9 @@ const BOX: u32 = 8;
 pub(crate) struct RailBoxes {
     /// Name of the machine.
     pub name: &'static str,
-    /// Rate of a GPU to its NVSwitch, GB/s.
+    /// Rate between a GPU and its NVSwitch, GB/s.
     pub nvswitch_gbyte_per_s: f64,
-    /// Rate of a GPU to its rail, GB/s.
+    /// Rate between a GPU and its rail switch, GB/s.
     pub nic_gbyte_per_s: f64,
     /// Latency to the NVSwitch, µs.
     pub nvswitch_alpha_us: f64,
@@ -21,7 +21,7 @@ pub(crate) struct RailBoxes {
     pub nic_alpha_us: f64,
 }
 
-/// H800 boxes.
+/// Boxes of H800.
 pub(crate) const H800: RailBoxes = RailBoxes {
     name: "h800",
     nvswitch_gbyte_per_s: 180.0,
@@ -46,7 +46,7 @@ fn boxes_of_gpus(builder: &mut Builder, boxes: u32, gbyte_per_s: f64, alpha_us: 
     }
 }
 
-/// A100 boxes: every GPU has a NIC, and there is a fabric switch for even and one for odd GPUs.
+/// Builds A100 boxes: every GPU has a NIC; one fabric switch serves the even GPUs, and one the odd GPUs.
 pub(super) fn a100(boxes: u32) -> Topology {
     let mut builder = Builder::new();
     boxes_of_gpus(&mut builder, boxes, 300.0, 0.35);
@@ -85,7 +85,7 @@ pub(super) fn a100(boxes: u32) -> Topology {
     builder.finish(format!("a100_{boxes}x{BOX}"), SwitchHop::StoreAndForward, generators, notes)
 }
 
-/// Boxes whose GPUs with the same position share a rail switch.
+/// Builds boxes whose GPUs with the same position share a rail switch.
 pub(crate) fn rails(boxes: u32, machine: RailBoxes) -> Topology {
     let mut builder = Builder::new();
     boxes_of_gpus(&mut builder, boxes, machine.nvswitch_gbyte_per_s, machine.nvswitch_alpha_us);

@@ -8,13 +8,13 @@ const RATE: f64 = 50.0;
 /// Latency of a link, µs.
 const ALPHA: f64 = 1.0;
 
-/// A ring in both directions.
+/// Builds a ring in both directions.
 pub(super) fn ring(nodes: u32) -> Topology {
     Topology { name: format!("ring_{nodes}"), ..grid(&[nodes], true) }
 }
 
-/// A grid with or without wrap-around; the last coordinate runs fastest. A dimension of size two has one link in each
-/// direction.
+/// Builds a grid with or without wrap-around; the last coordinate runs fastest. A dimension of size two has one link in
+/// each direction.
 pub(super) fn grid(size: &[u32], wraps: bool) -> Topology {
     let count: u32 = size.iter().product();
     let mut builder = Builder::new();

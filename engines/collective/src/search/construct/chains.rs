@@ -1,4 +1,4 @@
-//! Paths from GPU to GPU through switches, which cannot wait (docs/methods/collective.md, section 6).
+//! Chains: paths from GPU to GPU through switches, in which data cannot wait (docs/methods/collective.md, section 6).
 
 use crate::model::task::CollectiveTask;
 
@@ -6,7 +6,7 @@ use crate::model::task::CollectiveTask;
 /// chains to list.
 const LONGEST: usize = 8;
 
-/// Chains of every GPU, in flat lists.
+/// Chains from every GPU, in flat lists.
 #[derive(Clone, Debug)]
 pub struct ChainTable {
     /// Range of the chains of every node; empty for switches.
@@ -22,7 +22,7 @@ pub struct ChainTable {
 }
 
 impl ChainTable {
-    /// All chains of a task's network that visit no switch twice.
+    /// Lists all chains of a task's network that visit no switch twice.
     pub fn new(task: &CollectiveTask) -> Self {
         let nodes = task.network.node_count() as u32;
         let mut table = Self {
@@ -82,35 +82,37 @@ impl ChainTable {
         self.link_first.push(self.links.len() as u32);
     }
 
-    /// Chains that leave a node.
+    /// Returns the numbers of the chains that leave a node.
     pub fn of(&self, node: u32) -> std::ops::Range<u32> {
         self.first[node as usize]..self.first[node as usize + 1]
     }
 
-    /// GPU at the end of a chain.
+    /// Returns the GPU at the end of a chain.
     pub fn head(&self, chain: u32) -> u32 {
         self.heads[chain as usize]
     }
 
-    /// Epochs from the start of a chain until the chunk is usable at its end.
+    /// Returns the number of epochs from the start of a chain until the chunk is usable at its end.
     pub fn duration(&self, chain: u32) -> u32 {
         self.durations[chain as usize]
     }
 
-    /// Epochs for which a chunk occupies the links of a chain, summed over the links; a link that allows several starts
-    /// per epoch counts a fraction of an epoch.
+    /// Returns the number of epochs for which a chunk occupies the links of a chain, summed over the links; a link that
+    /// allows several starts per epoch counts a fraction of an epoch.
     pub fn price(&self, chain: u32) -> f64 {
         self.prices[chain as usize]
     }
 
-    /// The first link of a chain through one switch, and the number of epochs until its second link starts.
+    /// Returns the first link of a chain through one switch, and the number of epochs until its second link starts;
+    /// `None` for other chains.
     pub fn pair(&self, chain: u32) -> Option<(u32, u32)> {
         let mut links = self.links(chain);
         let (first, second) = (links.next()?, links.next()?);
         links.next().is_none().then_some((first.0, second.1))
     }
 
-    /// Links of a chain, each with the number of epochs between the start of the chain and the start on the link.
+    /// Returns the links of a chain, each with the number of epochs between the start of the chain and the start on the
+    /// link.
     pub fn links(&self, chain: u32) -> impl ExactSizeIterator<Item = (u32, u32)> + Clone + '_ {
         let range = self.link_first[chain as usize] as usize..self.link_first[chain as usize + 1] as usize;
         self.links[range.clone()].iter().copied().zip(self.offsets[range].iter().copied())

@@ -20,10 +20,10 @@ const MOST_LOOKS: usize = 1 << 26;
 /// Rule by which a link chooses among chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct MatchRule {
-    /// Prefers chunks that few GPUs have or await, instead of random chunks.
+    /// If true, prefers chunks that few GPUs have or await; otherwise, chooses at random.
     rarest: bool,
-    /// A slow link leaves a chunk to the other links into the same GPU if these links bring sooner all chunks that the
-    /// GPU lacks.
+    /// If true, a slow link leaves a chunk to the other links into the same GPU, provided that they can bring all
+    /// chunks that the GPU lacks sooner.
     leaves: bool,
 }
 
@@ -67,7 +67,7 @@ pub(super) fn passes<W: Watch<S>, S>(
     Ok(())
 }
 
-/// Chunks by bit.
+/// Set of chunks, one bit per chunk.
 type Chunks = Vec<u64>;
 
 struct Matcher<'t> {
@@ -76,7 +76,7 @@ struct Matcher<'t> {
     /// For every GPU, the chunks that it has or awaits.
     have: Vec<Chunks>,
     coming: Vec<Chunks>,
-    /// For every GPU, the chunks that it neither has nor awaits.
+    /// For every GPU, the number of chunks that it neither has nor awaits.
     missing: Vec<usize>,
     /// Number of GPUs that have or await each chunk.
     holders: Vec<u32>,
@@ -217,7 +217,7 @@ impl<'t> Matcher<'t> {
         room as usize >= self.missing[to]
     }
 
-    /// A chunk that one GPU has and another neither has nor awaits.
+    /// Returns a chunk that one GPU has and another one neither has nor awaits; `None` without such a chunk.
     fn choice(&self, from: usize, to: usize, stream: &mut Stream) -> Option<u32> {
         let mut best: Option<(u32, u32, u32)> = None;
         for (word, (have, coming)) in (0u32..).zip(self.have[from].iter().zip(&self.coming[to])) {

@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 /// Maximum number of images of a cut that are used: enough for every chassis of a large network.
 const MOST_IMAGES: usize = 64;
 
-/// Fixed orders of the chunks of a task; orders that reach bounds most often come first.
+/// Returns fixed orders of the chunks of a task; orders whose schedules reach the bound most often come first.
 pub(super) fn fixed(task: &CollectiveTask, bound: &EpochBound) -> Vec<Vec<u32>> {
     let chunks = 0..task.chunks.len() as u32;
     let far: Vec<u32> = chunks.clone().map(|chunk| task.eccentricity(chunk as usize)).collect();
@@ -45,7 +45,7 @@ pub(super) fn fixed(task: &CollectiveTask, bound: &EpochBound) -> Vec<Vec<u32>> 
     orders
 }
 
-/// An order by scores, the largest first, with random ties.
+/// Returns an order by scores, the largest first, with random ties.
 pub(super) fn scored(task: &CollectiveTask, scores: &[f64], mut random: impl FnMut() -> f64) -> Vec<u32> {
     let mut keyed: Vec<(f64, f64, u32)> =
         (0u32..).zip(scores).map(|(chunk, score)| (*score, random(), chunk)).collect();
@@ -62,8 +62,9 @@ fn urgent_first(task: &CollectiveTask, order: &mut [u32]) {
     order.sort_by(|a, b| task.chunks.priority(*b as usize).total_cmp(&task.chunks.priority(*a as usize)));
 }
 
-/// Chunks that cross a cut, or an image of it, in the order of the cut's one-machine problem: of the chunks that can be
-/// there, the chunk with the longest path after the cut comes first. Interleaves the sequences of the images.
+/// Returns the chunks that cross a cut, or an image of it, in the order of the cut's one-machine problem: of the chunks
+/// that can be there, the chunk with the longest path after the cut comes first. Interleaves the sequences of the
+/// images.
 fn crossing_order(task: &CollectiveTask, inside: &[u32]) -> Vec<u32> {
     let sequences: Vec<Vec<u32>> =
         images(task, inside).iter().map(|image| one_machine(task, image)).collect();
@@ -76,7 +77,7 @@ fn crossing_order(task: &CollectiveTask, inside: &[u32]) -> Vec<u32> {
         .collect()
 }
 
-/// The set and its images under the declared symmetries.
+/// Returns the set and its images under the declared symmetries.
 fn images(task: &CollectiveTask, inside: &[u32]) -> Vec<Vec<u32>> {
     // Breadth first over the generators.
     let mut images = vec![inside.to_vec()];

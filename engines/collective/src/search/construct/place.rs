@@ -19,11 +19,11 @@ use std::collections::BinaryHeap;
 /// Use of a copying switch on the path to one GPU to serve other GPUs at the switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FanOut {
-    /// No additional copies.
+    /// Makes no additional copies.
     None,
-    /// Every other GPU that needs the chunk and whose link is free at the same time.
+    /// Serves every other GPU that needs the chunk and whose link is free at the same time.
     Opportunistic,
-    /// All GPUs that need the chunk, at the first time at which all their links are free.
+    /// Serves all GPUs that need the chunk, at the first time at which all their links are free.
     Atomic,
 }
 
@@ -44,7 +44,7 @@ pub struct PlacementRule {
 /// A path that a chunk may take next. Ordered by key, then by node, so that heaps are the same on every machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Step {
-    /// Key for the order, smallest first; includes a bound on the rest of the path if there is a single goal.
+    /// Key for the order, smallest first; if there is a single goal, the key includes a bound on the rest of the path.
     rank: f64,
     key: f64,
     arrival: u32,
@@ -81,7 +81,7 @@ pub struct Placer<'t> {
     /// Track of every lane; the lanes of a link share a track, and so do the images of a link if the task is
     /// symmetry-reduced.
     track_of: Vec<u32>,
-    /// Number of the pass, from which the noise of its paths follows.
+    /// Number of the pass, which determines the noise of its paths.
     salt: u64,
     /// Chunk that is being placed.
     chunk: u32,
@@ -97,8 +97,8 @@ pub struct Placer<'t> {
     /// On each link, the starts of the chunk that is being placed.
     own: Vec<Vec<u32>>,
     own_links: Vec<u32>,
-    /// Nodes at which the current chunk arrives, by switch and epoch: plans cannot distinguish arrivals of different
-    /// pace. Empty if chunks arrive at one pace.
+    /// Node of the network of lanes at which the current chunk arrives, by switch of the real network and epoch: plans
+    /// cannot distinguish arrivals of different pace. Empty if chunks arrive at one pace.
     passed: FxHashMap<(u32, u32), u32>,
     /// Best label of each GPU in the current search: the key, and the step that led to the GPU.
     labels: Vec<Option<Step>>,
@@ -106,7 +106,7 @@ pub struct Placer<'t> {
 }
 
 impl<'t> Placer<'t> {
-    /// A placer of a task's chunks, without any starts.
+    /// Creates a placer of a task's chunks, without any starts.
     pub fn new(task: &'t CollectiveTask) -> Self {
         let (nodes, links) = (task.network.node_count(), task.network.links().len());
         Self {
@@ -129,24 +129,24 @@ impl<'t> Placer<'t> {
         }
     }
 
-    /// A placer of the representatives of a symmetry-reduced task.
+    /// Creates a placer of the representatives of a symmetry-reduced task.
     pub fn folded(task: &'t CollectiveTask, folding: &Folding) -> Self {
         // Images of a link share the track of its orbit's first link.
         let carrier = |(first, _): &(u32, u32)| task.epochs.links[*first as usize].carrier;
         Self { track_of: folding.links.iter().map(carrier).collect(), ..Self::new(task) }
     }
 
-    /// Sets the number from which the noise of the next pass follows.
+    /// Sets the number that determines the noise of the next pass.
     pub const fn salt(&mut self, salt: u64) {
         self.salt = salt;
     }
 
-    /// First epoch, from a given one, at which a link is free.
+    /// Returns the first epoch, from a given one on, at which a link is free.
     fn free(&mut self, link: u32, from: u32) -> u32 {
         self.tracks.earliest(self.track_of[link as usize], &self.task.epochs.links[link as usize], from)
     }
 
-    /// Random addition to the price of a path, the same throughout a pass.
+    /// Returns the random addition to the price of a path, which is the same throughout a pass.
     fn noise(&self, chunk: u32, chain: u32, most: f64) -> f64 {
         if most == 0.0 {
             return 0.0;
@@ -189,7 +189,8 @@ impl<'t> Placer<'t> {
         Ok(Some(finish))
     }
 
-    /// Places a chunk that leaves its source at a given epoch or later; returns the epoch of its last delivery.
+    /// Places a chunk that leaves its source at a given epoch or later; returns the epoch of its last delivery, or
+    /// `None` if it cannot reach a destination.
     fn place(&mut self, chunk: u32, rule: PlacementRule, ready: u32) -> Option<u32> {
         let task = self.task;
         let source = task.chunks.source(chunk as usize);
@@ -225,8 +226,9 @@ impl<'t> Placer<'t> {
         finish
     }
 
-    /// Builds the tree if every GPU needs the chunk. The next path always begins at a GPU that has the chunk, so one
-    /// heap of paths suffices; a path whose links have been taken in the meantime is pushed again with its new time.
+    /// Builds the tree of a chunk that every GPU needs; returns the epoch of its last delivery, or `None` if some GPU
+    /// cannot be reached. The next path always begins at a GPU that has the chunk, so one heap of paths suffices; a
+    /// path whose links have been taken in the meantime is pushed again with its new time.
     fn grow(&mut self, chunk: u32, source: u32, rule: PlacementRule, mut left: usize) -> Option<u32> {
         // Candidate paths, the smallest key first.
         let mut open: BinaryHeap<Reverse<Step>> = BinaryHeap::new();
@@ -267,8 +269,9 @@ impl<'t> Placer<'t> {
         Some(finish)
     }
 
-    /// Builds the tree if paths may lead over GPUs that do not need the chunk: searches from all GPUs that have it,
-    /// once for each next destination. With a single goal, the distance to it guides the search.
+    /// Builds the tree of a chunk if paths may lead over GPUs that do not need it: searches from all GPUs that have it,
+    /// once for each next destination. With a single goal, the distance to the goal guides the search. Returns the
+    /// epoch of the last delivery, or `None` if a destination cannot be reached.
     fn grow_with_relays(&mut self, chunk: u32, rule: PlacementRule, goal: Option<u32>) -> Option<u32> {
         let task = self.task;
         let toward = goal.map(|goal| task.distances.to(&task.network, goal));
@@ -308,7 +311,8 @@ impl<'t> Placer<'t> {
         Some(finish)
     }
 
-    /// Labels GPUs by keys until a GPU that needs the chunk is settled.
+    /// Labels GPUs by keys until a GPU that needs the chunk is settled; returns that GPU, or `None` if no such GPU can
+    /// be reached.
     fn search(&mut self, owners: &[u32], rule: PlacementRule, toward: Option<&[u32]>) -> Option<u32> {
         for node in self.labelled.drain(..) {
             self.labels[node as usize] = None;
@@ -395,8 +399,8 @@ impl<'t> Placer<'t> {
         Some(Step { rank: key, key, arrival, start, tail, chain, head: self.chains.head(chain) })
     }
 
-    /// First epoch, from a given one, at which every link of a chain is free when the chunk reaches it. If switches
-    /// copy, a link that already carries this chunk at that time counts as free.
+    /// Returns the first epoch, from a given one on, at which every link of a chain is free when the chunk reaches it.
+    /// If switches copy, a link that already carries this chunk at that time counts as free.
     fn earliest(&mut self, chain: u32, from: u32) -> u32 {
         let mut start = from;
         // Fixed point: a busy link delays the start, and all links are tested again. Starts only grow.

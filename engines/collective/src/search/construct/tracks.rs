@@ -3,7 +3,7 @@
 use super::chains::ChainTable;
 use crate::model::epochs::LinkEpochs;
 
-/// Marker for "in no epoch".
+/// Marker for an epoch that never comes.
 pub(in crate::search) const NEVER: u32 = u32::MAX / 4;
 
 /// Transmissions on every link of the real network, and the next epoch at which each link can take another one.
@@ -36,7 +36,8 @@ impl LinkTracks {
         self.counts[link as usize].clear();
     }
 
-    /// The first epoch, from a given one, at which a chunk can start on a lane of a link; [`NEVER`] if there is none.
+    /// Returns the first epoch, from a given one on, at which a chunk can start on a lane of a link; [`NEVER`] if there
+    /// is none.
     pub(in crate::search) fn earliest(&mut self, link: u32, model: &LinkEpochs, from: u32) -> u32 {
         // A plan lists a start `early` epochs after the link begins to transmit; tracks contain the epochs in which the
         // link transmits.
@@ -56,7 +57,7 @@ impl LinkTracks {
         }
     }
 
-    /// First epoch, from a given one, at which every link of a chain is free when the chunk reaches it.
+    /// Returns the first epoch, from a given one on, at which every link of a chain is free when the chunk reaches it.
     pub(in crate::search) fn earliest_chain(
         &mut self,
         chains: &ChainTable,

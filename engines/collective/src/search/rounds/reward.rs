@@ -1,4 +1,4 @@
-//! Reward of a round: for each delivery, with a bonus for early ones, and for chunks close to their destinations
+//! Reward of a round: for each delivery, with a bonus for early deliveries, and for chunks close to their destinations
 //! (TE-CCL, appendix D).
 
 use super::RoundState;
@@ -9,7 +9,7 @@ use lightbay_highs::model::Column;
 
 /// Reward of a chunk one hop from its destination, relative to a delivery: below 1, like the paper's gamma.
 const NEAR: f64 = 0.9;
-/// Reward of a chunk in flight relative to one that has arrived, so that they never tie.
+/// Reward of a chunk in flight relative to a chunk that has arrived, so that the two never tie.
 const IN_FLIGHT: f64 = 0.999;
 
 /// Presence of a chunk at a GPU at the end of a round: a constant plus columns.

@@ -60,13 +60,13 @@ impl Pricing<'_> {
         trees
     }
 
-    /// Price of the links and the latencies of a tree.
+    /// Returns the price of the links and the latencies of a tree.
     fn cost(&self, tree: &Tree) -> f64 {
         let links: f64 = tree.links().iter().map(|link| self.prices[*link as usize]).sum();
         links + self.latency_cost(tree)
     }
 
-    /// Latencies of a tree: the sum over all GPUs, and the maximum.
+    /// Returns the latencies of a tree: the sum over all GPUs, and the maximum.
     pub fn latency_cost(&self, tree: &Tree) -> f64 {
         if self.per_us == 0.0 && self.per_depth_us == 0.0 {
             return 0.0;
@@ -76,8 +76,8 @@ impl Pricing<'_> {
         self.per_us * reached.iter().sum::<f64>() + self.per_depth_us * deepest
     }
 
-    /// The cheapest tree from a root, with `per_us` as the price of latency; `None` if there are too many hops, or if
-    /// some GPU is not a rank.
+    /// Returns the cheapest tree from a root, with `per_us` as the price of latency; `None` if there are too many hops,
+    /// or if some GPU is not a rank.
     fn arborescence(&self, root: u32, per_us: f64) -> Option<Tree> {
         let question = self.question;
         let gpus = question.network.gpus();

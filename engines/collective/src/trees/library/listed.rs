@@ -9,15 +9,16 @@ use rayon::prelude::*;
 /// Minimum number of schedules with the largest number of pieces that may be tried, whatever the size of the network.
 const LEAST_RUNS: u64 = 12;
 
-/// Number of pieces times the number of combinations that are tried with that number of pieces. The time of a run is
-/// proportional to its number of pieces, so the runs with each number of pieces take about the same time together.
+/// Product of two numbers: the number of pieces, and the number of combinations that are tried with it. The time of a
+/// run is proportional to its number of pieces, so the runs with each number of pieces take about the same time
+/// together.
 const RUNS_BY_PIECES: usize = 640;
 
 /// Relative distance to the bound at which the search for list schedules ends; smaller distances are not visible in a
 /// report.
 const AT_FLOOR: f64 = 1e-5;
 
-/// Trees and an order for a number of pieces.
+/// Trees and an order with which list schedules are made for several numbers of pieces.
 #[derive(Clone, Copy, Debug)]
 struct Combination {
     /// Finish with the previous number of pieces, µs.
@@ -32,25 +33,25 @@ struct TryLimits {
     /// Number of schedules, and of piece hops, that may still be tried.
     runs: usize,
     left: u64,
-    /// Finish of the best plan, µs, and the finish at which the search ends.
+    /// Finish of the best plan, µs, and the finish, µs, at which the search ends.
     known_us: f64,
     enough_us: f64,
 }
 
 /// Decision on a combination.
 enum Try {
-    /// Try it: number of pieces, and of their hops.
+    /// The combination is tried: number of pieces, and number of their hops.
     With(u32, u64),
-    /// The trees are slower than the best plan.
+    /// The combination is not tried, because the trees are slower than the best plan.
     Hopeless,
-    /// The effort is used up.
+    /// The combination is not tried, because the effort is used up.
     Not,
 }
 
 impl TreeLibrary<'_> {
-    /// The best list schedule among numbers of pieces up to `most`, if it ends before `best`; else `best`. Makes
-    /// schedules on all threads, a few ahead of the decision on whether they are needed; the schedules that count do
-    /// not depend on the number of threads.
+    /// Returns the best list schedule among numbers of pieces up to `most`, if it ends before `best`; else `best`.
+    /// Makes schedules on all threads, a few ahead of the decision on whether they are needed; the schedules that count
+    /// do not depend on the number of threads.
     pub(super) fn plan_lists<W: Watch>(
         &self,
         mut best: Option<TreePlan>,

@@ -1,4 +1,4 @@
-//! The best matching of pieces to links for an amount of data (docs/methods/collective.md, section 11).
+//! Search for the best matching of pieces to links, for an amount of data (docs/methods/collective.md, section 11).
 
 use super::{TreeEffort, TreeLibrary, TreePlan, TreePlanSort, piece_counts};
 use crate::trees::matching::{MatchOrder, Matching, matching, suits};
@@ -41,8 +41,8 @@ impl TreeLibrary<'_> {
         }))
     }
 
-    /// The best matching among numbers of pieces up to `most`, each twice the one before: with more pieces, the links
-    /// are busy earlier; with fewer, rounding latencies up to epochs costs less.
+    /// Returns the best matching among numbers of pieces up to `most`, each twice the one before: with more pieces, the
+    /// links are busy earlier; with fewer, rounding latencies up to epochs costs less. `None` if no matching was found.
     pub(super) fn plan_matched<W: Watch>(
         &self,
         shard_bytes: f64,

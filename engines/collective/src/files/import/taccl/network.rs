@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct TacclNetwork<'a> {
     pub(super) given: &'a TacclTopology,
     pub(super) megabyte: Megabyte,
-    /// Nodes of the cluster.
+    /// Number of nodes (machines) of the cluster.
     pub(super) count: u32,
     pub(super) nodes: Vec<NodeRecord>,
     pub(super) links: Vec<LinkRecord>,
@@ -32,7 +32,7 @@ impl TacclNetwork<'_> {
         id
     }
 
-    /// The rate that a cost gives, rounded to a millionth of a GB/s.
+    /// Returns the rate that a cost gives, GB/s, rounded to a millionth.
     fn rate(&self, us_per_mb: f64) -> f64 {
         (self.megabyte.gbyte_per_s(us_per_mb) * 1e6).round() / 1e6
     }
@@ -42,7 +42,7 @@ impl TacclNetwork<'_> {
         self.links.push(LinkRecord::new(from, to, rate, alpha_us, kind));
     }
 
-    /// GPUs and the links inside their nodes.
+    /// Adds the GPUs, and the links inside their nodes; returns the source of the wiring.
     pub(super) fn inside(&mut self) -> Result<InnerWiring, Problems> {
         let given = self.given;
         let gpus = given.gpus_per_node;
@@ -116,7 +116,7 @@ impl TacclNetwork<'_> {
         problems.into_result(())
     }
 
-    /// The costs of the link classes.
+    /// Returns the costs of the link classes.
     fn classes(&self, gpus: u32, classes: usize) -> Result<&[f64], Problems> {
         let given = self.given;
         let mut problems = Problems::new();
@@ -163,7 +163,7 @@ impl TacclNetwork<'_> {
         Ok(())
     }
 
-    /// NIC of a GPU, by the number of the GPU in the node.
+    /// Returns the NIC of a GPU, by the number of the GPU in the node.
     const fn card(&self, gpu: u32) -> u32 {
         (gpu as u64 * self.given.nics_per_node as u64 / self.given.gpus_per_node as u64) as u32
     }
@@ -229,8 +229,8 @@ impl TacclNetwork<'_> {
         Ok(())
     }
 
-    /// Pairs of senders and receivers by connected component: pairs of a component share GPUs or NICs, directly or
-    /// through other pairs of the component.
+    /// Returns the pairs of senders and receivers by connected component: pairs of a component share GPUs or NICs,
+    /// directly or through other pairs of the component.
     fn parts(&self, pairs: &BTreeSet<(u32, u32)>) -> Vec<BTreeSet<(u32, u32)>> {
         let cards = |pair: &(u32, u32)| [self.card(pair.0), self.card(pair.1)];
         let mut parts: Vec<BTreeSet<(u32, u32)>> = Vec::new();

@@ -1,4 +1,4 @@
-//! Chunks that wait at their source until the GPUs on their paths have buffer space.
+//! Placement of chunks that wait at their source until the GPUs on their paths have buffer space.
 
 use super::super::PLAIN;
 use super::Placer;
@@ -72,8 +72,8 @@ impl Placer<'_> {
     }
 }
 
-/// Number of epochs that a chunk waits until a GPU has space for it; `None` if the GPU has space. The number of held
-/// chunks can increase only at the beginning of a stay.
+/// Returns the number of epochs that a chunk waits until a GPU has space for it; `None` if the GPU has space. The
+/// number of held chunks can increase only at the beginning of a stay.
 fn wait(held: &[Stay], stay: &Stay, limit: u32) -> Option<u32> {
     let begins = held.iter().map(|other| other.from).filter(|from| (stay.from..=stay.until).contains(from));
     let full = begins.chain([stay.from]).filter_map(|epoch| {
