@@ -34,7 +34,7 @@ pub struct KindInfo {
 /// A built-in scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PresetInfo {
-    /// Its kind.
+    /// Kind of the scenario.
     pub kind: &'static str,
     /// Name after `preset:`.
     pub name: &'static str,
@@ -52,7 +52,7 @@ fn kind_info<K: Variants>() -> KindInfo {
     }
 }
 
-/// All kinds that are listed.
+/// Returns all kinds that are listed.
 pub fn kinds() -> Vec<KindInfo> {
     all_kinds!(K => listed::<K, _>(kind_info::<K>)).into_iter().flatten().collect()
 }
@@ -62,18 +62,19 @@ pub(crate) fn listed<K: Listed, T>(of: impl FnOnce() -> T) -> Option<T> {
     K::IS_LISTED.then(of)
 }
 
-/// The built-in solver of linear and integer programs: its version, and the optional components that this machine has.
+/// Describes the built-in solver of linear and integer programs: its version, and the optional components that this
+/// machine has.
 pub fn solver() -> String {
     let hipo = if has_hipo() { "with HiPO" } else { "without HiPO (no libhighs_extras of this version)" };
     format!("HiGHS {}, {hipo}", lightbay_highs::instance::version())
 }
 
-/// One kind by name.
+/// Returns a kind by name.
 pub fn kind(name: &str) -> Option<KindInfo> {
     named_kind!(name, K => Some(kind_info::<K>()), None)
 }
 
-/// The methods of a kind; empty for an unknown one.
+/// Returns the methods of a kind; none for an unknown kind.
 pub fn methods(kind: &str) -> Vec<MethodInfo> {
     fn infos<K: Variants>() -> Vec<MethodInfo> {
         K::methods().iter().map(|method| method.info()).collect()
@@ -81,12 +82,12 @@ pub fn methods(kind: &str) -> Vec<MethodInfo> {
     named_kind!(kind, K => infos::<K>(), Vec::new())
 }
 
-/// One method by name.
+/// Returns a method by name.
 pub fn method(kind: &str, name: &str) -> Option<MethodInfo> {
     methods(kind).into_iter().find(|method| method.name == name)
 }
 
-/// The implementation of a method.
+/// Returns the implementation of a method.
 pub(crate) fn implementation<K: Variants>(name: &str) -> Result<Arc<dyn Method<K>>, Problem> {
     match K::methods().iter().find(|known| known.info().name == name) {
         Some(method) => Ok(Arc::clone(method)),
@@ -94,38 +95,39 @@ pub(crate) fn implementation<K: Variants>(name: &str) -> Result<Arc<dyn Method<K
     }
 }
 
-/// The scenario knobs of a kind; empty for an unknown one.
+/// Returns the scenario knobs of a kind; none for an unknown kind.
 pub fn knobs(kind: &str) -> Vec<ParamInfo> {
     named_kind!(kind, K => K::knobs(None), Vec::new())
 }
 
-/// Every figure that plans of a kind may have in addition to the objective, then those that are derived from them, in
-/// the order of the tables; none for an unknown kind.
+/// Returns every figure that plans of a kind may have in addition to the objective, then the figures that are derived
+/// from them, in the order of the tables; none for an unknown kind.
 pub fn metrics(kind: &str) -> &'static [MetricInfo] {
     named_kind!(kind, K => K::METRICS, &[])
 }
 
-/// One figure of a kind by name.
+/// Returns a figure of a kind by name.
 pub fn metric(kind: &str, name: &str) -> Option<MetricInfo> {
     metrics(kind).iter().find(|metric| metric.name == name).copied()
 }
 
-/// Every section that explains scenarios and plans of a kind, in the order of an overview; none for an unknown kind.
+/// Returns every section that explains scenarios and plans of a kind, in the order of an overview; none for an unknown
+/// kind.
 pub fn sections(kind: &str) -> &'static [SectionInfo] {
     named_kind!(kind, K => K::SECTIONS, &[])
 }
 
-/// Sweeps that the workbench offers for a kind; for an unknown kind, the sweeps that every kind has.
+/// Returns the sweeps that the workbench offers for a kind; for an unknown kind, the sweeps that every kind has.
 pub fn sweeps(kind: &str) -> SweepInfo {
     named_kind!(kind, K => K::SWEEPS, SweepInfo::ANY)
 }
 
-/// A figure of a plan: its objective or one of its metrics.
+/// Description of a figure of a plan: its objective or one of its metrics.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FigureInfo {
     /// Name with unit, as in files.
     pub name: &'static str,
-    /// Name for people.
+    /// Name of the figure for people.
     pub label: &'static str,
     /// Unit of the number.
     pub unit: Unit,
@@ -133,7 +135,7 @@ pub struct FigureInfo {
     pub definition: &'static str,
 }
 
-/// The objective or a metric of a kind by name.
+/// Returns the objective or a metric of a kind by name.
 pub fn figure(kind: &str, name: &str) -> Option<FigureInfo> {
     let objective = self::kind(kind)?.objective;
     if objective.name == name {
@@ -144,24 +146,24 @@ pub fn figure(kind: &str, name: &str) -> Option<FigureInfo> {
     Some(FigureInfo { name, label, unit, definition })
 }
 
-/// Name of a figure for people; its name in files if the kind does not declare it.
+/// Returns the name of a figure for people; its name in files if the kind does not declare it.
 pub fn figure_label(kind: &str, name: &str) -> String {
     figure(kind, name).map_or_else(|| printable(name), |figure| figure.label.to_owned())
 }
 
-/// A value of a figure with its unit; a plain number if the kind does not declare the figure.
+/// Formats a value of a figure with its unit; a plain number if the kind does not declare the figure.
 pub fn figure_text(kind: &str, name: &str, value: f64) -> String {
     figure(kind, name)
         .map_or_else(|| quantity::number(value), |figure| quantity::with_unit(value, figure.unit))
 }
 
-/// A bound on the objective of a kind with its unit, rounded to the safe side.
+/// Formats a bound on the objective of a kind with its unit, rounded to the safe side.
 pub fn bound_text(kind: &str, bound: f64) -> String {
     self::kind(kind).map_or_else(|| quantity::number(bound), |kind| kind.objective.bound_with_unit(bound))
 }
 
-/// The standing of a plan of which only the envelope is known, with the earlier results of its checker; without these
-/// results, all its bounds count as claimed.
+/// Returns the bounds on a plan of which only the envelope is known, with the earlier results of its checker; without
+/// these results, all its bounds count as claimed.
 pub fn saved_standing(header: &Header, findings: Option<&Findings>) -> Option<Standing> {
     named_kind!(&*header.kind, K => Some(Standing::saved::<K>(header, findings)), None)
 }
@@ -171,12 +173,12 @@ pub fn covers_all(kind: &str, covers: &str) -> bool {
     named_kind!(kind, K => K::covers_all(covers), false)
 }
 
-/// The problem that a method solves, if it differs from the problem of the kind's objective.
+/// Returns the problem that a method solves, if it differs from the problem of the kind's objective.
 pub fn other_question(kind: &str, method: &str) -> Option<&'static str> {
     named_kind!(kind, K => K::other_question(method), None)
 }
 
-/// All built-in scenarios, by kind. Families of presets that are too large to be listed have further members.
+/// Returns all built-in scenarios, by kind. Families of presets that are too large to be listed have further members.
 pub fn presets() -> Vec<PresetInfo> {
     fn of<K: Variants>() -> Vec<PresetInfo> {
         let info = |preset: Preset| PresetInfo { kind: K::NAME, name: preset.name, help: preset.help };
@@ -185,7 +187,7 @@ pub fn presets() -> Vec<PresetInfo> {
     all_kinds!(K => listed::<K, _>(of::<K>)).into_iter().flatten().flatten().collect()
 }
 
-/// One built-in scenario.
+/// Returns a built-in scenario.
 ///
 /// # Errors
 /// An unknown name, with the nearest valid one.

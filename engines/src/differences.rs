@@ -82,13 +82,14 @@ impl ScenarioDifferences {
         Ok(found)
     }
 
-    /// Parameters and fields that differ: a plan for one scenario was made without the values of the other scenario.
+    /// Iterates over the parameters and fields that differ: a plan for one scenario was made without the values of the
+    /// other scenario.
     pub fn asked(&self) -> impl Iterator<Item = &Difference> {
         self.knobs.iter().chain(&self.fields)
     }
 }
 
-/// Content at one place of a tree: one value, or the values of all rows of a list.
+/// Values at one path of a tree: one value, or the values of all rows of a list.
 type ValuesAtPath<'v> = Vec<Option<&'v Value>>;
 
 /// Compares one place of both trees. Rows of lists are padded to the same number.
@@ -127,7 +128,8 @@ fn compare<'v>(a: ValuesAtPath<'v>, b: ValuesAtPath<'v>, path: &str, out: &mut V
     }
 }
 
-/// Both sides of a place in words: the values if they are few, else their number and sum, and how many of them differ.
+/// Describes both sides of a place in words: the values if they are few, else their number and sum, and how many of
+/// them differ.
 fn summary(a: &ValuesAtPath<'_>, b: &ValuesAtPath<'_>) -> [String; 2] {
     let count = |values: &ValuesAtPath<'_>| values.iter().flatten().count();
     let (in_a, in_b) = (count(a), count(b));

@@ -17,7 +17,7 @@ pub use lightbay_core::kind::EXACT_LIMIT;
 
 pub(crate) mod foreign;
 
-/// Content of a file.
+/// A scenario or plan that was read from a file.
 #[derive(Debug)]
 pub enum AnyFile {
     /// A scenario.
@@ -47,24 +47,24 @@ pub struct CheckReport {
     pub warnings: Vec<Problem>,
     /// Everything but scenario and result, if the result could be read.
     pub header: Option<Header>,
-    /// The sealed plan, if nothing is broken.
+    /// The checked plan, if it breaks no rule.
     pub plan: Option<AnyPlan>,
 }
 
 impl CheckReport {
-    /// The standing of a plan that passed.
+    /// Returns the bounds on a plan that passed.
     pub fn standing(&self) -> Option<Standing> {
         Some(self.plan.as_ref()?.standing())
     }
 }
 
 impl PlanFile {
-    /// Everything but scenario and result, if the result could be read.
+    /// Returns everything but scenario and result, if the result could be read.
     pub fn header(&self) -> Option<Header> {
         each_kind!(&self.draft, AnyDraft, draft => draft.plan.as_ref().map(plan::Plan::header))
     }
 
-    /// The scenario the plan is for, if the result could be read.
+    /// Returns the scenario that the plan is for, if the result could be read.
     pub fn scenario(&self) -> Option<AnyScenario> {
         fn of<K: Variants>(draft: &Draft<K>) -> Option<AnyScenario> {
             draft.plan.as_ref().map(|plan| K::scenario(Arc::clone(&plan.scenario)))
@@ -72,7 +72,7 @@ impl PlanFile {
         each_kind!(&self.draft, AnyDraft, draft => of(draft))
     }
 
-    /// Runs the independent checker.
+    /// Runs the independent checker, and returns its findings.
     pub fn check(self, depth: Depth) -> CheckReport {
         each_kind!(self.draft, AnyDraft, draft => check(*draft, depth))
     }

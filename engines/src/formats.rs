@@ -31,7 +31,7 @@ pub enum Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// Name of its kind.
+    /// Returns the name of the subject's kind.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Scenario(scenario) => scenario.kind(),
@@ -46,7 +46,7 @@ impl Subject<'_> {
         }
     }
 
-    /// The subject as one of a given kind; `None` if it is of another kind.
+    /// Returns the subject as a subject of a given kind; `None` if it is of another kind.
     fn typed<K: Kind>(&self) -> Option<SubjectOf<'_, K>> {
         match self {
             Self::Scenario(scenario) => each_kind!(scenario, AnyScenario, scenario => {
@@ -61,7 +61,7 @@ impl Subject<'_> {
     }
 }
 
-/// The exporters of a kind; empty for an unknown one.
+/// Returns the exporters of a kind; none for an unknown kind.
 pub fn exporters(kind: &str) -> Vec<FormatInfo> {
     if kind_info(kind).is_none() {
         return Vec::new();
@@ -80,7 +80,7 @@ pub fn exporters(kind: &str) -> Vec<FormatInfo> {
     formats
 }
 
-/// The formats that a kind writes itself.
+/// Returns the formats that a kind writes itself.
 fn own_exporters(kind: &str) -> Vec<FormatInfo> {
     named_kind!(kind, K => K::exporters(), Vec::new())
 }
@@ -170,7 +170,7 @@ pub fn remarks(subject: Subject<'_>, info: &FormatInfo) -> Vec<String> {
     remarks
 }
 
-/// The files with the remarks appended as comments, for formats that have comments and do not write the remarks
+/// Appends the remarks to the files as comments, for formats that have comments and do not write the remarks
 /// themselves.
 fn commented(format: &str, artifacts: Vec<Artifact>, remarks: &[String]) -> Vec<Artifact> {
     let comment = |remark: &String| {

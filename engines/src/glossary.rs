@@ -11,17 +11,17 @@ use std::fmt::Write as _;
 pub struct GlossaryEntry {
     /// The term, as displayed.
     pub word: String,
-    /// Name in files, of a figure.
+    /// Name in files, if the entry is a figure.
     pub name: Option<&'static str>,
-    /// Synonyms.
+    /// Synonyms of the term.
     pub also: &'static [&'static str],
-    /// Kind that uses it; `None` for a term of all kinds.
+    /// Kind that uses the term; `None` for a term of all kinds.
     pub kind: Option<&'static str>,
     /// Definition, in one sentence.
     pub sentence: &'static str,
-    /// Formula; empty for most.
+    /// Formula; empty for most entries.
     pub formula: &'static str,
-    /// Paper and section; empty for common terms of the field.
+    /// Source: paper and section; empty for common terms of the field.
     pub source: &'static str,
 }
 
@@ -47,12 +47,12 @@ impl GlossaryEntry {
     }
 }
 
-/// Terms of one kind; none for an unknown kind.
+/// Returns the terms of one kind; none for an unknown kind.
 pub fn terms(kind: &str) -> &'static [Term] {
     named_kind!(kind, K => K::TERMS, &[])
 }
 
-/// Every entry: terms of all kinds, then those of each kind with its objective and its figures.
+/// Returns every entry: terms of all kinds, then the terms of each kind with its objective and its figures.
 pub fn entries() -> Vec<GlossaryEntry> {
     let mut entries: Vec<GlossaryEntry> =
         term::TERMS.iter().map(|term| GlossaryEntry::of_term(term, None)).collect();
@@ -77,7 +77,7 @@ pub fn entries() -> Vec<GlossaryEntry> {
     entries
 }
 
-/// The entries for a term: one, or one for each kind that uses it.
+/// Returns the entries for a term: one, or one for each kind that uses it.
 ///
 /// # Errors
 /// An unknown term: the nearest known ones.
@@ -100,7 +100,7 @@ pub fn explain(word: &str) -> Result<Vec<GlossaryEntry>, String> {
     ))
 }
 
-/// An entry as lines of text.
+/// Formats an entry as lines of text.
 pub fn lines(entry: &GlossaryEntry) -> Vec<String> {
     let of = entry.kind.map_or_else(String::new, |kind| format!(" ({kind})"));
     let mut lines = vec![format!("{}{of}", entry.word), entry.sentence.to_owned()];
@@ -119,7 +119,7 @@ pub fn lines(entry: &GlossaryEntry) -> Vec<String> {
     lines
 }
 
-/// The glossary as a Markdown document, with the terms of each kind in alphabetical order.
+/// Formats the glossary as a Markdown document, with the terms of each kind in alphabetical order.
 pub fn markdown() -> String {
     let mut text =
         "# Glossary\n\nTerms on screens, in files and in messages. `lightbay explain WORD` prints the same definitions.\n"

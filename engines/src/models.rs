@@ -33,11 +33,11 @@ pub use names::SCHEMA as NAMES_SCHEMA;
 pub struct ModelledMethod {
     /// Name of the method.
     pub name: &'static str,
-    /// Its parameters that shape the model.
+    /// Parameters of the method that change the model.
     pub params: Vec<ParamInfo>,
 }
 
-/// The methods of a kind whose model can be written; empty for an unknown kind.
+/// Returns the methods of a kind whose model can be written; none for an unknown kind.
 pub fn modelled(kind: &str) -> Vec<ModelledMethod> {
     fn infos<K: Variants>() -> Vec<ModelledMethod> {
         K::models().iter().map(|one| ModelledMethod { name: one.name(), params: one.params() }).collect()
@@ -45,14 +45,14 @@ pub fn modelled(kind: &str) -> Vec<ModelledMethod> {
     named_kind!(kind, K => infos::<K>(), Vec::new())
 }
 
-/// Origin of a model: a scenario, a method and the parameters that shape its model.
+/// Origin of a model: a scenario, a method and the parameters that change the model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
     /// The scenario.
     pub scenario: AnyScenario,
     /// The method.
     pub method: String,
-    /// The parameters, defaults filled in.
+    /// The parameters that change the model, defaults filled in.
     pub params: Params,
 }
 
@@ -73,7 +73,7 @@ impl Question {
         }
     }
 
-    /// Like [`Question::of`], with method and parameters of a plan if there is one.
+    /// Applies settings like [`Question::of`], with method and parameters of a plan if there is one.
     pub(crate) fn asked(
         scenario: &AnyScenario,
         plan: Option<(&str, &Params)>,
@@ -106,7 +106,7 @@ impl Question {
         Ok(Self { scenario, method: chosen.name.to_owned(), params })
     }
 
-    /// The model.
+    /// Returns the model.
     ///
     /// # Errors
     /// If the scenario or a parameter does not suit the method.
@@ -126,7 +126,8 @@ impl Question {
         Ok(self.model()?.size())
     }
 
-    /// The checked plan that a point of the model represents. The point proves nothing, so the plan claims no bound.
+    /// Returns the checked plan that a point of the model represents. The point proves nothing, so the plan claims no
+    /// bound.
     ///
     /// # Errors
     /// If the point does not belong to the model, or the checker finds a rule that the plan breaks.
@@ -209,7 +210,7 @@ fn no_model(kind_name: &str, name: &str, all: &[ModelledMethod]) -> Problem {
     Problem::new("", format!("method '{name}' does not exist{of}"), suggestion(name, &names))
 }
 
-/// Refuses parameters of the method that do not change its model, because they would have no effect here.
+/// Refuses parameters that do not change the model of the method, because they would have no effect on its export.
 fn without_effect(
     kind: &str,
     chosen: &ModelledMethod,

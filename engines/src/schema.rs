@@ -14,19 +14,19 @@ use std::collections::BTreeMap;
 /// Files that have a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SchemaOf {
-    /// `lightbay.scenario/1`.
+    /// Scenario files, `lightbay.scenario/1`.
     Scenario,
-    /// `lightbay.plan/1`.
+    /// Plan files, `lightbay.plan/1`.
     Plan,
-    /// `lightbay.event/1`.
+    /// Written events, `lightbay.event/1`.
     Event,
 }
 
 impl SchemaOf {
-    /// All of them.
+    /// All files that have a schema.
     pub const ALL: [Self; 3] = [Self::Scenario, Self::Plan, Self::Event];
 
-    /// File name under `engines/schemas`.
+    /// Returns the name of the schema's file under `engines/schemas`.
     pub const fn file_name(self) -> &'static str {
         match self {
             Self::Scenario => "scenario.json",
@@ -36,7 +36,7 @@ impl SchemaOf {
     }
 }
 
-/// The schema of one file.
+/// Returns the schema of one type of file.
 pub fn schema(which: SchemaOf) -> Value {
     let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let mut root = match which {

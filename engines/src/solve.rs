@@ -11,13 +11,13 @@ use lightbay_core::run::{Common, Job, Request as Typed, TypedJob, common_params}
 use lightbay_core::scenario::Scenario;
 use std::sync::Arc;
 
-/// A method with its settings: the part of a request other than the scenario, the same for forms, command lines, sweeps
-/// and sessions.
+/// A method with its settings: the part of a request that does not depend on the scenario; forms, command lines, sweeps
+/// and sessions use it.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Method by name.
+    /// Name of the method.
     pub method: String,
-    /// Values of its own knobs; all others have their defaults.
+    /// Values of the method's own knobs; all other knobs have their defaults.
     pub settings: Vec<(String, ParamValue)>,
     /// Seed and limits; [`job`] refuses a gap for a method that has no bound to compare with.
     pub common: Common,
@@ -27,13 +27,13 @@ pub struct Request {
 }
 
 impl Request {
-    /// A request for a method with its defaults and seed 1.
+    /// Makes a request for a method with its defaults and seed 1.
     pub fn of(method: impl Into<String>) -> Self {
         Self { method: method.into(), settings: Vec::new(), common: Common::default(), hot_start: None }
     }
 
-    /// The request with settings as [`apply`] returns them; the common ones (`time_limit_s`, `gap`, `seed`) go to their
-    /// own fields.
+    /// Adds settings as [`apply`] returns them; the common settings (`time_limit_s`, `gap`, `seed`) go to their own
+    /// fields.
     #[must_use]
     pub fn with(mut self, settings: Vec<(String, ParamValue)>) -> Self {
         for (name, value) in settings {
@@ -62,7 +62,7 @@ pub fn apply(
     apply_own(scenario, method_name, &own, settings)
 }
 
-/// The method that suits a scenario after the settings of scenario parameters have been applied to it.
+/// Returns the method that suits a scenario after the settings of scenario parameters have been applied to it.
 pub fn suited(scenario: &AnyScenario, settings: &[Setting]) -> &'static str {
     let knobs = scenario.knobs();
     let own: Vec<Setting> = settings
@@ -74,8 +74,8 @@ pub fn suited(scenario: &AnyScenario, settings: &[Setting]) -> &'static str {
     change(scenario, &own).map_or_else(|_| scenario.suited_method(), |(changed, _)| changed.suited_method())
 }
 
-/// Like [`apply`], for a scenario file that any method may solve later: it may set a parameter that only some methods
-/// use. Parameters of the suited method are returned.
+/// Applies settings like [`apply`], for a scenario file that any method may solve later: it may set a parameter that
+/// only some methods use. Parameters of the suited method are returned.
 ///
 /// # Errors
 /// As for [`apply`].
@@ -89,7 +89,7 @@ pub fn change(
     change_own(scenario, method_name, &own, settings)
 }
 
-/// Like [`apply`], with `own` as the parameters of the method.
+/// Applies settings like [`apply`], with `own` as the parameters of the method.
 pub(crate) fn apply_own(
     scenario: &AnyScenario,
     method_name: &str,
@@ -114,7 +114,7 @@ pub(crate) fn apply_own(
     problems.into_result((changed, params))
 }
 
-/// Like [`apply_own`], but allows settings without effect on the method.
+/// Applies settings like [`apply_own`], but allows settings without effect on the method.
 fn change_own(
     scenario: &AnyScenario,
     method_name: &str,
@@ -161,8 +161,8 @@ fn change_own(
     Ok((changed, params))
 }
 
-/// Every setting that has no effect when a method is given a scenario and values of its parameters: knobs of the
-/// scenario and parameters by name, each with the reason and the remedy.
+/// Returns every setting that has no effect when a method is given a scenario and values of its parameters: knobs of
+/// the scenario and parameters by name, each with the reason and the remedy.
 pub fn idle(scenario: &AnyScenario, method: &str, settings: &[(String, ParamValue)]) -> Vec<Problem> {
     let mut idle = scenario.idle();
     idle.extend(idle_for(scenario, method, settings));
@@ -186,7 +186,7 @@ fn find<'a>(infos: &'a [ParamInfo], name: &str) -> Option<&'a ParamInfo> {
     infos.iter().find(|info| info.name == name)
 }
 
-/// The value of a setting, or of one entry if the setting names an entry.
+/// Reads the value of a setting, or of one entry if the setting names an entry.
 pub(crate) fn parse_entry(knob: &ParamInfo, setting: &Setting) -> Result<ParamValue, Problem> {
     use lightbay_core::param::Domain;
     match (setting.index, &knob.domain) {
@@ -199,7 +199,7 @@ pub(crate) fn parse_entry(knob: &ParamInfo, setting: &Setting) -> Result<ParamVa
     }
 }
 
-/// The value of a parameter of a method.
+/// Reads the value of a parameter of a method.
 pub(crate) fn parse_param(param: &ParamInfo, setting: &Setting) -> Result<ParamValue, Problem> {
     match setting.index {
         None => param.parse(&setting.text),
@@ -207,7 +207,7 @@ pub(crate) fn parse_param(param: &ParamInfo, setting: &Setting) -> Result<ParamV
     }
 }
 
-/// The problem that reports a method that the kind does not have.
+/// Returns the problem that reports a method that the kind does not have.
 pub fn unknown_method(kind: &str, name: &str) -> Problem {
     let all = methods(kind);
     let names: Vec<&str> = all.iter().map(|method| method.name).collect();
@@ -232,7 +232,7 @@ fn unknown_setting(kind: &str, method: &str, name: &str, knobs: &[ParamInfo], ow
     )
 }
 
-/// A job for the run board.
+/// Makes a job for the run board.
 ///
 /// # Errors
 /// An unknown method, parameters that are not valid for it, and settings without effect: parameters, a gap or a plan to

@@ -18,11 +18,11 @@ use std::sync::Arc;
 
 pub(crate) mod name;
 
-/// A shared scenario of one kind.
+/// A shared scenario of kind `K`.
 type ScenarioOf<K> = Arc<Scenario<K>>;
-/// A shared plan of one kind.
+/// A shared plan of kind `K`.
 type PlanOf<K> = Arc<Checked<K>>;
-/// A plan file of one kind.
+/// A plan file of kind `K`.
 type DraftOf<K> = Box<Draft<K>>;
 
 kind_enum! {
@@ -57,7 +57,7 @@ pub(crate) trait Variants: Listed + Models {
 
 kind_variants!();
 
-/// A scenario of any kind.
+/// Converts a scenario of kind `K` to an [`AnyScenario`].
 pub(crate) fn any_scenario<K: Variants>(scenario: Scenario<K>) -> AnyScenario {
     K::scenario(Arc::new(scenario))
 }
@@ -117,23 +117,23 @@ fn set_all<K: Kind>(
 }
 
 impl AnyScenario {
-    /// Name of its kind.
+    /// Returns the name of the scenario's kind.
     pub fn kind(&self) -> &'static str {
         each_kind!(self, Self, scenario => kind_name(scenario))
     }
 
-    /// Its display name.
+    /// Returns the display name of the scenario.
     pub fn name(&self) -> &str {
         each_kind!(self, Self, scenario => &scenario.name)
     }
 
-    /// Origin of an imported scenario.
+    /// Returns the origin of an imported scenario.
     pub fn provenance(&self) -> Option<&Origin> {
         each_kind!(self, Self, scenario => scenario.provenance.as_ref())
     }
 
-    /// Origin of the scenario and of a plan that was read from files, as lines for the user; empty for scenarios and
-    /// plans made by lightbay.
+    /// Describes the origin of the scenario, and of a plan that was read from files, as lines for the user; empty for
+    /// scenarios and plans made by lightbay.
     pub fn origin_lines(&self, plan: Option<&Header>) -> Vec<String> {
         let mut lines = self.provenance().map(Origin::lines).unwrap_or_default();
         lines.extend(plan.and_then(|header| header.provenance.import()).iter().flat_map(Origin::lines));
@@ -146,7 +146,7 @@ impl AnyScenario {
         Some(format!("assumed by the import: {}", assumed.phrase()))
     }
 
-    /// SHA-256 of the scenario without name and origin; equal for scenarios of the same problem.
+    /// Returns the SHA-256 of the scenario without name and origin; equal for scenarios of the same problem.
     ///
     /// # Errors
     /// A number that is not finite.
@@ -154,7 +154,7 @@ impl AnyScenario {
         each_kind!(self, Self, scenario => sha256_of(scenario).map(|sha256| sha256.to_string()))
     }
 
-    /// As a JSON tree in file order.
+    /// Returns the scenario as a JSON tree in file order.
     ///
     /// # Errors
     /// A number that is not finite.
@@ -162,7 +162,7 @@ impl AnyScenario {
         each_kind!(self, Self, scenario => scenario.to_value())
     }
 
-    /// As file content.
+    /// Returns the scenario as file content.
     ///
     /// # Errors
     /// A number that is not finite.
@@ -170,7 +170,7 @@ impl AnyScenario {
         json::to_pretty(&self.to_value()?)
     }
 
-    /// Its knobs that have an effect on it.
+    /// Returns the knobs that have an effect on the scenario.
     pub fn knobs(&self) -> Vec<ParamInfo> {
         let idle = self.idle();
         let mut knobs = self.every_knob();
@@ -178,12 +178,13 @@ impl AnyScenario {
         knobs
     }
 
-    /// The knobs of scenarios of its form, including those without effect on this one; [`Self::idle`] lists these.
+    /// Returns all knobs that scenarios of this form have, including those without effect on this scenario;
+    /// [`Self::idle`] lists these.
     pub fn every_knob(&self) -> Vec<ParamInfo> {
         each_kind!(self, Self, scenario => knobs_of(scenario))
     }
 
-    /// Knobs of its kind that have no effect on it: name, reason and remedy.
+    /// Returns the knobs of the kind that have no effect on the scenario: name, reason and remedy.
     pub fn idle(&self) -> Vec<Problem> {
         each_kind!(self, Self, scenario => idle_in(scenario))
     }
@@ -194,7 +195,7 @@ impl AnyScenario {
         each_kind!(self, Self, scenario => question_of(scenario))
     }
 
-    /// Its sections, each computed when requested.
+    /// Returns the sections of the scenario, each computed when requested.
     ///
     /// # Errors
     /// A scenario that cannot be built.
@@ -205,12 +206,12 @@ impl AnyScenario {
         each_kind!(self, Self, scenario => of(scenario))
     }
 
-    /// The method to use when none is named.
+    /// Returns the method to use when none is named.
     pub fn suited_method(&self) -> &'static str {
         each_kind!(self, Self, scenario => suited_to(scenario))
     }
 
-    /// The present value of a knob, or of the name.
+    /// Returns the present value of a knob, or of the name.
     pub fn knob(&self, name: &str) -> Option<ParamValue> {
         if name == NAME {
             return Some(ParamValue::Text(self.name().to_owned()));
@@ -218,7 +219,7 @@ impl AnyScenario {
         each_kind!(self, Self, scenario => knob_of(scenario, name))
     }
 
-    /// The scenario with a knob changed, validated.
+    /// Returns the scenario with a knob changed, validated.
     ///
     /// # Errors
     /// Every problem of the value and of the scenario that would result.
@@ -226,7 +227,7 @@ impl AnyScenario {
         self.with_all(&[(name, index, value)])
     }
 
-    /// The scenario with every knob set that can be set, one after the other and without validation: only for
+    /// Returns the scenario with every knob set that can be set, one after the other and without validation: only for
     /// comparisons.
     pub(crate) fn as_far_as_possible(&self, values: &[(String, ParamValue)]) -> Self {
         fn of<K: Variants>(scenario: &Scenario<K>, values: &[(String, ParamValue)]) -> AnyScenario {
@@ -242,7 +243,7 @@ impl AnyScenario {
         each_kind!(self, Self, scenario => of(scenario, values))
     }
 
-    /// The scenario with several knobs changed together, validated once at the end.
+    /// Returns the scenario with several knobs changed together, validated once at the end.
     ///
     /// # Errors
     /// Every problem of the values and of the resulting scenario, every knob that has no effect on it, and every value
@@ -276,7 +277,7 @@ impl AnyScenario {
         problems.into_result(changed)
     }
 
-    /// Like [`Self::with_all`], but a value may leave the problem as it was.
+    /// Changes knobs like [`Self::with_all`], but a value may leave the problem as it was.
     pub(crate) fn acting(&self, changes: &[(&str, Option<usize>, &ParamValue)]) -> Result<Self, Problems> {
         let changed = self.turned(changes)?;
         let mut problems = Problems::new();
@@ -296,7 +297,7 @@ impl AnyScenario {
         default.is_some() && default == self.knob(name)
     }
 
-    /// Like [`Self::with_all`], but accepts knobs that have no effect on the result.
+    /// Changes knobs like [`Self::with_all`], but accepts knobs that have no effect on the result.
     pub(crate) fn turned(&self, changes: &[(&str, Option<usize>, &ParamValue)]) -> Result<Self, Problems> {
         each_kind!(self, Self, scenario => set_all(scenario, changes).map(any_scenario))
     }
@@ -316,22 +317,22 @@ impl AnyScenario {
 }
 
 impl AnyPlan {
-    /// The plan that an event contains. `None` only for a kind that this catalogue does not list.
+    /// Returns the plan that an event contains. `None` only for a kind that this catalogue does not list.
     pub fn of(plan: &SharedPlan) -> Option<Self> {
         all_kinds!(K => downcast::<K>(plan).map(K::plan)).into_iter().flatten().next()
     }
 
-    /// The plan in the form that events, sessions and hot starts use.
+    /// Returns the plan in the form that events, sessions and hot starts use.
     pub fn shared(&self) -> SharedPlan {
         each_kind!(self, Self, plan => Arc::clone(plan) as SharedPlan)
     }
 
-    /// The envelope: everything but scenario and result.
+    /// Returns the envelope: everything but scenario and result.
     pub fn header(&self) -> Header {
         each_kind!(self, Self, plan => plan.plan().header())
     }
 
-    /// The scenario it is for.
+    /// Returns the scenario that the plan is for.
     pub fn scenario(&self) -> AnyScenario {
         fn of<K: Variants>(plan: &Checked<K>) -> AnyScenario {
             K::scenario(Arc::clone(&plan.plan().scenario))
@@ -339,12 +340,12 @@ impl AnyPlan {
         each_kind!(self, Self, plan => of(plan))
     }
 
-    /// Returns the trust in its claimed bound.
+    /// Returns the trust in the plan's claimed bound.
     pub fn bound_trust(&self) -> BoundTrust {
         each_kind!(self, Self, plan => plan.bound_trust())
     }
 
-    /// The standing of the plan: its bounds, and for each bound whether the checker proved it or a method claims it.
+    /// Returns the bounds on the plan, and for each bound whether the checker proved it or a method claims it.
     pub fn standing(&self) -> Standing {
         each_kind!(self, Self, plan => plan.standing())
     }
@@ -357,12 +358,12 @@ impl AnyPlan {
         each_kind!(self, Self, plan => of(plan))
     }
 
-    /// Remarks of its checker.
+    /// Returns the remarks of the checker on the plan.
     pub fn remarks(&self) -> &[String] {
         each_kind!(self, Self, plan => plan.remarks())
     }
 
-    /// The plans for which review reports are written; see [`Listed::reviewed`].
+    /// Returns the plans for which review reports are written; see [`Listed::reviewed`].
     pub(crate) fn reviewed(&self) -> Result<Vec<Self>, Problems> {
         fn of<K: Variants>(plan: &Arc<Checked<K>>) -> Result<Vec<AnyPlan>, Problems> {
             Ok(K::reviewed(plan)?.into_iter().map(K::plan).collect())
@@ -370,7 +371,7 @@ impl AnyPlan {
         each_kind!(self, Self, plan => of(plan))
     }
 
-    /// Its objective and its bounds, in sentences for the head of a report.
+    /// Returns the objective and the bounds of the plan, in sentences for the head of a report.
     pub(crate) fn verdict(&self) -> Result<Vec<String>, Problems> {
         fn of<K: Variants>(plan: &Checked<K>) -> Result<Vec<String>, Problems> {
             K::verdict(plan)
@@ -378,7 +379,7 @@ impl AnyPlan {
         each_kind!(self, Self, plan => of(plan))
     }
 
-    /// Names of the figures that its method claims and a standard check does not compute.
+    /// Returns the names of the figures that the plan's method claims and a standard check does not compute.
     pub fn claimed(&self) -> Vec<&'static str> {
         fn of<K: Variants>(plan: &Checked<K>) -> Vec<&'static str> {
             K::claimed(plan.plan())
@@ -386,7 +387,7 @@ impl AnyPlan {
         each_kind!(self, Self, plan => of(plan))
     }
 
-    /// Differences from another plan in addition to the figures; none if the other plan is of another kind.
+    /// Returns the differences from another plan in addition to the figures; none if the other plan is of another kind.
     pub fn differences(&self, other: &Self) -> Differences {
         fn of<K: Kind>(a: &Checked<K>, b: &SharedPlan) -> Differences {
             let b = downcast::<K>(b);
@@ -395,7 +396,7 @@ impl AnyPlan {
         each_kind!(self, Self, plan => of(plan, &other.shared()))
     }
 
-    /// Its sections and those of its scenario, each computed when requested.
+    /// Returns the sections of the plan and of its scenario, each computed when requested.
     ///
     /// # Errors
     /// A scenario that cannot be built.
@@ -408,7 +409,7 @@ impl AnyPlan {
         each_kind!(self, Self, plan => of(plan))
     }
 
-    /// As file content.
+    /// Returns the plan as file content.
     ///
     /// # Errors
     /// A number that is not finite.
@@ -417,7 +418,7 @@ impl AnyPlan {
     }
 }
 
-/// The problem with a file of an unknown `kind`.
+/// Returns the problem of a file of an unknown `kind`.
 pub(crate) fn unknown_kind(kind: Option<&str>) -> Problem {
     let names: Vec<&str> = crate::kinds().iter().map(|kind| kind.name).collect();
     match kind {

@@ -1,4 +1,4 @@
-//! Sweeps: scenarios x values of knobs x methods, solved one after the other, a row each.
+//! Sweeps: scenarios x values of knobs x methods, solved one after the other, with one row for each combination.
 //!
 //! This module does not depend on any kind and does not access files. A [`Sweep`] lists the cells and makes a job of
 //! each; a [`Walker`] solves them and returns a [`SweepRow`] and the checked plan of every cell. The plan for one value
@@ -53,7 +53,7 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// A sweep over scenarios of one kind, without axes and methods yet.
+    /// Creates a sweep over scenarios of one kind, without axes and methods yet.
     ///
     /// # Errors
     /// Scenarios of several kinds, or none at all.
@@ -75,7 +75,7 @@ impl Sweep {
         Ok(Self { kind, scenarios, changes, axes, requests, infos, cold: false })
     }
 
-    /// The sweep with these methods; an empty list means the method that suits the first scenario.
+    /// Sets the methods; an empty list means the method that suits the first scenario.
     ///
     /// # Errors
     /// Names that are not methods, or that are given twice.
@@ -98,7 +98,7 @@ impl Sweep {
         problems.into_result(self)
     }
 
-    /// The sweep with settings for every cell: knobs of the scenario, and parameters for the methods that have them.
+    /// Adds settings for every cell: knobs of the scenario, and parameters for the methods that have them.
     ///
     /// # Errors
     /// Names that are unknown to the scenarios and to all methods, and values that are not valid.
@@ -131,7 +131,7 @@ impl Sweep {
         problems.into_result(self)
     }
 
-    /// The sweep with these axes, the slowest first.
+    /// Sets the axes, the slowest first.
     ///
     /// # Errors
     /// Names that the scenarios or one of the methods do not know, values that are not valid, and more cells than
@@ -159,7 +159,7 @@ impl Sweep {
         self.check_effects().into_result(self)
     }
 
-    /// The sweep with limits for every cell; limits that are not given stay unchanged.
+    /// Sets limits for every cell; limits that are not given stay unchanged.
     #[must_use]
     pub fn limited(mut self, time_limit_s: Option<f64>, gap: Option<f64>, seed: Option<u64>) -> Self {
         for request in &mut self.requests {
@@ -168,22 +168,22 @@ impl Sweep {
         self
     }
 
-    /// Returns `true` if a gap has an effect on any of its methods. The other methods solve their cells without the
-    /// gap.
+    /// Returns `true` if a gap has an effect on any method of the sweep. The other methods solve their cells without
+    /// the gap.
     pub fn heeds_gap(&self) -> bool {
         let acts =
             |request: &Request| self.scenarios.first().is_some_and(|scenario| acts_on(scenario, request));
         self.requests.iter().any(acts)
     }
 
-    /// The sweep in which no cell starts from the plan of another cell.
+    /// Sets whether every cell is solved from scratch, without the plan of another cell.
     #[must_use]
     pub fn cold(mut self, cold: bool) -> Self {
         self.cold = cold;
         self
     }
 
-    /// Its kind.
+    /// Returns the kind of the scenarios.
     pub fn kind(&self) -> KindInfo {
         self.kind
     }
@@ -193,17 +193,17 @@ impl Sweep {
         self.kind.objective
     }
 
-    /// Its axes, the slowest first.
+    /// Returns the axes, the slowest first.
     pub fn axes(&self) -> &[Axis] {
         &self.axes
     }
 
-    /// Names of its methods.
+    /// Iterates over the names of the methods.
     pub fn method_names(&self) -> impl Iterator<Item = &str> {
         self.requests.iter().map(|request| request.method.as_str())
     }
 
-    /// Names of its scenarios.
+    /// Iterates over the names of the scenarios.
     pub fn scenario_names(&self) -> impl Iterator<Item = &str> {
         self.scenarios.iter().map(AnyScenario::name)
     }
@@ -213,13 +213,13 @@ impl Sweep {
         self.infos.get(method).is_some_and(|info| info.hot_start)
     }
 
-    /// The value of every axis at a cell.
+    /// Iterates over the values of all axes at a cell.
     pub fn values_at<'a>(&'a self, cell: &'a Cell) -> impl Iterator<Item = &'a ParamValue> {
         self.axes.iter().zip(&cell.at).filter_map(|(axis, at)| axis.values.get(*at))
     }
 
-    /// Sixteen hexadecimal digits that differ between sweeps of different problems. The number of threads is ignored,
-    /// because it does not change any plan.
+    /// Returns sixteen hexadecimal digits that differ between sweeps of different problems. The number of threads is
+    /// ignored, because it does not change any plan.
     pub fn id(&self) -> String {
         let scenarios: Vec<_> = self
             .scenarios
@@ -244,7 +244,7 @@ impl Sweep {
         sha256_hex(asked.to_string().as_bytes()).chars().take(16).collect()
     }
 
-    /// The scenario of a cell.
+    /// Returns the scenario of a cell.
     ///
     /// # Errors
     /// Returns the problems of the scenario.
@@ -272,10 +272,10 @@ impl Sweep {
         Some(self.requests.get(cell.method)?.clone().with(settings))
     }
 
-    /// The run of a cell, starting from a plan if one is given.
+    /// Makes the job of a cell, starting from a plan if one is given.
     ///
     /// # Errors
-    /// Returns the problems of its scenario or its parameters.
+    /// Returns the problems of the cell's scenario or parameters.
     pub fn job(&self, cell: &Cell, start: Option<SharedPlan>) -> Result<Box<dyn Job>, Problems> {
         let scenario = self.scenario(cell)?;
         let Some(request) = self.request_at(cell) else {
@@ -293,7 +293,8 @@ impl Sweep {
         knobs.into_iter().find(|knob| knob.name == name)
     }
 
-    /// The knob that an axis varies. Every method must have the parameter, because each has a cell for every value.
+    /// Returns the knob that an axis varies, and its owner. Every method must have the parameter, because each has a
+    /// cell for every value.
     fn axis_knob(&self, setting: &Setting) -> Result<(ParamInfo, AxisOf), Problem> {
         let name = setting.name.as_str();
         if self.changes.iter().any(|(other, index, _)| other == name && *index == setting.index)

@@ -54,7 +54,7 @@ pub(crate) fn no_import(content: &[u8]) -> Problem {
     }
 }
 
-/// The command that reads a file of a format; it can be typed as it is if the format needs only this file.
+/// Returns the command that reads a file of a format; it can be typed as it is if the format needs only this file.
 fn command(format: Format, importer: &str, source: &str) -> String {
     let file = if source == "standard input" { "-" } else { source };
     let file = if file.contains(char::is_whitespace) { format!("'{file}'") } else { file.to_owned() };

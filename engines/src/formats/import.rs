@@ -29,7 +29,7 @@ pub enum Product {
 }
 
 impl Product {
-    /// The scenario, or the scenario of the plan.
+    /// Returns the scenario, or the scenario of the plan.
     pub fn scenario(&self) -> AnyScenario {
         match self {
             Self::Scenario(scenario) => scenario.clone(),
@@ -37,7 +37,7 @@ impl Product {
         }
     }
 
-    /// The same scenario or plan under another name.
+    /// Returns the same scenario or plan under another name.
     fn renamed(&self, name: &str) -> Self {
         match self {
             Self::Scenario(scenario) => Self::Scenario(scenario.renamed(name)),
@@ -80,6 +80,8 @@ pub struct ImportReport {
 }
 
 impl ImportReport {
+    /// Makes the report on an imported scenario: adds its origin, and checks that lightbay can read it back.
+    ///
     /// # Errors
     /// A scenario that lightbay could not read back.
     fn of<K: Variants>(
@@ -106,7 +108,7 @@ const POD_MAP: &str = "pod_map";
 /// Words that introduce the parts of files that are not in the result.
 const NOT_TAKEN: &str = "not taken over";
 
-/// The importer and its files.
+/// Describes the importer and its files as the origin of the result.
 pub(crate) fn origin(importer: &str, inputs: &[Input]) -> Origin {
     let source = |input: &Input| SourceFile {
         name: input.name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned(),
@@ -340,7 +342,7 @@ fn checked<K: Variants>(
     Ok(ImportReport { product, lines: made.lines, summary: made.summary })
 }
 
-/// Reads a format that a kind declares.
+/// Imports files of a format that a kind declares.
 fn own(info: &FormatInfo, inputs: &[Input], params: &Params, strict: bool) -> Result<ImportReport, Problems> {
     fn of<K: Variants>(
         info: &FormatInfo,

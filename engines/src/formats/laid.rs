@@ -10,14 +10,14 @@ use lightbay_core::listed::{Lays, Listed as _};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::problem::{Problem, Problems};
 
-/// Knob of the layer whose change is written.
+/// Name of the knob that selects the layer whose change is written.
 const LAYER: &str = "layer";
-/// Largest number of a layer.
+/// Maximum number of a layer.
 const MOST_LAYERS: i64 = 1 << 20;
 /// Number of layers that are tried if none is named; models have fewer layers.
 const SCANNED: u32 = 4096;
 
-/// The formats of a kind.
+/// Returns the switch command formats of a kind.
 pub(super) fn exporters(kind: &str) -> Vec<FormatInfo> {
     let lays = named_kind!(kind, K => K::LAYS, Lays::Nothing);
     let format = |mut info: FormatInfo| {

@@ -18,30 +18,30 @@ use lightbay_formats::markdown::{Document, text as safe};
 use lightbay_formats::sections as written;
 use std::borrow::Cow;
 
-/// Report for a review.
+/// Name of the format: a report for a review, in Markdown.
 const MARKDOWN: &str = "markdown";
-/// The same as a web page.
+/// Name of the format: the same report as a web page.
 const HTML: &str = "html";
-/// Tables for spreadsheets and scripts.
+/// Name of the format: tables for spreadsheets and scripts.
 const CSV: &str = "csv";
-/// Picture of a plan, a format of its kind.
+/// Name of the format for a picture of a plan, which the kind of the plan declares.
 const SVG: &str = "svg";
-/// Knob of [`MARKDOWN`] and [`HTML`].
+/// Name of the parameter of [`MARKDOWN`] and [`HTML`] that sets the place of the picture.
 const PICTURE: &str = "picture";
-/// The picture is inside the report.
+/// Value of [`PICTURE`]: the picture is inside the report.
 const INLINE: &str = "inline";
-/// The picture is in a separate file in the folder of the report.
+/// Value of [`PICTURE`]: the picture is in a separate file in the folder of the report.
 const BESIDE: &str = "beside";
-/// There is no picture.
+/// Value of [`PICTURE`]: there is no picture.
 const NO_PICTURE: &str = "none";
 /// Suffix that turns the name of a report into the name of its picture.
 const PICTURE_ENDING: &str = ".svg";
-/// Every table.
+/// Value of [`TABLE`]: every table is written.
 const ALL: &str = "all";
-/// Knob of [`CSV`].
+/// Name of the parameter of [`CSV`] that selects the table.
 const TABLE: &str = "table";
 
-/// The formats that follow from the sections of a kind, without those that the kind declares itself.
+/// Adds the formats that follow from the sections of a kind to `own`, without those that the kind declares itself.
 pub(super) fn exporters(kind: &str, own: &mut Vec<FormatInfo>) {
     let infos = sections(kind);
     if infos.is_empty() {
@@ -93,7 +93,7 @@ pub(super) fn exporters(kind: &str, own: &mut Vec<FormatInfo>) {
     });
 }
 
-/// The parameter that sets the place of the picture in a report, for kinds that draw pictures.
+/// Returns the parameter that sets the place of the picture in a report, for kinds that draw pictures.
 fn picture(places: &[&'static str]) -> ParamInfo {
     ParamInfo::choice(
         PICTURE,
@@ -174,7 +174,7 @@ fn stem(subject: Subject<'_>) -> String {
     }
 }
 
-/// The sections of a subject: name and content.
+/// Computes the sections of a subject: name and content.
 fn all(subject: Subject<'_>, report: &dyn Report) -> Result<Vec<(&'static str, Section)>, Problems> {
     let is_plan = matches!(subject, Subject::Plan(_));
     let mut found = Vec::new();
@@ -216,7 +216,8 @@ fn csv(subject: Subject<'_>, table: &str) -> Result<Vec<Artifact>, Problems> {
     Ok(files)
 }
 
-/// The reports of a subject: one report, and a further report for each part of a plan that is reviewed separately.
+/// Writes the reports of a subject: one report, and a further report for each part of a plan that is reviewed
+/// separately.
 fn markdown(subject: Subject<'_>, params: &Params, asked: bool) -> Result<Vec<Artifact>, Problems> {
     let Subject::Plan(plan) = subject else { return review(subject, params, asked) };
     let mut files = Vec::new();
@@ -226,14 +227,15 @@ fn markdown(subject: Subject<'_>, params: &Params, asked: bool) -> Result<Vec<Ar
     Ok(files)
 }
 
-/// A report in Markdown as a web page.
+/// Converts a report in Markdown to a web page.
 fn page(report: Artifact) -> Artifact {
     let name = report.name.strip_suffix(".md").unwrap_or(&report.name);
     let text = html::page(name, &String::from_utf8_lossy(&report.bytes));
     Artifact::new(format!("{name}.html"), text)
 }
 
-/// One report, and its picture if that is a separate file. `asked` is `true` if the user set the place of the picture.
+/// Writes one report, and its picture if the picture is a separate file. `asked` is `true` if the user set the place of
+/// the picture.
 fn review(subject: Subject<'_>, params: &Params, asked: bool) -> Result<Vec<Artifact>, Problems> {
     let report = report(&subject)?;
     let name = format!("{}.md", stem(subject));
@@ -290,7 +292,7 @@ fn review(subject: Subject<'_>, params: &Params, asked: bool) -> Result<Vec<Arti
     Ok(std::iter::once(file).chain(pictures).collect())
 }
 
-/// The picture of a subject; `None` for a plan that is drawn in parts, because each part has its own picture.
+/// Draws the picture of a subject; `None` for a plan that is drawn in parts, because each part has its own picture.
 fn drawn(subject: Subject<'_>) -> Result<Option<Vec<u8>>, Problems> {
     let own = own_exporters(subject.kind());
     let Some(info) = own.iter().find(|format| format.name == SVG) else { return Ok(None) };
@@ -303,7 +305,7 @@ fn drawn(subject: Subject<'_>) -> Result<Option<Vec<u8>>, Problems> {
     Ok(<[Artifact; 1]>::try_from(files).ok().map(|[file]| file.bytes))
 }
 
-/// Characters of a value that are shown.
+/// Maximum number of characters of a value that are shown.
 const MOST_VALUE: usize = 80;
 
 /// Writes the knobs of a scenario with their values, and the parameters of the method.

@@ -71,7 +71,7 @@ const SECTIONS: &[SectionInfo] = &[
         .forms(&["curve", "points"]),
 ];
 
-/// Start and end of every transfer of an order, in that order.
+/// Returns the start and end of every transfer of an order, in that order.
 fn spans(scenario: &SampleScenario, order: &[u32]) -> Vec<(u32, f64, f64)> {
     let mut end_s = 0.0;
     let mut span = |transfer: &u32| {
@@ -82,13 +82,13 @@ fn spans(scenario: &SampleScenario, order: &[u32]) -> Vec<(u32, f64, f64)> {
     order.iter().map(&mut span).collect()
 }
 
-/// Time that a transfer takes, s.
+/// Returns the time that a transfer takes, s.
 fn seconds(scenario: &SampleScenario, transfer: u32) -> f64 {
     let bytes = scenario.sizes_bytes.get(transfer as usize).copied().unwrap_or(0);
     bytes as f64 * 8.0 / (scenario.bandwidth_gbps * 1e9)
 }
 
-/// The mean end of all transfers, s.
+/// Returns the mean end of all transfers, s.
 fn mean_end(spans: &[(u32, f64, f64)]) -> f64 {
     spans.iter().map(|(_, _, end_s)| end_s).sum::<f64>() / spans.len() as f64
 }
@@ -100,7 +100,7 @@ fn candidate(scenario: &SampleScenario, order: Vec<u32>) -> Candidate<SampleResu
     Candidate { value: mean_end(&spans), metrics, result: SampleResult { order } }
 }
 
-/// The order that ends transfers earliest on average: the shortest first (Smith's rule).
+/// Returns the order that ends transfers earliest on average: the shortest first (Smith's rule).
 fn shortest_first(scenario: &SampleScenario) -> Vec<u32> {
     let mut order: Vec<u32> = (0..scenario.sizes_bytes.len() as u32).collect();
     order.sort_by_key(|transfer| scenario.sizes_bytes[*transfer as usize]);

@@ -9,7 +9,7 @@ use lightbay_core::param::{ParamInfo, Setting};
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_highs::file::{self, ModelFormat};
 
-/// The formats of models with their names.
+/// The formats of models: name, model format and help.
 const FORMATS: [(&str, ModelFormat, &str); 2] = [
     (
         "mps",
@@ -32,12 +32,12 @@ pub fn is_model(format: &str) -> bool {
     format_of(format).is_some()
 }
 
-/// The model format of this name.
+/// Returns the model format of this name.
 fn format_of(name: &str) -> Option<ModelFormat> {
     FORMATS.iter().find(|(known, _, _)| *known == name).map(|(_, format, _)| *format)
 }
 
-/// The model exporters of a kind; none if none of its methods has a model to export.
+/// Returns the model exporters of a kind; none if none of its methods has a model to export.
 pub(crate) fn exporters(kind: &str) -> Vec<FormatInfo> {
     let methods: Vec<&'static str> = modelled(kind).iter().map(|one| one.name).collect();
     let Some(first) = methods.first() else { return Vec::new() };

@@ -24,7 +24,7 @@ pub(crate) const SOL: &str = "sol";
 /// Limits on the part of a file that is read to detect its format.
 const LIMITS: Limits = Limits { content_bytes: 256 << 20, line_bytes: 1 << 16, rows: 1_000_000 };
 
-/// The importer, if any method has a model to export.
+/// Returns the importer, if any method has a model to export.
 pub(crate) fn importer() -> Option<FormatInfo> {
     let mut methods: Vec<&'static str> = Vec::new();
     for kind in kinds() {
@@ -58,7 +58,7 @@ pub(crate) fn importer() -> Option<FormatInfo> {
     })
 }
 
-/// Origin of the model, and the names of the columns in its file.
+/// Origin of the model, and the names of the columns in the model file.
 struct ModelSource {
     question: Question,
     names: Option<NameFile>,
@@ -182,7 +182,8 @@ fn is_names(value: &Value) -> bool {
     schema.split_once('/').is_some_and(|(family, _)| family == "lightbay.names")
 }
 
-/// Names of columns and rows in the model file: those that were written, or those that this version would write.
+/// Returns the names of columns and rows in the model file: the names that were written, or the names that this version
+/// would write.
 fn in_file(asked: &ModelSource, model: &Model) -> Result<(Vec<String>, Vec<String>), Problem> {
     if let Some(names) = &asked.names {
         names.fits(model)?;

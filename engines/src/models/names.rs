@@ -24,11 +24,11 @@ pub(super) struct NameFile {
     pub question: Question,
     /// Format of the model file.
     pub format: String,
-    /// Version that wrote it.
+    /// Version of lightbay that wrote the file.
     pub version: String,
     /// Name in the model file and description, column by column.
     pub columns: Vec<(String, String)>,
-    /// The same, row by row.
+    /// Name in the model file and description, row by row.
     pub rows: Vec<(String, String)>,
     /// `true` if the file has an additional column for the constant of the objective.
     pub constant: bool,

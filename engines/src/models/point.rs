@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum violation of a bound or row, relative to the size of the bound if that is above 1.
 const TOLERANCE: f64 = 1e-6;
-/// The same tolerance for files with six digits.
+/// Maximum violation of a bound or row for files with six digits, relative like [`TOLERANCE`].
 const COARSE: f64 = 1e-5;
 /// Maximum distance of an integer column's value from a whole number: the default tolerance of Gurobi and CPLEX.
 pub(super) const WHOLE: f64 = 1e-5;
@@ -18,9 +18,9 @@ const OBJECTIVE_ABSOLUTE: f64 = 1e-8;
 
 /// The names of a model in its file.
 pub(super) struct PointNames<'a> {
-    /// Columns in the order of the model.
+    /// Names of the columns, in the order of the model.
     pub columns: Vec<&'a str>,
-    /// Rows, in any order.
+    /// Names of the rows, in any order.
     pub rows: BTreeSet<&'a str>,
 }
 
@@ -38,9 +38,9 @@ impl PointNames<'_> {
 pub(super) struct Point {
     /// One value per column; values of integer columns are whole.
     pub values: Vec<f64>,
-    /// Columns that the file leaves out, taken as zero.
+    /// Number of columns that the file leaves out and whose value is taken as zero.
     pub left_out: usize,
-    /// Largest rounding of a value to a whole number.
+    /// Maximum rounding of a value to a whole number.
     pub rounded_by: f64,
     /// Objective of the model at this point.
     pub objective: f64,
@@ -104,7 +104,7 @@ pub(super) fn point(
     Ok(Point { values, left_out, rounded_by, objective })
 }
 
-/// The value of each column that the file names.
+/// Returns the value of each column that the file names.
 fn assigned(file: &SolutionFile, names: &PointNames<'_>) -> Result<Vec<Option<f64>>, Problems> {
     let index: BTreeMap<&str, usize> =
         names.columns.iter().enumerate().map(|(column, name)| (*name, column)).collect();
@@ -151,7 +151,7 @@ fn assigned(file: &SolutionFile, names: &PointNames<'_>) -> Result<Vec<Option<f6
     problems.into_result(values)
 }
 
-/// Reports a column number that the model does not have.
+/// Returns the problem of a column number that the model does not have.
 pub(super) fn beyond(line: usize, place: usize, columns: usize) -> Problem {
     Problem::new(
         format!("line {line}"),

@@ -20,7 +20,7 @@ pub fn name_param() -> ParamInfo {
     )
 }
 
-/// The name that a setting gives.
+/// Returns the name that a setting gives.
 ///
 /// # Errors
 /// An invalid name.
@@ -31,7 +31,7 @@ pub(crate) fn name_of(setting: &Setting) -> Result<String, Problem> {
     valid(&setting.text).map(str::to_owned)
 }
 
-/// The text of a value, if it is a valid name.
+/// Returns the text of a value, if it is a valid name.
 pub(super) fn text_of(value: &ParamValue) -> Result<String, Problem> {
     match value {
         ParamValue::Text(text) => valid(text).map(str::to_owned),
@@ -56,7 +56,7 @@ fn valid(text: &str) -> Result<&str, Problem> {
 }
 
 impl AnyScenario {
-    /// The same scenario under another name.
+    /// Returns the same scenario under another name.
     #[must_use]
     pub fn renamed(&self, name: &str) -> Self {
         fn of<K: Variants>(scenario: &Scenario<K>, name: &str) -> AnyScenario {
@@ -65,7 +65,7 @@ impl AnyScenario {
         each_kind!(self, Self, scenario => of(scenario, name))
     }
 
-    /// The same scenario with a name that describes its content.
+    /// Returns the same scenario with a name that describes its content.
     #[must_use]
     pub fn named_after_content(&self) -> Self {
         fn of<K: Variants>(scenario: &Scenario<K>) -> String {
@@ -76,7 +76,7 @@ impl AnyScenario {
 }
 
 impl AnyPlan {
-    /// The same plan and its scenario under another name.
+    /// Returns the same plan and its scenario under another name.
     #[must_use]
     pub fn renamed(&self, name: &str) -> Self {
         each_kind!(self, Self, plan => Variants::plan(Arc::new(plan.renamed(name))))

@@ -19,13 +19,13 @@ pub enum AxisOf {
 /// A knob and its values in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// The knob.
+    /// Description of the knob.
     pub info: ParamInfo,
-    /// Entry of its list.
+    /// Index of an entry of the knob's list, if only this entry is varied.
     pub index: Option<usize>,
     /// Owner of the knob.
     pub turns: AxisOf,
-    /// Its values, each valid for the knob and all different.
+    /// Values of the axis, each valid for the knob and all different.
     pub values: Vec<ParamValue>,
 }
 
@@ -54,7 +54,7 @@ impl Axis {
         Ok(Self { info: info.clone(), index: setting.index, turns, values })
     }
 
-    /// The knob as it is written: `seq`, `ports_per_pod[3]`.
+    /// Returns the knob as it is written: `seq`, `ports_per_pod[3]`.
     pub fn label(&self) -> String {
         match self.index {
             Some(index) => format!("{}[{index}]", self.info.name),
@@ -68,7 +68,7 @@ impl Axis {
     }
 }
 
-/// The pieces between commas that are outside brackets.
+/// Returns the parts of a text between commas that are outside brackets.
 fn parts(text: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut start) = (Vec::new(), 0_usize, 0);
     for (at, c) in text.char_indices() {
@@ -132,7 +132,7 @@ fn expand(part: &str, setting: &Setting, info: &ParamInfo) -> Result<Vec<ParamVa
         .collect()
 }
 
-/// The number as a user would type it: 0.3, not 0.30000000000000004.
+/// Rounds a number to the number that a user would type: 0.3, not 0.30000000000000004.
 fn decimal(value: f64) -> f64 {
     format!("{value:.12e}").parse().unwrap_or(value)
 }

@@ -3,16 +3,16 @@
 use super::{Axis, Sweep};
 use std::collections::BTreeMap;
 
-/// One scenario with one value of every axis, for one method.
+/// A cell: one scenario with one value of every axis, for one method.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cell {
     /// Position in the sweep, from 1.
     pub number: usize,
-    /// Index of its scenario.
+    /// Index of the scenario.
     pub scenario: usize,
     /// Index of the value on each axis.
     pub at: Vec<usize>,
-    /// Index of its method.
+    /// Index of the method.
     pub method: usize,
 }
 
@@ -26,7 +26,7 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// Everything.
+    /// The whole sweep as a single part.
     pub const WHOLE: Self = Self { part: 1, of: 1 };
 }
 
@@ -59,12 +59,12 @@ impl Sweep {
         self.len() == 0
     }
 
-    /// Combinations of values.
+    /// Returns the number of combinations of values.
     fn values(&self) -> usize {
         self.axes.iter().map(|axis| axis.values.len()).product()
     }
 
-    /// A cell by its number: scenarios vary slowest, then the axes in their order, and methods fastest.
+    /// Returns a cell by its number: scenarios vary slowest, then the axes in their order, and methods fastest.
     pub fn cell(&self, number: usize) -> Cell {
         let mut left = number.saturating_sub(1);
         let mut take = |size: usize| {
@@ -78,18 +78,18 @@ impl Sweep {
         Cell { number, scenario: take(self.scenarios.len()), at, method }
     }
 
-    /// The axis along which plans are reused: the last one whose knob permits it.
+    /// Returns the index of the axis along which plans are reused: the last axis whose knob permits it.
     fn handing_axis(&self) -> Option<usize> {
         if self.cold { None } else { self.axes.iter().rposition(Axis::hands_on) }
     }
 
-    /// Distance in cells between neighbours on the axis along which plans are reused.
+    /// Returns the distance in cells between neighbours on the axis along which plans are reused.
     fn stride(&self, axis: usize) -> usize {
         self.axes.iter().skip(axis + 1).map(|axis| axis.values.len()).product::<usize>() * self.requests.len()
     }
 
-    /// The line to which a cell belongs, identified by the number of its first cell: every other cell of a line starts
-    /// from the plan of the cell before it. A cell whose method accepts no plan forms a line by itself.
+    /// Returns the line to which a cell belongs, identified by the number of its first cell: each further cell of a
+    /// line starts from the plan of the cell before it. A cell whose method accepts no plan forms a line by itself.
     pub fn line(&self, cell: &Cell) -> usize {
         match self.handing_axis() {
             Some(axis) if self.takes_plans(cell.method) => {
@@ -110,7 +110,8 @@ impl Sweep {
         }
     }
 
-    /// Numbers of the cells of a part, in order. The parts share the lines evenly and have no cell in common.
+    /// Returns the numbers of the cells of a part, in order. The parts share the lines evenly and have no cell in
+    /// common.
     pub fn shard(&self, shard: Shard) -> Vec<usize> {
         let mut ranks: BTreeMap<usize, usize> = BTreeMap::new();
         let mut numbers = Vec::new();

@@ -7,13 +7,13 @@ use lightbay_core::problem::{Problem, Problems};
 use std::collections::BTreeMap;
 
 impl Sweep {
-    /// The reason why a knob of the kind can never have an effect on the first scenario.
+    /// Returns the reason that a knob of the kind can never have an effect on the first scenario.
     pub(super) fn never(&self, name: &str) -> Option<Problem> {
         self.scenarios.first()?.idle().into_iter().find(|problem| problem.path == name)
     }
 
-    /// Axes and settings without effect in any cell, and values of an axis between which no method sees a difference.
-    /// Each axis is tested on its own, with every other axis at its first value.
+    /// Finds axes and settings without effect in any cell, and values of an axis between which no method sees a
+    /// difference. Each axis is tested on its own, with every other axis at its first value.
     pub(super) fn check_effects(&self) -> Problems {
         let mut problems = Problems::new();
         for (at, axis) in self.axes.iter().enumerate() {
@@ -35,7 +35,7 @@ impl Sweep {
         problems
     }
 
-    /// Every setting and axis of a cell that has no effect in it.
+    /// Checks a cell: every setting and axis that has no effect in it is a problem.
     pub(super) fn check_cell(
         &self,
         cell: &Cell,
@@ -67,7 +67,8 @@ impl Sweep {
             .is_some_and(|(_, value)| Some(value) == default)
     }
 
-    /// For every scenario and method: the cells along the axis `at`, or only the first cell if `at` is `None`.
+    /// Iterates, for every scenario and method, over the cells along the axis `at`, or only the first cell if `at` is
+    /// `None`.
     fn cells_along(&self, at: Option<usize>) -> impl Iterator<Item = Cell> + '_ {
         let values = at.and_then(|at| self.axes.get(at)).map_or(1, |axis| axis.values.len());
         let scenarios = 0..self.scenarios.len();
@@ -84,7 +85,8 @@ impl Sweep {
         })
     }
 
-    /// The reason why a knob has no effect in any cell along an axis. `None` if it has an effect in at least one cell.
+    /// Returns the reason that a knob has no effect in any cell along an axis. `None` if the knob has an effect in at
+    /// least one cell.
     fn idle_along(&self, name: &str, at: Option<usize>) -> Option<Problem> {
         let mut reason = None;
         for cell in self.cells_along(at) {
@@ -98,7 +100,7 @@ impl Sweep {
         reason.or_else(|| self.never(name))
     }
 
-    /// Values of a scenario axis that describe the same problem.
+    /// Returns a problem for values of a scenario axis that describe the same problem.
     fn alike(&self, at: usize, axis: &Axis) -> Problems {
         let mut problems = Problems::new();
         for scenario in 0..self.scenarios.len() {

@@ -38,31 +38,31 @@ pub(super) const FIXED: [&str; 17] = [
 /// Result of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SweepRow {
-    /// Its number.
+    /// Number of the cell.
     pub cell: usize,
-    /// Name of its scenario.
+    /// Name of the cell's scenario.
     pub scenario: String,
-    /// SHA-256 of its scenario; empty if the scenario is not valid.
+    /// SHA-256 of the cell's scenario; empty if the scenario is not valid.
     pub scenario_sha256: String,
-    /// Values of the axes.
+    /// Values of the axes at the cell.
     pub values: Vec<ParamValue>,
-    /// Its method.
+    /// Method of the cell.
     pub method: String,
-    /// Status with which its run ended.
+    /// Status with which the run of the cell ended.
     pub status: EndStatus,
-    /// Limit that ended it.
+    /// Limit that ended the run.
     pub limit: Option<Limit>,
-    /// Objective of its checked plan; `None` if there is none.
+    /// Objective of the checked plan; `None` if there is none.
     pub value: Option<f64>,
     /// Bound that no plan can beat.
     pub bound: Option<f64>,
     /// |value - bound| / |value|.
     pub gap: Option<f64>,
-    /// Figures of its checked plan.
+    /// Figures of the checked plan.
     pub metrics: BTreeMap<String, f64>,
     /// The cell from whose plan the run started.
     pub started_from: Option<usize>,
-    /// Result of this hot start, if the method reported it.
+    /// Result of the hot start, if the method reported it.
     pub hot_start: Option<HotStartFate>,
     /// `true` if solving the cell again gives the same plan; `None` without a plan.
     pub reproducible: Option<bool>,
@@ -97,12 +97,12 @@ impl SweepRow {
         }
     }
 
-    /// The row of a cell whose run could not start.
+    /// Makes the row of a cell whose run could not start.
     pub(super) fn refused(sweep: &Sweep, cell: &Cell, why: &impl std::fmt::Display) -> Self {
         Self { reason: one_line(&why.to_string()), ..Self::new(sweep, cell, EndStatus::Invalid) }
     }
 
-    /// The row of a cell whose run ended.
+    /// Makes the row of a cell whose run ended.
     pub(super) fn ended(sweep: &Sweep, cell: &Cell, done: &Done, elapsed_s: f64) -> Self {
         let header = done.plan.as_ref().map(|plan| plan.header());
         let value = header.as_ref().map(|header| header.objective.value);
@@ -156,7 +156,7 @@ impl SweepRow {
         cells
     }
 
-    /// The row as a JSON object with the columns of the table as keys.
+    /// Returns the row as a JSON object with the columns of the table as keys.
     pub fn to_value(&self, sweep: &Sweep) -> Value {
         Value::Object(sweep.columns().into_iter().zip(self.cells(sweep)).collect::<Map<_, _>>())
     }
@@ -180,7 +180,8 @@ fn one_line(text: &str) -> String {
 }
 
 impl Sweep {
-    /// Names of the columns of its table: the inputs, the axes, the status, the figures, and the course of the run.
+    /// Returns the names of the columns of the table: the inputs, the axes, the status, the figures, and the course of
+    /// the run.
     pub fn columns(&self) -> Vec<String> {
         let (asked, rest) = FIXED.split_at(4);
         let (ended, origin) = rest.split_at(7);
@@ -198,9 +199,9 @@ impl Sweep {
 /// A row that was read from a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FoundRow {
-    /// Number of its cell.
+    /// Number of the cell.
     pub cell: usize,
-    /// Status with which its run ended.
+    /// Status with which the run of the cell ended.
     pub status: EndStatus,
     /// `true` if there is a plan.
     pub has_plan: bool,
@@ -224,7 +225,7 @@ impl TableForm {
         }
     }
 
-    /// A row, line end included.
+    /// Returns a row as text, line end included.
     pub fn line(self, sweep: &Sweep, row: &SweepRow) -> String {
         match self {
             Self::Csv => csv_line(row.cells(sweep).iter().map(field)),
@@ -232,8 +233,8 @@ impl TableForm {
         }
     }
 
-    /// Rows of a table written earlier. An incomplete last line is ignored; repeated headers, as in concatenated
-    /// tables, are allowed.
+    /// Reads the rows of a table written earlier. An incomplete last line is ignored; repeated headers, as in
+    /// concatenated tables, are allowed.
     ///
     /// # Errors
     /// The first line that is not a row of this sweep.
@@ -298,7 +299,8 @@ impl TableForm {
     }
 }
 
-/// A value as a field of a CSV line, not yet quoted: lists as the user types them, an empty field for a missing value.
+/// Converts a value to a field of a CSV line, not yet quoted: lists as the user types them, an empty field for a
+/// missing value.
 fn field(value: &Value) -> String {
     match value {
         Value::Null => String::new(),

@@ -12,19 +12,19 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// For each line of cells, the last cell that has a plan, with this plan.
+/// For each line of cells: the last cell that has a plan, with this plan.
 pub type Starts = BTreeMap<usize, (usize, SharedPlan)>;
 
-/// End of a walk.
+/// Reason that a walk through the cells ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Walked {
-    /// With a row for every cell.
+    /// Every cell has a row.
     Through,
-    /// Told to stop. The cell that was being solved has no row.
+    /// The walk was told to stop. The cell that was being solved has no row.
     Stopped,
 }
 
-/// Solves cells. A walk blocks its thread; other threads may stop it.
+/// Solves the cells of a sweep. A walk through the cells blocks its thread; other threads may stop it.
 #[derive(Debug)]
 pub struct Walker {
     runs: Runs,
@@ -98,7 +98,8 @@ impl std::fmt::Debug for CellSink {
 }
 
 impl Walker {
-    /// A walker with a budget of threads. Forwards events to `also`, with the number of the cell as the run number.
+    /// Creates a walker with a budget of threads. Forwards events to `also`, with the number of the cell as the run
+    /// number.
     ///
     /// # Errors
     /// If the threads cannot be started.
@@ -176,7 +177,7 @@ impl Walker {
     }
 }
 
-/// The same problems without the name of a source, because a row has separate columns for it.
+/// Returns the same problems without the name of a source, because a row has separate columns for it.
 fn unnamed(problems: Problems) -> Problems {
     problems.named("")
 }
