@@ -119,7 +119,7 @@ impl Default for PlacementRoom {
 record! {
     /// The cluster that the regions are part of.
     pub struct MoeCluster {
-        /// Servers of the cluster.
+        /// Number of servers of the cluster. If the model changes, it grows to a whole number of replicas.
         pub servers: u32 = within(1..=i64::from(MAX_SERVERS)),
         /// Time to change circuits.
         pub reconfiguration_delay_ms: f64 = within(0.0..=MAX_MS).unit("ms"),
@@ -284,11 +284,18 @@ impl MoeScenario {
         self.cluster.servers / self.region.servers.max(1)
     }
 
-    /// Sets the number of servers that the model needs, if its GPUs fill whole servers.
+    /// Sets the number of servers that the model needs, if its GPUs fill whole servers, and raises the number of
+    /// servers of the cluster to the next whole number of replicas of the model.
     pub fn fit_region(&mut self) {
         let shape = self.shape();
         let gpus = u64::from(shape.ep) * u64::from(shape.tp);
         let per_server = u64::from(self.region.gpus_per_server.max(1));
         self.region.servers = u32::try_from(gpus.div_ceil(per_server)).unwrap_or(u32::MAX);
+        let replica = gpus.saturating_mul(u64::from(shape.pp)).div_ceil(per_server).max(1);
+        let cluster = u64::from(self.cluster.servers).max(1).next_multiple_of(replica);
+        // A replica larger than any cluster leaves the number as it is, which the validation refuses.
+        if let Some(servers) = u32::try_from(cluster).ok().filter(|servers| *servers <= MAX_SERVERS) {
+            self.cluster.servers = servers;
+        }
     }
 }

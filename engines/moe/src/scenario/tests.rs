@@ -76,10 +76,11 @@ fn experts_and_replicas_share_the_slots_of_the_ranks() {
         (32, 1, 32, Some(9), 4),
     ] {
         let mut body = presets::scenario("moe-deepseek_v3").unwrap();
-        own(&mut body, |shape| (shape.ep, shape.tp, shape.pp) = (ep, tp, 1));
+        own(&mut body, |shape| (shape.ep, shape.tp) = (ep, tp));
         body.placement = Some(PlacementRoom { redundant_experts: replicas, ..PlacementRoom::default() });
-        body.cluster.servers = body.region.servers;
         assert_eq!(body.region.servers, servers);
+        // The cluster of the preset has 128 servers; a replica has 16 stages.
+        assert!(body.cluster.servers >= 128 && body.cluster.servers.is_multiple_of(16 * servers));
         let problems = body.validate().err().map(|problems| problems.to_string()).unwrap_or_default();
         match slots {
             Some(slots) => {
