@@ -20,7 +20,7 @@ mod picture;
 const BRING_UP_S: f64 = 1.0;
 
 /// A link whose circuits change at an event.
-struct Change {
+struct LinkChange {
     /// Index of the event.
     event: usize,
     link: usize,
@@ -33,7 +33,7 @@ struct Change {
     slack_s: Option<f64>,
 }
 
-impl Change {
+impl LinkChange {
     const fn adds(&self) -> bool {
         self.after > self.before
     }
@@ -114,7 +114,7 @@ fn changes(
     result: &TrainingResult,
     phases: &Phases,
     (delay_s, period_s): (f64, f64),
-) -> Vec<Change> {
+) -> Vec<LinkChange> {
     let mut changes = Vec::new();
     for link in 0..instance.links.len() {
         let needs = Needs::of(instance, setting, result, link, period_s);
@@ -134,7 +134,7 @@ fn changes(
                     if added { need.time_s - event.time_s - delay_s } else { event.time_s - need.time_s };
                 room_s.max(0.0)
             });
-            changes.push(Change { event: index, link, before, after, need, slack_s });
+            changes.push(LinkChange { event: index, link, before, after, need, slack_s });
         }
     }
     changes.sort_by_key(|change| (change.event, change.link));
@@ -148,7 +148,7 @@ fn previous(phases: &Phases, index: usize) -> &PhaseEvent {
 }
 
 /// One row per change.
-fn table(instance: &Instance, phases: &Phases, changes: &[Change]) -> Table {
+fn table(instance: &Instance, phases: &Phases, changes: &[LinkChange]) -> Table {
     let columns = vec![
         Column::counts("event", "event"),
         Column::numbers("time_s", "at", Unit::SECONDS),
@@ -181,7 +181,7 @@ fn table(instance: &Instance, phases: &Phases, changes: &[Change]) -> Table {
 }
 
 /// The reason for the time of a change.
-fn sentence(change: &Change, name: Option<&str>, pods: &str) -> Phrase {
+fn sentence(change: &LinkChange, name: Option<&str>, pods: &str) -> Phrase {
     let phrase = Phrase::new().answer(format!("{pods} {} to {}", change.before, change.after)).text("  ");
     let (Some(name), Some(need), Some(slack_s)) = (name, change.need, change.slack_s) else {
         return phrase.muted("no transfer needs the difference");
