@@ -162,8 +162,8 @@ fn schedule(
     Some(Judged { figures, proven_us, floor_us })
 }
 
-/// Returns when each send of a plan is usable, and when it transmits; `None` if some send has no link, or its data is
-/// missing at its start.
+/// Returns, for each send of a plan, the epoch from which its data is usable and the epoch in which it begins to
+/// transmit; `None` if some send has no link, or starts before its data has arrived.
 pub fn send_times(scenario: &CollectiveScenario, result: &CollectiveResult) -> Option<SendTimes> {
     links::CheckedLinks::of(scenario, result, &mut Findings::default()).map(|links| links.times)
 }

@@ -1,5 +1,5 @@
-//! Plans from schedules: each part runs forwards or backwards, one after the other, with the figures of the plan
-//! (docs/methods/collective.md, section 3).
+//! Makes plans from schedules: the parts of a collective run one after the other, each planned forwards or backwards;
+//! also computes the figures of the plans (docs/methods/collective.md, section 3).
 
 mod begins;
 mod exchange;
@@ -105,13 +105,13 @@ pub fn whole_chunks(
     Candidate { value: result.claims.finish_us, metrics: figures_of(&result, scenario), result }
 }
 
-/// Returns `true` if the text of a plan with that number of sends and pieces stays below the limit of the reader, so
-/// that the plan can be read again.
+/// Returns `true` if a plan with `sends` sends and `pieces` pieces can be read again: its text is below the maximum
+/// size of a file.
 pub fn is_readable(scenario: &CollectiveScenario, sends: usize, pieces: usize) -> bool {
     listed_bytes(scenario, sends, pieces) <= MAX_FILE_BYTES
 }
 
-/// Returns the maximum number of bytes of the text of a plan with that number of sends and pieces.
+/// Returns an upper limit on the size, in bytes, of the text of a plan with `sends` sends and `pieces` pieces.
 fn listed_bytes(scenario: &CollectiveScenario, sends: usize, pieces: usize) -> u64 {
     // Bytes of written entries with ids of seven digits: upper limits, so that no plan is too large to be read again.
     const SEND: u64 = 112;
@@ -170,8 +170,8 @@ fn claims(
     }
 }
 
-/// Returns the lower bounds (floors) of a scenario, and the gap of a finish in epochs that ignore latencies up to a
-/// fraction of an epoch. `None` if the floors are unknown.
+/// Returns the lower bounds (floors) of a scenario, and the gap between a finish and its floor; the epochs of the
+/// finish omit latencies up to the fraction `alpha_threshold` of an epoch. `None` if the floors are unknown.
 fn floor_claim(
     scenario: &CollectiveScenario,
     tasks: &CollectiveTasks,
@@ -183,8 +183,8 @@ fn floor_claim(
     Some(FloorClaim::of(without, with, finish_us, alpha_threshold))
 }
 
-/// Returns the bytes for the algorithm bandwidth: the buffer of a named collective, else the maximum that a GPU
-/// receives.
+/// Returns the number of bytes from which the algorithm bandwidth is computed: the buffer of a named collective, or,
+/// for other demands, the maximum number of bytes that a GPU receives.
 pub fn buffer_bytes(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -> f64 {
     let demand = &scenario.demand;
     if demand.collective.is_named() {

@@ -45,7 +45,7 @@ use std::borrow::Cow;
 /// Maximum number of sends to which a plan in compact form is unfolded for an exported file.
 const MOST_SENDS: u64 = 10_000_000;
 
-/// Remark on the schedules of a plan of several sizes that a file of one size omits.
+/// Remark for files that contain one size only: they omit the schedules for the other sizes of the plan.
 const OTHER_SIZES: &str = "schedules for the other sizes of a plan of several sizes";
 
 /// Returns all formats that are written.
@@ -108,7 +108,7 @@ pub(crate) fn export(
     }
 }
 
-/// Returns the plan with every send, including those that its trees in compact form represent.
+/// Returns the plan with every send, including sends that trees in compact form represent.
 fn listed<'p>(
     scenario: &CollectiveScenario,
     result: &'p CollectiveResult,

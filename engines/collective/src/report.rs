@@ -80,7 +80,7 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
     .of_run(RunSort::OfPlan),
 ];
 
-/// The report of a scenario or of a plan of it.
+/// The report on a scenario, or on a plan for the scenario.
 pub(crate) struct CollectiveReport<'a> {
     scenario: &'a CollectiveScenario,
     plan: Option<&'a Plan<Collective>>,
@@ -104,7 +104,7 @@ impl ExplainedPlan<'_> {
     }
 }
 
-/// Returns the plan with every send, including those that its trees in compact form represent.
+/// Returns the plan with every send, including sends that trees in compact form represent.
 fn listed(subject: ExplainedPlan<'_>) -> Result<Cow<'_, CollectiveResult>, Unavailable> {
     if subject.result.trees.is_empty() {
         return Ok(Cow::Borrowed(subject.result));

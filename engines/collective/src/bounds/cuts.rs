@@ -108,8 +108,8 @@ fn raise_by(task: &CollectiveTask, inside: &[u32], best: &mut EpochBound) {
 struct EntryLane<'t> {
     /// Number of the lane.
     link: u32,
-    /// Epochs by which a start on this lane is later than a start on the first lane whose transmission begins in the
-    /// same epoch.
+    /// Shift of starts, epochs: if transmissions on this lane and on the first lane of the link begin in the same
+    /// epoch, the start on this lane is this number of epochs later.
     shift: u32,
     /// `shift` plus the latency of the lane, epochs.
     after: u32,
@@ -137,8 +137,8 @@ fn entry_lanes<'t>(task: &'t CollectiveTask, is_in: &[bool]) -> Vec<Vec<EntryLan
     of_link.into_values().collect()
 }
 
-/// Returns the distinct values in ascending order; if there are more than [`MOST_THRESHOLDS`], only that number of
-/// them, evenly spaced and with the smallest and the largest.
+/// Returns the distinct values in ascending order; if there are more than [`MOST_THRESHOLDS`] values, returns only
+/// [`MOST_THRESHOLDS`] evenly spaced ones, which include the smallest and the largest value.
 pub(super) fn thresholds(values: impl Iterator<Item = u32>) -> Vec<u32> {
     let mut values: Vec<u32> = values.collect();
     values.sort_unstable();

@@ -17,8 +17,8 @@ const MOST_BALLS: usize = 64;
 /// Number of GPUs above which one node represents its orbit; with fewer GPUs, every node is tried.
 const MOST_SINGLES: usize = 128;
 
-/// Returns each source with the range of its chunks: the first one, and the one after the last. In large tasks, one
-/// source represents its orbit if all sources have equal demand.
+/// Returns each source with the range of its chunks: the number of the first chunk, and the number after the last
+/// chunk. In large tasks, one source represents its orbit if all sources have equal demand.
 pub(super) fn sources(task: &CollectiveTask) -> Vec<(u32, usize, usize)> {
     let mut ranges: Vec<(u32, usize, usize)> = Vec::new();
     // Chunks of a source are listed together.

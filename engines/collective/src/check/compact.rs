@@ -157,9 +157,9 @@ impl Checker<'_> {
     }
 
     /// Returns the links of a path through switches, each with two numbers of epochs, which count from the start of the
-    /// path: until the data can start on the link, and until the link begins to transmit. The second value is the
-    /// number of epochs until the end of the path. If switches cut through, only the slowest transmission of the path
-    /// adds to its time.
+    /// path: until the data can start on the link, and until the link begins to transmit. Also returns, as the second
+    /// element of the pair, the number of epochs until the end of the path. If switches cut through, only the slowest
+    /// transmission of the path adds to its time.
     fn passes(&self, links: &[u32]) -> (Vec<(u32, u64, u64)>, u64) {
         let cuts_through = self.topology.switch_model.hop == SwitchHop::CutThrough;
         let (mut time, mut pace) = (0, 0);

@@ -174,7 +174,8 @@ impl<'a> FloorCheck<'a> {
         if bytes == 0.0 { 0.0 } else { bytes / rate }
     }
 
-    /// Returns the smallest sum of link lengths from a node to every node, or from every node to it (`into`).
+    /// Returns the smallest sum of link lengths from a node to every node, or (with `into`) from every node to this
+    /// node.
     fn shortest(&self, node: u32, into: bool, length: impl Fn(&CheckedLink) -> f64) -> Vec<f64> {
         let mut best = vec![f64::INFINITY; self.is_switch.len()];
         best[node as usize] = 0.0;
@@ -195,10 +196,11 @@ impl<'a> FloorCheck<'a> {
         }
     }
 
-    /// Returns the floor for the data that must cross into a set, µs: the data of one destination inside the set, or of
-    /// all its destinations. A link into the set is useful from the earliest time at which data can reach it until the
-    /// latest time at which data can leave it and still arrive before the finish. Tries the farthest sources alone,
-    /// then adds nearer ones; returns the largest value.
+    /// Returns the floor for the data that must cross into a set, µs: the data for the destination `target`, or,
+    /// without `target`, for all destinations inside the set. A link into the set is useful from the earliest time at
+    /// which data can reach it until the latest time at which data can leave it and still arrive before the finish.
+    /// Computes the floor for the data of the farthest sources alone, then with nearer sources added, and returns the
+    /// largest floor.
     fn latency_cut_us(&self, inside: &[u32], target: Option<u32>) -> f64 {
         let is_in = |node: u32| inside.binary_search(&node).is_ok();
         let entries: Vec<_> =
@@ -272,8 +274,8 @@ impl<'a> FloorCheck<'a> {
         sum * self.chunk_bytes
     }
 
-    /// Returns the smallest latency from source to destination of the pair that the text names; `None` if no chunk has
-    /// that pair.
+    /// Returns the smallest latency from the source to the destination that the text names; `None` if no chunk goes
+    /// from this source to this destination.
     fn path_us(&self, text: &str) -> Option<f64> {
         let name = |node: u32| self.scenario.topology.nodes.get(node as usize).map_or("", |node| &node.name);
         let rest = text.strip_prefix("path ")?;
@@ -288,8 +290,8 @@ impl<'a> FloorCheck<'a> {
         })
     }
 
-    /// Returns the floor of an AllReduce from a partition into single GPUs or groups, µs: every reduced byte takes two
-    /// transfers for each part but one. `None` if the partition does not exist or gives no bound.
+    /// Returns the floor of an AllReduce from a partition into single GPUs or groups, µs: with `m` parts, every reduced
+    /// byte takes `2(m-1)` transfers. `None` if the partition does not exist or gives no bound.
     fn partition_us(&self, groups: bool) -> Option<f64> {
         let nodes = &self.scenario.topology.nodes;
         let model = &self.scenario.topology.switch_model;

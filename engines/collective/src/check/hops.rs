@@ -15,15 +15,16 @@ pub struct SendTimes {
 }
 
 impl CheckedLink {
-    /// Returns the epochs from a start until the data is usable, if the slowest transmission before it on its chain of
-    /// switches took `pace` epochs. A hop out of a cut-through switch begins to transmit when the first byte arrives at
-    /// the switch. It ends when its own transmission is over, but not before the last byte has arrived.
+    /// Returns the number of epochs from a start on this link until the data is usable, if the slowest earlier
+    /// transmission of the data on its path through switches took `pace` epochs. A hop out of a cut-through switch
+    /// begins to transmit when the first byte arrives at the switch. The hop ends when its transmission is over, but
+    /// not before the last byte has arrived at the switch.
     pub(super) const fn latency(&self, pace: u32) -> u32 {
         self.delay + if self.is_through { self.window.saturating_sub(pace) } else { self.window }
     }
 
-    /// Returns the epochs from the first epoch in which the hop transmits to the start of the hop, when the last byte
-    /// has arrived.
+    /// Returns the number of epochs from the first epoch in which the hop transmits to the start of the hop, which is
+    /// the epoch at which the last byte has arrived; `pace` as in [`Self::latency`].
     pub(super) fn early(&self, pace: u32) -> u32 {
         if self.is_through { self.window.min(pace) } else { 0 }
     }
@@ -35,12 +36,13 @@ impl CheckedLink {
     }
 }
 
-/// Slowest and fastest pace at which a piece arrives at a switch in an epoch.
+/// For each switch and epoch, the largest and the smallest pace of the arrivals of a piece; the pace is the number of
+/// epochs that the slowest transmission on the path through switches took.
 type Paces = HashMap<(u32, u32), (u32, u32)>;
 
-/// Returns the times of all sends, computed by following every piece through its switches. If two arrivals of different
-/// pace could feed a departure and this changes the departure's time, it is a violation; sums that the switch reduces
-/// take the faster pace instead.
+/// Returns the times of all sends, computed by following every piece through its switches. Reports a violation if two
+/// arrivals of different pace could feed a departure and the time of the departure depends on the choice; sums that the
+/// switch reduces take the faster pace instead.
 pub(super) fn times(
     result: &CollectiveResult,
     links: &CheckedLinks,

@@ -1,5 +1,6 @@
 //! Paths of chunks through cut-through switches. A hop out of such a switch takes longer if the incoming transmission
-//! was faster, so each switch is represented once for every pace at which chunks can arrive.
+//! was faster, so each switch is represented once for every pace of arriving chunks: the number of epochs that the
+//! slowest transmission of a chunk on its path through switches took so far.
 
 use super::links::CheckedLink;
 
@@ -13,8 +14,8 @@ pub(super) struct LinkLane<'a> {
     pub(super) link: &'a CheckedLink,
     /// Epochs from a start until the data is usable at the head.
     pub(super) latency: u64,
-    /// Epochs by which a start at this pace is later than a start, at the pace that starts first, whose transmission
-    /// begins in the same epoch.
+    /// Shift of starts, epochs: of transmissions of the link that begin in the same epoch at different paces, the one
+    /// at this pace has its start this number of epochs after the earliest start.
     pub(super) shift: u64,
 }
 
@@ -94,7 +95,7 @@ impl<'a> Lanes<'a> {
     }
 
     /// Returns the lengths of the shortest paths over lanes from a node to every node, or (with `into`) from every node
-    /// to it. Each pace of a switch counts as a node.
+    /// to this node. Each pace of a switch counts as a node.
     pub(super) fn distances(
         &self,
         node: usize,

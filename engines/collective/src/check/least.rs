@@ -54,7 +54,7 @@ struct PartTime {
     enters: bool,
 }
 
-/// Returns the part whose links need the most time; `part` returns the number of the part of a node, which is below
+/// Returns the part whose links need the most time; `part` gives, for each node, the number of its part, which is below
 /// `count`.
 fn least(
     scenario: &CollectiveScenario,

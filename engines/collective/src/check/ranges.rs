@@ -83,7 +83,7 @@ pub(super) fn remark(scenario: &CollectiveScenario, result: &CollectiveResult) -
     ))
 }
 
-/// Checks that a schedule takes over from the previous one at the size from which it is faster.
+/// Checks that a range of sizes begins where its schedule becomes faster than the schedule of the previous range.
 fn takes_over(
     scenario: &CollectiveScenario,
     at: usize,

@@ -125,11 +125,12 @@ struct PieceReplay<'a> {
     source: &'a dyn Fn(u32) -> u32,
     /// `true` if one arrival at a switch serves all departures, `false` if every departure needs its own arrival.
     switch_copies: bool,
-    /// Times at which a node has a piece, by piece, node and epoch; the epoch is that in which the piece leaves a
-    /// switch, or `u32::MAX` for GPUs, which keep the piece.
+    /// Times at which a node has a piece, by piece, node and epoch; the epoch is the one in which the piece leaves the
+    /// node if this is a switch, and `u32::MAX` if it is a GPU, which keeps the piece.
     there_us: HashMap<(u32, u32, u32), Vec<Passing>>,
-    /// Departures from a switch to another switch that are not replayed yet. These departures take arrivals before
-    /// departures to GPUs do; otherwise parts that cross between two switches would wait for each other in a cycle.
+    /// Departures from a switch to another switch that are not replayed yet. Each arrival serves such departures first
+    /// and departures to GPUs afterwards; otherwise parts that cross between two switches would wait for each other in
+    /// a cycle.
     onward: HashMap<(u32, u32, u32), u32>,
     free_us: Vec<f64>,
     end_us: f64,
@@ -205,7 +206,7 @@ impl PieceReplay<'_> {
     }
 }
 
-/// Returns the piece that arrives first, if there is one; removes it from the list if `is_taken`.
+/// Returns the arrival that is complete first, if there is any; if `is_taken`, also removes this arrival from the list.
 fn first(pieces: &mut Vec<Passing>, is_taken: bool) -> Option<Passing> {
     let earlier =
         |a: &Passing, b: &Passing| a.last_us.total_cmp(&b.last_us).then(a.first_us.total_cmp(&b.first_us));

@@ -1,4 +1,5 @@
-//! Plans of trees in compact form: each part on the network in its direction of planning, and the figures that follow.
+//! Checks plans of trees in compact form: each part of the collective on the network in its direction of planning, and
+//! the figures of the plan.
 
 use super::compact::{self, CompactDemand};
 use super::links::CheckedLinks;
@@ -8,8 +9,8 @@ use crate::plan::{CollectiveResult, Discipline};
 use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort, LinkRecord, SwitchModel, Topology};
 use lightbay_core::checked::{Figure, same};
 
-/// Checks a plan of trees in compact form. Returns the recomputed bounds; `None` if the plan breaks a rule on which
-/// they depend.
+/// Checks a plan of trees in compact form. Returns the recomputed bounds; `None` if the plan breaks a rule without
+/// which bounds cannot be computed.
 pub(super) fn check(
     scenario: &CollectiveScenario,
     chunks: &ChunkList,
@@ -139,7 +140,7 @@ fn planned(scenario: &CollectiveScenario, adds: bool) -> Topology {
     }
 }
 
-/// Compares claims with the values that follow from the trees; returns the metrics that the plan must state.
+/// Compares the claims of the plan with values recomputed from its trees; returns the metrics that the plan must state.
 fn claims(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,

@@ -186,7 +186,10 @@ impl WireNetwork {
         text
     }
 
-    /// Returns every link once, if both directions are alike.
+    /// Returns every pair of linked nodes once, with the rates of its links.
+    ///
+    /// # Errors
+    /// A link without an equal link in the opposite direction.
     fn both_ways(&self, format: &str) -> Result<Vec<(u32, u32, WireRates)>, Problem> {
         let mut pairs = Vec::new();
         for ((from, to), wire) in &self.links {

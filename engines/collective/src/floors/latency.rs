@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 pub struct LatencyFloor {
     /// Maximum, over all pairs of source and destination, of the smallest latency between them, µs.
     pub path_us: f64,
-    /// Source and destination of that path.
+    /// Source and destination between which the smallest latency is `path_us`.
     pub path: Option<(u32, u32)>,
     /// Cuts whose floor may exceed the floor of the longest path.
     pub cuts: Vec<LatencyCut>,
@@ -52,7 +52,8 @@ impl LatencyCut {
 }
 
 impl LatencyFloor {
-    /// Returns the floor for `bytes` per unit of data, µs, and the cut that gives it, unless the path does.
+    /// Returns the floor for `bytes` per unit of data, µs, with the cut that gives this floor, or `None` if the longest
+    /// path gives it.
     pub fn at(&self, bytes: f64) -> (f64, Option<&LatencyCut>) {
         let mut best = (self.path_us, None);
         for cut in &self.cuts {

@@ -37,8 +37,8 @@ pub(super) fn partition_floors(network: &LinkNetwork, ranks: &[u32]) -> Vec<(f64
 /// Part number of nodes outside all parts.
 const OUTSIDE: i32 = -1;
 
-/// Returns two partitions of the ranks, as the part number of each node: into single GPUs, and into groups. Returns
-/// none if some GPU is not a rank, because it could reduce data on the way.
+/// Returns two partitions of the ranks, as the part number of each node: into single GPUs, and into groups. Returns no
+/// partition if some GPU is not a rank, because such a GPU could reduce data on the way.
 fn partitions(network: &LinkNetwork, ranks: &[u32]) -> Vec<Vec<i32>> {
     if ranks.len() != network.gpus().len() {
         return Vec::new();

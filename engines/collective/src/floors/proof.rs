@@ -337,7 +337,7 @@ impl<'t> FloorSearch<'t> {
     }
 
     /// Returns the maximum, over all deliveries of listed chunks, of the smallest latency from source to destination,
-    /// µs, and the ends of that path.
+    /// µs, and the source and destination with this latency.
     fn longest_path(&self) -> (f64, Option<(u32, u32)>) {
         let mut longest = (0.0, None);
         for (source, begin, end) in self.sources() {

@@ -18,8 +18,8 @@ pub struct SpreadData<'g> {
     pub graph: &'g Digraph,
     /// Amount of data whose source is the node, in any unit; one entry per node.
     pub shards: &'g [i128],
-    /// Nodes that receive all data. One node is enough for several nodes that symmetries of graph and shards map to
-    /// each other.
+    /// Nodes that receive all data. If symmetries of graph and shards map several of these nodes to each other, the
+    /// list needs only one of them.
     pub destinations: &'g [u32],
 }
 

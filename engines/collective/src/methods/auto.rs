@@ -259,8 +259,8 @@ fn whole(
     found.ok_or_else(|| refused.unwrap_or_else(|| super::session::never(None)))
 }
 
-/// If the schedule of whole chunks meets a floor, reports the floor and returns the outcome of the run; otherwise
-/// returns `None`.
+/// Reports the floor as bound and returns the outcome of the run, if the schedule of whole chunks meets its floor;
+/// otherwise returns `None`.
 fn at_floor(
     scenario: &CollectiveScenario,
     session: &EpochSession,
@@ -281,8 +281,8 @@ fn at_floor(
 /// Numbers of pieces per chunk for which schedules are constructed: each doubling halves the time until a piece can be
 /// forwarded. Schedules with more pieces come from spanning trees.
 pub(super) const PIECES: [u32; 3] = [2, 4, 8];
-/// Maximum number of deliveries of pieces in a construction: it places each delivery separately, for every order and
-/// number of pieces.
+/// Maximum number of deliveries of pieces for which schedules are constructed: a construction places each delivery
+/// separately, for every order and number of pieces.
 pub(super) const MOST_DELIVERIES: usize = 10_000;
 
 /// Returns the best schedule with more than one piece per chunk: constructed schedules, and trees. `None` if no such
@@ -373,8 +373,8 @@ fn along_trees(
 }
 
 /// Solves models for a schedule that ends before `best_us`: LP models if nothing is copied, otherwise MILP models.
-/// Returns the best schedule with its proven bound. Reports a bound only if no known schedule is better than those of
-/// the session.
+/// Returns the best schedule with its proven bound. Reports a bound only if no known schedule ends before `schedules`,
+/// because the bound holds only for the epoch length of the session.
 fn improve(
     session: &EpochSession,
     schedules: Vec<EpochSchedule>,

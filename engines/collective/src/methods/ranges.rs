@@ -210,8 +210,8 @@ impl<'s> RangeSearch<'s> {
         Ok(())
     }
 
-    /// Returns the time of a schedule with a size, µs. `None` if pieces would be too small, or if the schedule consists
-    /// of trees in compact form and was planned for another size.
+    /// Returns the completion time of a schedule for a buffer size, µs. `None` if pieces would be too small, or if the
+    /// schedule consists of trees in compact form and was planned for another size.
     fn time_us(&self, schedule: &SizedSchedule, bytes: u64) -> Option<f64> {
         match &schedule.form {
             ScheduleForm::Listed(tasks, schedules) => {
@@ -226,8 +226,8 @@ impl<'s> RangeSearch<'s> {
         }
     }
 
-    /// Returns the times of all schedules with their own size and the sizes around it, as long as the times are close
-    /// to the best.
+    /// Returns the times of all schedules by buffer size: each schedule for the size for which it was planned, and for
+    /// larger and smaller sizes up to the first size at which its time is not close to the best time.
     fn times(&mut self) -> Vec<TimesBySize> {
         let count = self.sizes.len();
         let mut times = Vec::with_capacity(self.schedules.len());
@@ -276,9 +276,9 @@ impl<'s> RangeSearch<'s> {
         Ok(ranges)
     }
 
-    /// Returns the last size before the next schedule takes over: the size at which both are equally fast. If one of
-    /// them consists of trees in compact form, this is the geometric mean of the last size of the first and the first
-    /// size of the next.
+    /// Returns the last buffer size of a range: the largest size at which its schedule is not slower than the schedule
+    /// of the next range. If either schedule consists of trees in compact form, returns the geometric mean of the last
+    /// listed size of the range and the first listed size of the next range.
     fn last_size(&self, sizes: ServedSizes, next: ServedSizes) -> u64 {
         let (from, to) = (self.sizes[sizes.last], self.sizes[next.first]);
         let (before, after) = (&self.schedules[sizes.schedule], &self.schedules[next.schedule]);

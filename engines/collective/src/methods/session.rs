@@ -274,7 +274,8 @@ pub(super) fn never(task: Option<&CollectiveTask>) -> MethodError {
     MethodError::Failed(format!("{why}: lengthen 'up_us', or set shorter epochs"))
 }
 
-/// Returns the outcome of a run that found a schedule with `finish` epochs: optimal if `bound` is equal.
+/// Returns the outcome of a run that found a schedule with `finish` epochs: optimal if `finish` equals `bound`,
+/// otherwise ended by a limit on the work.
 pub(super) fn end(finish: u32, bound: u32) -> Outcome {
     if finish == bound {
         return Outcome::done(Status::Optimal);

@@ -158,16 +158,16 @@ fn by_rate(network: &LinkNetwork) -> Vec<u32> {
     network.links().iter().map(|link| place(link.capacity_gbyte_per_s)).collect()
 }
 
-/// Returns `true` if chunks arrive at some switch at several paces if links of different rates take different numbers
-/// of epochs, or if [`slides`] returns `true` for these epochs.
+/// Assumes that links of different rates transmit a chunk in different numbers of epochs. Returns `true` if chunks then
+/// arrive at some switch at several paces, or if [`slides`] returns `true` for these numbers.
 pub fn differ_by_rate(network: &LinkNetwork) -> bool {
     let occupied = by_rate(network);
     Paces::new(network, &occupied).count as usize > network.node_count() || slides(network, &occupied)
 }
 
-/// Returns `true` if some link between switches that cut through is faster than hops before and after it by differences
-/// that are not the same for all chains: see [`super::mirror`]. The arguments give the transmission time of a chunk on
-/// each link.
+/// Returns `true` if some link between cut-through switches transmits faster than the hops before and after the link,
+/// and the difference is not the same for all chains: see [`super::mirror`]. The arguments give the transmission time
+/// of a chunk on each link.
 pub fn slides(network: &LinkNetwork, occupied: &[u32]) -> bool {
     let (there, back) = (Paces::new(network, occupied), Paces::new(&network.reversed(), occupied));
     network.links().iter().zip(occupied).any(|(link, occupied)| {
@@ -178,7 +178,8 @@ pub fn slides(network: &LinkNetwork, occupied: &[u32]) -> bool {
     })
 }
 
-/// Extends a symmetry of the real network to the network of its lanes; `None` if it does not preserve the lanes.
+/// Extends a symmetry of the real network to the network of its lanes; `None` if the symmetry does not preserve the
+/// lanes.
 fn extended(lanes: &LinkNetwork, paces: &Paces, symmetry: &Symmetry) -> Option<Symmetry> {
     let mut nodes = symmetry.nodes.clone();
     for (node, own) in (0u32..).zip(&paces.of_node) {

@@ -1,10 +1,11 @@
 //! Converts schedules that are planned on the reversed network to the actual network.
 //!
 //! A hop out of a cut-through switch begins to transmit before its start, which is the epoch at which its last byte has
-//! arrived at the switch. A fast link between two switches therefore transmits late after a slow hop, and it does the
-//! same on the reversed network: its transmission is not in the reversed epochs of the plan, but later by `min(slowest
-//! hop before, slowest hop after) - its own`. If this shift is the same for everything that a link carries, no new
-//! conflicts arise; otherwise the starts are scheduled again: see [`settled`].
+//! arrived at the switch. A fast link between two switches therefore transmits late if a slow hop precedes it, in
+//! either direction of the network. On the actual network, its transmission is later than the reversed epochs of the
+//! plan by `min(slowest hop before, slowest hop after)` minus the transmission time of the link. If this shift is the
+//! same for everything that a link carries, no new conflicts arise; otherwise the starts are scheduled again: see
+//! [`settled`].
 
 use super::passing::passages;
 use super::schedule::ChunkStart;

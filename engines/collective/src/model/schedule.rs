@@ -26,7 +26,7 @@ pub struct EpochSchedule {
 }
 
 impl EpochSchedule {
-    /// Creates a schedule from starts: sorts them, and drops those that no delivery needs.
+    /// Creates a schedule from starts: sorts the starts, and drops starts that no delivery needs.
     pub fn pruned(task: &CollectiveTask, starts: Vec<ChunkStart>) -> Self {
         let (mut kept, mut finish) = (Vec::with_capacity(starts.len()), 0);
         for_each_chunk(starts, |starts| {
@@ -234,7 +234,7 @@ fn replay(task: &CollectiveTask, schedule: &EpochSchedule, chunk_bytes: f64) -> 
     end
 }
 
-/// Returns the chunk that arrives first, if there is one; removes it from the list if `is_taken`.
+/// Returns the arrival that is complete first, if there is any; if `is_taken`, also removes this arrival from the list.
 fn first(pieces: &mut Vec<Passing>, is_taken: bool) -> Option<Passing> {
     let earlier =
         |a: &Passing, b: &Passing| a.last_us.total_cmp(&b.last_us).then(a.first_us.total_cmp(&b.first_us));

@@ -3,9 +3,9 @@
 //!
 //! Plans need a group in which only the identity maps a GPU or a link to itself. The group is built generator by
 //! generator. The search takes a new generator from the symmetries that commute with the existing generators: the image
-//! of one node then determines the images of its whole orbit, so few choices remain. Tori, rail-connected boxes and
-//! rings have such groups that reach every GPU. If this search ends early, symmetries that do not commute are also
-//! tried.
+//! of one node then determines the images of its whole orbit, so few choices remain. On tori, rail-connected boxes and
+//! rings, such groups map the first GPU to every other GPU. If this search ends early, symmetries that do not commute
+//! are also tried.
 
 use super::group::freely_generated;
 use crate::scenario::CollectiveScenario;
@@ -129,8 +129,9 @@ struct Asked<'g> {
 }
 
 impl Asked<'_> {
-    /// Returns two colourings. The first gives a new colour to `node`, the second the same colour to `image`; likewise
-    /// for the images of both under the elements with which the symmetry must commute.
+    /// Returns two colourings. The first colouring gives a new colour to `node`, and the second colouring gives the
+    /// same colour to `image`; the images of `node` and `image` under each element with which the symmetry must commute
+    /// get further colours in the same way.
     fn with(self, (from, to): (&[u32], &[u32]), node: u32, image: u32) -> (Vec<u32>, Vec<u32>) {
         let (mut from, mut to) = (from.to_vec(), to.to_vec());
         let pairs = [(node, image), (image, node)];
@@ -238,9 +239,9 @@ impl<'n> SymmetrySearch<'n> {
         group
     }
 
-    /// Searches for a symmetry that maps every colour of one colouring to the same colour of another one, meets the
-    /// requirements, and is accepted; returns whether it found one. `last` is the image that was chosen last, `shift`
-    /// is the distance between the first node and its image.
+    /// Searches for a symmetry that maps the nodes of every colour in `from` to the nodes of the same colour in `to`,
+    /// meets the requirements, and is accepted by `take`; returns `true` if such a symmetry was found. `last` is the
+    /// image that was chosen last, `shift` is the distance between the first node and its image.
     fn complete(
         &mut self,
         (from, to): (Vec<u32>, Vec<u32>),

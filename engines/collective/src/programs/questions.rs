@@ -27,7 +27,7 @@ use serde::Serialize;
 pub enum QuestionOutcome {
     /// A schedule exists.
     Feasible,
-    /// No schedule exists; for a symmetry-reduced model: none with those symmetries.
+    /// No schedule exists; for a symmetry-reduced model: no schedule with these symmetries exists.
     Infeasible,
     /// A limit was reached before the answer.
     Unknown,
@@ -60,7 +60,7 @@ pub struct QuestionLimits {
 /// Result of a series of feasibility problems.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FewestEpochs {
-    /// Best schedule; `None` if none is better than the known one.
+    /// Best schedule; `None` if no schedule of fewer epochs than the known schedule was found.
     pub schedule: Option<EpochSchedule>,
     /// Minimum number of epochs that every schedule is proven to take.
     pub proven: u32,
@@ -116,9 +116,9 @@ pub fn ask<S: ProgramSolver>(
     Ok((asked, schedule))
 }
 
-/// Searches for schedules of fewer epochs than the known one, from a bound upward: first with the symmetry-reduced
-/// model, then with the full model if no symmetric schedule exists. Calls `told` with every solved problem and the
-/// schedule that was found.
+/// Searches for schedules of fewer than `known` epochs, from a bound upward: first with the symmetry-reduced model,
+/// then with the full model if no symmetric schedule exists. Calls `told` with every solved problem and with its
+/// schedule, if one was found.
 ///
 /// # Errors
 /// If the run must stop, or if the solver fails.

@@ -103,7 +103,8 @@ pub enum FeasibilityEnd {
     Unknown,
 }
 
-/// Tests within a time limit whether a model is feasible; returns a point, or that none exists or none was found.
+/// Tests within a time limit whether a model is feasible. Returns a point, or that no point exists, or that the limit
+/// was reached first.
 ///
 /// # Errors
 /// If the run must stop, or if the solver fails.

@@ -123,8 +123,8 @@ fn sentence(asked: &QuestionRecord) -> Phrase {
     ))
 }
 
-/// Returns a phrase on the feasibility problem that is being solved, or the number of solved problems; the number of
-/// steps if there are no problems.
+/// Returns a phrase with the feasibility problem that is being solved; otherwise with the number of solved problems,
+/// or, if there are no problems, with the number of steps.
 fn standing(run: &RunBeside, asked: &[QuestionRecord], steps: usize) -> Phrase {
     let now = run.phases.last().filter(|(_, phase)| run.is_active && phase.name == "question");
     match now {

@@ -56,8 +56,9 @@ const PLAIN: [PlacementRule; 3] = [
     PlacementRule { fan_out: FanOut::None, price: 1.0, noise: 0.0, slow_first: 0.0 },
     SLOW_FIRST,
 ];
-/// Rule for networks in which a chunk occupies different links for different numbers of epochs. With a weight of 2,
-/// slow GPUs are served first unless a fast GPU would wait longer than the difference of their paths.
+/// Rule for networks in which a chunk occupies different links for different numbers of epochs. With a weight of 2, a
+/// slow GPU is served before a fast GPU unless the fast GPU would then wait longer than the difference between the
+/// lengths of the paths to the two GPUs.
 const SLOW_FIRST: PlacementRule =
     PlacementRule { fan_out: FanOut::None, price: 0.0, noise: 0.0, slow_first: 2.0 };
 
@@ -220,8 +221,8 @@ fn folded<W: Watch<S>, S>(
     ended
 }
 
-/// Calls `passed` with the finish and the starts of each pass over the representatives until it returns that no more
-/// passes are needed.
+/// Calls `passed` with the finish and the starts of each pass over the representatives until `passed` returns `true`,
+/// which means that no more passes are needed.
 fn folded_passes<W: Watch<S>, S>(
     task: &CollectiveTask,
     folding: &Folding,
@@ -259,8 +260,8 @@ fn folded_passes<W: Watch<S>, S>(
     Ok(())
 }
 
-/// Returns the group by which a task is reduced; it also moves every link, so that no link carries two images of a
-/// start. `None` if the task is not reduced.
+/// Returns the group of symmetries by which a task is reduced. Every element of the group except the identity moves
+/// every link, so that no link carries two images of a start. `None` if the task is not reduced.
 fn folding(task: &CollectiveTask) -> Option<Folding> {
     let (chunks, gpus) = (task.chunks.len(), task.network.gpus().len());
     // Images of chunks with one destination are looked up, images of other chunks are listed.
@@ -299,8 +300,8 @@ const MOST_ONE_BY_ONE: usize = 8_192;
 /// Number of passes over a symmetry-reduced task for each restart: a pass is cheap, because it places only
 /// representatives.
 const FOLDED_PASSES: u32 = 8;
-/// Number of passes for each restart that match chunks to links: they take about as long as placing all chunks one by
-/// one.
+/// Number of passes that match chunks to links, for each restart: these passes together take about as long as placing
+/// all chunks one by one.
 const MATCHED_PASSES: u32 = 4;
 /// Maximum random additions to the prices of paths, relative to the longest path of a chunk; the passes use these
 /// values in turn.

@@ -165,8 +165,8 @@ pub fn cheapest_arborescence(nodes: usize, root: u32, arcs: &[(u32, u32, f64)]) 
     Some(expanded(nodes, root, arcs, &above, &chosen, count))
 }
 
-/// Expands the contractions from the outermost inwards: the arc that enters a cycle replaces the arc of the member that
-/// it enters. Returns the arc into each node.
+/// Expands the contracted cycles from the outermost inwards: the arc that enters a cycle at a node replaces the arc of
+/// the cycle into this node. Returns the arc into each node.
 fn expanded(
     nodes: usize,
     root: u32,

@@ -29,8 +29,8 @@ const PARTS: u64 = 1 << 30;
 /// Maximum denominator that is assumed for shares of an LP model: a vertex is a quotient of small determinants.
 const SMALL: u64 = 20_000;
 
-/// Returns fractions close to the shares that add up to exactly 1, with the smallest common denominator that fits
-/// (vertices of LP models have one), else with a power of two.
+/// Returns fractions that are close to the shares and add up to exactly 1. Their common denominator is the smallest up
+/// to [`SMALL`] that fits, which exists for vertices of LP models; otherwise it is a power of two.
 pub fn exact_shares(shares: &[f64]) -> Vec<Share> {
     // All shares are close to multiples of 1 / denominator, and none becomes 0.
     let fits = |of: &u64| {

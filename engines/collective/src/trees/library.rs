@@ -135,7 +135,8 @@ pub enum TreePlanSort {
 }
 
 impl TreePlanSort {
-    /// Returns the number of pieces of each rank's data, or of each tree's share of it.
+    /// Returns the number of pieces of the data of each rank or, for periodic schedules, of the share that each tree
+    /// carries.
     pub fn pieces(&self) -> u32 {
         match self {
             Self::List { pieces, .. } => *pieces,
@@ -324,7 +325,8 @@ impl<'n> TreeLibrary<'n> {
         self.plan_lists(best, shard_bytes, floor_us, (most as u32, hops, run_hops), effort, watch)
     }
 
-    /// Returns the periodic schedule of the trees of a variant with the best number of pieces; `None` without trees.
+    /// Returns the periodic schedule of the trees of a variant with the best number of pieces; `None` if the variant
+    /// does not exist.
     #[cfg(test)]
     pub fn periodic_figures(
         &self,
@@ -343,7 +345,8 @@ impl<'n> TreeLibrary<'n> {
         Some(periodic(self.network, trees, shard_bytes / (1000.0 * packing.rate), pieces))
     }
 
-    /// Returns the periodic schedule with the best number of pieces; `None` without trees.
+    /// Returns the periodic schedule of the trees of `packing` with the best number of pieces; `None` if there are no
+    /// trees.
     fn periodic(&self, packing: &Packing, shard_bytes: f64, effort: &TreeEffort) -> Option<PeriodicFigures> {
         let round_us = shard_bytes / (1000.0 * packing.rate);
         let trees = || packing.trees.iter().flatten().map(|(tree, _)| tree);
@@ -369,7 +372,7 @@ impl<'n> TreeLibrary<'n> {
     }
 
     /// Returns a schedule of whole pieces with the trees and pieces from which it is made; `None` for periodic
-    /// schedules, and if it has too many epochs.
+    /// schedules, and if the schedule has too many epochs.
     pub fn whole_pieces<'l>(&'l self, plan: &'l TreePlan, shard_bytes: f64) -> Option<ListPlan<'l>> {
         match &plan.sort {
             TreePlanSort::List { pieces, order } => self.list(plan.variant, shard_bytes, *pieces, *order),

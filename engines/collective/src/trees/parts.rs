@@ -168,7 +168,7 @@ impl<'n> TreeParts<'n> {
         Some(PartsPlan { finish_us, plans })
     }
 
-    /// Returns the schedules in compact form; `None` if one has too many epochs.
+    /// Returns the schedules in compact form; `None` if a schedule has too many epochs.
     pub fn in_short(&self, plan: &PartsPlan, shard_bytes: f64) -> Option<Vec<CompactPlan>> {
         let mut least_us = 0.0;
         loop {

@@ -1,4 +1,4 @@
-//! Data that GPUs hold although they are not its destinations: pieces on their way along trees, from the arrival at a
+//! Data that GPUs hold without being destinations of the data: pieces on their way along trees, from the arrival at a
 //! GPU until the last departure.
 
 use super::{Checker, TOLERANCE};
@@ -31,8 +31,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks that no GPU holds more for others than fits into its buffer. By symmetry, each GPU holds as much data as
-    /// the trees of the plan, without their images, leave at all GPUs of the orbit together.
+    /// Checks that the data that a GPU holds for other GPUs fits into its buffer. By symmetry, each GPU holds as much
+    /// data as the trees of the plan, without their images, leave at all GPUs of the orbit together.
     pub(super) fn buffers(&mut self) {
         let Some(most) = self.most_held_bytes else { return };
         let mut held: Vec<(u32, Vec<(u64, f64)>)> = std::mem::take(&mut self.held).into_iter().collect();

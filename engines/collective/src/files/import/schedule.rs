@@ -321,8 +321,8 @@ impl ChunkNames {
         self.sort == CollectiveSort::ReduceScatter || (sum.len() as u32) < self.ranks
     }
 
-    /// Returns the send of those chunks of a message that are still being reduced (`adds`), or of those that are
-    /// complete; `None` if the message has no such chunk.
+    /// Returns the send of the chunks of a message that are partial sums (with `adds`) or complete (without `adds`);
+    /// `None` if the message has no such chunk.
     fn send(
         &self,
         message: &OutsideMessage,

@@ -147,8 +147,8 @@ impl CopyProgram<'_> {
         spans
     }
 
-    /// Returns the maximum number of starts of a chunk on a link in one epoch. Several starts help only on the way into
-    /// a switch that cannot copy, one for each destination.
+    /// Returns the maximum number of starts of a chunk on a link in one epoch. Several starts help only if the link
+    /// leads to a switch that cannot copy: the switch then needs one arrival for each destination.
     fn most_starts(&self, chunk: u32, link: u32) -> f64 {
         let head = self.task.network.links()[link as usize].to;
         // A second copy on one link in one epoch is useless.

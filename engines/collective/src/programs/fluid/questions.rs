@@ -20,7 +20,7 @@ pub struct FewestFluidEpochs {
     pub asked: Vec<AskedQuestion>,
 }
 
-/// Tests whether a schedule of that many epochs exists. Returns the solved problem, and the schedule if one was found.
+/// Tests whether a schedule of `epochs` epochs exists. Returns the solved problem, and the schedule if one was found.
 ///
 /// # Errors
 /// If the run must stop, or if the solver fails.
@@ -52,7 +52,7 @@ pub fn ask_fluid<S: ProgramSolver>(
 }
 
 /// Searches for schedules that end before a known finish, from a bound upward. Calls `told` with every solved problem
-/// and the schedule that was found.
+/// and with its schedule, if one was found.
 ///
 /// # Errors
 /// If the run must stop, or if the solver fails.

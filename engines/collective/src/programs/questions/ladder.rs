@@ -1,7 +1,7 @@
 //! The number of epochs to test next (docs/methods/collective.md, section 10).
 
-/// Distance of bound and known finish above which the middle is tested. Below it, upward steps need fewer problems for
-/// most schedules, and models with few epochs are small.
+/// Difference of known finish and bound above which the middle is tested. For smaller differences, testing one number
+/// after the other needs fewer problems for most schedules, and models with few epochs are small.
 const BISECT_ABOVE: u32 = 8;
 
 /// Numbers of epochs between a bound and a known finish.
@@ -18,19 +18,19 @@ pub struct Ladder {
 /// Next step on a ladder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LadderStep {
-    /// Test whether a schedule of that many epochs exists.
+    /// Test whether a schedule with this number of epochs exists.
     Ask(u32),
     /// No number is left to test.
     Done,
 }
 
 impl Ladder {
-    /// Creates the ladder of the numbers from a bound to one below a known finish.
+    /// Creates the ladder of the numbers of epochs from `bound` to `known - 1`.
     pub const fn new(bound: u32, known: u32) -> Self {
         Self { proven: bound, next: bound, known }
     }
 
-    /// Returns the next step: tests the smallest number that is left, or the middle if many are left.
+    /// Returns the next step: a test of the smallest number that is left, or of the middle number if many are left.
     pub const fn next_step(&self) -> LadderStep {
         if self.next >= self.known {
             LadderStep::Done
@@ -42,19 +42,19 @@ impl Ladder {
         }
     }
 
-    /// Records that a schedule of that many epochs exists.
+    /// Records that a schedule of `epochs` epochs exists.
     pub fn reach(&mut self, epochs: u32) {
         self.known = self.known.min(epochs);
     }
 
-    /// Records that no schedule of that many epochs exists, and therefore no schedule of fewer epochs.
+    /// Records that no schedule of `epochs` epochs exists, and therefore no schedule of fewer epochs.
     pub fn exclude(&mut self, epochs: u32) {
         // A schedule with fewer epochs would also be a schedule with this number of epochs.
         self.proven = self.proven.max(epochs + 1);
         self.next = self.next.max(epochs + 1);
     }
 
-    /// Records that it is unknown whether a schedule of that many epochs exists; smaller numbers are not tested any
+    /// Records that it is unknown whether a schedule of `epochs` epochs exists; smaller numbers are not tested any
     /// more.
     pub fn leave_open(&mut self, epochs: u32) {
         // Nothing is proven, so the bound stays.

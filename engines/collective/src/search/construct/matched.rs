@@ -43,8 +43,8 @@ pub(super) fn suits(task: &CollectiveTask) -> bool {
         && (0..task.chunks.len()).all(|chunk| task.chunks.dests(chunk).count() + 1 == gpus)
 }
 
-/// Calls `passed` with the finish and the starts of each of a limited number of passes until it returns that no more
-/// are needed.
+/// Makes at most `most` passes, and calls `passed` with the finish and the starts of each until `passed` returns
+/// `true`, which means that no more passes are needed.
 pub(super) fn passes<W: Watch<S>, S>(
     task: &CollectiveTask,
     most: u32,

@@ -63,8 +63,8 @@ fn urgent_first(task: &CollectiveTask, order: &mut [u32]) {
 }
 
 /// Returns the chunks that cross a cut, or an image of it, in the order of the cut's one-machine problem: of the chunks
-/// that can be there, the chunk with the longest path after the cut comes first. Interleaves the sequences of the
-/// images.
+/// that can have arrived at the cut, the chunk with the longest path after the cut comes first. Interleaves the
+/// sequences of the images.
 fn crossing_order(task: &CollectiveTask, inside: &[u32]) -> Vec<u32> {
     let sequences: Vec<Vec<u32>> =
         images(task, inside).iter().map(|image| one_machine(task, image)).collect();

@@ -36,8 +36,8 @@ pub struct PlacementRule {
     pub price: f64,
     /// Maximum random addition to the price of a path, epochs.
     pub noise: f64,
-    /// Weight of the shortest path from the source to a GPU, subtracted from its key if every GPU needs the chunk, so
-    /// that GPUs on slow links are served first.
+    /// If every GPU needs the chunk, this weight times the length of the shortest path from the source to a GPU is
+    /// subtracted from the key of the GPU, so that GPUs on slow links are served first.
     pub slow_first: f64,
 }
 
@@ -269,9 +269,9 @@ impl<'t> Placer<'t> {
         Some(finish)
     }
 
-    /// Builds the tree of a chunk if paths may lead over GPUs that do not need it: searches from all GPUs that have it,
-    /// once for each next destination. With a single goal, the distance to the goal guides the search. Returns the
-    /// epoch of the last delivery, or `None` if a destination cannot be reached.
+    /// Builds the tree of a chunk if paths may lead over GPUs that do not need the chunk: for each next destination,
+    /// searches once from all GPUs that have the chunk. With a single goal, the distance to the goal guides the search.
+    /// Returns the epoch of the last delivery, or `None` if a destination cannot be reached.
     fn grow_with_relays(&mut self, chunk: u32, rule: PlacementRule, goal: Option<u32>) -> Option<u32> {
         let task = self.task;
         let toward = goal.map(|goal| task.distances.to(&task.network, goal));
