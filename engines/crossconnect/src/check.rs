@@ -41,7 +41,7 @@ pub mod code {
     pub const PANEL: &str = "panel_number";
     /// The kept and removed circuits are not exactly the installed circuits.
     pub const INSTALLED: &str = "installed";
-    /// A pinned circuit does not stay.
+    /// A pinned circuit is removed or moved.
     pub const PINNED: &str = "pinned";
     /// A switch removes a circuit of an oriented pair of pods and adds another circuit of that oriented pair.
     pub const CHURN: &str = "add_and_remove";
@@ -55,7 +55,7 @@ pub mod code {
     pub const REMOVED: &str = "removed_circuits";
     /// The claimed bound is above the objective.
     pub const BOUND: &str = "bound";
-    /// A metric differs from the figure of the result that it repeats.
+    /// A metric differs from the figure of the same name in the result.
     pub const METRICS: &str = "metrics";
     /// A change is in no batch or in several batches, or a batch names something that is not a change.
     pub const BATCHES: &str = "batches";
@@ -127,7 +127,7 @@ pub struct Envelope<'a> {
 /// Tolerance for figures that are integers.
 const EXACT: f64 = 1e-9;
 
-/// Compares a figure with the integer that it repeats.
+/// Compares a claimed figure with the exact integer from the entries.
 fn compare_figure(found: &mut Findings, code: &'static str, name: &str, claimed: u64, exact: u64) {
     if claimed != exact {
         found.add(code, format!("'{name}' is {claimed}, but the entries give {exact}"));
@@ -138,7 +138,8 @@ fn compare_figure(found: &mut Findings, code: &'static str, name: &str, claimed:
 const ORDERING: &str = "all-to-all-order";
 
 /// Returns a violation if a plan is not of the type that its method makes; otherwise `None`. Plans of a method are
-/// ranked with each other, and an order removes no circuit, so an order must not compete with changes.
+/// ranked by removed circuits. An order of phases removes none, so the order would beat every plan that changes
+/// circuits.
 pub fn of_method(result: &CrossconnectResult, method: &str) -> Option<Violation> {
     let is_order = result.order().is_some();
     let holds = if is_order { "an order of phases" } else { "changes of circuits" };

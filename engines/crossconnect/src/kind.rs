@@ -171,8 +171,9 @@ fn carry(
     }
 }
 
-/// Returns the circuits that the plan leads to with their switches and ports, and all ports of the pods. Switches
-/// without sides have no such places, because a place needs an A and a B port.
+/// Returns the circuits after the change, with their switches and ports, and the number of ports of every pod. For
+/// switches without sides, switches and ports are left out, because the format needs an A port and a B port for each
+/// circuit.
 fn circuits(scenario: &CrossconnectScenario, changes: &Changes) -> CircuitMatrix {
     let mut counts: BTreeMap<(u32, u32), u32> = BTreeMap::new();
     let target = assemble::target(scenario, changes);

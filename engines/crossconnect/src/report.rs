@@ -90,7 +90,7 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
     .off_objective(),
 ];
 
-/// The report of a scenario or of a plan of it.
+/// The report on a scenario, or on a plan for the scenario.
 pub(crate) struct CrossconnectReport<'a> {
     scenario: &'a CrossconnectScenario,
     result: Option<&'a CrossconnectResult>,

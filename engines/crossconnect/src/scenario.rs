@@ -303,7 +303,7 @@ impl CrossconnectScenario {
         self.logical_circuits.get(pod).map_or(0, |row| row.iter().map(|&count| u64::from(count)).sum())
     }
 
-    /// Returns the number of all target circuits, including those of a pod to itself.
+    /// Returns the number of all target circuits, including circuits of a pod to itself.
     pub fn wanted_circuits(&self) -> u64 {
         if self.is_placed() {
             return self.placed.len() as u64;

@@ -62,7 +62,7 @@ pub mod code {
     pub const BOUND: &str = "bound";
     /// The plan contradicts its method, policy or routing.
     pub const METHOD: &str = "method";
-    /// A metric differs from the figure of the result that it repeats.
+    /// A metric differs from the figure of the same name in the result.
     pub const METRICS: &str = "metrics";
 }
 

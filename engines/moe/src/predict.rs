@@ -25,7 +25,8 @@ use passage::FitSettings;
 use rolling::RollingPassage;
 
 /// Predicts the shares of the experts of a layer in the iteration at `index` of a history, from the previous layer and
-/// from earlier iterations. For the first layer, the prediction is its shares in the last iteration before.
+/// from earlier iterations. For the first layer, the prediction is the shares of that layer in the previous iteration,
+/// or equal shares without such an iteration.
 pub fn expected(history: &GateHistory, index: usize, layer: usize, settings: &FitSettings) -> Vec<f64> {
     RollingPassage::new(history, layer, settings).expected(index)
 }

@@ -292,8 +292,8 @@ pub(super) fn metrics(
     figures
 }
 
-/// Returns the plans that the claimed bound covers: all plans, or those with the orientation of the plan. Any other
-/// cover is a violation.
+/// Returns the plans that the claimed bound covers: all plans, or all plans with the orientation of this plan. Any
+/// other text is a violation.
 pub(super) fn covers(envelope: &Envelope<'_>, found: &mut Findings) -> Covers {
     match envelope.bound_covers {
         None => Covers::All,
@@ -308,8 +308,9 @@ pub(super) fn covers(envelope: &Envelope<'_>, found: &mut Findings) -> Covers {
     }
 }
 
-/// Returns the trust in the claimed bound, and the verified bound. The checker always counts pairs of pods; at the
-/// exact depth, it also solves its own integer program. A claimed bound above the removals of some plan is a violation.
+/// Returns the trust in the claimed bound, and the verified bound. The checker always computes the bound from counting
+/// pairs of pods; at the exact depth, it also solves an integer program. A claimed bound above the removals of some
+/// plan is a violation.
 pub(super) fn bound(
     counted: u64,
     envelope: &Envelope<'_>,

@@ -97,8 +97,8 @@ pub(super) fn compare(scenario: &CrossconnectScenario, switches: &[Vec<Judged>],
     }
 }
 
-/// Checks that the new state of a switch is the one that the scenario gives port by port, except circuits at failed
-/// ports.
+/// Checks that the new circuits of a switch are exactly the circuits that the scenario gives port by port, except
+/// circuits at failed ports.
 fn placed(scenario: &CrossconnectScenario, ocs: usize, switch: &[Judged], found: &mut Findings) {
     let failed: HashSet<End> = scenario
         .failed_ports

@@ -361,7 +361,8 @@ fn writer<'a>(format: &str, naming: &'a Naming, params: &'a Params) -> Result<Bo
     })
 }
 
-/// Returns a name unchanged if it is safe in commands and paths, in which other characters would have a meaning.
+/// Returns a name unchanged; an error if the name is empty or contains characters that may have a special meaning in
+/// commands or paths.
 fn name_like(knob: &str, value: &str) -> Result<String, Problem> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if value.is_empty() || !value.chars().all(fits) {

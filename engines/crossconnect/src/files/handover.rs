@@ -291,7 +291,8 @@ fn spread(ports: u32, pod: usize, hall: SwitchHall) -> (Vec<u32>, Vec<u32>) {
     if pod.is_multiple_of(2) { (of(odd), of(0)) } else { (of(0), of(odd)) }
 }
 
-/// Installs the circuits to which a plan leads, its kept and added ones; the failed ports of the plan remain failed.
+/// Makes the kept and added circuits of a plan the installed circuits of the scenario; the failed ports of the plan
+/// remain failed.
 ///
 /// # Errors
 /// The port maps differ, so the plan belongs to other switches. Failed ports may leave a pod with fewer ports than
@@ -346,7 +347,8 @@ pub fn install(handed: Handed, from: &CrossconnectScenario, changes: &Changes) -
     Ok(Handed { scenario, notes })
 }
 
-/// Gives every target circuit the switch and ports that it has in a plan with the same target, which `returns_to` names.
+/// Gives every target circuit the switch and ports that the circuit has in the plan of the parameter `returns_to`,
+/// whose target must be the same.
 ///
 /// # Errors
 /// Other ports, or another target.

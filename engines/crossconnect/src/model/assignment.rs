@@ -38,7 +38,7 @@ impl Assignment {
         Self { ocs: pairs.into_iter().map(cells).collect() }
     }
 
-    /// Returns the installed circuits u\[k\]\[i\]\[j\], without those that end at failed ports.
+    /// Returns the installed circuits u\[k\]\[i\]\[j\], without circuits that end at failed ports.
     pub fn installed(scenario: &CrossconnectScenario) -> Self {
         let failed: std::collections::HashSet<_> = scenario.failed_ports.iter().copied().collect();
         let healthy = scenario.installed_circuits().filter(|&(ocs_id, circuit)| {

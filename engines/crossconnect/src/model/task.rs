@@ -1,7 +1,7 @@
 //! The normal form that methods solve, without failed ports and pinned circuits.
 //!
-//! Its ports are working ports that no pinned circuit uses; its target and installed circuits are those that are not
-//! pinned. Solutions of the task become an [`Assignment`] of the whole scenario by [`Task::assignment`].
+//! Its ports are the working ports that no pinned circuit uses; its target and installed circuits do not contain pinned
+//! circuits. Solutions of the task become an [`Assignment`] of the whole scenario by [`Task::assignment`].
 
 use crate::model::assignment::{Assignment, Cell};
 use crate::scenario::{CrossconnectScenario, Side, Wiring};

@@ -222,7 +222,7 @@ impl Ranked<'_> {
     }
 }
 
-/// Returns the number of removed circuits of every switch, including those that every plan removes.
+/// Returns the number of removed circuits of every switch, including circuits that every plan removes.
 fn removed(changes: &Changes) -> Vec<u32> {
     let is_removed = |entry: &&crate::plan::Entry| entry.action == Action::Remove;
     changes.ocs.iter().map(|ocs| ocs.cross_connects.iter().filter(is_removed).count() as u32).collect()

@@ -58,8 +58,8 @@ pub struct BatchFacts {
     pub additions: u32,
     /// Number of circuits that are dark during the batch.
     pub dark: u64,
-    /// The pod that lacks the most circuits during the batch, the number of circuits that it lacks, and the number that
-    /// it should have.
+    /// The pod that lacks the most circuits during the batch, the number of circuits that the pod lacks, and the number
+    /// of circuits that the pod should have.
     pub worst: Option<(u32, u64, u64)>,
 }
 
@@ -212,7 +212,7 @@ impl ChangeFacts {
         self.switches.iter().filter(|switch| switch.add + switch.remove + switch.forced > 0).count()
     }
 
-    /// Returns the number of removed circuits of every switch, without those at failed ports.
+    /// Returns the number of removed circuits of every switch, without circuits at failed ports.
     pub fn per_switch(&self) -> Vec<u32> {
         self.switches.iter().map(|switch| switch.remove).collect()
     }
@@ -249,8 +249,8 @@ pub fn entry(changes: &Changes, at: EntryRef) -> Option<&Entry> {
     changes.ocs.get(at.ocs_id as usize)?.cross_connects.get(at.entry as usize)
 }
 
-/// Returns the changes of every batch, with the pod that lacks the most circuits during it: the smaller of its old and
-/// new number minus its live circuits.
+/// Returns the changes of every batch, with the pod that lacks the most circuits during the batch. A pod lacks the
+/// smaller of its old and its new number of circuits, minus its live circuits.
 fn batches(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<BatchFacts> {
     let pods = scenario.pods as usize;
     let mut live: Vec<i64> = vec![0; pods];

@@ -112,7 +112,7 @@ struct Switch<'a> {
 }
 
 impl Switch<'_> {
-    /// Returns all entries, in no particular order, each with `true` if a failed port forces it.
+    /// Returns all entries, in no particular order, each with `true` if it is a removal that a failed port forces.
     fn entries(&self, cells: &[Cell]) -> Vec<(Entry, bool)> {
         let panel = PanelNumbers::of(self.scenario, self.ocs);
         let installed =
@@ -186,7 +186,7 @@ impl Switch<'_> {
         entries
     }
 
-    /// Returns the pair of pods of a circuit as cells name it, and its port indices in that order.
+    /// Returns the two pods of a circuit in the order in which cells name them, and the port indices in the same order.
     fn ordered(&self, circuit: Circuit) -> ((u32, u32), (u32, u32)) {
         let Circuit { pod_a, port_a_index, pod_b, port_b_index } = circuit;
         if self.scenario.wiring == Wiring::SingleSided && pod_a > pod_b {

@@ -34,8 +34,10 @@ pub enum Bipartition {
     Contiguous,
     /// Halves by the ports of the pods, so that switches with equal ports stay together.
     Similar,
-    /// The best of several splits. For up to four switches, every pairing is followed to the end; for more, two splits
-    /// are compared by removed circuits: every other switch, and two halves.
+    /// The best of several splits. For up to four switches, every split into halves is continued down to single
+    /// switches, and the split with the fewest removals is taken. For more switches, two splits are compared by the
+    /// removals of their two parts: [`Self::EvenOdd`], and [`Self::Contiguous`] or, if ports differ between switches,
+    /// [`Self::Similar`].
     Best,
 }
 

@@ -4,9 +4,8 @@
 //! One switch is sampled with probability proportional to its removals, the other switches uniformly. The circuits of
 //! these switches form a separate small task for the exact model of section 8. New circuits get random costs that
 //! together weigh less than one removal, so ties are broken differently each time and the search moves along plateaus.
-//! Equal or better solutions are accepted; the search stops after a number of tries without a strict improvement.
-//! [`circuits`] frees circuits across all switches instead, for plans that re-solving whole switches cannot improve
-//! further.
+//! Equal or better solutions are accepted; the search stops after a number of tries without a strict improvement. For
+//! plans that this search cannot improve further, [`circuits`] frees circuits across all switches.
 
 use crate::model::assignment::{Assignment, Cell};
 use crate::model::task::{Task, merged};

@@ -54,8 +54,8 @@ impl From<MethodError> for NoStart {
 /// Number of random tries by halving and by repair if ports differ between switches.
 const MORE_TRIES: u64 = 24;
 
-/// Orients and halves `tries.best_of` times; `found` is called with every better solution. Stream n of `streams`
-/// belongs to try n.
+/// Orients the circuits and splits them by halving, `tries.best_of` times, and returns the best solution; `found` is
+/// called with every better solution. Stream n of `streams` belongs to try n.
 ///
 /// # Errors
 /// No try succeeded, or the run was stopped. If a solution exists, all tries can fail only for non-uniform tasks.

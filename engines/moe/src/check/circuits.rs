@@ -131,8 +131,8 @@ fn lists(scenario: &MoeScenario, name: &str, circuits: &[RegionCircuit], found: 
     }
 }
 
-/// Checks that half of the circuits of every pair, rounded down, use each NUMA node at both ends. If the working NICs of
-/// a node are too few for that, only the missing circuits may use the other node.
+/// Checks that half of the circuits of every pair, rounded down, use each NUMA node at both ends. If a node has too few
+/// working NICs for these halves, only the missing circuits may use the other node.
 fn balanced(
     region: &MoeRegion,
     name: &str,

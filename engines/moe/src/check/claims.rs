@@ -21,7 +21,7 @@ const PLACING: [&str; 2] = ["auto", "mfabric-placed"];
 /// The only method that can prove a bound above the bound that treats all NICs of a server as one.
 const PROVING: &str = "mfabric-exact";
 
-/// Returns the text value of a parameter, if it has one; reading it here does not mark it as used by the method.
+/// Returns the text value of a parameter, if it has a text value; the parameter is not marked as used by the method.
 fn word<'a>(params: &'a Params, name: &str) -> Option<&'a str> {
     params.iter().find(|(known, _)| *known == name).and_then(|(_, value)| match value {
         ParamValue::Text(text) => Some(text.as_str()),
@@ -34,7 +34,7 @@ pub(super) fn is_strict(envelope: &RegionEnvelope<'_>) -> bool {
     word(envelope.params, "routing") == Some("strict")
 }
 
-/// Returns the name of the plans that the claimed bound may cover.
+/// Returns the text that names the plans that the claimed bound may cover.
 pub(super) fn covered(envelope: &RegionEnvelope<'_>) -> &'static str {
     let is_program = envelope.bound_covers == Some(ON_STRICT_CIRCUITS) && is_strict(envelope);
     if is_program && envelope.method == PROVING { ON_STRICT_CIRCUITS } else { ON_CIRCUITS }

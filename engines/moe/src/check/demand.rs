@@ -19,13 +19,15 @@ pub(super) struct Dispatch {
 }
 
 impl Dispatch {
-    /// The larger of the bytes that every GPU sends to and receives from other servers, with the server of the GPU.
+    /// Returns, for every GPU, its server and the larger of two numbers: the bytes that the GPU sends to other servers,
+    /// and the bytes that it receives from other servers.
     pub(super) fn by_server_gpu(&self) -> Vec<(usize, f64)> {
         let each = self.by_gpu().into_iter().enumerate();
         each.map(|(gpu, [sent, received])| (gpu / self.per_server, sent.max(received))).collect()
     }
 
-    /// Bytes that every GPU sends to and receives from other servers.
+    /// Returns, for every GPU, the bytes that it sends to other servers and the bytes that it receives from other
+    /// servers.
     fn by_gpu(&self) -> Vec<[f64; 2]> {
         let far = |from: usize, to: usize| from / self.per_server != to / self.per_server;
         (0..self.gpus.len())
@@ -37,8 +39,8 @@ impl Dispatch {
             .collect()
     }
 
-    /// Bytes that every server sends over each rail, followed by the bytes that every GPU receives over its rail; each
-    /// with its server.
+    /// Returns loads of rails in bytes, each with its server: first what every server sends over each rail, then what
+    /// every GPU receives over its rail.
     pub(super) fn by_rail(&self) -> Vec<(usize, f64)> {
         let mut loads = Vec::new();
         for server in 0..self.servers.len() {
@@ -58,7 +60,8 @@ impl Dispatch {
         loads
     }
 
-    /// Bytes that every server sends to and receives from others.
+    /// Returns, for every server, the bytes that it sends to other servers and the bytes that it receives from other
+    /// servers.
     fn by_server(&self) -> Vec<[f64; 2]> {
         let n = self.servers.len();
         (0..n)
@@ -70,18 +73,20 @@ impl Dispatch {
             .collect()
     }
 
-    /// The larger of the bytes that every server sends to and receives from others.
+    /// Returns, for every server, the larger of two numbers: the bytes that it sends to other servers, and the bytes
+    /// that it receives from other servers.
     pub(super) fn busiest(&self) -> Vec<f64> {
         self.by_server().into_iter().map(|[sent, received]| sent.max(received)).collect()
     }
 
-    /// Returns the maximum amount of traffic inside one server.
+    /// Returns the maximum, over all servers, of the bytes that stay inside the server.
     pub(super) fn inside(&self) -> f64 {
         (0..self.servers.len()).map(|server| self.servers[server][server]).fold(0.0, f64::max)
     }
 }
 
-/// Ranks that hold an expert in a layer; a rank with several replicas occurs once for each of them.
+/// Returns the ranks that hold an expert in a layer; a rank with several replicas of the expert occurs once for each
+/// replica.
 fn homes(result: &MoeResult, layer: usize, (expert, experts): (usize, usize), ranks: usize) -> Vec<usize> {
     let placed = result.layers.get(layer).and_then(|layer| layer.placement.as_ref());
     // Without a placement, experts are on the ranks in order.

@@ -1,9 +1,10 @@
-//! The shortest exchanges on any circuits of a region, from the checker's own integer program.
+//! Lower bounds on the times of exchanges, for any choice of the circuits of a region, from the checker's own integer
+//! program.
 //!
 //! An exchange can end by time T if some circuits and rates over packet switches carry all bytes by then. With `u =
-//! 1/T` this condition is linear: `C_ij B + x_ij >= D_ij u`, where the circuits of a server are limited by its ports
-//! and its rates by the total rate of its packet-switched NICs. The largest u bounds all plans, including those with
-//! strict routing. For a bound on strict routing alone, a binary variable marks the pairs with circuits.
+//! 1/T` this condition is linear: `C_ij B + x_ij >= D_ij u`, where the ports of a server limit its circuits `C`, and
+//! the total rate of its packet-switched NICs limits its rates `x`. The largest u bounds all plans, including plans
+//! with strict routing. For a bound on strict routing alone, a binary variable marks the pairs with circuits.
 
 use super::demand::Dispatch;
 use super::fabrics::least_on_circuits;
@@ -19,14 +20,14 @@ use lightbay_highs::solution::Status;
 /// Maximum relative change of a bound that the tolerances of the solver can cause.
 const SLIP: f64 = 1e-6;
 
-/// Returns a lower bound on the time of all exchanges of a micro-batch on any circuits, ms: the best bound within the
-/// time limit. With `is_strict`, pairs with circuits use only circuits.
+/// Returns a lower bound on the time of all exchanges of a micro-batch, for any choice of circuits, ms: the best bound
+/// that the solver proves within the time limit. With `is_strict`, pairs with circuits use only circuits.
 pub(super) fn exchanges_ms(sizes: &Sizes, demands: &[Dispatch], is_strict: bool, depth: Depth) -> f64 {
     let least = |demand| least_on_circuits(sizes, demand, exchange_ms(sizes, demand, is_strict, depth));
     demands.iter().map(|demand| 4.0 * least(demand)).sum()
 }
 
-/// Returns a lower bound on the time of the exchange between the servers of one layer on any circuits, ms.
+/// Returns a lower bound on the time of the exchange between the servers in one layer, for any choice of circuits, ms.
 fn exchange_ms(sizes: &Sizes, demand: &Dispatch, is_strict: bool, depth: Depth) -> f64 {
     let busiest = demand.busiest().into_iter().enumerate().filter(|(_, bytes)| *bytes > 0.0);
     let least = busiest.map(|(server, bytes)| bytes / sizes.regional(server)).fold(0.0, f64::max);
@@ -40,7 +41,7 @@ fn exchange_ms(sizes: &Sizes, demand: &Dispatch, is_strict: bool, depth: Depth) 
 }
 
 /// Builds the integer program, which maximises the time of the exchange with all NICs of a server as one, divided by
-/// the time on the chosen circuits. `None` if one of its numbers is not finite.
+/// the time on the chosen circuits. `None` if a number of the program is not finite.
 fn program(sizes: &Sizes, demand: &Dispatch, least: f64, is_strict: bool) -> Option<Model> {
     let n = demand.servers.len();
     let ports = |server: usize| sizes.nics[server][0];

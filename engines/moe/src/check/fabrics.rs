@@ -62,9 +62,9 @@ pub(super) fn times(sizes: &Sizes, fabric: FabricKind, demand: &Dispatch) -> Opt
     Some(total(sizes, demand, steps))
 }
 
-/// Returns a lower bound on the time of an all-to-all on circuits of a region, ms: every server uses its NICs in the
-/// best way, and the hops to and from the GPUs take at least the time for the average load of the NICs. `exchange_ms`
-/// is a known lower bound on the time of the exchange.
+/// Returns a lower bound on the time of an all-to-all, for any choice of the circuits of a region, ms: every server
+/// uses its NICs in the best way, and the hops to and from the GPUs take at least the time for the average load of the
+/// NICs. `exchange_ms` is a known lower bound on the time of the exchange.
 pub(super) fn least_on_circuits(sizes: &Sizes, demand: &Dispatch, exchange_ms: f64) -> f64 {
     let average =
         |(server, bytes): (usize, f64)| if bytes > 0.0 { bytes / sizes.working(server) } else { 0.0 };
@@ -82,9 +82,9 @@ pub(super) fn least_on_circuits(sizes: &Sizes, demand: &Dispatch, exchange_ms: f
     total(sizes, demand, [exchange, 0.0, hop, hop]).all_to_all_ms
 }
 
-/// Time in which one server could exchange its bytes with the others if the others were otherwise idle, ms; the
-/// bisection returns the largest time that is certainly too short. Circuits are assigned one by one, each to the server
-/// with the most bytes left, which is optimal for any time.
+/// Returns a lower bound on the time in which one server exchanges its bytes if all other servers are otherwise idle,
+/// ms: the largest time that bisection finds to be too short. Circuits are assigned one by one, each to the server with
+/// the most bytes left, which is optimal for any time.
 fn alone(sizes: &Sizes, server: usize, bytes: Vec<f64>) -> f64 {
     let sum: f64 = bytes.iter().sum();
     let suffices = |time: f64| {
@@ -136,9 +136,9 @@ fn links(n: usize, ports: u32) -> Vec<Vec<f64>> {
 }
 
 /// Returns the bytes on the busiest link if pairs without a link use shortest paths. Each server divides the bytes
-/// among the servers that are closer to the destination: in proportion to its links to them, or, if the next server is
-/// the last one before the destination, to the smaller number of links of the two hops. `None` if some servers cannot
-/// reach each other.
+/// among the servers that are closer to the destination: in proportion to its links to these servers or, if the
+/// destination is two hops away, in proportion to the smaller of the numbers of links of both hops. `None` if some
+/// servers cannot reach each other.
 fn forwarded(sizes: &Sizes, demand: &Dispatch) -> Option<f64> {
     let n = demand.servers.len();
     let links = links(n, PATCHED.min(sizes.built) as u32);

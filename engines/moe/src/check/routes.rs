@@ -130,7 +130,7 @@ pub(super) fn compare(name: &str, claimed: &AllToAll, exact: &AllToAll, found: &
     }
 }
 
-/// Packet-switched NICs of a server that have not failed.
+/// Returns the packet-switched NICs of a server that have not failed.
 fn working(region: &MoeRegion, server: u32) -> Vec<u32> {
     let has_failed =
         |nic: u32| region.failed_nics.iter().any(|failed| (failed.server, failed.nic) == (server, nic));

@@ -77,27 +77,28 @@ impl Sizes {
         }
     }
 
-    /// Working NICs of a server.
+    /// Returns the number of working NICs of a server.
     pub(super) fn working(&self, server: usize) -> f64 {
         self.nics[server].iter().sum()
     }
 
-    /// Rate of the working packet-switched NICs of a server.
+    /// Returns the total rate of the working packet-switched NICs of a server.
     pub(super) fn packets(&self, server: usize) -> f64 {
         self.nics[server][1] * self.packet
     }
 
-    /// Total rate of the working NICs of a server, with the packet-switched ones at their rate in the region.
+    /// Returns the total rate of the working NICs of a server; packet-switched NICs have the rate that they have in the
+    /// region.
     pub(super) fn regional(&self, server: usize) -> f64 {
         self.nics[server][0] * self.link + self.packets(server)
     }
 
-    /// The largest rate of all working NICs of a server on any of the networks.
+    /// Returns the largest total rate that the working NICs of a server have on any of the networks.
     pub(super) fn fastest(&self, server: usize) -> f64 {
         self.nics[server][0] * self.link + self.nics[server][1] * self.packet.max(self.link)
     }
 
-    /// The smallest value of all servers.
+    /// Returns the smallest of the values that `of` gives for the servers.
     pub(super) fn least(&self, of: impl Fn(usize) -> f64) -> f64 {
         (0..self.servers).map(of).fold(f64::INFINITY, f64::min)
     }

@@ -67,7 +67,8 @@ fn plan(scenario: &Scenario<Moe>, params: &Params, cx: &mut Context<'_, Moe>) ->
     Ok(session::closed(cx))
 }
 
-/// Adds candidates for static circuits: circuits for the mean demand, and a circulant if it gives every pair a path.
+/// Adds candidates for static circuits: circuits for the mean demand, and a circulant if every pair with bytes then has
+/// a path.
 pub(super) fn add(stage: &mut StageModel, cx: &mut Context<'_, Moe>) -> Result<(), PlanEnded> {
     let mean = mean(stage, cx);
     stage.add(mean, None)?;
@@ -76,7 +77,7 @@ pub(super) fn add(stage: &mut StageModel, cx: &mut Context<'_, Moe>) -> Result<(
     Ok(())
 }
 
-/// Circuits for the mean demand of all layers.
+/// Returns circuits for the mean demand of all layers.
 fn mean(stage: &StageModel, cx: &mut Context<'_, Moe>) -> CircuitCounts {
     let n = stage.rates.servers;
     let mut sum = LayerDemand {

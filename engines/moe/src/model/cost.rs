@@ -20,7 +20,7 @@ fn optical(row: &PriceRow, prices: &PriceList, port: f64) -> f64 {
 }
 
 /// Returns the cost of the parts of one server, $; `None` if the rate has no prices. `pooled` is a bound and not a
-/// network; it has the cost of the regional network.
+/// network; its cost is the cost of the regional network.
 pub fn server_usd(scenario: &MoeScenario, fabric: FabricKind) -> Option<f64> {
     let (region, prices) = (&scenario.region, &scenario.prices);
     let row = prices.of_rate(region.link_gbps)?;

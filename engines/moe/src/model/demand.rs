@@ -15,7 +15,7 @@ pub fn copies(experts: usize, slots: &[u32]) -> Vec<u32> {
     copies
 }
 
-/// Experts of a rank if the experts are on the ranks in order, in blocks whose sizes differ by at most one.
+/// Returns the experts of a rank if the experts are on the ranks in order, in blocks whose sizes differ by at most one.
 pub fn block(experts: usize, ranks: usize, rank: usize) -> Range<usize> {
     let start = |rank: usize| (rank * experts).div_ceil(ranks.max(1));
     start(rank)..start(rank + 1)
@@ -129,7 +129,8 @@ impl LayerDemand {
         )
     }
 
-    /// The larger of the bytes that every server sends and receives.
+    /// Returns, for every server, the larger of two numbers: the bytes that it sends to other servers, and the bytes
+    /// that it receives from other servers.
     pub fn leaving(&self) -> Vec<f64> {
         let most = |server| {
             let (sent, received): (f64, f64) = self.of_server(server);

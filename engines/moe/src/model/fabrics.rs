@@ -83,7 +83,7 @@ fn least_of_server(server: usize, bytes: &[f64], rates: &RegionRates, least_ms: 
     Some(low)
 }
 
-/// Returns a lower bound on the time of the exchange between servers on any circuits of the region, ms.
+/// Returns a lower bound on the time of the exchange between servers, for any choice of the circuits of the region, ms.
 fn least_exchange_ms(demand: &LayerDemand, rates: &RegionRates) -> f64 {
     let n = demand.servers;
     let start = rates.last(&demand.leaving(), |server| rates.regional(server));
@@ -102,9 +102,9 @@ fn least_exchange_ms(demand: &LayerDemand, rates: &RegionRates) -> f64 {
     least
 }
 
-/// Returns a lower bound on the time of the dispatch of a layer on any circuits of the region, ms. Each server uses all
-/// its NICs, has circuits to at most as many servers as it has ports, and needs the hops to and from the GPUs.
-/// `exchange_ms` is a tighter known lower bound on the exchange between servers, if there is one.
+/// Returns a lower bound on the time of the dispatch of a layer, for any choice of the circuits of the region, ms. Each
+/// server uses all its NICs, has circuits to at most as many servers as it has ports, and needs the hops to and from
+/// the GPUs. `exchange_ms` is a tighter known lower bound on the exchange between servers, if there is one.
 pub fn least_on_circuits_ms(demand: &LayerDemand, rates: &RegionRates, exchange_ms: f64) -> f64 {
     let leaving = demand.leaving();
     if leaving.iter().all(|bytes| *bytes == 0.0) {
@@ -122,8 +122,8 @@ pub fn least_on_circuits_ms(demand: &LayerDemand, rates: &RegionRates, exchange_
 }
 
 /// Returns the bytes on the busiest circuit of a circulant, in which servers forward the bytes of pairs without a
-/// circuit: over two hops, in proportion to the smaller number of circuits of both hops; farther, over shortest paths.
-/// `None` if some pair has no path.
+/// circuit: over two hops if possible, in proportion to the smaller of the numbers of circuits of both hops, otherwise
+/// over shortest paths. `None` if some pair has no path.
 fn forwarded(demand: &LayerDemand, degree: u32) -> Option<f64> {
     let n = demand.servers;
     let counts = circulant(n, degree);

@@ -49,28 +49,29 @@ impl RegionRates {
         }
     }
 
-    /// Working NICs of a server.
+    /// Returns the number of working NICs of a server.
     pub fn nics(&self, server: usize) -> f64 {
         f64::from(self.optical[server] + self.electrical[server])
     }
 
-    /// Total rate of the NICs of a server in the region, bytes/ms.
+    /// Returns the total rate of the working NICs of a server in the region, bytes/ms.
     pub fn regional(&self, server: usize) -> f64 {
         f64::from(self.optical[server]) * self.circuit + self.eps[server]
     }
 
-    /// Maximum total rate of the NICs of a server on any of the networks, bytes/ms: without circuits of a region every
-    /// NIC has its link rate.
+    /// Returns the largest total rate that the working NICs of a server have on any of the networks, bytes/ms: on
+    /// networks without circuits of a region, every NIC has its link rate.
     pub fn fastest(&self, server: usize) -> f64 {
         self.regional(server).max(self.nics(server) * self.circuit)
     }
 
-    /// Minimum of a rate over all servers: a ring through all servers is as fast as its slowest member.
+    /// Returns the minimum of a rate over all servers: a ring through all servers is as fast as its slowest server.
     pub fn slowest(&self, rate: impl Fn(usize) -> f64) -> f64 {
         (0..self.servers).map(rate).fold(f64::INFINITY, f64::min)
     }
 
-    /// Time until the last server has exchanged its bytes at its rate, ms; infinite if a server with bytes has no rate.
+    /// Returns the time until every server has exchanged its bytes at its rate, ms; infinite if a server with bytes has
+    /// rate 0.
     pub fn last(&self, bytes: &[f64], rate: impl Fn(usize) -> f64) -> f64 {
         let times = bytes.iter().enumerate().filter(|(_, bytes)| **bytes > 0.0);
         times.map(|(server, bytes)| bytes / rate(server)).fold(0.0, f64::max)

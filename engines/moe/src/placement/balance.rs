@@ -72,9 +72,9 @@ pub fn balanced(shape: &PlacementShape, load: &[f64], slots: &[u32]) -> Vec<u32>
     if after.busiest() <= before.busiest() { best.1 } else { slots.to_vec() }
 }
 
-/// Returns a lower bound on the load of the busiest rank relative to the mean. The busiest rank has at least the mean
-/// load and at least the heaviest replica, if each replica in turn goes to the expert with the largest load per
-/// replica. Without replicas, the rank of the heaviest expert also holds other experts.
+/// Returns a lower bound on the load of the busiest rank relative to the mean. The load of the busiest rank is at least
+/// the mean, and at least the largest load per replica when each redundant slot in turn has gone to the expert with the
+/// largest load per replica. Without replicas, the rank of the heaviest expert also holds other experts.
 pub fn least_imbalance(shape: &PlacementShape, load: &[f64]) -> f64 {
     let mean = load.iter().sum::<f64>() / shape.ranks.max(1) as f64;
     if mean <= 0.0 {

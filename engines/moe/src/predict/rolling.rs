@@ -3,8 +3,8 @@
 use super::passage::{FitSettings, PassageFit, passed};
 use crate::scenario::trace::GateHistory;
 
-/// The transition matrix to a layer, fitted again in every iteration. The sums follow the window, and a fit starts from
-/// the matrix of the previous iteration.
+/// The transition matrix to a layer, fitted again in every iteration. The weighted sums of the fit move with the window
+/// of past iterations, and each fit starts from the matrix of the previous iteration.
 #[derive(Clone, Debug)]
 pub struct RollingPassage<'h> {
     history: &'h GateHistory,
@@ -12,7 +12,7 @@ pub struct RollingPassage<'h> {
     settings: FitSettings,
     fit: PassageFit,
     passage: Vec<f64>,
-    /// Iteration before which the sums end; `None` if there are no sums.
+    /// The weighted sums contain iterations before this one; `None` if there are no sums yet.
     end: Option<usize>,
 }
 
@@ -25,7 +25,8 @@ impl<'h> RollingPassage<'h> {
     }
 
     /// Predicts the shares of the experts in the iteration at `index`, from the previous layer and from earlier
-    /// iterations. For the first layer, the prediction is its shares in the last iteration before.
+    /// iterations. For the first layer, the prediction is the shares of that layer in the previous iteration, or equal
+    /// shares without such an iteration.
     pub fn expected(&mut self, index: usize) -> Vec<f64> {
         // The first layer has no previous layer.
         let Some(before) = self.layer.checked_sub(1) else {
@@ -40,7 +41,7 @@ impl<'h> RollingPassage<'h> {
         passed(&self.passage, self.history.load(index, before))
     }
 
-    /// Moves the sums to the window before an iteration.
+    /// Moves the weighted sums to the window of iterations before `index`.
     fn move_to(&mut self, index: usize, before: usize) {
         let (history, layer, window) = (self.history, self.layer, self.settings.window);
         // Loads of both layers in one iteration.

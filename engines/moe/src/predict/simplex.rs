@@ -1,10 +1,10 @@
-//! The nearest point of the simplex (docs/methods/moe.md, section 10).
+//! Projects points onto the simplex: entries are at least 0 and sum to 1 (docs/methods/moe.md, section 10).
 
 /// Number of parallel sums, as the lanes of a vector register.
 const LANES: usize = 4;
 
-/// Projects a point with an initial threshold, such as that of a nearby point; returns the threshold that is subtracted
-/// from every entry.
+/// Projects a point onto the simplex and returns the threshold that is subtracted from every entry. The search for the
+/// threshold begins at `start`, such as the threshold of a nearby point.
 ///
 /// The threshold is the root of `sum max(0, v - t) = 1`, a decreasing, convex, piecewise linear function: Newton's
 /// method reaches it from any start in a few passes and without sorting.
@@ -28,7 +28,7 @@ pub fn project_from(point: &mut [f64], start: f64) -> f64 {
     threshold
 }
 
-/// Returns the threshold if no entry becomes 0; this is a lower bound on the correct one.
+/// Returns the threshold for the case that no entry becomes 0, which is a lower bound on the correct threshold.
 fn even_threshold(point: &[f64]) -> f64 {
     (point.iter().sum::<f64>() - 1.0) / point.len().max(1) as f64
 }

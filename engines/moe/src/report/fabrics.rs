@@ -52,7 +52,7 @@ fn networks<'a>(scenario: &MoeScenario, plan: Option<&'a MoeResult>) -> (Vec<Pri
     (found, absent)
 }
 
-/// Returns the bound for all networks, drawn as a line through their bars; `None` if it is unknown.
+/// Returns the bound for all networks, drawn as a line through their bars; `None` if the bound is unknown.
 fn bound(networks: &[PricedFabric<'_>]) -> Option<Line> {
     let pooled = networks.iter().find(|(_, result)| result.iteration.fabric == FabricKind::Pooled)?;
     let (name, label) = ("pooled_ms".to_owned(), "pooled, a bound".to_owned());

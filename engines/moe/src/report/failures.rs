@@ -1,4 +1,4 @@
-//! Cost of failed NICs: the time of an iteration with all NICs, and with the working ones.
+//! Cost of failed NICs: the time of an iteration if all NICs work, and with the NICs that have not failed.
 
 use super::ITERATION;
 use crate::model::iteration::data_parallel_ms;
@@ -12,7 +12,7 @@ use lightbay_core::clock::Deadline;
 use lightbay_core::report::{Cell, Facts, Tone, Unavailable};
 use std::collections::BTreeSet;
 
-/// Adds the failed NICs, and the NICs that their servers have left.
+/// Adds to `facts` the failed NICs, and the numbers of working NICs of their servers.
 pub(super) fn left(scenario: &MoeScenario, facts: &mut Facts) {
     let region = &scenario.region;
     if region.failed_nics.is_empty() {
@@ -32,18 +32,19 @@ pub(super) fn left(scenario: &MoeScenario, facts: &mut Facts) {
     facts.sentence(servers.iter().map(left).collect::<Vec<_>>().join("; "));
 }
 
-/// The same scenario with all NICs working.
+/// Returns the scenario without failed NICs.
 fn whole(scenario: &MoeScenario) -> MoeScenario {
     MoeScenario { region: scenario.region.without_failures(), ..scenario.clone() }
 }
 
-/// Time of the gradient reduction that failed NICs add, once per iteration, ms.
+/// Returns the time by which failed NICs lengthen the gradient reduction, once per iteration, ms.
 pub(super) fn gradients_ms(scenario: &MoeScenario, fabric: FabricKind) -> f64 {
     let time = |scenario| data_parallel_ms(scenario, fabric, &RegionRates::of(scenario)).unwrap_or(0.0);
     time(scenario) - time(&whole(scenario))
 }
 
-/// Time of an iteration on a network, ms; on circuits, by local search with the cheapest changes.
+/// Returns the time of an iteration on a network, ms. On regional circuits, local search finds the circuits, which
+/// change at the cheapest times.
 fn iteration_ms(
     scenario: &MoeScenario,
     fabric: FabricKind,
@@ -57,7 +58,7 @@ fn iteration_ms(
     Ok(study.time(SwitchPolicy::Exact, scenario.cluster.reconfiguration_delay_ms))
 }
 
-/// The iteration with and without the failed NICs on a network; `None` if no NIC has failed.
+/// Returns facts that compare the iteration on a network with and without the failed NICs; `None` if no NIC has failed.
 ///
 /// # Errors
 /// The deadline is over.

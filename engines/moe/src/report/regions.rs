@@ -14,7 +14,7 @@ const MOST_PLANNED: u32 = 64;
 const OVERVIEW: usize = 12;
 
 /// Returns the scenario of a region: with a synthetic trace each region has its own loads, with a counted trace all
-/// regions have the same.
+/// regions have the same loads; NICs have failed only in the first region.
 fn of_region(scenario: &MoeScenario, number: u32) -> MoeScenario {
     let mut other = scenario.clone();
     if let GateTrace::Synthetic(trace) = &mut other.trace {

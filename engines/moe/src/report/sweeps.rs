@@ -101,8 +101,8 @@ pub(super) fn delays(scenario: &MoeScenario, deadline: Deadline) -> Result<Secti
         .remark(ANALYTIC))
 }
 
-/// Returns the section on iteration time as a function of the optical degree, with packet-switched NICs at their own
-/// rate.
+/// Returns the section on iteration time as a function of the optical degree: all other NICs are connected to packet
+/// switches, whose total rate per server is `eps_total_gbps` if the scenario sets it.
 pub(super) fn degrees(scenario: &MoeScenario, deadline: Deadline) -> Result<Section, Unavailable> {
     let mut measured: Vec<Point> = Vec::new();
     let mut least: Vec<Point> = Vec::new();

@@ -15,7 +15,7 @@ const ITEMS: u32 = 64;
 /// Maximum number of rows of a long table that an overview shows.
 const OVERVIEW: usize = 16;
 
-/// Parts of the time of an iteration.
+/// Returns the section on the parts of the iteration time.
 ///
 /// # Errors
 /// The deadline is over before the iteration without failed NICs is known.

@@ -45,7 +45,7 @@ impl FailedNic {
         parts.map(|part| nic(part).ok_or_else(|| wrong(part))).collect()
     }
 
-    /// The NICs as a text that [`FailedNic::list`] reads.
+    /// Returns NICs as a text that [`FailedNic::list`] reads.
     pub fn text(nics: &[Self]) -> String {
         if nics.is_empty() {
             return "none".to_owned();
@@ -60,23 +60,23 @@ impl MoeRegion {
         self.failed_nics.contains(&FailedNic { server, nic })
     }
 
-    /// Working NICs of a server that are connected to the optical switch.
+    /// Returns the working NICs of a server that are connected to the optical switch.
     pub fn optical_of(&self, server: u32) -> Vec<u32> {
         self.ocs_nics.iter().copied().filter(|nic| !self.is_failed(server, *nic)).collect()
     }
 
-    /// Working NICs of a server that are connected to packet switches.
+    /// Returns the working NICs of a server that are connected to packet switches.
     pub fn packet_of(&self, server: u32) -> Vec<u32> {
         self.eps_nics.iter().copied().filter(|nic| !self.is_failed(server, *nic)).collect()
     }
 
-    /// Rate of the working packet-switched NICs of a server together, Gb/s.
+    /// Returns the total rate of the working packet-switched NICs of a server, Gb/s.
     pub fn eps_gbps_of(&self, server: u32) -> f64 {
         let fraction = self.packet_of(server).len() as f64 / self.eps_nics.len().max(1) as f64;
         self.eps_gbps() * fraction
     }
 
-    /// Returns the reason if packet switches carry nothing from or to a server.
+    /// Returns the reason why packet switches carry nothing from or to a server; `None` if they can carry bytes.
     pub fn no_packets_at(&self, server: u32) -> Option<NoPackets> {
         let failed = || {
             let all = self.optical_of(server).is_empty();
@@ -85,26 +85,27 @@ impl MoeRegion {
         self.no_packets().or_else(failed)
     }
 
-    /// The first server without packet switches, as the reason why it has none.
+    /// Returns the reason why packet switches carry nothing for the first such server; `None` if there is no such
+    /// server.
     pub fn first_without_packets(&self) -> Option<NoPackets> {
         (0..self.servers).find_map(|server| self.no_packets_at(server))
     }
 
-    /// The first server without a working NIC, as a reason.
+    /// Returns a reason that names the first server without a working NIC; `None` if every server has a working NIC.
     pub fn first_cut_off(&self) -> Option<NoPackets> {
         let is_cut_off =
             |server: &u32| self.packet_of(*server).is_empty() && self.optical_of(*server).is_empty();
         (0..self.servers).find(is_cut_off).map(|server| NoPackets::Failed { server, all: true })
     }
 
-    /// The region with all NICs working.
+    /// Returns the region without failed NICs.
     #[must_use]
     pub fn without_failures(&self) -> Self {
         Self { failed_nics: Vec::new(), ..self.clone() }
     }
 }
 
-/// Returns the reason if no bytes leave any server of a scenario.
+/// Returns the reason why no bytes leave any server of a scenario; `None` if some bytes do.
 pub(super) fn without_traffic(moe: &MoeScenario) -> Option<Idle> {
     let why = "in a region of one server with one replica of the model, where no bytes leave the server";
     let none = moe.region.servers == 1 && moe.replicas() <= 1;
@@ -112,7 +113,8 @@ pub(super) fn without_traffic(moe: &MoeScenario) -> Option<Idle> {
 }
 
 impl MoeScenario {
-    /// Returns the reason if a NIC carries neither circuits nor packets, so that its failure has no effect.
+    /// Returns the reason why a NIC carries neither circuits nor packets, so that its failure has no effect; `None` if
+    /// the NIC is in use.
     fn unused(&self, nic: u32) -> Option<&'static str> {
         let region = &self.region;
         if without_traffic(self).is_some() {
@@ -124,7 +126,7 @@ impl MoeScenario {
         (region.eps_gbps() <= 0.0).then_some("packet-switched NICs have no rate (eps_total_gbps=0)")
     }
 
-    /// Adds the problems of the failed NICs.
+    /// Adds the problems of the list of failed NICs.
     pub(super) fn validate_failures(&self, problems: &mut Problems) {
         let region = &self.region;
         let mut seen: BTreeMap<(u32, u32), usize> = BTreeMap::new();

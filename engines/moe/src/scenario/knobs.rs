@@ -305,7 +305,7 @@ impl MoeScenario {
         KNOBS.set(self, name, index, value)
     }
 
-    /// Sets the model, by its name if it has one.
+    /// Sets the model; if a preset has the same fields, the scenario stores the name of the preset.
     fn set_shape(&mut self, shape: MoeModel) {
         self.model = MoeModelChoice::of(shape);
         self.fit_region();

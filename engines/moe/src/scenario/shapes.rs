@@ -185,7 +185,7 @@ impl MoeModel {
         f64::from(self.seq) * f64::from(self.micro_batch)
     }
 
-    /// Mean number of experts of a rank, without replicas.
+    /// Returns the mean number of experts of a rank, without replicas.
     pub fn experts_per_rank(&self) -> f64 {
         f64::from(self.experts) / f64::from(self.ep.max(1))
     }

@@ -150,7 +150,8 @@ impl MoeScenario {
         }
     }
 
-    /// Every rank has the same number of slots: one per expert and one per redundant expert.
+    /// Adds a problem if the ranks cannot all have the same number of slots: the slots are one per expert and one per
+    /// redundant expert.
     fn validate_slots(&self, problems: &mut Problems) {
         let shape = self.shape();
         let (experts, ranks) = (shape.experts, shape.ep);

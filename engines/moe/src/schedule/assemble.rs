@@ -253,7 +253,7 @@ pub fn fabric_ms(scenario: &MoeScenario, kind: FabricKind) -> Result<f64, NoPlan
     fabric_ms_of(scenario, kind, &demands.collect::<Vec<_>>())
 }
 
-/// Returns the same time as [`fabric_ms`], from the given demand of every layer.
+/// Returns the time of an iteration as [`fabric_ms`] does, but from the given demand of every layer.
 ///
 /// # Errors
 /// As [`fabric`].

@@ -61,7 +61,7 @@ pub struct SwitchSchedule {
 
 impl SwitchSchedule {
     /// Returns the time of exchanges and stalls of a micro-batch in the stage, ms. Infinite if the schedule uses
-    /// circuits before they are known.
+    /// circuits before the demand for which they were chosen is known.
     pub fn cost_ms(&self, stage: &StageModel) -> f64 {
         // The circuits that the previous micro-batch leaves.
         let mut installed = self.used.first().map(|used| used[3]);
@@ -81,8 +81,8 @@ impl SwitchSchedule {
         Some(self.used.get(layer)?[at])
     }
 
-    /// Returns `true` if circuits are set before an exchange even if they are already installed. A region without
-    /// circuits, such as one of a single server, sets none.
+    /// Returns `true` if circuits are set before an exchange even if they are already installed. In a region without
+    /// circuits, such as a region of a single server, nothing is set.
     pub fn is_forced(&self, stage: &StageModel, phase: LayerPhase, candidate: usize) -> bool {
         let circuits = stage.candidates.get(candidate).map_or(0, |known| known.counts.total());
         // The paper stalls before every dispatch, whether circuits change or not.
@@ -149,14 +149,15 @@ fn reused(layer: usize, own: impl Fn(usize) -> usize) -> [usize; 4] {
     [before, own(layer), own(layer), own(layer)]
 }
 
-/// Returns the stall of a change while the experts compute, ms.
+/// Returns the stall of a change that is made while the experts compute: the delay of the switch minus the compute
+/// time, at least 0, ms.
 fn hidden_by_experts(stage: &StageModel) -> f64 {
     (stage.delay_ms() - stage.times.expert_ms).max(0.0)
 }
 
 /// Returns the circuits of the four exchanges of a layer: predicted circuits for the dispatch; for the combine, the own
-/// circuits of the layer if they save time; for the backward pass, the own circuits or, in the last layer, those of the
-/// combine.
+/// circuits of the layer if they save time; for the backward pass, the own circuits or, in the last layer, the circuits
+/// of the combine.
 fn predicted(stage: &StageModel, layer: usize, own: usize) -> [usize; 4] {
     // Without a prediction, the dispatch uses the layer's own circuits.
     let predicted = stage.predicted.get(layer).copied().unwrap_or(own);

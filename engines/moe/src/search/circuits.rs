@@ -10,7 +10,7 @@ pub struct CircuitCounts {
 }
 
 impl CircuitCounts {
-    /// No circuits between servers with the given numbers of ports.
+    /// Creates counts without circuits, for servers with the given numbers of ports.
     pub fn none(ports: &[u32]) -> Self {
         let servers = ports.len();
         let ports = ports.iter().map(|ports| u16::try_from(*ports).unwrap_or(u16::MAX)).collect();

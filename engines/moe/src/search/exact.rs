@@ -111,7 +111,7 @@ impl CircuitProgram {
         })
     }
 
-    /// Circuits of a point.
+    /// Returns the circuits of a solution of the program.
     fn circuits(&self, values: &[f64], ports: &[u32]) -> CircuitCounts {
         let mut circuits = CircuitCounts::none(ports);
         for (a, b, column) in &self.columns {
@@ -128,7 +128,8 @@ impl CircuitProgram {
     }
 }
 
-/// The best circuits for an exchange between servers with `ports` working ports, starting from known ones, with at most `nodes` branch-and-bound nodes.
+/// Returns the best circuits for an exchange between servers with `ports` working ports. Branch and bound starts from
+/// the `known` circuits and uses at most `nodes` nodes.
 ///
 /// # Errors
 /// Errors of the watch; [`MethodError::Failed`] if the solver fails.

@@ -96,7 +96,8 @@ impl Exchange {
         done(self.sent(server)) && done(self.received(server))
     }
 
-    /// Lower bound on the time with any circuits, from treating all NICs of a server as one.
+    /// Returns a lower bound on the time of the exchange, for any choice of circuits, ms: all NICs of a server count as
+    /// one NIC.
     pub fn pooled_time(&self, ports: &[u32]) -> f64 {
         let time = |(server, ports): (usize, &u32)| {
             // Every byte of a server leaves over one of its NICs.
@@ -123,7 +124,7 @@ impl Exchange {
         self.circuit
     }
 
-    /// Rate of the working packet-switched NICs of a server, bytes/ms.
+    /// Returns the rate of the working packet-switched NICs of a server, bytes/ms.
     pub fn eps_rate(&self, server: usize) -> f64 {
         self.eps[server]
     }

@@ -7,12 +7,12 @@ use super::circuits::CircuitCounts;
 pub enum BlockedRule {
     /// The algorithm ends, as printed in the paper; the remaining ports stay unused.
     Printed,
-    /// The pair is skipped, and the algorithm continues with the next one.
+    /// The pair is skipped, and the algorithm continues with the next pair.
     Continue,
 }
 
-/// Circuits between servers with the given numbers of ports for `weights`, the bytes of both directions of every pair,
-/// row by row. Pairs without bytes get no circuits.
+/// Returns the circuits of Algorithm 1 between servers with the given numbers of ports. `weights` gives the bytes of
+/// both directions of every pair, row by row. Pairs without bytes get no circuits.
 pub fn greedy(ports: &[u32], weights: &[f64], rule: BlockedRule) -> CircuitCounts {
     let servers = ports.len();
     let mut circuits = CircuitCounts::none(ports);

@@ -1,8 +1,8 @@
 //! NICs of the circuits of a region, spread over the NUMA nodes of every server (docs/methods/moe.md, section 7).
 //!
 //! Of c parallel circuits of a pair, half use each node at both ends; an odd one goes to the node with more NICs left.
-//! Both ends choose independently. Failed NICs hold no circuits. If the working NICs of a server are on one node for the
-//! most part, as few circuits as possible exceed the half of their pair.
+//! Both ends choose independently. Failed NICs hold no circuits. If most working NICs of a server are on one node, as
+//! few circuits as possible use this node beyond the half of their pair.
 
 use super::circuits::CircuitCounts;
 use crate::plan::{CircuitAction, RegionCircuit};
@@ -82,16 +82,16 @@ pub fn changed(region: &MoeRegion, before: &[RegionCircuit], circuits: &CircuitC
 struct NodeUse([u16; 2]);
 
 impl NodeUse {
-    /// Returns `true` if `count` circuits can be balanced after one more of them uses a node; with a single node they
-    /// always can.
+    /// Returns `true` if the `count` circuits of a pair can still be balanced after one more circuit uses a node; this
+    /// always holds if there is only one node.
     fn takes(self, node: usize, count: u16, one_node: bool) -> bool {
         // Half of the circuits, rounded up, may use one node.
         self.0[node] < if one_node { count } else { count.div_ceil(2) }
     }
 }
 
-/// Minimum number of circuits of a server beyond the halves of their pairs: each pair needs half of its circuits, rounded
-/// down, on each node, and the node with fewer working NICs may have too few for all pairs.
+/// Returns the minimum number of circuits of a server that must exceed the half of their pair: each pair needs half of
+/// its circuits, rounded down, on each NUMA node, but the node with fewer working NICs may have too few for all pairs.
 fn excess(region: &MoeRegion, circuits: &CircuitCounts, server: usize) -> u16 {
     let halves: u16 = circuits.row(server).iter().map(|count| count / 2).sum();
     let working = region.optical_of(server as u32);
@@ -100,8 +100,8 @@ fn excess(region: &MoeRegion, circuits: &CircuitCounts, server: usize) -> u16 {
     halves.saturating_sub(fewer)
 }
 
-/// The circuits with their NICs; old circuits stay as far as the balance of the nodes allows. `None` if the other
-/// circuits do not fit around them.
+/// Returns the circuits with their NICs. Old circuits keep their NICs as far as the NUMA nodes stay balanced; `None` if
+/// the other circuits then have no NICs.
 fn kept(region: &MoeRegion, old: &[RegionCircuit], circuits: &CircuitCounts) -> Option<Vec<RegionCircuit>> {
     let (n, one_node) = (circuits.servers(), region.has_one_node());
     let node = |nic: u32| usize::from(region.numa(nic) != 0);

@@ -2,8 +2,9 @@
 //! circuits (docs/methods/moe.md, section 5).
 //!
 //! Only a move at the slowest server can shorten the exchange, so no other moves are tried. A move is timed only at the
-//! servers that it changes. The best move of a round is made. Moves that keep the time but reduce the sum of squared
-//! times at their servers are also made, so that the search does not end at a tie of several slowest servers.
+//! servers that it changes. The best move of a round is made. Moves that keep the time but reduce the sum of the
+//! squared times of the servers that they change are also made, so that the search does not end if several servers are
+//! equally slow.
 
 use super::circuits::CircuitCounts;
 use super::exchange::Exchange;
@@ -69,8 +70,8 @@ pub struct SwapWork {
     pub made: u64,
 }
 
-/// The best circuits that local search finds from the greedy circuits, from a circulant, and from random circuits;
-/// `ports` are the working ports of every server.
+/// Returns the best circuits that local search finds, starting from the greedy circuits, from a circulant, and from
+/// random circuits; `ports` are the working ports of every server.
 pub fn swapped(exchange: &Exchange, ports: &[u32], weights: &[f64]) -> (CircuitCounts, SwapWork) {
     // First start: the greedy circuits.
     let mut best = greedy(ports, weights, BlockedRule::Continue);
@@ -87,7 +88,8 @@ pub fn swapped(exchange: &Exchange, ports: &[u32], weights: &[f64]) -> (CircuitC
     (best, work)
 }
 
-/// A circulant of the largest number of ports, without the circuits for which a server has too few ports.
+/// Returns a circulant for the largest number of ports of any server, without the circuits for which a server has too
+/// few ports.
 pub fn even(ports: &[u32]) -> CircuitCounts {
     let degree = ports.iter().copied().max().unwrap_or(0);
     CircuitCounts::of(ports, &circulant(ports.len(), degree))
@@ -224,7 +226,7 @@ impl SwapSearch<'_> {
         true
     }
 
-    /// Times a move and keeps it if it is the best.
+    /// Times a move, and stores the move in `best` if its result is better than the best so far.
     fn attempt(&mut self, change: CircuitMove, now: f64, best: &mut Option<Tried>) {
         self.work.tried += 1;
         // Later moves must beat the best one so far.

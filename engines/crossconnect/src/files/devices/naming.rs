@@ -13,7 +13,8 @@ use lightbay_core::problem::Problem;
 pub(crate) struct Ports {
     /// `true` if ingress and egress ports share one series of numbers.
     one_series: bool,
-    /// As `one_series`, for devices on which one connection carries both directions.
+    /// `true` if ingress and egress ports share one series of numbers on devices on which one connection carries both
+    /// directions; `one_series` applies to all other devices.
     one_series_both_ways: bool,
     /// Template of port names, if names are more than numbers.
     template: Option<&'static str>,

@@ -1,5 +1,5 @@
-//! `calient_tl1`: TL1 commands of Calient S-series switches. The commands enter a connection, then activate it; to
-//! remove it, they cancel it, then delete it.
+//! `calient_tl1`: TL1 commands of Calient S-series switches. To add a connection, the commands enter and then activate
+//! the connection; to remove a connection, they cancel and then delete it.
 
 use super::Naming;
 use super::jobs::BoxJob;

@@ -37,7 +37,7 @@ pub(super) struct BoxJob {
     pub removes: Vec<Lane>,
     /// Connections to add afterwards.
     pub adds: Vec<Lane>,
-    /// The whole state afterwards, if the job writes it instead of the changes.
+    /// All connections of the device after the job, if the job writes this state instead of the changes.
     pub whole: Option<Vec<Lane>>,
     /// `true` if the device has no connection before the job. Always `false` for a device with reserved ports, because
     /// such ports may hold connections of other users.

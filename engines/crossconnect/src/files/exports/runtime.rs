@@ -26,7 +26,7 @@ struct Change<'a> {
     phase: u32,
     /// Time of the change within the iteration, s.
     time_s: f64,
-    /// Time at which the new circuits start to carry traffic, s; it may fall into the next iteration.
+    /// Time at which the new circuits start to carry traffic, s; this time may fall into the next iteration.
     carries_at_s: f64,
     delay_s: f64,
     period_s: f64,

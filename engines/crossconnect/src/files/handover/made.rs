@@ -202,14 +202,14 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Crosscon
     Ok(ConvertedScenario { scenario: Scenario::new(header.name, body), notes: handed.notes })
 }
 
-/// The changes of a plan that the parameter `name` gives.
+/// Returns the changes of the plan that the parameter `name` gives.
 fn changes_of<'a>(name: &str, result: &'a CrossconnectResult) -> Result<&'a Changes, Problem> {
     result.changes().ok_or_else(|| {
         Problem::new(name, "is an order of phases and sets no switch", "give a plan of another method")
     })
 }
 
-/// Circuits of one layer of a plan.
+/// Returns the circuits of one layer of a plan.
 fn of_layer(from: &SharedPlan, layer: u32) -> Result<CircuitMatrix, Problem> {
     from.circuits_of_layer(layer).ok_or_else(|| {
         let message = match from.circuits_of_layer(0) {

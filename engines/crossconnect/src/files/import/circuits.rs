@@ -1,8 +1,9 @@
 //! Builds the circuits of all switches from connections.
 //!
-//! A circuit exists if both of its directions are listed and it joins two pods (or, if target circuits are given port
-//! by port, is one of them). If circuits share a port, target circuits take precedence, then the circuit listed first.
-//! All other connections make no circuit and become the strays of the scenario.
+//! Two connections make a circuit if they are its two directions and the circuit joins two pods; if target circuits are
+//! given port by port, a circuit must be one of them instead of joining two pods. If circuits share a port, target
+//! circuits take precedence, then the circuit listed first. All other connections make no circuit and become the strays
+//! of the scenario.
 
 use crate::files::devices::{Ends, Joint, Way};
 use crate::scenario::{
@@ -64,7 +65,7 @@ impl<'a> Connections<'a> {
         }
     }
 
-    /// Adds a connection. It is an error to list a connection twice.
+    /// Adds a connection; an error if the connection is listed twice, or if its ports do not exist.
     pub(super) fn add(
         &mut self,
         ocs: u32,

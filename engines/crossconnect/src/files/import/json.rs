@@ -17,8 +17,8 @@ fn no_list(key: &str) -> Problems {
     Problem::new("", format!("holds no '{key}'"), "check that this is the file you meant").into()
 }
 
-/// Returns the name of a port, which may be written as a number; adds a problem and returns `None` if it is missing or
-/// has another type.
+/// Returns the name of a port, which may be written as a number; adds a problem and returns `None` if the name is
+/// missing or has another type.
 fn port(entry: &Map<String, Value>, key: &str, place: &str, problems: &mut Problems) -> Option<String> {
     match entry.get(key) {
         Some(Value::String(name)) => Some(name.clone()),

@@ -3,12 +3,12 @@
 use super::components::ChangeComponents;
 use super::traffic::Traffic;
 
-/// Number of components, too large for one batch, that are in progress at the same time.
+/// Rule for the number of components that are in progress at the same time, because they are too large for one batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Care {
-    /// As many as the limits allow.
+    /// As many components as the limits on dark circuits allow.
     Eager,
-    /// Only one, so that the open ends of other components do not block it.
+    /// Only one component, so that circuits that other components have removed and not yet replaced do not block it.
     OneAtATime,
 }
 
@@ -23,8 +23,8 @@ enum Stage {
     Done,
 }
 
-/// Returns the changes of each batch, as numbers of changes. This heuristic respects the limits if it finds batches
-/// within them.
+/// Returns the changes of each batch, as numbers of changes. The batches respect the limits if this heuristic finds
+/// such batches.
 pub(super) fn pack(work: &ChangeComponents, traffic: Traffic, care: Care) -> Vec<Vec<u32>> {
     let mut packer = Packer {
         work,
@@ -69,8 +69,8 @@ impl Packer<'_> {
         work.components.iter().map(|component| self.missed_by(&component.removals) > 0).collect()
     }
 
-    /// Chooses the removals of a batch: first of components in progress, then of whole components, then the first moves
-    /// of components that must be cut.
+    /// Chooses the removals of a batch: first removals of components in progress, then all removals of components that
+    /// fit the limits, then the first moves of components that must be cut.
     fn removals(&mut self, too_large: &[bool], care: Care) {
         let work = self.work;
         // Components in progress come first, because their circuits are dark.

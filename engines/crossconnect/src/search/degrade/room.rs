@@ -8,8 +8,8 @@ use crate::model::assignment::{Assignment, Cell};
 use crate::model::task::{Task, merged};
 
 impl Task {
-    /// Returns a solution with every lost circuit for which a switch has free ports at both ends. Places at which a
-    /// circuit would count as kept are filled last, because bounds count the removal of that circuit.
+    /// Returns a solution with every lost circuit for which a switch has free ports at both ends. Ports at which a lost
+    /// circuit is installed are used last, because bounds count this circuit as removed.
     pub(crate) fn completed(&self, found: &Assignment) -> Assignment {
         if self.lost.is_empty() {
             return found.clone();
