@@ -239,7 +239,8 @@ pub fn figures_of(result: &CollectiveResult, scenario: &CollectiveScenario) -> B
     metrics
 }
 
-/// Converts a plan to another scenario: returns the plan unchanged if everything on which it depends is the same.
+/// Converts a plan to another scenario: returns the plan unchanged if both scenarios agree in everything on which the
+/// plan depends.
 ///
 /// # Errors
 /// A sentence on what has changed.

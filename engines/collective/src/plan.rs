@@ -228,7 +228,8 @@ impl FloorClaim {
         if alpha_threshold == 0.0 { &self.with_latency } else { &self.without_latency }
     }
 
-    /// Creates the claim from both floors, and computes the gap of a finish to its floor.
+    /// Creates the claim from the floors without and with latencies, and computes the gap between a finish and its
+    /// floor.
     pub fn of(
         without_latency: FloorProof,
         with_latency: FloorProof,

@@ -208,8 +208,8 @@ impl MoeRegion {
         region
     }
 
-    /// Connects `optical` NICs of every server to the optical switch and the other NICs to packet switches; the latter
-    /// are taken alternately from the end of each NUMA node.
+    /// Connects `optical` NICs of every server to the optical switch and the other NICs to packet switches; the NICs
+    /// for packet switches are taken alternately from the end of each NUMA node.
     pub fn share_nics(&mut self, optical: u32) {
         let mut nodes: Vec<Vec<u32>> = Vec::new();
         for (nic, node) in (0..self.nics_per_server).zip(&self.numa_of_nic) {

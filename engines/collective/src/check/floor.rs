@@ -1,4 +1,4 @@
-//! Lower bounds (floors) of a plan, recomputed for the path, cut or sum over links that each of them names.
+//! Lower bounds (floors) of a plan, each recomputed for the path, cut or sum over links that it names.
 
 use super::links::{CheckedLink, CheckedLinks};
 use super::{Findings, code, words};
@@ -7,7 +7,7 @@ use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort};
 use lightbay_core::checked::same;
 
 /// Checks each floor against its proof, and the finish and the replay against the floors. Returns the claimed floor of
-/// the finish, µs, if both proofs hold.
+/// the finish, µs, if the proofs of both floors hold: without latencies, and with latencies.
 pub(super) fn check(
     scenario: &CollectiveScenario,
     chunks: &ChunkList,

@@ -4,7 +4,7 @@
 
 use super::links::CheckedLink;
 
-/// A link out of a node or, at a switch, for one pace of arrivals.
+/// A link out of a GPU, or a link out of a switch for data that arrives at one pace.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LinkLane<'a> {
     /// Node (or switch at a pace) that the lane leaves.

@@ -10,8 +10,8 @@ use crate::trees::sends::ListSends;
 use lightbay_core::kind::Candidate;
 use lightbay_core::problem::Problems;
 
-/// Returns the tasks of the parts of a collective and a schedule for each, from `parts`, the sends of each part along
-/// trees: in epochs of one length, with `pieces` equal pieces of every chunk.
+/// Returns one task and one schedule for each part of a collective, in epochs of `epoch_us` and with `pieces` equal
+/// pieces of every chunk. `parts` gives the sends of each part along trees.
 ///
 /// # Errors
 /// Networks that cannot be represented exactly.

@@ -1,7 +1,7 @@
 //! Scenarios from plans of other kinds: the collective runs on the network that a plan builds.
 //!
-//! If the plan of a kind is a network, it provides nodes and links with their rates. If a kind plans circuits, it
-//! provides pods and the number of circuits between them; a pod is then one GPU, or several GPUs at a switch.
+//! A plan that is a network provides nodes and links with their rates. A plan of circuits provides pods and the number
+//! of circuits between them; each pod then becomes one GPU, or several GPUs at a switch.
 
 use crate::Collective;
 use crate::scenario::{
@@ -258,7 +258,7 @@ fn placed(topology: &Topology, traffic: &TrafficMatrix) -> Option<Vec<Vec<f64>>>
     bytes.iter().flatten().any(|amount| *amount > 0.0).then_some(bytes)
 }
 
-/// Returns the demand of the bytes between GPUs as chunks of one size.
+/// Returns the demand that sends the given bytes between GPUs, as chunks of one size.
 fn of_traffic(topology: &Topology, bytes: &[Vec<f64>], notes: &mut Vec<String>) -> Demand {
     let pairs = || (0..bytes.len()).flat_map(|from| (0..bytes.len()).map(move |to| (from, to)));
     let amount = |(from, to): (usize, usize)| if from == to { 0.0 } else { bytes[from][to] };

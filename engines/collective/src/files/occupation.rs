@@ -179,7 +179,7 @@ pub(super) struct PlaceLoad {
 }
 
 impl PlaceLoad {
-    /// Returns the time that the links need for the data if all of them share it, µs.
+    /// Returns the time that the links need for the data if all links share the data, µs.
     pub(super) fn busy_us(&self) -> f64 {
         if self.rate > 0.0 { self.bytes / self.rate } else { 0.0 }
     }

@@ -119,7 +119,8 @@ impl ChunkPlaces {
         (self.rank(self.chunks.source(chunk)), dests)
     }
 
-    /// Returns the place of a piece at a rank before the first step, or at the end; `None` if it only passes through.
+    /// Returns the place of a piece at a rank before the first step, or at the end; `None` if the piece only passes
+    /// through the rank.
     pub(super) fn place(&self, result: &CollectiveResult, piece: u32, rank: u32) -> Option<BufferPlace> {
         let (source, dests) = self.ends(result, piece);
         let (begins, ends) = (rank == source, dests.contains(&rank));

@@ -93,7 +93,7 @@ impl Distances<'_> {
     }
 }
 
-/// Returns the smallest latency from a node to every node, or (with `towards`) from every node to it, µs.
+/// Returns the smallest latency from a node to every node, or (with `towards`) from every node to this node, µs.
 pub fn distances(network: &LinkNetwork, node: u32, towards: bool) -> Vec<f64> {
     arrivals(network, node, towards, |link, at| at + network.links()[link as usize].alpha_us)
 }

@@ -180,8 +180,8 @@ impl FlowNetwork {
         }
     }
 
-    /// Returns the nodes that are reachable from the source after the last flow, if `limit` did not end it: the
-    /// smallest source side of a minimum cut.
+    /// Returns the nodes that are reachable from the source after the last flow: the smallest source side of a minimum
+    /// cut, unless the flow ended at `limit`.
     pub fn source_side(&mut self, source: u32) -> Vec<bool> {
         // Dead ends lost their level in the last layers, so the levels are computed again.
         self.layers(source, source);

@@ -190,7 +190,7 @@ fn coarse(
     ended
 }
 
-/// Searches for schedules of parts of chunks that end before the known finish, and reports each that it finds.
+/// Searches for schedules of parts of chunks that end before the known finish, and reports each such schedule.
 pub(super) fn ask_fluid_below(
     session: &EpochSession,
     asking: &Asking<'_>,

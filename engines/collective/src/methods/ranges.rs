@@ -1,8 +1,8 @@
 //! Schedules for every size of a list, each with lower bounds. Small sizes need low latency, large sizes high
 //! bandwidth.
 //!
-//! Plans each size separately. Then replays each schedule with the sizes around its own, and keeps the smallest set of
-//! schedules that come close to the best time of each size.
+//! Each size is planned separately. Then each schedule is replayed with sizes near the size for which it was planned,
+//! and the smallest set of schedules is kept that come close to the best time of each size.
 
 use super::auto::{MOST_DELIVERIES, PIECES, epochs};
 use super::trees::{self, MIN_PIECE_BYTES, ScenarioTrees, ScheduleForm};

@@ -34,7 +34,7 @@ impl EpochDistances {
     }
 }
 
-/// Returns the distances from a node to all nodes, or (with `towards`) from all nodes to it.
+/// Returns the distances from a node to all nodes, or (with `towards`) from all nodes to this node.
 fn distances(network: &LinkNetwork, lengths: &[u32], node: u32, towards: bool) -> Box<[u32]> {
     let ways = arrivals(network, node, towards, |link, at| at + f64::from(lengths[link as usize]));
     // Sums of epochs are integers, so the conversion is exact; infinity becomes `FAR`.
@@ -46,10 +46,10 @@ fn distances(network: &LinkNetwork, lengths: &[u32], node: u32, towards: bool) -
 /// `node`.
 ///
 /// `arrival(link, at)` is the time at the other end of a link for data that is at this end at time `at`, or infinity.
-/// It must not be before `at`, and data that starts later must not arrive earlier.
+/// The arrival must not be before `at`, and data that starts later must not arrive earlier.
 ///
-/// petgraph's `dijkstra` does not support costs that depend on the time. For constant costs it takes 1.3 to 2.0 times
-/// as long on the presets (584 to 16 nodes).
+/// petgraph's `dijkstra` does not support costs that depend on the time. For constant costs, `dijkstra` takes 1.3 to
+/// 2.0 times as long on the presets (584 to 16 nodes).
 pub fn arrivals(
     network: &LinkNetwork,
     node: u32,

@@ -93,7 +93,7 @@ pub fn rounded_down(ratio: f64) -> f64 {
 }
 
 impl EpochModel {
-    /// Describes the links of a network in epochs, each considered separately, as if it left a GPU.
+    /// Describes the links of a network in epochs, each considered separately, as if the link left a GPU.
     pub fn new(network: &LinkNetwork, epoch_us: f64, chunk_bytes: f64, alpha_threshold: f64) -> Self {
         let links = (0u32..)
             .zip(network.links())

@@ -38,8 +38,8 @@ impl FluidLink {
 
 impl FluidLinks {
     /// Describes the links of a task for parts of chunks. A part of a chunk takes one epoch plus the latency. On a link
-    /// out of a cut-through switch it takes only the latency, because the link carries it in the same epoch as the link
-    /// into the switch.
+    /// out of a cut-through switch, the part takes only the latency, because this link carries the part in the same
+    /// epoch as the link into the switch.
     pub fn of(task: &CollectiveTask) -> Self {
         let tau = task.epochs.epoch_us;
         let links: Vec<FluidLink> = task

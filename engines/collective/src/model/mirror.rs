@@ -26,8 +26,8 @@ pub struct MirroredStart {
     pub pace: u32,
 }
 
-/// Returns, for each start, the starts that follow it without a wait, out of the switch that it enters. If switches do
-/// not copy, each arrival feeds a separate departure.
+/// Returns, for each start of a chunk on a link into a switch, the starts on links out of the switch by which the chunk
+/// leaves without a wait. If switches do not copy, each arrival feeds a separate departure.
 fn following(task: &CollectiveTask, starts: &[ChunkStart]) -> Vec<Vec<usize>> {
     let mut after: Vec<Vec<usize>> = vec![Vec::new(); starts.len()];
     if !task.real.is_cut_through() {
@@ -114,8 +114,8 @@ struct MirroredWay {
 
 /// Schedules the starts of a reversed schedule again if their transmissions could collide on the actual network, or if
 /// chunks could meet in a switch at several paces. List scheduling: takes the paths in the order of their epochs and
-/// starts each as soon as all of its links are free, but not before its planned epoch or its inputs. Returns the
-/// finish.
+/// starts each as soon as all of its links are free, but not before its planned epoch, and not before its data has
+/// arrived. Returns the finish.
 pub fn settled(task: &CollectiveTask, starts: &mut [ChunkStart], finish: u32) -> u32 {
     let ends = |start: &ChunkStart| &task.network.links()[start.link as usize];
     let real = mirrored(task, starts, finish);

@@ -29,7 +29,7 @@ struct Reach {
     parent: u32,
     price: f64,
     latency: f64,
-    /// Entry of the previous switch, and the link from that switch.
+    /// Index of the entry for the previous switch on the path, and the link from this switch.
     before: u32,
     link: u32,
 }

@@ -75,7 +75,8 @@ struct Connection {
     place: String,
     ingress: String,
     egress: String,
-    /// `true` if the switch says that the connection carries both directions; `None` if it does not say.
+    /// `true` if the switch says that the connection carries both directions; `None` if the switch does not report
+    /// this.
     both_ways: Option<bool>,
 }
 
@@ -155,7 +156,7 @@ pub fn formats() -> Vec<FormatInfo> {
     all
 }
 
-/// Returns `true` if files of a format can leave information open that the import then assumes ([`Imported::assumed`]).
+/// Returns `true` if files of a format can omit information that the import then has to assume ([`Imported::assumed`]).
 pub fn may_assume(format: &str) -> bool {
     [
         csv_table::NAME,

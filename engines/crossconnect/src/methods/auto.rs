@@ -1,5 +1,5 @@
 //! `auto`: quick starts, annealing, a bound, large neighbourhoods and the exact model, ordered by gain per time. Once a
-//! bound meets the best plan, it skips the remaining steps.
+//! bound equals the objective of the best plan, `auto` skips the remaining steps.
 
 use super::anneal::{anneal, relax};
 use super::first::start;

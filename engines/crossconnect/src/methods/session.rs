@@ -206,7 +206,7 @@ pub(super) fn best_bound(cx: &Context<'_, Crossconnect>) -> u64 {
     cx.best_bound().map_or(0, crate::programs::bound::whole)
 }
 
-/// Returns the result of a search; `None`, with a note, if it got stuck.
+/// Returns the result of a search; `None`, with a note, if the search got stuck.
 fn said<T>(
     found: Result<T, Failure>,
     by: &str,

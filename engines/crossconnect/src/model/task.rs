@@ -151,8 +151,8 @@ impl Task {
         bound.saturating_sub(kept)
     }
 
-    /// Returns a sentence on why an assignment is not a solution of the task; `None` if it respects all ports and sets
-    /// exactly the target circuits.
+    /// Returns a sentence on why an assignment is not a solution of the task; `None` if the assignment respects all
+    /// ports and sets exactly the target circuits.
     pub fn misfit(&self, found: &Assignment) -> Option<String> {
         if found.ocs.len() != self.ocs_count {
             return Some(format!("it has {} switches instead of {}", found.ocs.len(), self.ocs_count));

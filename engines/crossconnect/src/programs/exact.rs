@@ -239,8 +239,8 @@ impl ExactProgram {
         }
     }
 
-    /// Returns a model whose solutions may have fewer circuits than the target. It maximises the number of circuits
-    /// first, then the number of pairs of pods with a circuit and the number of kept circuits.
+    /// Returns a model whose solutions may have fewer circuits than the target. The model maximises the number of
+    /// circuits first, then the number of pairs of pods with a circuit and the number of kept circuits.
     #[must_use]
     pub fn of_fewer_circuits(mut self) -> Self {
         self.model.name.push_str("_most");

@@ -12,10 +12,11 @@ pub const MAX_GPUS: u32 = 2048;
 
 /// Returns the GPU that GPU `n` of pod `p` sends to in phase `t` = 1..N·P, Op(p, n, t).
 ///
-/// `printed`: (p(N+1) + N·n + t − 1) mod N·P. It is a permutation only if P = N, or if N = 1 and P is odd. `corrected`,
-/// with a = (t−1) div N and b = (t−1) mod N: N·((p + n + a) mod P) + ((n + b) mod N). For given a and b, the receiver
-/// (q, m) determines n = m − b and then p = q − a − n, so it is a permutation. Within a pod, the values p + n + a hit
-/// every pod floor(N/P) or ceil(N/P) times. And (a, b) takes all P·N shifts, so every ordered pair occurs once.
+/// `printed`: (p(N+1) + N·n + t − 1) mod N·P. This rule gives a permutation only if P = N, or if N = 1 and P is odd.
+/// `corrected`, with a = (t−1) div N and b = (t−1) mod N: N·((p + n + a) mod P) + ((n + b) mod N). For given a and b,
+/// the receiver (q, m) determines n = m − b and then p = q − a − n, so the rule gives a permutation. Within a pod, the
+/// values p + n + a hit every pod floor(N/P) or ceil(N/P) times. And (a, b) takes all P·N shifts, so every ordered pair
+/// occurs once.
 pub const fn destination(rule: PhaseRule, pods: u64, gpus: u64, (p, n): (u64, u64), t: u64) -> u64 {
     match rule {
         PhaseRule::Printed => (p * (gpus + 1) + gpus * n + t - 1) % (gpus * pods),

@@ -40,8 +40,8 @@ pub fn assign(scenario: &CrossconnectScenario, target: &Assignment) -> Wired {
     wired(failed.iter().enumerate().map(entries).collect())
 }
 
-/// Returns the changes that lead to the circuits of a scenario that gives them port by port: each of these circuits is
-/// kept or added, all others are removed. Circuits at failed ports are left out.
+/// Returns the changes for a scenario that gives its target circuits port by port: each target circuit is kept or
+/// added, all other circuits are removed. Circuits at failed ports are left out.
 pub fn given(scenario: &CrossconnectScenario) -> Wired {
     let failed: FxHashSet<(u32, End)> = scenario
         .failed_ports

@@ -151,7 +151,7 @@ pub struct ChangeProgress {
     pub done: usize,
     /// Number of all steps.
     pub of: usize,
-    /// Ports whose state differs from the state after those steps: switch, side, pod and index.
+    /// Ports whose state differs from the state after `done` steps: switch, side, pod and index.
     pub differ: BTreeSet<(u32, End)>,
 }
 

@@ -87,7 +87,7 @@ impl AnnealChain {
 }
 
 /// Anneals from solutions of the task (best first) until all rounds are over or a plan meets `bound`. Calls `found`
-/// with every better plan and its removals; its return value replaces the bound.
+/// with every better plan and its removals; the value that `found` returns replaces the bound.
 ///
 /// # Errors
 /// The error of the watch or of `found`.

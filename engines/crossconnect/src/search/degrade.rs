@@ -2,9 +2,10 @@
 //! (docs/methods/crossconnect.md, section 2).
 //!
 //! A minimum-cost flow over the orientation of the whole demand keeps the maximum number of circuits. Among such
-//! solutions it distributes the losses over the pairs of pods in proportion to their targets (the s-th circuit that a
-//! pair with C circuits loses in one direction costs (2s - 1)/C). The kept circuits are then placed on the switches
-//! once, so that methods never start from a demand without a solution; a circuit that finds no place is lost too.
+//! solutions, the flow distributes the losses over the pairs of pods in proportion to their targets (the s-th circuit
+//! that a pair with C circuits loses in one direction costs (2s - 1)/C). The kept circuits are then placed on the
+//! switches once, so that methods never start from a demand without a solution; a circuit that finds no place is lost
+//! too.
 
 use crate::model::assignment::Cell;
 use crate::model::task::{Task, merged};

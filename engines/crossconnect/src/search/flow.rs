@@ -1,8 +1,8 @@
 //! Minimum-cost flow with lower and upper bounds, by the network simplex method (docs/methods/crossconnect.md, section
 //! 3).
 //!
-//! All flow problems of this crate use it: the orientation of circuits, the split of switches in two, the renaming of
-//! switches. Bounds, supplies and costs are integers, so every flow is integral.
+//! All flow problems of this crate use this method: the orientation of circuits, the split of switches in two, the
+//! renaming of switches. Bounds, supplies and costs are integers, so every flow is integral.
 
 mod simplex;
 

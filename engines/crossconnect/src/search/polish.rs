@@ -115,7 +115,7 @@ fn resolved(
     Ok(found.filter(|found| removed_on(task, found, switches) < before))
 }
 
-/// Returns the result of a search, or `None` if it got stuck; an error only if the run was stopped.
+/// Returns the result of a search, or `None` if the search got stuck; an error only if the run was stopped.
 pub(crate) fn feasible<T>(found: Result<T, Failure>) -> Result<Option<T>, MethodError> {
     match found {
         Ok(found) => Ok(Some(found)),

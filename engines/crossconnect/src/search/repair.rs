@@ -64,8 +64,8 @@ pub fn repair_most(
     }
 }
 
-/// Returns a board with all circuits that found a place, and the circuits that did not (at most one if the search ends
-/// at the first of them).
+/// Returns a board with all circuits that could be placed, and the other circuits (at most one if the search ends at
+/// the first circuit that cannot be placed).
 fn inserted<'t>(
     task: &'t Task,
     demand: &[Cell],

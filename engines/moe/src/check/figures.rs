@@ -151,8 +151,9 @@ pub(super) fn check(
     Some(floors)
 }
 
-/// Checks that a claimed bound covers plans like this one and is not above what its method can prove. Only methods that
-/// solve an integer program may claim a higher bound than the bound that the checker always proves.
+/// Checks that a claimed bound covers plans like this plan and is not above the highest bound that the method can
+/// prove. Only methods that solve an integer program may claim a higher bound than the bound that the checker always
+/// proves.
 fn bound(result: &MoeResult, envelope: &RegionEnvelope<'_>, floors: &Floors, found: &mut Findings) {
     let Some(bound) = envelope.bound else { return };
     if floors.on_circuits.is_none() || envelope.bound_covers != Some(claims::covered(envelope)) {

@@ -11,7 +11,8 @@ pub(super) struct Sizes {
     pub(super) gpus: usize,
     /// NICs of a server, failed ones included.
     pub(super) built: f64,
-    /// Working NICs of every server that are connected to the optical switch and to packet switches.
+    /// For every server, the number of working NICs that are connected to the optical switch, and the number that are
+    /// connected to packet switches.
     pub(super) nics: Vec<[f64; 2]>,
     /// Rate of a link.
     pub(super) link: f64,

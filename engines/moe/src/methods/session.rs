@@ -34,7 +34,7 @@ pub(super) enum CircuitSearch {
 pub(super) enum PlanEnded {
     /// No plan exists.
     Infeasible(String),
-    /// The run was stopped, or it failed.
+    /// The run was stopped, or the method failed.
     Error(MethodError),
 }
 

@@ -13,7 +13,8 @@ use rand::RngExt as _;
 
 /// Load of the busiest rank relative to the mean at which the search ends: 0.05 % above the mean.
 const EVEN: f64 = 1.000_5;
-/// Maximum number of tried moves. It limits the work and not the time, so that equal loads give equal placements.
+/// Maximum number of tried moves. The limit is on the work and not on the time, so that equal loads give equal
+/// placements.
 const MOST_TRIED: usize = 400_000;
 /// Initial and final threshold, relative to the square of the mean load of a rank: the initial one allows exchanges of
 /// whole experts, the final one only rounding.

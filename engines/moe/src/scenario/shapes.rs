@@ -190,7 +190,8 @@ impl MoeModel {
         f64::from(self.experts) / f64::from(self.ep.max(1))
     }
 
-    /// Returns the number of copies of its tokens that a rank sends to experts in one all-to-all.
+    /// Returns the number of token copies that a rank sends to experts in one all-to-all: one copy of a token for each
+    /// of its experts.
     pub fn copies(&self) -> f64 {
         self.tokens() * f64::from(self.top_k)
     }

@@ -162,7 +162,7 @@ fn after(nics: &[RegionCircuit], before: &[RegionCircuit]) -> Vec<RegionCircuit>
     found
 }
 
-/// Returns the circuits with their actions: kept if they are also in the other set, otherwise added.
+/// Returns the circuits with their actions: a circuit is kept if it is also in the other set, otherwise it is added.
 fn beside(nics: &[RegionCircuit], others: &[RegionCircuit]) -> Vec<RegionCircuit> {
     let action = |circuit| if others.contains(circuit) { CircuitAction::Keep } else { CircuitAction::Add };
     nics.iter().map(|circuit| RegionCircuit { action: action(circuit), ..*circuit }).collect()

@@ -113,8 +113,9 @@ pub fn routed(
     Ok(Routed { routes, all_to_all })
 }
 
-/// Spreads bytes evenly over the packet-switched NICs of both servers. If both have the same working NICs, every NIC sends
-/// to the NIC with its number; otherwise every working NIC of one server sends to every working NIC of the other.
+/// Spreads bytes evenly over the packet-switched NICs of both servers. If both servers have the same working NICs,
+/// every NIC sends to the NIC with the same number; otherwise every working NIC of one server sends to every working
+/// NIC of the other server.
 fn spread(pair: (usize, usize), nics: [&[u32]; 2], bytes: f64, routes: &mut Vec<RegionRoute>) {
     let [sources, targets] = nics;
     if sources == targets {

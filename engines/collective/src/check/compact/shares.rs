@@ -75,7 +75,7 @@ pub(super) fn fraction(text: &str) -> Option<(u128, u128)> {
     (bottom > 0).then_some((top, bottom))
 }
 
-/// Returns the sum of two fractions; `None` if it overflows.
+/// Returns the sum of two fractions; `None` if the sum overflows.
 fn added((a, b): (u128, u128), (c, d): (u128, u128)) -> Option<(u128, u128)> {
     let top = a.checked_mul(d)?.checked_add(c.checked_mul(b)?)?;
     let bottom = b.checked_mul(d)?;

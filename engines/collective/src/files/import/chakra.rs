@@ -220,7 +220,8 @@ fn chosen(found: &[TracedCollective], params: &Params) -> Result<usize, Problem>
     }
 }
 
-/// Returns the number of ranks whose traces contain the collective, which must be the same in each of these traces.
+/// Returns the number of ranks whose traces contain the collective. The collective must be the same in each of these
+/// traces.
 fn members(
     traces: &[Vec<TracedCollective>],
     inputs: &[Input],

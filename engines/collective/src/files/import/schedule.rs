@@ -1,5 +1,5 @@
-//! Schedules of other programs as plans: the chunks that their messages carry, and the epochs in which the network of a
-//! scenario carries them.
+//! Schedules of other programs as plans: finds the chunks that each message carries, and the epochs in which the
+//! network of a scenario carries the chunks.
 
 use crate::Collective;
 use crate::compose::whole_chunks;

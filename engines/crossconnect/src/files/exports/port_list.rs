@@ -1,5 +1,6 @@
 //! The list of ports that accompanies the files of a format: every port of every device by pod, side and index, with
-//! its number on its side of the switch and its name in the commands of the format. People use it for patching.
+//! its number on its side of the switch and its name in the commands of the format. People use this list when they
+//! connect cables.
 
 use crate::files::devices::naming::Naming;
 use crate::files::devices::template::Role;

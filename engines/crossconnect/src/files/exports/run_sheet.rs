@@ -127,7 +127,7 @@ fn left(live: LiveAround) -> String {
     format!("{} of {} ({:.0} %)", live.during, live.before, 100.0 * live.share())
 }
 
-/// Writes the ports, names and commands of a step, and the links that are down during it.
+/// Writes the ports, names and commands of a step, and the links that are down during the step.
 fn one(
     document: &mut Document,
     subject: &Subject<'_>,
@@ -191,7 +191,7 @@ fn figures(name: &str, live: LiveAround) -> Vec<String> {
     ]
 }
 
-/// Writes how to verify a step and how to roll it back.
+/// Writes how to verify a step and how to roll the step back.
 fn after(
     document: &mut Document,
     subject: &Subject<'_>,

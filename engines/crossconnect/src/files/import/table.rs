@@ -9,7 +9,7 @@ use std::collections::HashSet;
 /// First columns of every table.
 const COLUMNS: [&str; 3] = ["id", "a_side", "b_side"];
 
-/// States of a port in which its connection works; an empty text means that the table does not state it.
+/// States of a port in which its connection works; an empty text means that the table does not give the state.
 const GOOD: [&str; 6] = ["", "normal", "tuned", "connected", "enabled", "n/a"];
 
 /// Adds remarks on a connection: a port in another state than [`GOOD`], and an id that exported commands would not

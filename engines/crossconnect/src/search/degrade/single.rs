@@ -2,8 +2,9 @@
 //! Assigning circuits to switches is then a list edge colouring, which a flow cannot decide.
 //!
 //! A first assignment keeps installed circuits and puts every other circuit on the first switch with a free port at
-//! both ends. The exact model, with fewer circuits allowed, then maximises the number of circuits; among such plans it
-//! prefers those in which pairs of pods keep at least one circuit and installed circuits stay.
+//! both ends. The exact model, with fewer circuits allowed, then maximises the number of circuits; among the solutions
+//! with this number, the model prefers solutions in which pairs of pods keep at least one circuit and installed
+//! circuits stay.
 
 use super::Kept;
 use crate::model::assignment::{Assignment, Cell};

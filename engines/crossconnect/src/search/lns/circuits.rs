@@ -92,7 +92,7 @@ fn fixed(task: &Task, plan: &Assignment, share: f64, stream: &mut Stream) -> Ass
 }
 
 /// Improves a solution of the task over all orientations. Calls `found` with every better plan and its removals, and
-/// ends when these reach `bound`.
+/// ends when the removals reach `bound`.
 ///
 /// # Errors
 /// The error of the watch or of `found`; [`MethodError::Failed`] if the solver fails.
@@ -156,7 +156,7 @@ pub fn search<W: Watch>(
     Ok(best)
 }
 
-/// Solves for the free circuits, starting from their present places.
+/// Places the free circuits again with the exact model, which starts from their present places.
 fn solve<W: Watch>(
     program: &ExactProgram,
     free: &Assignment,
