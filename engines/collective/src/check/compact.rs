@@ -123,7 +123,8 @@ struct Checker<'c> {
     alpha_threshold: f64,
     /// Maximum number of bytes that a GPU may hold at a time although it is not a destination.
     most_held_bytes: Option<f64>,
-    /// Changes of the data that GPUs hold without being destinations, by orbit of GPUs: epoch and bytes.
+    /// For each orbit of GPUs, the changes of the amount of data that GPUs hold without being destinations of the data;
+    /// each change is an epoch and a number of bytes.
     held: FxHashMap<u32, Vec<(u64, f64)>>,
     found: Vec<String>,
     /// By orbit of links: epochs of the starts of whole pieces (`whole_chunk`), and the sum of the shares of data

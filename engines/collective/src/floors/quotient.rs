@@ -2,8 +2,9 @@
 //! (docs/methods/collective.md, section 5).
 //!
 //! Nodes of a cell have equal total capacity to, and from, every other cell. A flow between two cells can be spread
-//! over the links between them in proportion to their capacities. This keeps conservation and capacities, so the
-//! quotient loses nothing; conversely, a flow of the graph, summed over the cells, is a flow of the quotient.
+//! over the links between them in proportion to their capacities. The result conserves flow at every node and respects
+//! all capacities, so a flow of the quotient is also possible on the graph; conversely, a flow of the graph, summed
+//! over the cells, is a flow of the quotient.
 
 use super::digraph::Digraph;
 use rustc_hash::FxHashMap;

@@ -195,7 +195,7 @@ fn one_size(
 type Constructed = (EpochSession, Vec<EpochSchedule>);
 
 /// Constructs a schedule for each task in epochs of one length, and returns the tasks with the schedules. The inner
-/// error says why these epochs allow no schedule; other epoch lengths may allow one.
+/// error says why no schedule exists in these epochs; a schedule may exist for another epoch length.
 fn constructed(
     scenario: &Arc<CollectiveScenario>,
     epoch_us: Option<f64>,
@@ -329,7 +329,7 @@ fn more_pieces(
     Ok(best.map(|(finish_us, session)| KeptSchedule::Pieces { session, finish_us }))
 }
 
-/// Returns `true` if no GPU ever holds a chunk only for others: every GPU needs all chunks.
+/// Returns `true` if no GPU ever holds a chunk only for other GPUs, because every GPU needs all chunks.
 fn holds_nothing(scenario: &CollectiveScenario) -> bool {
     let demand = &scenario.demand;
     let spreads = matches!(

@@ -33,8 +33,8 @@ const RESTARTS: i64 = 4;
 const QUESTION_S: f64 = 120.0;
 /// Knobs of the solver that have an effect here.
 pub(super) const KNOBS: [&str; 3] = ["solver_process", "presolve", "lp_method"];
-/// Factor from an epoch length to the next finer one. The number of columns grows by this factor, so the coarser models
-/// together take at most a third of the work of the finest (1/4 + 1/16 + ...).
+/// Factor from an epoch length to the next shorter epoch length. The number of columns grows by this factor, so the
+/// coarser models together take at most a third of the work of the finest (1/4 + 1/16 + ...).
 const FINER: i64 = 4;
 /// Relative tolerance for the rounding of finishes in µs.
 const SAME: f64 = 1e-9;

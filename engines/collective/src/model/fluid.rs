@@ -14,8 +14,8 @@ pub struct FluidLink {
     /// Epochs from the epoch in which the link carries data to the epoch at which the data starts, which is when all of
     /// the data has arrived at the link.
     pub early: u32,
-    /// First and last epochs of the intervals in which the link carries data; if missing, it carries data in every
-    /// epoch.
+    /// First and last epochs of the intervals in which the link carries data; if missing, the link carries data in
+    /// every epoch.
     up: Option<Vec<[u32; 2]>>,
 }
 

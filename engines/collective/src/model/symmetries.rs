@@ -32,9 +32,9 @@ struct Searched {
 /// epoch length.
 static FOUND: Mutex<Vec<(Searched, Vec<Symmetry>)>> = Mutex::new(Vec::new());
 
-/// Returns symmetries of the network of a scenario that map ranks to ranks and the root to itself. They generate a
-/// group in which only the identity maps a GPU or a link to itself. If the search ends early, some symmetries are
-/// missing.
+/// Returns symmetries of the network of a scenario that map ranks to ranks and the root to itself. The symmetries
+/// generate a group in which only the identity maps a GPU or a link to itself. If the search ends early, some
+/// symmetries are missing.
 pub fn symmetries_of(scenario: &CollectiveScenario, network: &LinkNetwork) -> Vec<Symmetry> {
     let demand = &scenario.demand;
     let mut colours: Vec<u32> =

@@ -54,7 +54,7 @@ pub struct CopyQuestion<'t> {
     pub folding: &'t Folding,
     /// Epochs of the schedules.
     pub epochs: u32,
-    /// Maximum number of chunks that a GPU may hold for others at a time.
+    /// Maximum number of chunks that a GPU may hold for other GPUs at a time.
     pub buffer_limit: Option<u32>,
 }
 

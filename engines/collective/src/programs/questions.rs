@@ -49,11 +49,11 @@ pub struct AskedQuestion {
 pub struct QuestionLimits {
     /// Time limit for each problem, s.
     pub seconds: f64,
-    /// Time on the run's clock at which the last problem ends, s.
+    /// Time on the run's clock until which problems may be solved, s.
     pub until_s: f64,
     /// Options of the solver.
     pub options: Options,
-    /// Maximum number of chunks that a GPU may hold for others at a time.
+    /// Maximum number of chunks that a GPU may hold for other GPUs at a time.
     pub buffer_limit: Option<u32>,
 }
 

@@ -247,7 +247,8 @@ impl State {
         }
     }
 
-    /// Starts the first of the hops that wait for a class and whose links are all free in time.
+    /// Of the hops that wait for a class of links, starts the first hop whose links are all free when the piece reaches
+    /// them.
     fn dispatch(&mut self, time: u32, class: u32, prepared: &[Prepared], starts: &mut [Vec<u32>]) {
         // A newer event for this class is scheduled.
         if self.next[class as usize] != time {

@@ -395,7 +395,7 @@ fn on_panels(scenario: &mut CrossconnectScenario, from: &CrossconnectScenario) -
     Ok(())
 }
 
-/// Tests that the plan that the parameter `name` gives is for the same pods, switches and ports.
+/// Checks that the plan of the parameter `name` is for the same pods, switches and ports.
 fn same_ports(
     name: &str,
     scenario: &CrossconnectScenario,

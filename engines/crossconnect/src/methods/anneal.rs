@@ -66,7 +66,7 @@ impl Method<Crossconnect> for Anneal {
     }
 }
 
-/// Anneals from a solution and replaces it with the best one found.
+/// Anneals from a solution and replaces the solution with the best solution found.
 pub(super) fn anneal(
     session: &Arc<TaskSession>,
     best: &mut FirstPlan,

@@ -89,7 +89,7 @@ impl Method<Crossconnect> for Lns {
     }
 }
 
-/// Searches from a solution and replaces it with the best one found.
+/// Searches from a solution and replaces the solution with the best solution found.
 pub(super) fn search(
     session: &Arc<TaskSession>,
     best: &mut FirstPlan,
@@ -109,7 +109,7 @@ pub(super) fn search(
     Ok(())
 }
 
-/// Frees circuits of a solution across all switches and replaces the solution with the best one found.
+/// Frees circuits of a solution across all switches and replaces the solution with the best solution found.
 pub(super) fn free(
     session: &Arc<TaskSession>,
     best: &mut FirstPlan,

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! If x cannot exceed u, x replaces y. If a pod needs all of its ports, its rows are equations. If ports have no sides
-//! there is one x\[k\]\[i\]\[j\] for `i < j` and one row for the ports of a pod: a list colouring of edges. A switch
-//! with an odd number of ports then leaves one unused, which the relaxation alone does not enforce.
+//! there is one x\[k\]\[i\]\[j\] for `i < j` and one row for the ports of a pod: a list colouring of edges. On a switch
+//! with an odd number of ports, one port then stays unused, which the relaxation alone does not enforce.
 //!
 //! The model is written as arrays, because it has up to 1.6 million columns (256 pods on 64 switches): passing the
 //! finished rows through good_lp's algebra alone takes 1.3 times as long as writing the whole model.
@@ -60,7 +60,8 @@ pub struct ExactProgram {
     places: FxHashMap<(u32, u32, u32), usize>,
 }
 
-/// Returns the circuits that each pair's row requires, summed over all switches, and `true` if both orientations count.
+/// Returns the circuits that each pair's row requires, summed over all switches, and `true` if the circuits of both
+/// orientations count towards a row.
 fn asked(task: &Task, orientation: Orientation<'_>) -> Vec<(Cell, bool)> {
     match orientation {
         Orientation::Fixed(cells) => cells.iter().map(|&cell| (cell, false)).collect(),

@@ -99,7 +99,7 @@ pub fn limits_note(metrics: &BTreeMap<String, f64>) -> Option<String> {
     })
 }
 
-/// Returns the circuits to which a plan leads: the kept and the added ones.
+/// Returns the circuits that exist after a plan: its kept and its added circuits.
 pub fn target(scenario: &CrossconnectScenario, changes: &Changes) -> Assignment {
     let single = scenario.wiring == Wiring::SingleSided;
     let circuits = changes.ocs.iter().flat_map(|ocs| {

@@ -139,8 +139,8 @@ fn unordered(cell: &Cell) -> Cell {
     Cell { a: cell.a.min(cell.b), b: cell.a.max(cell.b), count: cell.count }
 }
 
-/// Returns the maximum number of circuits that the ports of all switches together can carry, as unordered cells; losses
-/// are in proportion to the targets.
+/// Returns as many target circuits as the ports of all switches together can carry, as unordered cells; lost circuits
+/// are distributed over the pairs in proportion to their targets.
 fn fair(task: &Task, switches: &[usize], oriented: &[Cell], watch: &mut impl Watch) -> Vec<Cell> {
     // Ports of all switches together, as if they were one switch.
     let (sum_a, sum_b) = (together(&task.ports_a, switches), together(&task.ports_b, switches));

@@ -8,8 +8,8 @@ use crate::plan::LayerPhase;
 pub enum SwitchPolicy {
     /// Circuits change before every dispatch with the whole delay; all other changes count as free.
     Paper,
-    /// Circuits change before every dispatch with the whole delay; other changes stall for the part that their window
-    /// does not hide.
+    /// Circuits change before every dispatch with the whole delay; other changes stall for the part of the delay that
+    /// compute phases do not hide.
     Window,
     /// The dispatch runs on the circuits of the previous layer; circuits change while the experts compute.
     Reuse,
@@ -89,8 +89,8 @@ impl SwitchSchedule {
         phase == LayerPhase::A2a1 && self.always && circuits > 0
     }
 
-    /// Returns the stall before an exchange if other circuits are installed, ms; `None` if the new circuits cannot be
-    /// known before the exchange.
+    /// Returns the stall for changing from the installed circuits to the circuits of a candidate before an exchange,
+    /// ms; `None` if the new circuits cannot be known before the exchange.
     fn stall_ms(
         &self,
         stage: &StageModel,

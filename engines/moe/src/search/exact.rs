@@ -2,8 +2,8 @@
 //!
 //! A bisection on the time would test at each step if some circuits and spill rates carry all bytes by a time T. With
 //! `u = 1/T`, this condition is linear in circuits, spill rates and `u` together, so one program that maximises `u`
-//! replaces all steps: `x_ij + C_ij B >= D_ij u`, the rates `x` of each row and column within those of the packet
-//! switches, circuits within the ports.
+//! replaces all steps: `x_ij + C_ij B >= D_ij u`, where the rates `x` of each row and column sum to at most the rate of
+//! the packet-switched NICs of a server, and the circuits `C` fit the ports.
 
 use super::circuits::CircuitCounts;
 use super::exchange::{Exchange, RoutingRule};

@@ -49,7 +49,7 @@ struct Amount {
 
 type FluidWay = Vec<(u32, u32)>;
 
-/// Indices of the amounts into nodes, last hop first, with the maximum amount that fits along all of them.
+/// Indices of the amounts into nodes, last hop first, with the largest amount that all of these hops can carry.
 enum WalkBack {
     /// A path from the destination back to the source.
     Way(Vec<(u32, usize)>, f64),

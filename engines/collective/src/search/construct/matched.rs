@@ -22,8 +22,8 @@ const MOST_LOOKS: usize = 1 << 26;
 struct MatchRule {
     /// If true, prefers chunks that few GPUs have or await; otherwise, chooses at random.
     rarest: bool,
-    /// If true, a slow link leaves a chunk to the other links into the same GPU, provided that they can bring all
-    /// chunks that the GPU lacks sooner.
+    /// If true, a slow link starts no chunk if the other links into the same GPU can bring all chunks that the GPU
+    /// lacks before the slow link could bring one.
     leaves: bool,
 }
 

@@ -1,9 +1,9 @@
 //! Builds the circuits of all switches from connections.
 //!
-//! Two connections make a circuit if they are its two directions and the circuit joins two pods; if target circuits are
-//! given port by port, a circuit must be one of them instead of joining two pods. If circuits share a port, target
-//! circuits take precedence, then the circuit listed first. All other connections make no circuit and become the strays
-//! of the scenario.
+//! A circuit exists if connections carry both of its directions and the circuit joins two pods. If target circuits are
+//! given port by port, a circuit may also join a pod to itself. If circuits share a port, target circuits take
+//! precedence, then the circuit listed first. All other connections make no circuit and become the strays of the
+//! scenario.
 
 use crate::files::devices::{Ends, Joint, Way};
 use crate::scenario::{
@@ -178,8 +178,8 @@ impl<'a> Connections<'a> {
         chosen
     }
 
-    /// Returns `true` if a circuit between two ports is possible: it joins two pods, or all circuits are given port by
-    /// port.
+    /// Returns `true` if a circuit between two ports is possible: the ports belong to two pods, or target circuits are
+    /// given port by port, so that a circuit may join a pod to itself.
     fn may_stand(&self, ocs: u32, ends: Ends) -> bool {
         let circuit = self.circuit(ocs, ends);
         circuit.is_some_and(|circuit| circuit.pod_a != circuit.pod_b || self.scenario.is_placed())

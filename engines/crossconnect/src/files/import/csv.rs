@@ -17,7 +17,8 @@ const NAMED: usize = 8;
 /// A port: switch, side, pod, index.
 type End = (u32, Side, u32, u32);
 
-/// Reads all files as one table. Returns the state before its changes if `before`, otherwise the state after them.
+/// Reads all files as one table. With `before`, returns the circuits before the changes of the table, otherwise the
+/// circuits after these changes.
 pub(super) fn read(
     files: &[Input<'_>],
     scenario: &CrossconnectScenario,

@@ -124,7 +124,8 @@ fn is_plan(value: &serde_json::Value) -> bool {
     schema.is_some_and(|schema| schema.starts_with("lightbay.plan/"))
 }
 
-/// Returns the number of steps of a plan that the state of the switches has completed, and the ports that differ.
+/// Returns the number of steps of a plan after which the fewest ports differ from the state of the switches, and these
+/// ports.
 fn progress(scenario: &CrossconnectScenario, changes: &Changes, read: &Imported) -> ChangeProgress {
     let circuits = read
         .installed

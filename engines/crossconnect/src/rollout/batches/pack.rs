@@ -96,8 +96,8 @@ impl Packer<'_> {
         }
     }
 
-    /// Makes moves of a component while the limits allow one; returns `true` if it made any. Moves that complete an
-    /// addition come before moves that begin one.
+    /// Makes moves of a component until the limits allow no further move; returns `true` if at least one move was made.
+    /// Moves that complete an addition come before moves that begin an addition.
     fn steps(&mut self, component: usize) -> bool {
         let work = self.work;
         let mut any = false;
@@ -132,7 +132,8 @@ impl Packer<'_> {
         removals.iter().copied().filter(|&change| !self.made[change as usize]).collect()
     }
 
-    /// Makes removals together if the limits allow it; returns `true` if it made them.
+    /// Makes removals together if the limits allow all of them at the same time; returns `true` if the removals were
+    /// made.
     fn make(&mut self, removals: &[u32]) -> bool {
         // `missed_by` makes the removals on trial and restores the counters.
         if self.missed_by(removals) > 0 {

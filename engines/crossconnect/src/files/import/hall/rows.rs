@@ -1,4 +1,4 @@
-//! Rows of ports, which give the wiring of every port of every switch, and port maps, which list them.
+//! Rows of ports, each with the wiring of one port of a switch, and port maps, which are tables of such rows.
 
 use super::HallFile;
 use crate::scenario::{CrossconnectScenario, NAME_REMEDY, Side, wrong_name};

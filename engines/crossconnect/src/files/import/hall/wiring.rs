@@ -34,7 +34,7 @@ impl CableForm {
         }
     }
 
-    /// Returns the form of a header in lower case; `None` if the header is not that of a list of cables.
+    /// Returns the form of a header in lower case; `None` if this is not the header of a list of cables.
     pub fn of(header: &[&str]) -> Option<Self> {
         [Self::Plain, Self::NetBox, Self::Ocdai].into_iter().find(|form| {
             let (columns, roles) = form.columns();
