@@ -224,7 +224,7 @@ pub(super) fn group_of(scenario: &CollectiveScenario) -> impl Fn(u32) -> u32 + '
     move |node| nodes.get(node as usize).and_then(|node| node.group).unwrap_or(count + node)
 }
 
-/// Returns the name of a group number that [`group_of`] gives.
+/// Returns the name of a group, given its number from [`group_of`].
 pub(super) fn group_name(scenario: &CollectiveScenario, group: u32) -> String {
     let nodes = &scenario.topology.nodes;
     let count = nodes.iter().filter_map(|node| node.group).max().map_or(0, |group| group + 1);

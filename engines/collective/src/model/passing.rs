@@ -1,8 +1,8 @@
 //! Data on its way through links and switches: the time of a hop, given the hops before it.
 //!
-//! A hop out of a cut-through switch starts when the first byte arrives. The hop ends when its transmission is over,
-//! but not before the last byte has arrived at the switch: a chain of hops takes the sum of its latencies and its
-//! slowest transmission.
+//! A hop out of a cut-through switch begins to transmit when the first byte arrives at the switch. The hop ends when
+//! its transmission is over, but not before the last byte has arrived at the switch: a chain of hops takes the sum of
+//! its latencies and its slowest transmission.
 
 use super::epochs::LinkEpochs;
 

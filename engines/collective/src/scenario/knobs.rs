@@ -364,8 +364,8 @@ impl CollectiveScenario {
         Ok(())
     }
 
-    /// Applies `change` to the links and numbers that a text such as `FROM-TO:NUMBER:…` lists, and drops the symmetries
-    /// that are lost.
+    /// Applies `change` to the links and numbers that a text such as `FROM-TO:NUMBER:…` lists, and removes the
+    /// symmetries that the changed links break.
     fn set_links(
         &mut self,
         knob: &str,

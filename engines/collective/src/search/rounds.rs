@@ -24,8 +24,8 @@ use lightbay_highs::solution::Start;
 pub struct RoundLimits {
     /// Epochs of a round; at least [`shortest_round`].
     pub epochs: u32,
-    /// `true` if a round that starts nothing may be followed by a longer round; the epochs of a round may be too short
-    /// for any transmission.
+    /// `true` if a round that starts nothing may be followed by a longer round; this helps if a round has too few
+    /// epochs for any transmission.
     pub may_grow: bool,
     /// Time limit for each round, s.
     pub seconds: f64,

@@ -26,7 +26,8 @@ impl fmt::Display for Share {
 
 /// Denominator of shares without a small common denominator: a power of two, so that parts are exact in floating point.
 const PARTS: u64 = 1 << 30;
-/// Maximum denominator that is assumed for shares of an LP model: a vertex is a quotient of small determinants.
+/// Maximum denominator that is assumed for shares of an LP model: the values at a vertex are quotients of small
+/// determinants.
 const SMALL: u64 = 20_000;
 
 /// Returns fractions that are close to the shares and add up to exactly 1. Their common denominator is the smallest up

@@ -23,7 +23,8 @@ pub struct Fold {
 }
 
 impl Fold {
-    /// Creates the fold by the declared symmetries; uses as many of them as act freely together.
+    /// Creates the fold by the declared symmetries of the network. If they generate a group in which another element
+    /// than the identity maps a GPU or a link to itself, uses only some of them.
     pub fn of(network: &LinkNetwork) -> Self {
         let mut generators: Vec<&Symmetry> = Vec::new();
         let mut elements = vec![identity(network.node_count())];

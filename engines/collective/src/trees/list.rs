@@ -300,7 +300,8 @@ impl State {
         self.happenings.push(Reverse((time + chain.takes, Happening::Arrives(hop))));
     }
 
-    /// Starts the hops of the same piece that can share the first links and whose other links are free.
+    /// After a hop has started, starts the other hops of the same piece that can share its first links and whose other
+    /// links are free.
     fn start_copies(&mut self, time: u32, hop: WaitingHop, prepared: &[Prepared], starts: &mut [Vec<u32>]) {
         let tree = &prepared[hop.batch as usize];
         let place = |other: u32| hop.piece as usize * tree.chains.len() + other as usize;

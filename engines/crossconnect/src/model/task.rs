@@ -98,8 +98,8 @@ impl Task {
         Assignment { ocs: ocs.collect() }
     }
 
-    /// Returns an assignment of this scenario, or of another one with the same pods, as circuits of the task: without
-    /// pinned circuits, and with `a < b` if ports have no sides. The result may violate the task.
+    /// Returns an assignment of this scenario, or of another scenario with the same pods, as circuits of the task:
+    /// without pinned circuits, and with `a < b` if ports have no sides. The result may violate the task.
     pub fn part(&self, assignment: &Assignment) -> Assignment {
         let mut ocs: Vec<Vec<Cell>> = assignment.ocs.clone();
         ocs.resize(self.ocs_count, Vec::new());

@@ -14,9 +14,9 @@ pub const MAX_GPUS: u32 = 2048;
 ///
 /// `printed`: (p(N+1) + N·n + t − 1) mod N·P. This rule gives a permutation only if P = N, or if N = 1 and P is odd.
 /// `corrected`, with a = (t−1) div N and b = (t−1) mod N: N·((p + n + a) mod P) + ((n + b) mod N). For given a and b,
-/// the receiver (q, m) determines n = m − b and then p = q − a − n, so the rule gives a permutation. Within a pod, the
-/// values p + n + a hit every pod floor(N/P) or ceil(N/P) times. And (a, b) takes all P·N shifts, so every ordered pair
-/// occurs once.
+/// the receiver (q, m) determines n = m − b and then p = q − a − n, so the rule gives a permutation. For the N GPUs of
+/// a pod, (p + n + a) mod P takes every value floor(N/P) or ceil(N/P) times, so flows are spread evenly over the pods.
+/// And (a, b) takes all P·N shifts, so every ordered pair occurs once.
 pub const fn destination(rule: PhaseRule, pods: u64, gpus: u64, (p, n): (u64, u64), t: u64) -> u64 {
     match rule {
         PhaseRule::Printed => (p * (gpus + 1) + gpus * n + t - 1) % (gpus * pods),

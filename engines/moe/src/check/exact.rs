@@ -40,8 +40,8 @@ fn exchange_ms(sizes: &Sizes, demand: &Dispatch, is_strict: bool, depth: Depth) 
     }
 }
 
-/// Builds the integer program, which maximises the time of the exchange with all NICs of a server as one, divided by
-/// the time on the chosen circuits. `None` if a number of the program is not finite.
+/// Builds the integer program, which maximises a ratio: the time of the exchange if all NICs of a server counted as one
+/// NIC, divided by the time on the chosen circuits. `None` if a number of the program is not finite.
 fn program(sizes: &Sizes, demand: &Dispatch, least: f64, is_strict: bool) -> Option<Model> {
     let n = demand.servers.len();
     let ports = |server: usize| sizes.nics[server][0];

@@ -32,7 +32,8 @@ pub enum FanOut {
 pub struct PlacementRule {
     /// Use of copying switches.
     pub fan_out: FanOut,
-    /// Price of an epoch of a link in epochs of arrival; with a high price, scarce links are used only once.
+    /// Price of occupying a link for one epoch, expressed as epochs of later arrival; with a high price, scarce links
+    /// are used only once.
     pub price: f64,
     /// Maximum random addition to the price of a path, epochs.
     pub noise: f64,

@@ -32,7 +32,7 @@ pub(super) enum SonicInterface {
 /// Name of the parameter for the interface.
 const FORM: &str = "form";
 
-/// Values of [`FORM`], in the order of [`SonicInterface`]. A test compares the two.
+/// Values of [`FORM`], in the order of [`SonicInterface`]. A test checks that both lists agree.
 const NAMES: [&str; 5] = ["cli1", "cli2", "restconf", "patch", "bulk"];
 
 impl SonicInterface {
