@@ -17,8 +17,8 @@ use std::sync::OnceLock;
 /// where F is the finish: see [`super::mirror::mirrored`].
 #[derive(Clone, Debug)]
 pub struct CollectiveTask {
-    /// Nodes and lanes that schedules of whole chunks use. They equal `real` unless chunks arrive at a cut-through
-    /// switch at several paces; see [`super::lanes`].
+    /// Nodes and lanes that schedules of whole chunks use. This network equals `real` unless chunks arrive at a
+    /// cut-through switch at several paces; see [`super::lanes`].
     pub network: LinkNetwork,
     /// Nodes and links, reversed if the task is planned backwards.
     pub real: LinkNetwork,

@@ -1,9 +1,9 @@
 //! The minimum number of epochs, by a sequence of feasibility problems: does a schedule of K epochs exist?
 //! (docs/methods/collective.md, section 10).
 //!
-//! A problem has three answers. If the solver cannot decide it within its time limit, the answer is unknown, which
-//! gives neither a schedule nor a proof. A symmetry-reduced model admits only symmetric schedules: a schedule that it
-//! finds counts, but only the full model proves that no schedule exists.
+//! A problem has three answers. If the solver cannot decide the problem within the time limit, the answer is unknown,
+//! which gives neither a schedule nor a proof. A symmetry-reduced model admits only symmetric schedules: a schedule
+//! that it finds counts, but only the full model proves that no schedule exists.
 
 mod ladder;
 

@@ -69,8 +69,8 @@ fn links(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<'_>>) -> Opti
     })
 }
 
-/// Returns the section on nodes, and on links by type, rate and latency; on screens, it has every link if the network
-/// has few nodes.
+/// Returns the section on nodes, and on links by type, rate and latency; on screens, the section lists every link if
+/// the network has few nodes.
 pub(super) fn network(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<'_>>) -> Section {
     let topology = &scenario.topology;
     let switches = topology.nodes.iter().filter(|node| node.kind == NodeSort::Switch).count();

@@ -36,7 +36,7 @@ pub struct TreeQuestion<'n> {
     pub latencies: &'n [f64],
 }
 
-/// Limits of the column generation. They are counts, not times, so that results are the same on any machine.
+/// Limits of the column generation. The limits are counts, not times, so that results are the same on any machine.
 #[derive(Clone, Copy, Debug)]
 pub struct ColumnLimits {
     /// Maximum number of rounds of pricing for each objective.

@@ -60,7 +60,7 @@ const NEAR: f64 = 5e-3;
 /// Number of roots times classes of links above which the shares of the trees take seconds.
 const COSTLY: usize = 4_000;
 
-/// Limits of the search for a schedule. They are counts, not times, so that results are the same on any machine.
+/// Limits of the search for a schedule. The limits are counts, not times, so that results are the same on any machine.
 #[derive(Clone, Copy, Debug)]
 pub struct TreeEffort {
     /// Smallest piece, bytes.

@@ -28,7 +28,7 @@ pub(super) fn finite(envelope: &Envelope<'_>, found: &mut Findings) {
 }
 
 /// Checks that every pair of pods has exactly its target circuits. A pair may have fewer circuits only if ports have
-/// failed and no switch has a free port at both ends for one more.
+/// failed and no switch has free ports at both ends for one more circuit of the pair.
 pub(super) fn demand(
     scenario: &CrossconnectScenario,
     switches: &[Vec<Judged>],

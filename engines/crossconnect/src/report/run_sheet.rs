@@ -1,5 +1,5 @@
-//! The run sheet: the changes of each step, the links that are down during it, how to verify it and how to roll it
-//! back.
+//! The run sheet: for each step, the changes, the links that are down during the step, how to verify the step and how
+//! to roll the step back.
 
 use super::{OVERVIEW, words};
 use crate::plan::{Action, Changes};

@@ -59,7 +59,7 @@ pub fn candidate(scenario: &CrossconnectScenario, target: &Assignment) -> Candid
     }
 }
 
-/// Builds the plan of an order of all-to-all phases, which changes no switch and removes nothing.
+/// Builds the plan for an order of all-to-all phases; this plan changes no switch and removes nothing.
 pub fn order(scenario: &CrossconnectScenario, order: PhaseOrder) -> Candidate<CrossconnectResult> {
     let short = pairs(scenario)
         // Pairs with fewer circuits than the maximum number of flows in a phase.

@@ -18,7 +18,7 @@ pub struct LiveAround {
 }
 
 impl LiveAround {
-    /// Returns the fraction of the circuits before the step that are live during it.
+    /// Returns the fraction of the circuits before the step that are live during the step.
     pub fn share(&self) -> f64 {
         if self.before == 0 { 1.0 } else { f64::from(self.during) / f64::from(self.before) }
     }

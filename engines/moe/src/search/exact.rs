@@ -49,7 +49,7 @@ impl CircuitProgram {
     /// Builds the program for times between `least`, a lower bound, and `best`, the time to improve.
     ///
     /// # Errors
-    /// One of its numbers is not finite.
+    /// A number of the program is not finite.
     pub fn new(exchange: &Exchange, ports: &[u32], best: f64, least: f64) -> Result<Self, Error> {
         let n = exchange.servers();
         let degree = |server: usize| f64::from(ports[server]);

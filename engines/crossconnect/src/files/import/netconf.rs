@@ -13,7 +13,7 @@ const MAX_NODES: u32 = 1_000_000;
 /// tag with all previous ones.
 const MAX_TAG_BYTES: usize = 4096;
 /// Maximum number of namespace declarations. The limit bounds memory, because an element with a declaration copies all
-/// enclosing ones.
+/// declarations of the enclosing elements.
 const MAX_NAMESPACES: usize = 10_000;
 
 /// Reads the pairs of the last reply that has any cross-connects. Namespaces are ignored, because they differ between

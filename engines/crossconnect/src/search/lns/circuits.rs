@@ -35,7 +35,8 @@ impl Default for CircuitLnsSettings {
     }
 }
 
-/// Maximum number of columns of a try: the solver cannot be stopped during the first relaxation, so it must be short.
+/// Maximum number of columns of a try: the solver cannot be stopped during the first relaxation, so this relaxation
+/// must be short.
 const MOST_COLUMNS: usize = 800;
 
 /// Factor by which the fraction changes from try to try; small, so that the model stays near the size that can be
