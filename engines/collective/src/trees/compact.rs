@@ -31,7 +31,7 @@ const PARTS: u64 = 1 << 30;
 const SMALL: u64 = 20_000;
 
 /// Returns fractions that are close to the shares and add up to exactly 1. Their common denominator is the smallest up
-/// to [`SMALL`] that fits, which exists for vertices of LP models; otherwise it is a power of two.
+/// to `SMALL` that fits, which exists for vertices of LP models; otherwise it is a power of two.
 pub fn exact_shares(shares: &[f64]) -> Vec<Share> {
     // All shares are close to multiples of 1 / denominator, and none becomes 0.
     let fits = |of: &u64| {
