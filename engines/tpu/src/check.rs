@@ -31,7 +31,7 @@ use std::collections::BTreeMap;
 pub mod code {
     /// A number of the plan is not finite.
     pub const SCHEMA: &str = "schema";
-    /// The pod is not the one that the scenario names.
+    /// The pod differs from the pod that the scenario names.
     pub const SCENARIO: &str = "scenario";
     /// A switch is missing, listed twice or in the wrong place.
     pub const TOPOLOGY: &str = "topology";
@@ -49,7 +49,7 @@ pub mod code {
     pub const MCF: &str = "mcf";
     /// The claimed upper end of the MCF is below what its certificate proves.
     pub const CERTIFICATE: &str = "certificate";
-    /// The objective or a metric differs from the figure of the result that it repeats.
+    /// The objective or a metric of the envelope differs from the same figure in the result.
     pub const METRICS: &str = "metrics";
     /// The claimed bound is below the throughput of a pod of the size.
     pub const BOUND: &str = "bound";

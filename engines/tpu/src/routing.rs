@@ -87,8 +87,8 @@ pub struct RoutingSettings {
     pub selection: RouteSelection,
     /// Maximum number of seconds of the exact program.
     pub exact_limit_s: f64,
-    /// Number of simultaneously failed switches that shared turns must survive. It determines the spanning trees whose
-    /// turns are allowed first, if any are needed.
+    /// Number of simultaneously failed switches that shared turns must survive. This number determines the spanning
+    /// trees whose turns are allowed first, if spanning trees are needed.
     pub tolerated_faults: u8,
     /// Maximum memory of a request, bytes.
     pub memory_limit_bytes: u64,
@@ -238,8 +238,9 @@ impl Routed {
     }
 }
 
-/// Routes every pair of a pod without deadlock. For symmetric pods, returns routes from cube 0 that translations
-/// expand, unless all pairs are connected only if the turns of spanning trees without symmetry are allowed first.
+/// Routes every pair of a pod without deadlock. For symmetric pods, returns the routes from cube 0, which translations
+/// expand to all routes. If some pairs get routes only with the turns of spanning trees, which have no symmetry,
+/// returns the routes from all cubes.
 ///
 /// # Errors
 /// [`RouteError`].

@@ -90,7 +90,7 @@ words! {
         Cpl = "cpl",
         /// Random.
         Random = "random",
-        /// Tries all of these orders and keeps the one with the smallest maximum channel load.
+        /// Tries all of these orders and keeps the order with the smallest maximum channel load.
         Best = "best",
     }
 }
@@ -172,8 +172,8 @@ impl TpuScenario {
         self.slack_hops.unwrap_or(if self.nodes() >= SLACK_FROM_CHIPS { 2 } else { 0 })
     }
 
-    /// The symmetry group of a designed pod, with one element for each cube. If the scenario names none, it is the
-    /// product of cyclic groups whose factors are as equal as possible.
+    /// The symmetry group of a designed pod, with one element for each cube. If the scenario names no group, returns
+    /// the product of cyclic groups whose factors are as equal as possible.
     ///
     /// # Errors
     /// An invalid name, or a group whose order is not the number of cubes.
@@ -193,7 +193,7 @@ impl TpuScenario {
         if group.order() == cubes { Ok(group) } else { Err(wrong_order(group.name(), cubes)) }
     }
 
-    /// The job shape of the plain torus: the given one, or the default of the size.
+    /// The job shape of the plain torus: the given shape, or the default shape of the size.
     pub fn pt_shape(&self) -> [u16; 3] {
         self.job_shape.unwrap_or_else(|| baselines::usual_shape(usize::from(self.cubes)))
     }

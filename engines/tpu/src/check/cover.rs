@@ -65,7 +65,8 @@ fn covered(nodes: usize, electrical: usize, optical: usize) -> f64 {
     sum / octant.len() as f64 * nodes as f64
 }
 
-/// Counts the chips of a cube that is entered at chip `at` at `distance`, and the cubes that its other faces lead to.
+/// Adds `count` to the number of chips at each distance, for the chips of a cube that is entered at chip `at` at
+/// `distance`, and to the number of next cubes that are entered through the other faces of this cube.
 fn enter(
     copies: &mut Vec<[f64; CHIPS]>,
     entered: &mut Vec<[f64; ENTRIES]>,
@@ -92,7 +93,7 @@ fn enter(
 /// One end of a switch at a cube.
 struct Face {
     chip: usize,
-    /// The end of the same switch that is at the neighbouring cube.
+    /// The other end of this switch, which is at the neighbouring cube.
     across: usize,
 }
 

@@ -118,8 +118,8 @@ impl CheckedNetwork {
         }
     }
 
-    /// Lengths of the classes of this network, from the lengths of the 192 link classes; unchanged if their number is
-    /// different.
+    /// Lengths of the classes of this network, from the lengths of the 192 link classes; returns `lengths` unchanged if
+    /// it has another number of entries, or if this network has the same 192 classes.
     pub fn spread(&self, wiring: &Wiring, lengths: &[f64]) -> Vec<f64> {
         let few = ELECTRICAL + SWITCHES;
         if lengths.len() != few || self.classes == few {
@@ -147,8 +147,8 @@ impl CheckedNetwork {
         CAPACITY * (whole + self.shared.iter().map(dearest).sum::<f64>())
     }
 
-    /// Load of the most loaded link for these flows; switches divide their unit in proportion to the loads, which is
-    /// optimal.
+    /// Load of the most loaded link, divided by the capacity of a link, if the classes have these loads. Each switch
+    /// divides its unit of capacity in proportion to the loads, which is optimal.
     pub fn fullest(&self, loads: &[f64]) -> f64 {
         let whole = loads[..self.whole()].iter().copied().fold(0.0, f64::max);
         let switches = self.shared.iter().map(|range| loads[range.clone()].iter().sum::<f64>());

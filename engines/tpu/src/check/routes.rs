@@ -31,7 +31,8 @@ pub(super) struct Sums {
     pub hops: u64,
 }
 
-/// Checks a set of routes; `None` if the routes are too damaged to be counted. `place` is their place in the plan.
+/// Checks a set of routes; `None` if the routes are too damaged to be counted. `place` is the path of the routes in the
+/// plan.
 pub(super) fn check(
     pod: &Pod<'_>,
     routing: &Routing,
@@ -216,8 +217,8 @@ fn pairs(wiring: &Wiring, routing: &Routing, sources: usize, place: &str, found:
 
 /// Sums over the routes followed so far.
 struct Tally {
-    /// Number of routes over each arc: by arc class of cube 0 if only its routes are listed, otherwise by arc of the
-    /// pod.
+    /// Number of routes over each arc: by arc class of cube 0 if only the routes of cube 0 are listed, otherwise by arc
+    /// of the pod.
     loads: Vec<u64>,
     vc_hops: Vec<u64>,
     turns: TakenTurns,

@@ -1,10 +1,10 @@
-//! Checks that the pod is the one that the scenario names.
+//! Checks that the pod matches the topology that the scenario names.
 
 use super::wiring::{SWITCHES, Wiring};
 use super::{Findings, code};
 use crate::scenario::{TopologyChoice, TpuScenario};
 
-/// Compares the wiring with what the scenario names; a pod to be designed may have any wiring.
+/// Compares the wiring with the topology that the scenario names; a pod to be designed may have any wiring.
 pub(super) fn compare(scenario: &TpuScenario, wiring: &Wiring, found: &mut Findings) {
     let expected: Vec<Vec<u16>> = match &scenario.topology {
         TopologyChoice::Design => return,

@@ -116,7 +116,7 @@ fn is_rate(rate: f64, step: f64) -> bool {
 }
 
 /// Checks properties of every search: the rates are multiples of the step in ascending order, the saturation is 0 or
-/// one of them, and the next rate above it was tried as well.
+/// one of these rates, and the rate one step above the saturation was tried as well.
 fn possible(scenario: &TpuScenario, result: &TpuResult, simulation: &Simulation, found: &mut Findings) {
     let Some(settings) = &scenario.simulate else {
         found.add(

@@ -41,7 +41,7 @@ fn invalid(what: impl Into<String>, remedy: &str) -> MethodError {
     MethodError::Invalid(Problem::new("topology", what, remedy).into())
 }
 
-/// The pod represented by its first cube, or by all cubes if it has no symmetry.
+/// A pod prepared for the flooding: a symmetric pod is represented by its first cube, any other pod by all its cubes.
 struct Flood {
     /// Number of represented chips.
     locals: usize,
@@ -109,7 +109,7 @@ impl Flood {
         Ok(Self { locals: CHIPS, copies, heads, moved, expand: Expansion::Translation })
     }
 
-    /// One flood; `None` if it takes `limit` epochs or gets stuck.
+    /// Returns the schedule of one flooding; `None` if the flooding takes `limit` epochs or gets stuck.
     fn run(
         &self,
         mut random: Stream,

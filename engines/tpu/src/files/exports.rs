@@ -42,7 +42,7 @@ pub struct PodSubject<'a> {
     pub pod: &'a Topology,
     /// Result of the plan, if there is a plan.
     pub result: Option<&'a TpuResult>,
-    /// The previous wiring, for formats that start from it; otherwise a parameter names it.
+    /// Wiring before the change, for formats that list changes; if it is `None`, a parameter names this wiring.
     pub before: Option<&'a Topology>,
 }
 
@@ -237,10 +237,10 @@ fn level() -> ParamInfo {
     )
 }
 
-/// Writes a subject in a format.
+/// Writes a plan or pod in a format.
 ///
 /// # Errors
-/// Parts that the subject lacks, or a file that would be too large.
+/// Parts that the plan or pod lacks, or a file that would be too large.
 pub fn write(format: &str, subject: &PodSubject<'_>, params: &Params) -> Result<Vec<File>, Problems> {
     let alone = |text: String| Ok(vec![File { text, beside: None }]);
     match format {

@@ -223,7 +223,7 @@ impl FinishSteps {
         })
     }
 
-    /// The parts for the plan: without the routes if they are not requested.
+    /// Returns a copy of the results for the plan, without the routes if routes are not requested.
     pub(super) fn written(&self, parts: &Parts) -> Parts {
         let mut parts = parts.clone();
         if let (false, Some(routing)) = (self.with_routes, &mut parts.routing) {

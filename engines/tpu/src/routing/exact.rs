@@ -27,7 +27,7 @@ pub const TIME_LIMIT_S: f64 = 120.0;
 /// Result of the program.
 #[derive(Clone, Debug)]
 pub struct Exact {
-    /// The best known selection; the given one if no better one was found.
+    /// The best known selection; the given selection if no better selection was found.
     pub selection: SelectedRoutes,
     /// Lower bound on the maximum load of every selection from these candidates.
     pub floor: u32,

@@ -19,8 +19,9 @@ struct Entry {
     cost: f64,
 }
 
-/// Searches routes backwards from their target, layer by layer of remaining hops: a state is included if the shortest
-/// walk to it plus the remaining hops is an allowed length. The search never enumerates routes.
+/// Searches routes backwards from their target, layer by layer of remaining hops: a state is included if the length of
+/// the shortest walk to the state plus the remaining hops is an allowed length of the route. The search never
+/// enumerates routes.
 #[derive(Clone, Debug)]
 pub struct Finder {
     entries: Vec<Entry>,
@@ -80,7 +81,7 @@ impl Finder {
     }
 
     /// Finds the cheapest walk whose length is between `shortest` and `shortest + slack` and has the parity of
-    /// `shortest`. Returns `false` if there is none.
+    /// `shortest`. Returns `false` if there is no such walk.
     #[allow(clippy::too_many_arguments, reason = "as above")]
     fn sweep(
         &mut self,

@@ -14,8 +14,8 @@ use rand::seq::SliceRandom;
 pub type Worths = Vec<f64>;
 
 /// All-paths load of each turn: number of shortest paths of all pairs that use the turn (TONS, APL). For each source,
-/// it is the number of paths to the tail of the arc, times the number of paths from the head of the next arc, including
-/// the empty path.
+/// this load is the number of paths to the tail of the first arc of the turn, times the number of paths from the head
+/// of its second arc, including the empty path.
 ///
 /// # Errors
 /// The watch requests a stop.

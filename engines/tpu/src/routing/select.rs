@@ -4,7 +4,7 @@
 //! `price = exp(γ · load)` up to a common factor. γ grows over the passes from 4 / mean load, where prices behave like
 //! a fourth power, to 1, where one more route on an arc almost triples its price, which removes the last differences.
 //! Flows go in random order, in small blocks: the routes of a block are proposed at the same prices, on all threads,
-//! then accepted one after another if they are cheaper than the old ones at the current prices. The result does not
+//! then accepted one after another if they are cheaper than the old routes at the current prices. The result does not
 //! depend on the number of threads. Blocks must be small, because all flows of a block see the same cheap arcs.
 
 use super::frame::Frame;
@@ -103,7 +103,7 @@ impl SelectedRoutes {
         self.loads.iter().copied().max().unwrap_or(0)
     }
 
-    /// Out ports of a route; empty for a pair without one.
+    /// Out ports of a route; empty for a pair without a route.
     pub fn route(&self, source: u32, target: u32) -> &[u8] {
         self.of(self.flow(source, target))
     }

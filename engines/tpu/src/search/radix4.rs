@@ -52,7 +52,7 @@ impl Digraph {
     }
 
     /// A random 4-regular network, both directions of each link: stubs are paired at random, and invalid links are
-    /// repaired by swaps with others. `None` below 5 nodes.
+    /// repaired by swaps with other links. `None` below 5 nodes.
     pub fn jellyfish(nodes: usize, stream: &mut Stream) -> Option<Self> {
         if nodes <= DEGREE {
             return None;

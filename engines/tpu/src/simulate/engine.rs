@@ -242,7 +242,8 @@ impl<'a> Simulator<'a> {
         }
     }
 
-    /// Returns the node at which the route from `local` to `at` ends if it starts at `source`.
+    /// Returns the node at which a route ends that starts at `source` and takes the ports of the route from `local` to
+    /// `at`.
     fn lands(&self, source: usize, local: usize, at: usize) -> usize {
         let net = self.net;
         let (mut node, mut codes) = (source, net.starts[local * net.nodes + at]);
@@ -558,8 +559,8 @@ impl<'a> Simulator<'a> {
     }
 }
 
-/// Returns the free lane that every head may use, if any, and the requests that may be granted: all if there is a free
-/// lane, otherwise those whose planned lane has space.
+/// Returns the free lane that every head may use, if any, and the requests that may be granted: all requests if there
+/// is a free lane, otherwise the requests whose planned lane has space.
 #[inline]
 fn eligible(output: &Output, net: &SimulatedPod) -> (u8, u64) {
     let (mut best, mut most) = (NO_LANE, 0);

@@ -9,7 +9,7 @@ use lightbay_core::problem::Problem;
 
 /// Upper limit of the delay of a flit on one hop, in cycles.
 const MAX_DELAY: u64 = 1 << 16;
-/// Maximum length of a run, because birth cycles share their word with a mark.
+/// Maximum length of a run, cycles: the birth cycle of a flit shares a word with the mark of the last flit.
 const MAX_CYCLES: u64 = 1 << 30;
 /// Maximum memory for buffers; larger simulations are refused.
 const MAX_BYTES: u64 = 8 << 30;
@@ -43,7 +43,7 @@ pub struct SimulatedPod {
     /// Lanes are numbered `6 * node + input port << shift | lane`.
     pub(super) shift: u32,
     pub(super) lane_mask: usize,
-    /// Request bits of all lanes of one input port.
+    /// Bit mask with the request bits of all lanes of one input port.
     pub(super) port_bits: u64,
     pub(super) lanes: usize,
     pub(super) escapes: usize,

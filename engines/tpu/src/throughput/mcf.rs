@@ -162,8 +162,8 @@ pub fn attempt(
     Attempt { certificate, flow: known.map(|known| known.flow), stopped }
 }
 
-/// The interval of any network, by the program if the settings select it and the solver succeeds, otherwise by
-/// multiplicative weights; and the reason if the run was stopped.
+/// Returns an interval of the throughput of any network, and the reason if the run was stopped. Uses the linear program
+/// if the settings select it and the solver succeeds, otherwise multiplicative weights.
 pub fn interval<W: Watch>(
     network: &Network,
     settings: &FlowSettings,
@@ -207,7 +207,7 @@ fn certificate(pod: &Topology, known: &Interval) -> Certificate {
     Certificate { lower: known.lower, upper: known.upper, class_lengths, link_lengths, rounds: known.rounds }
 }
 
-/// Selects the lengths of the classes that carry traffic from the lengths of all classes.
+/// Returns the entries of `lengths`, which has the lengths of all classes, for the classes that carry traffic.
 fn of_working(pod: &Topology, lengths: &[f64]) -> Vec<f64> {
     Network::working(pod).into_iter().map(|class| lengths[class]).collect()
 }

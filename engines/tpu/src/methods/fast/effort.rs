@@ -26,7 +26,8 @@ pub(super) const MOST_CUTS: usize = 960;
 pub(super) const PATIENCE: u32 = 3;
 /// Relative gap of the first certificate, which only ensures that there is a plan.
 pub(super) const FIRST_GAP: f64 = 0.03;
-/// Relative gap of the certificates that compare designs, unless a wider one is set. Groups differ by up to 1 %.
+/// Relative gap of the certificates that compare designs, unless a wider gap is set. Designs of different groups differ
+/// by up to 1 %.
 pub(super) const COMPARED: f64 = 2e-3;
 /// Relative gap of the final certificate of the best design, unless another gap is set. This gap is narrower, because
 /// the lower bound of the final certificate is the objective of the plan, and only one design has this certificate.

@@ -119,8 +119,8 @@ impl FastSearch<'_, '_> {
     }
 }
 
-/// Adds the metric of a certificate and its images to `cuts`. Adds nothing for equal lengths, which the objective
-/// contains anyway.
+/// Adds the metric of a certificate and its images to `cuts`. Adds nothing if all lengths are equal, because the
+/// objective already contains their metric.
 fn add_cut(cuts: &mut Vec<CircuitCut>, pod: &Topology, certificate: &Certificate) {
     let spread = certificate.class_lengths.as_ref().map(|lengths| mcf::spread(pod, lengths));
     let lengths = certificate.link_lengths.clone().or(spread);

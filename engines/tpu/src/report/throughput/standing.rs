@@ -8,7 +8,8 @@ use lightbay_core::report::session::RunPoint;
 use lightbay_core::report::{Phrase, RunBeside};
 
 /// Certificate of a run that proved a higher throughput than the earlier certificates of the run. The certificate of a
-/// new design starts far below the best one, so the design counts only after its certificate exceeds it.
+/// new design starts far below the best certificate, so a design counts only after its certificate exceeds the best
+/// certificate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Certified {
     /// Time of the certificate, and the proven throughput of a flow.

@@ -23,7 +23,7 @@ pub(super) struct State {
 struct Move {
     tie: usize,
     to: u16,
-    /// The second tie if the move is an exchange.
+    /// If the move exchanges the voltages of two ties: the second tie and its new voltage.
     other: Option<(usize, u16)>,
 }
 

@@ -31,8 +31,7 @@ const WORDS: usize = BLOCK * PODS;
 /// Number of sources of one pass.
 const SOURCES: usize = 32;
 
-/// For each pod, the block from which the words of a block arrive over a circuit, and the permutation of the words
-/// within it.
+/// For each pod, the block from which words arrive over a circuit, and the permutation of the 8 words of this block.
 #[derive(Clone, Copy, Debug, Default)]
 struct Link {
     from: [u16; PODS],
