@@ -172,10 +172,10 @@ pub struct Analysis {
     pub second: Option<Chain>,
     /// Demand on every directed link.
     pub demand: Vec<Demand>,
-    /// Run of the plan's circuits under fair sharing: the plan itself if it leaves rates to the network.
+    /// Run of the plan's circuits under fair sharing: the plan itself if the plan leaves rates to the network.
     pub fair: Trace,
-    /// Run of the plan's circuits at scheduled rates: the plan itself if it schedules rates, else the shorter of the
-    /// level-first and the fair schedule.
+    /// Run of the plan's circuits at scheduled rates: the plan itself if the plan schedules rates, otherwise the
+    /// level-first or the fair schedule, whichever is shorter.
     pub joint: Trace,
     /// Distinct event times, ascending, seconds.
     pub events: Vec<f64>,

@@ -57,12 +57,12 @@ pub mod code {
     pub const TASK: &str = "task";
     /// A task ends before it starts, or starts before the iteration.
     pub const ORDER: &str = "order";
-    /// A task starts before its release, or before the fixed work that precedes it ends, which takes the same time on
-    /// every network.
+    /// A task starts before its release, or before the end of the fixed work before the task (fixed work takes the same
+    /// time on every network).
     pub const RELEASE: &str = "release";
     /// Segments of a task are empty, overlap or are not in ascending order.
     pub const SEGMENTS: &str = "segments";
-    /// Segments of a task leave gaps or do not cover it.
+    /// Segments of a task leave gaps, or do not cover the task from start to finish.
     pub const CONTIGUITY: &str = "contiguity";
     /// A task sends faster than its flows can at full NIC rate.
     pub const FLOW_CAP: &str = "flow_cap";

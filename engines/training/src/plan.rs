@@ -49,12 +49,12 @@ pub struct TrainingResult {
     pub nct: Option<f64>,
     /// The schedule, in task order.
     pub tasks: Vec<TaskSchedule>,
-    /// For several jobs on one set of pods: the result of each job, in scenario order. Then `topology` and `tasks` are
-    /// empty, `ports_used` is a sum, and `ideal_makespan_s` and `nct` are means by the weights of the jobs.
+    /// For several jobs on one set of pods: the result of each job, in scenario order. In such a plan, `topology` and
+    /// `tasks` are empty, `ports_used` is a sum, and `ideal_makespan_s` and `nct` are means by the weights of the jobs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobResult>,
-    /// For circuits that change within the iteration: the times and the circuits of each change. Then `topology` is
-    /// empty, and `ports_used` is the sum of the maximum number of ports that each pod uses at a time.
+    /// For circuits that change within the iteration: the times and the circuits of each change. In such a plan,
+    /// `topology` is empty, and `ports_used` is the sum of the maximum number of ports that each pod uses at a time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phases: Option<Phases>,
 }

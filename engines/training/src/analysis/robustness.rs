@@ -4,8 +4,8 @@
 //! and at max-min fair rates. Compute times vary independently for every stage, micro-batch, direction and replica;
 //! gradients are exchanged when the slowest replica is ready.
 //!
-//! In a job whose replicas are planned as one, a circuit fails in a single replica. The other replicas wait for it, so
-//! it costs as much as a failure in all of them.
+//! In a job whose replicas are planned as one, a circuit fails in a single replica. The other replicas wait for this
+//! replica, so the failure costs as much as the same failure in all replicas.
 
 mod failures;
 mod shake;

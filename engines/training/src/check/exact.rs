@@ -168,7 +168,7 @@ const NEARLY: f64 = 1e-3;
 const FIRST_BOXES: usize = 40_000;
 
 /// Returns the largest bound up to `bound_s` that this function can prove on plans with one reconfiguration, or
-/// `ideal_s` if it proves none; adds remarks on what was tried.
+/// `ideal_s` if this function proves no bound; adds remarks on what was tried.
 fn one_switching(ask: &Ask<'_>, delay_s: f64, bound_s: f64, ideal_s: f64, remarks: &mut Vec<String>) -> f64 {
     const WHAT: &str = "the bound on plans with one reconfiguration";
     let Some(contention) = Contention::of(ask.case, ask.nics, MOST_VISITS) else {
@@ -200,8 +200,8 @@ fn one_switching(ask: &Ask<'_>, delay_s: f64, bound_s: f64, ideal_s: f64, remark
     ideal_s
 }
 
-/// Returns `bound_s` if it can prove it on plans with any number of reconfigurations, otherwise `ideal_s`; adds remarks
-/// on what was tried.
+/// Returns `bound_s` if this function can prove that bound on plans with any number of reconfigurations, otherwise
+/// `ideal_s`; adds remarks on what was tried.
 fn any_switchings(ask: &Ask<'_>, delay_s: f64, bound_s: f64, ideal_s: f64, remarks: &mut Vec<String>) -> f64 {
     const WHAT: &str = "the bound on plans with any number of reconfigurations";
     let Some(contention) = Contention::of(ask.case, ask.nics, MOST_VISITS) else {

@@ -81,8 +81,8 @@ pub(super) fn shape(job: &Job) -> Result<Shape, String> {
     }
 }
 
-/// Sizes and placement, recomputed from the job. The second value lists the pods of all replicas; it is `None` if one
-/// replica represents all.
+/// Sizes and placement, recomputed from the job. Also returns, as the second element of the pair, the pods of all
+/// replicas, or `None` if one replica represents all.
 fn laid(job: &Job) -> Result<(Shape, Option<ListedPods>), String> {
     let run = &job.run;
     let sizes = [

@@ -57,7 +57,8 @@ impl<'a> Course<'a> {
         Some(Self { phases, delay_s, period_s, changes_s })
     }
 
-    /// Circuits of a link that carry at a moment of the iteration: the minimum count during the dark time before it.
+    /// Circuits of a link that carry at a moment of the iteration: the minimum count during the dark time before this
+    /// moment.
     pub fn carried(&self, link: usize, time_s: f64) -> u32 {
         let events = &self.phases.events;
         let count = events.len();

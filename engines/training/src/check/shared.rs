@@ -27,8 +27,8 @@ struct Pods {
     own: Vec<Vec<u32>>,
 }
 
-/// Checks a plan for several jobs: each job on its own ports and on those that the plan allots it, the ports that are
-/// traded, and the totals.
+/// Checks a plan for several jobs: each job on the ports that it brought and on the ports that the plan allots to it,
+/// the ports that are traded, and the totals.
 pub(super) fn examine(
     shared: &SharedPods,
     result: &TrainingResult,
@@ -163,7 +163,8 @@ fn listed(shared: &SharedPods, result: &TrainingResult, claims: &Claims<'_>, fou
     }
 }
 
-/// Returns `true` if the ports that a job may use are those that it brought, minus those given, plus those taken.
+/// Returns `true` if the ports that a job may use are the ports that it brought, minus the given ports, plus the taken
+/// ports.
 fn account(job: &JobResult, own: &[u32], found: &mut Findings) -> bool {
     let lengths = [job.ports_per_pod.len(), job.given.len(), job.taken.len()];
     if lengths.iter().any(|length| *length != own.len()) {
@@ -193,7 +194,8 @@ fn account(job: &JobResult, own: &[u32], found: &mut Findings) -> bool {
     before == found.count()
 }
 
-/// Checks every shared pod: it has the ports in use, and jobs take only ports that are spare or given.
+/// Checks every shared pod: the pod has all ports that its jobs may use, and jobs take only ports that no job brought
+/// or that other jobs give.
 fn budgets(pods: &Pods, result: &TrainingResult, found: &mut Findings) {
     for (pod, &budget) in pods.budget.iter().enumerate() {
         let (mut allotted, mut brought, mut given, mut taken) = (0, 0, 0, 0);

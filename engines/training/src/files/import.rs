@@ -258,7 +258,7 @@ fn step(slot: Slot) -> Step {
     Step { backward: slot.pass == Pass::Backward, micro_batch: slot.micro_batch.saturating_sub(1) }
 }
 
-/// Returns the workload among the files; the other files only complete it.
+/// Returns the workload among the files; the other files only complete this workload.
 fn workload_file(inputs: &[AicbInput]) -> Option<&AicbInput> {
     inputs.iter().find(|input| matches!(input.content, aicb::Content::Text(_) | aicb::Content::Calls(_)))
 }

@@ -1,7 +1,7 @@
-//! `delta-joint`: circuits and rates together. On tail-exact scenarios the search over circuits proves the best
-//! plan; elsewhere a search over circuits and the order of competing transfers proves it within its limits. A genetic
-//! search at fair and level-first rates supports it, followed by linear programs over event orders if a proof is
-//! missing.
+//! `delta-joint`: circuits and rates together. On tail-exact scenarios the search over circuits proves the best plan;
+//! elsewhere a search over circuits and the order of competing transfers proves it within its limits. A genetic search
+//! at fair and level-first rates finds good plans for these searches; linear programs over event orders follow if a
+//! proof is missing.
 
 use super::approach::SessionMethod;
 use super::session::{RelaxedSession, Session};

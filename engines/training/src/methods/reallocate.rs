@@ -176,7 +176,8 @@ impl ReallocationRun<'_, '_> {
         }
     }
 
-    /// Returns a bound for each job that holds for any sharing of ports; their weighted mean is a bound.
+    /// Returns, for each job, a lower bound on its makespan that holds for any sharing of ports. The weighted mean of
+    /// these bounds is a bound on the objective.
     fn bounds(&mut self) -> Result<Vec<f64>, MethodError> {
         let mut bounds = Vec::with_capacity(self.team.members.len());
         for member in 0..self.team.members.len() {

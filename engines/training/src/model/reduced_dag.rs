@@ -2,7 +2,8 @@
 //!
 //! An edge (u, v, d) represents the longest path from u to v that contains no other inter-pod task. The edge is dropped
 //! if a chain of other tasks takes at least d even if every task of the chain runs as fast as its NICs allow, because
-//! then it binds on no topology. Without this reduction the number of edges grows with the square of the micro-batches.
+//! such an edge binds on no topology. Without this reduction the number of edges grows with the square of the
+//! micro-batches.
 //!
 //! The nodes of the full graph are visited once. Each node carries its nearest task ancestors with the fixed time since
 //! they finished. Lower bounds between tasks are kept only for tasks that some unfinished node still carries, so memory
@@ -95,7 +96,7 @@ pub struct ReducedDag {
     /// Edges ordered by successor, then predecessor.
     pub edges: Vec<ReducedEdge>,
     /// Fixed time of the longest chain of work without a task, from the start to the end of the iteration, if it can
-    /// bind. Without tasks, it is the duration of the iteration.
+    /// bind. Without tasks, this time is the duration of the iteration.
     pub compute_s: Option<f64>,
 }
 
@@ -185,7 +186,8 @@ pub fn reduce(dag: &impl TimedGraph, dominance: Dominance) -> Result<ReducedDag,
     Ok(reduced)
 }
 
-/// Ends one use of the ancestors of a node; frees them after the last use.
+/// Decrements the number of later nodes that still need the ancestors of `node`; frees these ancestors if no such node
+/// is left.
 fn release(node: u32, uses: &mut [u32], ancestors: &mut [Vec<Ancestor>], bounds: &mut Bounds) {
     let node = node as usize;
     uses[node] -= 1;

@@ -142,7 +142,7 @@ record! {
 /// Part of a job in one pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PodShare {
-    /// Number of replicas whose ranks of a stage share the pod. They reduce their gradients inside the pod.
+    /// Number of replicas whose ranks of a stage share the pod. These replicas reduce their gradients inside the pod.
     pub replicas: u64,
     /// GPUs of each of these replicas in the pod.
     pub per_replica: u64,

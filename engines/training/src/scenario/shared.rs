@@ -35,11 +35,11 @@ record! {
     pub struct PlacedJob {
         /// Name, unique among the jobs.
         pub name: String = any(),
-        /// Weight of its iteration time in the objective; the paper leaves weights open.
+        /// Weight of the iteration time of the job in the objective; the paper leaves weights open.
         pub weight: u32 = within(1..=i64::from(MAX_WEIGHT)).or(1),
         /// Shared pod, from 0, in which the first pod of the job lies.
         pub first_pod: u32 = within(0..=i64::from(MAX_PODS - 1)).or(0),
-        /// The job. Its `ports_per_pod` are the ports that it brings.
+        /// The job. The job; `ports_per_pod` of this job are the ports that it brings.
         pub job: Job = any(),
     }
 }

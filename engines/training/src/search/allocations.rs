@@ -33,7 +33,7 @@ pub const BOXES: u64 = 200_000;
 pub struct VectorTask<'a> {
     /// The scenario, prepared for evaluation.
     pub evaluator: &'a Evaluator,
-    /// Rate rule: fair, or joint if it is exact (otherwise search the relaxation).
+    /// Rate rule: fair, or joint if the path model is exact at joint rates (otherwise set `relaxed`).
     pub rates: Rates,
     /// Maximum number of circuits of every link worth trying.
     pub caps: &'a [u32],

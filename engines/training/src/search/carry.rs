@@ -23,7 +23,8 @@ pub(crate) fn unlisted(result: &TrainingResult) -> &'static str {
 }
 
 /// Circuits of a plan for `from` on the links of `to`: links with equal kinds and pod names keep their circuits, other
-/// links get one circuit. The second value lists what was missing.
+/// links get one circuit. Also returns, as the second element of the pair, sentences on the links of `from` and `to`
+/// that have no counterpart.
 ///
 /// # Errors
 /// One sentence that says why the circuits cannot be transferred: other pods, or no link in common.

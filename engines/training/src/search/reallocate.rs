@@ -135,7 +135,7 @@ impl Team {
         })
     }
 
-    /// Ports available to a job: the ports of the pods minus those that `used` gives for every other job.
+    /// Ports available to a job: the ports of the pods minus the ports that `used` returns for every other job.
     fn left_by_others(&self, member: usize, used: impl Fn(&Member) -> Vec<u32>) -> Vec<u32> {
         // Negative differences become 0, because a transferred plan may still overfill a pod.
         let mut left = self.budget.clone();
@@ -159,7 +159,8 @@ impl Team {
         used.iter().zip(&self.budget).all(|(used, budget)| *used <= u64::from(*budget))
     }
 
-    /// Plans one job on the ports that it brought; keeps its present plan if that is shorter and still fits.
+    /// Plans one job on the ports that it brought; keeps the present plan of the job if the present plan is shorter and
+    /// still fits.
     ///
     /// # Errors
     /// The reason to stop.

@@ -62,7 +62,7 @@ pub struct Simulator {
     finish: Vec<f64>,
     /// Work of each task that is left at `updated`, seconds at full speed.
     left: Vec<f64>,
-    /// Current speed of each task; negative while the task has none yet.
+    /// Current speed of each task; negative while the task has no speed yet.
     speed: Vec<f64>,
     updated: Vec<f64>,
     version: Vec<u32>,

@@ -87,7 +87,7 @@ impl IndexWindows {
     }
 
     /// Windows around a reference schedule: tasks with successors stay within `margin` intervals of their intervals in
-    /// `trace`. K is the number of its intervals plus two.
+    /// `trace`. K is the number of intervals of `trace` plus two.
     pub fn anchored(network: &Network, trace: &crate::simulate::iteration::Trace, margin: u32) -> Self {
         let counted = vec![true; network.tasks()];
         let intervals = trace.event_times().len() as u32 + 1;

@@ -16,8 +16,8 @@ pub struct CircuitFailure {
     pub link: u32,
     /// Circuits of the link before the failure.
     pub circuits: u32,
-    /// Makespans after the failure; `None` if it was the only circuit of the link, so that its pods are cut off from
-    /// each other.
+    /// Makespans after the failure; `None` if the failed circuit was the only circuit of the link, so that the pods of
+    /// the link are cut off from each other.
     pub ends: Option<Ends>,
 }
 
@@ -26,8 +26,8 @@ pub struct CircuitFailure {
 pub struct PortCase {
     /// The link that loses a circuit; `None` if no circuit used the port.
     pub link: Option<u32>,
-    /// Makespans after the failure; `None` if it was the link's only circuit, so that the pods are cut off from each
-    /// other.
+    /// Makespans after the failure; `None` if the circuit at the port was the only circuit of its link, so that the
+    /// pods of the link are cut off from each other.
     pub ends: Option<Ends>,
 }
 

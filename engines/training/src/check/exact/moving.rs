@@ -24,7 +24,8 @@ const MOST_NODES: usize = 4_000_000_000;
 /// Width of the range of an instant, relative to the period, below which it is not split.
 const NARROWEST: f64 = 1e-12;
 
-/// Gain that a half box counts for even if its bound did not rise, as a fraction of the distance to the period.
+/// Constant that is added to the gain of each half box, as a fraction of the distance to the period; otherwise a split
+/// that raises the bound of only one half would have score 0.
 const LEAST_GAIN: f64 = 0.1;
 
 /// Result of a proof.

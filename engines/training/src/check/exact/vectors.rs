@@ -37,12 +37,12 @@ impl Space {
         Self { ends, most: useful.to_vec(), free }
     }
 
-    /// Allocations to which no useful circuit can be added; `None` if there are more than `limit`.
+    /// Allocations to which no useful circuit can be added; `None` if there are more than `limit` such allocations.
     pub fn maximal(&self, limit: usize) -> Option<Vec<Vec<u32>>> {
         self.search(limit, true)
     }
 
-    /// All circuit allocations; `None` if there are more than `limit`.
+    /// All circuit allocations; `None` if there are more than `limit` of them.
     pub fn all(&self, limit: usize) -> Option<Vec<Vec<u32>>> {
         self.search(limit, false)
     }
@@ -60,7 +60,7 @@ impl Space {
         search.extend(0).then_some(search.complete)
     }
 
-    /// Returns `true` if no link after `link` shares a pod with it.
+    /// Returns `true` if no link after `link` shares a pod with `link`.
     fn last_at_its_pods(&self, link: usize) -> bool {
         let pods = &self.ends[link];
         !self.ends[link + 1..].iter().flatten().any(|(pod, _)| pods.iter().any(|(own, _)| own == pod))
@@ -85,7 +85,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Assigns circuits to `link` and all later links in all ways; `false` if the search is given up.
+    /// Tries every possible number of circuits on `link` and all later links; returns `false` if the search is given
+    /// up.
     fn extend(&mut self, link: usize) -> bool {
         self.steps += 1;
         if self.steps > MOST_STEPS {

@@ -20,8 +20,8 @@ pub(super) struct ListedPods {
 /// The pods of a stage that exchange gradients, in the order of their first replicas: pod and replicas.
 pub(super) type Ring = Vec<(u32, Vec<u32>)>;
 
-/// Placement of replicas that differ only by failed ports. The second value is `None` if all replicas have the same
-/// working ports, because one replica then represents all.
+/// Placement of replicas that differ only by failed ports. The second element of the pair has the pods of all replicas;
+/// it is `None` if all replicas have the same working ports, because one replica represents all in this case.
 pub(super) fn failed(job: &Job, shape: Shape) -> Result<(Shape, Option<ListedPods>), String> {
     let (copies, pods, together) = (shape.replicas, shape.pods_per_replica, shape.replicas_per_pod);
     let mut listed =

@@ -125,8 +125,8 @@ struct JointSearch<'a> {
 }
 
 impl JointSearch<'_> {
-    /// Extends a combination of allocations of the first jobs in all ways that can improve the best combination;
-    /// `false` if the search is given up.
+    /// Extends a combination of allocations of the first jobs by every allocation of the remaining jobs that can
+    /// improve the best combination; returns `false` if the search is given up.
     fn extend(&mut self, sum_s: f64) -> bool {
         let job = self.chosen.len();
         if job == self.jobs.len() {

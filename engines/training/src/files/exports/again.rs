@@ -132,7 +132,7 @@ pub(super) fn verified(
 ///
 /// The makespans can differ only with an odd number of GPUs per stage and sends that share NICs with an exchange,
 /// because the two halves of the exchange then delay the sends unequally. The bound of one replica is not claimed for
-/// all.
+/// all replicas.
 fn recount(wide: &mut Plan<Training>) {
     let TrainingScenario::Instance(instance) = &wide.scenario.body else { return };
     let ends = instance.tasks.iter().zip(&wide.result.tasks).map(|(task, run)| run.finish_s + task.tail_s);

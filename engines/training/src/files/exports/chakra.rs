@@ -93,10 +93,11 @@ struct TraceWriter<'a> {
     shape: &'a Shape,
     workload: &'a Workload,
     traces: Vec<ChakraTrace>,
-    /// Number of the node of each node of the graph at its own GPUs, and of its receive at the other end.
+    /// For each node of the graph, the number of its trace node: in `sent` at the GPUs that compute or send, in
+    /// `received` at the GPUs that receive.
     sent: Vec<u64>,
     received: Vec<u64>,
-    /// Messages so far from a stage to another, by their first GPUs.
+    /// Number of messages so far from one stage to another, by the first sending and the first receiving GPU.
     tags: FxHashMap<(u32, u32), u32>,
     /// Number of the barrier before a bucket of a stage, by replica, stage and bucket.
     barriers: FxHashMap<(u32, u32, u32), u64>,
@@ -143,7 +144,8 @@ impl TraceWriter<'_> {
         first..first + self.shape.gpus_per_stage
     }
 
-    /// Adds a node at each of the GPUs; returns its number, which is the same at all.
+    /// Adds a node to the trace of each of the GPUs; returns the number of the node, which is the same in all these
+    /// traces.
     fn push(&mut self, gpus: std::ops::Range<u32>, made: impl Fn(u32) -> ChakraNode) -> u64 {
         let id = self.traces[gpus.start as usize].nodes.len() as u64;
         for (offset, gpu) in (0..).zip(gpus) {
@@ -152,7 +154,7 @@ impl TraceWriter<'_> {
         id
     }
 
-    /// Numbers of nodes of the graph at the GPUs of a stage.
+    /// Returns the numbers that the nodes `preds` of the graph have in the traces of the GPUs of a stage.
     fn after(&self, dag: &FullDag, preds: &[u32], (replica, stage): (u32, u32)) -> Vec<u64> {
         let mut after: Vec<u64> = Vec::with_capacity(preds.len());
         for &pred in preds {
@@ -168,7 +170,7 @@ impl TraceWriter<'_> {
         after
     }
 
-    /// Adds a message from some of the GPUs of a stage to the same GPUs of another.
+    /// Adds a message from some GPUs of a stage to the GPUs at the same places of another stage.
     fn message(
         &mut self,
         at: usize,
@@ -251,7 +253,7 @@ impl TraceWriter<'_> {
     }
 }
 
-/// Returns the group of the GPUs with one place in a stage, over all replicas.
+/// Returns the name of the group of the GPUs that have the place `offset` in the stage, one GPU of every replica.
 fn group(shape: &Shape, stage: u32, offset: u32) -> String {
     (stage * shape.gpus_per_stage + offset).to_string()
 }

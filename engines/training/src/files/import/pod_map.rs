@@ -94,7 +94,7 @@ fn set(job: &mut Job, ranges: Vec<PodRange>) -> Option<String> {
     (!names.is_empty()).then(|| format!("the table replaces '{}' of the scenario", names.join("', '")))
 }
 
-/// The scenario of a file, or of the plan in it.
+/// The scenario in a file, or the scenario of the plan in a file.
 fn job_in(input: &Input) -> Result<Scenario<Training>, Problems> {
     let value = read_json(input.bytes.as_slice())?;
     if kind_of(&value) != Some(Training::NAME) {

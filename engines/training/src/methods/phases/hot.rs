@@ -61,7 +61,8 @@ pub(super) fn take(
     Ok(Some(found))
 }
 
-/// The events on the links of `to`, with remarks on missing links; `from` is the instance of the plan if it differs.
+/// The events on the links of `to`, with remarks on missing links; `from` is the instance for which the plan was made,
+/// or `None` if that instance is `to`.
 fn carried(
     given: &Phases,
     from: Option<&Instance>,

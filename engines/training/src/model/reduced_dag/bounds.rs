@@ -5,8 +5,8 @@ use super::{Ancestor, EPSILON_S};
 /// Bound between tasks without a path between them.
 const UNRELATED: f64 = f64::NEG_INFINITY;
 
-/// A square table over slots. A slot belongs to one task while some node carries the task, and is reused afterwards.
-/// Slot 0 is the start of the iteration.
+/// A square table with a row and a column (slot) for each task that some node still carries. The slot is reused
+/// afterwards. Slot 0 is the start of the iteration.
 pub(super) struct Bounds {
     prunes: bool,
     /// `between[u * size + w]`: minimum time from the finish of u to the start of w.
@@ -14,7 +14,7 @@ pub(super) struct Bounds {
     size: usize,
     /// Shortest duration of the task in a slot.
     shortest_s: Vec<f64>,
-    /// Number of nodes that carry the slot.
+    /// Number of nodes that carry the task of a slot (use count).
     holders: Vec<u32>,
     unused: Vec<u32>,
     /// Scratch of `merge`: index + 1 of a slot in `joined`, 0 = absent.
@@ -61,8 +61,8 @@ impl Bounds {
         self.unused.extend((old as u32..size as u32).rev());
     }
 
-    /// Joins the ancestors of several predecessors; keeps the longest delay of each, and drops those that another one
-    /// dominates. A node without predecessors has the start of the iteration as ancestor.
+    /// Joins the ancestors of several predecessors; keeps the longest delay of each, and drops ancestors that another
+    /// ancestor dominates. A node without predecessors has the start of the iteration as ancestor.
     pub(super) fn merge<'a>(
         &mut self,
         lists: impl Iterator<Item = &'a [Ancestor]>,
@@ -105,8 +105,8 @@ impl Bounds {
         }
     }
 
-    /// Returns `true` if a path through an ancestor of another list is at least as long even with the shortest
-    /// durations.
+    /// Returns `true` if `u` is dominated: a path from `u` through an ancestor of another list takes at least the delay
+    /// of `u`, even with the shortest durations of all tasks.
     fn is_covered(&self, list: u32, u: &Ancestor) -> bool {
         let row = &self.between[u.slot as usize * self.size..][..self.size];
         let covers = |(_, w): &(u32, Ancestor)| {
@@ -118,7 +118,8 @@ impl Bounds {
         self.joined[..start].iter().any(covers) || self.joined[end..].iter().any(covers)
     }
 
-    /// Gives a new task a slot with one use, and bounds from all tasks before it. `None` if no slot is left.
+    /// Assigns a slot with a use count of 1 to a new task, and fills in lower bounds on the path lengths from all
+    /// earlier tasks to this task. Returns the slot, or `None` if no slot is left.
     pub(super) fn enter(&mut self, shortest_s: f64, preds: &[Ancestor]) -> Option<u32> {
         if self.unused.is_empty() {
             // Without pruning there is no table, only lists that grow linearly.
@@ -147,12 +148,12 @@ impl Bounds {
         Some(slot)
     }
 
-    /// Counts another node that carries the slot.
+    /// Increments the number of nodes that carry the task of the slot.
     pub(super) fn hold(&mut self, slot: u32) {
         self.holders[slot as usize] += 1;
     }
 
-    /// Counts one node fewer that carries the slot; frees the slot if none is left.
+    /// Decrements the number of nodes that carry the task of the slot; frees the slot if no node is left.
     pub(super) fn let_go(&mut self, slot: u32) {
         let holders = &mut self.holders[slot as usize];
         *holders -= 1;

@@ -4,8 +4,8 @@ use super::{Grid, IntervalModel};
 use crate::model::network::Network;
 use lightbay_highs::model::Column;
 
-/// Minimum value at which a binary column of a solution counts as 1. Binaries are integral to 1e-6, so any value in
-/// between works.
+/// Minimum value at which a binary column of a solution counts as 1. Binary columns differ from 0 or 1 by at most 1e-6,
+/// so any threshold between 1e-6 and 1 - 1e-6 gives the same result.
 const HALF: f64 = 0.5;
 
 impl IntervalModel {

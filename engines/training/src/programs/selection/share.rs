@@ -395,7 +395,7 @@ impl Share {
     }
 }
 
-/// Service of the sinks of a share at a point.
+/// Schedule of the sinks that share a link, at a point of the model.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Served {
     pub end: f64,

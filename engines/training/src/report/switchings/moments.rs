@@ -56,7 +56,7 @@ pub(super) fn table(
     table
 }
 
-/// Time since the event before, and until the next one.
+/// Times from the previous event to this event, and from this event to the next event.
 fn gaps(phases: &Phases, index: usize, period_s: f64) -> (f64, f64) {
     let (count, own_s) = (phases.events.len(), phases.events[index].time_s);
     let gap = |from_s: f64, to_s: f64| if to_s > from_s { to_s - from_s } else { to_s - from_s + period_s };

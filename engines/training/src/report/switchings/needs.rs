@@ -7,8 +7,8 @@ use crate::scenario::instance::Instance;
 /// Circuits beyond a whole number that count as rounding.
 const ROUNDING: f64 = 1e-6;
 
-/// A transfer that needs circuits, and when it begins or ends to need them, seconds. Times below 0 are in the previous
-/// iteration.
+/// A transfer that needs circuits, and the time at which this need begins or ends, seconds. Times below 0 are in the
+/// previous iteration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Need {
     pub task: usize,
@@ -21,7 +21,7 @@ struct Stretch {
     start_s: f64,
     end_s: f64,
     circuits: f64,
-    /// A transfer that starts with it or runs in it, and one that ends with it or runs in it.
+    /// Transfers of the stretch: `first` is the transfer that started last, `last` is the transfer that ends first.
     first: usize,
     last: usize,
 }
@@ -60,16 +60,16 @@ impl Needs {
         Self { stretches, period_s }
     }
 
-    /// The last transfer that needs more than `circuits` and ends to do so at `time_s` or before; in the previous
-    /// iteration if there is none in this one.
+    /// The last transfer whose need of more than `circuits` circuits ends at `time_s` or before; in the previous
+    /// iteration if this iteration has no such transfer.
     pub(super) fn last_above(&self, circuits: u32, time_s: f64) -> Option<Need> {
         self.above(circuits)
             .map(|stretch| Need { task: stretch.last, time_s: self.shifted(stretch.end_s, time_s) })
             .max_by(|a, b| a.time_s.total_cmp(&b.time_s))
     }
 
-    /// The first transfer that needs more than `circuits` from `time_s` or later; in the next iteration if there is none
-    /// in this one.
+    /// The first transfer whose need of more than `circuits` circuits begins at `time_s` or later; in the next
+    /// iteration if this iteration has no such transfer.
     pub(super) fn first_above(&self, circuits: u32, time_s: f64) -> Option<Need> {
         self.above(circuits)
             .map(|stretch| Need { task: stretch.first, time_s: -self.shifted(-stretch.start_s, -time_s) })
@@ -89,7 +89,7 @@ impl Needs {
     }
 }
 
-/// Adds up parts: start, end, circuits and task.
+/// Adds up the circuits of parts that overlap in time; a part has start, end, circuits and task.
 fn summed(parts: &[(f64, f64, f64, usize)]) -> Vec<Stretch> {
     let mut cuts: Vec<f64> = parts.iter().flat_map(|part| [part.0, part.1]).collect();
     cuts.sort_by(f64::total_cmp);

@@ -5,7 +5,8 @@ use crate::report::{link_name, pod_name};
 use crate::scenario::instance::Instance;
 use lightbay_core::report::{Curve, Curves, Lane, Line, Point, Span, Spans, Tone, Unit};
 
-/// Part of the time from the first reconfiguration to the end of the iteration that is shown before it.
+/// Length of the time that is shown before the first reconfiguration, as a fraction of the time from the first
+/// reconfiguration to the end of the iteration.
 const BEFORE: f64 = 0.15;
 
 /// Circuits of every pair of pods that has any: those that carry, and those that are dark after a reconfiguration.
@@ -17,8 +18,8 @@ pub(super) fn lanes(instance: &Instance, phases: &Phases, delay_s: f64, period_s
     Spans { lanes: lanes.collect(), end_s: period_s, ..Spans::default() }
 }
 
-/// Begin of the part of the iteration in which circuits change: shortly before the first reconfiguration that is not
-/// at the start. On the whole iteration, dark times of milliseconds would be narrower than a column.
+/// Beginning of the part of the iteration in which circuits change: shortly before the first reconfiguration that is
+/// not at the start. On the whole iteration, dark times of milliseconds would be narrower than a column.
 pub(super) fn tail_s(phases: &Phases, period_s: f64) -> f64 {
     let inner = phases.events.iter().map(|event| event.time_s).find(|time_s| *time_s > 0.0);
     inner.map_or(0.0, |first_s| (first_s - BEFORE * (period_s - first_s)).max(0.0))

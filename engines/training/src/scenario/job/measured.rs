@@ -50,7 +50,8 @@ record! {
         pub bwd_s: f64 = within(0.0..=MAX_SECONDS),
         /// Bytes that one GPU sends to its ring neighbour per iteration; 0 = the stage exchanges nothing.
         pub dp_bytes_per_gpu: f64 = within(0.0..=MAX_BYTES),
-        /// Part of these bytes that every micro-batch sends (ZeRO); it scales with the number of micro-batches.
+        /// Part of `dp_bytes_per_gpu` that the micro-batches send (ZeRO); this part is proportional to the number of
+        /// micro-batches.
         pub dp_bytes_per_micro_batch: f64 = within(0.0..=MAX_BYTES).or(0.0).omitted(),
     }
 }

@@ -35,7 +35,7 @@ pub struct RingPod {
 /// The pods that exchange the gradients of a stage, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ring {
-    /// The pods of the ring, each with all replicas that have this stage in it.
+    /// The pods of the ring, each with all replicas whose ranks of this stage are in the pod.
     pub pods: Vec<RingPod>,
     /// Number of GPUs of the stage in one replica.
     gpus: u32,
@@ -157,7 +157,7 @@ impl Ring {
         Hop { to, flows, share: self.clockwise_share() }
     }
 
-    /// Returns the transfer to the previous pod on the ring, if part of the gradients goes that way.
+    /// Returns the transfer to the previous pod on the ring, if part of the gradients goes to the previous pod.
     pub fn counter_clockwise(&self, from: usize) -> Option<Hop> {
         let to = (from + self.pods.len() - 1) % self.pods.len();
         let width = self.width(from, to);

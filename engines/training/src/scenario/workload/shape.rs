@@ -10,7 +10,7 @@ pub struct Shape {
     pub gpus_per_stage: u32,
     /// R: copies of the pipeline with separate pods.
     pub replicas: u32,
-    /// Replicas that share pods and count as one of R.
+    /// Number of replicas that share pods; together they count as one of the R copies.
     pub replicas_per_pod: u32,
     /// Number of pipeline stages of a replica.
     pub stages: u32,

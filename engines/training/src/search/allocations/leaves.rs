@@ -3,7 +3,8 @@
 use super::VectorTask;
 use crate::simulate::evaluate::{Rates, Scratch};
 
-/// Links, split into those whose circuits are searched and those whose circuits follow.
+/// Links, split into links whose circuits are searched (decided links) and links whose circuits follow from the decided
+/// circuits.
 #[derive(Clone, Debug)]
 pub(crate) struct Split<'a> {
     pub task: VectorTask<'a>,

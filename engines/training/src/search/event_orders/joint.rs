@@ -16,8 +16,8 @@ const MOST_AMOUNTS: usize = 1_500;
 /// Maximum number of pivots, about 13 per amount of the largest program: a safeguard against cycling.
 const PIVOTS: usize = 20_000;
 
-/// Serves all jobs of some resources within their windows. `None` if the program is too large. Returns the service, and
-/// the missing capacity if the work does not fit.
+/// Serves all jobs of some resources within their windows. Returns the amount of work of each job in each stretch, and
+/// the capacity violation if the work does not fit; `None` if the program is too large.
 pub fn serve<W: Watch<Proposal>>(
     view: View<'_>,
     resources: &[&Resource],

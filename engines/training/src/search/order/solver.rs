@@ -99,7 +99,8 @@ impl Solver {
     }
 }
 
-/// The basis of a neighbour for the columns and rows of a program, made as large as a basis must be.
+/// The basis of a neighbouring program for the columns and rows of `program`; basic columns or rows are added or
+/// removed until the basis has the right size.
 // Warm start by meaning: columns and rows that both programs have keep their status.
 fn carried(program: &OrderProgram, near: &BasisRows) -> Basis {
     let known = |part: &Part, otherwise| near.get(part).copied().unwrap_or(otherwise);

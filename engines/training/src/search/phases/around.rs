@@ -4,8 +4,8 @@
 //! Circuits that carry at some time t after the start must have been set in the last part of the previous iteration,
 //! whose length is the dark time minus t. So if every decided link has at most x circuits until t, then the last
 //! transfers have only the ports that x leaves in that last part. The minimum iteration under these two limits, over
-//! all x, is a bound. It is computed by branch and bound over boxes of x, and the result is the best bound over several
-//! t.
+//! all x, is a bound. This bound is computed by branch and bound over boxes of x; the result is the best bound over
+//! several t.
 
 use super::{Movable, MoveTask};
 use crate::simulate::evaluate::{Lit, Scratch};
@@ -88,7 +88,8 @@ impl Around<'_, '_> {
         Ok(least_s.clamp(known_s, self.task.known))
     }
 
-    /// Lower bound on the iteration with circuits within a box until t; infinite if the box holds none.
+    /// Lower bound on the iteration with circuits within a box until t; infinite if no circuits of the box fit the
+    /// ports.
     fn bound_s(&mut self, low: &[u32], high: &[u32]) -> f64 {
         let network = &self.task.evaluator.network;
         let most = self.movable.most();

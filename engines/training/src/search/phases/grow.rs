@@ -1,8 +1,8 @@
 //! Pattern search for plans with more reconfigurations, starting from a plan with fewer.
 //!
-//! A state is split in two, and one of them gets other circuits. From the best of these guesses, a change of a count,
-//! of two counts of a state, or of an instant (by a step or to the end of a transfer) is kept if the iteration gets
-//! shorter; steps are halved if none helps.
+//! A state is split in two, and one of the two new states gets other circuits. From the best of these guesses, a change
+//! of a count, of two counts of a state, or of an instant (by a step or to the end of a transfer) is kept if the
+//! iteration gets shorter; steps are halved if no change helps.
 
 use super::steps::{Course, Stepped, Steps, carrying};
 use super::{Aim, MoveTask};
@@ -11,7 +11,7 @@ use lightbay_core::watch::Watch;
 use std::collections::BTreeSet;
 
 /// Maximum number of reconfigurations up to which states are split: on all built-in jobs, further reconfigurations
-/// gained less.
+/// shortened the iteration less.
 const GROWN: u32 = 4;
 /// Maximum period of a guess, as a multiple of the best period; a climb shortens guesses.
 pub(super) const WORSE: f64 = 1.02;
@@ -19,7 +19,8 @@ pub(super) const WORSE: f64 = 1.02;
 pub(super) const CLIMBED: usize = 12;
 /// States are split near this number of the last ends of transfers.
 const NEAR: usize = 10;
-/// Maximum number of states between two others that are all tried; above it, links have the counts of one of the two.
+/// Maximum number of states to try between two given states; if there are more, only states are tried in which every
+/// link has its count of one of the two given states.
 const MOST_BETWEEN: u64 = 64;
 /// Maximum number of changing links for which all subsets are tried.
 const MOST_LINKS: usize = 4;
@@ -29,7 +30,7 @@ const SPREAD: [f64; 5] = [0.02, 0.05, 0.1, 0.15, 0.25];
 const MOST_WORK: usize = 100_000;
 /// Smallest step of instants, relative to the period, at which a climb ends.
 const FINEST: f64 = 1e-9;
-/// The same for a climb that only decides whether a change of a count pays.
+/// The same for a climb that only decides whether a change of a count shortens the iteration.
 const ROUGH: f64 = 1e-6;
 /// Relative gain below which no further round of changes of counts follows.
 const LEAST_GAIN: f64 = 1e-9;
@@ -96,8 +97,8 @@ pub(super) fn climb<W: Watch<Stepped>>(
     climb_by(steps, guess, (Moves::All, FINEST), watch)
 }
 
-/// Improves the best plan by changes of counts that only pay after the instants have followed: for every change, a climb
-/// over the instants alone.
+/// Improves the best plan by changes of counts that shorten the iteration only with other instants: after every change
+/// of counts, a climb changes only the instants.
 fn alternate<W: Watch<Stepped>>(
     steps: &mut Steps<'_>,
     from: &Stepped,
@@ -152,7 +153,8 @@ fn climb_by<W: Watch<Stepped>>(
     Ok(())
 }
 
-/// States between two others, without these: on every link a count between theirs.
+/// States between two given states, without these two: on every link, the count is between the counts of the two
+/// states.
 fn between(own: &[u32], later: &[u32]) -> Vec<Vec<u32>> {
     let widths = own.iter().zip(later).map(|(own, later)| u64::from(own.abs_diff(*later)) + 1);
     let count = widths.fold(1_u64, u64::saturating_mul);

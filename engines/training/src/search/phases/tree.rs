@@ -52,8 +52,8 @@ impl Ord for OpenBox {
     }
 }
 
-/// Gain that a half counts for even if its bound did not rise, as a fraction of the distance to the best plan;
-/// otherwise a split that raises only one bound would have score 0.
+/// Constant that is added to the gain of each half, as a fraction of the distance to the best plan; otherwise a split
+/// that raises the bound of only one half would have score 0.
 const LEAST_GAIN: f64 = 0.1;
 
 /// Buffers of the search.

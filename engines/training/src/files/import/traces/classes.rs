@@ -21,9 +21,9 @@ const MOST_STEPS: usize = 12_000_000;
 #[derive(Debug)]
 pub(super) struct JobGroup {
     pub name: String,
-    /// Its ranks in order; `None` as long as only its users are known.
+    /// Ranks of the group in order; `None` if no file lists them, so that only `users` is known.
     pub ranks: Option<Vec<u32>>,
-    /// Ranks whose traces use it.
+    /// Ranks whose traces use the group.
     pub users: Vec<u32>,
 }
 
@@ -33,15 +33,16 @@ pub(super) struct RankClass {
     pub pod: u32,
     pub program: RankProgram,
     pub ranks: Vec<u32>,
-    /// Of every rank, the groups by number in the program.
+    /// For every rank, the groups of the job, in the order of the group numbers of the program.
     pub groups: Vec<Vec<u32>>,
-    /// Of every rank, peer and tag of the messages in the order of the program.
+    /// For every rank, peer and tag of the messages, in the order of the program.
     pub messages: Vec<Vec<(u32, i64)>>,
     /// Names of the messages and collectives in the first trace, in the order of the program.
     pub names: Vec<Box<str>>,
-    /// Numbers of these nodes in the first trace.
+    /// Node numbers of these messages and collectives in the first trace.
     pub ids: Vec<u64>,
-    /// Group by which programs with unknown members differ.
+    /// For every group of the program, the number of its pattern of pods; if its members are unknown, the number of the
+    /// group plus [`GROUP_MARK`].
     unknown: Vec<u32>,
 }
 
@@ -62,7 +63,8 @@ pub(super) struct ClassFacts {
     pub labelled: u64,
     /// Messages and collectives by kind: calls and bytes of the inputs over all ranks.
     pub totals: Vec<(&'static str, u64, f64)>,
-    /// `true` if sizes are bytes in all traces, and if some count elements.
+    /// `in_bytes`: `true` if sizes are bytes in all traces. `in_elements`: `true` if sizes of some trace are counts of
+    /// elements.
     pub in_bytes: bool,
     pub in_elements: bool,
     /// Groups without listed members.
@@ -81,11 +83,11 @@ struct SharedClasses {
     steps: usize,
 }
 
-/// Values of `unknown` at and above this are groups, those below are patterns of pods.
+/// Values of `unknown` from this value on stand for groups, smaller values for patterns of pods.
 const GROUP_MARK: u32 = 1 << 31;
 
 impl Classes {
-    /// Reads all traces. With `merge` unset, every rank is a class of its own.
+    /// Reads all traces. If `merge` is false, every rank is a separate class.
     ///
     /// # Errors
     /// Every problem of the files, and more steps than memory allows.
@@ -159,7 +161,7 @@ fn one_problem(mut failed: Vec<Problems>) -> Result<(), Problems> {
 }
 
 impl RankClass {
-    /// Orders the ranks; everything of a rank moves with it.
+    /// Sorts the ranks; the groups and messages of every rank are sorted with the ranks.
     fn sort(&mut self) {
         let mut order: Vec<usize> = (0..self.ranks.len()).collect();
         order.sort_by_key(|at| self.ranks[*at]);
@@ -272,7 +274,7 @@ fn hash_of(pod: u32, program: &RankProgram, unknown: &[u32]) -> u64 {
 }
 
 impl SharedClasses {
-    /// Returns the number of a group in the job; `rank` uses it.
+    /// Returns the number of a group in the job, and adds `rank` to the users of the group.
     fn group(&mut self, group: &TracedGroup, members: Option<&[u32]>, rank: u32) -> u32 {
         let key = TracedGroup { name: group.name.clone(), ranks: members.map(<[u32]>::to_vec) };
         let groups = &mut self.classes.groups;
@@ -284,7 +286,8 @@ impl SharedClasses {
         number
     }
 
-    /// Returns the pods of a group's ranks as a number; for a group with unknown members, the group itself.
+    /// Returns the pods of a group's ranks as a number; for a group with unknown members, the number of the group plus
+    /// [`GROUP_MARK`].
     fn pattern(&mut self, group: u32, pods: &TracePods) -> u32 {
         let Some(ranks) = &self.classes.groups[group as usize].ranks else { return group | GROUP_MARK };
         let mut places: Vec<u32> =

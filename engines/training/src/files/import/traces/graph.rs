@@ -28,7 +28,7 @@ pub(super) struct Transfer {
     /// Sending and receiving rank of each flow.
     pub flows: Vec<(u32, u32)>,
     pub bytes_per_flow: f64,
-    /// The joint work that it belongs to.
+    /// Index in `JoinedSteps::joints` of the message or collective of which the transfer is a part.
     pub joint: u32,
 }
 
@@ -59,14 +59,14 @@ impl JobGraph {
     }
 }
 
-/// Parts of a joint work: transfers between pods, and the time of the rest.
+/// Parts of a message or collective: transfers between pods, and the time of the work inside pods.
 #[derive(Debug, Default)]
 struct Pieces {
     transfers: Vec<Transfer>,
     fixed_s: f64,
 }
 
-/// Rates for the pieces.
+/// Rates and latency from which transfers and times inside pods are computed.
 struct Rates {
     /// Bytes per second of a NIC, and of a GPU inside a pod.
     between: f64,
@@ -236,7 +236,7 @@ fn pieces(number: u32, joint: &JointStep, classes: &Classes, pods: &TracePods, r
     Pieces { transfers: transfers.collect(), fixed_s: flows.fixed_s }
 }
 
-/// Flows between pods, and the maximum time inside one.
+/// Flows between pods, and the maximum time of a flow inside a pod.
 struct Flows {
     /// Flows by pods and bytes.
     by_pods: BTreeMap<(u32, u32, u64), Vec<(u32, u32)>>,
@@ -244,7 +244,8 @@ struct Flows {
 }
 
 impl Flows {
-    /// Adds a flow of `bytes` from rank to rank; inside a pod, its time and `latency_s`.
+    /// Adds a flow of `bytes` from rank to rank; if both ranks are in one pod, only raises the maximum time to the time
+    /// of this flow plus `latency_s`.
     fn add(&mut self, [from, to]: [u32; 2], bytes: f64, pods: &TracePods, rates: &Rates, latency_s: f64) {
         let (a, b) = (pods.of[from as usize], pods.of[to as usize]);
         if a == b {
@@ -309,8 +310,8 @@ fn collective(
     }
 }
 
-/// Adds the flows of `part` bytes from every rank to every other. Between two pods, as many flows as the smaller side has
-/// ranks share the bytes.
+/// Adds the flows by which every rank sends `part` bytes to every other rank. The bytes from one pod to another are
+/// shared by as many flows as the pod with fewer ranks has ranks.
 fn all_to_all(ring: &[u32], part: f64, latency_s: f64, pods: &TracePods, rates: &Rates, flows: &mut Flows) {
     let sides: Vec<&[u32]> = ring.chunk_by(|a, b| pods.of[*a as usize] == pods.of[*b as usize]).collect();
     for (a, from) in sides.iter().enumerate() {

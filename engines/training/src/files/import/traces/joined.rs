@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 /// Work that several classes do together.
 #[derive(Clone, Debug)]
 pub(super) struct JointStep {
-    /// Its parts: class, and number among the messages and collectives of the class.
+    /// Parts of the work: class, and number among the messages and collectives of the class.
     pub parts: Vec<(u32, u32)>,
     pub work: JointWork,
     /// Bytes of the message, or of the input of each rank.
@@ -23,7 +23,7 @@ pub(super) struct JointStep {
 pub(super) enum JointWork {
     /// Messages from rank to rank.
     Messages(Vec<(u32, u32)>),
-    /// A collective of each of the groups.
+    /// One collective on each of these groups.
     Collective(TracedCollective, Vec<u32>),
 }
 
@@ -31,9 +31,9 @@ pub(super) enum JointWork {
 #[derive(Debug, Default)]
 pub(super) struct JoinedSteps {
     pub joints: Vec<JointStep>,
-    /// The joint work of each message and collective, by class.
+    /// Index in `joints` of each message and collective, by class.
     pub of: Vec<Vec<u32>>,
-    /// Ranks without traces that take part.
+    /// Ranks that take part but have no trace.
     pub missing: Vec<u32>,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct JoinedSteps {
 #[derive(Debug)]
 pub(super) enum Joining {
     JoinedSteps(JoinedSteps),
-    /// Two steps of one class would be one: its ranks cannot be merged.
+    /// Two steps of one class belong to the same message or collective, so the ranks of this class cannot be merged.
     Conflict,
 }
 
@@ -217,7 +217,7 @@ fn join_messages(
     }
 }
 
-/// Returns the sets as joint work.
+/// Converts each set of parts to one message or collective.
 fn collected(
     classes: &Classes,
     bases: &[u32],

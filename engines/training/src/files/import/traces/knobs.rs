@@ -10,7 +10,7 @@ const LATENCY_US: f64 = 5.0;
 /// Rate of one NIC, Gb/s.
 const BANDWIDTH_GBPS: f64 = 400.0;
 
-/// Returns all parameters. Those without a default follow from the files or are assumed.
+/// Returns all parameters. Parameters without a default follow from the files or are assumed.
 pub(super) fn knobs() -> Vec<ParamInfo> {
     let gpus = i64::from(MAX_GPUS);
     let rate = |name, default, help| {
@@ -52,7 +52,7 @@ pub(super) struct TraceOptions {
     pub serialise: bool,
     pub promote: bool,
     pub unsized_bytes: Option<f64>,
-    /// Missing ranks do not delay others.
+    /// `true` if collectives and messages do not wait for ranks without a trace.
     pub ready: bool,
     pub both_directions: bool,
 }

@@ -1,7 +1,7 @@
 //! The trace of a rank as a program: messages and collectives, with the computations between them.
 //!
-//! A computation with one predecessor is merged into it if nothing else waits for that predecessor, so chains become one
-//! step. Nodes without work disappear.
+//! A computation with one predecessor is merged into the predecessor if nothing else waits for the predecessor, so
+//! chains become one step. Nodes without work disappear.
 
 use super::knobs::TraceOptions;
 use lightbay_core::problem::{Problem, Problems};
@@ -37,7 +37,7 @@ pub(super) enum ProgramStep {
 pub(super) struct RankProgram {
     /// Steps in topological order.
     pub items: Vec<ProgramStep>,
-    /// The end of the predecessors of each step in `preds`.
+    /// For each step, the index in `preds` at which the predecessors of this step end.
     pub pred_ends: Vec<u32>,
     /// Predecessors.
     pub preds: Vec<u32>,
@@ -85,7 +85,7 @@ impl RankProgram {
     }
 }
 
-/// Facts of the whole import for a reduction.
+/// Facts of the whole import that the reduction of a trace needs.
 #[derive(Clone, Copy)]
 pub(super) struct ReductionContext<'a> {
     /// Unit of the sizes of the trace, bytes.
@@ -207,7 +207,7 @@ impl Reduction {
         self.preds.dedup();
     }
 
-    /// Adds fixed work: to the step before it if nothing else follows that step, as a step of its own otherwise.
+    /// Adds fixed work: to the step before the node if nothing else follows that step, otherwise as a new step.
     fn fixed(&mut self, node: u32, lane: Lane, seconds: f64) {
         if let [before] = self.preds[..] {
             let at = before as usize;

@@ -28,7 +28,8 @@ enum TraceForm {
     TaskGraph,
 }
 
-/// A trace that is read when it is needed, or is in memory because its rank is in its content.
+/// A trace. The file is read when the trace is needed; a trace is already in memory if its content had to be read to
+/// find its rank.
 #[derive(Debug)]
 pub(super) struct TraceFile<'a> {
     source: &'a FileSource,
@@ -158,7 +159,7 @@ fn largest(groups: Option<&Groups>) -> u32 {
     groups.into_iter().flat_map(Groups::values).flatten().max().map_or(0, |rank| rank + 1)
 }
 
-/// Traces of a file; `None` for one that is read later.
+/// Traces of a file; `None` for a trace that is read later.
 struct ReadFile {
     traces: Vec<Option<RankTrace>>,
     nic_gbps: Option<f64>,
