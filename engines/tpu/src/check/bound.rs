@@ -10,7 +10,7 @@ use lightbay_core::watch::StopTest;
 /// Number of cubes up to which the relaxation is computed; for larger pods, the cover bound is much tighter.
 const RELAXED_UP_TO: usize = 16;
 
-/// Returns a bound on all pods of the size that the checker proves itself: the cover bound, and in the exact depth, if
+/// Returns a bound that the checker itself proves for all pods of the size: the cover bound, and in the exact depth, if
 /// the claim is below it, also the relaxation with fractional circuits. A claimed bound below the throughput of a known
 /// pod is a violation.
 pub(super) fn check(
@@ -79,7 +79,8 @@ fn torus(cubes: usize) -> f64 {
 }
 
 /// Dual bound from lengths of all possible circuits: the capacity of a pod costs at most its electrical links plus the
-/// longest circuit of each switch, and its distances are at least those in the network of all circuits.
+/// longest circuit of each switch, and every distance in the pod is at least the distance in the network of all
+/// circuits.
 fn relaxation(wiring: &Wiring, claimed: f64, depth: Depth) -> Option<f64> {
     let network = CheckedNetwork::of_all_circuits(wiring);
     let start = vec![1.0; network.classes];

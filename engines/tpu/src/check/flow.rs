@@ -20,8 +20,8 @@ use lightbay_highs::solution::Status;
 
 /// Maximum number of rounds; claims that are still undecided after them stay unverified.
 const ROUNDS: usize = 250;
-/// Rounds before the first program, with lengths that grow with the load; their columns are more diverse than those
-/// from the prices of a small program.
+/// Rounds before the first program, with lengths that grow with the load; the columns of these rounds are more diverse
+/// than columns from the prices of a small program.
 const SEEDS: usize = 12;
 /// Weight of the best lengths so far in the lengths of a round (dual stabilisation); the remaining weight is on the
 /// prices of the program, which vary too much if they are used alone.

@@ -1,4 +1,4 @@
-//! Compares objective and metrics of the envelope with the figures of the result that they repeat.
+//! Compares objective and metrics of the envelope with the same figures of the result.
 
 use super::{Envelope, Findings, code, off};
 use crate::plan::TpuResult;

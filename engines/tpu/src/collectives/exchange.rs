@@ -119,7 +119,7 @@ pub fn single_path(
     Ok(Exchange { schedule, max_load: loads.into_iter().max().unwrap_or(0) })
 }
 
-/// A path and the fraction of the demand of its pair that it carries.
+/// A path, and the fraction of the demand of its pair that the path carries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathShare {
     /// Last node of the path.

@@ -165,7 +165,8 @@ impl Flood {
         self.moved[element as usize * self.copies + copy] as usize * self.locals + chip
     }
 
-    /// Returns the shard that an arc sends: its tail holds it, its head lacks it, and its origin is the rarest.
+    /// Returns the shard that an arc sends: of the shards that the tail of the arc holds and the head lacks, the shard
+    /// with the rarest origin.
     fn choose(&self, arc: u32, held: &Sets, known: &Sets, origins: &[u32], first: usize) -> Option<usize> {
         let tail = arc as usize / PORTS;
         let (head, element) = self.heads[arc as usize];

@@ -189,7 +189,7 @@ impl TopologyRecord {
     }
 }
 
-/// Returns the group, with the name of a common group if it has the same table.
+/// Returns the group, with the name of a common group if the common group has the same table.
 fn recognised(group: Group) -> Group {
     let order = group.order();
     let mut usual = Vec::new();

@@ -2,8 +2,9 @@
 //!
 //! Columns: the throughput, one for each switch and group element (C6: one cube represents all), and one for each
 //! detour of a pair over a neighbour of its first chip (C5). Rows: one for each switch (C3) and one for each class of
-//! unordered pairs (C4): its direct traffic, plus the detours of other pairs over it, minus its own detours, is at most
-//! the capacity of its link. Self links do not occur (C1), and a class of pairs has one row (C2, C7).
+//! unordered pairs (C4): the direct traffic of a pair, plus the detours of other pairs over this pair, minus the
+//! detours of the pair itself, is at most the capacity of the link of the pair. Self links do not occur (C1), and a
+//! class of pairs has one row (C2, C7).
 //!
 //! The model is written as arrays, because it has 170,881 columns for 256 chips: expressing the finished rows in
 //! good_lp's algebra alone takes 1.4 times as long as building the whole model from arrays.

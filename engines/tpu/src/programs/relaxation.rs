@@ -1,6 +1,6 @@
 //! The relaxation of the optimisation model: circuits may be fractional, so every switch divides one unit among its
-//! allowed group elements. The optimum of the relaxation bounds all pods of the size, symmetric or not: averaging any
-//! pod over the translations keeps it feasible and cannot lower a concave function.
+//! allowed group elements. The optimum of the relaxation bounds all pods of the size, symmetric or not: the average of
+//! any pod over the translations is feasible, and averaging cannot lower a concave function.
 //!
 //! The relaxation is solved like the flow of a given pod, by column generation on lengths of the electrical links and
 //! of every possible circuit. All lengths prove a bound: the cost of the electrical links and of the longest circuit of

@@ -20,8 +20,8 @@ use lightbay_highs::solution::{Solution, Start, Status};
 /// Maximum number of columns: their routes alone take tens of megabytes.
 const MOST_ROUTES: usize = 400_000;
 
-/// Time limit of the solver, s. This limit is an estimate, not a measured value; if it is too short, the routes by
-/// prices remain.
+/// Time limit of the solver, s. This limit is an estimate, not a measured value; if the limit is too short, the routes
+/// by prices remain.
 pub const TIME_LIMIT_S: f64 = 120.0;
 
 /// Result of the program.

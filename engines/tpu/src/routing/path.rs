@@ -49,8 +49,8 @@ impl Finder {
     }
 
     /// The cheapest route from `source` to `target` at a price for each arc class, as out ports. The route passes no
-    /// node twice. Its length exceeds the length of the shortest allowed walk by at most `slack` hops; if all routes of
-    /// these lengths pass a node twice, it may be longer. `None` if there is no route.
+    /// node twice. The length of the route exceeds the length of the shortest allowed walk by at most `slack` hops; if
+    /// all routes of these lengths pass a node twice, the route may be longer. `None` if there is no route.
     #[allow(
         clippy::too_many_arguments,
         reason = "the arguments describe one pair of chips and its surroundings"

@@ -26,7 +26,8 @@ const HOPS_BEFORE_MORE: usize = 5;
 /// Number of hops in the last word of a route.
 const HOPS_OF_LAST: usize = 12;
 
-/// A pod, its routes and the settings of a simulation. It is immutable, so that runs at different rates can share it.
+/// A pod, its routes and the settings of a simulation. These data are immutable, so that runs at different rates can
+/// share them.
 #[derive(Clone, Debug)]
 pub struct SimulatedPod {
     pub(super) nodes: usize,

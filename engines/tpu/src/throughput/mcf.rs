@@ -30,8 +30,8 @@ pub mod network;
 pub mod sweep;
 pub mod weights;
 
-/// Relative safety margin by which the reported size of a flow is reduced, for rounding in the sums of its loads. It
-/// covers several hundred roundings of the longest sum of loads.
+/// Relative safety margin by which the reported size of a flow is reduced, for rounding in the sums of its loads. This
+/// margin covers several hundred roundings of the longest sum of loads.
 pub const SAFETY: f64 = 1e-11;
 
 /// Minimum number of chips of a general pod for which the sources of a cube share their columns. With separate columns
@@ -115,7 +115,7 @@ pub struct Attempt {
     pub certificate: Option<Certificate>,
     /// The flow that proves the lower end.
     pub flow: Option<Flow>,
-    /// The reason that the computation was stopped early, if it was.
+    /// The reason that the computation was stopped early; `None` if the computation was not stopped.
     pub stopped: Option<MethodError>,
 }
 

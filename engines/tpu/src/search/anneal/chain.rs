@@ -201,7 +201,7 @@ impl<'a> Crew<'a> {
         }
     }
 
-    /// Draws a move of a chain; returns `false` if no move is possible or the cuts reject it.
+    /// Draws a move of a chain; returns `false` if no move is possible or the cuts reject the move.
     fn propose(&mut self, lane: usize, temperature: f64, swaps: f64) -> bool {
         let ties = self.objective.ties.all();
         let (order, cuts) = (self.objective.group.order(), self.constants.len());

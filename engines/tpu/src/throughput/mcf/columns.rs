@@ -37,11 +37,11 @@ pub struct GeneratedInterval {
 /// fractions of the interior point method show early which columns are not needed.
 const PATIENCE: u32 = 1;
 /// Number of consecutive solutions that do not use a column after which the simplex method drops the column. Vertices
-/// are sparse: a useful column may be unused in some of them.
+/// are sparse: a useful column may be unused in some vertices.
 const SIMPLEX_PATIENCE: u32 = 6;
 
-/// Sweeps by multiplicative weights before the first program, because their columns are much more diverse than those
-/// from the prices of an empty program.
+/// Sweeps by multiplicative weights before the first program, because the columns of these sweeps are much more diverse
+/// than columns from the prices of an empty program.
 const SEEDS: u32 = 15;
 
 /// Maximum number of classes for the interior point method: the time of a dense Newton step grows with the third power

@@ -8,8 +8,8 @@ use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Number of bits of a node in an entry of the queue. They are enough for a million nodes; the other 44 bits store the
-/// distance, which is a sum of 32-bit lengths.
+/// Number of bits of a node in an entry of the queue. These bits are enough for a million nodes; the other 44 bits
+/// store the distance, which is a sum of 32-bit lengths.
 const NODE_BITS: u32 = 20;
 
 /// Distance of a node that was not reached.

@@ -17,7 +17,8 @@ const PHASES: u32 = 600;
 /// of phases, while the influence of a single phase decreases.
 const FORCE: f64 = 2.0;
 
-/// Number of phases between two evaluations of the mean of all metrics so far, which is often better than each of them.
+/// Number of phases between two evaluations of the mean of all metrics so far; this mean often proves a tighter bound
+/// than each single metric.
 const MEANS: u32 = 10;
 
 /// Lengths from the total loads of classes so far.

@@ -83,7 +83,7 @@ impl CircuitCut {
         assignment::largest(&self.by_circuit[switch * cells..][..cells], self.cubes)
     }
 
-    /// The image of the cut under a symmetry of the cube: it gives the same bound for the image of a pod.
+    /// The image of the cut under a symmetry of the cube: the image gives the same bound for the image of a pod.
     #[must_use]
     pub fn image(&self, symmetry: &CubeSymmetry) -> Self {
         let cubes = self.cubes;

@@ -33,7 +33,7 @@ pub fn cover_bound(nodes: usize) -> CoverBound {
 }
 
 /// The best bound on λ by the universal cover, over several ratios of optical to electrical lengths, with positions
-/// assigned chip by chip. It never exceeds [`cover_bound`].
+/// assigned chip by chip. This bound never exceeds [`cover_bound`].
 pub fn tight_cover_bound(nodes: usize) -> f64 {
     // Length ratios near the ratios of the best metrics; every ratio gives a valid bound.
     let by_lengths = [(1, 1), (4, 5), (3, 4), (2, 3), (1, 2), (2, 5), (1, 3)].into_iter().map(|(a, b)| {

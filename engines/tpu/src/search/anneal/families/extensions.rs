@@ -9,8 +9,8 @@ use lightbay_core::random::Stream;
 use lightbay_core::watch::Watch;
 use rand::RngExt;
 
-/// Number of random groups drawn. Many of them have the profile of a group that is already in the list; the caller uses
-/// the first few groups of the list.
+/// Number of random groups drawn. Many of these groups have the profile of a group that is already in the list; the
+/// caller uses the first few groups of the list.
 const DRAWS: usize = 120;
 
 /// Known and random groups of an order, one group for each profile. Groups with the fewest involutions come first,
