@@ -209,8 +209,9 @@ impl Analysis {
         Self::with_circuits(setting, result, result.circuits())
     }
 
-    /// Explains when tasks run in a plan whose circuits may change. Every link then has its maximum number of circuits.
-    /// Fair rates on fixed circuits are not simulated: the fair times are set to the times of the plan.
+    /// Explains when tasks run in a plan whose circuits may change. If circuits change, the explanation has the maximum
+    /// number of circuits of every link. Fair rates on fixed circuits are not simulated: the fair times are set to the
+    /// times of the plan.
     ///
     /// # Errors
     /// [`AnalysisError`] if the result does not belong to the scenario.

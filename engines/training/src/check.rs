@@ -118,7 +118,7 @@ pub struct Claims<'a> {
 /// The tolerance is never below a few units in the last place, because differences of large times are not more exact.
 /// Schedules of the methods need only a thousandth of this tolerance, because their volumes are exact to 1e-12 and
 /// their starts to the last place. This also holds for schedules from a HiGHS model, because their times are recomputed
-/// from its circuits and rates.
+/// from the circuits and rates of the solution.
 #[derive(Clone, Copy, Debug)]
 struct Slack {
     /// Tolerance for a single time, seconds.

@@ -33,8 +33,8 @@ pub struct Demand {
 }
 
 impl Demand {
-    /// Demand of the tasks `carried` by a directed link with `circuits`. Sets the cost of the tasks to 0, because it is
-    /// not known here.
+    /// Demand of the tasks `carried` by a directed link with `circuits`. Sets the cost of the tasks to 0, because this
+    /// function does not know the cost.
     pub fn new(network: &Network, trace: &Trace, carried: &[u32], circuits: u32) -> Self {
         let steps = steps(carried, &network.flows, &trace.start, &trace.finish);
         let above = |step: &&DemandStep| step.flows > f64::from(circuits);

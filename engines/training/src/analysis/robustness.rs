@@ -103,7 +103,7 @@ pub struct Robustness {
     pub planned: Ends,
     /// Makespans with random compute times, at scheduled and at fair rates; `None` without samples.
     pub jitter: Option<(Spread, Spread)>,
-    /// `true` if compute is known by stage; in an instance it is known by pod only.
+    /// `true` if compute times are known by stage; in an instance, they are known by pod only.
     pub by_stage: bool,
     /// Results for each slow stage (or pod), in order of stages (or pods).
     pub slow: Vec<Slow>,

@@ -1,8 +1,9 @@
 //! Verification of a claimed bound: it is recomputed by trying every circuit allocation that could be best.
 //!
 //! For given circuits a transfer takes at least `V / (min(F, x) B)`. Where transfers contend for a link and nothing
-//! follows them, their common end has a closed form (below), so the value of the allocation is exact; elsewhere it is a
-//! lower bound. More circuits never lengthen an iteration, so only allocations to which no circuit can be added matter.
+//! follows them, their common end has a closed form (below), so the value of the allocation is exact; elsewhere the
+//! value is a lower bound. More circuits never lengthen an iteration, so only allocations to which no circuit can be
+//! added matter.
 
 use super::case::Case;
 use super::nics::NicGroup;
@@ -123,8 +124,8 @@ pub(super) fn bound(
     judge(&floor, claims, remarks)
 }
 
-/// Judges a bound on plans whose circuits may change. `best` is the best plan with static circuits: it refutes every
-/// larger bound, but proves none.
+/// Judges a bound on plans whose circuits may change. `best` is the best plan with static circuits: this plan refutes
+/// every larger bound, but proves no bound.
 fn moving(
     ask: &Ask<'_>,
     best: Option<Best>,
@@ -370,7 +371,7 @@ pub(super) fn least_s(case: &Case<'_>, nics: &[NicGroup], circuits: &[u32]) -> O
     Some((with_circuits_s(case, &contention, circuits), contention.exact))
 }
 
-/// Lower bound on the makespan on given circuits; it is the minimum makespan if `contention.exact` is true.
+/// Lower bound on the makespan on given circuits; this bound is the minimum makespan if `contention.exact` is true.
 fn with_circuits_s(case: &Case<'_>, contention: &Contention, circuits: &[u32]) -> f64 {
     let nic_rate = case.nic_rate();
     let mut release_s = vec![0.0; case.net.tasks.len()];

@@ -224,7 +224,7 @@ impl<'a> ReplayProgress<'a> {
         self.release(free);
     }
 
-    /// Updates the successors of `node`, which has ended, and returns those that waited only for it.
+    /// Updates the successors of `node`, which has ended, and returns the successors that waited only for `node`.
     fn settle(&mut self, node: usize) -> Vec<usize> {
         let mut free = Vec::new();
         for &(succ, delay_s) in &self.succs[node] {

@@ -13,8 +13,8 @@ use lightbay_core::kind::Depth;
 use std::collections::BTreeSet;
 
 /// Relative difference up to which a job counts as no slower than alone: `min_ports` may lengthen an iteration by this
-/// fraction to use fewer ports. It relaxes only the promise that no job becomes slower; every makespan must match its
-/// schedule to 1e-9.
+/// fraction to use fewer ports. This tolerance relaxes only the promise that no job becomes slower; every makespan must
+/// match its schedule to 1e-9.
 const SAME_LENGTH: f64 = 1e-7;
 
 /// The shared pods as the checker sees them.

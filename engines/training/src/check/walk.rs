@@ -56,9 +56,9 @@ const TIE_S: f64 = 1e-9;
 
 /// Seconds of communication on the critical path of a simulated run; `None` without transfers.
 ///
-/// The path starts at the transfer with the largest end (work after it included) and goes back through
-/// tight predecessors, the latest first and the smallest id among equals. Among transfers with the same end, the one
-/// that finishes last is on the path of all of them.
+/// The path starts at the transfer with the largest end (work after it included) and goes back through tight
+/// predecessors, the latest first and the smallest id among equals. Among transfers with the same end, the transfer
+/// that finishes last is on the path of all these transfers.
 pub(super) fn critical_communication_s(case: &Case<'_>, run: &Replay) -> Option<f64> {
     let node_of = case.dag.transfers(case.net.tasks.len());
     let rest_s = work_after(&case.dag);

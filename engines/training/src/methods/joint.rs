@@ -1,7 +1,7 @@
 //! `delta-joint`: circuits and rates together. On tail-exact scenarios the search over circuits proves the best plan;
-//! elsewhere a search over circuits and the order of competing transfers proves it within its limits. A genetic search
-//! at fair and level-first rates finds good plans for these searches; linear programs over event orders follow if a
-//! proof is missing.
+//! elsewhere a search over circuits and the order of competing transfers proves the best plan within its limits. A
+//! genetic search at fair and level-first rates finds good plans for these searches; linear programs over event orders
+//! follow if a proof is missing.
 
 use super::approach::SessionMethod;
 use super::session::{RelaxedSession, Session};
@@ -125,8 +125,8 @@ fn close(
     Ok(closed)
 }
 
-/// Returns a bound that holds however tasks compete: it uses start times at full speed, and competition only among last
-/// transfers.
+/// Returns a bound that holds however tasks compete: the bound uses start times at full speed, and competition only
+/// among last transfers.
 pub(super) fn relax(
     session: &mut Session<'_, '_>,
     params: &Params,

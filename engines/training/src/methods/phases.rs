@@ -36,7 +36,7 @@ const BOXES: i64 = 500_000;
 /// 1 / 25.
 const SHARE_OF_ONE: u64 = 25;
 
-/// Name of the parameter that limits the number of boxes; names of other parameters follow.
+/// Name of the parameter that limits the number of boxes; the next constants are names of other parameters.
 const BOX_LIMIT: &str = "move_boxes";
 const FEWEST: &str = "fewest_ports";
 const OVER: &str = "target_over";

@@ -35,7 +35,7 @@ pub(super) struct Session<'c, 'a> {
     pub instance: crate::scenario::instance::Instance,
     pub evaluator: Arc<Evaluator>,
     pub rates: Rates,
-    /// Start time of the genetic search while it runs, seconds; it has a separate time limit.
+    /// Start time of the genetic search while it runs, seconds; this search has a separate time limit.
     pub evolving_since_s: Option<f64>,
     /// Start time of the search over orders while it runs, seconds.
     pub ordering_since_s: Option<f64>,

@@ -1,9 +1,9 @@
 //! Conversion of the reduced graph to an instance: one replica with mirror pods for its ring neighbours, or all
 //! replicas.
 //!
-//! If all replicas have the same placement and ports they behave alike, so one is enough: its own pods, and one mirror
-//! pod per position that represents the neighbours on the data-parallel ring. Mirrors have no port limit. A circuit on
-//! the ring link of a position exists once towards each neighbour.
+//! If all replicas have the same placement and ports they behave alike, so one replica is enough: its pods, and one
+//! mirror pod per position that represents the neighbours on the data-parallel ring. Mirrors have no port limit. A
+//! circuit on the ring link of a position exists once towards each neighbour.
 
 mod expand;
 mod listed;

@@ -1,9 +1,9 @@
 //! The full graph of one iteration: every compute, every transfer inside and between pods, every gradient exchange.
 //!
-//! Nodes are in topological order: predecessors come first. A walk over the stages produces the order: it runs the
-//! compute list of each stage as far as its inputs are available. The order also numbers the tasks of the reduced
-//! graph. Several replicas can be combined in one graph. Only the gradient exchange joins them: it waits for the end of
-//! a stage's work in all replicas.
+//! Nodes are in topological order: predecessors come first. A walk over the stages produces the order: the walk runs
+//! the compute list of each stage as far as the inputs of the computes are available. The order also numbers the tasks
+//! of the reduced graph. Several replicas can be combined in one graph. Only the gradient exchange joins the replicas:
+//! an exchange waits for the end of the work of its stage in all replicas.
 
 mod order;
 mod walk;

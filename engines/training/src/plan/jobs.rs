@@ -9,8 +9,8 @@ use serde::Serialize;
 pub struct JobResult {
     /// Name of the job.
     pub name: String,
-    /// Optical ports that the job may use, by its pod positions: those that it brought, minus those given, plus those
-    /// taken.
+    /// Optical ports that the job may use, by its pod positions: the ports that it brought, minus the ports given, plus
+    /// the ports taken.
     pub ports_per_pod: Vec<u32>,
     /// Ports that the job gave to others, by its pod positions.
     pub given: Vec<u32>,

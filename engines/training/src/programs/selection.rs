@@ -102,7 +102,7 @@ impl Selection {
         &self.model
     }
 
-    /// Returns `true` if the optimum of the model is the joint optimum; otherwise it is a lower bound.
+    /// Returns `true` if the optimum of the model is the joint optimum; otherwise the optimum is a lower bound.
     pub const fn exact(&self) -> bool {
         self.exact
     }
@@ -188,7 +188,7 @@ impl Selection {
         }
     }
 
-    /// The makespan of circuits, seconds; `None` if they are not within the model.
+    /// The makespan of circuits, seconds; `None` if the circuits are not within the model.
     pub fn vector_s(&self, x: &[u32]) -> Option<f64> {
         self.checked_point(x).ok().map(|point| self.makespan_s(&point))
     }

@@ -26,8 +26,8 @@ struct LinkChange {
     link: usize,
     before: u32,
     after: u32,
-    /// The transfer that decides the time: the last one that needs the removed circuits, or the first one that needs the
-    /// added ones. `None` if no transfer needs them.
+    /// The transfer that decides the time: the last transfer that needs the removed circuits, or the first transfer
+    /// that needs the added circuits. `None` if no transfer needs them.
     need: Option<Need>,
     /// Seconds by which the change could be earlier if circuits are removed, later if circuits are added.
     slack_s: Option<f64>,
@@ -141,7 +141,8 @@ fn changes(
     changes
 }
 
-/// The event before another one; before the first event of an iteration it is the last event of the previous iteration.
+/// The event before another event; for the first event of an iteration, this is the last event of the previous
+/// iteration.
 fn previous(phases: &Phases, index: usize) -> &PhaseEvent {
     let count = phases.events.len();
     &phases.events[(index + count - 1) % count]

@@ -83,7 +83,8 @@ fn table(names: [&'static str; 2], first: Vec<Column>) -> Table {
     Table::new(names, columns(first)).bar(bar)
 }
 
-/// A row of a case: the cells that name it, its meaning, and its makespans, which are missing if pods are cut off.
+/// A row of a case: the cells that name the case, the meaning of the case, and its makespans, which are missing if pods
+/// are cut off.
 fn row(first: Vec<Cell>, name: &str, means: &str, ends: Option<Ends>, tried: &Robustness) -> Row {
     let phrase = Phrase::new().answer(format!("> {name}")).muted(format!("  {means}"));
     let mut cells = first;

@@ -30,7 +30,7 @@ pub(super) fn check_alone(job: &Job, problems: &mut Problems) {
 }
 
 /// Places the stages of all replicas as the list gives them. If the groups of replicas are alike, `shape` describes one
-/// group; otherwise it gets the places of all replicas.
+/// group; otherwise `shape` gets the places of all replicas.
 pub(super) fn place(job: &Job, map: &PodMap, shape: &mut Shape, problems: &mut Problems) {
     let Some((names, parts)) = parts(map, job.run.gpus.into(), problems) else { return };
     let Some(pods) = pods_of_replicas(&names, &parts, shape, problems) else { return };

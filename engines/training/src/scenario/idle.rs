@@ -11,8 +11,8 @@ use lightbay_core::problem::Problem;
 use lightbay_core::record::params_of;
 use std::collections::BTreeSet;
 
-/// Values of `run` that measured figures replace: name of the value, the measured figures (times or volumes) that it
-/// does not affect, and the remedy.
+/// Values of `run` that measured figures replace: name of the value, the measured figures (times or volumes) that this
+/// value does not affect, and the remedy.
 const REPLACED: [(&str, &str, &str); 11] = [
     ("seq", "times", "import again with another sequence length"),
     ("micro_batch_size", "times", "import again with micro-batches of another size"),

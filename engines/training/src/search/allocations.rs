@@ -61,7 +61,7 @@ impl<'a> VectorTask<'a> {
 /// Result of a search that was not stopped.
 #[derive(Clone, Debug, Default)]
 pub struct AllocationProof {
-    /// The best allocation, if it is better than the given one.
+    /// The best allocation, if it is better than the given allocation.
     pub best: Option<Circuits>,
     /// Lower bound over all allocations, seconds; the makespan of the best plan if the search was complete.
     pub bound: f64,
@@ -108,7 +108,7 @@ pub fn can_list<W: Watch<Proposal>>(task: VectorTask<'_>, watch: &mut W) -> Resu
 }
 
 /// A bound minus a rounding margin, for reports before the proof is complete. 1e-12 is some thousand roundings of a
-/// makespan: a reported bound must hold in spite of them.
+/// makespan: a reported bound must hold in spite of these roundings.
 fn cautious(bound: f64) -> f64 {
     bound * (1.0 - 1e-12)
 }

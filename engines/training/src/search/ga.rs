@@ -80,7 +80,8 @@ impl<'a> GaTask<'a> {
         PortLimits { budget: &self.evaluator.network.budget, caps: self.caps }
     }
 
-    /// Approximate time of one evaluation, nanoseconds; it only determines how often the search checks whether to stop.
+    /// Approximate time of one evaluation, nanoseconds; this time only determines how often the search checks whether
+    /// to stop.
     fn cost_ns(&self) -> u64 {
         let (tasks, edges) =
             (self.evaluator.network.tasks() as u64, self.evaluator.network.preds.len() as u64);

@@ -3,8 +3,8 @@
 //!
 //! For a fixed order of the starts and ends of contended tasks, the best rates follow from a linear program over event
 //! times and the volumes between events (rows of DELTA Eq. 3-18 without binaries; only intervals in which a task runs
-//! have a volume). The search over orders starts from simulated schedules. Guided by prices, it moves events past
-//! others that coincide in the solution while this helps, and restarts from perturbed orders.
+//! have a volume). The search over orders starts from simulated schedules. Guided by prices, the search moves events
+//! past other events at the same time in the solution while this helps, and restarts from perturbed orders.
 //!
 //! The result is the best schedule found, not a proof; it is never worse than the starting schedules.
 
@@ -205,7 +205,7 @@ impl<W: Watch<Proposal>> OrderSearch<'_, W> {
         self.solver.effort.lps >= self.limits.lps
     }
 
-    /// Solves an order and reports its schedule if it is the best.
+    /// Solves an order and reports its schedule if this schedule is the best so far.
     fn solve(
         &mut self,
         order: EventOrder,

@@ -3,9 +3,9 @@
 //! A schedule has two states, each a circuit allocation, and two instants. At the first instant the circuits change to
 //! the second state, at the second instant they return to the first state. It is enough to decide the circuits of some
 //! links. Each of the other links carries only last transfers and has a pod that it shares only with decided links, so
-//! it gets all ports that the decided links leave in this pod. A circuit carries at a moment if it was set throughout
-//! the dark time before that moment. With two states, the carrying circuits are those of one state, or those that both
-//! states have in common.
+//! this link gets all ports that the decided links leave in this pod. A circuit carries at a moment if it was set
+//! throughout the dark time before that moment. With two states, the carrying circuits are the circuits of one state,
+//! or the circuits that both states have in common.
 
 mod around;
 mod boxes;

@@ -2,9 +2,9 @@
 //! beyond; docs/methods/training.md, section 12).
 //!
 //! Every job is first planned on the ports that it brought, with the fewest ports that keep its makespan. Ports left in
-//! a pod may go to another job in that pod. Among the jobs that would get faster with these ports, the one with the
-//! largest gain in weighted NCT per port gets them first, again with the minimum number of ports that keeps its new
-//! makespan. This repeats until no job gains. No job ever gives ports that it needs.
+//! a pod may go to another job in that pod. Among the jobs that would get faster with these ports, the job with the
+//! largest gain in weighted NCT per port gets these ports first, again with the minimum number of ports that keeps its
+//! new makespan. This repeats until no job gains. No job ever gives ports that it needs.
 
 mod carry;
 mod ledger;
@@ -32,8 +32,8 @@ use lightbay_core::watch::Watch;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Relative difference below which gains count as equal. It is slightly above the rounding of a sum of makespans,
-/// because smaller differences depend on the order of additions.
+/// Relative difference below which gains count as equal. This difference is slightly above the rounding of a sum of
+/// makespans, because smaller differences depend on the order of additions.
 const SAME_GAIN: f64 = 1e-9;
 
 /// One of the jobs that share pods, with its ports and plans.

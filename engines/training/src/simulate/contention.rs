@@ -1,8 +1,8 @@
 //! Tasks that can ever compete for a link or a NIC, and the test whether all competition is among last transfers.
 //!
-//! Two tasks are contended if they share a directed link or a NIC group and no path of the DAG orders
-//! them. All other tasks always run alone. A scenario is *tail-exact* if no NIC group survives and every contended task
-//! is a sink: start times then follow from a longest path, and only the sinks of each directed link share capacity.
+//! Two tasks are contended if they share a directed link or a NIC group and no path of the DAG orders them. All other
+//! tasks always run alone. A scenario is *tail-exact* if no tasks can compete for a NIC and every contended task is a
+//! sink: start times then follow from a longest path, and only the sinks of each directed link share capacity.
 
 use crate::model::network::Network;
 use std::fmt;
@@ -14,7 +14,7 @@ pub enum Loose {
     SharedNic {
         /// A task of the NIC group.
         task: u32,
-        /// Another task, or the same one.
+        /// Another task of the NIC group, or the same task if it uses a NIC with several flows.
         other: u32,
     },
     /// A task with successors shares a directed link with a task that may run at the same time.

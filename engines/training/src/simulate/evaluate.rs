@@ -120,7 +120,7 @@ impl Evaluator {
     }
 
     /// Lower bound on the makespan of every schedule on these circuits, or on fewer circuits, seconds. On tail-exact
-    /// scenarios it is the joint optimum.
+    /// scenarios, this bound is the joint optimum.
     pub fn bound(&self, x: &[u32], scratch: &mut Scratch) -> f64 {
         // Level-first without contention bounds every rule from below.
         self.model.makespan(x, Rates::Level, &mut scratch.model)

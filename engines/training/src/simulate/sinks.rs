@@ -5,7 +5,7 @@
 //!
 //! Under joint rates all sinks of a link have the same deadline (the end of the iteration minus their common tail), and
 //! serving the sink with the most remaining work first, with sharing among sinks of equal remaining work, gives the
-//! earliest possible end. This is the fluid highest-level-first rule. It is solved here event by event without
+//! earliest possible end. This is the fluid highest-level-first rule. The rule is applied here event by event without
 //! tolerances: groups that meet are merged, so every step ends at an event.
 
 use crate::simulate::same_moment_s;

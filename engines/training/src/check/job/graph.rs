@@ -193,7 +193,8 @@ impl<'a> Builder<'a> {
         send
     }
 
-    /// Number of layers of a stage; `buckets * chunks` equal parts if it is unknown or does not fit buckets and chunks.
+    /// Number of layers of a stage; `buckets * chunks` equal parts if the number of layers is unknown or does not fit
+    /// buckets and chunks.
     pub(super) fn layers(&self, stage: usize) -> usize {
         let (buckets, chunks) = (self.shape.dp_buckets, self.shape.virtual_stages);
         let known = self.load.stages[stage].layers;

@@ -21,8 +21,8 @@ pub(super) struct Facts {
     of: Of,
 }
 
-/// A scenario or a plan. The analysis of a plan contains the setting of its scenario, which is too large to store
-/// twice.
+/// A scenario or a plan. The analysis of a plan contains the setting of its scenario; this setting is too large to
+/// store twice.
 enum Of {
     Scenario(Box<Setting>),
     Plan(Box<Explained>),

@@ -17,8 +17,8 @@ pub struct Columns {
     /// First of the columns, one per part of a link, for the product of that part and the length of an interval
     /// (0-based). `None` where no task can use the link.
     pub lengths: Vec<Vec<Option<Column>>>,
-    /// First of the three columns of a task in the first interval of its window: active, volume, begins. Three
-    /// more follow for every further interval.
+    /// First of the three columns of a task in the first interval of its window: active, volume, begins. Three more
+    /// columns follow for every further interval.
     pub cells: Vec<Option<Column>>,
     /// Columns of the start of every task.
     pub start: Vec<Column>,

@@ -143,8 +143,8 @@ impl Writer<'_> {
     }
 }
 
-/// Returns `first` and the competing tasks that start no earlier than `first` in any schedule, because every
-/// predecessor of `first` precedes each of them by at least as much time as it precedes `first`.
+/// Returns `first` and the competing tasks that start no earlier than `first` in any schedule, because each predecessor
+/// of `first` precedes each of these tasks by at least the time by which that predecessor precedes `first`.
 fn followers(network: &Network, est: &[f64], first: u32, rivals: &[u32]) -> Vec<u32> {
     let preds = network.preds.of(first);
     let released = est[first as usize];

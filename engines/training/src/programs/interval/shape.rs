@@ -71,8 +71,8 @@ pub struct Shaped {
 }
 
 impl Shaped {
-    /// Returns the point of a schedule if it satisfies the rows of `model`, which is this model or a model with the
-    /// same columns.
+    /// Returns the point of a schedule if the point satisfies the rows of `model`, which is this model or a model with
+    /// the same columns.
     ///
     /// # Errors
     /// The broken row, in words.

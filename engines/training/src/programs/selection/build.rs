@@ -212,7 +212,7 @@ impl<'a> Builder<'a> {
         value
     }
 
-    /// Adds the makespan and everything that can determine it.
+    /// Adds the makespan and everything that can determine the makespan.
     fn ends(&mut self) {
         let evaluator = self.ask.evaluator;
         let network = &evaluator.network;

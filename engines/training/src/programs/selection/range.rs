@@ -1,8 +1,8 @@
 //! Minimum and maximum number of circuits of every link in any plan that ends by a limit.
 //!
 //! The end of the relaxation (longest path and sharing among sinks) never grows with circuits. So a circuit count of
-//! one link is impossible if the iteration ends too late even when every other link has the maximum that its pods then
-//! allow.
+//! one link is impossible if the iteration ends too late even when every other link has the maximum number of circuits
+//! that its pods allow next to this count.
 
 use crate::simulate::evaluate::{Evaluator, Scratch};
 

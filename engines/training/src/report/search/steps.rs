@@ -5,7 +5,8 @@ use lightbay_core::quantity::grouped;
 use lightbay_core::report::text::number;
 use lightbay_core::report::{Cell, Column, Phrase, SearchRow, Table, Tone, Unit};
 
-/// Figures that a search may count; each gets a column if any row has it: name, heading and priority.
+/// Figures that a search may count; each figure gets a column if at least one row has the figure: name, heading and
+/// priority.
 const COUNTED: [(&str, &str, u8, Count); 4] = [
     ("open", "open", 4, |row| row.stats.open),
     ("pruned", "pruned", 6, |row| row.stats.pruned),

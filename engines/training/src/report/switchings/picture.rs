@@ -9,7 +9,8 @@ use lightbay_core::report::{Curve, Curves, Lane, Line, Point, Span, Spans, Tone,
 /// reconfiguration to the end of the iteration.
 const BEFORE: f64 = 0.15;
 
-/// Circuits of every pair of pods that has any: those that carry, and those that are dark after a reconfiguration.
+/// Circuits of every pair of pods that has circuits: the circuits that carry, and the circuits that are dark after a
+/// reconfiguration.
 pub(super) fn lanes(instance: &Instance, phases: &Phases, delay_s: f64, period_s: f64) -> Spans {
     let lanes = (0..instance.links.len()).filter_map(|link| {
         let spans = lane(phases, link, delay_s, period_s);

@@ -68,7 +68,8 @@ impl Shape {
         (0..self.pods_per_replica).filter(|&position| self.exchanging[position as usize])
     }
 
-    /// Ports that a circuit on a collapsed ring link needs: it represents one circuit towards each neighbour.
+    /// Ports that a circuit on a collapsed ring link needs: such a circuit represents one circuit towards each
+    /// neighbour.
     pub fn ring_ports(&self) -> u32 {
         if self.replicas > 2 { 2 } else { 1 }
     }

@@ -1,9 +1,10 @@
 //! Branch and bound over boxes of circuit allocations, for instances with many links.
 //!
 //! A box has a lowest and a highest allocation of decided circuits. The bound of the box is the end if every link has
-//! the maximum that it can have while all other links have their minimum. This bound is valid because, at joint rates,
-//! more circuits never delay the end. Under joint rates a box is decided as soon as its open links compete with no
-//! other link for ports, because their highest counts are then best for all.
+//! the maximum number of circuits that it can have while all other links have their minimum. This bound is valid
+//! because, at joint rates, more circuits never delay the end. Under joint rates a box is decided as soon as its open
+//! links compete with no other link for ports, because in this case, the highest counts of the open links are best for
+//! all of them.
 
 use super::{Split, State, cautious};
 use crate::search::circuits::Proposal;

@@ -4,8 +4,8 @@
 //! The windows of some jobs are feasible for a resource only if, for any stretches of time, their work is at most what
 //! the resource can do in the stretches plus what the jobs can do outside the stretches. The length of a window outside
 //! a stretch is max(0, difference of two time points). If the order of the two points is known, the length is the
-//! difference or 0; if the order is open, a linear upper bound of both is valid. The exact length replaces this bound
-//! as soon as the search has decided which of the two time points comes first.
+//! difference or 0; if the order is open, a linear upper bound of both values is valid. The exact length replaces this
+//! bound as soon as the search has decided which of the two time points comes first.
 
 use super::distances::Distances;
 use super::problem::{ContendedTask, ORIGIN, Point, Problem, Resource};

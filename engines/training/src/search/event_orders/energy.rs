@@ -21,8 +21,8 @@ impl Distances {
 }
 
 /// For every resource, and every pair of a start and an end of its jobs, requires a distance in which the resource can
-/// do the work that must be done between the two. Repeats until no distance rises or `rounds` are over. Returns `false`
-/// if the distances become infeasible.
+/// do the work that must be done between this start and this end. Repeats until no distance rises or `rounds` are over.
+/// Returns `false` if the distances become infeasible.
 pub(super) fn propagate<W: Watch<Proposal>>(
     problem: &Problem,
     distances: &mut Distances,

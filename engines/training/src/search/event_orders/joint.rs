@@ -1,5 +1,5 @@
 //! Rates within windows where jobs compete for several resources at once: a linear program over the amount of every job
-//! in every stretch, or, if capacity is missing, the prices that prove it.
+//! in every stretch, or, if capacity is missing, the prices that prove the lack of capacity.
 
 use super::cuts::{Priced, Shortage, View};
 use super::problem::{Point, Resource};

@@ -43,7 +43,8 @@ const ROWS_AT_ONCE: usize = 4;
 pub enum RelaxedNode {
     /// The node contains nothing better than the limit.
     Empty,
-    /// Windows that are feasible for every resource, the best of the node, with rates if they were found.
+    /// Windows that are feasible for every resource and are the best windows of the node, with rates if rates were
+    /// found.
     Settled { bound: f64, times: Vec<f64>, services: Option<Vec<Service>> },
     /// Branching is needed; candidates in decreasing order of hidden violation.
     Open { bound: f64, times: Vec<f64>, rows: Vec<Row>, questions: Vec<BranchCandidate> },

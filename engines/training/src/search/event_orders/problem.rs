@@ -62,8 +62,8 @@ pub struct Problem {
     pub resources: Vec<Resource>,
     /// Distances of time points by precedence, releases, tails and durations; no limit on the end.
     pub distances: Distances,
-    /// Components of resources that are connected by jobs that use several of them: windows that are feasible for each
-    /// resource of a component may be infeasible for all together.
+    /// Components of resources: a job that uses several resources puts them in one component. Windows that are feasible
+    /// for each resource of a component may be infeasible for all resources of the component together.
     pub components: Vec<Vec<u32>>,
 }
 
@@ -182,7 +182,7 @@ fn resources(network: &Network, x: &[u32], top: &[f64]) -> Vec<(f64, Vec<(u32, f
 }
 
 /// Returns the tasks that can fill the resource: together with tasks that may run at the same time, they need more than
-/// its capacity.
+/// the capacity of the resource.
 fn crowded(network: &Network, capacity: f64, shares: &[(u32, f64)]) -> Vec<(u32, f64)> {
     // Antichain bound by sums: tasks that the DAG orders never run at the same time.
     let beside = |task: u32| {

@@ -1,9 +1,9 @@
 //! Best-first branch and bound over circuit allocations, then over the order of time points (docs/methods/training.md,
 //! section 10). A node is a box of allocations (lower and upper count per link), or one allocation with a partial order
 //! of its time points. The upper counts bound a box, because with variable rates more circuits never lengthen an
-//! iteration. For the same reason, upper counts that fit the ports replace their box. The search then branches on the
-//! order of pairs of time points. The search dives from the open node with the lowest bound until the node is fathomed
-//! or pruned.
+//! iteration. For the same reason, if the upper counts of a box fit the ports, this single allocation replaces the box.
+//! The search then branches on the order of pairs of time points. The search dives from the open node with the lowest
+//! bound until the node is fathomed or pruned.
 
 use super::node::{self, RelaxedNode};
 use super::problem::{END, ORIGIN, Point, Problem};
@@ -20,8 +20,8 @@ use lightbay_core::watch::Watch;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-/// Minimum relative improvement of a plan that the search accepts. It is half of the 1e-9 up to which `delta-joint`
-/// calls a proof complete; the other half covers rounding.
+/// Minimum relative improvement of a plan that the search accepts. This value is half of the 1e-9 up to which
+/// `delta-joint` calls a proof complete; the other half covers rounding.
 pub const CLOSED: f64 = 5e-10;
 
 /// Constant that is added to the tightening of a candidate, so that its hidden violation decides if neither child
@@ -88,7 +88,7 @@ type Node = Open<Subproblem>;
 /// Result of a search.
 #[derive(Clone, Debug, Default)]
 pub struct Closed {
-    /// The best plan, if it is better than the given one.
+    /// The best plan, if it is better than the given plan.
     pub best: Option<Circuits>,
     /// Lower bound on the makespan, seconds.
     pub bound: f64,

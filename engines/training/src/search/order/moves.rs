@@ -2,9 +2,9 @@
 //!
 //! Events that coincide in a solution can be reordered without losing that solution, because the interval between them
 //! has length 0 in both orders. Prices show whether a move can gain. An interval of a new order has a price per length
-//! that follows from the prices of its neighbours. Tasks that run in it earn the worth of their volume, limited by
-//! circuits and NICs. If no new interval earns more than its price, the dual solution stays feasible for the new order
-//! and no schedule of that order is shorter: the move is discarded without solving a program.
+//! that follows from the prices of its neighbours. Tasks that run in the new interval earn the worth of their volume,
+//! limited by circuits and NICs. If no new interval earns more than its price, the dual solution stays feasible for the
+//! new order and no schedule of that order is shorter: the move is discarded without solving a program.
 
 use super::competition::Competition;
 use super::events::EventOrder;

@@ -4,7 +4,8 @@ use super::competition::Competition;
 use super::events::EventOrder;
 use lightbay_highs::model::{Column, Model, Row};
 
-/// Meaning of a column or row, independent of its number; it transfers a basis to the program of a neighbouring order.
+/// Meaning of a column or row, independent of its number; the meaning identifies columns and rows when a basis is
+/// transferred to the program of a neighbouring order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Part {
     /// Column: time of an event.

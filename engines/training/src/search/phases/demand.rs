@@ -2,10 +2,10 @@
 //!
 //! Every decided link has a fixed number of circuits while it sends, and no circuits otherwise. Transfers are scheduled
 //! by list scheduling in order of their ready times. Two links that a pod cannot serve at once exclude each other.
-//! Circuits are set up before a transfer starts, because its time is planned. The carrying circuits and the period of
-//! such a schedule are then computed from its states as for any other schedule, so the order of the list affects the
-//! quality of a plan, but not its validity. If links release their circuits only after gaps of some length, there are
-//! fewer reconfigurations.
+//! Circuits are set up before a transfer starts, because the start of every transfer is planned. The carrying circuits
+//! and the period of such a schedule are then computed from its states as for any other schedule, so the order of the
+//! list affects the quality of a plan, but not its validity. If links release their circuits only after gaps of some
+//! length, there are fewer reconfigurations.
 
 use super::least::ports_with;
 use super::steps::{Stepped, Steps};
@@ -19,7 +19,8 @@ use std::collections::BinaryHeap;
 /// Maximum number of allocations of decided links to try completely; above it, only allocations with the same count on
 /// every link are tried.
 const MOST_VECTORS: usize = 20_000;
-/// Maximum number of pods for which all combinations of exclusion are tried; above it, only all or none.
+/// Maximum number of pods for which all combinations of exclusion are tried; if there are more pods, only two
+/// combinations are tried: all of these pods, or none.
 const MOST_PODS: usize = 5;
 /// Relative margin for rounding at the end of a transfer: without the margin, the last bit of a transfer could wait
 /// until its circuits are set again.
@@ -27,7 +28,7 @@ const ROUNDING: f64 = 1e-12;
 /// Maximum number of bisection steps over the list of gaps after which links release their circuits.
 const GAPS: usize = 12;
 
-/// Rule by which circuits follow demand.
+/// Rule that determines when decided links have circuits, and how many.
 struct Rule<'r> {
     /// Number of circuits of every decided link while it sends.
     counts: &'r [u32],
@@ -255,7 +256,7 @@ impl Steps<'_> {
         Some((sends, wanted_s))
     }
 
-    /// For every decided link, the other links that have no circuits while it has circuits.
+    /// For every decided link, the other links that have no circuits while this link has circuits.
     fn rivals(&self, apart: &[bool]) -> Vec<Vec<usize>> {
         let mut rivals = vec![Vec::new(); self.movable.decided.len()];
         for pod in (0..apart.len()).filter(|pod| apart[*pod]) {
@@ -267,8 +268,8 @@ impl Steps<'_> {
         rivals
     }
 
-    /// The spans in which every decided link has its circuits, given the spans in which it sends: it keeps circuits
-    /// over short gaps, and while no other link needs their ports.
+    /// The spans in which every decided link has its circuits, given the spans in which the link sends: a link keeps
+    /// circuits over short gaps, and while no other link needs their ports.
     fn held(&self, rule: &Rule<'_>, sends: &[Vec<Held>], wanted_s: &[f64]) -> Vec<Vec<Held>> {
         let budget = &self.task.evaluator.network.budget;
         let delay_s = self.task.delay_s;
@@ -316,7 +317,8 @@ impl Steps<'_> {
     }
 
     /// Circuit counts of the decided links in every state, and the start times of the states. A state that sets
-    /// circuits starts one dark time before the circuits send; if `early` is false, it starts at time 0 or later.
+    /// circuits starts one dark time before the circuits send; if `early` is false, the state starts at time 0 or
+    /// later.
     fn states(&self, rule: &Rule<'_>, held: &[Vec<Held>]) -> (Vec<Vec<u32>>, Vec<f64>) {
         let delay_s = self.task.delay_s;
         let up_s = |held: &Held| if rule.early { held.0 - delay_s } else { (held.0 - delay_s).max(0.0) };

@@ -64,7 +64,7 @@ impl MovedCircuits for Stepped {
     }
 }
 
-/// Evaluates a plan of another scenario or for another dark time; `None` if it is not better than `task.known`.
+/// Evaluates a plan of another scenario or for another dark time; `None` if the plan is not better than `task.known`.
 pub fn revalued(task: MoveTask<'_>, plan: &Stepped, most: u32) -> Option<Stepped> {
     let mut steps = Steps::new(task, most);
     let (counts, from_s) = steps.course(plan);
@@ -105,9 +105,9 @@ impl Stepped {
     }
 }
 
-/// Writes the carrying circuits to `out`: those that were set in all states within the dark time before a moment,
-/// including states of the previous iteration. The period may be infinite if the first state begins at 0, because then
-/// only the last state of the previous iteration extends over its end.
+/// Writes the carrying circuits to `out`: the circuits that were set in all states within the dark time before a
+/// moment, including states of the previous iteration. The period may be infinite if the first state begins at 0,
+/// because then only the last state of the previous iteration extends over its end.
 pub(super) fn carrying(states: &[Vec<u32>], from_s: &[f64], (delay_s, period_s): (f64, f64), out: &mut Lit) {
     out.times.clear();
     out.circuits.clear();
@@ -207,8 +207,8 @@ impl<'a> Steps<'a> {
         self.looked < self.task.boxes
     }
 
-    /// Evaluates a schedule of decided counts and keeps it if it is the best. Returns the value of the schedule if it
-    /// is below the best value times [`Steps::stretch`].
+    /// Evaluates a schedule of decided counts and keeps the schedule if it is the best so far. Returns the value of the
+    /// schedule if it is below the best value times [`Steps::stretch`].
     ///
     /// # Errors
     /// The reason to stop.
@@ -247,7 +247,8 @@ impl<'a> Steps<'a> {
         f64::from(peak.iter().sum::<u32>()) < self.best_value
     }
 
-    /// Circuits of every link in every state, where other links get the remaining ports; `None` if they do not fit.
+    /// Circuits of every link in every state, where other links get the remaining ports; `None` if the circuits do not
+    /// fit the ports.
     pub fn filled(&self, counts: &[Vec<u32>]) -> Option<Vec<Vec<u32>>> {
         let network = &self.task.evaluator.network;
         let mut states = vec![Vec::new(); counts.len()];

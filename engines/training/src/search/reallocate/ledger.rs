@@ -7,15 +7,15 @@ pub struct Account {
     pub ports_per_pod: Vec<u32>,
     /// Ports of the job that other jobs use.
     pub given: Vec<u32>,
-    /// Ports that the job uses in addition to those it brought.
+    /// Ports that the job uses in addition to the ports that it brought.
     pub taken: Vec<u32>,
 }
 
-/// Returns the ports that every job gives and takes. A job takes the ports that it uses in addition to those it
-/// brought: first spare ports, then ports of the job with the most unused ports; ties go to the job listed first.
+/// Returns the ports that every job gives and takes. A job takes the ports that it uses in addition to the ports that
+/// it brought: first spare ports, then ports of the job with the most unused ports; ties go to the job listed first.
 ///
-/// `own` has the shared pod of every job's first pod and the ports that the job brought; `used` has the ports that it
-/// uses; both by its pods.
+/// For every job, `own` has the shared pod of its first pod and the ports that the job brought, and `used` has the
+/// ports that the job uses; ports are listed by the pods of the job.
 pub fn settle(budget: &[u32], own: &[(usize, &[u32])], used: &[Vec<u32>]) -> Vec<Account> {
     let mut accounts: Vec<Account> = own
         .iter()

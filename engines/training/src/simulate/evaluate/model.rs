@@ -1,9 +1,9 @@
 //! Evaluation by a longest path, which gives start times, and by the tails of every directed link, which give the end.
 //!
 //! Tasks with successors get their duration without competition, V/(min(F,x)*B). Tasks without successors are collected
-//! per directed link and solved by [`crate::simulate::sinks`]. Under fair rates this is exact if only sinks compete;
-//! under joint rates if also their tails are equal; as a lower bound it always holds, because leaving out competition
-//! and using the shortest tail can only shorten the makespan.
+//! per directed link and solved by [`crate::simulate::sinks`]. The makespan is exact at fair rates if only sinks
+//! compete, and at joint rates if the tails of these sinks are also equal. The makespan is always a lower bound,
+//! because leaving out competition and using the shortest tail can only shorten it.
 
 mod moving;
 

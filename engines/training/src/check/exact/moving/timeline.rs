@@ -63,8 +63,8 @@ impl CircuitTimeline {
         Self { starts_s, circuits, links }
     }
 
-    /// The moment at which work that starts at `from_s` and takes `seconds` on one circuit is done, if it uses at most
-    /// `most` circuits; infinite if it is never done.
+    /// The moment at which work ends that starts at `from_s`, takes `seconds` on one circuit, and uses at most `most`
+    /// circuits; infinite if the work never ends.
     pub fn end_s(&self, link: usize, from_s: f64, seconds: f64, most: f64) -> f64 {
         let (mut left, mut now) = (seconds, from_s);
         let first = self.starts_s.partition_point(|start_s| *start_s <= from_s).saturating_sub(1);
