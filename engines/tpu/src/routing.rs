@@ -75,7 +75,7 @@ pub struct RoutingSettings {
     pub priority: TurnPriority,
     /// Maximum number of hops above the shortest allowed route: 0 or 2.
     pub slack_hops: u8,
-    /// `true` to balance the load over the virtual channels; otherwise the first one has priority.
+    /// `true` to balance the load over the virtual channels; otherwise the first virtual channel has priority.
     pub balance: bool,
     /// Number of passes of the route selection over the flows.
     pub passes: u32,

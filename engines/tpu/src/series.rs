@@ -1,8 +1,8 @@
 //! Names of the series that running methods report.
 
-/// Lower bounds of the throughput that certificates prove.
+/// Lower bounds that certificates prove for the throughput.
 pub const MCF_LOWER: &str = "mcf_lower";
-/// Upper bounds of the throughput that certificates prove.
+/// Upper bounds that certificates prove for the throughput.
 pub const MCF_UPPER: &str = "mcf_upper";
 /// Upper bounds from the metrics of designs during the search.
 pub const METRIC_UPPER: &str = "metric_upper";

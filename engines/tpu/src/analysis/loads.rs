@@ -82,7 +82,7 @@ impl Loads {
         Self { vc, each: if symmetric { pod.cubes() as u64 } else { 1 } }
     }
 
-    /// Loads that a plan states itself; they belong to symmetric routes if there is one entry for each arc class.
+    /// Loads that a plan states itself. If there is one entry for each arc class, the loads belong to symmetric routes.
     pub fn stated(loads: &[Vec<u32>], cubes: usize) -> Self {
         let symmetric = loads.iter().all(|vc| vc.len() == ARC_CLASSES) && cubes > 0;
         Self { vc: loads.to_vec(), each: if symmetric { cubes as u64 } else { 1 } }

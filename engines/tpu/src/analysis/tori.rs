@@ -148,7 +148,8 @@ impl SizeRow {
     }
 }
 
-/// Returns a row for each size that is compared; the size of `also` cubes is added if it is not one of them.
+/// Returns a row for each size that is compared; the size of `also` cubes is added if it is not among the compared
+/// sizes.
 pub fn sizes(also: usize) -> Vec<SizeRow> {
     // The rows do not depend on the scenario, so they are computed once per process.
     static USUAL: OnceLock<Vec<SizeRow>> = OnceLock::new();

@@ -2,9 +2,9 @@
 //! dependencies have no cycle.
 //!
 //! Routes that are listed only for cube 0 represent their translations by the group, which preserve the wiring, as the
-//! checker has confirmed. The loads of all routes are then equal on all arcs of a class, and the dependencies of all
-//! routes are the dependencies of the listed routes, lifted to every cube; the expanded dependency graph must be free
-//! of cycles.
+//! checker has confirmed. If routes are translated in this way, the loads of all routes are equal on all arcs of a
+//! class, and the dependencies of all routes are the dependencies of the listed routes, lifted to every cube; the
+//! expanded dependency graph must be free of cycles.
 
 use super::group::Symmetric;
 use super::wiring::{CHIPS, PORTS, Wiring};

@@ -28,7 +28,7 @@ pub mod routes;
 
 pub(crate) use entry::{export, exporters};
 
-/// Maximum size of a file; larger ones are refused.
+/// Maximum size of a file; larger files are refused.
 const MOST_BYTES: u64 = 2 << 30;
 
 /// Plan or pod to be written.

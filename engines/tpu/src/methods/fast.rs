@@ -421,8 +421,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         ended
     }
 
-    /// Makes a pod the best one if its certified throughput is higher than the certified throughput of the current best
-    /// pod.
+    /// Makes a pod the best pod if its certified throughput exceeds the throughput of the current best pod.
     fn keep(&mut self, pod: Option<BestPod>) {
         let lower = |best: &Option<BestPod>| best.as_ref().map(|best| best.certificate.lower);
         if lower(&pod) > lower(&self.best) {
@@ -521,8 +520,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         Ok(better)
     }
 
-    /// Certifies a design that may be better than the best design so far; returns `true` if the certified design is
-    /// better.
+    /// Certifies a design that may be better than the best design; returns `true` if this design is better.
     fn contend(&mut self, entry: Entry) -> Result<bool, MethodError> {
         // The bound by metrics is at most the upper end of the best pod's certificate, so the design cannot be clearly
         // better.

@@ -57,7 +57,7 @@ impl FaultSweep {
         Some(Self { cases, healthy })
     }
 
-    /// The cases that a run has computed so far; `None` if there are none.
+    /// The cases that a run has computed so far; `None` if the run has computed no case.
     pub(super) fn of_run(run: &RunBeside, result: Option<&TpuResult>) -> Option<Self> {
         let points = run.points(series::FAULT_LOAD);
         if points.is_empty() {
@@ -80,7 +80,7 @@ impl FaultSweep {
         self.cases.iter().enumerate().filter_map(|(switch, case)| Some((switch, case.as_ref()?)))
     }
 
-    /// The failed switch with the highest maximum channel load; the first one if several are equal.
+    /// The failed switch with the highest maximum channel load; the first such switch if several are equal.
     fn worst(&self) -> Option<(usize, u64)> {
         let loads = self.known().filter_map(|(switch, case)| Some((switch, case.load?)));
         loads.rev().max_by_key(|(_, load)| *load)

@@ -233,7 +233,7 @@ pub fn improve(
     Ok(Exact { selection, floor })
 }
 
-/// Returns the lower bound on the maximum load that a solution proves. A lower bound on an integer minimum may be
+/// Returns the lower bound that a solution proves for the maximum load. A lower bound on an integer minimum may be
 /// rounded up.
 fn floor_of(solution: &Solution, known: u32) -> u32 {
     match (solution.status, solution.bound) {

@@ -2,10 +2,11 @@
 //! rerouted at prices that grow with the load.
 //!
 //! `price = exp(γ · load)` up to a common factor. γ grows over the passes from 4 / mean load, where prices behave like
-//! a fourth power, to 1, where one more route on an arc almost triples its price, which removes the last differences.
-//! Flows go in random order, in small blocks: the routes of a block are proposed at the same prices, on all threads,
-//! then accepted one after another if they are cheaper than the old routes at the current prices. The result does not
-//! depend on the number of threads. Blocks must be small, because all flows of a block see the same cheap arcs.
+//! a fourth power, to 1, where one more route on an arc almost triples the price of the arc. These steep prices remove
+//! the last differences between loads. Flows go in random order, in small blocks: the routes of a block are proposed at
+//! the same prices, on all threads, then accepted one after another if they are cheaper than the old routes at the
+//! current prices. The result does not depend on the number of threads. Blocks must be small, because all flows of a
+//! block see the same cheap arcs.
 
 use super::frame::Frame;
 use super::path::{Finder, LONGER};

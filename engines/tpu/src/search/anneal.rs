@@ -51,7 +51,7 @@ pub struct AnnealSettings {
     pub hot: f64,
     /// Final temperature, as a fraction of the best initial score.
     pub cold: f64,
-    /// Fraction of moves that exchange two voltages instead of drawing a new one.
+    /// Fraction of moves that exchange two voltages instead of drawing a new voltage.
     pub swaps: f64,
 }
 

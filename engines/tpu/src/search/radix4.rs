@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 /// Number of arcs out of a node, and of arcs into a node.
 pub const DEGREE: usize = 4;
 
-/// Number of random networks per family and size; the best one is shown. The figure in TONS shows the best of 100
+/// Number of random networks per family and size; the best network is shown. The figure in TONS shows the best of 100
 /// networks; five networks keep this study short.
 const SAMPLES: u64 = 5;
 

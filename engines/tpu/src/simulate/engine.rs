@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 const SOURCE_LIMIT: usize = 2048;
 /// Mark for an output or packet without a reserved or free virtual channel.
 const NO_LANE: u8 = u8::MAX;
-/// Bit in the birth cycle of a flit that marks the last flit of a packet.
+/// Mark of the last flit of a packet: a bit in the birth cycle of this flit.
 const TAIL: u32 = 1 << 31;
 /// Number of labels that an output distinguishes.
 pub(super) const MAX_LABELS: usize = 4;
@@ -101,7 +101,7 @@ pub struct Counts {
     /// Number of packets whose last flit left the network.
     pub packets: u64,
     /// Sum of the latencies of the packets whose last flit left the network, cycles. The injection latency is equal for
-    /// all packets, so it is added here instead of delaying packets.
+    /// all packets, so this latency is added to the sum here instead of delaying packets.
     pub latency_cycles: u64,
     /// Number of flits sent over links.
     pub hops: u64,

@@ -41,7 +41,7 @@ pub enum SaturationSearch {
     /// Every multiple of the rate step in ascending order, until one saturates.
     Steps,
     /// Ten rates up to 1.1 times the ideal, then thirds of the interval between the last unsaturated rate and the next
-    /// one.
+    /// rate tried.
     Bisection,
 }
 

@@ -221,8 +221,8 @@ pub(crate) fn spread(pod: &Topology, class_lengths: &[f64]) -> Vec<f64> {
     (0..3 * pod.nodes()).map(|at| class_lengths[class(at)]).collect()
 }
 
-/// Returns the upper bound on all flows that the metric of given class lengths proves. The bound is infinite if the pod
-/// is not connected, or if there are not exactly 192 lengths.
+/// Returns the upper bound that the metric of given class lengths proves for all flows. The bound is infinite if the
+/// pod is not connected, or if there are not exactly 192 lengths.
 #[cfg(test)]
 pub fn upper_of_lengths(pod: &Topology, class_lengths: &[f64]) -> f64 {
     if class_lengths.len() != LINK_CLASSES {

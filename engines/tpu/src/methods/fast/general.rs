@@ -51,7 +51,8 @@ pub(super) fn suits(steps: u64, scenario: &TpuScenario) -> Result<(), MethodErro
 }
 
 impl FastSearch<'_, '_> {
-    /// Anneals pods without symmetry, starting from the best one; a pod with a better certificate replaces it.
+    /// Anneals pods without symmetry, starting from the best pod; a pod with a better certificate replaces the best
+    /// pod.
     pub(super) fn general(&mut self, steps: u64) -> Result<(), MethodError> {
         if steps == 0 {
             return Ok(());

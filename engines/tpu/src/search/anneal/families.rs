@@ -1,4 +1,4 @@
-//! Candidate groups and symmetries for designs of a size; the tournament determines the best one.
+//! Candidate groups and symmetries for designs of a size; the tournament determines the best family.
 
 mod extensions;
 
@@ -104,7 +104,7 @@ impl Family {
 /// family to anneal.
 const DRAWS: usize = 2;
 
-/// Families of `cubes` cubes to try; only those of the given group, if there is one.
+/// Families of `cubes` cubes to try; if a group is given, only the families of this group.
 ///
 /// # Errors
 /// The error of the watch.

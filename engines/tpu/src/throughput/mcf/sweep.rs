@@ -165,7 +165,7 @@ pub fn sweep<W: Watch>(network: &Network, lengths: &[u32], watch: &mut W) -> Res
     }
 }
 
-/// Returns the upper bound on all flows that a metric proves. The bound is exact up to the rounding of one division.
+/// Returns the upper bound that a metric proves for all flows. The bound is exact up to the rounding of one division.
 pub fn upper(network: &Network, lengths: &[u32], distance: u64) -> f64 {
     let cost: u64 = lengths.iter().map(|length| u64::from(*length)).sum();
     // The factor below covers the rounding of the division.

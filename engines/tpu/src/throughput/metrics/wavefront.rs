@@ -167,7 +167,7 @@ pub(super) struct Inlet {
 /// The links of a chip; the first electrical link fills the places of missing electrical links.
 #[derive(Clone, Copy)]
 pub(super) struct Inlets {
-    /// The electrical links, padded with copies of the first one.
+    /// The electrical links, padded with copies of the first link.
     pub(super) electrical: [Inlet; PORTS],
     /// The optical links.
     pub(super) optical: [Inlet; 3],
