@@ -153,7 +153,8 @@ pub struct Analysis {
     pub setting: Setting,
     /// Circuits of every link.
     pub circuits: Vec<u32>,
-    /// `true` if circuits change within the iteration: `circuits` then has the maximum of every link.
+    /// `true` if circuits change within the iteration: in this case, `circuits` has the maximum number of circuits of
+    /// every link.
     pub moves: bool,
     /// Control of the rates in the plan.
     pub rate_control: RateControl,

@@ -1,6 +1,6 @@
 //! The worst NCT and the mean makespan that a plan claims over several configurations of its scenario. The mean
-//! makespan is checked too, because it reveals a plan that replaces a configuration by an easier one even if the worst
-//! NCT stays the same.
+//! makespan is checked too, because it reveals a plan that replaces a configuration by an easier configuration even if
+//! the worst NCT stays the same.
 //!
 //! For each configuration, the checker computes a lower bound on the makespan on the circuits of the plan. If
 //! contention is exact, the bound is the makespan; otherwise the makespan lies between the bound and the makespan at

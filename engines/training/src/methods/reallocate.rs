@@ -136,7 +136,7 @@ impl ReallocationRun<'_, '_> {
         question(&mut self.team, self.effort, &streams, self.cx)
     }
 
-    /// Reports the plan of all jobs if it is better than the best one.
+    /// Reports the plan of all jobs if it is better than the best plan so far.
     fn publish(&mut self, source: &str) -> Result<(), MethodError> {
         let team = self.team.clone();
         let (value, ports) = (team.value(), team.ports() as f64);

@@ -191,7 +191,7 @@ pub(super) fn repair(cx: &Context<'_, Training>, evaluator: &Evaluator, x: &mut 
     x != before
 }
 
-/// Reports a plan if it is better than the best one.
+/// Reports a plan if it is better than the best plan so far.
 pub(super) fn hand_over(
     cx: &mut Context<'_, Training>,
     found: &Circuits,
@@ -201,7 +201,7 @@ pub(super) fn hand_over(
     hand_over_plan(cx, (found.makespan, found.ports), source, build)
 }
 
-/// Reports a plan, given by its makespan and its ports, if it is better than the best one.
+/// Reports a plan, given by its makespan and its ports, if it is better than the best plan so far.
 pub(super) fn hand_over_plan(
     cx: &mut Context<'_, Training>,
     (makespan, ports): (f64, u64),

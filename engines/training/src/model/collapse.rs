@@ -163,7 +163,7 @@ fn mirrored(shape: &Shape, task: &Task, stage: u32) -> GpuSet {
     GpuSet::Range { first: shape.first_mirror_gpu(stage), count: task.flows }
 }
 
-/// The destination stage of a pipeline transfer; between two chunks the last and the first stage are neighbours.
+/// The destination stage of a pipeline transfer; between two chunks, the first and the last stage send to each other.
 fn neighbour(kind: NodeKind, stage: u32, shape: &Shape) -> u32 {
     let ahead = if kind == NodeKind::SendBackward { shape.stages - 1 } else { 1 };
     (stage + ahead) % shape.stages

@@ -4,8 +4,8 @@
 //! served. For given windows every link is a flow problem. The feasibility of this problem depends on the windows only
 //! through the lengths of their overlaps. The lengths of overlaps are linear in the time points once the order of the
 //! time points is known. So the search branches on orders, and bounds each node by a small linear program. The rows of
-//! the program come from energetic reasoning: tasks of a link that must be served in some stretch of time require a
-//! minimum length of this stretch. A node without capacity violations gives a plan, which is the best one of the node.
+//! the program come from energetic reasoning: if tasks must use a link within some stretch of time, this stretch needs
+//! a minimum length. A node without capacity violations gives the best plan of the node.
 //!
 //! If tasks compete for a link and a NIC at the same time, the rates of a component of links and NICs follow from one
 //! linear program, and its capacity violation from the multipliers of that program.

@@ -75,7 +75,7 @@ impl Default for OrderLimits {
 /// Result of a search over event orders.
 #[derive(Clone, Debug)]
 pub struct Improved {
-    /// The best schedule: one of the given schedules, or a better one.
+    /// The best schedule: one of the given schedules, or a better schedule.
     pub trace: Arc<Trace>,
     /// Makespan of this schedule, seconds.
     pub makespan: f64,
@@ -274,7 +274,7 @@ impl<W: Watch<Proposal>> OrderSearch<'_, W> {
         }
     }
 
-    /// Returns a new order near a given one, with a few events moved by a few places; `None` if none was found.
+    /// Returns a new order near a given order: a few events are moved by a few places; `None` if none was found.
     fn disturbed(&mut self, order: &EventOrder) -> Option<EventOrder> {
         let count = order.events.len();
         // 100 attempts: on instances with few events nearly all nearby orders have been seen, which ends the restarts.

@@ -128,7 +128,7 @@ pub struct MoveProof {
     pub complete: bool,
 }
 
-/// Searches until no schedule can be better than the best one by more than `close`.
+/// Searches until no schedule can be better than the best schedule by more than `close`.
 ///
 /// # Errors
 /// The reason to stop; plans found until then have been reported to `watch`.

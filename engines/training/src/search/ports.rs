@@ -3,8 +3,8 @@
 //! The result is exact if the search over through links is exact ([`crate::search::allocations`]) and the allocations
 //! can be listed: for every allocation that can keep the makespan, each sink link is independent of the others, and
 //! bisection gives its minimum number of circuits. Elsewhere circuits are dropped one at a time while the makespan is
-//! kept. If the path model is exact for joint rates, [`boxes`] then proves the minimum or finds fewer ports
-//! (docs/methods/training.md, section 12).
+//! kept. If the path model is exact for joint rates, a search over [`boxes`] follows that proves the minimum or finds
+//! fewer ports (docs/methods/training.md, section 12).
 
 use crate::search::allocations::{Split, VectorTask, Vectors};
 use crate::search::circuits::{Circuits, Proposal};
@@ -26,7 +26,7 @@ const EVALUATIONS: u64 = 200_000;
 /// Minimum number of ports found.
 #[derive(Clone, Debug)]
 pub struct Fewest {
-    /// The plan, never with more ports than the given one.
+    /// The plan, never with more ports than the given plan.
     pub found: Circuits,
     /// `true` if no plan with fewer ports keeps the makespan.
     pub proven: bool,

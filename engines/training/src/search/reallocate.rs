@@ -89,7 +89,7 @@ pub struct Trade {
     pub plan: ScheduledCircuits,
     /// Additional ports over all pods of the job; may be negative.
     pub ports: i64,
-    /// Weighted gain in NCT per additional port (the total gain if there are none).
+    /// Weighted gain in NCT per additional port (the total gain if the trade needs no additional port).
     pub gain_per_port: f64,
 }
 

@@ -10,12 +10,12 @@ use crate::simulate::windows::Windows;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::{StopOnly, Watch};
 
-/// Maximum number of circuit allocations that one price may list: a fifth of the default, because there is one search
-/// for every port or link.
+/// Maximum number of circuit allocations that the computation of one price may list: a fifth of the default, because
+/// there is one search for every port or link.
 const LISTED: u64 = 20_000;
 
-/// Maximum number of boxes of allocations that one price may evaluate; small, because there is one search for every
-/// port or link.
+/// Maximum number of boxes of allocations that the computation of one price may evaluate; small, because there is one
+/// search for every port or link.
 const BOXES: u64 = 5_000;
 
 /// Relative margin above the best known makespan within which circuits count as useful. As in `circuit_bounds`,

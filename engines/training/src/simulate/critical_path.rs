@@ -72,7 +72,8 @@ fn chain_to(network: &Network, trace: &Trace, last: u32) -> CriticalPath {
     path
 }
 
-/// The task with the largest first time; among equals the largest second time, then the smallest id.
+/// The task with the largest first time; among tasks with equal first times, the task with the largest second time, and
+/// among these the smallest id.
 fn latest(
     tasks: impl Iterator<Item = u32> + Clone,
     first: impl Fn(u32) -> f64,

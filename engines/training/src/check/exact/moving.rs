@@ -1,4 +1,5 @@
-//! Proof that no plan with one reconfiguration has a shorter period than a given one, by branch and bound over boxes.
+//! Proof that no plan with one reconfiguration has a shorter period than a given period, by branch and bound over
+//! boxes.
 //!
 //! If a plan has a period, a plan with any longer period exists: everything after the return to the first circuits
 //! moves later, and the second state lasts longer. So it is enough to show that no plan has exactly the given period. A
@@ -312,8 +313,8 @@ impl<'a> Ground<'a> {
     }
 }
 
-/// The earliest end of the iteration at which every set of last transfers of a link fits the capacity of the link. This
-/// is a necessary condition; with equal work after the transfers it is also sufficient.
+/// The earliest end of the iteration such that every set of last transfers of `link` fits the capacity of the link.
+/// This is a necessary condition; with equal work after the transfers it is also sufficient.
 fn together_s(line: &CircuitTimeline, link: usize, last: &[Last]) -> f64 {
     let set_s = |within: &dyn Fn(usize) -> bool| {
         let chosen: Vec<&Last> = (0..last.len()).filter(|at| within(*at)).map(|at| &last[at]).collect();

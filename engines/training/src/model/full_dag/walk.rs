@@ -76,7 +76,7 @@ impl StageWalk<'_> {
     }
 
     /// Adds the exchange of one bucket by one replica, or by one pod of a ring, in the directions of the graph; returns
-    /// the nodes.
+    /// the nodes of the exchange.
     fn exchange(
         &self,
         dag: &mut FullDag,

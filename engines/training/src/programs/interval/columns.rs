@@ -217,8 +217,8 @@ impl Writer<'_> {
     }
 }
 
-/// Returns the two bounds. If rounding has made the upper bound slightly smaller than the lower one, both become equal;
-/// windows of critical tasks have no slack, so this occurs.
+/// Returns the two bounds. If rounding has made the upper bound slightly smaller than the lower bound, sets both bounds
+/// to the same value; windows of critical tasks have no slack, so this occurs.
 fn ordered(lower: f64, upper: f64) -> (f64, f64) {
     // Critical tasks have equal bounds; rounding may invert them by less than 1e-6 units.
     if upper < lower && lower - upper < 1e-6 { (lower, lower) } else { (lower, upper) }

@@ -2,7 +2,7 @@
 //!
 //! The end of the relaxation (longest path and sharing among sinks) never grows with circuits. So a circuit count of
 //! one link is impossible if the iteration ends too late even when every other link has the maximum number of circuits
-//! that its pods allow next to this count.
+//! that its pods allow together with this count.
 
 use crate::simulate::evaluate::{Evaluator, Scratch};
 

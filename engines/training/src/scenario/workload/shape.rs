@@ -34,8 +34,8 @@ pub struct Shape {
     pub ports: Vec<u32>,
     /// Names of the pods of every copy by position, if the job names them.
     pub names: Option<Vec<Vec<String>>>,
-    /// Pods of all replicas, if they are not alike. Positions are then the pods themselves, and `replicas` counts
-    /// replicas that may share pods.
+    /// Pods of all replicas, if they are not alike. In this case, positions are the pods themselves, and `replicas`
+    /// counts replicas that may share pods.
     pub places: Option<StagePlaces>,
 }
 

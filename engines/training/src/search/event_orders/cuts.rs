@@ -34,7 +34,7 @@ pub struct Shortage {
     pub seen: f64,
     /// The row that the windows violate by `seen`.
     pub row: Row,
-    /// The open orders that keep `seen` below `short`.
+    /// The undecided orders because of which `seen` is smaller than `short`.
     pub questions: Vec<BranchCandidate>,
 }
 

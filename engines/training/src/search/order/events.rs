@@ -46,7 +46,7 @@ impl Event {
 /// All events in an order that the DAG allows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct EventOrder {
-    /// The events. Interval `k` lies between event `k` and the next; the last one ends with the iteration.
+    /// The events. Interval `k` lies between event `k` and the next; the last interval ends with the iteration.
     pub events: Vec<Event>,
 }
 

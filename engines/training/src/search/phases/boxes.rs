@@ -23,7 +23,7 @@ pub(super) struct MoveBox {
     /// Minimum and maximum number of circuits of every decided link in the first and in the second state.
     pub low: [Vec<u32>; 2],
     pub high: [Vec<u32>; 2],
-    /// Instants of the reconfiguration and of the return, whose position `order` gives.
+    /// Instants of the reconfiguration and of the return; `order` gives the position of the return.
     pub instants: [Instants; 2],
 }
 

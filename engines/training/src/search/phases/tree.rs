@@ -371,7 +371,7 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
         Some(Moving { first, second, go_s: go, back_s, period_s })
     }
 
-    /// Reports a plan if it is better than the best one.
+    /// Reports a plan if it is better than the best plan so far.
     pub(super) fn keep(&mut self, found: Moving) -> Result<(), MethodError> {
         let value = match self.task.aim {
             Aim::Time => found.period_s,

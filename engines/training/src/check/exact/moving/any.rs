@@ -1,4 +1,4 @@
-//! Proof that no plan with any number of reconfigurations has a shorter period than a given one, from the dark time
+//! Proof that no plan with any number of reconfigurations has a shorter period than a given period, from the dark time
 //! across the end of the iteration.
 //!
 //! Let `t` be a moment before the dark time is over. A circuit that carries at or before `t` has been set since the last

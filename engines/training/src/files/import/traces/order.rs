@@ -1,7 +1,7 @@
 //! The order of the computations of a rank: each runs when it is ready and the GPU is free, at full rates of the network.
 //!
-//! The order is then fixed: each computation also waits for the one before it. The nodes are returned in topological
-//! order.
+//! This order is fixed by further dependencies: each computation also waits for the computation before it. The nodes
+//! are returned in topological order.
 
 use super::classes::Classes;
 use super::graph::{GraphNode, JobGraph, NONE, Transfer};
