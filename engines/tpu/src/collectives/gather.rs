@@ -48,7 +48,8 @@ struct Flood {
     /// Number of copies of the represented chips in the pod: shard `(d, m)` of chip `m` in copy `d` has number
     /// `locals * d + m`.
     copies: usize,
-    /// Receiver of every represented arc, and the group element by which the frame changes along the arc.
+    /// For every represented arc, its receiver and the group element that converts copy numbers from the frame of the
+    /// sender to the frame of the receiver. The frame of a copy numbers all copies relative to this copy.
     heads: Vec<(u32, u32)>,
     /// `moved[g * copies + d]`: number of copy `d` in the frame of copy `g`.
     moved: Vec<u32>,

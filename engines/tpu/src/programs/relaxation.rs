@@ -3,7 +3,7 @@
 //! any pod over the translations is feasible, and averaging cannot lower a concave function.
 //!
 //! The relaxation is solved like the flow of a given pod, by column generation on lengths of the electrical links and
-//! of every possible circuit. All lengths prove a bound: the cost of the electrical links and of the longest circuit of
+//! of every possible circuit. Any lengths prove a bound: the cost of the electrical links and of the longest circuit of
 //! every switch, divided by the distances in the network of all possible circuits.
 
 use crate::model::group::Group;

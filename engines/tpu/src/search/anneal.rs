@@ -83,7 +83,7 @@ pub struct Progress {
 }
 
 /// Number of wavefront words that a chain processes between two stop checks: about a millisecond. Shorter slices would
-/// spend their time on the watch; longer slices would exceed the 5 ms between two checkpoints.
+/// spend their time on stop checks; longer slices would exceed the 5 ms between two checkpoints.
 const SLICE_WORDS: u64 = 2_000_000;
 
 /// Anneals from `starts`, one for each chain in turn (random designs if there are none), and returns the best

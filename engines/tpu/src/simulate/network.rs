@@ -33,7 +33,7 @@ pub struct SimulatedPod {
     pub(super) nodes: usize,
     /// Number of sources whose routes are stored: 64 under translation, otherwise all.
     pub(super) sources: usize,
-    /// The first word of the route of a source and target, lowest hop first.
+    /// The first word of the route from a source to a target; the lowest bits contain the first hop.
     pub(super) starts: Vec<u64>,
     /// The other words of routes that are too long for one word.
     words: Vec<u64>,

@@ -1,5 +1,5 @@
-//! Maximum concurrent flow, between two certificates: the largest demand that every chip can send to every other chip
-//! at once (docs/methods/tpu.md, section 4).
+//! Maximum concurrent flow, bounded from both sides by certificates: the largest demand that every chip can send to
+//! every other chip at once (docs/methods/tpu.md, section 4).
 //!
 //! Demand is 1 for each ordered pair of chips, capacity 1 for each arc (one direction of a link); the flow is in flits
 //! per cycle and ordered pair. `lower` is the size of a constructed fractional flow. `upper` is the bound that a metric

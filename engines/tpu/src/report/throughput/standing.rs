@@ -7,8 +7,8 @@ use crate::series;
 use lightbay_core::report::session::RunPoint;
 use lightbay_core::report::{Phrase, RunBeside};
 
-/// Certificate of a run that proved a higher throughput than the earlier certificates of the run. The certificate of a
-/// new design starts far below the best certificate, so a design counts only after its certificate exceeds the best
+/// Certificate that proved a higher throughput than all earlier certificates of its run. The certificate of a new
+/// design starts far below the best certificate, so a design counts only after its certificate exceeds the best
 /// certificate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Certified {
@@ -18,7 +18,7 @@ pub(super) struct Certified {
     pub upper: Option<f64>,
 }
 
-/// The certificates of a run that proved a higher throughput than all earlier certificates, in order.
+/// Returns, in order, the certificates that proved a higher throughput than all earlier certificates of the run.
 pub(super) fn certificates(run: &RunBeside) -> Vec<Certified> {
     let uppers = run.points(series::MCF_UPPER);
     let mut best: Vec<Certified> = Vec::new();

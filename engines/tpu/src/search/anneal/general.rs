@@ -52,8 +52,8 @@ impl GeneralDesign {
 /// responses open new directions, frequent responses would undo the refinement by exchanges.
 const RESPONSES: f64 = 0.02;
 
-/// Number of wavefront words that a crew processes between two stop checks: about a millisecond of work, as for a chain
-/// of `anneal`.
+/// Number of wavefront words that the chains of one wavefront process between two stop checks: about a millisecond of
+/// work, as for a chain of `anneal`.
 const SLICE_WORDS: u64 = 2_000_000;
 
 /// Anneals chains from `start` and returns the best design of every chain, best first. Ignores `settings.swaps` and

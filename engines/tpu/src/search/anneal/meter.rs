@@ -9,7 +9,7 @@ use crate::throughput::metrics::wavefront::Wavefront;
 /// Minimum number of cubes for which blocks of cubes are faster than single cubes.
 const FEWEST: usize = 16;
 
-/// Wavefronts with one pod for each chain of a crew.
+/// Wavefronts with one pod for each of the chains that are measured together (a crew).
 pub(super) enum Meter {
     /// Single cubes, for any group.
     Lanes(Wavefront),

@@ -24,8 +24,9 @@ pub struct CircuitCut {
 }
 
 impl CircuitCut {
-    /// The cut of a pod's own distances by the lengths of its links, `3·node + axis` for the link at a node's plus
-    /// port; `None` if the number of lengths is different, or if some chips cannot be reached.
+    /// The cut with the distances in `pod` for these lengths of its links; entry `3·node + axis` of `link_lengths` is
+    /// the length of the link at the node's plus port. `None` if the pod has another number of links, or if some chips
+    /// cannot be reached.
     pub fn new(pod: &Topology, link_lengths: &[f64]) -> Option<Self> {
         let (cubes, nodes) = (pod.cubes(), pod.nodes());
         if link_lengths.len() != 3 * nodes {

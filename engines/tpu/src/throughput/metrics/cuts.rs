@@ -23,8 +23,8 @@ pub struct LinearCut {
 }
 
 impl LinearCut {
-    /// The cut of a symmetric pod's own distances by the lengths of the 192 link classes; `None` for a pod without
-    /// symmetry or with chips that no path reaches.
+    /// The cut with the distances in a symmetric pod for these lengths of the 192 link classes; `None` for a pod
+    /// without symmetry or with chips that no path reaches.
     pub fn new(pod: &Topology, class_lengths: &[f64]) -> Option<Self> {
         let group = &pod.symmetry()?.group;
         let lengths: &[f64; LINK_CLASSES] = class_lengths.first_chunk()?;
