@@ -52,7 +52,7 @@ pub struct ChainTask {
     pub loses: Causes,
     /// Room after the task on the ideal network: delay that vanishes before the next task or the end, seconds.
     pub room_s: f64,
-    /// Part of the losses of the task that reaches the end of the chain, by cause.
+    /// Part of the losses of the task that still delays the end of the chain, by cause.
     pub costs: Causes,
 }
 

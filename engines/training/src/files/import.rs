@@ -168,7 +168,7 @@ fn job_of(
     })
 }
 
-/// Reads every file; with several files, the path of a problem begins with the file.
+/// Reads every file; with several files, the path of a problem begins with the name of the file.
 fn read_all(files: &[ImportFile<'_>]) -> Result<Vec<AicbInput>, Problems> {
     if files.is_empty() {
         return Err(Problem::new(

@@ -182,7 +182,7 @@ pub(super) fn writing_of(params: &Params) -> Writing {
     if params.text("writing") == Some("full") { Writing::Full } else { Writing::Reduced }
 }
 
-/// The solver's parameters that affect a method whose models start from complete points and hardly ever branch.
+/// The solver's parameters that affect a method whose models get complete starting points and hardly ever branch.
 pub(super) fn solver(names: &[&str]) -> Vec<ParamInfo> {
     let mut knobs = lightbay_highs::solve::knobs();
     knobs.retain(|knob| names.contains(&knob.name.as_ref()));

@@ -66,8 +66,8 @@ impl TrainingScenario {
         self.build_with(Dominance::AtBandwidth)
     }
 
-    /// Like [`TrainingScenario::build`], with a choice of the edges of a job that are left out. An instance keeps the
-    /// edges it has.
+    /// Like [`TrainingScenario::build`], but the caller chooses which edges of a job are left out. An instance keeps
+    /// the edges it has.
     ///
     /// # Errors
     /// As for [`TrainingScenario::build`].

@@ -24,7 +24,7 @@ pub struct PhaseEvent {
 }
 
 impl Phases {
-    /// Builds the phases from events, and counts the instants at which circuits are set up, without the return.
+    /// Builds the phases from events, and counts the instants at which circuits are set up, except for the return.
     pub fn new(events: Vec<PhaseEvent>) -> Self {
         let before = events.iter().cycle().skip(events.len().saturating_sub(1));
         let rises = |(old, new): (&PhaseEvent, &PhaseEvent)| {

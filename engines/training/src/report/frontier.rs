@@ -48,7 +48,7 @@ struct Target {
 /// Builds the section on the minimum number of ports for several iteration times.
 ///
 /// # Errors
-/// A scenario in which more than the last transfers compete, or too little time.
+/// A scenario in which transfers other than the last transfers compete, or too little time.
 pub(super) fn section(
     setting: &Setting,
     group: Reconfiguration,

@@ -43,7 +43,7 @@ pub(super) fn of_plan(plan: &Plan<Training>, standing: Option<&Standing>) -> Sec
     Section::new("Search", facts).subject(plan.method.as_str())
 }
 
-/// Returns `true` if the checker confirms for a plan of the run's scenario that no plan is better.
+/// Returns `true` if the scenario of the run has a plan for which the checker confirms that no plan is better.
 fn is_verified(beside: &Surroundings) -> bool {
     let standings =
         beside.plans.iter().filter(|plan| plan.is_of_run).filter_map(|plan| plan.standing.as_ref());

@@ -190,7 +190,7 @@ impl<'a> Shaker<'a> {
     }
 }
 
-/// Returns the instance with every delay multiplied by the factor of the pod in which it is spent.
+/// Returns the instance with every delay multiplied by the factor of the pod in which the delay is spent.
 fn delayed(instance: &Instance, factor: Factor<'_>) -> Instance {
     let mut instance = instance.clone();
     for edge in &mut instance.edges {

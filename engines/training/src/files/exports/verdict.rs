@@ -11,7 +11,7 @@ fn s(seconds: f64) -> String {
     format!("{seconds:.6}")
 }
 
-/// Returns a sentence on the makespan and the ports of the plan, and one on its proof.
+/// Returns a sentence on the makespan and the ports of the plan, and a sentence on its proof.
 pub(super) fn lines(plan: &Checked<Training>, facts: &Facts) -> Vec<String> {
     let envelope = plan.plan();
     let budget = &facts.network().budget;

@@ -21,7 +21,7 @@ pub(super) enum ModelGoal {
     Ports(f64),
 }
 
-/// Reads schedules from points and bounds from the search.
+/// Converts the points of the solver to schedules, and reports the bounds of its search.
 pub(super) struct IntervalReader<'s> {
     evaluator: &'s Arc<Evaluator>,
     rates: Rates,

@@ -90,8 +90,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Adds rows by which tasks of one directed link that all start after some time must send their volume over its
-    /// circuits after that time: end >= time + their volume / circuits + the work after the last of them.
+    /// Adds rows for tasks of one directed link that all start after some time. The circuits of the link must carry the
+    /// volume of these tasks after that time: end >= time + volume / circuits + the work after the last of these tasks.
     fn contention(&mut self) -> Result<(), MethodError> {
         let network = &self.ask.scope.evaluator.network;
         let to_go = tails_to_go(network);

@@ -21,7 +21,8 @@ record! {
         /// The order in which the stages compute.
         pub order: Order = any().or(Order::OneForwardOneBackward),
         /// Number of replicas of the job when `dp_bytes_per_gpu` was measured. Default: the replicas of the job. A ring
-        /// of d replicas sends (d - 1) / d of the gradients, so the bytes for another number of replicas follow.
+        /// of d replicas sends (d - 1) / d of the gradients, so the bytes for another number of replicas can be
+        /// computed.
         pub replicas: Option<u32> = within(1..=i64::from(MAX_GPUS)),
     }
 }

@@ -290,8 +290,8 @@ fn set_instance(
     Ok(())
 }
 
-/// Problem of a bandwidth above `valid`: edges that cannot bind up to `valid` were left out, and above it they could
-/// bind.
+/// Problem of a bandwidth above `valid`: edges that cannot bind up to `valid` were left out, and above `valid` they
+/// could bind.
 pub(in crate::scenario) fn beyond_valid_edges(path: &str, bandwidth: f64, valid: f64) -> Problem {
     Problem::new(
         path,

@@ -88,7 +88,7 @@ enum Moves {
     Instants,
 }
 
-/// Improves a course, given with its period, while the period gets shorter.
+/// Improves a course (states and their start times), given with its period, as long as the period gets shorter.
 pub(super) fn climb<W: Watch<Stepped>>(
     steps: &mut Steps<'_>,
     guess: (f64, Course),

@@ -1,10 +1,10 @@
 //! Lower bound on the ports for any number of reconfigurations and any dark time.
 //!
 //! If every decided link has its peak number of circuits all the time, every start and end is at least as early. A pod
-//! needs the ports of each of its links at its peak, and enough ports for its last transfers alone. For every moment,
-//! the pod must carry the transfers that start at or after this moment in the time from this moment to the end, on
-//! circuits that occupy ports while they carry. The minimum over all peaks with which the iteration ends in time is a
-//! bound.
+//! needs the ports for each of its links at the peak number of circuits of this link, and enough ports for its last
+//! transfers alone. For every moment, the pod must carry the transfers that start at or after this moment in the time
+//! from this moment to the end, on circuits that occupy ports while they carry. The minimum over all peaks with which
+//! the iteration ends in time is a bound.
 
 use super::{Movable, MoveTask};
 use crate::simulate::evaluate::{Lit, Scratch};
@@ -104,8 +104,8 @@ pub(super) fn ports_with(
     Some(total)
 }
 
-/// Maximum, over all moments, of the ports that are needed to carry the transfers that start at or after the moment in
-/// the time that remains until `limit_s`.
+/// Maximum, over all moments, of the number of ports that are needed to carry, between the moment and `limit_s`, all
+/// transfers that start at or after the moment.
 fn work_after(task: MoveTask<'_>, here: &[(usize, u32)], start_s: &[f64], limit_s: f64) -> f64 {
     let network = &task.evaluator.network;
     // Transfers of the pod, latest first: start, link with its direction, circuits times seconds.

@@ -194,7 +194,8 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
         roots
     }
 
-    /// Lower bound on the value of the schedules of the box; infinite if none can beat the best.
+    /// Lower bound on the value of the schedules of the box; infinite if none of these schedules can beat the best
+    /// plan.
     fn bound(&mut self, what: &MoveBox) -> f64 {
         let network = &self.task.evaluator.network;
         for state in 0..2 {

@@ -1,10 +1,11 @@
 //! Branch and bound over boxes of allocations for the fewest ports within a makespan.
 //!
-//! More circuits never lengthen an iteration under joint rates, so the allocations that keep the makespan are closed
-//! upwards. A box has a lowest and a highest allocation. A box holds an allocation within the limit only if its highest
-//! allocation is within the limit, and no allocation of the box has fewer ports than its lowest allocation. Tightening
-//! raises the lowest count of every link to the smallest count with which the highest allocation still keeps the limit.
-//! A box whose lowest allocation keeps the limit is decided (docs/methods/training.md, section 12).
+//! More circuits never lengthen an iteration under joint rates, so if an allocation keeps the makespan, every
+//! allocation with more circuits also keeps it. A box has a lowest and a highest allocation. A box holds an allocation
+//! within the limit only if its highest allocation is within the limit, and no allocation of the box has fewer ports
+//! than its lowest allocation. Tightening raises the lowest count of every link to the smallest count with which the
+//! highest allocation still keeps the limit. A box whose lowest allocation keeps the limit is decided
+//! (docs/methods/training.md, section 12).
 
 use crate::search::allocations::VectorTask;
 use crate::search::circuits::{Circuits, Proposal};
