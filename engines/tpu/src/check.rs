@@ -1,8 +1,8 @@
 //! The independent checker of pods.
 //!
-//! The checker shares only the types of scenarios and plans with the rest of the crate. It derives the wiring from the
-//! states of the switches, computes shortest paths, follows every route and checks the dependencies between channels
-//! with its own code.
+//! The checker shares only the types of scenarios and plans with the rest of the crate. The checker derives the wiring
+//! from the states of the switches, computes shortest paths, follows every route and checks the dependencies between
+//! channels with its own code.
 
 mod bound;
 mod claims;

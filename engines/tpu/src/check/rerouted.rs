@@ -1,8 +1,8 @@
 //! Checks figures of routes that a plan does not list, and the hops on virtual channels before balancing.
 //!
-//! The figures follow from the routes, and the routes from pod, settings and seed. The checker uses the router of the
-//! methods to route the pod again. This takes as long as the original routing, so it is done only in the exact depth.
-//! In the usual depth, the figures are reported as claimed, and only impossible figures are refused.
+//! The figures can be computed from the routes, and the routes from pod, settings and seed. The checker uses the router
+//! of the methods to route the pod again. This takes as long as the original routing, so it is done only in the exact
+//! depth. In the usual depth, the figures are reported as claimed, and only impossible figures are refused.
 
 use super::{Findings, Router, code};
 use crate::plan::Routing;

@@ -1,4 +1,5 @@
-//! The cheapest route of a pair among all routes whose length exceeds the shortest allowed one by at most a few hops.
+//! The cheapest route of a pair among all routes whose length exceeds the length of the shortest allowed route by at
+//! most a few hops.
 
 use super::frame::Frame;
 use super::steps::{FAR, Reach, Steps};

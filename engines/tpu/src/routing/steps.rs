@@ -1,4 +1,5 @@
-//! Allowed turns, stored for searches along routes in both directions, and the distances that they give.
+//! Allowed turns, stored for searches along routes in both directions, and the distances along walks with allowed
+//! turns.
 
 use super::frame::Frame;
 use super::turns::{self, Turns};

@@ -255,8 +255,8 @@ impl ChannelTurns {
     }
 
     /// Checks that the channel dependencies have no cycle, because otherwise the network can deadlock. The classes of
-    /// arcs have no cycle exactly if the pod has none (TONS, section 5.1 "Allowed Turns and All Paths"). `arrives`
-    /// gives the first arc of the node that an arc leads to.
+    /// arcs have no cycle if and only if the arcs of the pod have no cycle (TONS, section 5.1 "Allowed Turns and All
+    /// Paths"). `arrives` gives the first arc of the node that an arc leads to.
     fn check(&self, arrives: impl Fn(usize) -> usize) -> Result<(), Problem> {
         let arcs = self.channels / MAX_LABELS;
         let next = |channel: usize| {
