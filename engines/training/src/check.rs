@@ -1,8 +1,8 @@
 //! The independent checker of training plans.
 //!
-//! The checker shares only the types of scenarios and plans and the sizes of a workload with the rest of the crate. It
-//! places the stages itself, walks the full 1F1B graph of a job (or the edges of an instance), replays fair plans with
-//! a separate simulator, and recomputes every figure that a plan claims.
+//! The checker shares only the types of scenarios and plans and the sizes of a workload with the rest of the crate. The
+//! checker places the stages itself, walks the full 1F1B graph of a job (or the edges of an instance), replays fair
+//! plans with a separate simulator, and recomputes every figure that a plan claims.
 
 mod capacity;
 mod case;

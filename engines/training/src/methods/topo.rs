@@ -53,7 +53,7 @@ impl SessionMethod for Topo {
     }
 }
 
-/// Returns the outcome of a search with proof that was not stopped.
+/// Returns the outcome of a finished search with proof (not of a stopped search).
 pub(super) fn ending(complete: bool) -> Outcome {
     if complete {
         Outcome::done(Status::Optimal)

@@ -258,7 +258,7 @@ impl RunConfig {
         (u64::from(self.tp) * u64::from(self.cp)).max(u64::from(self.ep) * u64::from(self.etp))
     }
 
-    /// Number of replicas whose ranks of a stage share a pod, and GPUs of each of them in the pod.
+    /// Number of replicas whose ranks of a stage share a pod, and GPUs of each of these replicas in the pod.
     ///
     /// # Errors
     /// `gpus_per_pod` does not fit the ranks of a stage.

@@ -15,8 +15,8 @@ pub struct Circuits {
 }
 
 impl Circuits {
-    /// Returns `true` if these circuits are better: a shorter makespan, or an equal one (as defined by [`rank`]) with
-    /// fewer ports (DELTA Eq. 4 as a second key).
+    /// Returns `true` if these circuits are better: a shorter makespan, or an equal makespan (as defined by [`rank`])
+    /// with fewer ports (DELTA Eq. 4 as a second key).
     pub fn better_than(&self, other: &Self) -> bool {
         // Lexicographic order of DELTA Eq. 3 and 4; the first key is rounded, so that the second one decides between
         // equal makespans.

@@ -1,8 +1,8 @@
 //! A schedule as the volume of each task in each interval: it has the order of events and the volumes, but no times.
 //!
-//! The times follow: an interval is as long as its busiest resource needs, and an event waits for every start and end
-//! that it represents. In this way a point of the solver becomes an exact schedule, and a simulated run becomes an
-//! exact point.
+//! The times are computed from the order and the volumes: an interval is as long as its busiest resource needs, and an
+//! event waits for every start and end that it represents. In this way a point of the solver becomes an exact schedule,
+//! and a simulated run becomes an exact point.
 
 use crate::model::network::Network;
 use crate::simulate::iteration::{Piece, Trace};

@@ -16,7 +16,8 @@ use lightbay_core::watch::Watch;
 use std::collections::BinaryHeap;
 
 /// Maximum number of open boxes that are kept sorted; above it, the search is depth-first. The default of `boxes` is
-/// the same number, so the search becomes depth-first only if `boxes` is larger; memory then stays bounded.
+/// the same number, so the search becomes depth-first only if `boxes` is larger; a depth-first search keeps the memory
+/// bounded.
 const SORTED: usize = 200_000;
 
 /// Lowest and highest number of circuits of every decided link.

@@ -41,7 +41,7 @@ const ROWS_AT_ONCE: usize = 4;
 
 /// Result of relaxing a node.
 pub enum RelaxedNode {
-    /// The node contains nothing better than the limit.
+    /// The node contains no plan that ends before the limit.
     Empty,
     /// Windows that are feasible for every resource and are the best windows of the node, with rates if rates were
     /// found.

@@ -21,7 +21,7 @@ const CLIMBED: usize = 4;
 const FINEST: f64 = 1e-10;
 
 impl<W: Watch<Moving>> Tree<'_, '_, W> {
-    /// Improves guesses while this shortens the iteration.
+    /// Improves guesses as long as the iteration gets shorter.
     ///
     /// # Errors
     /// The reason to stop.

@@ -1,4 +1,4 @@
-//! The best circuits of one job on given ports, and the fewest ports that keep their makespan.
+//! The best circuits of one job on given ports, and the fewest ports that keep the makespan of these circuits.
 
 use crate::programs::circuit_bounds::useful_within;
 use crate::search::allocations::{self, VectorTask};
