@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// The first argument of a solver process. Users do not type it, so the help does not mention it.
+/// The first argument of a solver process. Users do not type this argument, so the help does not mention it.
 const ARGUMENT: &str = "__solve-in-helper";
 
 /// Path of the running program; if the system supports it, the path stays valid after a newer version replaced the

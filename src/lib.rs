@@ -1,7 +1,8 @@
-//! The program: command line, app shell, event loop, wiring. It contains neither algorithms nor drawing code for cells.
+//! The program: command line, app shell, event loop, wiring. This crate contains neither algorithms nor drawing code
+//! for cells.
 //!
-//! It is a library so that tests and benchmarks can use its modules; `main.rs` only calls [`cli::run`], and [`helper`]
-//! in the second process that some runs start.
+//! The program is a library so that tests and benchmarks can use its modules; `main.rs` only calls [`cli::run`], and
+//! [`helper`] in the second process that some runs start.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
 

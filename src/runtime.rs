@@ -43,7 +43,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::Notify;
 
-/// Subject that the workbench shows first.
+/// Scenario, plan or other source that the workbench opens first.
 #[derive(Debug)]
 pub enum First {
     /// A source that has not been read yet.
@@ -61,7 +61,7 @@ pub struct Opening {
     pub out: File,
     /// Standard error of the caller, for the report of a crash.
     pub err: Option<File>,
-    /// Subject to show first.
+    /// Scenario, plan or other source to open first.
     pub first: First,
     /// Method to start at once; the empty name means the default method.
     pub solve: Option<String>,
@@ -165,7 +165,7 @@ pub fn run(opening: Opening, view: impl View) -> io::Result<Ended> {
 }
 
 impl<V: View> Shell<V> {
-    /// Starts opening the first subject; the first frame does not wait for it.
+    /// Starts opening the first scenario, plan or session; the first frame does not wait for it.
     fn begin(&mut self, first: First) {
         match first {
             First::Source(source) => {

@@ -31,7 +31,8 @@ use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
 use shell::Shell;
 
-/// Data that is kept from frame to frame. It can be dropped at any time.
+/// Data that is kept from frame to frame. The data can be dropped at any time, because the next frame computes it
+/// again.
 #[derive(Debug, Default)]
 pub struct ViewCache {
     presenter: Presenter,

@@ -295,7 +295,7 @@ pub struct Opened {
     pub remembered: Option<Box<Remembered>>,
     /// The session in which the scenario is saved.
     pub session: SessionView,
-    /// Messages about the opened subject for the log: summaries of imports, warnings.
+    /// Messages for the log about the opened scenario or session: summaries of imports, warnings.
     pub notes: Vec<(Severity, String)>,
     /// Method to start at once; the empty name means the default method.
     pub solve: Option<String>,
@@ -317,7 +317,7 @@ pub struct SessionView {
     pub failing: Option<String>,
     /// `true` if a run was started or a plan was added here, which would be lost without saving.
     pub used: bool,
-    /// Number of times that the session's folder was created again after it had been removed.
+    /// Number of times that the folder of the session was created again after someone had removed the folder.
     pub made_again: u64,
     /// Reason that the list of recent sessions is not updated; `None` if it is.
     pub list_problem: Option<String>,
@@ -389,9 +389,9 @@ pub struct Abilities {
 /// An event from outside the state.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fact {
-    /// A subject was opened.
+    /// A scenario, a plan or a saved session was opened.
     Opened(Box<Opened>),
-    /// A subject could not be opened.
+    /// A scenario, a plan or a saved session could not be opened.
     OpenFailed {
         /// File, preset or session, as the user wrote it.
         source: String,
@@ -431,7 +431,7 @@ pub enum Fact {
     Checked {
         /// Number of the plan.
         number: u64,
-        /// The bounds on the plan, and who confirms them; `None` if the plan did not pass.
+        /// The bounds on the plan, and who confirms them; `None` if the plan did not pass the check.
         standing: Option<Standing>,
         /// The report; its first line is a summary.
         lines: Vec<String>,
@@ -474,14 +474,15 @@ pub enum Fact {
         bytes: u64,
         /// Number of files that were written.
         files: usize,
-        /// Number of those files that roll the change back.
+        /// Number of the written files that roll the change back.
         rollbacks: usize,
         /// Remarks on the files, one sentence each.
         remarks: Vec<String>,
     },
     /// The file to be written already exists.
     InTheWay(ExportJob),
-    /// A file could not be written, or a copy could not be made.
+    /// A file could not be written, a text could not be copied to the clipboard, or another step failed; contains the
+    /// message.
     Failed(String),
     /// The state of saving has changed.
     Saving(Saving),

@@ -16,7 +16,7 @@ pub struct Drawn {
     pub hits: Vec<Hit>,
     /// Every pane that was drawn.
     pub panes: Vec<PaneDrawn>,
-    /// Number of visible rows of the top layer, which is the length of a page.
+    /// Number of visible rows of the top layer; page keys move by this number.
     pub layer_page: usize,
     /// Total number of rows of the top layer.
     pub layer_rows: usize,
@@ -154,8 +154,8 @@ impl CellEditing {
     }
 }
 
-/// Identity of a view job: pane, plan, size and variant. Results with another identity than the current one are
-/// dropped.
+/// Identity of a view job: pane, plan, size and variant. The result of a job is dropped if the identity of the current
+/// job differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct JobKey {
     /// Pane that requested the job.

@@ -175,7 +175,7 @@ pub enum ExportSubject {
 pub struct ExportJob {
     /// Content of the file.
     pub subject: ExportSubject,
-    /// The second subject, for formats that accept one.
+    /// The second scenario or plan, for formats that compare two.
     pub against: Option<PlanRef>,
     /// Name of the format.
     pub format: String,
@@ -187,7 +187,7 @@ pub struct ExportJob {
     pub overwrite: bool,
 }
 
-/// A subject to open.
+/// A scenario, plan or session to open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// A scenario or plan file.
@@ -219,7 +219,7 @@ pub struct Remembered {
     pub shown: Option<u64>,
     /// Number of the pane with the focus.
     pub pane: u8,
-    /// The best plan with its number, for the list of sessions; it is not restored.
+    /// The best plan with its number, for the list of sessions; reopening a session does not restore this field.
     pub best: Option<(u64, PlanRef)>,
     /// Results of the checker by plan number; the rows of the plans contain them after restoring.
     pub findings: BTreeMap<u64, Findings>,

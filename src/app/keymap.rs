@@ -1,5 +1,5 @@
-//! Maps keys to actions with a trie for the panes and one for each layer, made from the action table. A key that begins
-//! a sequence waits for the next key.
+//! Maps keys to actions with a trie for the panes and a trie for each layer, made from the action table. A key that
+//! begins a sequence waits for the next key.
 
 use crate::app::key::{Key, sequence};
 use crate::app::layer::LayerKind;

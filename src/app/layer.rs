@@ -139,7 +139,7 @@ pub struct Question {
     pub then: Vec<Confirmed>,
 }
 
-/// Step after any answer except the safe one.
+/// Step after any answer except the safe answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Confirmed {
     /// Leave the program.

@@ -187,7 +187,8 @@ impl PlanTable {
         self.entries.iter_mut().find(|entry| entry.number == number)
     }
 
-    /// Returns the newest plan of a run; if the run ended with a plan that an earlier run had found, that plan.
+    /// Returns the newest plan of a run; if the run ended with a plan that an earlier run had found, returns the plan
+    /// of the earlier run.
     pub fn newest_of(&self, run: RunId) -> Option<&PlanEntry> {
         let again = self.entries.iter().find(|entry| entry.found_again.contains(&run));
         again
@@ -228,8 +229,8 @@ impl PlanTable {
         self.best_of(&self.scenario_sha256)
     }
 
-    /// Returns the best plan of the scenario with a given hash. In a tie, the older plan is the best; within one run
-    /// the newer plan, which may contain more information about the same design.
+    /// Returns the best plan of the scenario with a given hash. Of plans with equal values, the oldest is the best; of
+    /// equal plans of one run, the newest, because it may contain more information about the same design.
     pub fn best_of(&self, scenario_sha256: &str) -> Option<&PlanEntry> {
         let mut best: Option<&PlanEntry> = None;
         let of_scenario = self.entries.iter().filter(|entry| entry.scenario_sha256 == scenario_sha256);
@@ -248,8 +249,8 @@ impl PlanTable {
         best
     }
 
-    /// Returns the displayed plan. While a changed scenario has no plan yet, this is the newest plan of another
-    /// scenario, marked as stale.
+    /// Returns the displayed plan. While a changed scenario has no plan yet, returns the newest plan of another
+    /// scenario, which the screen marks as stale.
     pub fn shown(&self) -> Option<&PlanEntry> {
         match self.shown {
             Shown::Chosen(number) => self.get(number),

@@ -28,8 +28,9 @@ impl App {
         Some(standing)
     }
 
-    /// Adds the bounds from runs and other plans of a scenario, and the bound of run `own` on some plans. A bound of
-    /// another plan that covers only some plans is used if this plan has a bound on the same plans.
+    /// Adds the bounds from runs and other plans of a scenario, and, while the run `own` is active, its bound that
+    /// covers only some plans. If a bound of another plan covers only some plans, it is added only if `standing` has a
+    /// bound on the same plans.
     fn inform(&self, standing: &mut Standing, scenario_sha256: &str, own: Option<RunId>) {
         if standing.other_question().is_some() {
             return;
@@ -61,7 +62,7 @@ impl App {
     }
 
     /// Returns the state of a run as one word. `OPTIMAL` means that no plan of the scenario is better. A run that
-    /// proves this only for some plans, or whose plan is worse than another one, is shown as done.
+    /// proves this only for some plans, or whose plan is worse than another plan, is shown as done.
     pub fn run_word(&self, run: &Run) -> &'static str {
         const OPTIMAL: &str = "OPTIMAL";
         if run.word() != OPTIMAL || self.is_best_of_all(run) { run.word() } else { "DONE" }

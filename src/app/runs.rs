@@ -388,7 +388,8 @@ impl Run {
         self.markers.push(Marker { at_s, text });
     }
 
-    /// Returns the bound for display, and the plans that it covers if not all: the bound on all plans, if there is one.
+    /// Returns the bound for display: the bound on all plans if there is one, else the bound on some plans, with a
+    /// description of those plans.
     pub fn proof(&self) -> Option<(f64, Option<&str>)> {
         let partial = || self.partial.as_ref().map(|bound| (bound.value, bound.only.as_deref()));
         self.bound.map(|value| (value, None)).or_else(partial)
@@ -447,7 +448,8 @@ impl Run {
         self.solver.as_ref().map(|stats| stats.stage.as_str()).filter(|stage| !stage.is_empty())
     }
 
-    /// Records that the run was told to stop, at this time of its clock. The run continues until it reacts.
+    /// Records that the run was told to stop when the clock of the run showed `at_s`. The run continues until it
+    /// reacts.
     pub fn ask_to_stop(&mut self, at_s: f64) {
         self.state = RunState::Stopping;
         self.stop_asked_s.get_or_insert(at_s);

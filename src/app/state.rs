@@ -531,7 +531,7 @@ impl App {
         }
     }
 
-    /// Returns the seconds since a run was told to stop; `None` if it was not, or has ended.
+    /// Returns the seconds since a run was told to stop; `None` if the run was not told to stop, or has ended.
     pub fn stopping_s(&self, run: &Run) -> Option<f64> {
         let asked_s = run.stop_asked_s.filter(|_| run.state == crate::app::runs::RunState::Stopping)?;
         Some((self.elapsed_s(run) - asked_s).max(0.0))
@@ -565,7 +565,8 @@ impl App {
         self.dirty.urgent = true;
     }
 
-    /// Returns the index in `items` after a move.
+    /// Returns the item of `items` that is selected after a move from the item `at`; see
+    /// [`crate::app::navigate::moved`].
     pub(crate) fn moved(items: &[Item], at: Option<ItemId>, go: Motion, page: usize) -> Option<ItemId> {
         crate::app::navigate::moved(items, at, go, page)
     }

@@ -1,4 +1,4 @@
-//! The one function that changes the state. It is pure: work for the runtime is returned as effects.
+//! The one function that changes the state. This function is pure: work for the runtime is returned as effects.
 
 use crate::app::action::{Action, Command};
 use crate::app::effect::{Effect, Effects};

@@ -186,8 +186,8 @@ impl Work {
         self.methods.iter().find(|method| method.name == name)
     }
 
-    /// Returns the settings with which changes are compared: those of the newest solve, or those of the file before the
-    /// first solve.
+    /// Returns the settings with which changes are compared: the settings of the newest solve, or the settings of the
+    /// file before the first solve.
     pub fn reference(&self) -> &Setup {
         self.solved.as_ref().unwrap_or(&self.opened)
     }
@@ -451,7 +451,7 @@ impl Work {
         self.intern();
     }
 
-    /// Undoes the last change. Returns whether there was one.
+    /// Undoes the last change. Returns `false` if nothing can be undone.
     pub fn undo(&mut self) -> bool {
         let Some(before) = self.undo.pop() else { return false };
         self.redo.push(std::mem::replace(&mut self.now, before));
@@ -494,7 +494,7 @@ impl Work {
         changes
     }
 
-    /// Redoes the change that was undone last. Returns whether there was one.
+    /// Redoes the change that was undone last. Returns `false` if nothing can be redone.
     pub fn redo(&mut self) -> bool {
         let Some(after) = self.redo.pop() else { return false };
         self.undo.push(std::mem::replace(&mut self.now, after));

@@ -154,7 +154,7 @@ impl Console {
     /// Returns the folders of this user.
     ///
     /// # Errors
-    /// If none is known.
+    /// If neither flags nor environment variables determine the folders.
     pub fn places(&self) -> Result<Places, Failure> {
         Ok(Places::resolve(&self.overrides, |name| std::env::var_os(name))?)
     }

@@ -15,7 +15,7 @@ pub enum Failure {
     Input(Vec<Problems>),
     /// A problem outside the input that the user can fix, such as a full disk.
     Mendable(String),
-    /// The reader of the program's output closed it before it had read everything, as `head` does.
+    /// The reader of the program's output, such as `head`, closed the output before everything was written.
     ReaderLeft,
     /// An unexpected error.
     Unexpected(Report),

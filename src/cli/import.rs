@@ -110,7 +110,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     Ok(Exit::Done)
 }
 
-/// Returns the format, if one is named, and the files. The first word is a format if it is the name of one, or if
+/// Returns the format, if one is named, and the files. The first word is a format if it is the name of a format, or if
 /// further words follow and no file has this name; otherwise the format is detected from the content.
 fn named_format(words: &[Source]) -> (Option<String>, &[Source]) {
     let name = match words.first() {

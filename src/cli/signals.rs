@@ -34,8 +34,8 @@ pub fn full_files_are_errors() {
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
 }
 
-/// Returns `true` if hang-ups are ignored, as under `nohup`. Without `/proc` it returns `false`: a hang-up then ends
-/// the run, and the best plan is written.
+/// Returns `true` if hang-ups are ignored, as under `nohup`. Without `/proc`, returns `false`: a hang-up then ends the
+/// run, and the best plan is written.
 fn hang_up_is_ignored() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status

@@ -1,5 +1,5 @@
-//! The event loop: waits for any event, processes all waiting events, and draws at most once. It owns all state of the
-//! program.
+//! The event loop: waits for any event, processes all waiting events, and draws at most once. The event loop owns all
+//! state of the program.
 
 use crate::app::action::{Action, Command, Fact};
 use crate::app::drawn::{Drawn, JobKey, JobResult};
@@ -65,7 +65,7 @@ pub(super) struct Shell<V> {
     pub between: Between,
     pub threads: usize,
     pub launcher: Option<Arc<dyn Launcher>>,
-    /// Method to start when the first subject is open.
+    /// Method to start when the first scenario, plan or session is open.
     pub solve: Option<String>,
     pub request: u64,
     pub events_wait: bool,

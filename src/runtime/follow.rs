@@ -17,8 +17,8 @@ const EVERY: Duration = Duration::from_secs(1);
 /// Maximum number of lines of a log that are read at once.
 const LINES_AT_ONCE: usize = 10_000;
 
-/// Runs of another process that were active when its session was opened here. Runs that it starts later are left out,
-/// because this process may use the same numbers.
+/// Runs of another process that were active when its session was opened here. Runs that the other process starts later
+/// are left out, because this process may use the same run numbers.
 #[derive(Debug)]
 pub struct Following {
     session: Arc<Session>,

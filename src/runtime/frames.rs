@@ -44,7 +44,7 @@ impl Frames {
         self.hidden = hidden;
     }
 
-    /// Requests a frame. Requests are merged; the earliest time counts.
+    /// Requests a frame. If a frame is already requested, only the earlier of the two times is kept.
     pub fn request(&mut self, why: Why, now: Instant) {
         let gap = match why {
             Why::Input => INPUT_GAP,

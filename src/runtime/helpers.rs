@@ -31,13 +31,14 @@ const VIEW_THREADS: usize = 2;
 pub enum Finished {
     /// A fact for the state.
     Fact(Fact),
-    /// A subject was opened, or could not be opened, with the reason; `None` is the start screen.
+    /// A scenario, plan or session was opened or could not be opened, or the start screen was requested.
     Opened {
         /// Requested file, preset or session, for messages.
         source: String,
         /// The number of the request; the result of an older request is dropped.
         request: u64,
-        /// The opened subject, `None` for the start screen; or the problems, one line each.
+        /// The opened scenario with its data, or `None` for the start screen; if opening failed, the problems, one line
+        /// each.
         outcome: Result<Option<Box<Bundle>>, Vec<String>>,
     },
     /// Result of a job that the view requested.
@@ -101,7 +102,7 @@ impl Helpers {
         self.sender.clone()
     }
 
-    /// Does `work` on a separate thread. If it cannot be started, the user is told.
+    /// Does `work` on a separate thread. If the thread cannot be started, the user gets a message.
     pub fn spawn(&self, name: &str, work: impl FnOnce() -> Finished + Send + 'static) {
         let sender = self.sender.clone();
         let spawned = std::thread::Builder::new()
@@ -133,7 +134,7 @@ impl Helpers {
         wake.notify_all();
     }
 
-    /// Records that a result for the view has arrived, so that the same work may be requested again.
+    /// Records that a result for the view has arrived, so that the work for this result may be requested again.
     pub fn arrived(&mut self, key: JobKey) {
         self.asked.remove(&key);
     }

@@ -26,7 +26,7 @@ pub enum Read {
     End,
 }
 
-/// The reader of the terminal. Dropping it ends its thread.
+/// The reader of the terminal. Dropping this value ends the thread.
 #[derive(Debug)]
 pub struct InputReader {
     /// Messages to the loop.

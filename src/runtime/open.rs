@@ -50,7 +50,7 @@ pub struct Bundle {
     pub file: SessionFile,
     /// A session that another process has open: its plans are shown, and new data is saved in a second session.
     pub looked_at: Option<Arc<Session>>,
-    /// Active runs of that process, if there are any.
+    /// Active runs of the process that has the session `looked_at` open, if there are any.
     pub following: Option<Following>,
     /// Writer of the session; `None` only if its thread cannot be started.
     pub writer: Option<SessionWriter>,
@@ -58,7 +58,7 @@ pub struct Bundle {
     pub fresh: bool,
 }
 
-/// Reasons that a subject could not be opened, one line each.
+/// Reasons that a scenario, plan or session could not be opened, one line each.
 pub type Refused = Vec<String>;
 
 fn lines(problems: &lightbay_core::problem::Problems) -> Refused {
@@ -70,7 +70,7 @@ impl Opener {
         Store::at(self.places.sessions())
     }
 
-    /// Opens any subject.
+    /// Opens a scenario, plan, preset or saved session.
     ///
     /// # Errors
     /// All problems.

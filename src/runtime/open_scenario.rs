@@ -1,7 +1,7 @@
 //! The open scenario, with its session, its runs and its plan numbers.
 //!
-//! Opening another subject closes it on a separate thread: its runs stop, its session is saved completely, and its
-//! later events are ignored.
+//! Opening another scenario, plan or session closes the open scenario on a separate thread: its runs stop, its session
+//! is saved completely, and its later events are ignored.
 
 use crate::app::action::{Fact, Heard, Saving, Submitted};
 use crate::app::effect::{Remembered, RunRequest, SweepRequest};

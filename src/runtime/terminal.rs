@@ -28,7 +28,7 @@ const SYNC_END: &str = "\x1b[?2026l";
 /// Maximum number of cells that are drawn; on a larger screen the lowest rows stay empty.
 const MOST_CELLS: u32 = 65_535;
 
-/// State of the terminal to be restored. It is global, so that a panic or a signal can restore the terminal.
+/// State of the terminal to be restored. The state is global, so that a panic or a signal can restore the terminal.
 #[derive(Debug)]
 struct Undo {
     out: File,
@@ -55,7 +55,7 @@ pub fn restore() {
     let _ = rustix::termios::tcsetattr(&undo.tty, OptionalActions::Flush, &undo.before);
 }
 
-/// The terminal while this program draws on it. Dropping it restores the terminal.
+/// The terminal while this program draws on it. Dropping this value restores the terminal.
 pub struct Screen {
     terminal: Terminal<CrosstermBackend<BufWriter<File>>>,
     out: File,

@@ -165,7 +165,8 @@ impl Headline {
         Some(self.standing.leading()?.value)
     }
 
-    /// Returns the figures of the header, either those before the gap or those after it, with their place and text.
+    /// Returns the figures of the header, either the figures before the gap or the figures after the gap, with their
+    /// place and text.
     pub fn in_header(&self, early: bool) -> impl Iterator<Item = (&'static MetricInfo, InHeader, String)> {
         let figures = Figures { value: self.value, bound: self.bound(), metrics: &self.metrics };
         self.declared.iter().filter_map(move |info| {
@@ -222,8 +223,8 @@ impl Gap {
     }
 }
 
-/// Returns the part of the objective to which differences are also related, with its name, if the plan has it and it is
-/// not 0.
+/// Returns the part of the objective as a percentage of which differences are also shown, with the name of the part, if
+/// the plan has it and it is not 0.
 pub fn yardstick(declared: &[MetricInfo], metrics: &Metrics) -> Option<(f64, &'static str)> {
     declared.iter().find_map(|info| match info.relation {
         Some(Relation::Yardstick(name)) => Some((*metrics.get(info.name).filter(|part| **part > 0.0)?, name)),

@@ -93,7 +93,7 @@ fn line(rect: Rect, index: usize) -> Hit {
     Hit { rect, click: Action::SelectLine(index), open: Some(accept) }
 }
 
-/// Draws the frame of a pop-up of at most this size inside `area`. Returns the room inside.
+/// Draws the frame of a pop-up of at most this size inside `area`. Returns the area inside the frame.
 fn popup(app: &App, title: &str, value: &[Piece], size: (u16, u16), area: Rect, buf: &mut Buffer) -> Rect {
     let width = size.0.min(area.width.saturating_sub(2)).max(area.width.min(Popup::MIN_WIDTH));
     let rect = Popup::centred(area, width, size.1);

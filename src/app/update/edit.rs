@@ -36,8 +36,8 @@ impl App {
         }
     }
 
-    /// Moves the slider of the focused pane one step, and the plan follows; without a slider, changes the width of the
-    /// side bar.
+    /// Moves the slider of the focused pane one step and schedules a solve with the new value; without a slider,
+    /// changes the width of the side bar.
     pub(super) fn slide_or_resize(&mut self, by: i8, effects: &mut Effects) {
         let Some(slider) = self.slider() else { return self.resize_side(i16::from(by) * 2) };
         let present = self.work.as_ref().and_then(|work| work.now.scenario.knob(slider.knob));

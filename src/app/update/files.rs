@@ -91,7 +91,8 @@ impl App {
             .collect()
     }
 
-    /// Asks where to write the selected plan, with defaults filled in. In a comparison, writes its table.
+    /// Asks where to write the selected plan, with defaults filled in. If a comparison of two plans is open, writes the
+    /// table of the comparison instead, without asking.
     pub(super) fn write(&mut self, effects: &mut Effects) {
         if let Some(Layer::Compare(view)) = self.layers.last() {
             let Some(pair) = view.pairs.get(view.at).copied() else { return };

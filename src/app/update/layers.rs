@@ -242,7 +242,7 @@ impl App {
         }
     }
 
-    /// Shows the newest plan of a run, and the run in the strip.
+    /// Shows the newest plan of a run, and selects the run in the solve strip.
     fn show_run(&mut self, id: RunId, effects: &mut Effects) {
         self.pane_mut(PaneId::Solve).selected = Some(id.0 as u32);
         match self.plans.newest_of(id).map(|entry| entry.number) {
@@ -279,7 +279,8 @@ impl App {
         }
     }
 
-    /// Asks before a command that would stop active runs of the open scenario. Returns whether it asked.
+    /// Asks before a command that would stop active runs of the open scenario. Returns `true` if the user is being
+    /// asked, so that the command must wait for the answer.
     pub(super) fn ask_first(&mut self, command: crate::app::action::Command) -> bool {
         if self.asked || !self.runs.is_busy() {
             return false;

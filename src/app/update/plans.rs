@@ -31,7 +31,7 @@ impl App {
         self.say(Severity::Info, format!("plan {number} {text}"));
     }
 
-    /// Makes the selected plan the baseline, or clears the baseline if it is that plan.
+    /// Makes the selected plan the baseline, or clears the baseline if the selected plan is the baseline.
     pub(super) fn toggle_baseline(&mut self, effects: &mut Effects) {
         let in_compare = match self.layers.last() {
             Some(Layer::Compare(view)) => view.pairs.get(view.at).map(|pair| pair.plan),

@@ -88,7 +88,8 @@ impl App {
         effects.push(Effect::StartRun(request));
     }
 
-    /// Returns the plan for a hot start: the best of this scenario, else the best of the displayed scenario.
+    /// Returns the plan for a hot start: the best plan of the present scenario; if there is none, the best plan of the
+    /// scenario of the displayed plan.
     fn best_known(&self, sha256: &str) -> Option<&PlanEntry> {
         self.plans.best_of(sha256).or_else(|| {
             let shown = self.plans.shown()?;
@@ -203,7 +204,7 @@ impl App {
     }
 }
 
-/// Returns the stage of a run's solver in brackets, to append to its name; empty if it is unknown.
+/// Returns the stage of a run's solver in brackets, to append to the run's name; empty if the stage is unknown.
 fn standing(run: &Run) -> String {
     run.stage().map_or_else(String::new, |stage| format!(" ({stage})"))
 }

@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 /// Minimum number of columns of the labels of figures.
 const LABEL: usize = 16;
 
-/// The sections of one subject.
+/// The sections of one scenario or plan.
 pub struct Sections<'a> {
     kind: &'static str,
     infos: &'static [SectionInfo],
@@ -33,7 +33,7 @@ impl<'a> Sections<'a> {
         Ok(Self { kind, infos: lightbay_engines::sections(kind), report: report?, is_plan, thorough })
     }
 
-    /// Returns the names of sections of this subject that take longer than a second.
+    /// Returns the names of those sections of the scenario or plan that take longer than a second.
     pub fn slow(&self) -> Vec<&'static str> {
         self.of_subject().map(|info| info.name).filter(|name| self.report.is_slow(name)).collect()
     }
@@ -90,7 +90,7 @@ impl<'a> Sections<'a> {
     /// Computes one section by name, or the details of one of its items.
     ///
     /// # Errors
-    /// A name that the kind does not have, or a section that the subject does not have.
+    /// A name that the kind does not have, or a section that the scenario or plan does not have.
     pub fn one(&self, name: &str, item: Option<u32>) -> Result<Section, Failure> {
         let Some(info) = self.infos.iter().find(|info| info.name == name) else {
             let names: Vec<&str> = self.infos.iter().map(|info| info.name).collect();

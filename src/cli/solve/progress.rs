@@ -199,7 +199,7 @@ impl Plain {
         text
     }
 
-    /// Returns `Some` if a line about figures is due: enough time has passed since the last one.
+    /// Returns `Some` if a line about figures is due, because enough time has passed since the last line about figures.
     fn figures_due(&mut self, event: &Event) -> Option<()> {
         if event.elapsed_s < self.last_figures_s + FIGURES_EVERY_S {
             return None;

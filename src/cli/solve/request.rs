@@ -79,7 +79,7 @@ pub fn prepare(arguments: &Arguments, console: &mut Console) -> Result<PreparedS
     Ok(PreparedSolve { job, kind: info, defaults: chosen.params, target, threads })
 }
 
-/// Renames problems to the flags with the wrong values.
+/// Replaces the parameter names in problems by the flags with which the user gave the wrong values.
 fn by_flag(problems: &Problems, arguments: &Arguments) -> Problems {
     let mut named = Problems::new();
     for problem in problems.list() {

@@ -15,7 +15,8 @@ use std::io::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Name in the state folder of the plan of the last run on a terminal without an output file.
+/// File name of the plan that is saved in the state folder if standard output is a terminal and the user names no
+/// output file; every such run overwrites the file.
 const LAST_PLAN: &str = "last-plan.json";
 
 /// Size up to which a plan can always be read back, plain or compressed, bytes.
@@ -75,7 +76,8 @@ impl Saver {
         }
     }
 
-    /// Writes the final plan, or the best known one. Returns whether there was one.
+    /// Writes the final plan, or the best known plan if the run reported no final plan. Returns `false` if there is no
+    /// plan.
     ///
     /// If the file cannot be written any more, saves the plan in the state folder or prints it to standard output, so
     /// that a full disk does not lose hours of work.

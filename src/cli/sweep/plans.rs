@@ -27,7 +27,7 @@ pub struct Plans {
     /// `true` if the user named the folder, so that all plans are kept.
     all: bool,
     overwrite: Overwrite,
-    /// Cell of the last plan of every line of cells, by the number of the line.
+    /// For each line of cells, by the number of the line: the last cell that has a plan.
     last: BTreeMap<usize, usize>,
     /// Plans to be deleted once their cell has its row.
     outdated: Vec<usize>,
@@ -75,7 +75,7 @@ impl Plans {
     }
 
     /// Returns the plans of finished cells from which the remaining cells start. A missing or unsuitable plan is
-    /// reported, and its line continues without it.
+    /// reported, and the next cell of its line is then solved without a plan to start from.
     pub fn starts(
         &mut self,
         sweep: &Sweep,
@@ -108,7 +108,7 @@ impl Plans {
     }
 
     /// Removes leftovers of a killed sweep: unfinished files, and plans next to the table from which no cell starts.
-    /// Call it only while this process has the table open, because another sweep may be using the files.
+    /// Call this function only while this process has the table open, because another sweep may be using the files.
     pub fn clear_litter(&self) {
         let Some(folder) = &self.folder else { return };
         remove_abandoned(folder);

@@ -129,7 +129,7 @@ impl<V: View> Shell<V> {
         self.request
     }
 
-    /// Opens a subject on another thread.
+    /// Opens a scenario, a plan, a saved session or a preset on another thread.
     pub fn open(&mut self, source: Source) {
         let (opener, request) = (self.opener.clone(), self.next_request());
         if source == Source::Nothing {

@@ -179,7 +179,7 @@ struct Tpu {
     explained: Explanations<ExplainedPod>,
     tori: JobResults<usize, Tori>,
     live: JobResults<(u64, Vec<i64>), live::Live>,
-    /// The bounds shown last during an edit; they stay until the next ones are ready.
+    /// The bounds shown last during an edit; they stay until the next bounds are ready.
     last_live: Option<Arc<live::Live>>,
     vc_load: vc_load::VcPane,
     crossings: crossings::CrossingsPane,

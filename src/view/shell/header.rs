@@ -1,4 +1,5 @@
-//! Line 0: scenario and method, objective, gap, and active run. It never scrolls, and has the same order at every size.
+//! Line 0: scenario and method, objective, gap, and active run. The header never scrolls, and its parts have the same
+//! order at every size.
 
 use crate::app::action::Command;
 use crate::app::drawn::{Drawn, Hit};

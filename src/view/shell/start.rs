@@ -235,7 +235,7 @@ fn terminal(app: &App, rows: &mut Vec<(StartRow, Option<ItemId>)>, width: u16) {
 /// Widths of the parts of a session's row; parts without room are omitted.
 struct SessionColumns {
     name: i32,
-    /// First column of the kind on the screen; the next fields are those of method and status.
+    /// First column of the kind on the screen; the next two fields are the first columns of method and status.
     kind: Option<i32>,
     method: Option<i32>,
     status: Option<i32>,
