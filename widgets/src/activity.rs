@@ -44,7 +44,7 @@ pub struct ActivityRow {
     pub id: u32,
     /// Kind of the row.
     pub kind: ActivityKind,
-    /// Name of the task, or `of 3`.
+    /// Name of the task; in the row of a link, the number of circuits, such as `of 3`.
     pub name: Label,
     /// Meaning of the task, for its colour.
     pub tone: Tone,
@@ -74,7 +74,7 @@ pub enum ActivityScale {
     /// All columns have equal widths, so that every interval is readable.
     #[default]
     Equal,
-    /// Widths are proportional to time over this many intervals; each is at least one cell wide.
+    /// Widths are proportional to time over this many intervals; each column is at least one cell wide.
     Proportional(usize),
 }
 
@@ -182,7 +182,7 @@ impl<'a> Activity<'a> {
     }
 
     /// Returns how many of `count` intervals of equal width an area of `width` columns shows next to names of `longest`
-    /// columns. Callers use it to choose the rows that are active in these intervals.
+    /// columns. Callers use this number of intervals to choose the rows that are active in them.
     pub fn fitting(width: u16, longest: u16, count: usize) -> usize {
         let width = i32::from(width);
         let room = width - names_width(i32::from(longest), width);

@@ -265,7 +265,7 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// Writes tick labels left of the plot. The width of the column was measured before.
+    /// Writes tick labels into a column of `labels` cells left of the plot.
     fn draw_y_axis(&self, pen: &mut Pen<'_>, y: Range, labels: i32, rows: i32) {
         let muted = self.theme.style(Tone::Muted);
         let mut taken = [false; 128];
@@ -350,7 +350,8 @@ impl<'a> Chart<'a> {
     }
 
     /// Places the labels at the right end by row; returns their number. Curves come first. A baseline label is left out
-    /// if it would push the label of the answer away from its line, push another label far away, or be far from its own.
+    /// if it would push the label of the answer away from its line, push another label far away, or be far from its own
+    /// line.
     fn place_end_labels(&self, y: Range, rows: i32, labels: &mut [EndLabel; MAX_LABELS]) -> usize {
         let room = MAX_LABELS.min(rows.max(0) as usize);
         let mut count = 0;

@@ -1,4 +1,4 @@
-//! Two schedules on one time scale: the new one in the upper half of each row, the old schedule in the lower half.
+//! Two schedules on one time scale: the new schedule in the upper half of each row, the old schedule in the lower half.
 //!
 //! With colour the two halves differ in tone; without colour they differ in shape: `█` both, `▀` only the new, `▄` only
 //! the old (`#`, `"`, `_` in ASCII).

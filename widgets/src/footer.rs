@@ -1,4 +1,4 @@
-//! The last line: the possible actions. It is cut at whole entries; help and quit are never cut.
+//! The last line: the possible actions. The line is cut at whole entries; help and quit are never cut.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;

@@ -1,4 +1,5 @@
-//! Line 0: identity, answer, and state in words. It never scrolls, and has the same order at every size.
+//! Line 0: identity, answer, and state in words. The header never scrolls, and its parts have the same order at every
+//! size.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;

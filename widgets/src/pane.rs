@@ -80,14 +80,14 @@ impl<'a> Pane<'a> {
         self
     }
 
-    /// Sets the subject of the body, after the name. It is omitted first when space is short.
+    /// Sets the subject of the body, after the name. The subject is omitted first when space is short.
     #[must_use]
     pub const fn context(mut self, context: &'a [Piece]) -> Self {
         self.context = context;
         self
     }
 
-    /// Sets the most important number, at the right end. It is never cut.
+    /// Sets the most important number, at the right end. The number is never cut.
     #[must_use]
     pub const fn value(mut self, value: &'a [Piece]) -> Self {
         self.value = value;

@@ -162,7 +162,7 @@ impl Widget for &GapBar<'_> {
     }
 }
 
-/// The whole strip. In at most three rows and at least 60 columns it has one line per method.
+/// The whole strip. In at most three rows and at least 60 columns, the strip has one line per method.
 ///
 /// ```
 /// # use lightbay_widgets::{GapBar, GlyphSet, Hits, MethodRow, Piece, RunWord, SolveStrip, Theme, text_of};

@@ -25,9 +25,9 @@ pub enum Sign {
     Never,
     /// Number of circuits that stay.
     Keep(u32),
-    /// Number that is added; further ones may stay as well.
+    /// Number of circuits that are added; other circuits of the cell may stay.
     Add(u32),
-    /// Number that is removed.
+    /// Number of circuits that are removed.
     Remove(u32),
     /// A plain number on a heat step (strength of the shade), 0 to 7.
     Count(u32, u8),

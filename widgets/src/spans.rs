@@ -26,7 +26,7 @@ pub struct SpanBar {
     pub to: f64,
     /// Meaning of the interval, for its colour.
     pub tone: Tone,
-    /// Character with which it is drawn if colours are missing.
+    /// Character with which the interval is drawn if colours are missing.
     pub letter: char,
     /// `true` if the interval is drawn as an underline.
     pub thin: bool,

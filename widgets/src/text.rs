@@ -134,7 +134,7 @@ pub fn width_of_ellipsis(glyphs: &'static Glyphs) -> u16 {
 }
 
 /// Returns `text` cut to `room` columns as a string, for uses that need a string (copying, tests). Widgets do not need
-/// it for drawing.
+/// this function for drawing.
 pub fn cut_to(text: &str, room: u16, cut: Cut, glyphs: &'static Glyphs) -> String {
     let parts = shares(width(text, glyphs), room, cut, glyphs);
     let mut out = String::new();

@@ -258,7 +258,7 @@ impl Theme {
         if self.shades() { self.header() } else { Style::new() }
     }
 
-    /// Returns the base style of a selected row. It is reverse video if background colours cannot be used.
+    /// Returns the base style of a selected row: reverse video if background colours cannot be used.
     pub fn selected(&self) -> Style {
         if matches!(self.palette, Palette::Ansi) {
             return Style::new().add_modifier(Modifier::REVERSED);
