@@ -178,7 +178,8 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Follows the log from byte `end`, which [`crate::replay::Replay`] reports as the end of its part.
+    /// Follows the log from byte `end`, which [`crate::replay::Replay`] reports as the end of the part that it has
+    /// read.
     pub fn from(path: impl Into<PathBuf>, end: u64) -> Self {
         Self { path: path.into(), end }
     }

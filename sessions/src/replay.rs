@@ -182,13 +182,13 @@ impl Replay {
         }
     }
 
-    /// Iterates over the plans in the order of the log: the run, the run's number for the plan, and the session's
-    /// number for it.
+    /// Iterates over the plans in the order of the log: the run, the number of the plan in the run, and the number of
+    /// the plan in the session.
     pub fn plans(&self) -> impl Iterator<Item = (RunId, u64, PlanId)> + '_ {
         self.plans.iter().copied()
     }
 
-    /// Iterates over the final plans of runs: SHA-256 of the content, and the session's number.
+    /// Iterates over the final plans of runs: SHA-256 of the content, and the number of the plan in the session.
     pub fn finals(&self) -> impl Iterator<Item = (String, PlanId)> + '_ {
         self.finals.iter().cloned()
     }

@@ -1,6 +1,6 @@
 //! Sessions to reopen: the list of recent sessions, newest first.
 //!
-//! The list is a convenience: if it is lost or damaged, the dates in the sessions show which one was saved last.
+//! The list is a convenience: if it is lost or damaged, the dates in the sessions show which session was saved last.
 
 use crate::atomic::own_write;
 use crate::book::PlanId;

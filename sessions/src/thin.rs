@@ -88,7 +88,7 @@ pub(crate) fn is_unchecked(body: &EventBody) -> bool {
     matches!(body, EventBody::Incumbent(incumbent) if incumbent.number == 0)
 }
 
-/// Leaves out every second item of each curve, but keeps the newest; returns how many were left out.
+/// Leaves out every second item of each curve, but keeps the newest; returns the number of items that were left out.
 pub(crate) fn halve<T>(items: &mut VecDeque<T>, curve: impl Fn(&T) -> Option<Curve>) -> u64 {
     let mut turns: HashMap<Curve, bool> = HashMap::new();
     let mut keep: Vec<bool> = items
@@ -131,7 +131,7 @@ struct Kept<T> {
 #[derive(Debug)]
 struct CurveState<T> {
     seen: u64,
-    /// The newest point if it is not yet kept, because a curve must keep its end.
+    /// The newest point of the curve, if this point is not kept yet; in the end it must be kept.
     newest: Option<(u64, T)>,
 }
 

@@ -245,8 +245,8 @@ impl SessionWriter {
         status
     }
 
-    /// Saves a plan that no run reported, or that a better one follows immediately: a plan that was marked, edited by
-    /// hand or read from a file.
+    /// Saves a plan that would not be saved as the plan of a run: a plan edited by hand or read from a file, or a
+    /// marked plan that a better plan replaces within a second.
     pub fn keep(&self, plan: PlanId, content: SharedPlan) {
         let reported = self.shared.clock.now();
         let mut inbox = lock(&self.shared.inbox);
@@ -257,18 +257,20 @@ impl SessionWriter {
         self.shared.wake.notify_one();
     }
 
-    /// Saves `session.toml` within a second; only the newest counts. Sets the date of the file.
+    /// Saves `session.toml` within a second; of several requests, only the newest content is written. Sets the date of
+    /// the file.
     pub fn save_session(&self, file: &SessionFile) {
         let file = SessionFile { updated_at: self.shared.clock.date(), ..file.clone() };
         self.put(file.to_bytes().into(), |inbox| &mut inbox.session);
     }
 
-    /// Saves `scenario.json` within a second; only the newest counts.
+    /// Saves `scenario.json` within a second; of several requests, only the newest content is written.
     pub fn save_scenario(&self, scenario: Arc<Value>) {
         self.put(scenario, |inbox| &mut inbox.scenario);
     }
 
-    /// Puts the session at the head of the list of recent sessions within a second; only the newest counts.
+    /// Puts the session at the head of the list of recent sessions within a second; of several requests, only the
+    /// newest entry is written.
     pub fn remember(&self, list: impl Into<PathBuf>, entry: RecentEntry) {
         self.put((list.into(), entry), |inbox| &mut inbox.recent);
     }
@@ -338,8 +340,8 @@ impl SessionWriter {
         }
     }
 
-    /// Writes all pending data for the last time. If this fails, writes a session below the first of these folders that
-    /// works: the whole session if there is room, else the data that is not on disk yet.
+    /// Writes all pending data for the last time. If this fails, writes a session below the first of `folders` in which
+    /// writing succeeds: the whole session if there is room, else the data that is not on disk yet.
     pub fn save_or_rescue(&self, folders: impl FnOnce() -> Vec<PathBuf>) -> Ending {
         let why = match self.flush(CLOSE_WITHIN) {
             Ok(()) => return Ending::Saved(self.status().place),

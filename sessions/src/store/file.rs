@@ -106,7 +106,7 @@ impl SessionFile {
     }
 }
 
-/// Returns the schema name of a session file, which may be of another version; `None` if it cannot be read.
+/// Returns the schema name of a session file, which may be of another version; `None` if the name cannot be read.
 pub(crate) fn schema_of(bytes: &[u8]) -> Option<String> {
     let table: toml::Table = std::str::from_utf8(bytes).ok()?.parse().ok()?;
     table.get("schema")?.as_str().map(str::to_owned)

@@ -94,7 +94,7 @@ impl LogLimit {
 }
 
 impl Window {
-    /// Holds a point back. Returns the number of points that are left out because of it.
+    /// Holds a point back. Returns the number of points that are left out because of this point.
     fn hold(&mut self, waiting: Waiting) -> u64 {
         self.held += 1;
         let mut gone = 0;
