@@ -20,14 +20,14 @@ pub struct Building<'w, W: Watch> {
 }
 
 impl<'w, W: Watch> Building<'w, W> {
-    /// Starts a model of which no part is written yet. `unit` names its parts (`rows`); `total` is their number, if
-    /// known; the run reports its progress at regular intervals.
+    /// Starts a model of which no part is written yet. `unit` names the parts of the model (`rows`); `total` is the
+    /// number of parts, if known; the run reports its progress at regular intervals.
     pub const fn new(watch: &'w mut W, unit: &'static str, total: Option<u64>, every: u64) -> Self {
         Self { watch, unit, total, every, said: 0 }
     }
 
-    /// Checks whether to stop, and reports the number of parts written so far, `done`. Call it at least every 5 ms of
-    /// work.
+    /// Checks whether to stop, and reports the number of parts written so far, `done`. Call this function at least
+    /// every 5 ms of work.
     ///
     /// # Errors
     /// The reason to stop.

@@ -113,7 +113,7 @@ pub enum BoundTrust {
 pub struct VerifiedBound {
     /// Value that no covered plan can beat.
     pub value: f64,
-    /// The plans that the bound covers, if not all plans of the scenario (`plans at fair rates`).
+    /// The plans that the bound covers (`plans at fair rates`); `None` if the bound covers all plans of the scenario.
     pub covers: Option<String>,
     /// |value - bound| / |value| of the plan that was checked.
     pub gap: f64,

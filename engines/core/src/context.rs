@@ -142,7 +142,7 @@ impl<'a, K: Kind> Context<'a, K> {
     }
 
     /// Checks whether to stop. Blocks while paused, applies live edits, builds a waiting candidate when it is due. Call
-    /// it at least every 5 ms of work; it costs well under a microsecond.
+    /// this function at least every 5 ms of work; a call costs well under a microsecond.
     ///
     /// # Errors
     /// The reason to stop, to be passed on with `?`; or a candidate that its checker refused.
@@ -250,7 +250,7 @@ impl<'a, K: Kind> Context<'a, K> {
         Ok(true)
     }
 
-    /// Reports a plan that replaces the best one even if its value is worse by a tolerance: the result of a second
+    /// Reports a plan that replaces the best plan even if its value is worse by a tolerance: the result of a second
     /// phase that optimises a secondary value at an equal objective (ports at equal makespan).
     ///
     /// # Errors
@@ -398,7 +398,7 @@ impl<'a, K: Kind> Context<'a, K> {
         }
     }
 
-    /// Reports a bound that covers only some plans, such as one event order. It is never written into a plan.
+    /// Reports a bound that covers only some plans, such as one event order. Such a bound is never written into a plan.
     pub fn partial_bound(&mut self, value: f64, only: &str) {
         self.report(EventBody::Bound(Bound { value, only: Some(only.to_owned()) }));
     }

@@ -36,7 +36,7 @@ pub enum SubjectSort {
 pub struct SecondSubject {
     /// Whether the second subject may be a scenario, a plan or either.
     pub of: SubjectSort,
-    /// Relation to the first subject, in a few words.
+    /// Relation to the exported scenario or plan, in a few words.
     pub help: &'static str,
     /// Parameter that the second subject replaces; only one of the two can be given.
     pub replaces: Option<&'static str>,
@@ -51,8 +51,8 @@ pub struct FormatInfo {
     pub help: &'static str,
     /// Whether scenarios, plans or both are exported, or what the import produces.
     pub of: SubjectSort,
-    /// Omitted parts: of the subject, which the file does not contain (exporters), or of the file, which the result
-    /// does not contain (importers); empty if everything is preserved.
+    /// Omitted parts: for exporters, the parts of the scenario or plan that the file does not contain; for importers,
+    /// the parts of the file that the scenario or plan does not contain; empty if everything is preserved.
     pub leaves_out: &'static [&'static str],
     /// The second subject that the format accepts (exporters); `null` for most.
     pub against: Option<SecondSubject>,

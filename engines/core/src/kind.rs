@@ -135,7 +135,7 @@ impl Depth {
         matches!(self, Self::Exact(_))
     }
 
-    /// Returns `true` if the time for slow checks is over; always `true` if they are not to run.
+    /// Returns `true` if the time for slow checks is over; always `true` if slow checks are not to run.
     pub fn is_over(self) -> bool {
         match self {
             Self::Usual => true,
@@ -234,8 +234,8 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Returns the part of a scenario that the methods see, as a text; `None` if the methods see all of it. Scenarios
-    /// with equal texts are the same problem, regardless of their other content.
+    /// Returns the part of a scenario that the methods see, as a text; `None` if the methods see the whole scenario.
+    /// Scenarios with equal texts are the same problem, regardless of their other content.
     fn question(_scenario: &Self::Scenario) -> Option<String> {
         None
     }

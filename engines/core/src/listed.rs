@@ -125,8 +125,8 @@ pub trait Listed: Kind {
         Err(Problem::new("to", format!("'{format}' cannot be exported"), "see the list of formats").into())
     }
 
-    /// Returns remarks for a person on a file in one of [`Self::exporters`] that depend on the subject, one sentence
-    /// each.
+    /// Returns remarks for a person on a file in one of [`Self::exporters`], one sentence each; only remarks that
+    /// depend on the exported scenario or plan.
     fn export_remarks(_subject: SubjectOf<'_, Self>, _format: &str) -> Vec<String> {
         Vec::new()
     }

@@ -35,9 +35,9 @@ pub enum Outcome {
         /// Limit of the method itself that ended it (work, stall).
         limit: Option<Limit>,
     },
-    /// No plan exists; the reason, in terms of the problem.
+    /// No plan exists; contains the reason, in terms of the problem.
     Infeasible(String),
-    /// The objective is unbounded; the reason, in terms of the problem.
+    /// The objective is unbounded; contains the reason, in terms of the problem.
     Unbounded(String),
 }
 
@@ -62,13 +62,14 @@ pub enum MethodError {
     /// The method does not support the scenario or a parameter.
     #[error("{0}")]
     Invalid(Problems),
-    /// The scenario has no plan; the reason, in terms of the problem. Ends the run like [`Outcome::Infeasible`].
+    /// The scenario has no plan; contains the reason, in terms of the problem. Ends the run like
+    /// [`Outcome::Infeasible`].
     #[error("{0}")]
     Infeasible(String),
     /// The checker refused a plan of the method: a defect of the method.
     #[error("the checker found {} violations in a candidate", .0.len())]
     Rejected(Vec<Violation>),
-    /// Any other failure, with the remedy.
+    /// Any other failure; contains the reason and the remedy.
     #[error("{0}")]
     Failed(String),
 }
@@ -100,9 +101,9 @@ pub trait Method<K: Kind>: Send + Sync {
     /// Returns the description of the method, with its parameters.
     fn info(&self) -> MethodInfo;
 
-    /// Returns the parameters of the method and parameters of the scenario that have no effect with the other
-    /// parameters or on this scenario: `path` is the name, the text gives the reason and the remedy. `params` contains
-    /// all values, including defaults.
+    /// Returns the parameters (of the method and of the scenario) that have no effect, because of the values of other
+    /// parameters or because of the scenario: `path` is the name, the text gives the reason and the remedy. `params`
+    /// contains all values, including defaults.
     fn idle(&self, _scenario: &K::Scenario, _params: &Params) -> Vec<Problem> {
         Vec::new()
     }

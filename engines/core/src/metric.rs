@@ -34,7 +34,7 @@ impl Role {
         matches!(self, Self::Result)
     }
 
-    /// Returns the word next to a figure that is not judged; empty for a judged one.
+    /// Returns the word next to a figure that is not judged; empty for a judged figure.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Result | Self::Restated => "",

@@ -171,10 +171,10 @@ pub struct Provenance {
 }
 
 impl Provenance {
-    /// Key for the plans that a bound covers, if not all plans of the scenario.
+    /// Key for the plans that a bound covers, for a bound that does not cover all plans of the scenario.
     pub const BOUND_COVERS: &str = "bound_covers";
 
-    /// Returns the plans that the claimed bound covers, in words, if not all plans of the scenario.
+    /// Returns the plans that the claimed bound covers, in words; `None` if the bound covers all plans of the scenario.
     pub fn bound_covers(&self) -> Option<&str> {
         self.other.get(Self::BOUND_COVERS).and_then(Value::as_str)
     }

@@ -23,8 +23,8 @@ impl Streams {
     }
 }
 
-/// A small, fast source of random numbers for hot loops: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014). Seed it
-/// from a [`Stream`].
+/// A small, fast source of random numbers for hot loops: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014). The seed of
+/// this source comes from a [`Stream`].
 #[derive(Clone, Debug)]
 pub struct SplitMix(u64);
 

@@ -72,7 +72,7 @@ impl Content {
     }
 
     /// Parses the content like [`Self::json`], with `null` for the values of the keys `left_out` of the outermost
-    /// object. Their content takes no memory, and duplicate keys inside it are not found.
+    /// object. The content of these keys takes no memory, and duplicate keys inside it are not found.
     ///
     /// # Errors
     /// Like [`parse_json`].

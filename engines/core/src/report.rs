@@ -45,7 +45,7 @@ use std::time::Duration;
 /// A section that cannot be shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unavailable {
-    /// The subject does not have the section; contains the reason, and how to get the section.
+    /// The scenario or plan does not have the section; contains the reason, and how to get the section.
     Absent {
         /// Clause after the name of the section: `the plan has no routes`.
         because: String,
@@ -59,7 +59,7 @@ pub enum Unavailable {
 }
 
 impl Unavailable {
-    /// Reports that the subject does not have the section.
+    /// Reports that the scenario or plan does not have the section.
     pub fn absent(because: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self::Absent { because: because.into(), remedy: remedy.into() }
     }
@@ -96,8 +96,8 @@ pub trait Report {
     /// Computes a section; a section that searches gives up at the deadline.
     ///
     /// # Errors
-    /// [`Unavailable::Absent`] for a name that the kind does not declare, a section that the subject does not have, or
-    /// one that exceeds the deadline.
+    /// [`Unavailable::Absent`] for a name that the kind does not declare, a section that the scenario or plan does not
+    /// have, or a section that exceeds the deadline.
     fn section(&self, name: &str, deadline: Deadline) -> Result<Section, Unavailable>;
 
     /// Computes the details of one item of a section, such as the changes of a batch. Sections declare by
@@ -110,7 +110,7 @@ pub trait Report {
     }
 
     /// Computes a section in a session with other plans and a run; the same as [`Self::section`] unless the section
-    /// declares by [`SectionInfo::in_session`] that it uses them.
+    /// declares by [`SectionInfo::in_session`] that it uses other plans or runs.
     ///
     /// # Errors
     /// As for [`Self::section`].
@@ -126,8 +126,8 @@ pub trait Report {
     /// Sets the bounds on the plan and their proofs, from which sections on the bound take their value and wording.
     fn stand(&mut self, _standing: Standing) {}
 
-    /// Returns `true` if a section takes longer than about a second for this subject; an overview then omits it unless
-    /// all sections are requested.
+    /// Returns `true` if a section takes longer than about a second for this scenario or plan; an overview then omits
+    /// the section unless all sections are requested.
     fn is_slow(&self, _name: &str) -> bool {
         false
     }

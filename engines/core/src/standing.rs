@@ -30,7 +30,7 @@ pub enum Prover {
 pub struct KnownBound {
     /// Value that no covered plan can beat.
     pub value: f64,
-    /// The covered plans, in words, if not all plans of the scenario.
+    /// The covered plans, in words; `None` if the bound covers all plans of the scenario.
     pub covers: Option<String>,
     /// `true` if the bound holds for every plan of the scenario, even if `covers` contains a description of these
     /// plans.
@@ -70,7 +70,7 @@ pub struct Standing {
     objective: ObjectiveInfo,
     value: f64,
     method: String,
-    /// The problem that its method solves, if the goal of the method differs from the objective.
+    /// The problem that the method of the plan solves, if the goal of the method differs from the objective.
     other_question: Option<&'static str>,
     status: Option<Status>,
     limit: Option<Limit>,
@@ -140,8 +140,8 @@ impl Standing {
         self
     }
 
-    /// Adds a bound, unless a known bound implies it. `covers` names the covered plans, if not all plans of the
-    /// scenario.
+    /// Adds a bound, unless a known bound implies it. `covers` names the covered plans; `None` if the bound covers all
+    /// plans of the scenario.
     pub fn learn(&mut self, value: f64, covers: Option<&str>, is_on_all: bool, by: Prover) {
         if !value.is_finite() {
             return;

@@ -106,8 +106,8 @@ impl<S> Watch<S> for Unwatched {
     }
 }
 
-/// A watch for an auxiliary search inside another one: it forwards stops and counts, but drops the reports, because
-/// they concern another problem.
+/// A watch for an auxiliary search inside another search: it forwards stops and counts, but drops the reports of the
+/// auxiliary search, because these concern another problem.
 #[derive(Debug)]
 pub struct StopOnly<'w, W>(pub &'w mut W);
 
@@ -137,7 +137,7 @@ impl<S, W: Watch<S>> Watch<S> for StopOnly<'_, W> {
 
 /// A watch that stops its work as soon as a test returns `true`, with its own counters: for closures on other threads,
 /// and for work with its own time limit. The reason is always [`Stop::Requested`]; the outer watch knows the actual
-/// one.
+/// reason.
 #[derive(Clone)]
 pub struct StopTest {
     test: Arc<dyn Fn() -> bool + Send + Sync>,

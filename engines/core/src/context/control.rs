@@ -100,7 +100,7 @@ impl Control {
         watch.paused_total = Duration::ZERO;
     }
 
-    /// Requests a stop; the first reason counts.
+    /// Requests a stop; if several stops are requested, the reason of the first is kept.
     pub fn stop(&self, why: Stop) {
         let code = 1 + Stop::ALL.iter().position(|stop| *stop == why).unwrap_or(0) as u8;
         let _ = self.stop.compare_exchange(0, code, Ordering::AcqRel, Ordering::Acquire);
@@ -163,7 +163,7 @@ impl Control {
         self.attention.store(true, Ordering::Release);
     }
 
-    /// Offers a plan of another run; a newer one replaces an older one.
+    /// Offers a plan of another run; a newer plan replaces an older plan.
     pub fn offer(&self, plan: SharedPlan) {
         *lock(&self.offer) = Some(plan);
     }

@@ -12,7 +12,7 @@ type Stream = Box<dyn Read + Send>;
 /// A file to import that can be read several times. Engines do not access files: the caller says how to open it.
 #[derive(Clone)]
 pub struct FileSource {
-    /// Its name, for messages.
+    /// Name of the file, for messages.
     pub name: String,
     open: Arc<dyn Fn() -> io::Result<Stream> + Send + Sync>,
     sha256: Arc<OnceLock<String>>,
@@ -36,7 +36,8 @@ impl FileSource {
         Self::new(input.name.clone(), move || Ok(Box::new(Cursor::new(Arc::clone(&bytes)))))
     }
 
-    /// Returns the content from its start. When it has been read to its end, [`Self::sha256`] needs no second reading.
+    /// Returns the content from its start. Once the content has been read to its end, [`Self::sha256`] does not read it
+    /// again.
     ///
     /// # Errors
     /// The file cannot be opened.

@@ -1,5 +1,5 @@
-//! A serialiser that writes nothing and finds the first number that is not finite. It runs before the actual
-//! serialiser, because serde_json silently writes NaN as `null`.
+//! A serialiser that writes nothing and finds the first number that is not finite. This serialiser runs before the
+//! actual serialiser, because serde_json silently writes NaN as `null`.
 
 use super::WriteError;
 use serde::ser::{self, Serialize};

@@ -116,8 +116,8 @@ impl<S: 'static> Knob<S> {
         self
     }
 
-    /// Declares that the parameter has no effect on scenarios for which `idle` returns a reason. It can still be set,
-    /// because other changes may give it an effect.
+    /// Declares that the parameter has no effect on scenarios for which `idle` returns a reason. The parameter can
+    /// still be set, because other changes may give it an effect.
     #[must_use]
     pub fn idle_if(mut self, idle: IsIdle<S>) -> Self {
         self.idle.push((Idleness::Settable, idle));
@@ -180,7 +180,8 @@ impl<S: 'static> Knobs<S> {
     }
 
     /// Changes a parameter, or one entry of it. Only the range of the parameter itself is checked: several changes may
-    /// be valid together although one of them alone is not, so validate afterwards.
+    /// be valid together although one of the changes alone is not valid, so validate the scenario after the last
+    /// change.
     ///
     /// # Errors
     /// An unknown name, a value outside the range, an entry that does not exist, or a value that the parameter itself

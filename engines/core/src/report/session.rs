@@ -50,7 +50,8 @@ pub struct PlanBeside {
     pub bound: Option<f64>,
     /// The bounds on the objective of the plan, and whether the checker proved them; `None` if no bounds are known.
     pub standing: Option<Standing>,
-    /// If the plan meets a bound that covers only some plans: those plans, in words, such as `this event order only`.
+    /// If the plan meets a bound that covers only some plans: a description of the covered plans, such as `this event
+    /// order only`.
     pub partial: Option<String>,
     /// Seconds on the clock of the plan's run when the plan was found.
     pub at_s: f64,
@@ -148,7 +149,7 @@ pub struct RunSearch {
     pub process: Option<String>,
     /// Sizes of the solver's model after each step; if there are several models, the sizes of the newest one.
     pub models: Vec<ModelSize>,
-    /// Best bound so far that covers only some plans, with those plans.
+    /// Best bound so far that covers only some plans, with a description of those plans.
     pub partial: Option<Bound>,
     /// Bounds on all plans, in order of time.
     pub bounds: Vec<RunPoint>,
@@ -209,7 +210,8 @@ impl RunBeside {
         self.series.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the bound to show, and which plans it covers if not all. A bound on all plans takes precedence.
+    /// Returns the bound to show, and, if it covers only some plans, a description of those plans. A bound on all plans
+    /// takes precedence.
     pub fn proof(&self) -> Option<(f64, Option<&str>)> {
         let partial = || self.search.partial.as_ref().map(|bound| (bound.value, bound.only.as_deref()));
         self.bound.map(|value| (value, None)).or_else(partial)

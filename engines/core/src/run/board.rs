@@ -13,7 +13,7 @@ use std::time::Duration;
 /// Stage in the life of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunState {
-    /// The run waits for the running run of its method to stop.
+    /// The run waits until the active run of the same method has stopped.
     Queued,
     /// The run is active.
     Running,
@@ -28,7 +28,7 @@ pub enum RunState {
 pub struct Ticket {
     /// Number of the run that was submitted.
     pub run: RunId,
-    /// `true` if the new run waits for the running run of the same method.
+    /// `true` if the new run waits until the active run of the same method has stopped.
     pub queued: bool,
     /// Waiting run of the same method that the new run replaced.
     pub replaced: Option<RunId>,
@@ -130,7 +130,7 @@ impl Runs {
         Ticket { run, queued: false, replaced: None }
     }
 
-    /// Starts a job at once and stops the running run of its method.
+    /// Starts a job at once and stops the active run of the same method.
     pub fn submit_instead(&self, job: Box<dyn Job>) -> Ticket {
         let method = job.method().to_owned();
         let ticket = self.submit(job);
@@ -190,7 +190,7 @@ impl Runs {
         });
     }
 
-    /// Waits until every run that should pause is paused, for at most this time.
+    /// Waits at most `within` until every run that was told to pause has paused.
     pub fn wait_standing(&self, within: Duration) {
         let mut paused = Vec::new();
         self.with_active(|_, active| {
@@ -245,7 +245,7 @@ impl Runs {
         elapsed
     }
 
-    /// Waits until no run is running or queued. Returns whether this happened within the time.
+    /// Waits until no run is running or queued. Returns `true` if this happened within the time `within`.
     pub fn wait_idle(&self, within: Duration) -> bool {
         let busy = |slots: &mut BTreeMap<String, Slot>| slots.values().any(|slot| slot.active.is_some());
         let guard = lock(&self.shared.slots);

@@ -18,8 +18,8 @@ struct Known {
 
 static KNOWN: Mutex<Vec<Known>> = Mutex::new(Vec::new());
 
-/// Returns the hash of a shared scenario, as [`Scenario::sha256`] computes it. Every candidate of a run is checked
-/// against it, so it is computed once for as long as the scenario is shared.
+/// Returns the hash of a shared scenario, as [`Scenario::sha256`] computes it. The hash is needed for every candidate
+/// of a run, so it is computed only once as long as the scenario is shared.
 ///
 /// # Errors
 /// [`WriteError`] for numbers that are not finite.

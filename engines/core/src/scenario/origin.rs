@@ -1,4 +1,4 @@
-//! Origin of an imported scenario: importer, files, and what they do not state.
+//! Origin of an imported scenario: importer, files, and assumed values that the files do not contain.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

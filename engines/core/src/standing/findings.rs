@@ -32,7 +32,7 @@ pub struct Findings {
 pub struct FoundBound {
     /// Value of the bound.
     pub value: f64,
-    /// The covered plans, if not all plans of the scenario.
+    /// The covered plans; `None` if the bound covers all plans of the scenario.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub covers: Option<String>,
 }
