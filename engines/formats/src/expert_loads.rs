@@ -2,8 +2,8 @@
 //!
 //! Supported forms: long tables (`layer,expert,topk_count`), dense ones (a row for each layer or iteration), weights of
 //! EPLB, recorders of SGLang and vLLM, JSON lines with a matrix of ranks and experts, lines of Megatron with
-//! `num_global_tokens_per_expert`, and its files by rank with the counts of the rank's own experts (`tpe`). All forms
-//! become the same record: counts by iteration, layer, rank and expert.
+//! `num_global_tokens_per_expert`, and Megatron's files by rank, each with the counts of the experts of this rank
+//! (`tpe`). All forms become the same record: counts by iteration, layer, rank and expert.
 
 mod grids;
 mod json;

@@ -111,7 +111,7 @@ pub fn unpack<'a>(mut reader: impl BufRead + 'a, limits: &Limits) -> Result<Unpa
 /// Reads and unpacks the whole content; fails if it has more than `most` bytes.
 ///
 /// # Errors
-/// Content that cannot be read or is longer.
+/// Content that cannot be read or is longer than `most` bytes.
 pub fn bytes(reader: impl BufRead, limits: &Limits, most: u64) -> Result<Vec<u8>, Problem> {
     let limits = Limits { content_bytes: limits.content_bytes.min(most), ..*limits };
     let mut bytes = Vec::new();
@@ -123,7 +123,7 @@ pub fn bytes(reader: impl BufRead, limits: &Limits, most: u64) -> Result<Vec<u8>
 /// Reads and unpacks the whole content as text; fails if it has more than `most` bytes.
 ///
 /// # Errors
-/// Content that cannot be read, is longer, or is not UTF-8.
+/// Content that cannot be read, is longer than `most` bytes, or is not UTF-8.
 pub fn text(reader: impl BufRead, limits: &Limits, most: u64) -> Result<String, Problem> {
     Ok(stored_text(reader, limits, most)?.text)
 }

@@ -81,7 +81,8 @@ impl Document {
         self.block(&format!("![{}](<{}>)", text(words), file.replace(['<', '>', '\n'], "_")));
     }
 
-    /// Adds a picture embedded in the document. Its content is at the end, where it does not disturb the reader.
+    /// Adds a picture embedded in the document. The encoded content of the picture is at the end of the document, so
+    /// that it does not interrupt the text.
     pub fn embedded_picture(&mut self, words: &str, media_type: &str, bytes: &[u8]) {
         let number = self.references.lines().count() + 1;
         self.block(&format!("![{}][picture-{number}]", text(words)));

@@ -1,5 +1,5 @@
-//! Files of NCCL and RCCL: the topology of a machine as they write and read it, and the table that their example tuner
-//! plug-in reads.
+//! Files of NCCL and RCCL: the topology of a machine as NCCL and RCCL write and read it, and the table that the example
+//! tuner plug-in of NCCL reads.
 
 mod network;
 mod pcie;
@@ -30,8 +30,8 @@ pub struct NcclTopology {
 /// A CPU in the file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NcclCpu {
-    /// Hash of the host to which it belongs; empty if the file has one host and does not state it. Bus ids are unique
-    /// within a host.
+    /// Hash of the host to which the CPU belongs; empty if the file has one host and does not state its hash. Bus ids
+    /// are unique within a host.
     pub host: String,
     /// NUMA node; -1 if unknown.
     pub numa: i32,
@@ -148,7 +148,7 @@ pub struct NcclNet {
     pub port: u32,
     /// Latency of the port, µs.
     pub latency_us: f64,
-    /// `true` if it accesses the memory of GPUs directly.
+    /// `true` if the port accesses the memory of GPUs directly.
     pub gpu_direct: bool,
 }
 

@@ -124,7 +124,7 @@ pub struct FileLink {
     pub from: u32,
     /// Index of the node to which the link leads.
     pub to: u32,
-    /// Number of parallel links that it represents.
+    /// Number of parallel links of the file that the link represents.
     pub count: u32,
     /// Total rate of the parallel links, if the file gives it.
     pub rate: Option<FileRate>,

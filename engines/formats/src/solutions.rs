@@ -1,7 +1,8 @@
 //! Solution files of solvers: HiGHS, Gurobi, CPLEX, SCIP, CBC and GLPK, each as the solver itself writes it.
 //!
-//! All of them contain the same: how the solve ended, the objective, and a value for each column by name (GLPK: by
-//! number). They differ in the columns that are omitted and in the number of digits; [`Dialect`] describes both.
+//! All these files contain how the solve ended, the objective, and a value for each column by name (GLPK: by number).
+//! The files differ in the columns that are omitted and in the number of digits; [`Dialect`] describes these
+//! differences.
 
 mod cbc;
 mod cplex;

@@ -135,7 +135,7 @@ impl Font {
         self
     }
 
-    /// Returns the approximate width of text: letters differ between machines.
+    /// Returns the approximate width of text: fonts differ between machines.
     pub fn width(self, text: &str) -> f64 {
         0.56 * self.size * text.chars().count() as f64
     }

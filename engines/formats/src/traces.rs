@@ -102,14 +102,15 @@ pub enum TracedWork {
     },
 }
 
-/// The unit of a rank that computes. Computations of the GPU, and those of the host, follow each other.
+/// The device of a rank on which a node runs. Computations on the GPU run one after another, and so do computations on
+/// the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Lane {
     /// The GPU.
     Gpu,
     /// The CPU.
     Host,
-    /// None: dependencies alone give the order.
+    /// No device: only the dependencies of the node determine when it runs.
     Free,
 }
 
@@ -118,7 +119,7 @@ pub enum Lane {
 pub struct TracedNode {
     /// Number in the file.
     pub id: u64,
-    /// Its work.
+    /// Work of the node.
     pub work: TracedWork,
     /// Measured duration, µs; 0 if the file has none.
     pub micros: f64,
@@ -127,9 +128,9 @@ pub struct TracedNode {
     /// Size of a message or collective, or of the tensor of a computation, in the unit of the file; negative if the
     /// file has none.
     pub size: f64,
-    /// The end of its dependencies in [`RankTrace::deps`].
+    /// Index in [`RankTrace::deps`] at which the dependencies of the node end.
     deps_end: u32,
-    /// The end of its name in [`RankTrace::names`].
+    /// Index in [`RankTrace::names`] at which the name of the node ends.
     name_end: u32,
 }
 
@@ -138,7 +139,7 @@ pub struct TracedNode {
 pub struct TracedGroup {
     /// Name in the file.
     pub name: String,
-    /// Its ranks in order, if the trace lists them.
+    /// Ranks of the group in order, if the trace lists them.
     pub ranks: Option<Vec<u32>>,
 }
 
@@ -153,7 +154,7 @@ pub struct RankTrace {
     pub in_bytes: bool,
     /// `true` if sizes are numbers of elements, as STAGE writes them.
     pub in_elements: bool,
-    /// Groups of its collectives.
+    /// Groups of ranks in which the collectives of the trace run.
     pub groups: Vec<TracedGroup>,
     /// Number of dependencies on nodes that the file does not contain.
     pub dangling: u64,

@@ -1,6 +1,6 @@
 //! Bus-bandwidth tables: groups TP, DP, EP and PP with a value in GB/s per collective; `null` means not measured.
 //!
-//! They look like YAML but are not: the first line is only a title, and keys end in `,:`.
+//! These tables look like YAML but are not: the first line is only a title, and keys end in `,:`.
 
 use std::io::BufRead;
 

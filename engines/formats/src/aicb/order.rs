@@ -1,8 +1,9 @@
 //! Pipeline order of a per-call CSV: matches sends with receives, and finds the order in which each stage runs its
 //! forward and backward passes.
 //!
-//! The k-th `send_next` of a stage is the k-th `recv_prev` of the next stage; backwards likewise. The column
-//! `additional` determines the direction, because in the steady phase a `recv_next` is listed under `forward_step`.
+//! The k-th `send_next` of a stage is the k-th `recv_prev` of the next stage, and the k-th `send_prev` is the k-th
+//! `recv_next` of the previous stage. The column `additional` determines the direction, because in the steady phase a
+//! `recv_next` is listed under `forward_step`.
 
 use std::fmt;
 
@@ -222,8 +223,8 @@ const fn pass_of(kind: CallKind, peer: Peer) -> Pass {
     }
 }
 
-/// Derives the order of one stage from its transfers. One transfer marks each slot: the send that ends the pass, or, at
-/// the ends of the pipeline, the receive that begins it.
+/// Derives the order of one stage from its transfers. One transfer represents each pass: the send that ends the pass,
+/// or, if the pass ends without a send at an end of the pipeline, the receive that begins the pass.
 fn order_by_transfers(rows: &[Call], first: bool, last: bool) -> Vec<Slot> {
     let mut transfers: Vec<(CallKind, Pass)> = Vec::new();
     for call in rows {

@@ -4,7 +4,7 @@ use lightbay_core::problem::{Problems, counted, printable};
 use lightbay_core::scenario::Assumed;
 use serde::Serialize;
 
-/// All remarks of an import. Its JSON form has the same fields.
+/// All remarks of an import. The summary as JSON has the same fields.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ImportSummary {
     /// The files that were read.

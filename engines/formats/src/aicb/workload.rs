@@ -38,8 +38,8 @@ pub enum ParameterGather {
 pub struct MergeOptions {
     /// Number of GPUs of the job, if the file does not contain it.
     pub gpus: Option<u64>,
-    /// Bytes that one stage sends to the next per micro-batch and rank, if the file does not contain them or they
-    /// differ.
+    /// Bytes that one stage sends to the next per micro-batch and rank, if the file does not contain this size or the
+    /// sizes in the file differ.
     pub pp_bytes: Option<u64>,
     /// Bytes of gradients and parameters that one GPU sends over the ring, if the file has no data-parallel calls.
     pub dp_bytes: Option<u64>,

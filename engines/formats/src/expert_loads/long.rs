@@ -180,8 +180,8 @@ impl SparseLoads {
     }
 }
 
-/// Returns the number of experts of sparse files of one run. With a model, it is the model's number. Without a model,
-/// or if files contain more experts, the files must contain all experts.
+/// Returns the number of experts of sparse files of one run. With a model, this is the number of experts of the model.
+/// Without a model, or if files contain more experts than the model has, the files must contain all experts.
 pub(super) fn experts(files: &[&SparseLoads], model: Option<u32>) -> Result<u32, Problem> {
     let highest = files.iter().map(|file| file.highest()).max().unwrap_or(0);
     if let Some(model) = model.filter(|model| *model >= highest) {

@@ -8,7 +8,7 @@ use lightbay_core::param::ParamValue;
 use lightbay_core::problem::{Problem, Problems};
 use serde_json::{Map, Value};
 
-/// Assumed vocabulary, because Calculon omits the embedding: that of GPT-3, padded.
+/// Assumed vocabulary size, because Calculon omits the embedding: the padded size of GPT-3's vocabulary.
 const VOCAB: u32 = 51_200;
 
 /// Reads the files of one job, each with its name, in any order.

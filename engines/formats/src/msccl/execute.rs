@@ -212,7 +212,8 @@ impl<'a> Run<'a> {
         problems.into_result(run)
     }
 
-    /// Executes the `<copy>` rows of a rank. In place, they move nothing and only state the locations of inputs.
+    /// Executes the `<copy>` rows of a rank. If the schedule runs in place, these rows move nothing and only state the
+    /// locations of inputs.
     fn copy(&mut self, rank: usize, in_place: bool) {
         for (input, output) in &self.algorithm.gpus[rank].copies {
             let place = |buffer, offset| BufferPlace { buffer, offset };

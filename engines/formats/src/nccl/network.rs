@@ -6,8 +6,8 @@ use crate::imported::Imported;
 use lightbay_core::problem::{Problem, printable};
 use std::collections::{BTreeMap, HashMap};
 
-/// Rate of one NVLink in each direction by compute capability, GB/s, as in NCCL's model. A GPU uses the last row that
-/// its capability reaches; the row of 86 applies only to capability 86.
+/// Rate of one NVLink in each direction by compute capability, GB/s, as in NCCL's model. For a GPU, the last row counts
+/// whose capability is at most the capability of the GPU; the row of 86 applies only to capability 86.
 pub const NVLINK_GBYTE_PER_S: [(u32, f64); 6] =
     [(60, 18.0), (70, 20.0), (80, 20.0), (86, 12.0), (90, 20.6), (100, 40.1)];
 

@@ -10,7 +10,7 @@ pub struct TraceBuilder {
     trace: RankTrace,
     /// Dependencies as numbers of nodes.
     deps: Vec<u64>,
-    /// Treats computations with the name of a collective as collectives.
+    /// `true` if computations with the name of a collective become collectives.
     promote: bool,
     problems: Problems,
 }
@@ -38,9 +38,9 @@ pub struct NodeFacts<'a> {
     pub from: Option<i128>,
     /// Receiving rank.
     pub to: Option<i128>,
-    /// Distinguishes messages.
+    /// Number that distinguishes the messages of a pair of ranks.
     pub tag: Option<i128>,
-    /// `true` if it runs on the host.
+    /// `true` if the node runs on the host.
     pub host: Option<bool>,
     /// Name of the group of ranks.
     pub group: Option<&'a str>,

@@ -13,7 +13,7 @@ const MOST_BYTES: u64 = 256 << 20;
 /// Largest number of ranks of a job.
 const MOST_WORLD: u32 = 1 << 20;
 
-/// Reads the trace of a rank. Its collectives follow each other.
+/// Reads the trace of a rank. The collectives of the trace run one after another.
 ///
 /// # Errors
 /// Text that is not such a trace, and a trace without collectives.

@@ -32,7 +32,7 @@ const GPU: u8 = 0;
 /// The traces of a file.
 #[derive(Debug)]
 pub struct TaskGraphTraces {
-    /// One for each GPU.
+    /// The traces, one for each GPU.
     pub traces: Vec<RankTrace>,
     /// Rate of a NIC, Gb/s, if the file states it.
     pub nic_gbps: Option<f64>,
