@@ -37,7 +37,8 @@ pub struct Party {
     pub upper: f64,
 }
 
-/// Rows and bounds that conflict. If `minimal` is true, the conflict disappears when any one of them is removed.
+/// Rows and bounds that conflict. If `minimal` is true, the conflict disappears when any single row or bound is
+/// removed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Conflict {
     /// The conflicting rows.
@@ -105,11 +106,11 @@ impl fmt::Display for Conflict {
     }
 }
 
-/// Searches for the rows and bounds that make a model infeasible, for at most about `seconds`; `None` if it is
+/// Searches for the rows and bounds that make a model infeasible, for at most about `seconds`; `None` if the model is
 /// feasible.
 ///
-/// Examines the linear relaxation first. If it is feasible and the model has integer columns, removes rows one after
-/// another.
+/// Examines the linear relaxation first. If the relaxation is feasible and the model has integer columns, removes rows
+/// one after another.
 ///
 /// # Errors
 /// If the model is invalid or the solver fails.

@@ -127,8 +127,8 @@ pub fn write(model: &Model, format: ModelFormat) -> Result<ModelFile, Error> {
     Ok(ModelFile { text, names })
 }
 
-/// Reads a model. Names of columns and rows are taken from the file; columns and rows without one are called `c` or `r`
-/// and their position.
+/// Reads a model. Names of columns and rows are taken from the file; columns and rows without a name are called `c` or
+/// `r` followed by their position.
 ///
 /// # Errors
 /// If the text is not a model in this format, or has no columns.

@@ -2,7 +2,7 @@
 //! basis.
 //!
 //! The instance keeps its [`Model`] in sync with HiGHS, so that it can check points and name rows without calling
-//! HiGHS. It is not `Send`: HiGHS keeps a scheduler per thread.
+//! HiGHS. An instance is not `Send`, because HiGHS keeps a scheduler per thread.
 
 use crate::error::Error;
 use crate::event::{Flow, SolverEvent, SolverListener, StartFate};

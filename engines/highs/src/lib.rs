@@ -16,14 +16,14 @@
 //! No other crate calls HiGHS or has unsafe code.
 //!
 //! The module `raw` calls HiGHS through `highs-sys`, because `highs` 2.4 does not have:
-//! - callbacks: log lines, better points and bounds during a run, and the flag that stops one;
-//! - starts: a basis for a linear program, values of some columns for an integer one;
+//! - callbacks: log lines, better points and bounds during a run, and the flag that stops a run;
+//! - starts: a basis for a linear program, values of some columns for an integer program;
 //! - changes: many columns in one call, deleted columns;
 //! - reading: bases, 64-bit node counts, options with their ranges, model files;
-//! - a model as whole arrays, with names: it copies every model from lists of rows or columns.
+//! - a model as whole arrays, with names: `highs` copies every model from lists of rows or columns.
 //!
-//! A benchmark compares both ways (`benches/solver.rs`). Models that are small enough to be written as equations use
-//! `good_lp`; [`algebra`] explains why the HiGHS backend of `good_lp` is not used.
+//! A benchmark (`benches/solver.rs`) compares `raw` with `highs`. Models that are small enough to be written as
+//! equations use `good_lp`; [`algebra`] explains why the HiGHS backend of `good_lp` is not used.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
 
 pub mod algebra;

@@ -4,7 +4,7 @@
 //! - an instance never leaves the thread that made it (HiGHS keeps a task scheduler per thread);
 //! - every array has the length that HiGHS expects before its address is passed;
 //! - callbacks never unwind into C++, and write the stop flag every time, because HiGHS keeps the last value;
-//! - the hook of a run is removed from the instance before it is freed.
+//! - the hook of a run is removed from the instance before the hook is freed.
 
 #![allow(unsafe_code, reason = "the interface of HiGHS is a C interface")]
 

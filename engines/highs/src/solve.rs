@@ -39,8 +39,8 @@ pub struct SolveRequest<'m> {
 
 /// Interpreter of the solver's points and bounds for a method.
 pub trait Reader<K: Kind> {
-    /// Handles a better point: one value per column of the model. Implementations pass it to [`Context::incumbent`]
-    /// with a candidate that is built on demand. `source` names the step that found the point.
+    /// Handles a better point: one value per column of the model. Implementations pass the objective of the point to
+    /// [`Context::incumbent`], with a candidate that is built on demand. `source` names the step that found the point.
     ///
     /// # Errors
     /// Passes on the error of the context.
@@ -141,7 +141,7 @@ pub fn run<K: Kind>(
 }
 
 /// Returns the conflicting rows and bounds of an infeasible model, for the text of [`Outcome::Infeasible`]; `None` if
-/// the search finds none. It takes at most about ten seconds, and uses a solver process like [`run`].
+/// the search finds none. The search takes at most about ten seconds, and uses a solver process like [`run`].
 /// [`crate::conflict::sentence`] describes the conflict in a sentence.
 ///
 /// # Errors
@@ -181,7 +181,7 @@ pub fn why_infeasible<K: Kind>(
 }
 
 /// Returns options that limit a solve to the remaining time of the run, the only limit that works in every stage inside
-/// lightbay; and whether that time is shorter than the requested limit.
+/// lightbay. Also returns `true` if the remaining time is shorter than the time limit in `options`.
 fn within(options: Options, left_s: Option<f64>) -> (Options, bool) {
     let asked = match options.get("time_limit") {
         Some(OptionValue::Float(seconds)) => *seconds,

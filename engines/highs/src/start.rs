@@ -1,8 +1,9 @@
 //! Checks starts and converts them into the form that HiGHS accepts.
 //!
-//! HiGHS fixes the given integer values and solves for the remaining columns before the actual search. It would also
-//! fix a value outside the bounds of its column, and with few given values it takes seconds without benefit. This
-//! module therefore rejects both, with a reason.
+//! HiGHS fixes the given integer values and solves for the remaining columns before the actual search. HiGHS would also
+//! fix a value outside the bounds of its column, and solving for the remaining columns takes seconds without benefit if
+//! few values are given. This module therefore rejects starts with such a value and starts with few values, with a
+//! reason.
 
 use crate::model::{Domain, Model};
 use crate::solution::Start;

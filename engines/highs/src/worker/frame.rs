@@ -60,7 +60,7 @@ pub(super) enum Answer<'e> {
     Event(Cow<'e, SolverEvent>),
     /// Result of the solve.
     Finished(Box<Solution>),
-    /// The reason that the model is infeasible; `None` if it is feasible or the reason was not found.
+    /// The reason that the model is infeasible; `None` if the model is feasible or the reason was not found.
     Explained(Option<Conflict>),
     /// The error that ended the job.
     Failed(Error),

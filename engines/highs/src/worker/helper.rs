@@ -6,7 +6,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdin, ChildStdout, ExitStatus};
 use std::time::{Duration, Instant};
 
-/// A solver process. Dropping it kills and reaps the process.
+/// A solver process. Dropping this value kills and reaps the process.
 #[derive(Debug)]
 pub(super) struct Helper {
     child: Child,

@@ -62,7 +62,8 @@ pub struct Ending {
 
 /// Solves a model in a solver process. The listener is called on this thread every 25 ms, decides whether to continue,
 /// and may block. When it requests a stop, the solver process gets a stop request, and is killed if it has not ended
-/// after 100 ms, or at once if it has been silent for long. Its messages until then are handled in any case.
+/// after 100 ms, or at once if it has been silent for long. All messages that the solver process sends until it ends
+/// are handled.
 ///
 /// # Errors
 /// [`HelperError`]. A solver process that dies after it found a point is not an error: the solution contains the point,

@@ -30,10 +30,10 @@ pub enum ServeError {
     System(#[from] io::Error),
 }
 
-/// Serves one job on standard input and standard output and returns when it is done. Ends the whole process at once if
-/// its input ends earlier.
+/// Serves one job on standard input and standard output and returns when the job is done. Ends the whole process at
+/// once if standard input ends earlier.
 ///
-/// Call it before anything else: this function redirects descriptor 1 to the target of descriptor 2, so that the output
+/// Call this function before anything else: it redirects descriptor 1 to the target of descriptor 2, so that the output
 /// of a library cannot mix with the answers.
 ///
 /// # Errors
