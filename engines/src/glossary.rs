@@ -80,7 +80,7 @@ pub fn entries() -> Vec<GlossaryEntry> {
 /// Returns the entries for a term: one, or one for each kind that uses it.
 ///
 /// # Errors
-/// An unknown term: the nearest known ones.
+/// The term is unknown; the error names the nearest known terms.
 pub fn explain(word: &str) -> Result<Vec<GlossaryEntry>, String> {
     let word = word.trim();
     let all = entries();

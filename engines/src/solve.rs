@@ -21,8 +21,8 @@ pub struct Request {
     pub settings: Vec<(String, ParamValue)>,
     /// Seed and limits; [`job`] refuses a gap for a method that has no bound to compare with.
     pub common: Common,
-    /// A plan to start from, of this or a similar scenario; [`job`] refuses it if the method does not accept a hot
-    /// start.
+    /// A plan to start from, of this or a similar scenario; [`job`] refuses the plan if the method does not accept a
+    /// hot start.
     pub hot_start: Option<SharedPlan>,
 }
 
@@ -45,7 +45,8 @@ impl Request {
     }
 }
 
-/// Applies settings by name: knobs of the scenario change it, parameters of the method are returned.
+/// Applies settings by name: values of knobs of the scenario change the scenario, values of parameters of the method
+/// are returned.
 ///
 /// # Errors
 /// Every unknown name, invalid value and problem of the resulting scenario.
@@ -74,8 +75,8 @@ pub fn suited(scenario: &AnyScenario, settings: &[Setting]) -> &'static str {
     change(scenario, &own).map_or_else(|_| scenario.suited_method(), |(changed, _)| changed.suited_method())
 }
 
-/// Applies settings like [`apply`], for a scenario file that any method may solve later: it may set a parameter that
-/// only some methods use. Parameters of the suited method are returned.
+/// Applies settings like [`apply`], for a scenario file that any method may solve later: the settings may contain a
+/// knob that only some methods use. Parameters of the suited method are returned.
 ///
 /// # Errors
 /// As for [`apply`].

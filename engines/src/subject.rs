@@ -189,8 +189,8 @@ impl AnyScenario {
         each_kind!(self, Self, scenario => idle_in(scenario))
     }
 
-    /// Returns the part of the scenario that the methods see, as a text, if that is less than all of it; equal for
-    /// scenarios that describe the same problem in different words.
+    /// Returns the part of the scenario that the methods see, as a text, or `None` if the methods see the whole
+    /// scenario; equal for scenarios that describe the same problem in different words.
     pub fn question(&self) -> Option<String> {
         each_kind!(self, Self, scenario => question_of(scenario))
     }

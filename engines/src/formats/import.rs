@@ -101,7 +101,7 @@ impl ImportReport {
     }
 }
 
-/// The importer of traces, and that of tables of pods.
+/// Names of the importer of traces and of the importer of tables of pods.
 const TRACES: &str = "traces";
 const POD_MAP: &str = "pod_map";
 
@@ -134,15 +134,15 @@ fn unreadable(error: &std::io::Error, name: &str) -> Problems {
     Problems::from(Problem::new("", message, "check the name, the file and its permissions")).named(name)
 }
 
-/// All importers: those of the kinds, and the importer of solutions of other solvers.
+/// All importers: the importers of the kinds, and the importer of solutions of other solvers.
 pub fn importers() -> Vec<FormatInfo> {
     let mut formats = all_kinds!(K => K::importers()).concat();
     formats.extend(models::importer());
     formats
 }
 
-/// Returns the format of files by their content. A scenario or plan among the files is the one to which the other files
-/// belong.
+/// Returns the format of files by their content. If one of the files is a scenario or plan, the other files belong to
+/// it.
 ///
 /// # Errors
 /// Files that cannot be read, files of a format that cannot be imported, or of several formats.
@@ -193,7 +193,7 @@ fn recognised_heads(inputs: &[Input]) -> Result<&'static str, Problems> {
 ///
 /// # Errors
 /// An unknown format, settings that are not valid for it, or every problem of the files. With `strict`, every
-/// assumption is a problem too. The setting `name` names the product.
+/// assumption is a problem too. The setting `name` sets the name of the resulting scenario or plan.
 pub fn import(
     format: &str,
     inputs: &[Input],
@@ -203,8 +203,8 @@ pub fn import(
     import_files(format, Files::InMemory(inputs), settings, strict)
 }
 
-/// As [`import`], for files that need not fit in memory: if the format streams ([`FormatInfo::streams`]), they are read
-/// one after the other. Otherwise each may have at most `most` bytes.
+/// As [`import`], for files that need not fit in memory: if the format streams ([`FormatInfo::streams`]), the files are
+/// read one after the other. Otherwise each file may have at most `most` bytes.
 ///
 /// # Errors
 /// As [`import`]; also files that cannot be read or are too large.

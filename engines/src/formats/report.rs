@@ -41,7 +41,8 @@ const ALL: &str = "all";
 /// Name of the parameter of [`CSV`] that selects the table.
 const TABLE: &str = "table";
 
-/// Adds the formats that follow from the sections of a kind to `own`, without those that the kind declares itself.
+/// Adds the formats that follow from the sections of a kind to `own`, without the formats that the kind declares
+/// itself.
 pub(super) fn exporters(kind: &str, own: &mut Vec<FormatInfo>) {
     let infos = sections(kind);
     if infos.is_empty() {

@@ -1,4 +1,4 @@
-//! A complete kind for tests in one file: transfers that share a link, one after the other. It declares metrics,
+//! A complete kind for tests in one file: transfers that share a link, one after the other. This kind declares metrics,
 //! sections of every form, one method and one format. Outside this file, only the list of kinds names it. Code that
 //! works with this kind works with any kind.
 

@@ -27,7 +27,7 @@ pub struct ModelAnswer {
 /// Kind of outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelOutcome {
-    /// There is a point, optimal or not.
+    /// The solver found a point, which may not be optimal.
     Point,
     /// No point exists, or the objective is unbounded.
     NoOptimum,

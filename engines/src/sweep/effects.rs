@@ -35,7 +35,7 @@ impl Sweep {
         problems
     }
 
-    /// Checks a cell: every setting and axis that has no effect in it is a problem.
+    /// Checks a cell: every setting and axis that has no effect in the cell is a problem.
     pub(super) fn check_cell(
         &self,
         cell: &Cell,

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Columns that every table has, in addition to those of axes and figures.
+/// Columns that every table has, in addition to the columns of axes and figures.
 pub(super) const FIXED: [&str; 17] = [
     "sweep",
     "cell",

@@ -125,7 +125,7 @@ impl Walker {
     }
 
     /// Solves the cells of these numbers in order. Passes every row to `each` with its checked plan, if there is one;
-    /// `Break` ends the walk after it. `starts` are plans of cells that were solved earlier.
+    /// if `each` returns `Break`, the walk ends after this row. `starts` are plans of cells that were solved earlier.
     pub fn walk(
         &self,
         sweep: &Sweep,
