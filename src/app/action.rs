@@ -211,7 +211,7 @@ pub enum LayerCommand {
     Lower,
     /// Give the answer no.
     No,
-    /// Give the answer yes, which is the last one.
+    /// Give the last answer, which is yes.
     Yes,
     /// Give the answer of this number, from 0.
     Answer(u8),
@@ -319,7 +319,7 @@ pub struct SessionView {
     pub used: bool,
     /// Number of times that the folder of the session was created again after someone had removed the folder.
     pub made_again: u64,
-    /// Reason that the list of recent sessions is not updated; `None` if it is.
+    /// Reason that the list of recent sessions is not updated; `None` if the list is updated.
     pub list_problem: Option<String>,
 }
 
@@ -354,7 +354,7 @@ pub struct Saving {
     pub failing: Option<String>,
     /// Number of times that the session's folder was created again because it had been removed.
     pub made_again: u64,
-    /// Reason that the list of recent sessions is not updated; `None` if it is.
+    /// Reason that the list of recent sessions is not updated; `None` if the list is updated.
     pub list_problem: Option<String>,
 }
 

@@ -63,7 +63,7 @@ pub struct PaneDrawn {
     pub sentence: String,
     /// Everything known about the selected item, one line each.
     pub details: Vec<String>,
-    /// Rules for editing cells of this pane; `None` if they cannot be edited.
+    /// Rules for editing cells of this pane; `None` if the cells cannot be edited.
     pub edit: Option<Arc<CellEditing>>,
     /// Format of the files that the pane shows, if it shows files.
     pub format: Option<&'static str>,

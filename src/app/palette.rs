@@ -20,7 +20,7 @@ pub struct Line {
     pub help: String,
     /// Keys of the action.
     pub keys: String,
-    /// Whether the action is possible now, with the reason if it is not.
+    /// Whether the action is possible now, with the reason if it is not possible.
     pub possible: Possible,
     /// Positions in `text` that matched, counted in characters.
     pub matches: Vec<u32>,

@@ -263,7 +263,7 @@ impl PlanTable {
         })
     }
 
-    /// Returns the baseline plan, unless it is the displayed one.
+    /// Returns the baseline plan, unless the baseline is the displayed plan.
     pub fn baseline(&self) -> Option<&PlanEntry> {
         let baseline = self.get(self.baseline?)?;
         (self.shown().map(|shown| shown.number) != Some(baseline.number)).then_some(baseline)

@@ -1,5 +1,5 @@
-//! Decides whether an action is possible now, with the reason if it is not: footer and palette show an impossible
-//! action in grey, and choosing it shows the reason.
+//! Decides whether an action is possible now, with the reason if it is not possible: footer and palette show an
+//! impossible action in grey, and choosing it shows the reason.
 
 use crate::app::pane::PaneId;
 use crate::app::state::App;

@@ -111,7 +111,8 @@ pub struct Run {
     pub stage_since_s: f64,
     /// Seconds of silence of the solver at the run's last event.
     pub silent_s: f64,
-    /// Kind of process in which the run's solver works, such as `solver process`; `None` until it is known.
+    /// Kind of process in which the run's solver works, such as `solver process`; `None` until the kind of process is
+    /// known.
     pub process: Option<String>,
     /// Sizes of the solver's model after each step; if there are several models, the sizes of the newest one.
     pub models: Vec<ModelSize>,

@@ -140,7 +140,7 @@ pub enum StartItem {
 /// Content of the start screen.
 #[derive(Clone, Debug, Default)]
 pub struct StartScreen {
-    /// Saved sessions, newest first; `None` until they are listed.
+    /// Saved sessions, newest first; `None` until the sessions are listed.
     pub recent: Option<Vec<Recent>>,
     /// Built-in scenarios.
     pub presets: Vec<PresetInfo>,

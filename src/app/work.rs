@@ -80,7 +80,7 @@ pub struct FormRow {
     pub section: Section,
     /// Description of the knob.
     pub info: ParamInfo,
-    /// Value of the knob; `None` if it is derived from the scenario.
+    /// Value of the knob; `None` if the value is derived from the scenario.
     pub value: Option<ParamValue>,
     /// The value in the newest solve (or in the file, before the first solve), if it differs from the present value.
     pub was: Option<Option<ParamValue>>,

@@ -171,7 +171,7 @@ fn companions<'a>(
     Ok(targets)
 }
 
-/// Writes every file into a folder; writes nothing if one of them cannot be written.
+/// Writes every file into a folder; writes nothing if one of the files cannot be written.
 fn write_all(folder: &Path, artifacts: &[Artifact], force: bool) -> Result<Vec<String>, Failure> {
     let mut targets = Vec::with_capacity(artifacts.len());
     for artifact in artifacts {

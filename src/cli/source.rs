@@ -99,7 +99,7 @@ impl Source {
     /// Reads and checks a plan, for commands that accept only valid plans.
     ///
     /// # Errors
-    /// Every problem of the input, or every rule that it breaks.
+    /// Every problem of the input, or every rule that the plan breaks.
     pub fn plan(&self) -> Result<AnyPlan, Problems> {
         sound(self.plan_file()?, &self.to_string())
     }
@@ -108,7 +108,7 @@ impl Source {
 /// Returns the plan of a file, if it breaks no rule.
 ///
 /// # Errors
-/// Every rule that it breaks, under the name of its file.
+/// Every rule that the plan breaks, under the name of its file.
 pub fn sound(file: PlanFile, name: &str) -> Result<AnyPlan, Problems> {
     let report = file.check(Depth::Usual);
     let mut problems = Problems::of(name);
@@ -163,7 +163,7 @@ impl fmt::Display for Source {
 /// Checks that standard input is named at most once, because it can be read only once.
 ///
 /// # Errors
-/// If it is named more than once.
+/// If standard input is named more than once.
 pub fn stdin_at_most_once<'a>(sources: impl IntoIterator<Item = &'a Source>) -> Result<(), Failure> {
     if sources.into_iter().filter(|source| **source == Source::Stdin).count() > 1 {
         return Err(Failure::input(

@@ -45,7 +45,7 @@ pub enum Awaited {
 enum Step {
     /// The buffer has only the beginning of an input: wait for more bytes.
     Wait,
-    /// This number of bytes is a complete input, with its event if it has one.
+    /// This number of bytes is a complete input; `Some` contains the event of the input.
     Take(usize, Option<TerminalInput>),
     /// This number of bytes begins a paste.
     Paste(usize),
@@ -110,7 +110,7 @@ impl Decoder {
         }
     }
 
-    /// Moves bytes into the paste; true once it is complete.
+    /// Moves bytes into the paste; returns `true` once the paste is complete.
     fn advance_paste(&mut self, out: &mut Vec<TerminalInput>) -> bool {
         const END: &[u8] = b"\x1b[201~";
         let Some(paste) = &mut self.paste else { return true };

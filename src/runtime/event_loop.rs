@@ -387,7 +387,7 @@ fn exit_code(closed: &Closed, code: u8) -> u8 {
     }
 }
 
-/// Returns the sentence about a session that could not be saved in its place; empty if it was saved.
+/// Returns the sentence about a session that could not be saved in its place; empty if the session was saved.
 fn troubled(ending: &Ending) -> String {
     match ending {
         Ending::Saved(_) => String::new(),

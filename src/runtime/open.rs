@@ -40,7 +40,7 @@ pub struct Opener {
 
 /// An opened scenario with all its data.
 pub struct Bundle {
-    /// The opened scenario in the form for the state.
+    /// The opened scenario in the form that the state stores.
     pub opened: Opened,
     /// Plan numbers of the session.
     pub book: Arc<PlanBook>,
@@ -569,7 +569,7 @@ fn remembered(
     }))
 }
 
-/// Returns the difference of two dates as text, such as `10 h ago`; empty if one of them cannot be read.
+/// Returns the difference of two dates as text, such as `10 h ago`; empty if one of the dates cannot be read.
 fn age(then: &str, now: &str) -> String {
     let (Ok(then), Ok(now)) = (then.parse::<jiff::Timestamp>(), now.parse::<jiff::Timestamp>()) else {
         return String::new();

@@ -51,7 +51,7 @@ pub struct OpenScenario {
     book: Arc<PlanBook>,
     /// A session that another process has open.
     looked_at: Option<Arc<Session>>,
-    /// Channel that ends the thread that follows the other process when it is dropped.
+    /// Channel to the thread that follows the other process; dropping the channel ends the thread.
     following: Option<std::sync::mpsc::Sender<()>>,
     writer: Option<Arc<SessionWriter>>,
     places: Places,
@@ -296,8 +296,8 @@ impl OpenScenario {
         own.into_iter().chain(looked_at).collect()
     }
 
-    /// Returns work that writes all pending data and returns the message for the user; it runs on a separate thread,
-    /// because a disk may be slow.
+    /// Returns a function that writes all pending data and returns the message for the user; the caller runs the
+    /// function on a separate thread, because a disk may be slow.
     pub fn flush(&self) -> impl FnOnce() -> Fact + Send + use<> {
         let writer = self.writer.clone();
         move || match writer {
@@ -312,8 +312,8 @@ impl OpenScenario {
         }
     }
 
-    /// Returns work that continues saving below another folder and returns the message for the user; it runs on a
-    /// separate thread.
+    /// Returns a function that continues saving below another folder and returns the message for the user; the caller
+    /// runs the function on a separate thread.
     pub fn save_to(&mut self, folder: PathBuf) -> impl FnOnce() -> Fact + Send + use<> {
         self.fresh = false;
         let writer = self.writer.clone();

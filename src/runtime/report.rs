@@ -48,7 +48,7 @@ pub fn install_hook(shell: ThreadId, folder: PathBuf, version: &'static str, err
 /// Writes a report and returns its path.
 ///
 /// # Errors
-/// If it cannot be written.
+/// If the report cannot be written.
 pub fn write(folder: &Path, sort: &str, version: &str, text: &str) -> std::io::Result<PathBuf> {
     let now = jiff::Timestamp::now();
     let mut report = format!(

@@ -132,7 +132,7 @@ impl Screen {
         self.take()
     }
 
-    /// Returns columns and rows; zero if the terminal does not know.
+    /// Returns the numbers of columns and rows; zero if the terminal does not report its size.
     pub fn size(&self) -> (u16, u16) {
         rustix::termios::tcgetwinsize(&self.out).map_or((0, 0), |size| (size.ws_col, size.ws_row))
     }

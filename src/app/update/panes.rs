@@ -11,7 +11,8 @@ use lightbay_core::event::{RunId, Severity};
 use lightbay_core::problem::suggestion;
 use std::time::Duration;
 
-/// Time from one step to the next while they are played: ten a second are read easily and cost little over SSH.
+/// Time from one step to the next while the steps of a pane are played: ten steps a second are easy to read and cost
+/// little over SSH.
 const PLAY_EVERY: Duration = Duration::from_millis(100);
 
 /// Maximum number of steps that are shown in a playback, so that it takes at most half a minute.

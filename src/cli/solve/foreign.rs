@@ -16,7 +16,7 @@ use std::io::{self, Read as _, Write as _};
 /// Number of bytes by which a model is recognised.
 const HEAD_BYTES: u64 = 64 << 10;
 
-/// Returns the content of the file, if it is a model.
+/// Returns the content of the file, if the file is a model.
 pub(super) fn model_in(source: &Source) -> Result<Option<Vec<u8>>, Failure> {
     let Source::File(path) = source else { return Ok(None) };
     // Another file, or one that cannot be read, is reported as a scenario.

@@ -80,7 +80,7 @@ impl Plain {
         Self { objective, known, defaults, metrics, best: None, last_bound_s: None, last_figures_s: 0.0 }
     }
 
-    /// Returns the line for an event, if it is a milestone.
+    /// Returns the line for an event, if the event is a milestone.
     fn line(&mut self, event: &Event) -> Option<String> {
         let (what, text) = self.words(event)?;
         Some(format!("{:>9.3} s  {what:<9}  {}", event.elapsed_s, printable(&shortened(&text, LONGEST_LINE))))

@@ -26,7 +26,7 @@ impl RowTarget {
     /// Checks whether `path` can be written, and reads its rows if the sweep is to continue.
     ///
     /// # Errors
-    /// Returns the reason that it cannot be written, or that it is no table of this sweep.
+    /// Returns the reason that `path` cannot be written, or that the file is not a table of this sweep.
     pub fn prepare(
         path: Option<&Path>,
         sweep: &Sweep,
@@ -61,7 +61,7 @@ impl RowTarget {
     /// Writes the header of the table.
     ///
     /// # Errors
-    /// Returns the error of the system if it cannot be written.
+    /// Returns the error of the system if the header cannot be written.
     pub fn begin(&mut self, sweep: &Sweep, console: &mut Console) -> Result<(), Failure> {
         match self {
             Self::Nowhere | Self::Open(..) => {}

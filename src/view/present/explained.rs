@@ -131,7 +131,7 @@ impl<E: Explain> Explanations<E> {
     /// Stores an explanation that a helper thread made; returns any other result.
     ///
     /// # Errors
-    /// The result, if it is not an explanation.
+    /// The result, if the result is not an explanation.
     pub fn accept(&mut self, job: JobKey, result: JobResult) -> Result<(), JobResult> {
         self.results.accept(job, result)
     }

@@ -62,7 +62,7 @@ impl<K: Clone + PartialEq + Send + Sync + 'static, T: Send + Sync + 'static> Job
     /// Stores a result of a helper thread; returns a result of another type.
     ///
     /// # Errors
-    /// The result, if it is of another type of job.
+    /// The result, if the result is of another type of job.
     pub fn accept(&mut self, job: JobKey, result: JobResult) -> Result<(), JobResult> {
         if job.variant != self.sort {
             return Err(result);

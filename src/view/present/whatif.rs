@@ -26,7 +26,7 @@ const WIDE: f64 = 3.0;
 /// Maximum range (largest minus smallest value) of whole numbers that are spaced evenly.
 const COUNTS: f64 = 32.0;
 
-/// Minimum width at which the best point is named while none is selected.
+/// Minimum width at which the best point is named while no point is selected.
 const WITH_BEST: u16 = 100;
 
 /// Room above and below the curves, as a fraction of their range.
@@ -382,7 +382,7 @@ fn place(values: &[ParamValue], at: usize) -> f64 {
     values.get(at).and_then(ParamValue::as_f64).filter(|_| numbers).unwrap_or(at as f64)
 }
 
-/// Returns the place of the present value of the knob, if it is on the axis.
+/// Returns the place of the present value of the knob, if the axis contains this value.
 fn present(input: &PaneInput<'_>, run: &SweepRun) -> Option<f64> {
     let axis = run.axis()?;
     let now = input.app.work.as_ref()?.now.scenario.knob(&axis.info.name)?;

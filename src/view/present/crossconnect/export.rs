@@ -32,7 +32,7 @@ pub struct Preview {
     pub removals: usize,
     /// Number of connections that the file sets.
     pub additions: usize,
-    /// The switch of the file, if it belongs to one switch.
+    /// The switch of the file, if the file belongs to one switch.
     pub switch: Option<usize>,
     /// `true` for a file of the rollback.
     pub rollback: bool,

@@ -247,7 +247,7 @@ impl SectionContent {
         self.matrix()?.offset().1
     }
 
-    /// Returns the visible part of a matrix, lanes or list as text, if it does not fit.
+    /// Returns the visible part of a matrix, lanes or list as text, if the area is too small for the whole content.
     pub fn in_sight(&self) -> Option<String> {
         let pictured = match self.picture.as_ref().filter(|_| self.picture_is_drawn) {
             Some(Picture::Matrix(matrix)) => matrix.in_sight(),

@@ -89,7 +89,7 @@ impl List {
         self.parts.last().map_or(0, Part::end)
     }
 
-    /// Returns the visible rows as text, if they do not all fit: `rows 1-23 of 51`.
+    /// Returns the numbers of the visible rows as text, if not all rows fit: `rows 1-23 of 51`.
     pub fn in_sight(&self) -> Option<String> {
         self.sight.map(|[first, last, all]| format!("rows {first}-{last} of {all}"))
     }

@@ -28,7 +28,7 @@ const KEPT: usize = 6;
 /// Number that is added to the job type of a pane for jobs about single items.
 const DETAIL: u64 = 1 << 33;
 
-/// A computed section, or the reason that it is missing.
+/// A computed section, or the reason that the section is missing.
 type PreparedSection = Result<Arc<Prepared>, Unavailable>;
 
 /// Function that computes the details of an item until the deadline.
@@ -85,7 +85,7 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
     /// Stores a result of a helper thread; returns a result of another pane.
     ///
     /// # Errors
-    /// The result, if it is not for this pane.
+    /// The result, if the result is for another pane.
     pub fn accept(&mut self, key: JobKey, result: JobResult) -> Result<(), JobResult> {
         self.worked.accept(key, result).or_else(|result| self.details.accept(key, result))
     }

@@ -122,7 +122,7 @@ impl SectionPanes {
     /// Stores a section that a helper thread made; returns any other result.
     ///
     /// # Errors
-    /// The result, if it is not a section.
+    /// The result, if the result is not a section.
     pub fn accept(&mut self, key: JobKey, result: JobResult) -> Result<(), JobResult> {
         let number = u8::try_from(key.variant & 0xff).ok().filter(|_| key.variant >= SORT);
         match number.and_then(|number| self.panes.get_mut(&number)) {

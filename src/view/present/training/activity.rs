@@ -241,7 +241,7 @@ impl ActivityPane {
         });
     }
 
-    /// Adds the load of a directed link in the columns, compared with its circuits.
+    /// Adds the load of a directed link in the columns, compared with the circuits of the link.
     fn push_capacity(&mut self, facts: &Explained, via: u32, columns: Range<usize>) {
         let analysis = &facts.analysis;
         let circuits = analysis.circuits[via as usize / 2];

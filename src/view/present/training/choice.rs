@@ -1,4 +1,5 @@
-//! The task, and the directed link that carries it, that the user chose in one pane and that other panes show too.
+//! The task or link that the user chose in one pane; other panes show the same task, and the directed link that carries
+//! it.
 
 use super::explained::Explained;
 use super::{CONTENTION, PATH, RATES, SLACK};

@@ -17,7 +17,7 @@ pub struct Explained {
     pub key: u64,
     /// Key of the plan alone.
     pub plan: u64,
-    /// Name of the job, if it is one of several.
+    /// Name of the job, if the plan has several jobs.
     pub job: Option<String>,
     /// The job as a separate scenario.
     pub scenario: TrainingScenario,

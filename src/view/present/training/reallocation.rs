@@ -40,7 +40,7 @@ impl ReallocationPane {
     /// Stores a result of a helper thread; returns a result of another pane.
     ///
     /// # Errors
-    /// The result, if it is not for this pane.
+    /// The result, if the result is for another pane.
     pub fn accept(&mut self, key: JobKey, result: JobResult) -> Result<(), JobResult> {
         self.pane.accept(key, result)
     }
