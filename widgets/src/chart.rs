@@ -349,9 +349,8 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// Places the labels at the right end by row; returns their number. Curves come first. A baseline label is left out
-    /// if it would push the label of the answer away from its line, push another label far away, or be far from its own
-    /// line.
+    /// Places the labels at the right end by row, curves first; returns their number. A baseline label is left out if
+    /// the label of the answer would leave its line, or any label would be far from its line.
     fn place_end_labels(&self, y: Range, rows: i32, labels: &mut [EndLabel; MAX_LABELS]) -> usize {
         let room = MAX_LABELS.min(rows.max(0) as usize);
         let mut count = 0;

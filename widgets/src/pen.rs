@@ -156,7 +156,7 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// Returns the cell at a position, if it may be drawn.
+    /// Returns the cell at a position, if the cell may be drawn.
     pub fn cell(&mut self, x: i32, y: i32) -> Option<&mut Cell> {
         if x < 0 || y < 0 || x >= self.width() || y >= self.height() {
             return None;
