@@ -142,7 +142,7 @@ impl PlanBook {
         self.pages().next()
     }
 
-    /// Returns the session's number of a run's plan, if it has one.
+    /// Returns the session's number of a run's plan, if the plan has a number.
     pub fn find(&self, run: RunId, number: u64) -> Option<PlanId> {
         self.pages().of.get(&(run, number)).copied()
     }

@@ -131,7 +131,7 @@ impl Store {
     /// `megatron_177b-2`, …
     ///
     /// # Errors
-    /// [`SessionError`] if it cannot be written.
+    /// [`SessionError`] if the session cannot be written.
     pub fn create(
         &self,
         wanted: &str,
@@ -187,7 +187,7 @@ impl Store {
     /// Opens a session, for writing if no other process has it open.
     ///
     /// # Errors
-    /// [`SessionError::NoSession`] for an unknown name; [`SessionError::Broken`] if it was written by another
+    /// [`SessionError::NoSession`] for an unknown name; [`SessionError::Broken`] if the session was written by another
     /// major version. Other damage becomes a remark of the session.
     pub fn open(&self, name: &str, date: &str) -> Result<Session, SessionError> {
         let folder = self.existing(name)?;
@@ -225,7 +225,7 @@ impl Store {
     /// Deletes a session with everything in it.
     ///
     /// # Errors
-    /// [`SessionError::InUse`] while it is open for writing.
+    /// [`SessionError::InUse`] while the session is open for writing.
     pub fn remove(&self, name: &str) -> Result<(), SessionError> {
         let folder = self.existing(name)?;
         let locked = try_lock(&folder.join(LOCK_FILE), "")?;

@@ -131,7 +131,8 @@ struct Kept<T> {
 #[derive(Debug)]
 struct CurveState<T> {
     seen: u64,
-    /// The newest point of the curve, if this point is not kept yet; in the end it must be kept.
+    /// The newest point of the curve, if it has not been kept yet; the result contains this point, because a curve must
+    /// keep its end.
     newest: Option<(u64, T)>,
 }
 

@@ -74,7 +74,7 @@ pub struct SaveStatus {
     pub behind: bool,
     /// Place of the session.
     pub place: Place,
-    /// Reason that the list of recent sessions was not updated; `None` if it was.
+    /// Reason that the list of recent sessions was not updated; `None` if the list was updated.
     pub list_problem: Option<String>,
 }
 

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 pub struct Apart {
     /// Fields of the problem that differ, with both values as text.
     pub fields: Vec<(String, [String; 2])>,
-    /// Differences of the origin of the scenarios, in the same form.
+    /// Differences of the origin of the scenarios, with both values as text.
     pub origin: Vec<(String, [String; 2])>,
     /// `true` if the methods see no difference between the scenarios.
     pub is_same_question: bool,

@@ -53,7 +53,7 @@ pub(super) struct Newest<T> {
     pub(super) stamp: u64,
 }
 
-/// A request to continue in another place.
+/// A request to continue saving in another place.
 #[derive(Debug)]
 pub(super) struct Removal {
     pub(super) store: Store,
@@ -99,7 +99,8 @@ impl Inbox {
     }
 
     /// Adds an event. Returns whether the writer must be woken, and a superseded plan: freeing a large plan takes time,
-    /// so the caller frees it after releasing the lock. `ended` is the final plan of a run, if it has one.
+    /// so the caller frees it after releasing the lock. `ended` is the final plan of a run, if the run has a final
+    /// plan.
     pub(super) fn push(
         &mut self,
         mut event: Event,

@@ -87,7 +87,7 @@ pub(super) struct PendingWrites<D> {
     pub(super) lines_written: u64,
     pub(super) plans_written: u64,
     pub(super) unwritable: u64,
-    /// Reason that the list of recent sessions was not updated; `None` if it was.
+    /// Reason that the list of recent sessions was not updated; `None` if the list was updated.
     pub(super) list_problem: Option<String>,
 }
 
