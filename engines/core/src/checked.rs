@@ -58,7 +58,7 @@ impl Findings {
         self.add_with(code, || message.into());
     }
 
-    /// Adds a violation of the rule `code` whose text is built only if it is listed.
+    /// Adds a violation of the rule `code` whose text is built only if the violation is listed.
     pub fn add_with(&mut self, code: &'static str, message: impl FnOnce() -> String) {
         let seen = self.of_rule.entry(code).or_default();
         *seen += 1;

@@ -79,7 +79,7 @@ impl Deadline {
         self.ends.is_some_and(|(at, _)| Instant::now() >= at) || is_unwanted()
     }
 
-    /// Returns the time limit with which the deadline was made; `None` if it never passes.
+    /// Returns the time limit with which the deadline was made; `None` if the deadline never passes.
     pub fn limit(self) -> Option<Duration> {
         self.ends.map(|(_, limit)| limit)
     }

@@ -141,8 +141,8 @@ impl<'a, K: Kind> Context<'a, K> {
         }
     }
 
-    /// Checks whether to stop. Blocks while paused, applies live edits, builds a waiting candidate when it is due. Call
-    /// this function at least every 5 ms of work; a call costs well under a microsecond.
+    /// Checks whether to stop. Blocks while paused, applies live edits, builds a waiting candidate when the candidate
+    /// is due. Call this function at least every 5 ms of work; a call costs well under a microsecond.
     ///
     /// # Errors
     /// The reason to stop, to be passed on with `?`; or a candidate that its checker refused.
@@ -181,7 +181,7 @@ impl<'a, K: Kind> Context<'a, K> {
 
     /// Returns whether the gap between the best plan and a bound is at most the requested gap. The bound may be the
     /// run's own bound or a bound that another run proved. Bounds of other runs do not count for a method that proves
-    /// nothing, because they are not written into its plans.
+    /// nothing, because these bounds are not written into the plans of the method.
     fn gap_is_reached(&mut self) -> bool {
         let wanted = self.control.gap();
         let Some(value) = self.best.as_ref().map(|best| best.value) else { return false };

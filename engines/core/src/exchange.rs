@@ -70,11 +70,11 @@ pub struct PlacedCircuit {
     pub switch: u32,
     /// Index of the pod at side A.
     pub pod_a: u32,
-    /// Port of that pod on side A of the switch, from 0.
+    /// Port of the pod at side A, numbered from 0 on side A of the switch.
     pub port_a: u32,
     /// Index of the pod at side B.
     pub pod_b: u32,
-    /// Port of that pod on side B of the switch, from 0.
+    /// Port of the pod at side B, numbered from 0 on side B of the switch.
     pub port_b: u32,
 }
 

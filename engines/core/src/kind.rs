@@ -212,8 +212,9 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
         Self::DEFAULT_METHOD
     }
 
-    /// Returns the problem that a method solves, if its goal differs from the objective. Plans of a method with another
-    /// goal are listed and shown, but excluded from the ranking and from offers to other runs.
+    /// Returns the problem that a method solves, if the goal of the method differs from the objective of the kind.
+    /// Plans of a method with another goal are listed and shown, but excluded from the ranking and from offers to other
+    /// runs.
     fn other_question(_method: &str) -> Option<&'static str> {
         None
     }

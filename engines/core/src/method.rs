@@ -32,7 +32,7 @@ pub enum Outcome {
     Done {
         /// Status of the best plan.
         status: Status,
-        /// Limit of the method itself that ended it (work, stall).
+        /// Limit of the method itself that ended the search (work, stall).
         limit: Option<Limit>,
     },
     /// No plan exists; contains the reason, in terms of the problem.

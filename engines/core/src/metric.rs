@@ -127,7 +127,7 @@ pub struct MetricInfo {
     pub table: Option<InTable>,
     /// Row in comparisons of two plans, if the figure has one.
     pub comparison: Option<InComparison>,
-    /// Relation of the figure to the objective, if it has a special one.
+    /// Relation of the figure to the objective; `None` for most figures.
     pub relation: Option<Relation>,
 }
 

@@ -28,7 +28,7 @@ pub enum ParamValue {
 }
 
 impl ParamValue {
-    /// Returns the value as a number, if it is one.
+    /// Returns the value as a number, if the value is a number.
     pub fn as_f64(&self) -> Option<f64> {
         match self {
             Self::Int(value) => Some(*value as f64),
@@ -37,7 +37,7 @@ impl ParamValue {
         }
     }
 
-    /// Returns the value as a whole number, if it is one.
+    /// Returns the value as a whole number, if the value is a whole number.
     pub fn as_i64(&self) -> Option<i64> {
         match self {
             Self::Int(value) => Some(*value),

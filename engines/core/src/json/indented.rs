@@ -2,7 +2,7 @@
 //!
 //! serde_json puts every element of an array on a line of its own, so a plan with long lists of numbers would have a
 //! hundred thousand lines. Here the line break before an element is delayed until the element is known: numbers,
-//! booleans and nulls stay on the line, anything else starts a new one.
+//! booleans and nulls stay on the line, anything else starts a new line.
 
 use serde_json::ser::{Formatter, PrettyFormatter};
 use std::io::{self, Write};

@@ -26,7 +26,7 @@ pub(super) const fn tree_limit(stored: u64) -> u64 {
     TREE_BYTES + TREE_BYTES_PER_STORED_BYTE * stored
 }
 
-/// Maximum memory in bytes per byte of text: one-digit numbers, each followed by a comma.
+/// Maximum memory in bytes per byte of text; a list of one-digit numbers takes this much.
 pub(super) const MOST_PER_BYTE: u64 = size_of::<Value>() as u64 / 2 + 1;
 
 /// Returns `true` if the tree of a valid text takes at most `limit` bytes. No tree is built.

@@ -60,7 +60,7 @@ struct Shared {
     pool: Arc<rayon::ThreadPool>,
     threads: usize,
     launcher: Option<Arc<dyn Launcher>>,
-    /// By the hash of a scenario: for each run so far, the run's newest bound on all plans of the scenario.
+    /// Bounds by the hash of the scenario: each run has one entry, its newest bound on all plans of the scenario.
     bounds: Mutex<BTreeMap<String, Vec<OfferedBound>>>,
 }
 
