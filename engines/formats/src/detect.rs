@@ -445,7 +445,7 @@ fn tl1(text: &str) -> Option<SwitchState> {
     Some(if calient { SwitchState::CalientTl1 } else { SwitchState::PolatisTl1 })
 }
 
-/// Returns `true` for MPS or the LP format.
+/// Returns `true` if a text is a model in MPS or the LP format.
 fn is_model(text: &str) -> bool {
     let mut lines =
         text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['*', '\\']));

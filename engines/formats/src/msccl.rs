@@ -158,9 +158,9 @@ impl Step {
 /// A thread block of a rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Rank to which the thread block sends, if it sends.
+    /// Rank to which the thread block sends; `None` if the block sends nothing.
     pub send: Option<u32>,
-    /// Rank from which the thread block receives, if it receives.
+    /// Rank from which the thread block receives; `None` if the block receives nothing.
     pub receive: Option<u32>,
     /// Channel of the connections of the thread block.
     pub channel: u32,

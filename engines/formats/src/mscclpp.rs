@@ -149,7 +149,7 @@ impl PlanAction {
 /// Consecutive chunks in a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Span {
-    /// Rank that owns the buffer, if it is another rank.
+    /// Rank that owns the buffer; `None` for the rank of the program.
     pub rank: Option<u32>,
     /// The buffer.
     pub buffer: Buffer,

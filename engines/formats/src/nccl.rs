@@ -61,7 +61,7 @@ pub struct PciDevice {
     pub lanes: Option<u32>,
     /// GPU entries of the device: one, or one for each part into which it is divided.
     pub gpus: Vec<NcclGpu>,
-    /// Ports of the device, if it is a NIC.
+    /// Ports of the device, if the device is a NIC.
     pub nets: Vec<NcclNet>,
 }
 

@@ -126,9 +126,9 @@ pub struct FileLink {
     pub to: u32,
     /// Number of parallel links of the file that the link represents.
     pub count: u32,
-    /// Total rate of the parallel links, if the file gives it.
+    /// Total rate of the parallel links, if the file gives rates.
     pub rate: Option<FileRate>,
-    /// Latency, if the file gives it.
+    /// Latency, if the file gives one.
     pub latency: Option<FileLatency>,
 }
 

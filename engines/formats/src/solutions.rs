@@ -104,7 +104,7 @@ pub struct SolutionFile {
     pub dialect: Dialect,
     /// Reason why the solve ended, in the words of the solver.
     pub status: Option<Stated<String>>,
-    /// Statement of the file that it contains no feasible point, if there is one; values are then not read.
+    /// Statement of the file that no feasible point was found, if the file states this; values are then not read.
     pub no_point: Option<Stated<String>>,
     /// The objective that the file states.
     pub objective: Option<Stated<f64>>,
@@ -195,7 +195,7 @@ fn strange(line: usize, text: &str, expected: &str) -> Problem {
     Problem::new(place(line), format!("'{shown}' cannot be read"), format!("the reader expects {expected}"))
 }
 
-/// Returns the dialect of a solution file from its beginning; `None` if it is not a solution file.
+/// Returns the dialect of a solution file from its beginning; `None` if the file is not a solution file.
 pub(crate) fn dialect(head: &str) -> Option<Dialect> {
     let mut lines = head.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next()?;

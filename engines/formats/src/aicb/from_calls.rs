@@ -1,4 +1,5 @@
-//! Converts the rows of a per-call CSV to a training iteration. Uses the last iteration, because earlier ones warm up.
+//! Converts the rows of a per-call CSV to a training iteration. Uses the last iteration, because the earlier iterations
+//! are a warm-up.
 
 use lightbay_core::problem::Problems;
 

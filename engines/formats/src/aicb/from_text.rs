@@ -12,7 +12,7 @@ use super::workload::{
     AicbWorkload, ComputeSource, Groups, MergeOptions, ParameterGather, StageWorkload, ring_bytes,
 };
 
-/// Name of the assumption that a file is one micro-batch although its header or rows state several.
+/// Name of the assumption that a file is one micro-batch although its header or rows state several micro-batches.
 pub const MICRO_BATCHES: &str = "micro-batches of the file";
 
 pub(super) fn workload(

@@ -20,7 +20,7 @@ pub struct Period {
     pub epilogue: Range<usize>,
     /// Number of repetitions of the layers in `middle`.
     pub micro_batches: u64,
-    /// Reason why the file is imported as one micro-batch; empty if it contains several.
+    /// Reason why the file is imported as one micro-batch; empty if the file contains several micro-batches.
     pub note: String,
     /// `true` if the import as one micro-batch may be wrong, because header or rows state several.
     pub doubtful: bool,

@@ -82,7 +82,7 @@ fn documents(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the end of the first object or list; `None` if it is not closed.
+/// Returns the end of the first object or list; `None` if the object or list is not closed.
 fn end_of_document(text: &[u8]) -> Option<usize> {
     let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
     for (at, sign) in text.iter().enumerate() {

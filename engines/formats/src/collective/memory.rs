@@ -156,7 +156,7 @@ impl Memory {
         problems.into_result(slots)
     }
 
-    /// Compares one slot of an output with the required sum, and adds a problem if they differ.
+    /// Compares one slot of an output with the required sum, and adds a problem if slot and sum differ.
     pub fn compare_one(&self, rank: u32, offset: u32, sum: &[Contribution], problems: &mut Problems) {
         let place = BufferPlace { buffer: Buffer::Output, offset };
         let slot = self.slot(rank as usize, place);

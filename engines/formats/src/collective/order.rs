@@ -45,8 +45,8 @@ impl Order {
         self.clocks.get(block).map_or_else(|| Rc::from([]), |clock| Rc::from(clock.as_slice()))
     }
 
-    /// Merges another clock into the clock of a block, because the steps that it counts happened before the block's
-    /// next step.
+    /// Merges another clock into the clock of a block, because the steps that the other clock counts happened before
+    /// the block's next step.
     pub fn learn(&mut self, block: usize, known: &Clock) {
         if let Some(clock) = self.clocks.get_mut(block) {
             for (own, other) in clock.iter_mut().zip(known.iter()) {
@@ -64,7 +64,8 @@ impl Order {
         (block as u32, time)
     }
 
-    /// Records that a block reads a slot. Returns the last write to the slot if it is not ordered before this read.
+    /// Records that a block reads a slot. Returns the last write to the slot if this write is not ordered before the
+    /// read.
     pub fn read(&mut self, block: usize, slot: usize) -> Option<Moment> {
         let now = self.moment(block);
         let clash = self.writes.get(slot).copied().flatten().filter(|write| !self.before(*write, block));

@@ -220,8 +220,8 @@ pub(super) fn json(text: &str) -> Option<ForeignFile> {
     groups(text).then_some(CommunicationGroups)
 }
 
-/// Returns `true` for `{"0": [0, 1], …}`: names of groups with lists of ranks, without anything else. The first list
-/// increases.
+/// Returns `true` for `{"0": [0, 1], …}`: names of groups with lists of ranks, without anything else. The ranks of the
+/// first list must be ascending.
 fn groups(text: &str) -> bool {
     let Some(first) = text.find('[').zip(text.find(']')).and_then(|(start, end)| text.get(start + 1..end))
     else {

@@ -14,7 +14,7 @@ const VOCAB: u32 = 51_200;
 /// Reads the files of one job, each with its name, in any order.
 ///
 /// # Errors
-/// Every problem of the files; files without a model, or two of one kind.
+/// Every problem of the files; files without a model, or two files of the same kind.
 pub fn read(files: &[(&str, &[u8])], limits: &Limits) -> Result<Imported<DescribedJob>, Problems> {
     let mut parts: [Option<(&str, Map<String, Value>)>; 3] = [None, None, None];
     for (name, content) in files {

@@ -47,7 +47,7 @@ pub struct Passage {
     pub send: (u32, u32),
     /// Thread block and step that received the message.
     pub receive: (u32, u32),
-    /// Location to which the message was written; none if it was only added and sent on.
+    /// Location to which the message was written; `None` if the message was only added to other data and sent on.
     pub destination: Option<BufferPlace>,
     /// Chunks of the message, as sums of the run's memory.
     pub sums: Vec<SumId>,

@@ -188,7 +188,7 @@ impl Builder {
     }
 }
 
-/// Returns the larger of two latencies, which have the same unit because they are from one file.
+/// Returns the larger of two latencies, which have the same unit because both are from one file.
 fn later(one: Option<FileLatency>, other: Option<FileLatency>) -> Option<FileLatency> {
     match (one, other) {
         (Some(FileLatency::Us(one)), Some(FileLatency::Us(other))) => Some(FileLatency::Us(one.max(other))),

@@ -171,7 +171,7 @@ impl TraceBuilder {
         Ok(())
     }
 
-    /// Adds a node whose work is known. `amounts` are µs, operations and size.
+    /// Adds a node whose work is known. `amounts` contains the duration in µs, the number of operations and the size.
     pub fn push(&mut self, id: u64, name: &str, work: TracedWork, amounts: [f64; 3], deps: &[u64]) {
         let [micros, operations, size] = amounts;
         self.deps.extend_from_slice(deps);

@@ -39,7 +39,7 @@ struct ProfilerEvent {
     args: KernelArguments,
 }
 
-/// A number, or a text in its place (names of threads).
+/// A number, or a text where other events have a number (names of threads).
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Number {
@@ -262,7 +262,7 @@ fn communication(
     Ok((TracedWork::Collective { kind, group }, size))
 }
 
-/// Returns the ranks in a text such as `[0, 1]`; `None` if it is abridged.
+/// Returns the ranks in a text such as `[0, 1]`; `None` if the text is abridged.
 fn ranks_of(text: &str) -> Option<Vec<u32>> {
     let inner = text.trim().strip_prefix('[')?.strip_suffix(']')?;
     let mut ranks: Vec<u32> = inner.split(',').map(|rank| rank.trim().parse().ok()).collect::<Option<_>>()?;

@@ -266,7 +266,7 @@ impl FlatBuffer<'_> {
         Some(FlatTable { at, fields, count })
     }
 
-    /// Returns the position of a field; `None` if it is absent, which means zero.
+    /// Returns the position of a field; `None` if the field is absent, which means zero.
     fn field(&self, table: &FlatTable, field: usize) -> Option<usize> {
         if field >= table.count {
             return None;
