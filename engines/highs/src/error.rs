@@ -21,7 +21,7 @@ pub enum Error {
         what: String,
         /// Number of values that the array has.
         found: usize,
-        /// Number of values that it should have.
+        /// Number of values that the array should have.
         wanted: usize,
     },
     /// A column or row that the model does not have.

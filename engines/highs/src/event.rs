@@ -13,8 +13,8 @@ pub enum Stage {
     Start,
     /// A linear program without integer columns is being solved.
     Lp,
-    /// The first relaxation of an integer model is being solved: HiGHS reports nothing until it is solved, and cannot
-    /// be stopped.
+    /// The first relaxation of an integer model is being solved: HiGHS reports nothing until this relaxation is solved,
+    /// and cannot be stopped.
     RootLp,
     /// Cuts and heuristics at the root node.
     Root,
@@ -50,9 +50,9 @@ pub enum StartFate {
 /// Figures of a tree search; a figure is `None` if the solver has no value yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MipProgress {
-    /// Objective of the best point, in the sense of the model.
+    /// Objective of the best point, as the model defines the objective.
     pub incumbent: Option<f64>,
-    /// Bound that no point can beat, in the sense of the model.
+    /// Bound on the objective of the model that no point can beat.
     pub bound: Option<f64>,
     /// Number of nodes done.
     pub nodes: u64,

@@ -225,7 +225,8 @@ impl Instance {
     /// Sets the basis from which the next run starts.
     ///
     /// # Errors
-    /// If its size differs from the size of the model, or it is not a basis (HiGHS counts the basic entries).
+    /// If the size of the basis differs from the size of the model, or the statuses are not a basis (HiGHS counts the
+    /// basic entries).
     pub fn set_basis(&mut self, basis: &Basis) -> Result<(), Error> {
         let numbers =
             |statuses: &[BasisStatus]| -> Vec<i32> { statuses.iter().map(|status| *status as i32).collect() };

@@ -1,7 +1,7 @@
 //! Parses the lines of HiGHS's log that contain more than its callbacks.
 //!
 //! No result depends on these lines; unknown lines are ignored. The texts belong to the version of HiGHS that this
-//! crate is built with, and tests verify that it still writes them.
+//! crate is built with, and tests verify that HiGHS still writes these texts.
 
 use crate::model::Size;
 

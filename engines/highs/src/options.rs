@@ -1,4 +1,4 @@
-//! The solver's options by name. Names and values are checked against the solver when they are applied.
+//! The solver's options by name. Names and values are checked against the solver when the options are applied.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

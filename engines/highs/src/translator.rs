@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// Minimum time between two reports of figures.
 const PACE: Duration = Duration::from_millis(100);
 
-/// Maximum difference between two objectives that count as equal; relative if they are above 1.
+/// Maximum difference between two objectives that count as equal; relative to the objectives if these are above 1.
 const SAME: f64 = 1e-9;
 
 /// Letter for the point of a completed start; HiGHS has no letter for such a point.

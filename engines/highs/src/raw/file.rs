@@ -147,7 +147,7 @@ impl Highs {
             .collect()
     }
 
-    /// Returns conflicting rows and bounds, as few as HiGHS finds; `None` if it finds none.
+    /// Returns conflicting rows and bounds, as few as HiGHS finds; `None` if HiGHS finds no conflict.
     pub fn subsystem(&mut self) -> Result<Option<Subsystem>, Error> {
         let (mut columns, mut rows) = (0, 0);
         let (room, row_room) = (self.columns(), self.rows());

@@ -118,7 +118,7 @@ pub(super) fn write_unless(
     Ok(())
 }
 
-/// A frame under construction; serialisation stops once its result is not needed any more.
+/// A frame under construction; serialisation stops once the result of the job is not needed any more.
 struct Growing<'g> {
     bytes: Vec<u8>,
     gone: &'g AtomicBool,
