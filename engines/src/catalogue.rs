@@ -173,7 +173,7 @@ pub fn covers_all(kind: &str, covers: &str) -> bool {
     named_kind!(kind, K => K::covers_all(covers), false)
 }
 
-/// Returns the problem that a method solves, if it differs from the problem of the kind's objective.
+/// Returns the problem that a method solves, if this problem differs from the problem of the kind's objective.
 pub fn other_question(kind: &str, method: &str) -> Option<&'static str> {
     named_kind!(kind, K => K::other_question(method), None)
 }

@@ -128,8 +128,8 @@ fn compare<'v>(a: ValuesAtPath<'v>, b: ValuesAtPath<'v>, path: &str, out: &mut V
     }
 }
 
-/// Describes both sides of a place in words: the values if they are few, else their number and sum, and how many of
-/// them differ.
+/// Describes both sides of a place in words: a few values in full, otherwise the number of values, their sum, and the
+/// number of values that differ.
 fn summary(a: &ValuesAtPath<'_>, b: &ValuesAtPath<'_>) -> [String; 2] {
     let count = |values: &ValuesAtPath<'_>| values.iter().flatten().count();
     let (in_a, in_b) = (count(a), count(b));

@@ -35,7 +35,7 @@ pub struct PlanFile {
 /// Result of checking a plan file.
 #[derive(Debug)]
 pub struct CheckReport {
-    /// Rules that the plan breaks; empty if it passed.
+    /// Rules that the plan breaks; empty if the plan passed the check.
     pub violations: Vec<Violation>,
     /// Trust in the claimed bound.
     pub bound: BoundTrust,

@@ -206,12 +206,12 @@ impl AnyScenario {
         each_kind!(self, Self, scenario => of(scenario))
     }
 
-    /// Returns the method to use when none is named.
+    /// Returns the method to use when no method is named.
     pub fn suited_method(&self) -> &'static str {
         each_kind!(self, Self, scenario => suited_to(scenario))
     }
 
-    /// Returns the present value of a knob, or of the name.
+    /// Returns the present value of a knob, or the name of the scenario if the name of the parameter is `name`.
     pub fn knob(&self, name: &str) -> Option<ParamValue> {
         if name == NAME {
             return Some(ParamValue::Text(self.name().to_owned()));

@@ -31,7 +31,7 @@ pub(crate) fn name_of(setting: &Setting) -> Result<String, Problem> {
     valid(&setting.text).map(str::to_owned)
 }
 
-/// Returns the text of a value, if it is a valid name.
+/// Returns the text of a value, if the text is a valid name.
 pub(super) fn text_of(value: &ParamValue) -> Result<String, Problem> {
     match value {
         ParamValue::Text(text) => valid(text).map(str::to_owned),
