@@ -306,7 +306,7 @@ pub struct Opened {
 pub struct SessionView {
     /// Name of the session; empty if nothing is saved.
     pub name: String,
-    /// Number of the open scenario; reports on saving with another number are about other sessions.
+    /// Number of the open scenario; reports on saving for a scenario with another number are ignored.
     pub key: u64,
     /// Name of a session that another process has open and whose plans are shown here, with a description of that
     /// process.
@@ -315,7 +315,7 @@ pub struct SessionView {
     pub elsewhere: Option<AtWork>,
     /// Reason that nothing can be saved at the moment; `None` if saving works.
     pub failing: Option<String>,
-    /// `true` if a run was started or a plan was added here, which would be lost without saving.
+    /// `true` if a run was started or a plan was added in this program, so that work would be lost without saving.
     pub used: bool,
     /// Number of times that the folder of the session was created again after someone had removed the folder.
     pub made_again: u64,

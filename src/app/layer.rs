@@ -85,7 +85,7 @@ pub struct KnobEdit {
 pub struct Preview {
     /// Name of the variant.
     pub variant: &'static str,
-    /// The plan, or the reason that there is none.
+    /// The plan, or the reason that the plan is missing.
     pub plan: Result<PlanRef, String>,
 }
 

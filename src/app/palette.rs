@@ -39,7 +39,7 @@ pub enum Chosen {
     Refuse(String),
 }
 
-/// Splits the typed text into an action and its argument, if the first word names an action with an argument.
+/// Returns the action and the argument of a typed text, if the first word names an action with an argument.
 fn with_argument(query: &str) -> Option<(ActionIndex, &'static ActionInfo, &str)> {
     let (name, rest) = query.trim_start().split_once(char::is_whitespace)?;
     let index = table::all().iter().position(|info| info.name == name)?;

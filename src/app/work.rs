@@ -239,7 +239,7 @@ impl Work {
         self.rows_against(self.reference())
     }
 
-    /// Returns the id of the first row in which the present setup differs from another one.
+    /// Returns the id of the first row in which the present setup differs from another setup.
     pub fn first_change(&self, before: &Setup) -> Option<ItemId> {
         self.rows_against(before).iter().find(|row| row.changed()).map(|row| row.id)
     }

@@ -111,7 +111,7 @@ impl Config {
         Ok(config)
     }
 
-    /// Completes flags about the appearance with the values of the file.
+    /// Returns the flags about the appearance; flags that are not given have the values of the configuration file.
     pub fn look(&self, flags: LookArguments) -> LookArguments {
         LookArguments {
             color: flags.color.or(Some(self.ui.color)),

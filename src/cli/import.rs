@@ -123,7 +123,7 @@ fn named_format(words: &[Source]) -> (Option<String>, &[Source]) {
     name.map_or((None, words), |name| (Some(name.to_owned()), &words[1..]))
 }
 
-/// Names the files and says how to open each, because engines do not access files.
+/// Returns the files with their names and functions that open them, because engines do not access files.
 fn sources(files: &[Source]) -> Result<Vec<FileSource>, Failure> {
     let mut wrong = Vec::new();
     let mut sources = Vec::new();

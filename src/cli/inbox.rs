@@ -27,7 +27,8 @@ impl<T> Inbox<T> {
         self.filled.notify_one();
     }
 
-    /// Adds a message; if the queue is longer than `limit`, the message replaces an older one for which `same` holds.
+    /// Adds a message; if the queue is longer than `limit`, the message replaces an older message for which `same`
+    /// holds.
     pub fn put_latest(&self, message: T, limit: usize, same: impl Fn(&T) -> bool) {
         let mut queue = self.lock();
         if queue.len() >= limit

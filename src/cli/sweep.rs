@@ -222,7 +222,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
 }
 
 /// Returns the exit code for all rows together, and the number of rows whose own code is not 0. A failure takes
-/// precedence, then an invalid cell, then a cell without a plan, then an infeasible one.
+/// precedence, then an invalid cell, then a cell without a plan, then an infeasible cell.
 fn exit_of(ends: impl Iterator<Item = (EndStatus, bool)>) -> (Exit, usize) {
     let codes = ends.map(|(status, has_plan)| solve::exit_of(Some(status), has_plan, None));
     let failed: Vec<Exit> = codes.filter(|exit| *exit != Exit::Done).collect();

@@ -58,7 +58,8 @@ impl Decoder {
         self.advance(out);
     }
 
-    /// Returns the type of the incomplete input in the buffer, which decides how long to wait for its rest.
+    /// Returns the type of the incomplete input in the buffer; the type decides how long to wait for the rest of the
+    /// input.
     pub fn waiting(&self) -> Option<Awaited> {
         match self.buffer.as_slice() {
             _ if self.paste.is_some() => None,

@@ -1,4 +1,4 @@
-//! Evaluates edited lists on a separate thread: the newest request replaces a waiting one.
+//! Evaluates edited lists on a separate thread: the newest request replaces a waiting request.
 
 use crate::app::action::Fact;
 use crate::app::effect::Evaluation;

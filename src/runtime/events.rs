@@ -109,7 +109,7 @@ impl WaitingEvents {
         gone
     }
 
-    /// Adds a line of a log; if too many lines wait, the oldest is dropped.
+    /// Adds a line of a log; if too many lines wait, removes and returns the oldest line.
     fn add_line(&mut self, arrived: u64, event: Event) -> Option<(u64, Event)> {
         let queue = self.lines.entry(event.run).or_default();
         let gone = if queue.len() >= LINES { queue.pop_front() } else { None };

@@ -263,7 +263,7 @@ fn info_of(job: &ExportJob) -> Option<formats::FormatInfo> {
     formats::exporters(kind).into_iter().find(|info| info.name == job.format)
 }
 
-/// Verifies a plan from its file content, as `lightbay check` does.
+/// Verifies a plan from its file content, as `lightbay check` does; returns the result for the state.
 pub fn check(number: u64, plan: &PlanRef, exact: bool) -> Fact {
     let depth = if exact { Depth::Exact(Deadline::after(files::EXACT_LIMIT)) } else { Depth::Usual };
     let failed = |text: String| Fact::Checked { number, standing: None, lines: vec![text] };

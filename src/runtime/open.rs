@@ -512,8 +512,8 @@ fn changed(now: &Setup, solved: Option<&Setup>) -> BTreeMap<String, ParamValue> 
     knobs.iter().filter_map(value).collect()
 }
 
-/// Restores the saved setup, and the scenario of the newest solve. The hash of this scenario is saved; it belongs to
-/// the present scenario or to the scenario of a saved plan.
+/// Restores the saved setup, and the scenario of the newest solve. Only the hash of this scenario is saved, so the
+/// scenario is found by its hash: the present scenario or the scenario of a saved plan.
 fn remembered(
     scenario: &AnyScenario,
     file: &SessionFile,

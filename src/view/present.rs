@@ -206,7 +206,7 @@ fn frame(input: &PaneInput<'_>, title: &Title, state: Shown<'_>, area: Rect, buf
         .render(area, buf);
 }
 
-/// Returns `plan 5` if a pane shows another plan than the header.
+/// Returns the name of the plan, such as `plan 5`, if a pane shows another plan than the header.
 fn other_plan(app: &App, number: u64) -> Option<Piece> {
     let is_other = number != app.shown_key() && app.plans.get(number).is_some();
     is_other.then(|| Piece::new(format!("plan {number}"), Tone::Changed))

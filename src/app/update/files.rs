@@ -268,8 +268,8 @@ impl App {
         (second.of != SubjectSort::Scenario && self.plans.get(number).is_some()).then_some(number)
     }
 
-    /// Returns a plan of the present scenario under the present name of the scenario, which may have changed since the
-    /// solve.
+    /// Returns a plan of the present scenario under the present name of the scenario; the name may have changed since
+    /// the solve.
     fn under_present_name(&self, plan: PlanRef) -> PlanRef {
         let header = plan.0.header();
         match &self.work {

@@ -75,7 +75,8 @@ impl App {
         }
     }
 
-    /// Returns `true` if a cell is in the gap right of the side bar, which can be dragged.
+    /// Returns `true` if a cell is in the gap right of the side bar; dragging this gap changes the width of the side
+    /// bar.
     fn at_border(&self, x: u16, y: u16) -> bool {
         matches!(self.size.class, SizeClass::Grid | SizeClass::Wide)
             && !self.focus.zoomed

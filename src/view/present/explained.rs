@@ -66,7 +66,7 @@ pub fn no_plan(input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) {
 #[derive(Debug)]
 pub struct Explanations<E> {
     results: JobResults<Identity, E>,
-    /// The explanation drawn last; it stays on the screen until the next one is ready.
+    /// The explanation drawn last; it stays on the screen until the next explanation is ready.
     last: Option<Arc<E>>,
 }
 

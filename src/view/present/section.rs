@@ -113,7 +113,7 @@ struct Division {
 
 impl SectionView {
     /// Returns the selected item: an item of this pane if it was chosen last, else the item that panes share, else the
-    /// default item, else the first one if items have blocks of their own.
+    /// default item, else the first item if items have blocks of their own.
     pub fn selection(
         &mut self,
         input: &PaneInput<'_>,

@@ -1,4 +1,4 @@
-//! The parameters form: the values for the next solve, and the changes since the last one.
+//! The parameters form: the values for the next solve, and the changes since the last solve.
 
 use super::{Title, drawn, indented, select, solve_key, title};
 use crate::app::action::Command;

@@ -45,7 +45,7 @@ pub struct Solve {
 #[derive(Clone, Debug)]
 struct Marks {
     ideal: Option<f64>,
-    /// Bound on all plans: a verified one if available, as in the header.
+    /// Bound on all plans: a verified bound if available, as in the header.
     bound: Option<f64>,
     /// Trust in the bound: `verified` or `claimed`.
     word: &'static str,

@@ -337,7 +337,8 @@ impl StartRow {
     }
 }
 
-/// Returns the figure of a session's best plan that a table of plans never drops, such as NCT, with its value.
+/// Returns one figure of a session's best plan with its value: the figure that a table of plans never drops, such as
+/// NCT.
 fn spoken(recent: &Recent) -> Option<(&'static MetricInfo, f64)> {
     let info =
         metrics(&recent.kind).iter().find(|info| info.table.is_some_and(|table| table.priority == 0))?;

@@ -1,4 +1,4 @@
-//! One section as a pane: computed on a helper thread, and shown until a newer one is ready.
+//! One section as a pane: computed on a helper thread, and shown until a newer section is ready.
 
 use super::{Prepared, SectionContext, SectionView};
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
@@ -90,7 +90,7 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
         self.worked.accept(key, result).or_else(|result| self.details.accept(key, result))
     }
 
-    /// Drops the section shown last, if it is not related to the next one.
+    /// Drops the section shown last, if this section is not related to the next section.
     pub fn forget(&mut self) {
         (self.last, self.last_detail) = (None, None);
     }

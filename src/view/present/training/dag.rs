@@ -409,7 +409,7 @@ impl DagPane {
     }
 }
 
-/// The circuits that one reconfiguration changes.
+/// Returns text about the circuits that one reconfiguration changes.
 fn moved(facts: &Explained, number: usize) -> Vec<Piece> {
     let Some(event) = facts.events.get(number) else { return Vec::new() };
     let before = &facts.events[(number + facts.events.len() - 1) % facts.events.len()];

@@ -302,7 +302,7 @@ impl RatesPane {
     }
 }
 
-/// Returns the tone of a difference of times: good for an earlier time, bad for a later one.
+/// Returns the tone of a difference of times: good for an earlier time, bad for a later time.
 fn verdict(later_s: f64) -> Tone {
     if later_s.abs() < 1e-6 {
         Tone::Text

@@ -1,4 +1,4 @@
-//! Panes that are sections of one job: the only job of a plan, or the chosen one.
+//! Panes that are sections of one job: the only job of a plan, or the chosen job.
 
 use super::JobFacts;
 use super::choice::Choice;
