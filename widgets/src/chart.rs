@@ -225,7 +225,7 @@ impl<'a> Chart<'a> {
     /// Minimum height at which there is an axis below.
     pub const AXIS_HEIGHT: u16 = 6;
 
-    /// Creates a chart of these curves. The first one is the most important one and is drawn on top.
+    /// Creates a chart of these curves. The first curve is the most important one and is drawn on top.
     pub const fn new(theme: &'a Theme, series: &'a [Series], x: Axis<'a>, y: Axis<'a>) -> Self {
         Self { theme, series, baselines: &[], events: &[], x, y }
     }

@@ -88,7 +88,7 @@ impl<'a> Columns<'a> {
         self
     }
 
-    /// Sets the unit of the amounts, which is written with amounts beyond the scale.
+    /// Sets the unit of the amounts; the unit is written only after amounts beyond the scale.
     #[must_use]
     pub const fn unit(mut self, unit: &'static str) -> Self {
         self.unit = unit;

@@ -37,7 +37,7 @@ pub struct Glyphs {
     pub bar: &'static str,
     pub half_upper: &'static str,
     pub half_lower: &'static str,
-    /// Glyph of the full part of a gap bar; the next one is the glyph of its empty part.
+    /// Glyph of the full part of a gap bar; the next field is the glyph of the empty part.
     pub gap_full: &'static str,
     pub gap_empty: &'static str,
     pub used: &'static str,

@@ -174,8 +174,8 @@ impl<'a> Timeline<'a> {
     /// Height below which only the selected item is named.
     pub const MIN_HEIGHT: u16 = 2;
 
-    /// Creates a timeline with the parts of its axis, its lanes from the top, and its items, which must be sorted by
-    /// lane, row and start.
+    /// Creates a timeline with the parts of its axis, its lanes from the top, and its items; the items must be sorted
+    /// by lane, row and start.
     pub const fn new(
         theme: &'a Theme,
         parts: &'a [AxisPart],
