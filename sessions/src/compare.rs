@@ -324,7 +324,7 @@ fn figures(subjects: &[ComparedPlan<'_>], tolerance: f64, metrics: &[MetricInfo]
     rows
 }
 
-/// Compares a figure with the reference.
+/// Compares a figure with the same figure of the reference; returns difference, percentage and verdict.
 pub fn change(reference: f64, value: f64, sense: Option<Sense>, tolerance: f64) -> MetricChange {
     let difference = value - reference;
     let scale = reference.abs().max(value.abs());

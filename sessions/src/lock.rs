@@ -59,7 +59,7 @@ pub enum Locked {
     Refused,
 }
 
-/// Tries to get the lock without waiting.
+/// Tries to get the lock without waiting; returns the lock, or the other process that holds the lock.
 ///
 /// # Errors
 /// [`SessionError`] if the lock file cannot be made.

@@ -30,7 +30,7 @@ pub struct LogRecord {
     /// The session's number of the plan in the event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlanId>,
-    /// SHA-256 of the content of a run's final plan, which identifies equal plans.
+    /// SHA-256 of the content of a run's final plan; equal plans have the same SHA-256.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
 }

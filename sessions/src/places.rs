@@ -27,9 +27,9 @@ pub struct Places {
 }
 
 impl Places {
-    /// Finds the folders and the configuration file: the given ones, else `LIGHTBAY_DATA`, `LIGHTBAY_STATE` (folders)
-    /// and `LIGHTBAY_CONFIG` (a file), else the XDG variables, else their defaults below `HOME`. Empty variables and
-    /// relative XDG folders count as unset, as the XDG base directory specification requires.
+    /// Finds the folders and the configuration file: the places named by flags, else `LIGHTBAY_DATA`, `LIGHTBAY_STATE`
+    /// (folders) and `LIGHTBAY_CONFIG` (a file), else the XDG variables, else their defaults below `HOME`. Empty
+    /// variables and relative XDG folders count as unset, as the XDG base directory specification requires.
     ///
     /// # Errors
     /// [`SessionError::NoPlace`] if none of these is set.

@@ -107,7 +107,7 @@ pub(crate) fn halve<T>(items: &mut VecDeque<T>, curve: impl Fn(&T) -> Option<Cur
     (before - items.len()) as u64
 }
 
-/// Keeps at most a given number of points of all curves together, evenly over their whole length.
+/// Keeps at most a given number of points of all curves together, spread evenly over the whole length of each curve.
 #[derive(Debug)]
 pub(crate) struct Thinner<T> {
     limit: usize,

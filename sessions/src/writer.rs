@@ -2,8 +2,8 @@
 //!
 //! Engines and the shell pass on their data and continue; they do not wait for the disk. Milestones are written at once
 //! and never lost. Progress is written within a second, and is thinned if it arrives faster than the disk can write or
-//! if the run lasts very long. Of a run's plans, at most one per second (the newest) is written, and the last one at
-//! once. If the disk refuses a write, everything waits in bounded memory and is tried again every second.
+//! if the run lasts very long. Of the plans of a run, at most one per second (the newest) is written, and the last plan
+//! is written at once. If the disk refuses a write, everything waits in bounded memory and is tried again every second.
 
 use crate::book::{PlanBook, PlanId};
 use crate::error::SessionError;

@@ -119,7 +119,7 @@ impl Home {
         self.scenario.clone().unwrap_or_default()
     }
 
-    /// Creates a session in `store`; optionally copies everything that can be read of the present one.
+    /// Creates a session in `store`; optionally copies everything that can be read of the present session.
     fn make(&self, store: &Store, along: bool) -> Result<OpenFolder, SessionError> {
         let scenario = self.known_scenario();
         let session = store.create(&self.name, &self.kind, &scenario, &self.clock.date())?;
@@ -169,7 +169,7 @@ impl Home {
     }
 }
 
-/// Reads the scenario of a session, which is kept in case the folder becomes unreadable.
+/// Reads the scenario of a session; the writer keeps the scenario in case the folder becomes unreadable.
 fn read_scenario(folder: &Path) -> Option<Arc<Value>> {
     let bytes = private::read(&folder.join(SCENARIO_FILE)).ok()?;
     Some(Arc::new(serde_json::from_slice(&bytes).ok()?))

@@ -39,9 +39,9 @@ pub(super) struct WaitingPlan {
     pub(super) plan: PlanId,
     pub(super) content: SharedPlan,
     pub(super) reported: Duration,
-    /// `true` if the run has ended or the user requested the plan, so that the write need not wait for a better one.
+    /// `true` if the run has ended or the user requested the plan, so that the write need not wait for a better plan.
     pub(super) at_once: bool,
-    /// Number that distinguishes this value from a newer one that replaced it.
+    /// Number that distinguishes this value from a newer value that replaced it.
     pub(super) stamp: u64,
 }
 

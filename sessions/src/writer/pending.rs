@@ -166,8 +166,8 @@ impl<D: Disk> PendingWrites<D> {
         }
     }
 
-    /// Takes the data that is due. Plans and other values stay in the inbox until they are on disk, so that a newer
-    /// value can replace an older one while the disk refuses writes.
+    /// Returns the data that is due, as a batch to write; removes events from the inbox. Plans and other values stay in
+    /// the inbox until they are on disk, so that a newer value can replace an older one while the disk refuses writes.
     pub(super) fn take(&self, inbox: &mut Inbox, now: Duration) -> Batch {
         let removal = inbox.removal.take();
         let all = inbox.closing || inbox.flushes > self.flushed || removal.is_some();
@@ -191,7 +191,7 @@ impl<D: Disk> PendingWrites<D> {
         }
     }
 
-    /// Writes as much of a batch as the disk accepts.
+    /// Writes as much of a batch as the disk accepts; returns the part that was written.
     pub(super) fn work(&mut self, mut batch: Batch, now: Duration) -> Written {
         let mut written = Written { flushes: batch.flushes, ..Written::default() };
         let mut moved = None;
