@@ -11,8 +11,8 @@ thread_local! {
     static UNWANTED: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
 }
 
-/// Runs work that may be abandoned: once `unwanted` is set, every deadline that the work checks on this thread has
-/// passed.
+/// Runs work that may be abandoned, and returns its result: once `unwanted` is set, every deadline that the work checks
+/// on this thread has passed.
 pub fn while_wanted<T>(unwanted: Arc<AtomicBool>, work: impl FnOnce() -> T) -> T {
     let before = UNWANTED.replace(Some(unwanted));
     let made = work();

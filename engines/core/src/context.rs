@@ -376,7 +376,7 @@ impl<'a, K: Kind> Context<'a, K> {
         self.best.as_ref().map(|best| (best.value, best.secondary))
     }
 
-    /// Reports a bound on all plans of the scenario. A weaker bound than the best one so far is ignored.
+    /// Reports a bound on all plans of the scenario. A bound that is weaker than the best bound so far is ignored.
     pub fn bound(&mut self, value: f64) {
         self.state_bound(value, None);
     }
@@ -506,7 +506,8 @@ impl<'a, K: Kind> Context<'a, K> {
         &self.params
     }
 
-    /// Runs `work` on the threads of the run; rayon's parallel iterators inside it use these threads.
+    /// Runs `work` on the threads of the run and returns its result; rayon's parallel iterators inside `work` use these
+    /// threads.
     pub fn parallel<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         self.pool.install(work)
     }

@@ -280,8 +280,8 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
         None
     }
 
-    /// Names of figures (objective and metrics) that the quick checks cannot recompute: these checks verify only
-    /// ranges, and the figures are shown as claimed.
+    /// Returns the names of figures (objective and metrics) that the quick checks cannot recompute: these checks verify
+    /// only ranges, and the figures are shown as claimed.
     fn claimed(_plan: &Plan<Self>) -> Vec<&'static str> {
         Vec::new()
     }

@@ -29,7 +29,7 @@ impl Preset {
 /// Inputs for a scenario made from plans.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conversion {
-    /// Parameters whose values name plans; the first one is required.
+    /// Parameters whose values name plans; the first of these parameters is required.
     pub plans: Vec<ParamInfo>,
     /// Other parameters.
     pub own: Vec<ParamInfo>,

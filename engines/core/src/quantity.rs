@@ -16,7 +16,7 @@ pub fn bound_with_unit(bound: f64, unit: Unit, sense: Sense) -> String {
 }
 
 /// Rounds a bound to decimals so that the rounded number is also a bound: down if smaller values of the objective are
-/// better, up if larger values are. Floating-point noise is ignored.
+/// better, up if larger values are better. Floating-point noise is ignored.
 pub fn safe_bound(bound: f64, decimals: usize, sense: Sense) -> f64 {
     /// Relative difference that checkers treat as equal.
     const NOISE: f64 = 1e-9;

@@ -198,7 +198,7 @@ pub fn list_at<'v>(value: &'v Value, place: impl Display, problems: &mut Problem
     }
 }
 
-/// Adds the problem that the value at `place` is not `what`.
+/// Adds the problem that the value at `place` is not `what`; always returns `None`.
 fn refuse<T>(value: &Value, place: impl Display, what: impl Display, problems: &mut Problems) -> Option<T> {
     problems.add(place.to_string(), format!("is {}", brief(value)), format!("give {what}"));
     None

@@ -26,7 +26,7 @@ pub trait Record: Sized {
     /// Reads the keys of the object. The caller finishes `fields`.
     fn of_fields(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Self>;
 
-    /// Adds the schema of every key to `properties` and the names of the required ones to `required`.
+    /// Adds the schema of every key to `properties` and the names of the required keys to `required`.
     fn describe(
         generator: &mut SchemaGenerator,
         properties: &mut Map<String, Value>,
@@ -39,7 +39,7 @@ pub trait Record: Sized {
     /// Returns the value of a field as a parameter; `None` also for an omitted value.
     fn field(&self, key: &str) -> Option<ParamValue>;
 
-    /// Stores a value that the field's description has accepted.
+    /// Stores a value that the field's description has accepted; `None` if no parameter can set the field.
     fn set_field(&mut self, key: &str, value: &ParamValue) -> Option<()>;
 }
 

@@ -78,7 +78,8 @@ pub struct Standing {
     has_claim: bool,
     /// `true` if the checker also ran its slow checks.
     is_exact: bool,
-    /// Verified bounds first, and among them bounds on all plans; no bound in the list is implied by another one.
+    /// Verified bounds first, and among them bounds on all plans; no bound in the list is implied by another bound of
+    /// the list.
     bounds: Vec<KnownBound>,
     /// Claimed bounds on all plans of the scenario, although the value of this plan beats them.
     refuted: Vec<KnownBound>,

@@ -60,7 +60,7 @@ pub struct Control {
 /// A bound on every plan of the scenario that another run proved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OfferedBound {
-    /// Run that proved the bound; a newer bound of the same run replaces an older one.
+    /// Run that proved the bound; a newer bound of the same run replaces its older bound.
     pub run: RunId,
     /// Method of the run that proved the bound.
     pub method: Arc<str>,

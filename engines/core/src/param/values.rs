@@ -132,7 +132,7 @@ impl Params {
             .collect()
     }
 
-    /// Removes the value of a parameter.
+    /// Removes and returns the value of a parameter.
     pub fn remove(&mut self, name: &str) -> Option<ParamValue> {
         self.0.remove(name).map(|entry| entry.value)
     }

@@ -139,7 +139,7 @@ impl<S: 'static> Knob<S> {
     }
 
     /// Returns the reason that the parameter has no effect on a scenario, if there is a reason whose treatment is at
-    /// least as strict as `from`; of several reasons, the one with the strictest treatment.
+    /// least as strict as `from`; if there are several reasons, returns the reason with the strictest treatment.
     fn idle(&self, scenario: &S, from: Idleness) -> Option<Problem> {
         let found = self.idle.iter().filter(|(idleness, _)| *idleness >= from);
         let found = found.filter_map(|(idleness, idle)| Some((*idleness, idle(scenario)?)));

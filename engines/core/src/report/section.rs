@@ -29,7 +29,7 @@ pub struct SectionInfo {
     /// `Kind::other_question`.
     pub off_objective: bool,
     /// Number of the section's pane on a screen that has a pane for every section, from 1; 0 for a pane after the
-    /// numbered ones.
+    /// numbered panes.
     pub place: u8,
     /// Parameter that two keys change on a screen while the plan is recomputed; `None` for most sections.
     pub slides: Option<SliderInfo>,
@@ -182,8 +182,8 @@ pub struct Block {
     pub title: String,
     /// `true` if the block repeats other blocks in a form for screens; written sections omit it.
     pub on_screens: bool,
-    /// Forms in which a screen shows this block in addition to the block that is named like the form; empty if the
-    /// block is shown in every form.
+    /// Names of the forms in which a screen shows this block; empty for every form. In each of these forms, the screen
+    /// also shows the block whose name is the name of the form.
     pub only_in: &'static [&'static str],
     /// Content of the block.
     pub body: Body,

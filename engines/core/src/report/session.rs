@@ -63,7 +63,7 @@ pub struct PlanBeside {
     pub is_baseline: bool,
     /// `true` if the plan solves the same problem for the same scenario as the explained plan.
     pub is_rival: bool,
-    /// `true` if the plan's scenario differs from the current one.
+    /// `true` if the plan's scenario differs from the current scenario.
     pub is_stale: bool,
     /// `true` if the plan's scenario is the scenario of the session's run.
     pub is_of_run: bool,
@@ -108,7 +108,7 @@ pub struct RunBeside {
     pub is_active: bool,
     /// `true` if a stop was requested and the run is still running.
     pub is_stopping: bool,
-    /// `true` if the run's scenario differs from the current one.
+    /// `true` if the run's scenario differs from the current scenario.
     pub is_stale: bool,
     /// Seconds on the run's clock at its last event.
     pub elapsed_s: f64,

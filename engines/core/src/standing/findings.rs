@@ -77,7 +77,7 @@ impl Standing {
         Self::of::<K>(header, trust, &bounds, found.is_exact)
     }
 
-    /// Returns the same bounds without the verified ones, for a plan that cannot be read any more.
+    /// Returns the same bounds without the verified bounds, for a plan that cannot be read any more.
     #[must_use]
     pub fn forgotten(mut self) -> Self {
         self.is_exact = false;
