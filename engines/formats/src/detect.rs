@@ -387,7 +387,7 @@ pub fn detect(head: &[u8]) -> Format {
     foreign::text(text).map_or(Format::Unknown, Format::Foreign)
 }
 
-/// Recognises counts of tokens by expert in a table or a log; `None` for other text.
+/// Returns the format of counts of tokens by expert in a table or a log; `None` for other text.
 fn loads(text: &str) -> Option<Format> {
     let header: Vec<&str> = text.lines().next()?.split([',', ';', '\t']).map(str::trim).collect();
     let has = |name: &str| header.iter().any(|known| known.eq_ignore_ascii_case(name));
@@ -398,7 +398,7 @@ fn loads(text: &str) -> Option<Format> {
     is_counted.then_some(Format::ExpertLoads)
 }
 
-/// Recognises tables of pods, switches, ports and cables; `None` for other text.
+/// Returns the format of a table of pods, switches, ports or cables; `None` for other text.
 fn hall(text: &str) -> Option<Format> {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let header: Vec<String> = lines.next()?.split(',').map(|name| name.trim().to_ascii_lowercase()).collect();
@@ -429,7 +429,7 @@ fn is_sonic_table(text: &str) -> bool {
     lines.next().is_some() && lines.next().is_some_and(|line| line.starts_with("--"))
 }
 
-/// Recognises the reply of a switch over TL1: a line `M TAG COMPLD`, followed by quoted lines.
+/// Returns the format of a reply of a switch over TL1: a line `M TAG COMPLD`, followed by quoted lines.
 fn tl1(text: &str) -> Option<SwitchState> {
     let completed = |line: &str| {
         let mut words = line.split_whitespace();

@@ -173,7 +173,7 @@ impl RankTrace {
         &self.nodes
     }
 
-    /// Indices of the nodes on which a node depends.
+    /// Returns the indices of the nodes on which a node depends.
     pub fn deps(&self, node: usize) -> &[u32] {
         let start = node.checked_sub(1).map_or(0, |before| self.nodes[before].deps_end);
         &self.deps[start as usize..self.nodes[node].deps_end as usize]

@@ -215,7 +215,7 @@ fn order_by_work(rows: &[Call]) -> Vec<Slot> {
     order.slots
 }
 
-/// Returns the pass to which a transfer belongs: activations go to the next stage, gradients to the previous one.
+/// Returns the pass to which a transfer belongs: activations go to the next stage, gradients to the previous stage.
 const fn pass_of(kind: CallKind, peer: Peer) -> Pass {
     match (kind, peer) {
         (CallKind::Send(_), Peer::Next) | (CallKind::Receive(_), Peer::Previous) => Pass::Forward,

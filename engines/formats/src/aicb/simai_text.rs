@@ -48,7 +48,7 @@ impl Column {
     }
 }
 
-/// The suffix of a collective's name, which determines its group.
+/// The suffix of a collective's name; the suffix determines the group of the collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Suffix {
     /// No suffix: TP in the columns fwd and ig, DP in wg.

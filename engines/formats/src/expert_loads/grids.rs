@@ -43,7 +43,7 @@ impl Grids {
     }
 }
 
-/// Combines the matrices of all layers; notes differing sums and layers without tokens.
+/// Combines the matrices of all layers into one record.
 pub(super) fn assemble(grids: Vec<LoadGrid>) -> Result<ExpertLoads, Problems> {
     const REMEDY: &str = "use the same ranks and experts for every layer of every iteration";
     let mut problems = Problems::new();

@@ -32,7 +32,7 @@ struct Lexer<'t> {
     line: usize,
 }
 
-/// Signs of the language, longer ones first.
+/// Signs of the language, longer signs first.
 const SIGNS: [&str; 10] = ["->", "--", "{", "}", "[", "]", "=", ";", ",", ":"];
 
 impl Lexer<'_> {

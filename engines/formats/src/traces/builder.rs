@@ -260,7 +260,7 @@ impl TraceBuilder {
     }
 }
 
-/// Names under which profilers and PyTorch record communication.
+/// Returns `true` if a name is one under which profilers and PyTorch record communication.
 fn is_collective_name(name: &str) -> bool {
     let begins = |word: &str| name.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
     (begins("nccl") || begins("c10d::")) && TracedCollective::of_name(name).is_some()

@@ -103,7 +103,7 @@ struct GroupConfig {
     ranks: Vec<u32>,
 }
 
-/// The kept parts of a file.
+/// The parts of a file that are kept while the file is read.
 #[derive(Debug, Default)]
 struct ProfilerContent {
     distributed: Distributed,
@@ -143,7 +143,7 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<RankTrace, Problems
     laid(content)
 }
 
-/// Nodes of the kernels, in the order of their starts.
+/// Returns the trace with the kernels as nodes, in the order of their starts.
 fn laid(content: ProfilerContent) -> Result<RankTrace, Problems> {
     let mut builder = TraceBuilder::new(false);
     let Distributed { rank, world_size, pg_config } = content.distributed;
