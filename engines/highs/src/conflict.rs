@@ -189,7 +189,8 @@ fn named(model: &Model, subsystem: &Subsystem) -> Conflict {
     }
 }
 
-/// Removes rows while the remaining integer model stays infeasible. Keeps all column bounds.
+/// Removes rows while the remaining integer model stays infeasible; returns the remaining rows as the conflict. The
+/// bounds of all columns apply too, but the conflict does not list them.
 fn in_whole_numbers(model: &Model, seconds: f64) -> Result<Option<Conflict>, Error> {
     let began = std::time::Instant::now();
     let mut model_left = model.clone();

@@ -194,7 +194,7 @@ fn within(options: Options, left_s: Option<f64>) -> (Options, bool) {
     }
 }
 
-/// Reports the last point and figures after the solver has ended.
+/// Reports the last point and figures after the solver has ended; returns the solution.
 fn close<K: Kind>(
     model: &Model,
     solution: Solution,

@@ -67,8 +67,8 @@ impl Launcher {
         Self { own_group: true, ..self }
     }
 
-    /// Redirects the output that the solver process prints to the file behind descriptor 2 of the parent, which must be
-    /// a log.
+    /// Redirects the output that the solver process prints to the file behind descriptor 2 of the parent; this file
+    /// must be a log.
     #[must_use]
     pub fn errors_shared(self) -> Self {
         Self { errors_shared: true, ..self }

@@ -6,7 +6,7 @@ use crate::error::Error;
 
 impl Model {
     /// Checks that the lengths of the arrays are consistent and that their numbers are valid. Bounds may be infinite,
-    /// costs and entries may not; a lower bound above the upper one is allowed and makes the model infeasible.
+    /// costs and entries may not; a lower bound above the upper bound is allowed and makes the model infeasible.
     ///
     /// # Errors
     /// Names the first invalid row or column and its problem.

@@ -84,7 +84,8 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
         self.failed.take().unwrap_or(error)
     }
 
-    /// Reports that the solver process ended without a request, and how.
+    /// Reports that the solver process ended without a request; `how` describes its end. Returns the error with which
+    /// the solve ends.
     pub(super) fn cut_short(&mut self, how: &str) -> MethodError {
         let kept =
             if self.cx.best().is_some() { "the best plan found so far is kept" } else { "no plan was found" };

@@ -53,7 +53,7 @@ pub(super) enum SolveQuestion {
     Conflict(f64),
 }
 
-/// Message of a solver process. The last one is `Finished`, `Explained` or `Failed`.
+/// Message of a solver process. The last message of a job is `Finished`, `Explained` or `Failed`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Answer<'e> {
     /// An event of the solver.

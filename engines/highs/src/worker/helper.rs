@@ -1,4 +1,4 @@
-//! A solver process as seen by the program, which suspends, resumes, kills and always reaps it.
+//! Handle of a solver process, with which the program suspends, resumes, kills and always reaps the process.
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::io;
@@ -56,7 +56,7 @@ impl Helper {
         true
     }
 
-    /// Waits for the process to end.
+    /// Waits for the process to end; returns its exit status, or `None` if the system cannot report it.
     pub(super) fn wait(&mut self) -> Option<ExitStatus> {
         if self.ended.is_none() {
             self.ended = self.child.wait().ok();
