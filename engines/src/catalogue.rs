@@ -190,7 +190,7 @@ pub fn presets() -> Vec<PresetInfo> {
 /// Returns a built-in scenario.
 ///
 /// # Errors
-/// An unknown name, with the nearest valid one.
+/// An unknown name, with the nearest valid name.
 pub fn preset(name: &str) -> Result<AnyScenario, Problem> {
     fn of<K: Variants>(name: &str) -> Option<AnyScenario> {
         K::preset(name).map(|body| any_scenario::<K>(Scenario::new(name.to_owned(), body)))

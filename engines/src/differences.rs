@@ -20,7 +20,7 @@ const MOST_VALUE: usize = 60;
 /// Text in place of a missing value.
 const ABSENT: &str = "-";
 
-/// Differences of a scenario from another one.
+/// Differences of a scenario from another scenario.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScenarioDifferences {
     /// Parameters, in the order of forms and help.

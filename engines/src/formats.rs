@@ -170,7 +170,7 @@ pub fn remarks(subject: Subject<'_>, info: &FormatInfo) -> Vec<String> {
     remarks
 }
 
-/// Appends the remarks to the files as comments, for formats that have comments and do not write the remarks
+/// Returns the files with the remarks appended as comments, for formats that have comments and do not write the remarks
 /// themselves.
 fn commented(format: &str, artifacts: Vec<Artifact>, remarks: &[String]) -> Vec<Artifact> {
     let comment = |remark: &String| {
@@ -189,7 +189,7 @@ fn commented(format: &str, artifacts: Vec<Artifact>, remarks: &[String]) -> Vec<
     artifacts.into_iter().map(with).collect()
 }
 
-/// Writes a format that the kind of the subject declares.
+/// Writes a subject in a format that the kind of the subject declares.
 fn export_own(
     subject: Subject<'_>,
     against: Option<Subject<'_>>,

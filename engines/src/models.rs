@@ -57,9 +57,9 @@ pub struct Question {
 }
 
 impl Question {
-    /// Applies settings to a scenario, or to the scenario of a plan with the parameters of that plan.
-    /// The setting `method` names the method; the default is the method of the plan, or the first one whose model can
-    /// be written.
+    /// Applies settings to a scenario, or to the scenario of a plan with the parameters of that plan. The setting
+    /// `method` names the method; the default is the method of the plan, or the first method whose model can be
+    /// written.
     ///
     /// # Errors
     /// A method without a model, settings that are not valid for it, and every problem of the scenario that results.

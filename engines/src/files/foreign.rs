@@ -54,7 +54,8 @@ pub(crate) fn no_import(content: &[u8]) -> Problem {
     }
 }
 
-/// Returns the command that reads a file of a format; it can be typed as it is if the format needs only this file.
+/// Returns the command that reads a file of a format; the command can be typed unchanged if the format needs only this
+/// file.
 fn command(format: Format, importer: &str, source: &str) -> String {
     let file = if source == "standard input" { "-" } else { source };
     let file = if file.contains(char::is_whitespace) { format!("'{file}'") } else { file.to_owned() };
@@ -78,7 +79,7 @@ fn command(format: Format, importer: &str, source: &str) -> String {
     }
 }
 
-/// The name of the trace of a rank with `*` in place of the rank, because a job has one file for each rank.
+/// Returns the name of a trace file with `*` in place of the rank, because a job has one file for each rank.
 fn of_all_ranks(file: &str) -> String {
     let Some(rank) = rank_of_name(file) else { return file.to_owned() };
     let number = format!(".{rank}.");

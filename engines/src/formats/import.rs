@@ -118,7 +118,7 @@ pub(crate) fn origin(importer: &str, inputs: &[Input]) -> Origin {
     Origin { importer: importer.to_owned(), sources, ..Origin::default() }
 }
 
-/// As [`origin`], for files that were streamed.
+/// Describes the importer and its files as [`origin`] does, for files that were streamed.
 fn origin_of(importer: &str, sources: &[FileSource]) -> Result<Origin, Problems> {
     let mut origin = Origin { importer: importer.to_owned(), ..Origin::default() };
     for source in sources {

@@ -125,7 +125,8 @@ fn add_tables(format: &mut FormatInfo, names: &[&'static str]) {
 /// Name of the kind's own table, for kinds whose format `csv` lists changes.
 const CHANGES: &str = "changes";
 
-/// Writes a format of this module; `None` for any other format, or a table that the kind writes itself.
+/// Writes a subject in a format of this module; returns `None` for any other format, and for a table that the kind
+/// writes itself.
 pub(super) fn export(
     subject: Subject<'_>,
     own: &[FormatInfo],

@@ -75,7 +75,7 @@ pub fn solve_foreign_model(
     Ok(answer(&solved, &model.column_names, size))
 }
 
-/// Returns `true` for the LP format, which begins with the sense of the objective.
+/// Returns `true` if a text is in the LP format, which begins with the sense of the objective.
 fn is_lp(text: &str) -> bool {
     let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with(['*', '\\']));
     first.is_some_and(|line| {

@@ -64,7 +64,7 @@ struct ModelSource {
     names: Option<NameFile>,
 }
 
-/// Turns a solution into a plan.
+/// Turns the solution among `inputs` into a plan; returns the plan with a report on the import.
 ///
 /// # Errors
 /// Every problem of the files, and every reason why the solution is not a valid plan.
