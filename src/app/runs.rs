@@ -396,8 +396,8 @@ impl Run {
         self.bound.map(|value| (value, None)).or_else(partial)
     }
 
-    /// Returns the reason that the run ended, as text; `None` for a run that is active, failed or has nothing to add to
-    /// its state.
+    /// Returns the reason that the run ended, as text; `None` for a run that is active or failed, or whose state needs
+    /// no further reason.
     pub fn reason(&self) -> Option<String> {
         let done = self.done.as_ref()?;
         let limit = done.limit.map(|limit| format!("{} limit reached", limit_word(limit)));

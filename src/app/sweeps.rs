@@ -65,8 +65,8 @@ pub struct SweepRun {
     pub rows: Vec<SweepRow>,
     /// State of the sweep.
     pub state: SweepState,
-    /// The first value that makes a valid scenario, and the hash of this scenario: they identify the scenario of the
-    /// sweep for any present value of the knob.
+    /// The first value of the knob that makes a valid scenario, and the hash of the scenario with this value: this pair
+    /// identifies the scenario of the sweep, because it does not depend on the present value of the knob.
     about: Option<(usize, String)>,
 }
 

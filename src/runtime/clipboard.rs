@@ -85,7 +85,7 @@ fn shortened(text: &str) -> String {
 /// Writes a text that is too long for the clipboard to a file; returns the path.
 ///
 /// # Errors
-/// Returns the reason that it could not be written.
+/// Returns the reason that the file could not be written.
 pub fn to_file(text: &str, folder: &Path) -> Result<PathBuf, String> {
     let path = folder.join("copied.txt");
     lightbay_sessions::own_write(&path, text.as_bytes()).map_err(|error| error.to_string())?;

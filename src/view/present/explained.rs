@@ -77,8 +77,8 @@ impl<E: Explain> Default for Explanations<E> {
 }
 
 impl<E: Explain> Explanations<E> {
-    /// Returns the explanation of the displayed plan. If there is none, the pane shows the reason: no plan, work in
-    /// progress, or a failure.
+    /// Returns the explanation of the displayed plan. If the explanation is missing, the pane shows the reason: no
+    /// plan, work in progress, or a failure.
     pub fn shown_or_state(
         &mut self,
         input: &PaneInput<'_>,

@@ -3,7 +3,7 @@
 use crate::app::drawn::{JobKey, JobResult, ViewJob};
 use std::sync::Arc;
 
-/// Outcome of a job: shared data, or the reason that there is none.
+/// Outcome of a job: shared data, or the reason that the data is missing.
 pub type Made<T> = Result<Arc<T>, String>;
 
 /// Stored results of one type of job.

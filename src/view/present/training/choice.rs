@@ -10,7 +10,8 @@ use crate::app::state::App;
 const TASKS: [PaneId; 5] =
     [PaneId::Kind(1), PaneId::Kind(2), PaneId::Kind(PATH), PaneId::Kind(RATES), PaneId::Kind(SLACK)];
 
-/// The pane of circuits, one of the two panes whose items are links; its items are cells.
+/// The pane of circuits; its items are cells, each of which belongs to a link. One other pane has the links themselves
+/// as items.
 const PORTS: PaneId = PaneId::Kind(3);
 const WAYS: PaneId = PaneId::Kind(CONTENTION);
 
