@@ -1,5 +1,5 @@
-//! A large sparse matrix of signs: the kept, added and removed numbers of every row, also as text at the end of the
-//! row.
+//! A large sparse matrix of signs for kept, added and removed circuits; the changes of a row are also given as words at
+//! the end of the row.
 //!
 //! Unchanged numbers are dim dots, so that changes are easy to see. Cells are given row by row; only visible ones are
 //! read.

@@ -164,7 +164,7 @@ impl Timeline<'_> {
         }
     }
 
-    /// Draws a point item and returns its cells. `room` is the column of the next item of its row.
+    /// Draws a point item and returns its cells. `room` is the column of the next item in the row of the drawn item.
     fn draw_point(
         &self,
         pen: &mut Pen<'_>,
