@@ -5,7 +5,7 @@ use crate::record::{any, within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Circuits between pods and the ports they may use.
+/// Circuits between pods, and the ports that the pods have for circuits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CircuitMatrix {
     /// Names of the pods; every list below that has one entry per pod is as long as this list.

@@ -23,7 +23,7 @@ pub trait Record: Sized {
     /// The keys of the fields, in the order of files.
     const KEYS: &'static [&'static str];
 
-    /// Reads the keys of the object. The caller finishes `fields`.
+    /// Reads the keys of the object. The caller must call [`Fields::finish`] afterwards.
     fn of_fields(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Self>;
 
     /// Adds the schema of every key to `properties` and the names of the required keys to `required`.

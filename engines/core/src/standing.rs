@@ -171,8 +171,9 @@ impl Standing {
         self.bounds.sort_by_key(|bound| (!bound.is_verified(), !bound.is_on_all));
     }
 
-    /// Returns the problem that the method of the plan solves, if its goal differs from the objective. Bounds of other
-    /// methods then do not apply to the plan, and its own bounds do not prove it optimal.
+    /// Returns the problem that the method of the plan solves, if its goal differs from the objective. If there is such
+    /// a problem, bounds of other methods do not apply to the plan, and the plan's own bounds do not prove the plan
+    /// optimal.
     pub const fn other_question(&self) -> Option<&'static str> {
         self.other_question
     }
@@ -274,7 +275,7 @@ impl Standing {
     }
 
     /// Returns all known bounds in one phrase: first those that the checker confirms, then the stronger claims of
-    /// methods. `named` adds the name of the objective.
+    /// methods. If `named` is true, the phrase contains the name of the objective.
     pub fn words(&self, named: bool) -> String {
         let label = if named { format!("{} ", self.objective.label) } else { String::new() };
         let on = if named { " on" } else { "" };

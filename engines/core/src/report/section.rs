@@ -97,7 +97,7 @@ impl SectionInfo {
         self
     }
 
-    /// Declares that the items of the section have their own details; `item` names one of them.
+    /// Declares that the items of the section have their own details; `item` is the name of a single item.
     #[must_use]
     pub const fn items(mut self, item: &'static str) -> Self {
         self.item = item;

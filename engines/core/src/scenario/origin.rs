@@ -61,7 +61,7 @@ impl Assumed {
         if self.value.is_empty() { self.what.clone() } else { format!("{} is {}", self.what, self.value) }
     }
 
-    /// Returns `true` if a parameter sets the value: `set_with` is then its name followed by `=`.
+    /// Returns `true` if a parameter sets the value: `set_with` is then the name of the parameter followed by `=`.
     pub fn is_set_with(&self, param: &str) -> bool {
         let mut words =
             self.set_with.split(|sign: char| !(sign.is_ascii_alphanumeric() || "_=".contains(sign)));
