@@ -137,7 +137,8 @@ impl Config<'_> {
         names.iter().find_map(|name| Some((*name, self.keys.get(*name).filter(|value| !value.is_null())?)))
     }
 
-    /// Reads a size of at least `least` that has one of these names; `None` if there is none.
+    /// Reads a size of at least `least` that has one of these names; `None` if the description has no key of these
+    /// names.
     fn given(&mut self, names: &[&'static str], least: u32) -> Option<u32> {
         let (name, value) = self.find(names)?;
         let size = value.as_u64().and_then(|size| u32::try_from(size).ok()).filter(|size| *size >= least);

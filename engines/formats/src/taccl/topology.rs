@@ -8,7 +8,7 @@ use lightbay_core::read::{Fields, whole_numbers};
 use serde_json::{Map, Value, json};
 use std::io::BufRead;
 
-/// Maximum number of characters of a name; it must stay valid when this program appends a suffix.
+/// Maximum number of characters of a name; the name must stay valid when this program appends a suffix.
 const MOST_NAME: usize = lightbay_core::read::MAX_TEXT - 10;
 
 /// Meaning of a megabyte in a file.
