@@ -1,4 +1,4 @@
-//! Parses the lines of HiGHS's log that contain more than its callbacks.
+//! Parses the lines of HiGHS's log that contain more information than the callbacks of HiGHS.
 //!
 //! No result depends on these lines; unknown lines are ignored. The texts belong to the version of HiGHS that this
 //! crate is built with, and tests verify that HiGHS still writes these texts.

@@ -141,7 +141,7 @@ pub fn run<K: Kind>(
 }
 
 /// Returns the conflicting rows and bounds of an infeasible model, for the text of [`Outcome::Infeasible`]; `None` if
-/// the search finds none. The search takes at most about ten seconds, and uses a solver process like [`run`].
+/// the search finds no conflict. The search takes at most about ten seconds, and uses a solver process like [`run`].
 /// [`crate::conflict::sentence`] describes the conflict in a sentence.
 ///
 /// # Errors

@@ -20,7 +20,7 @@ pub enum Given {
     Partial(Vec<u32>, Vec<f64>),
 }
 
-/// Returns the start in the form for HiGHS; `None` if there is none.
+/// Returns the start in the form for HiGHS; `None` if no start is given.
 ///
 /// # Errors
 /// The reason that the start is rejected.
