@@ -24,7 +24,8 @@ impl Converted {
     }
 }
 
-/// Returns the conversion that makes scenarios of a kind from plans; `None` if there is none.
+/// Returns the conversion that makes scenarios of a kind from plans; `None` if scenarios of this kind cannot be made
+/// from plans.
 pub fn conversion(kind: &str) -> Option<Conversion> {
     named_kind!(kind, K => K::conversion(), None)
 }

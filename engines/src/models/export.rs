@@ -37,7 +37,7 @@ fn format_of(name: &str) -> Option<ModelFormat> {
     FORMATS.iter().find(|(known, _, _)| *known == name).map(|(_, format, _)| *format)
 }
 
-/// Returns the model exporters of a kind; none if none of its methods has a model to export.
+/// Returns the model exporters of a kind; empty if no method of the kind has a model to export.
 pub(crate) fn exporters(kind: &str) -> Vec<FormatInfo> {
     let methods: Vec<&'static str> = modelled(kind).iter().map(|one| one.name).collect();
     let Some(first) = methods.first() else { return Vec::new() };

@@ -52,7 +52,7 @@ pub struct SweepRow {
     pub status: EndStatus,
     /// Limit that ended the run.
     pub limit: Option<Limit>,
-    /// Objective of the checked plan; `None` if there is none.
+    /// Objective of the checked plan; `None` if the cell has no plan.
     pub value: Option<f64>,
     /// Bound that no plan can beat.
     pub bound: Option<f64>,
