@@ -196,7 +196,8 @@ pub trait Listed: Kind {
         Err(Problem::new("", format!("'{format}' cannot be imported"), "see the list of formats").into())
     }
 
-    /// Returns the inputs for a scenario of this kind that is made from plans; `None` if that is not possible.
+    /// Returns the inputs for a scenario of this kind that is made from plans; `None` if scenarios of this kind cannot
+    /// be made from plans.
     fn conversion() -> Option<Conversion> {
         None
     }

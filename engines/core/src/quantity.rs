@@ -110,7 +110,7 @@ pub fn open_percent(share: f64, decimals: usize) -> String {
     }
 }
 
-/// Formats a gap as a percentage, with the per cent sign: two decimals, or one for 10 % or more.
+/// Formats a gap as a percentage, with the per cent sign: two decimals, or one decimal for 10 % or more.
 pub fn gap(share: f64) -> String {
     format!("{} %", open_percent(share, if share < 0.0995 { 2 } else { 1 }))
 }
