@@ -209,7 +209,7 @@ impl TraceBuilder {
         Ok(TracedWork::Collective { kind, group })
     }
 
-    /// Returns a size or count that is not negative and not absurd.
+    /// Returns a size or count; adds a problem if the value is negative or above [`MOST`].
     fn amount(&mut self, value: Option<i128>, place: impl Fn() -> String) -> Option<f64> {
         let value = value?;
         if !(0..=MOST as i128).contains(&value) {

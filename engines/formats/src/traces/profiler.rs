@@ -115,7 +115,7 @@ struct ProfilerContent {
 /// Reads the trace of a rank.
 ///
 /// # Errors
-/// Text that is not such a trace, a trace without kernels, and kernels without times.
+/// Text that is not a trace of the PyTorch profiler, a trace without kernels, and kernels without times.
 pub fn read(reader: impl BufRead, limits: &Limits) -> Result<RankTrace, Problems> {
     let limits = Limits { content_bytes: limits.content_bytes.max(MOST_BYTES), ..*limits };
     let mut unpacked = gz::unpack(reader, &limits)?;

@@ -16,7 +16,7 @@ const MOST_WORLD: u32 = 1 << 20;
 /// Reads the trace of a rank. The collectives of the trace run one after another.
 ///
 /// # Errors
-/// Text that is not such a trace, and a trace without collectives.
+/// Text that is not an execution trace of PyTorch, and a trace without collectives.
 pub fn read(reader: impl BufRead, limits: &Limits) -> Result<RankTrace, Problems> {
     let value = gz::json(reader, limits, MOST_BYTES)?;
     let Some(nodes) = value.get("nodes").and_then(Value::as_array) else {
